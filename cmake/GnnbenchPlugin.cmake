@@ -1,0 +1,19 @@
+# gnnbench_add_plugin(KIND NAME SOURCES … [LINKS …]): lib<kind>_<name>.so in the plugin folder. Serves this
+# tree and, through find_package(gnnbench), any other.
+function(gnnbench_add_plugin kind name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
+  set(target "${kind}_${name}")
+  add_library(${target} MODULE ${ARG_SOURCES})
+  target_link_libraries(${target} PRIVATE gnnbench::core ${ARG_LINKS})
+  if(TARGET gnnbench_warnings)
+    target_link_libraries(${target} PRIVATE gnnbench_warnings)
+  endif()
+  set_target_properties(${target} PROPERTIES
+    CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF
+    CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
+    INSTALL_RPATH "$ORIGIN/../..")
+  if(PROJECT_NAME STREQUAL "gnnbench")
+    set_target_properties(${target} PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/${GNNBENCH_PLUGIN_DIR}")
+    install(TARGETS ${target} DESTINATION "${GNNBENCH_PLUGIN_DIR}")
+  endif()
+endfunction()

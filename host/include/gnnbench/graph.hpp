@@ -1,0 +1,33 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace gnnbench {
+
+/// A graph in compressed rows, in the dataset's own vertex order, that somebody else owns (usually a
+/// memory-mapped store). Row v lists the vertices that v aggregates from: an edge u → v is entry u of row v.
+struct GraphView {
+    std::span<const std::int64_t> indptr;   ///< length vertices + 1
+    std::span<const std::int32_t> indices;  ///< length edges, ascending in each row, no repeats
+    std::span<const float> weights;         ///< length edges, or empty: every weight is 1
+
+    std::int64_t vertices() const { return indptr.empty() ? 0 : static_cast<std::int64_t>(indptr.size()) - 1; }
+    std::int64_t edges() const { return static_cast<std::int64_t>(indices.size()); }
+};
+
+/// Which split a vertex belongs to; the values stored in a dataset's masks.
+enum class Split : std::uint8_t { none = 0, train = 1, validation = 2, test = 3 };
+
+/// A whole dataset as every rank sees it. Memory-mapped: ranks of one host share the pages.
+struct DatasetView {
+    std::string name;
+    GraphView graph;
+    std::int64_t feature_count = 0;
+    std::span<const float> features;      ///< [vertices × feature_count], row-major
+    std::int32_t classes = 0;
+    std::span<const std::int32_t> labels; ///< length vertices; −1 where unknown
+    std::span<const Split> split;         ///< length vertices
+};
+
+}  // namespace gnnbench

@@ -1,0 +1,262 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gnnbench/event.hpp>
+#include <gnnbench/graph.hpp>
+#include <gnnbench/matrix.hpp>
+#include <gnnbench/model.hpp>
+#include <gnnbench/params.hpp>
+#include <gnnbench/plugin.hpp>
+#include <gnnbench/random.hpp>
+#include <gnnbench/trace.hpp>
+
+namespace gnnbench {
+
+class Kernel;
+class ProcessGroup;
+class Transport;
+
+/// Memory of a kernel's device. Move-only; freed with it. The kernel must outlive it.
+class Buffer {
+public:
+    Buffer() = default;
+    Buffer(Kernel& owner, void* data, std::size_t bytes) : owner_(&owner), data_(data), bytes_(bytes) {}
+    Buffer(Buffer&& o) noexcept;
+    Buffer& operator=(Buffer&& o) noexcept;
+    ~Buffer();
+    void* data() const { return data_; }
+    std::size_t bytes() const { return bytes_; }
+
+private:
+    Kernel* owner_ = nullptr;
+    void* data_ = nullptr;
+    std::size_t bytes_ = 0;
+};
+
+/// A dense matrix in device memory that owns its buffer.
+class Matrix {
+public:
+    Matrix() = default;
+    Matrix(Buffer buffer, std::int64_t rows, std::int64_t cols, DType dtype)
+        : buffer_(std::move(buffer)), view_{buffer_.data(), rows, cols, cols, dtype} {}
+    MatrixView view() const { return view_; }
+    operator MatrixView() const { return view_; }
+    operator ConstMatrixView() const { return view_; }
+    std::int64_t rows() const { return view_.rows; }
+    std::int64_t cols() const { return view_.cols; }
+
+private:
+    Buffer buffer_;
+    MatrixView view_;
+};
+
+/// An integer array in device memory (row indices, labels, original ids). T is plain data.
+template <class T>
+class Array {
+public:
+    Array() = default;
+    Array(Buffer buffer, std::int64_t size) : buffer_(std::move(buffer)), size_(size) {}
+    T* data() const { return static_cast<T*>(buffer_.data()); }
+    std::int64_t size() const { return size_; }
+
+private:
+    Buffer buffer_;
+    std::int64_t size_ = 0;
+};
+
+/// A sparse matrix in the form its kernel likes best, made once and multiplied often. Opaque; immutable.
+class PreparedMatrix {
+public:
+    virtual ~PreparedMatrix();
+    std::int64_t rows = 0, cols = 0, nonzeros = 0;
+    /// What the kernel chose, for the record: "csr", "tiled 16384 x 64".
+    std::string format;
+};
+
+/// A CSR matrix in device memory, used as it comes: for matrices that arrive or change within an epoch.
+struct CsrView {
+    const std::int64_t* indptr = nullptr;  ///< length rows + 1
+    const std::int32_t* indices = nullptr; ///< length indptr[rows]
+    const void* values = nullptr;          ///< length indptr[rows], of the kernel's dtype
+    std::int64_t rows = 0, cols = 0;
+};
+
+enum class Transpose : std::uint8_t { no, yes };
+
+/// What happens to each element of a product after it is complete: + bias[column], σ, dropout, in this order.
+struct Epilogue {
+    const void* bias = nullptr;                   ///< length cols, device, kernel's dtype; or none
+    Activation activation = Activation::identity;
+    DropoutMask dropout;                          ///< inactive at rate 0
+    const std::int64_t* row_ids = nullptr;        ///< length rows, device: original ids, for dropout
+
+    bool empty() const { return !bias && activation == Activation::identity && !dropout.active(); }
+};
+
+/// C = alpha · A · B + beta · C. beta 0 never reads C.
+struct Scale {
+    double alpha = 1, beta = 0;
+};
+
+/// One trainable array with its gradient and the optimizer's moments; all of `count` elements on the device.
+struct ParameterSlot {
+    void* weight = nullptr;
+    const void* gradient = nullptr;
+    void* first_moment = nullptr;   ///< Adam, AdamW
+    void* second_moment = nullptr;  ///< Adam, AdamW
+    std::int64_t count = 0;
+    double weight_decay = 0;
+};
+
+/// What the loss sums over: labels [rows], split [rows] on the device; vertices of `counted` take part.
+struct LossInput {
+    const std::int32_t* labels = nullptr;
+    const Split* split = nullptr;
+    Split counted = Split::train;
+    double scale = 1;               ///< 1 / |counted vertices of the whole graph|
+};
+
+struct MemoryUse {
+    std::int64_t current_bytes = 0, peak_bytes = 0;
+    std::int64_t allocations = 0;   ///< calls of allocate since the kernel was made
+};
+
+/// A rank's compute back end: memory, streams, products, element-wise operations. The public verbs check
+/// shapes, time themselves into the trace and call the private ones, which a plugin implements.
+///
+/// Ordering: operations on one stream run in order. Between streams only events order. A kernel whose
+/// device is the host may run every verb to its end before it returns.
+/// Row-major everywhere. All dense values have the kernel's dtype.
+class Kernel {
+public:
+    explicit Kernel(DType dtype) : dtype_(dtype) {}
+    Kernel(const Kernel&) = delete;
+    Kernel& operator=(const Kernel&) = delete;
+    virtual ~Kernel();
+
+    DType dtype() const { return dtype_; }
+    Trace& trace() { return trace_; }
+    const MemoryUse& memory() const { return memory_; }
+
+    // Memory. Contents are undefined until written. Throws OutOfMemory with what was asked and what was free.
+    Buffer allocate(std::size_t bytes);
+    Matrix matrix(std::int64_t rows, std::int64_t cols);
+    template <class T>
+    Array<T> upload(std::span<const T> host);
+    /// float32 or float64 host values become the kernel's dtype. Both contiguous, of to.rows × to.cols.
+    void upload(std::span<const float> from, MatrixView to);
+    void upload(std::span<const double> from, MatrixView to);
+    /// Waits for `stream`'s work, then reads back in float64.
+    HostMatrix download(ConstMatrixView from, StreamRole stream = StreamRole::compute);
+
+    // Order.
+    Event record(StreamRole stream);
+    void wait(StreamRole stream, const Event& event);
+    void synchronize(StreamRole stream);
+
+    // Sparse × dense: C [m × f] from A [m × n], B [n × f]. B and C do not overlap.
+    std::unique_ptr<PreparedMatrix> prepare(const Csr& a);
+    void spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s = {}, const Epilogue& e = {});
+    void spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s = {}, const Epilogue& e = {});
+
+    // Dense: C [m × n] from op(A) [m × k], op(B) [k × n].
+    void gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s = {},
+              const Epilogue& e = {});
+
+    // Element-wise; phase `activation` unless said otherwise.
+    /// z ← epilogue(z), in place.
+    void apply(const Epilogue& e, MatrixView z);
+    /// out ← dropped x (out of place: x is an input that stays).
+    void dropout(const Epilogue& e, ConstMatrixView x, MatrixView out);
+    /// dz ← dh ∘ σ'(z) ∘ mask · scale, from h = epilogue(z) itself; dz may alias dh or h.
+    void apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz);
+    /// out [1 × cols] ← column sums of g: a bias gradient.
+    void column_sums(ConstMatrixView g, MatrixView out);
+    /// Softmax cross entropy of logits [n × classes]: grad ← (softmax − onehot) · scale on counted rows, 0 on
+    /// the others (may alias logits); loss_out (one float64, device) ← Σ over counted rows of −log p · scale.
+    void softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad, double* loss_out);
+    /// counts (6 int64, device) ← correct and total of train, validation, test rows, by arg max. Phase `loss`.
+    void count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts);
+    /// One step of every slot; `step` counts from 1. Phase `optimizer`.
+    void optimizer_step(const TrainSpec& spec, std::int64_t step, std::span<const ParameterSlot> slots);
+
+    // Rows; phase `pack`.
+    void fill(MatrixView m, double v);
+    void copy(ConstMatrixView from, MatrixView to);
+    /// to[i] ← from[rows[i]], i < to.rows.
+    void gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to);
+    /// to[rows[i]] += from[i]; rows has no repeats.
+    void scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to);
+
+    /// The transport that moves this kernel's memory between the ranks of `group`.
+    std::unique_ptr<Transport> connect(const ProcessGroup& group);
+
+private:
+    friend class Buffer;
+    void release(void* data, std::size_t bytes) noexcept;
+
+    virtual void* do_allocate(std::size_t bytes) = 0;  ///< nullptr: no memory left
+    virtual void do_free(void* data, std::size_t bytes) noexcept = 0;
+    virtual std::int64_t do_free_bytes() const = 0;    ///< for messages; −1 unknown
+    virtual void do_copy_in(const void* host, void* device, std::size_t bytes) = 0;
+    virtual void do_copy_out(const void* device, void* host, std::size_t bytes, StreamRole stream) = 0;
+    virtual Event do_record(StreamRole stream) = 0;
+    virtual void do_wait(StreamRole stream, const Event& event) = 0;
+    virtual void do_synchronize(StreamRole stream) = 0;
+    virtual std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a) = 0;
+    virtual void do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) = 0;
+    virtual void do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) = 0;
+    virtual void do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
+                         const Epilogue& e) = 0;
+    virtual void do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) = 0;  ///< x may be z
+    virtual void do_apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) = 0;
+    virtual void do_column_sums(ConstMatrixView g, MatrixView out) = 0;
+    virtual void do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
+                                          double* loss_out) = 0;
+    virtual void do_count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) = 0;
+    virtual void do_optimizer_step(const TrainSpec& spec, std::int64_t step, std::span<const ParameterSlot> slots) = 0;
+    virtual void do_fill(MatrixView m, double v) = 0;
+    virtual void do_copy(ConstMatrixView from, MatrixView to) = 0;
+    virtual void do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) = 0;
+    virtual void do_scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) = 0;
+    virtual std::unique_ptr<Transport> do_connect(const ProcessGroup& group) = 0;
+
+    DType dtype_;
+    MemoryUse memory_;
+    Trace trace_;
+};
+
+template <class T>
+Array<T> Kernel::upload(std::span<const T> host) {
+    Buffer b = allocate(host.size_bytes());
+    if (!host.empty()) do_copy_in(host.data(), b.data(), host.size_bytes());
+    return {std::move(b), static_cast<std::int64_t>(host.size())};
+}
+
+/// What a kernel plugin is asked to make.
+struct KernelSetting {
+    DType dtype = DType::f32;
+    int threads = 1;      ///< CPU threads of this rank
+    int local_rank = 0;   ///< this rank's number on its host: which device it takes
+    int local_ranks = 1;  ///< ranks on this host
+    Params params;
+};
+
+/// A kernel plugin: says whether it can serve here, and makes kernels.
+class KernelPlugin {
+public:
+    virtual ~KernelPlugin();
+    /// Why it cannot serve this on this machine ("no CUDA device (driver not found)"); empty when it can.
+    virtual std::string why_unsupported(const KernelSetting& setting) const = 0;
+    /// What it computes on: "CPU, 2 threads", "NVIDIA H100 80GB".
+    virtual std::string device_name(const KernelSetting& setting) const = 0;
+    virtual std::unique_ptr<Kernel> create(const KernelSetting& setting) const = 0;
+};
+
+}  // namespace gnnbench

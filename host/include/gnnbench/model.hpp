@@ -1,0 +1,45 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gnnbench {
+
+enum class Activation : std::uint8_t { identity, relu, leaky_relu, sigmoid };
+/// leaky_relu's slope for negative arguments.
+inline constexpr double leaky_slope = 0.01;
+
+/// Â from A: symmetric D_row^-½ A D_col^-½, mean (each row divided by its sum), or A as it is. A zero degree gives 0.
+enum class Normalisation : std::uint8_t { symmetric, mean, none };
+enum class FeatureNormalisation : std::uint8_t { none, row };
+enum class Initialiser : std::uint8_t { glorot, kaiming };
+enum class AggregateInput : std::uint8_t { scheme_default, off, on };
+
+/// What is learned. Layer l maps widths[l] → widths[l+1]: H' = σ(Â H W + b); the last layer has no activation.
+struct ModelSpec {
+    std::vector<std::int64_t> widths;  ///< features, hidden …, classes
+    Activation activation = Activation::relu;
+    Normalisation normalisation = Normalisation::symmetric;
+    FeatureNormalisation feature_normalisation = FeatureNormalisation::none;
+    bool self_loops = true;            ///< a unit diagonal entry wherever there is none
+    bool bias = true;
+    Initialiser initialiser = Initialiser::glorot;
+    /// Whether ÂX is computed once at set-up, so that layer 0 has no SpMM in an epoch.
+    AggregateInput aggregate_input = AggregateInput::scheme_default;
+
+    int layers() const { return static_cast<int>(widths.size()) - 1; }
+};
+
+enum class OptimizerKind : std::uint8_t { sgd, adam, adamw };
+
+struct TrainSpec {
+    OptimizerKind optimizer = OptimizerKind::adam;
+    double learning_rate = 0.01;
+    double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
+    std::vector<double> weight_decay;  ///< per layer, length layers; on weights, not on biases
+    double input_dropout = 0;          ///< on layer 0's input
+    double dropout = 0;                ///< on every later layer's input
+    std::uint64_t seed = 0;            ///< of weights and dropout masks
+};
+
+}  // namespace gnnbench

@@ -1,0 +1,69 @@
+#pragma once
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gnnbench {
+
+/// What a span of an epoch was spent on.
+enum class Phase : std::uint8_t { spmm, gemm, activation, loss, optimizer, pack, comm, wait, other };
+inline constexpr std::size_t phase_count = 9;
+inline constexpr std::array<std::string_view, phase_count> phase_names = {
+    "spmm", "gemm", "activation", "loss", "optimizer", "pack", "comm", "wait", "other"};
+
+enum class StreamRole : std::uint8_t { compute, communication };
+
+/// One operation on one stream: seconds since the epoch began.
+struct Span {
+    Phase phase = Phase::other;
+    StreamRole stream = StreamRole::compute;
+    const char* operation = "";   ///< static text: "spmm", "broadcast"
+    double begin_s = 0, end_s = 0;
+    std::int64_t bytes = 0;       ///< payload this rank sends and receives; 0 for compute
+    std::int32_t group_size = 0;  ///< ranks that take part; 0 for compute
+};
+
+/// Where an epoch's wall time went, on one rank. The phases add up to wall_s.
+struct EpochTimes {
+    double wall_s = 0;
+    /// Time per phase. `comm` is communication that compute did not hide: the time covered by a comm span
+    /// and by no compute span. Compute phases are the time of their spans; `other` is the rest.
+    std::array<double, phase_count> phase_s{};
+    double exposed_comm_s = 0;  ///< = phase_s[comm]
+    double total_comm_s = 0;    ///< time covered by comm spans, hidden or not
+};
+
+/// The spans of the current epoch of one rank. Kernel and Communicator write it; nobody else needs to.
+/// Times come from a clock that the kernel supplies (the host's, or device events resolved at the epoch's end).
+class Trace {
+public:
+    using SpanId = std::size_t;
+    using Clock = std::chrono::steady_clock;
+
+    /// Forgets the last epoch and starts the clock.
+    void begin_epoch();
+    /// Stops it. Throws LogicError if a span is still open: some event was never waited for.
+    void end_epoch();
+    bool recording() const { return recording_; }
+
+    double now_s() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+    SpanId open(const Span& span);          ///< begin_s is set to now; a no-op outside an epoch
+    void close(SpanId id);                  ///< end_s is set to now
+    void add(const Span& span);             ///< a whole span with times already known
+
+    const std::vector<Span>& spans() const { return spans_; }
+    EpochTimes times() const;
+
+private:
+    Clock::time_point start_{};
+    double wall_s_ = 0;
+    bool recording_ = false;
+    std::size_t open_ = 0;
+    std::size_t epoch_ = 0;
+    std::vector<Span> spans_;
+};
+
+}  // namespace gnnbench
