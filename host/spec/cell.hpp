@@ -1,0 +1,64 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <gnnbench/model.hpp>
+#include <gnnbench/params.hpp>
+
+namespace gnnbench {
+
+/// A plugin as a cell names it: every declared parameter resolved.
+struct PluginChoice {
+    std::string name;
+    std::string version;  ///< of the plugin that was found; part of the cell's identity
+    Params params;
+    /// As tables show it: "mg-gcn", or "mg-gcn(overlap=false)" with what differs from the defaults.
+    std::string label;
+};
+
+/// Where a cell's graph comes from. `source` is the YAML mapping as resolved JSON: {"store": name},
+/// {"path": file, …import options} or {"generate": kind, …parameters}.
+struct DatasetChoice {
+    nlohmann::json source;
+    std::string name;    ///< as tables show it
+    std::string digest;  ///< of the store's content; empty until the store exists
+    std::string store;   ///< folder of the store; empty until it exists; no part of the cell's identity
+};
+
+/// One fully resolved setting of an experiment. Its identity is the digest of to_json(cell, identity).
+struct Cell {
+    DatasetChoice dataset;
+    /// widths hold only the hidden layers until the dataset is known (features, hidden …, classes after).
+    ModelSpec model;
+    /// weight_decay as written: one number for all layers, or one per layer (hidden layers + 1).
+    TrainSpec train;
+    PluginChoice scheme, partitioner, kernel;
+    int gpus = 1;
+    int threads_per_rank = 1;
+    std::string precision = "float32";  ///< or "float64"
+    std::int64_t epochs = 20;           ///< measured ones
+    std::int64_t warmup = 2;            ///< before them; stored, flagged
+    std::int64_t evaluate_every = 0;    ///< epochs between evaluations; 0: only after the last
+    std::int64_t patience = 0;          ///< evaluations without a better validation accuracy before stopping; 0: never
+    std::string initial_weights;        ///< folder of W0.npy, b0.npy …; empty: drawn from the seed
+    bool separate_wait = false;         ///< barrier before each operation (see Communicator)
+};
+
+/// Limits are how a trial is run, not what it measures: no part of a cell's identity.
+struct Limits {
+    double trial_timeout_s = 3600;
+    double verify_timeout_s = 600;
+};
+
+enum class JsonFor { identity, worker };
+nlohmann::json to_json(const Cell& cell, JsonFor use);
+/// The inverse of to_json(cell, JsonFor::worker). Throws SpecError on anything missing or unknown.
+Cell cell_from_json(const nlohmann::json& j);
+
+/// 32 hex digits: XXH3-128 of the identity JSON.
+std::string cell_digest(const Cell& cell);
+
+}  // namespace gnnbench
