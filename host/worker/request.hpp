@@ -1,0 +1,45 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "spec/cell.hpp"
+
+namespace gnnbench {
+
+/// What a trial is for. `reference` computes and caches the serial float64 results that `verify` compares with.
+enum class Purpose { measure, verify, reference };
+std::string to_text(Purpose purpose);
+
+/// How a trial with purpose `verify` or `reference` works.
+struct VerifyRequest {
+    std::int64_t epochs = 5;                 ///< of SGD
+    /// Above either of these the graph is sampled down before it is verified.
+    std::int64_t max_vertices = 1'000'000;
+    std::int64_t max_work = 20'000'000'000;  ///< multiply-adds of the reference over all epochs
+    std::string reference;                   ///< folder of cached reference results; empty: none is kept
+};
+
+/// What the host tells a trial's ranks: every rank reads the same file, the worker's only argument.
+struct TrialRequest {
+    std::string trial;                  ///< UUID; every journal line carries it
+    Purpose purpose = Purpose::measure;
+    std::string journal;                ///< file that rank 0 appends its lines to
+    std::string store;                  ///< folder of the dataset
+    std::string export_folder;          ///< gets W0.npy, b0.npy …, embeddings.npy; empty: nothing is exported
+    VerifyRequest verify;
+    std::vector<std::int64_t> trace_epochs;  ///< epochs whose spans are kept; none: no trace
+    Cell cell;
+};
+
+nlohmann::json to_json(const TrialRequest& request);
+/// The inverse. Throws SpecError on anything missing, unknown or of a wrong type.
+TrialRequest request_from_json(const nlohmann::json& j);
+
+/// Throws EnvironmentError where the file cannot be written or read, SpecError where it is no request.
+void write_request(const std::string& path, const TrialRequest& request);
+TrialRequest read_request(const std::string& path);
+
+}  // namespace gnnbench
