@@ -155,6 +155,9 @@ public:
     /// Waits for `stream`'s work, then reads back in float64.
     HostMatrix download(ConstMatrixView from, StreamRole stream = StreamRole::compute);
 
+    /// Waits for `stream`'s work, then copies raw device memory (scalars, counts) to the host.
+    void download_bytes(const void* from, void* to, std::size_t bytes, StreamRole stream = StreamRole::compute);
+
     // Order.
     Event record(StreamRole stream);
     void wait(StreamRole stream, const Event& event);

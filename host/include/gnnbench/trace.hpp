@@ -62,7 +62,6 @@ private:
     double wall_s_ = 0;
     bool recording_ = false;
     std::size_t open_ = 0;
-    std::size_t epoch_ = 0;
     std::vector<Span> spans_;
 };
 

@@ -1,0 +1,157 @@
+#include <gnnbench/communicator.hpp>
+
+#include <numeric>
+#include <utility>
+
+namespace gnnbench {
+namespace {
+
+/// An event that only the host can complete, with its span still open: closed when the wait returns.
+class TracedEvent final : public EventState {
+public:
+    TracedEvent(Event inner, Trace& trace, Trace::SpanId span) : inner_(std::move(inner)), trace_(trace), span_(span) {}
+    void wait_on_host() override {
+        if (done_) return;
+        inner_.state()->wait_on_host();
+        done_ = true;
+        trace_.close(span_);
+    }
+    bool completed_by_host() const override { return true; }
+
+private:
+    Event inner_;
+    Trace& trace_;
+    Trace::SpanId span_;
+    bool done_ = false;
+};
+
+std::int64_t element_bytes(ConstMatrixView m) { return static_cast<std::int64_t>(size_of(m.dtype)); }
+std::int64_t bytes_of(ConstMatrixView m) { return static_cast<std::int64_t>(m.bytes()); }
+
+void check_contiguous(ConstMatrixView m) { require(m.contiguous(), "a communicated matrix must be contiguous"); }
+
+std::vector<Message> messages(std::span<const RowMessage> rows) {
+    std::vector<Message> out;
+    for (const RowMessage& r : rows) {
+        check_contiguous(r.rows);
+        if (!r.rows.empty()) out.push_back({r.peer, r.rows.data, bytes_of(r.rows)});
+    }
+    return out;
+}
+
+Traffic traffic(std::span<const Message> sends, std::span<const Message> receives) {
+    Traffic t;
+    for (const Message& m : sends) t += {m.bytes, 0, 1};
+    for (const Message& m : receives) t += {0, m.bytes, 0};
+    return t;
+}
+
+}  // namespace
+
+Communicator::Communicator(std::unique_ptr<Transport> transport, Kernel& kernel, VolumeCounter& counter)
+    : transport_(std::move(transport)), kernel_(&kernel), counter_(&counter) {}
+
+Communicator Communicator::split(int color, int key) const {
+    Communicator part(transport_->split(color, key), *kernel_, *counter_);
+    part.separate_wait_ = separate_wait_;
+    return part;
+}
+
+/// Counts, waits for late peers if asked, times and starts one operation.
+Event Communicator::timed(CommOp op, Content content, const Traffic& t, auto&& start) {
+    counter_->count(op, content, t);
+    Trace& trace = kernel_->trace();
+    if (separate_wait_ && size() > 1) {
+        const auto span = trace.open({.phase = Phase::wait, .operation = "barrier", .group_size = size()});
+        transport_->barrier();
+        trace.close(span);
+    }
+    kernel_->wait(StreamRole::communication, kernel_->record(StreamRole::compute));
+    const auto span = trace.open({.phase = Phase::comm,
+                                  .stream = StreamRole::communication,
+                                  .operation = comm_op_names[static_cast<std::size_t>(op)].data(),
+                                  .bytes = t.sent_bytes + t.received_bytes,
+                                  .group_size = size()});
+    Event event = start();
+    if (event.happened_at_once() || !event.state()->completed_by_host()) {
+        trace.close(span);
+        return event;
+    }
+    return Event(std::make_shared<TracedEvent>(std::move(event), trace, span));
+}
+
+Event Communicator::broadcast(MatrixView data, int root, Content content) {
+    check_contiguous(data);
+    if (size() == 1 || data.empty()) return {};
+    const std::int64_t x = bytes_of(data);
+    return timed(CommOp::broadcast, content, counting::broadcast(x, size(), rank() == root),
+                 [&] { return transport_->broadcast(data.data, x, root); });
+}
+
+Event Communicator::reduce(MatrixView data, int root, Content content) {
+    check_contiguous(data);
+    if (size() == 1 || data.empty()) return {};
+    return timed(CommOp::reduce, content, counting::reduce(bytes_of(data), size(), rank() == root), [&] {
+        return transport_->reduce(data.data, data.rows * data.cols, data.dtype, ReduceOp::sum, root);
+    });
+}
+
+Event Communicator::all_reduce(MatrixView data, ReduceOp op, Content content) {
+    check_contiguous(data);
+    if (size() == 1 || data.empty()) return {};
+    const std::int64_t count = data.rows * data.cols;
+    const std::int64_t mine = counting::even_block_bytes(count, element_bytes(data), size(), rank());
+    return timed(CommOp::all_reduce, content, counting::all_reduce(bytes_of(data), mine, size()),
+                 [&] { return transport_->all_reduce(data.data, count, data.dtype, op); });
+}
+
+Event Communicator::all_gather(MatrixView all, std::span<const std::int64_t> row_counts, Content content) {
+    check_contiguous(all);
+    require(std::ssize(row_counts) == size() && std::reduce(row_counts.begin(), row_counts.end()) == all.rows,
+            "all_gather: one row count per rank, adding up to the matrix's rows");
+    if (size() == 1 || all.empty()) return {};
+    std::vector<std::int64_t> bytes;
+    for (const std::int64_t rows : row_counts) bytes.push_back(rows * all.cols * element_bytes(all));
+    const std::int64_t mine = bytes[static_cast<std::size_t>(rank())];
+    return timed(CommOp::all_gather, content, counting::all_gather(bytes_of(all), mine, size()),
+                 [&] { return transport_->all_gather(all.data, bytes); });
+}
+
+Event Communicator::reduce_scatter(ConstMatrixView all, MatrixView mine, std::span<const std::int64_t> row_counts,
+                                   Content content) {
+    check_contiguous(all);
+    check_contiguous(mine);
+    require(std::ssize(row_counts) == size() && std::reduce(row_counts.begin(), row_counts.end()) == all.rows &&
+                mine.rows == row_counts[static_cast<std::size_t>(rank())] && mine.cols == all.cols,
+            "reduce_scatter: one row count per rank, adding up to the matrix's rows");
+    if (all.empty()) return {};
+    if (size() == 1) {
+        kernel_->copy(all, mine);
+        return {};
+    }
+    std::vector<std::int64_t> counts;
+    for (const std::int64_t rows : row_counts) counts.push_back(rows * all.cols);
+    return timed(CommOp::reduce_scatter, content, counting::reduce_scatter(bytes_of(all), bytes_of(mine), size()),
+                 [&] { return transport_->reduce_scatter(all.data, mine.data, counts, all.dtype); });
+}
+
+Event Communicator::exchange(std::span<const RowMessage> sends, std::span<const RowMessage> receives,
+                             Content content) {
+    const auto out = messages(sends), in = messages(receives);
+    if (out.empty() && in.empty() && !separate_wait_) return {};
+    return timed(CommOp::point_to_point, content, traffic(out, in), [&] { return transport_->exchange(out, in); });
+}
+
+Event Communicator::all_to_all(std::span<const RowMessage> sends, std::span<const RowMessage> receives,
+                               Content content) {
+    const auto out = messages(sends), in = messages(receives);
+    for (const auto* side : {&out, &in})
+        for (const Message& m : *side) require(m.peer != rank(), "all_to_all: a rank's own block must be empty");
+    return timed(CommOp::all_to_all, content, traffic(out, in), [&] { return transport_->all_to_all(out, in); });
+}
+
+Event Communicator::all_reduce_scalars(double* data, std::int64_t count) {
+    return all_reduce({data, 1, count, count, DType::f64}, ReduceOp::sum, Content::metadata);
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,236 @@
+#include <gnnbench/kernel.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <gnnbench/transport.hpp>
+
+namespace gnnbench {
+namespace {
+
+/// Times one verb on the compute stream.
+class Timed {
+public:
+    Timed(Trace& trace, Phase phase, const char* operation)
+        : trace_(trace), id_(trace.open({.phase = phase, .stream = StreamRole::compute, .operation = operation})) {}
+    ~Timed() { trace_.close(id_); }
+
+private:
+    Trace& trace_;
+    Trace::SpanId id_;
+};
+
+std::string shape(ConstMatrixView m) { return fmt::format("{}x{}", m.rows, m.cols); }
+
+void same_shape(const char* verb, ConstMatrixView a, ConstMatrixView b) {
+    if (a.rows != b.rows || a.cols != b.cols)
+        throw LogicError(fmt::format("{}: shapes {} and {} differ", verb, shape(a), shape(b)));
+}
+
+void check_spmm(std::int64_t rows, std::int64_t cols, ConstMatrixView b, ConstMatrixView c) {
+    if (b.rows != cols || c.rows != rows || b.cols != c.cols)
+        throw LogicError(fmt::format("spmm: {}x{} times {} does not give {}", rows, cols, shape(b), shape(c)));
+}
+
+}  // namespace
+
+Kernel::~Kernel() = default;
+KernelPlugin::~KernelPlugin() = default;
+PreparedMatrix::~PreparedMatrix() = default;
+
+Buffer::Buffer(Buffer&& o) noexcept
+    : owner_(std::exchange(o.owner_, nullptr)),
+      data_(std::exchange(o.data_, nullptr)),
+      bytes_(std::exchange(o.bytes_, 0)) {}
+
+Buffer& Buffer::operator=(Buffer&& o) noexcept {
+    std::swap(owner_, o.owner_);
+    std::swap(data_, o.data_);
+    std::swap(bytes_, o.bytes_);
+    return *this;
+}
+
+Buffer::~Buffer() {
+    if (owner_) owner_->release(data_, bytes_);
+}
+
+Buffer Kernel::allocate(std::size_t bytes) {
+    void* data = bytes == 0 ? nullptr : do_allocate(bytes);
+    if (bytes > 0 && !data) {
+        const std::int64_t free = do_free_bytes();
+        throw OutOfMemory(fmt::format("the device has no room for {} bytes: {} in use{}", bytes, memory_.current_bytes,
+                                      free >= 0 ? fmt::format(", {} free", free) : ""));
+    }
+    ++memory_.allocations;
+    memory_.current_bytes += static_cast<std::int64_t>(bytes);
+    memory_.peak_bytes = std::max(memory_.peak_bytes, memory_.current_bytes);
+    return {*this, data, bytes};
+}
+
+void Kernel::release(void* data, std::size_t bytes) noexcept {
+    if (data) do_free(data, bytes);
+    memory_.current_bytes -= static_cast<std::int64_t>(bytes);
+}
+
+Matrix Kernel::matrix(std::int64_t rows, std::int64_t cols) {
+    return {allocate(static_cast<std::size_t>(rows * cols) * size_of(dtype_)), rows, cols, dtype_};
+}
+
+namespace {
+/// Calls `copy` with the values of `from` as the device wants them, converted only if they must be.
+template <class From>
+void with_dtype(std::span<const From> from, DType to, auto&& copy) {
+    const bool same = (to == DType::f32) == std::is_same_v<From, float>;
+    if (same) return copy(from.data(), from.size_bytes());
+    using Other = std::conditional_t<std::is_same_v<From, float>, double, float>;
+    const std::vector<Other> converted(from.begin(), from.end());
+    copy(converted.data(), converted.size() * sizeof(Other));
+}
+}  // namespace
+
+void Kernel::upload(std::span<const float> from, MatrixView to) {
+    require(to.contiguous() && static_cast<std::int64_t>(from.size()) == to.rows * to.cols, "upload: sizes differ");
+    if (!from.empty())
+        with_dtype(from, dtype_, [&](const void* p, std::size_t bytes) { do_copy_in(p, to.data, bytes); });
+}
+
+void Kernel::upload(std::span<const double> from, MatrixView to) {
+    require(to.contiguous() && static_cast<std::int64_t>(from.size()) == to.rows * to.cols, "upload: sizes differ");
+    if (!from.empty())
+        with_dtype(from, dtype_, [&](const void* p, std::size_t bytes) { do_copy_in(p, to.data, bytes); });
+}
+
+HostMatrix Kernel::download(ConstMatrixView from, StreamRole stream) {
+    require(from.contiguous(), "download: the matrix must be contiguous");
+    HostMatrix out(from.rows, from.cols);
+    if (from.empty()) return out;
+    if (dtype_ == DType::f64) {
+        do_copy_out(from.data, out.values.data(), from.bytes(), stream);
+    } else {
+        std::vector<float> narrow(out.values.size());
+        do_copy_out(from.data, narrow.data(), from.bytes(), stream);
+        std::copy(narrow.begin(), narrow.end(), out.values.begin());
+    }
+    return out;
+}
+
+void Kernel::download_bytes(const void* from, void* to, std::size_t bytes, StreamRole stream) {
+    if (bytes > 0) do_copy_out(from, to, bytes, stream);
+}
+
+Event Kernel::record(StreamRole stream) { return do_record(stream); }
+void Kernel::wait(StreamRole stream, const Event& event) {
+    if (!event.happened_at_once()) do_wait(stream, event);
+}
+void Kernel::synchronize(StreamRole stream) { do_synchronize(stream); }
+
+std::unique_ptr<PreparedMatrix> Kernel::prepare(const Csr& a) {
+    auto prepared = do_prepare(a);
+    prepared->rows = a.rows;
+    prepared->cols = a.cols;
+    prepared->nonzeros = a.nonzeros();
+    return prepared;
+}
+
+void Kernel::spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
+    check_spmm(a.rows, a.cols, b, c);
+    if (c.empty()) return;
+    const Timed timed(trace_, Phase::spmm, "spmm");
+    do_spmm(a, b, c, s, e);
+}
+
+void Kernel::spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
+    check_spmm(a.rows, a.cols, b, c);
+    if (c.empty()) return;
+    const Timed timed(trace_, Phase::spmm, "spmm-unprepared");
+    do_spmm(a, b, c, s, e);
+}
+
+void Kernel::gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
+                  const Epilogue& e) {
+    const auto [m, ka] = ta == Transpose::no ? std::pair(a.rows, a.cols) : std::pair(a.cols, a.rows);
+    const auto [kb, n] = tb == Transpose::no ? std::pair(b.rows, b.cols) : std::pair(b.cols, b.rows);
+    if (ka != kb || c.rows != m || c.cols != n)
+        throw LogicError(fmt::format("gemm: {}{} times {}{} does not give {}", shape(a),
+                                     ta == Transpose::yes ? "ᵀ" : "", shape(b), tb == Transpose::yes ? "ᵀ" : "",
+                                     shape(c)));
+    if (c.empty()) return;
+    const Timed timed(trace_, Phase::gemm, "gemm");
+    do_gemm(ta, a, tb, b, c, s, e);
+}
+
+void Kernel::apply(const Epilogue& e, MatrixView z) {
+    if (z.empty() || e.empty()) return;
+    const Timed timed(trace_, Phase::activation, "activation");
+    do_apply(e, z, z);
+}
+
+void Kernel::dropout(const Epilogue& e, ConstMatrixView x, MatrixView out) {
+    same_shape("dropout", x, out);
+    if (x.empty()) return;
+    const Timed timed(trace_, Phase::activation, "dropout");
+    do_apply(e, x, out);
+}
+
+void Kernel::apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) {
+    same_shape("apply_backward", h, dh);
+    same_shape("apply_backward", h, dz);
+    if (h.empty()) return;
+    const Timed timed(trace_, Phase::activation, "activation-backward");
+    do_apply_backward(e, h, dh, dz);
+}
+
+void Kernel::column_sums(ConstMatrixView g, MatrixView out) {
+    require(out.rows == 1 && out.cols == g.cols, "column_sums: the result is one row as wide as the argument");
+    const Timed timed(trace_, Phase::activation, "column-sums");
+    do_column_sums(g, out);
+}
+
+void Kernel::softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad, double* loss_out) {
+    same_shape("softmax_cross_entropy", logits, grad);
+    const Timed timed(trace_, Phase::loss, "softmax-cross-entropy");
+    do_softmax_cross_entropy(logits, in, grad, loss_out);
+}
+
+void Kernel::count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) {
+    const Timed timed(trace_, Phase::loss, "count-correct");
+    do_count_correct(logits, in, counts);
+}
+
+void Kernel::optimizer_step(const TrainSpec& spec, std::int64_t step, std::span<const ParameterSlot> slots) {
+    const Timed timed(trace_, Phase::optimizer, "optimizer");
+    do_optimizer_step(spec, step, slots);
+}
+
+void Kernel::fill(MatrixView m, double v) {
+    if (m.empty()) return;
+    const Timed timed(trace_, Phase::pack, "fill");
+    do_fill(m, v);
+}
+
+void Kernel::copy(ConstMatrixView from, MatrixView to) {
+    same_shape("copy", from, to);
+    if (from.empty()) return;
+    const Timed timed(trace_, Phase::pack, "copy");
+    do_copy(from, to);
+}
+
+void Kernel::gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
+    require(from.cols == to.cols, "gather_rows: widths differ");
+    if (to.empty()) return;
+    const Timed timed(trace_, Phase::pack, "gather-rows");
+    do_gather_rows(from, rows, to);
+}
+
+void Kernel::scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
+    require(from.cols == to.cols, "scatter_add_rows: widths differ");
+    if (from.empty()) return;
+    const Timed timed(trace_, Phase::pack, "scatter-add-rows");
+    do_scatter_add_rows(from, rows, to);
+}
+
+std::unique_ptr<Transport> Kernel::connect(const ProcessGroup& group) { return do_connect(group); }
+
+}  // namespace gnnbench

@@ -1,0 +1,182 @@
+#include <gnnbench/transport.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "core/mpi_check.hpp"
+
+// Host memory between ranks, by MPI's non-blocking calls: an event is a bundle of requests.
+namespace gnnbench {
+
+Transport::~Transport() = default;
+
+namespace {
+
+class Requests final : public EventState {
+public:
+    ~Requests() override {
+        // Only an exception in flight destroys an unfinished bundle; its memory may go, so finish it first.
+        if (!requests_.empty()) MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+    }
+    MPI_Request* add() { return &requests_.emplace_back(MPI_REQUEST_NULL); }
+    void keep(std::vector<std::vector<int>> arrays) { arrays_ = std::move(arrays); }
+    void keep(MPI_Datatype type) { type_ = type; }
+
+    void wait_on_host() override {
+        if (requests_.empty()) return;
+        auto waiting = std::exchange(requests_, {});
+        check_mpi(MPI_Waitall(static_cast<int>(waiting.size()), waiting.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+        if (type_ != MPI_DATATYPE_NULL) check_mpi(MPI_Type_free(&type_), "MPI_Type_free");
+        arrays_.clear();
+    }
+    bool completed_by_host() const override { return true; }
+
+private:
+    std::vector<MPI_Request> requests_;
+    std::vector<std::vector<int>> arrays_;  ///< count arrays must live until completion
+    MPI_Datatype type_ = MPI_DATATYPE_NULL;
+};
+
+struct Comm {
+    MPI_Comm comm = MPI_COMM_NULL;
+    Comm() = default;
+    Comm(Comm&& o) noexcept : comm(std::exchange(o.comm, MPI_COMM_NULL)) {}
+    Comm& operator=(Comm&&) = delete;
+    ~Comm() {
+        int finalized = 0;
+        MPI_Finalized(&finalized);
+        if (comm != MPI_COMM_NULL && !finalized) MPI_Comm_free(&comm);
+    }
+};
+
+MPI_Datatype mpi_type(DType t) { return t == DType::f32 ? MPI_FLOAT : MPI_DOUBLE; }
+MPI_Op mpi_op(ReduceOp op) { return op == ReduceOp::sum ? MPI_SUM : MPI_MAX; }
+
+/// One call moves at most this much; more is cut into pieces, so that counts fit MPI's int.
+constexpr std::int64_t piece_elements = std::int64_t{1} << 28;
+
+class MpiTransport final : public Transport {
+public:
+    explicit MpiTransport(Comm comm) : comm_(std::move(comm)) {
+        check_mpi(MPI_Comm_set_errhandler(comm_.comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+        check_mpi(MPI_Comm_rank(comm_.comm, &rank_), "MPI_Comm_rank");
+        check_mpi(MPI_Comm_size(comm_.comm, &size_), "MPI_Comm_size");
+    }
+    int rank() const override { return rank_; }
+    int size() const override { return size_; }
+
+    std::unique_ptr<Transport> split(int color, int key) const override {
+        Comm part;
+        check_mpi(MPI_Comm_split(comm_.comm, color, key, &part.comm), "MPI_Comm_split");
+        return std::make_unique<MpiTransport>(std::move(part));
+    }
+
+    Event broadcast(void* data, std::int64_t bytes, int root) override {
+        auto bundle = std::make_shared<Requests>();
+        for (std::int64_t at = 0; at < bytes; at += piece_elements)
+            check_mpi(MPI_Ibcast(static_cast<char*>(data) + at, static_cast<int>(std::min(piece_elements, bytes - at)),
+                                 MPI_BYTE, root, comm_.comm, bundle->add()),
+                      "MPI_Ibcast");
+        return Event(std::move(bundle));
+    }
+
+    Event reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, int root) override {
+        auto bundle = std::make_shared<Requests>();
+        for_pieces(data, count, dtype, [&](void* p, int n) {
+            const bool is_root = rank_ == root;
+            check_mpi(MPI_Ireduce(is_root ? MPI_IN_PLACE : p, is_root ? p : nullptr, n, mpi_type(dtype), mpi_op(op),
+                                  root, comm_.comm, bundle->add()),
+                      "MPI_Ireduce");
+        });
+        return Event(std::move(bundle));
+    }
+
+    Event all_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op) override {
+        auto bundle = std::make_shared<Requests>();
+        for_pieces(data, count, dtype, [&](void* p, int n) {
+            check_mpi(MPI_Iallreduce(MPI_IN_PLACE, p, n, mpi_type(dtype), mpi_op(op), comm_.comm, bundle->add()),
+                      "MPI_Iallreduce");
+        });
+        return Event(std::move(bundle));
+    }
+
+    Event all_gather(void* all, std::span<const std::int64_t> byte_counts) override {
+        // Counts are whole rows, so their greatest common divisor is a unit that keeps them small.
+        std::int64_t unit = 0;
+        for (const std::int64_t c : byte_counts) unit = std::gcd(unit, c);
+        auto bundle = std::make_shared<Requests>();
+        if (unit == 0) return Event(std::move(bundle));
+        MPI_Datatype row = MPI_DATATYPE_NULL;
+        check_mpi(MPI_Type_contiguous(mpi_count(unit, "MPI_Type_contiguous"), MPI_BYTE, &row), "MPI_Type_contiguous");
+        check_mpi(MPI_Type_commit(&row), "MPI_Type_commit");
+        bundle->keep(row);
+        std::vector<int> counts, starts;
+        std::int64_t at = 0;
+        for (const std::int64_t c : byte_counts) {
+            counts.push_back(mpi_count(c / unit, "MPI_Iallgatherv"));
+            starts.push_back(mpi_count(at, "MPI_Iallgatherv"));
+            at += c / unit;
+        }
+        check_mpi(MPI_Iallgatherv(MPI_IN_PLACE, 0, row, all, counts.data(), starts.data(), row, comm_.comm,
+                                  bundle->add()),
+                  "MPI_Iallgatherv");
+        bundle->keep({std::move(counts), std::move(starts)});
+        return Event(std::move(bundle));
+    }
+
+    Event reduce_scatter(const void* all, void* mine, std::span<const std::int64_t> counts, DType dtype) override {
+        auto bundle = std::make_shared<Requests>();
+        std::vector<int> narrow;
+        for (const std::int64_t c : counts) narrow.push_back(mpi_count(c, "MPI_Ireduce_scatter"));
+        check_mpi(MPI_Ireduce_scatter(all, mine, narrow.data(), mpi_type(dtype), MPI_SUM, comm_.comm, bundle->add()),
+                  "MPI_Ireduce_scatter");
+        bundle->keep({std::move(narrow)});
+        return Event(std::move(bundle));
+    }
+
+    Event exchange(std::span<const Message> sends, std::span<const Message> receives) override {
+        auto bundle = std::make_shared<Requests>();
+        for (const Message& m : receives)
+            for_bytes(m, [&](void* p, int n) {
+                check_mpi(MPI_Irecv(p, n, MPI_BYTE, m.peer, 0, comm_.comm, bundle->add()), "MPI_Irecv");
+            });
+        for (const Message& m : sends)
+            for_bytes(m, [&](void* p, int n) {
+                check_mpi(MPI_Isend(p, n, MPI_BYTE, m.peer, 0, comm_.comm, bundle->add()), "MPI_Isend");
+            });
+        return Event(std::move(bundle));
+    }
+
+    /// Pairwise messages, as every MPI library does all-to-all-v at these sizes; blocks may lie anywhere.
+    Event all_to_all(std::span<const Message> sends, std::span<const Message> receives) override {
+        return exchange(sends, receives);
+    }
+
+    void barrier() override { check_mpi(MPI_Barrier(comm_.comm), "MPI_Barrier"); }
+
+private:
+    static void for_pieces(void* data, std::int64_t count, DType dtype, auto&& call) {
+        for (std::int64_t at = 0; at < count; at += piece_elements)
+            call(static_cast<char*>(data) + static_cast<std::size_t>(at) * size_of(dtype),
+                 static_cast<int>(std::min(piece_elements, count - at)));
+    }
+    static void for_bytes(const Message& m, auto&& call) {
+        for (std::int64_t at = 0; at < m.bytes; at += piece_elements)
+            call(static_cast<char*>(m.data) + at, static_cast<int>(std::min(piece_elements, m.bytes - at)));
+    }
+
+    Comm comm_;
+    int rank_ = 0, size_ = 1;
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> make_mpi_transport(const ProcessGroup& group) {
+    // A communicator of its own, so that its messages never meet the control messages of the group.
+    Comm own;
+    check_mpi(MPI_Comm_dup(*static_cast<MPI_Comm*>(group.native()), &own.comm), "MPI_Comm_dup");
+    return std::make_unique<MpiTransport>(std::move(own));
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,86 @@
+#include <gnnbench/params.hpp>
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include <gnnbench/error.hpp>
+
+namespace gnnbench {
+namespace {
+
+template <class T>
+bool parse_whole(std::string_view text, T& out) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+    return error == std::errc() && end == text.data() + text.size();
+}
+
+std::string allowed(const ParamDecl& p) {
+    switch (p.type) {
+        case ParamType::boolean: return "true or false";
+        case ParamType::integer: return fmt::format("a whole number from {} to {}", p.minimum, p.maximum);
+        case ParamType::real: return fmt::format("a number from {} to {}", p.minimum, p.maximum);
+        case ParamType::choice: return fmt::format("one of {}", p.choices ? p.choices : "");
+    }
+    return {};
+}
+
+bool in_choices(std::string_view choices, std::string_view word) {
+    while (!choices.empty()) {
+        const auto cut = choices.find('|');
+        if (choices.substr(0, cut) == word) return !word.empty();
+        choices = cut == std::string_view::npos ? std::string_view() : choices.substr(cut + 1);
+    }
+    return false;
+}
+
+}  // namespace
+
+Params::Params(std::span<const ParamDecl> declared) {
+    for (const ParamDecl& p : declared) {
+        try {
+            set(p, p.default_value);
+        } catch (const SpecError& e) {
+            throw PluginError(fmt::format("a plugin declares an unusable default: {}", e.what()));
+        }
+    }
+}
+
+void Params::set(const ParamDecl& p, std::string_view text) {
+    std::int64_t whole = 0;
+    double number = 0;
+    const auto within = [&](double v) { return v >= p.minimum && v <= p.maximum; };
+    if (p.type == ParamType::boolean && (text == "true" || text == "false")) {
+        values_.insert_or_assign(p.name, text == "true");
+    } else if (p.type == ParamType::integer && parse_whole(text, whole) && within(static_cast<double>(whole))) {
+        values_.insert_or_assign(p.name, whole);
+    } else if (p.type == ParamType::real && parse_whole(text, number) && within(number)) {
+        values_.insert_or_assign(p.name, number);
+    } else if (p.type == ParamType::choice && in_choices(p.choices ? p.choices : "", text)) {
+        values_.insert_or_assign(p.name, std::string(text));
+    } else {
+        throw SpecError(fmt::format("parameter '{}' is '{}'; allowed is {}", p.name, text, allowed(p)));
+    }
+}
+
+const ParamValue& Params::at(std::string_view name) const {
+    const auto found = values_.find(name);
+    if (found == values_.end()) throw LogicError(fmt::format("the plugin reads parameter '{}' without declaring it", name));
+    return found->second;
+}
+
+bool Params::boolean(std::string_view name) const { return std::get<bool>(at(name)); }
+std::int64_t Params::integer(std::string_view name) const { return std::get<std::int64_t>(at(name)); }
+double Params::real(std::string_view name) const { return std::get<double>(at(name)); }
+const std::string& Params::choice(std::string_view name) const { return std::get<std::string>(at(name)); }
+
+std::string to_text(const ParamValue& value) {
+    return std::visit(
+        [](const auto& v) -> std::string {
+            if constexpr (std::is_same_v<std::decay_t<decltype(v)>, std::string>) return v;
+            else return fmt::format("{}", v);
+        },
+        value);
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,80 @@
+#include <gnnbench/partition.hpp>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace gnnbench {
+
+Partitioner::~Partitioner() = default;
+
+IndexMap::IndexMap(const Partition& partition)
+    : offsets_(static_cast<std::size_t>(partition.parts) + 1), part_of_(partition.part_of) {
+    for (const Part p : part_of_) {
+        if (p < 0 || p >= partition.parts)
+            throw LogicError(fmt::format("a partition of {} parts holds part {}", partition.parts, p));
+        ++offsets_[static_cast<std::size_t>(p) + 1];
+    }
+    for (std::size_t p = 1; p < offsets_.size(); ++p) offsets_[p] += offsets_[p - 1];
+    std::vector<std::int64_t> next(offsets_.begin(), offsets_.end() - 1);
+    local_.resize(part_of_.size());
+    order_.resize(part_of_.size());
+    for (std::size_t v = 0; v < part_of_.size(); ++v) {
+        const auto p = static_cast<std::size_t>(part_of_[v]);
+        const std::int64_t position = next[p]++;
+        local_[v] = LocalId{static_cast<std::int32_t>(position - offsets_[p])};
+        order_[static_cast<std::size_t>(position)] = GlobalId{static_cast<std::int64_t>(v)};
+    }
+}
+
+std::int64_t IndexMap::largest() const {
+    std::int64_t most = 0;
+    for (Part p = 0; p < parts(); ++p) most = std::max(most, size(p));
+    return most;
+}
+
+std::span<const GlobalId> IndexMap::owned(Part p) const {
+    return std::span(order_).subspan(static_cast<std::size_t>(offset(p)), static_cast<std::size_t>(size(p)));
+}
+
+PartitionQuality measure_quality(const GraphView& graph, const Partition& partition) {
+    const auto n = static_cast<std::size_t>(graph.vertices());
+    const auto parts = static_cast<std::size_t>(partition.parts);
+    const auto& column_part = partition.column_part_of.empty() ? partition.part_of : partition.column_part_of;
+    std::vector<std::int64_t> vertices(parts), nonzeros(parts);
+    std::vector<std::vector<std::int32_t>> rows_of(parts);
+    for (std::size_t v = 0; v < n; ++v) {
+        const auto p = static_cast<std::size_t>(partition.part_of[v]);
+        ++vertices[p];
+        nonzeros[p] += graph.indptr[v + 1] - graph.indptr[v];
+        rows_of[p].push_back(static_cast<std::int32_t>(v));
+    }
+    PartitionQuality q;
+    // Part by part: seen[j] = the last part whose rows hold column j, so each (column, part) counts once.
+    std::vector<Part> seen(n, -1);
+    for (std::size_t p = 0; p < parts; ++p) {
+        for (const std::int32_t row : rows_of[p]) {
+            const auto v = static_cast<std::size_t>(row);
+            for (std::int64_t e = graph.indptr[v]; e < graph.indptr[v + 1]; ++e) {
+                const auto j = static_cast<std::size_t>(graph.indices[static_cast<std::size_t>(e)]);
+                if (column_part[j] == static_cast<Part>(p)) continue;
+                ++q.edge_cut;
+                if (seen[j] != static_cast<Part>(p)) {
+                    seen[j] = static_cast<Part>(p);
+                    ++q.connectivity_minus_one;
+                }
+            }
+        }
+    }
+    const auto imbalance = [parts](const std::vector<std::int64_t>& sizes, std::int64_t total) {
+        const std::int64_t most = *std::max_element(sizes.begin(), sizes.end());
+        return total == 0 ? 1.0 : static_cast<double>(most) * static_cast<double>(parts) / static_cast<double>(total);
+    };
+    if (parts > 0) {
+        q.vertex_imbalance = imbalance(vertices, graph.vertices());
+        q.nonzero_imbalance = imbalance(nonzeros, graph.edges());
+    }
+    return q;
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,95 @@
+#include <gnnbench/trace.hpp>
+
+#include <algorithm>
+
+#include <gnnbench/error.hpp>
+
+namespace gnnbench {
+namespace {
+
+using Interval = std::pair<double, double>;
+
+/// The union of intervals as disjoint ones in order.
+std::vector<Interval> merged(std::vector<Interval> all) {
+    std::sort(all.begin(), all.end());
+    std::vector<Interval> out;
+    for (const Interval& i : all) {
+        if (!out.empty() && i.first <= out.back().second) out.back().second = std::max(out.back().second, i.second);
+        else out.push_back(i);
+    }
+    return out;
+}
+
+double length(const std::vector<Interval>& disjoint) {
+    double sum = 0;
+    for (const Interval& i : disjoint) sum += i.second - i.first;
+    return sum;
+}
+
+double overlap(const std::vector<Interval>& a, const std::vector<Interval>& b) {
+    double sum = 0;
+    for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+        sum += std::max(0.0, std::min(a[i].second, b[j].second) - std::max(a[i].first, b[j].first));
+        if (a[i].second < b[j].second) ++i;
+        else ++j;
+    }
+    return sum;
+}
+
+}  // namespace
+
+void Trace::begin_epoch() {
+    require(!recording_, "an epoch began before the last one ended");
+    spans_.clear();
+    open_ = 0;
+    recording_ = true;
+    start_ = Clock::now();
+}
+
+void Trace::end_epoch() {
+    wall_s_ = now_s();
+    recording_ = false;
+    require(open_ == 0, "an epoch ended with an operation under way: its event was never waited for");
+}
+
+Trace::SpanId Trace::open(const Span& span) {
+    if (!recording_) return ~SpanId{0};
+    spans_.push_back(span);
+    spans_.back().begin_s = now_s();
+    ++open_;
+    return spans_.size() - 1;
+}
+
+void Trace::close(SpanId id) {
+    if (!recording_ || id >= spans_.size()) return;
+    spans_[id].end_s = now_s();
+    --open_;
+}
+
+void Trace::add(const Span& span) {
+    if (recording_) spans_.push_back(span);
+}
+
+EpochTimes Trace::times() const {
+    std::vector<Interval> comm, compute;
+    EpochTimes t;
+    t.wall_s = wall_s_;
+    for (const Span& s : spans_) {
+        if (s.phase == Phase::comm) {
+            comm.emplace_back(s.begin_s, s.end_s);
+        } else {
+            compute.emplace_back(s.begin_s, s.end_s);
+            t.phase_s[static_cast<std::size_t>(s.phase)] += s.end_s - s.begin_s;
+        }
+    }
+    comm = merged(std::move(comm));
+    compute = merged(std::move(compute));
+    t.total_comm_s = length(comm);
+    t.exposed_comm_s = t.total_comm_s - overlap(comm, compute);
+    t.phase_s[static_cast<std::size_t>(Phase::comm)] = t.exposed_comm_s;
+    t.phase_s[static_cast<std::size_t>(Phase::other)] =
+        std::max(0.0, t.wall_s - length(compute) - t.exposed_comm_s);
+    return t;
+}
+
+}  // namespace gnnbench
