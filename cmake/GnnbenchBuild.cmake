@@ -33,7 +33,7 @@ endif()
 # What our own code is compiled with.
 add_library(gnnbench_warnings INTERFACE)
 target_compile_options(gnnbench_warnings INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual=1 -Werror>)
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Werror>)
 
 # gnnbench_add_room(name LINKS …): a static library of the *.cpp in this folder, included as "name/file.hpp".
 function(gnnbench_add_room name)
