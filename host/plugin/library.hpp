@@ -1,0 +1,34 @@
+#pragma once
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include <gnnbench/plugin.hpp>
+
+namespace gnnbench {
+
+/// "strategy", "partitioner" or "kernel".
+std::string_view kind_name(PluginKind kind);
+
+/// What is wrong with a plugin's description for this build; empty if it can be trusted. Reads plain data only.
+/// `kind` and `name` are what the file's name promises.
+std::string mismatch(const PluginInfo& info, PluginKind kind, std::string_view name);
+
+/// A plugin's library, opened and checked. It stays in the process for good: objects, exceptions and types
+/// of a plugin may outlive whoever opened it.
+class PluginLibrary {
+public:
+    /// Throws PluginError that names the file, what is wrong and what to do.
+    static PluginLibrary open(const std::filesystem::path& file, PluginKind kind, std::string_view name);
+
+    const PluginInfo& info() const { return *info_; }
+    /// A new Strategy, Partitioner or KernelPlugin, by the plugin's kind.
+    void* create() const { return create_(); }
+
+private:
+    PluginLibrary(const PluginInfo* checked, void* (*entry)()) : info_(checked), create_(entry) {}
+    const PluginInfo* info_;
+    void* (*create_)();
+};
+
+}  // namespace gnnbench

@@ -1,0 +1,153 @@
+#include "plugin/loader.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <tuple>
+
+#include <boost/dll/runtime_symbol_info.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <gnnbench/error.hpp>
+#include <gnnbench/kernel.hpp>
+#include <gnnbench/partition.hpp>
+#include <gnnbench/strategy.hpp>
+
+#include "plugin/spelling.hpp"
+
+namespace gnnbench {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array kinds = {PluginKind::strategy, PluginKind::partitioner, PluginKind::kernel};
+
+/// build/bin/gnnbench and <prefix>/bin/gnnbench find ../lib; a program in <prefix>/libexec/gnnbench finds ../../lib.
+fs::path own_folder() {
+    const fs::path bin = boost::dll::program_location().parent_path();
+    const fs::path below_libexec = bin.parent_path().parent_path() / "lib/gnnbench/plugins";
+    const fs::path beside_bin = bin.parent_path() / "lib/gnnbench/plugins";
+    std::error_code unreadable;
+    return !fs::is_directory(beside_bin, unreadable) && fs::is_directory(below_libexec, unreadable) ? below_libexec
+                                                                                                    : beside_bin;
+}
+
+}  // namespace
+
+std::vector<fs::path> plugin_folders() {
+    std::vector<fs::path> folders;
+    const char* variable = std::getenv("GNNBENCH_PLUGIN_PATH");
+    std::string_view rest = variable ? variable : "";
+    while (!rest.empty()) {
+        const std::size_t colon = std::min(rest.find(':'), rest.size());
+        if (colon > 0) folders.emplace_back(rest.substr(0, colon));
+        rest.remove_prefix(std::min(colon + 1, rest.size()));
+    }
+    folders.push_back(own_folder());
+    return folders;
+}
+
+std::optional<PluginCatalog::File> PluginCatalog::parse(const fs::path& path, std::size_t folder) {
+    if (path.extension() != ".so") return std::nullopt;
+    const std::string stem = path.stem().string();
+    for (PluginKind kind : kinds) {
+        const std::string prefix = fmt::format("lib{}_", kind_name(kind));
+        if (stem.size() > prefix.size() && stem.starts_with(prefix))
+            return File{kind, stem.substr(prefix.size()), folder, path};
+    }
+    return std::nullopt;
+}
+
+PluginCatalog::PluginCatalog(std::vector<fs::path> folders) {
+    for (const fs::path& folder : folders) {
+        // The same folder named twice shadows nothing.
+        fs::path whole = fs::absolute(folder).lexically_normal();
+        if (std::find(folders_.begin(), folders_.end(), whole) == folders_.end()) folders_.push_back(std::move(whole));
+    }
+    for (std::size_t i = 0; i < folders_.size(); ++i) {
+        std::error_code unreadable;
+        for (const fs::directory_entry& entry : fs::directory_iterator(folders_[i], unreadable))
+            if (auto file = parse(entry.path(), i)) files_.push_back(std::move(*file));
+    }
+    std::sort(files_.begin(), files_.end(), [](const File& a, const File& b) {
+        return std::tie(a.kind, a.name, a.folder) < std::tie(b.kind, b.name, b.folder);
+    });
+}
+
+std::vector<std::string> PluginCatalog::names(PluginKind kind) const {
+    std::vector<std::string> found;
+    for (const File& f : files_)
+        if (f.kind == kind && (found.empty() || found.back() != f.name)) found.push_back(f.name);
+    return found;
+}
+
+std::vector<ListedPlugin> PluginCatalog::list() const {
+    std::vector<ListedPlugin> listed;
+    const File* winner = nullptr;
+    for (const File& f : files_) {
+        ListedPlugin entry{.kind = f.kind, .name = f.name, .file = f.path,
+                           .shadowed_by = {}, .version = {}, .summary = {}, .refused = {}};
+        if (winner && winner->kind == f.kind && winner->name == f.name) {
+            entry.shadowed_by = winner->path;
+        } else {
+            winner = &f;
+            try {
+                const PluginLibrary library = PluginLibrary::open(f.path, f.kind, f.name);
+                entry.version = library.info().version;
+                entry.summary = library.info().summary;
+            } catch (const PluginError& e) {
+                entry.refused = e.what();
+            }
+        }
+        listed.push_back(std::move(entry));
+    }
+    return listed;
+}
+
+std::string PluginCatalog::not_found(PluginKind kind, std::string_view name) const {
+    const std::vector<std::string> there = names(kind);
+    if (there.empty()) {
+        std::vector<std::string> searched;
+        for (const fs::path& folder : folders_) searched.push_back(folder.string());
+        return fmt::format("there is no {} plugin \"{}\", nor any other {}: searched {}. Build the plugins, or name "
+                           "their folder in GNNBENCH_PLUGIN_PATH.",
+                           kind_name(kind), name, kind_name(kind), fmt::join(searched, ", "));
+    }
+    const std::string near = nearest(name, there);
+    const std::string meant = near.empty() ? "" : fmt::format(" Did you mean \"{}\"?", near);
+    return fmt::format("there is no {} plugin \"{}\".{} There are: {}.", kind_name(kind), name, meant,
+                       fmt::join(there, ", "));
+}
+
+const PluginCatalog::File& PluginCatalog::file_of(PluginKind kind, std::string_view name) const {
+    const auto found = std::find_if(files_.begin(), files_.end(),
+                                    [&](const File& f) { return f.kind == kind && f.name == name; });
+    if (found == files_.end()) throw PluginError(not_found(kind, name));
+    return *found;
+}
+
+PluginLibrary PluginCatalog::open(PluginKind kind, std::string_view name) const {
+    return PluginLibrary::open(file_of(kind, name).path, kind, name);
+}
+
+PluginDescription PluginCatalog::find(PluginKind kind, std::string_view name) const {
+    const File& file = file_of(kind, name);
+    const PluginInfo& info = PluginLibrary::open(file.path, kind, name).info();
+    return {kind, info.name, info.version, info.summary, file.path,
+            {info.params, static_cast<std::size_t>(info.param_count)}};
+}
+
+std::unique_ptr<Strategy> PluginCatalog::strategy(std::string_view name) const {
+    return std::unique_ptr<Strategy>(static_cast<Strategy*>(open(PluginKind::strategy, name).create()));
+}
+
+std::unique_ptr<Partitioner> PluginCatalog::partitioner(std::string_view name) const {
+    return std::unique_ptr<Partitioner>(static_cast<Partitioner*>(open(PluginKind::partitioner, name).create()));
+}
+
+std::unique_ptr<KernelPlugin> PluginCatalog::kernel(std::string_view name) const {
+    return std::unique_ptr<KernelPlugin>(static_cast<KernelPlugin*>(open(PluginKind::kernel, name).create()));
+}
+
+}  // namespace gnnbench

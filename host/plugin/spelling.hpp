@@ -1,0 +1,15 @@
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace gnnbench {
+
+/// Letters inserted, left out, exchanged, or swapped with their neighbour to make one word of the other
+/// (optimal string alignment distance).
+std::size_t spelling_distance(std::string_view a, std::string_view b);
+
+/// The candidate that is most likely meant by `word`; empty where none is near (more than a third of its letters off).
+std::string nearest(std::string_view word, std::span<const std::string> candidates);
+
+}  // namespace gnnbench

@@ -1,0 +1,105 @@
+// Multilevel k-way partitioning: Karypis & Kumar, "Multilevel k-way Partitioning Scheme for Irregular Graphs",
+// J. Parallel Distrib. Comput. 48 (1998), as implemented by the METIS 5 library.
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <gnnbench/error.hpp>
+#include <gnnbench/partition.hpp>
+
+#include "symmetric.hpp"
+
+namespace gnnbench {
+namespace {
+
+constexpr ParamDecl declared[] = {
+    {"objective", ParamType::choice, "cut", 0, 0, "cut|volume",
+     "what is kept small: edges between parts, or vertices that other parts need"},
+    {"imbalance", ParamType::real, "0.03", 0.001, 1, nullptr, "how much heavier than the mean a part may be"},
+    {"weights", ParamType::choice, "none", 0, 0, "none|nonzeros",
+     "what is balanced: vertices, or the entries of their rows"},
+    {"seed", ParamType::integer, "-1", -1, 2147483647, nullptr, "METIS' random seed; -1: the cell's seed"},
+};
+
+/// Entries of each row with its self-loop, so that an empty row weighs something too.
+std::vector<idx_t> nonzero_weights(const GraphView& graph) {
+    std::vector<idx_t> weights(static_cast<std::size_t>(graph.vertices()));
+    for (std::size_t v = 0; v < weights.size(); ++v)
+        weights[v] = static_cast<idx_t>(graph.indptr[v + 1] - graph.indptr[v] + 1);
+    return weights;
+}
+
+std::string_view reason(int status) {
+    switch (status) {
+        case METIS_ERROR_INPUT: return "it rejects its input";
+        case METIS_ERROR_MEMORY: return "it found too little memory";
+        default: return "it gave up without saying why";
+    }
+}
+
+void check(int status, const PartitionNeed& need, const GraphView& graph, bool by_volume) {
+    if (status == METIS_OK) return;
+    const std::string what = fmt::format("METIS failed (code {}: {}) on {} vertices, {} entries, {} parts.", status,
+                                         reason(status), graph.vertices(), graph.edges(), need.parts);
+    if (status == METIS_ERROR_MEMORY) throw OutOfMemory(what);
+    throw Error(what + (by_volume ? " Its volume objective is known to fail on graphs with hubs: use objective: cut."
+                                  : " Use another seed or imbalance, or partitioner random."));
+}
+
+class Metis final : public Partitioner {
+public:
+    std::string why_unsupported(const GraphSize& graph, const PartitionNeed& need,
+                                const Params&) const override {
+        if (need.column_parts > 0) return "orders rows and columns alike; this scheme needs columns partitioned apart";
+        if (need.parts > 1 && need.parts > graph.vertices)
+            return fmt::format("cannot make {} parts of {} vertices", need.parts, graph.vertices);
+        if (graph.edges > metis_limit - graph.vertices)
+            return fmt::format("counts in 32 bits; {} entries and {} vertices are too many", graph.edges,
+                               graph.vertices);
+        return {};
+    }
+
+    Partition partition(const GraphView& graph, const PartitionNeed& need, const Params& params,
+                        std::uint64_t cell_seed) const override {
+        Partition result{.parts = need.parts,
+                         .part_of = std::vector<Part>(static_cast<std::size_t>(graph.vertices())),
+                         .column_part_of = {}};
+        if (need.parts == 1 || graph.vertices() == 0) return result;
+
+        const bool by_volume = params.choice("objective") == "volume";
+        const std::int64_t own_seed = params.integer("seed");
+        idx_t options[METIS_NOPTIONS];
+        METIS_SetDefaultOptions(options);
+        options[METIS_OPTION_OBJTYPE] = by_volume ? METIS_OBJTYPE_VOL : METIS_OBJTYPE_CUT;
+        options[METIS_OPTION_NUMBERING] = 0;
+        options[METIS_OPTION_UFACTOR] = static_cast<idx_t>(std::lround(params.real("imbalance") * 1000));
+        options[METIS_OPTION_SEED] =
+            static_cast<idx_t>((own_seed < 0 ? cell_seed : static_cast<std::uint64_t>(own_seed)) & 0x7fffffff);
+
+        MetisGraph g = symmetrised(graph);
+        g.neighbours.reserve(1);  // METIS wants an address even where there are no edges
+        std::vector<idx_t> weights;
+        if (params.choice("weights") == "nonzeros") weights = nonzero_weights(graph);
+        idx_t vertices = static_cast<idx_t>(graph.vertices()), constraints = 1, parts = need.parts, objective = 0;
+
+        // With few vertices a part k-way collapses parts (9 vertices in 9 parts: three parts of three); recursive
+        // bisection, which knows only the cut, keeps them apart.
+        const bool few = graph.vertices() < std::int64_t{few_vertices_a_part} * need.parts;
+        if (few) options[METIS_OPTION_OBJTYPE] = METIS_OBJTYPE_CUT;
+        const auto partition_graph = few ? METIS_PartGraphRecursive : METIS_PartGraphKway;
+        check(partition_graph(&vertices, &constraints, g.offsets.data(), g.neighbours.data(),
+                              weights.empty() ? nullptr : weights.data(), nullptr, nullptr, &parts, nullptr, nullptr,
+                              options, &objective, result.part_of.data()),
+              need, graph, by_volume);
+        return result;
+    }
+
+private:
+    static constexpr int few_vertices_a_part = 32;
+};
+
+}  // namespace
+}  // namespace gnnbench
+
+GNNBENCH_PLUGIN(partitioner, gnnbench::Metis, "metis", "1.0.0",
+                "multilevel k-way partitioning (Karypis & Kumar 1998) by the METIS library", gnnbench::declared)

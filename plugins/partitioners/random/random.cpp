@@ -1,0 +1,52 @@
+// Equal blocks of a random permutation: balances everything in expectation and keeps no locality.
+#include <algorithm>
+#include <utility>
+
+#include <gnnbench/partition.hpp>
+#include <gnnbench/random.hpp>
+
+namespace gnnbench {
+namespace {
+
+constexpr ParamDecl declared[] = {
+    {"seed", ParamType::integer, "-1", -1, 0x1p53, nullptr, "seed of the permutation; -1: the cell's seed"},
+};
+
+/// Rows and columns are permuted independently.
+enum class Order : std::uint32_t { rows = 0, columns = 1 };
+
+/// Block sizes as equal as possible, the first ones larger; then the parts are dealt to the vertices in random
+/// order (Fisher–Yates). The same as cutting a random permutation into blocks.
+std::vector<Part> shuffled_blocks(std::int64_t n, Part parts, std::uint64_t seed, Order order) {
+    std::vector<Part> part_of(static_cast<std::size_t>(n));
+    auto next = part_of.begin();
+    for (Part p = 0; p < parts; ++p) next = std::fill_n(next, n / parts + (p < n % parts ? 1 : 0), p);
+
+    RandomStream random(seed, Draw::partition, static_cast<std::uint32_t>(order));
+    for (std::size_t left = part_of.size(); left > 1; --left) std::swap(part_of[left - 1], part_of[random.below(left)]);
+    return part_of;
+}
+
+class Random final : public Partitioner {
+public:
+    std::string why_unsupported(const GraphSize&, const PartitionNeed&, const Params&) const override { return {}; }
+
+    Partition partition(const GraphView& graph, const PartitionNeed& need, const Params& params,
+                        std::uint64_t cell_seed) const override {
+        const std::int64_t own = params.integer("seed");
+        const std::uint64_t seed = own < 0 ? cell_seed : static_cast<std::uint64_t>(own);
+        const std::int64_t n = graph.vertices();
+        Partition result{.parts = need.parts,
+                         .part_of = shuffled_blocks(n, need.parts, seed, Order::rows),
+                         .column_part_of = {}};
+        if (need.column_parts > 0)
+            result.column_part_of = shuffled_blocks(n, need.column_parts, seed, Order::columns);
+        return result;
+    }
+};
+
+}  // namespace
+}  // namespace gnnbench
+
+GNNBENCH_PLUGIN(partitioner, gnnbench::Random, "random", "1.0.0",
+                "equal blocks of a seeded random permutation of the vertices", gnnbench::declared)
