@@ -1,0 +1,125 @@
+#include "launch/child.hpp"
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <gnnbench/error.hpp>
+
+namespace gnnbench {
+
+namespace {
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+    std::vector<char*> result;
+    for (const std::string& text : texts) result.push_back(const_cast<char*>(text.c_str()));
+    result.push_back(nullptr);
+    return result;
+}
+
+/// Runs between fork and exec: only async-signal-safe calls. Reports errno through `report` where it fails.
+[[noreturn]] void become(char* const* argv, char* const* envp, int output, int report, pid_t parent) {
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) _exit(127);
+    for (int signal = 1; signal < NSIG; ++signal) std::signal(signal, SIG_DFL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+    const int empty = open("/dev/null", O_RDONLY);
+    dup2(empty, STDIN_FILENO);
+    dup2(output, STDOUT_FILENO);
+    dup2(output, STDERR_FILENO);
+    // Above all the journal: its lock must end with us.
+    close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+    execve(argv[0], argv, envp);
+    const int cause = errno;
+    [[maybe_unused]] const ssize_t written = write(report, &cause, sizeof cause);
+    _exit(127);
+}
+
+}  // namespace
+
+ChildProcess::ChildProcess(const std::vector<std::string>& command, const Environment& environment,
+                           const std::string& output_file) {
+    const int output = open(output_file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (output < 0)
+        throw EnvironmentError("cannot write '" + output_file + "', the log of '" + command.front() +
+                               "': " + std::strerror(errno));
+    int report[2] = {-1, -1};
+    if (pipe2(report, O_CLOEXEC) != 0) {
+        close(output);
+        throw EnvironmentError(std::string("cannot make a pipe to start a trial: ") + std::strerror(errno));
+    }
+    const std::vector<char*> argv = pointers(command), envp = pointers(environment);
+    const pid_t parent = getpid();
+    pid_ = fork();
+    if (pid_ == 0) become(argv.data(), envp.data(), output, report[1], parent);
+    const int fork_error = errno;
+    close(output);
+    close(report[1]);
+    int cause = 0;
+    const bool failed = pid_ > 0 && read(report[0], &cause, sizeof cause) == sizeof cause;
+    close(report[0]);
+    if (failed) waitpid(pid_, nullptr, 0);
+    if (failed || pid_ < 0)
+        throw EnvironmentError("cannot start '" + command.front() + "': " + std::strerror(failed ? cause : fork_error));
+    pidfd_ = static_cast<int>(syscall(SYS_pidfd_open, pid_, 0));
+}
+
+ChildProcess::~ChildProcess() {
+    if (!status_) {
+        signal_group(SIGKILL);
+        while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+        }
+    }
+    if (pidfd_ >= 0) close(pidfd_);
+}
+
+std::optional<int> ChildProcess::wait(double seconds) {
+    if (status_) return status_;
+    const int timeout_ms = static_cast<int>(seconds * 1e3);
+    pollfd end{pidfd_, POLLIN, 0};
+    // Without a pidfd this is only a sleep, kept short.
+    poll(&end, pidfd_ >= 0 ? 1 : 0, pidfd_ >= 0 ? timeout_ms : std::min(timeout_ms, 20));
+    int status = 0;
+    if (waitpid(pid_, &status, WNOHANG) == pid_) status_ = status;
+    return status_;
+}
+
+void ChildProcess::signal_group(int signal) const { kill(-pid_, signal); }
+
+ProgramOutput run_program(const std::vector<std::string>& command, const Environment& environment, double limit_s) {
+    char name[] = "/tmp/gnnbench-output-XXXXXX";
+    const int file = mkstemp(name);
+    if (file < 0) throw EnvironmentError(std::string("cannot write a file in /tmp: ") + std::strerror(errno));
+    close(file);
+    struct Removal {
+        const char* path;
+        ~Removal() { unlink(path); }
+    } removal{name};
+
+    ChildProcess child(command, environment, name);
+    using Clock = std::chrono::steady_clock;
+    const auto deadline = Clock::now() + std::chrono::duration<double>(limit_s);
+    std::optional<int> status;
+    while (!(status = child.wait(0.1)))
+        if (Clock::now() > deadline)
+            throw EnvironmentError("'" + command.front() + "' did not end within " +
+                                   std::to_string(static_cast<int>(limit_s)) + " s");
+    std::ifstream in(name);
+    return {WIFEXITED(*status) ? WEXITSTATUS(*status) : 128 + WTERMSIG(*status),
+            {std::istreambuf_iterator<char>(in), {}}};
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,40 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+#include "launch/environment.hpp"
+
+namespace gnnbench {
+
+/// A process of ours, in a process group of its own, that gets SIGTERM when the thread that started it ends, in
+/// whatever way. Its input is empty; its output and errors go to one file. Killed, if it still runs, on destruction.
+class ChildProcess {
+public:
+    /// Throws EnvironmentError where the program cannot be started or the file cannot be written.
+    ChildProcess(const std::vector<std::string>& command, const Environment& environment,
+                 const std::string& output_file);
+    ~ChildProcess();
+    ChildProcess(const ChildProcess&) = delete;
+    ChildProcess& operator=(const ChildProcess&) = delete;
+
+    pid_t pid() const { return pid_; }
+    /// Waits up to `seconds`, less if a signal arrives. The wait status (see waitpid) once it has ended.
+    std::optional<int> wait(double seconds);
+    void signal_group(int signal) const;
+
+private:
+    pid_t pid_ = -1;
+    int pidfd_ = -1;  ///< −1 where the kernel has none
+    std::optional<int> status_;
+};
+
+struct ProgramOutput {
+    int exit_code = 0;  ///< 128 + signal if it was killed
+    std::string text;   ///< what it printed
+};
+/// Runs a short program to its end. Throws EnvironmentError if it does not start or end in time.
+ProgramOutput run_program(const std::vector<std::string>& command, const Environment& environment, double limit_s);
+
+}  // namespace gnnbench

@@ -1,0 +1,128 @@
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <sys/wait.h>
+
+#include "launch/trial.hpp"
+
+namespace gnnbench {
+
+namespace {
+
+/// What launchers print when a signal ended a rank:
+/// Open MPI "process rank 1 with PID 0 on node n exited on signal 9 (Killed)", Hydra "EXIT STRING: Killed (signal 9)".
+struct SignalInLog {
+    int rank = -1, signal = 0;
+};
+SignalInLog signal_in(const std::string& log) {
+    std::smatch found;
+    if (std::regex_search(log, found, std::regex(R"(rank (\d+)[^\n]* exited on\s+signal (\d+))")))
+        return {std::stoi(found[1]), std::stoi(found[2])};
+    if (std::regex_search(log, found, std::regex(R"(EXIT STRING: [^\n]*\(signal (\d+)\))")))
+        return {-1, std::stoi(found[1])};
+    return {};
+}
+
+std::string signal_text(int signal) {
+    const char* name = sigabbrev_np(signal);
+    return "signal " + std::to_string(signal) + (name ? std::string(" (SIG") + name + ")" : "");
+}
+
+/// Length of the UTF-8 sequence that starts at `at`, 0 if there is none.
+std::size_t utf8_length(const std::string& text, std::size_t at) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const unsigned char first = byte(at);
+    if (first < 0x80) return 1;
+    const std::size_t length = first >= 0xc2 && first < 0xe0   ? 2
+                               : first >= 0xe0 && first < 0xf0 ? 3
+                               : first >= 0xf0 && first < 0xf5 ? 4
+                                                               : 0;
+    if (length == 0 || at + length > text.size()) return 0;
+    for (std::size_t i = 1; i < length; ++i)
+        if ((byte(at + i) & 0xc0) != 0x80) return 0;
+    // Overlong forms, surrogates and what lies beyond U+10FFFF.
+    const unsigned char second = byte(at + 1);
+    if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) || (first == 0xf0 && second < 0x90) ||
+        (first == 0xf4 && second > 0x8f))
+        return 0;
+    return length;
+}
+
+}  // namespace
+
+std::string to_text(EndKind kind) {
+    switch (kind) {
+        case EndKind::ok: return "ok";
+        case EndKind::failed: return "failed";
+        case EndKind::crashed: return "crashed";
+        case EndKind::out_of_memory: return "oom";
+        case EndKind::timeout: return "timeout";
+        case EndKind::interrupted: return "interrupted";
+    }
+    return "failed";
+}
+
+TrialEnd classify(const EndSigns& signs) {
+    TrialEnd end;
+    end.log_tail = signs.log_tail;
+    const bool killed_launcher = WIFSIGNALED(signs.wait_status);
+    end.exit_code = killed_launcher ? 0 : WEXITSTATUS(signs.wait_status);
+    if (signs.interrupted) {
+        end.kind = EndKind::interrupted;
+        end.reason = "interrupted by a signal to gnnbench";
+        return end;
+    }
+    if (signs.timed_out) {
+        end.kind = EndKind::timeout;
+        end.reason = "no end after " + std::to_string(static_cast<long>(signs.timeout_s)) +
+                     " s, the trial's limit; its processes were killed";
+        return end;
+    }
+    if (!killed_launcher && end.exit_code == 0) {
+        end.kind = EndKind::ok;
+        return end;
+    }
+    const SignalInLog in_log = signal_in(signs.log_tail);
+    if (in_log.signal)
+        end.signal = in_log.signal;
+    else if (killed_launcher)
+        end.signal = WTERMSIG(signs.wait_status);
+    else if (end.exit_code > 128 && end.exit_code <= 128 + SIGRTMAX)
+        end.signal = end.exit_code - 128;
+
+    if (!end.signal) {
+        end.kind = EndKind::failed;
+        end.reason = "exit code " + std::to_string(end.exit_code);
+        return end;
+    }
+    const std::string who = in_log.rank >= 0 ? "rank " + std::to_string(in_log.rank)
+                            : killed_launcher && !in_log.signal ? "mpiexec"
+                                                                : "a rank";
+    const bool out_of_memory = end.signal == SIGKILL && signs.oom_killer_struck;
+    end.kind = out_of_memory ? EndKind::out_of_memory : EndKind::crashed;
+    end.reason = who + " was killed by " + signal_text(end.signal) +
+                 (out_of_memory ? ", sent by the kernel because memory ran out" : "");
+    return end;
+}
+
+std::string tail_of(const std::string& path, std::size_t max_bytes) {
+    std::ifstream in(path, std::ios::binary | std::ios::ate);
+    if (!in) return {};
+    const auto size = static_cast<std::size_t>(in.tellg());
+    const std::size_t start = size > max_bytes ? size - max_bytes : 0;
+    in.seekg(static_cast<std::streamoff>(start));
+    std::string text{std::istreambuf_iterator<char>(in), {}};
+    if (start > 0)
+        if (const std::size_t line = text.find('\n'); line != std::string::npos) text.erase(0, line + 1);
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t length = utf8_length(text, at);
+        const bool control = length == 1 && static_cast<unsigned char>(text[at]) < 0x20 && text[at] != '\n' && text[at] != '\t';
+        if (length == 0 || control) text[at] = '?';
+        at += length == 0 ? 1 : length;
+    }
+    return text;
+}
+
+}  // namespace gnnbench

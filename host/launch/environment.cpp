@@ -1,0 +1,80 @@
+#include "launch/environment.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <sys/uio.h>
+#include <unistd.h>
+
+namespace gnnbench {
+
+namespace {
+
+std::string_view name_of(std::string_view variable) { return variable.substr(0, variable.find('=')); }
+
+void set(Environment& variables, std::string_view name, std::string_view value) {
+    std::erase_if(variables, [&](const std::string& v) { return name_of(v) == name; });
+    variables.push_back(std::string(name) + '=' + std::string(value));
+}
+
+void set_unless_given(Environment& variables, std::string_view name, std::string_view value) {
+    for (const std::string& v : variables)
+        if (name_of(v) == name) return;
+    variables.push_back(std::string(name) + '=' + std::string(value));
+}
+
+/// Containers often forbid reading another process's memory, which Open MPI finds out with an error a message.
+bool may_read_other_processes() {
+    char from = 0, to = 0;
+    const iovec local{&to, 1}, remote{&from, 1};
+    return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == 1;
+}
+
+void add_open_mpi(Environment& variables, const RankLoad& load) {
+    if (geteuid() == 0) {
+        set_unless_given(variables, "OMPI_ALLOW_RUN_AS_ROOT", "1");
+        set_unless_given(variables, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    }
+    // Bound to one core, a rank's threads would share it; the same for all trials, so that they compare.
+    set_unless_given(variables, "OMPI_MCA_hwloc_base_binding_policy", "none");
+    if (load.ranks > load.cores) set_unless_given(variables, "OMPI_MCA_rmaps_base_oversubscribe", "1");
+    if (load.oversubscribed()) set_unless_given(variables, "OMPI_MCA_mpi_yield_when_idle", "1");
+    if (!may_read_other_processes())
+        set_unless_given(variables, "OMPI_MCA_btl_vader_single_copy_mechanism", "none");
+}
+
+}  // namespace
+
+bool marks_a_rank(std::string_view name) {
+    constexpr std::array prefixes = {
+        "OMPI_COMM_WORLD_", "OMPI_UNIVERSE_SIZE", "OMPI_APP_CTX_", "OMPI_NUM_APP_CTX", "OMPI_FIRST_RANKS",
+        "OMPI_REQUESTED_", "OMPI_ARGV", "OMPI_COMMAND", "OMPI_FILE_LOCATION", "OMPI_MCA_orte_", "OMPI_MCA_ess",
+        "OMPI_MCA_pmix", "OMPI_MCA_initial_wdir", "OMPI_MCA_shmem_RUNTIME", "OMPI_MCA_mpi_oversubscribe",
+        "PMIX_", "PMI_", "PRTE_", "ORTE_", "HYDI_", "HYDRA_", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "MPIR_CVAR_CH3_INTERFACE"};
+    return std::any_of(prefixes.begin(), prefixes.end(),
+                       [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+Environment trial_environment(const Environment& ours, const Mpiexec& mpiexec, const RankLoad& load,
+                              std::string_view trial) {
+    Environment result;
+    for (const std::string& variable : ours)
+        if (!marks_a_rank(name_of(variable))) result.push_back(variable);
+    set(result, trial_token, trial);
+    const std::string threads = std::to_string(load.threads_per_rank);
+    for (std::string_view name : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"})
+        set(result, name, threads);
+    set(result, "OMP_DYNAMIC", "false");
+    // Threads that spin while they wait would take cores from the ranks they wait for.
+    if (load.oversubscribed()) set_unless_given(result, "OMP_WAIT_POLICY", "passive");
+    if (mpiexec.flavour == MpiFlavour::open_mpi) add_open_mpi(result, load);
+    return result;
+}
+
+Environment current_environment() {
+    Environment result;
+    for (char** variable = environ; *variable; ++variable) result.emplace_back(*variable);
+    return result;
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,35 @@
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "launch/mpiexec.hpp"
+
+namespace gnnbench {
+
+/// Environment variables as "NAME=value".
+using Environment = std::vector<std::string>;
+
+/// The variable that marks every process of a trial with its UUID.
+inline constexpr std::string_view trial_token = "GNNBENCH_TRIAL";
+
+/// True for what a launcher or resource manager puts into the environment of a *rank*. A launcher started with
+/// these believes that it is nested, and refuses. The user's own OMPI_MCA_… settings are not of this kind.
+bool marks_a_rank(std::string_view name);
+
+struct RankLoad {
+    int ranks = 1;
+    int threads_per_rank = 1;
+    int cores = 1;  ///< usable by this process
+    bool oversubscribed() const { return ranks * threads_per_rank > cores; }
+};
+
+/// The environment to start `mpiexec` in: ours, without what marks a rank, with what this launcher needs for this
+/// load. What the user set for the launcher stays as it is; thread counts are the cell's and always set.
+Environment trial_environment(const Environment& ours, const Mpiexec& mpiexec, const RankLoad& load,
+                              std::string_view trial);
+
+/// This process's environment.
+Environment current_environment();
+
+}  // namespace gnnbench

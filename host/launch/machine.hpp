@@ -1,0 +1,35 @@
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "launch/mpiexec.hpp"
+
+namespace gnnbench {
+
+/// What makes times comparable. Host names change with every container and kernels with every update, so they
+/// are provenance, not part of it.
+struct Machine {
+    std::string cpu;             ///< model name
+    int cores = 1;               ///< that this process may use
+    std::int64_t memory_gib = 0; ///< rounded
+    std::string mpi;             ///< "Open MPI 4.1.4"
+};
+Machine this_machine(const Mpiexec& mpiexec);
+nlohmann::json to_json(const Machine& machine);
+/// 16 hex digits of to_json(machine). Trials of another digest do not count as already there.
+std::string machine_digest(const Machine& machine);
+
+/// Cores this process may use: its CPU affinity, less where a cgroup limits CPU time.
+int usable_cores();
+
+struct BuildInfo {
+    std::string version, commit, compiler, build_type;  ///< commit is empty outside a git checkout
+};
+BuildInfo build_info();
+
+/// What else was so when a trial began: hostname, operating system, kernel, load average, what was built by what.
+nlohmann::json provenance();
+
+}  // namespace gnnbench

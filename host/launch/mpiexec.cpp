@@ -1,0 +1,112 @@
+#include "launch/mpiexec.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <regex>
+#include <sstream>
+#include <unistd.h>
+
+// Only the macros that name the MPI we link; the host calls none of it.
+#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
+#include <mpi.h>
+
+#include <gnnbench/error.hpp>
+
+#include "launch/child.hpp"
+#include "launch/environment.hpp"
+
+namespace gnnbench {
+
+namespace {
+
+#if defined(OPEN_MPI)
+constexpr MpiFlavour linked_flavour = MpiFlavour::open_mpi;
+#elif defined(MPICH_VERSION)
+constexpr MpiFlavour linked_flavour = MpiFlavour::mpich;
+#else
+constexpr MpiFlavour linked_flavour = MpiFlavour::unknown;
+#endif
+
+bool is_program(const std::string& path) {
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
+}
+
+std::optional<std::string> in_path(const std::string& name) {
+    const char* path = std::getenv("PATH");
+    std::istringstream folders(path ? path : "");
+    for (std::string folder; std::getline(folders, folder, ':');)
+        if (std::string candidate = folder + '/' + name; is_program(candidate)) return candidate;
+    return std::nullopt;
+}
+
+std::string locate() {
+    if (const char* wanted = std::getenv("GNNBENCH_MPIEXEC"); wanted && *wanted) {
+        if (is_program(wanted)) return wanted;
+        if (auto found = in_path(wanted)) return *found;
+        throw EnvironmentError(std::string("no mpiexec found: GNNBENCH_MPIEXEC names '") + wanted +
+                               "', which is no program; correct or unset it");
+    }
+    const std::string configured = GNNBENCH_CONFIGURED_MPIEXEC;
+    if (is_program(configured)) return configured;
+    for (const char* name : {"mpiexec", "mpirun"})
+        if (auto found = in_path(name)) return *found;
+    throw EnvironmentError("no mpiexec found: neither at '" + configured +
+                           "', where it was when gnnbench was built, nor in PATH; install Open MPI (Debian: "
+                           "openmpi-bin) or name another with GNNBENCH_MPIEXEC");
+}
+
+}  // namespace
+
+std::string to_text(MpiFlavour flavour) {
+    switch (flavour) {
+        case MpiFlavour::open_mpi: return "Open MPI";
+        case MpiFlavour::mpich: return "MPICH";
+        case MpiFlavour::unknown: break;
+    }
+    return "unknown MPI";
+}
+
+MpiFlavour flavour_from(const std::string& text) {
+    for (const char* word : {"Open MPI", "OpenRTE", "PRTE", "prterun"})
+        if (text.find(word) != std::string::npos) return MpiFlavour::open_mpi;
+    for (const char* word : {"HYDRA", "MPICH", "Intel(R) MPI", "MVAPICH"})
+        if (text.find(word) != std::string::npos) return MpiFlavour::mpich;
+    return MpiFlavour::unknown;
+}
+
+std::string version_from(const std::string& text) {
+    std::smatch found;
+    const std::string number = std::regex_search(text, found, std::regex(R"(\d+\.\d+(\.\d+)?)")) ? found.str() : "";
+    return to_text(flavour_from(text)) + (number.empty() ? "" : " " + number);
+}
+
+Mpiexec find_mpiexec() {
+    const std::string path = locate();
+    Environment environment;
+    for (const std::string& variable : current_environment())
+        if (!marks_a_rank(variable.substr(0, variable.find('=')))) environment.push_back(variable);
+    const ProgramOutput output = run_program({path, "--version"}, environment, 10.0);
+    if (output.exit_code != 0)
+        throw EnvironmentError("'" + path + " --version' failed with exit code " +
+                               std::to_string(output.exit_code) + "; reinstall it or name another mpiexec with "
+                               "GNNBENCH_MPIEXEC");
+    Mpiexec found{path, flavour_from(output.text), version_from(output.text)};
+    // Ranks started by another MPI's launcher would each believe to be alone.
+    if (found.flavour != MpiFlavour::unknown && linked_flavour != MpiFlavour::unknown && found.flavour != linked_flavour)
+        throw EnvironmentError("'" + path + "' is " + found.version + ", but gnnbench was built with " +
+                               to_text(linked_flavour) + "; name that one's mpiexec with GNNBENCH_MPIEXEC");
+    return found;
+}
+
+std::vector<std::string> mpiexec_command(const Mpiexec& mpiexec, int ranks, const std::string& program,
+                                         const std::vector<std::string>& arguments) {
+    std::vector<std::string> command = {mpiexec.path, "-n", std::to_string(ranks), program};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    return command;
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,29 @@
+#pragma once
+#include <string>
+#include <vector>
+
+namespace gnnbench {
+
+enum class MpiFlavour { open_mpi, mpich, unknown };
+std::string to_text(MpiFlavour flavour);
+
+/// The program that starts a trial's ranks.
+struct Mpiexec {
+    std::string path;
+    MpiFlavour flavour = MpiFlavour::unknown;
+    std::string version;  ///< "Open MPI 4.1.4"
+};
+
+/// From the text that `mpiexec --version` prints.
+MpiFlavour flavour_from(const std::string& version_text);
+std::string version_from(const std::string& version_text);
+
+/// Where mpiexec is: GNNBENCH_MPIEXEC if set, else the one found when gnnbench was built, else PATH's.
+/// Throws EnvironmentError if there is none, or if it does not run.
+Mpiexec find_mpiexec();
+
+/// `mpiexec -n ranks program argument…`
+std::vector<std::string> mpiexec_command(const Mpiexec& mpiexec, int ranks, const std::string& program,
+                                         const std::vector<std::string>& arguments);
+
+}  // namespace gnnbench

@@ -1,0 +1,111 @@
+#include "launch/trial.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <boost/uuid/random_generator.hpp>
+#include <boost/uuid/uuid_io.hpp>
+
+#include <gnnbench/error.hpp>
+
+#include "launch/child.hpp"
+#include "launch/environment.hpp"
+#include "launch/interrupt.hpp"
+#include "launch/machine.hpp"
+#include "launch/oom_killer.hpp"
+#include "launch/trial_processes.hpp"
+
+namespace gnnbench {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Together under the promised 5 s: mpiexec ends its ranks and removes its shared-memory files when asked.
+constexpr double polite_s = 1.5, firm_s = 1.0, sweep_s = 2.0;
+
+/// Whatever way a trial is left, nothing of it lives on.
+class TrialInProgress {
+public:
+    TrialInProgress(const Mpiexec& mpiexec, const TrialLaunch& launch)
+        : trial_(launch.trial),
+          child_(mpiexec_command(mpiexec, launch.ranks, launch.worker, {launch.request}),
+                 trial_environment(current_environment(), mpiexec,
+                                   {launch.ranks, launch.threads_per_rank, usable_cores()}, launch.trial),
+                 launch.log_file) {}
+    ~TrialInProgress() { end(); }
+
+    std::optional<int> wait(double seconds) { return child_.wait(seconds); }
+
+    /// Asks, then kills; ranks that outlive their launcher are found by the token. Returns mpiexec's wait status.
+    int end() {
+        if (!child_.wait(0)) {
+            child_.signal_group(SIGCONT);
+            child_.signal_group(SIGTERM);
+            if (!wait_whole(polite_s)) child_.signal_group(SIGKILL);
+        }
+        const std::optional<int> status = wait_whole(firm_s);
+        kill_trial(trial_, sweep_s);
+        return status.value_or(SIGKILL);
+    }
+
+private:
+    /// wait() may return early on a signal; this one does not.
+    std::optional<int> wait_whole(double seconds) {
+        const auto deadline = Clock::now() + std::chrono::duration<double>(seconds);
+        std::optional<int> status;
+        while (!(status = child_.wait(0.05)) && Clock::now() < deadline) {
+        }
+        return status;
+    }
+
+    std::string trial_;
+    ChildProcess child_;
+};
+
+}  // namespace
+
+TrialEnd run_trial(const Mpiexec& mpiexec, const TrialLaunch& launch, const std::function<void()>& watch) {
+    // Ranks whose launcher died become our children, so that we can bury them.
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    const OomKiller oom_killer;
+    const auto begin = Clock::now();
+    const auto deadline = begin + std::chrono::duration<double>(launch.timeout_s);
+    EndSigns signs;
+    signs.timeout_s = launch.timeout_s;
+    {
+        TrialInProgress running(mpiexec, launch);
+        while (!running.wait(0.2)) {
+            watch();
+            signs.interrupted = InterruptGuard::requested();
+            signs.timed_out = Clock::now() > deadline;
+            if (signs.interrupted || signs.timed_out) break;
+        }
+        signs.wait_status = running.end();
+    }
+    watch();
+    signs.log_tail = tail_of(launch.log_file);
+    signs.oom_killer_struck = oom_killer.struck();
+    TrialEnd end = classify(signs);
+    end.wall_s = std::chrono::duration<double>(Clock::now() - begin).count();
+    return end;
+}
+
+std::string find_worker() {
+    std::string path;
+    if (const char* wanted = std::getenv("GNNBENCH_WORKER"); wanted && *wanted)
+        path = wanted;
+    else
+        path = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "gnnbench-worker";
+    if (access(path.c_str(), X_OK) != 0)
+        throw EnvironmentError("the worker program '" + path + "' is missing; build or install gnnbench whole");
+    return path;
+}
+
+std::string new_trial_id() { return to_string(boost::uuids::random_generator()()); }
+
+}  // namespace gnnbench

@@ -1,0 +1,60 @@
+#include "launch/trial_processes.hpp"
+
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+#include "launch/environment.hpp"
+
+namespace gnnbench {
+
+namespace {
+
+std::string file_text(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// Whether the process's initial environment has the variable; /proc separates variables by '\0'.
+bool has_variable(pid_t pid, std::string_view variable) {
+    const std::string environment = '\0' + file_text("/proc/" + std::to_string(pid) + "/environ");
+    return environment.find('\0' + std::string(variable) + '\0') != std::string::npos;
+}
+
+}  // namespace
+
+std::vector<pid_t> processes_of_trial(const std::string& trial) {
+    const std::string variable = std::string(trial_token) + '=' + trial;
+    std::vector<pid_t> found;
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
+        const std::string name = entry.path().filename();
+        pid_t pid = 0;
+        const auto end = std::from_chars(name.data(), name.data() + name.size(), pid);
+        if (end.ptr != name.data() + name.size() || pid == getpid()) continue;
+        if (has_variable(pid, variable)) found.push_back(pid);
+    }
+    return found;
+}
+
+std::vector<pid_t> kill_trial(const std::string& trial, double limit_s) {
+    using Clock = std::chrono::steady_clock;
+    const auto deadline = Clock::now() + std::chrono::duration<double>(limit_s);
+    for (;;) {
+        const std::vector<pid_t> left = processes_of_trial(trial);
+        if (left.empty() || Clock::now() > deadline) return left;
+        for (pid_t pid : left) kill(pid, SIGKILL);
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        // Where we adopted a rank (see adopt_orphans), nobody else would bury it.
+        for (pid_t pid : left) waitpid(pid, nullptr, WNOHANG);
+    }
+}
+
+}  // namespace gnnbench

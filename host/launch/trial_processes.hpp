@@ -1,0 +1,15 @@
+#pragma once
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace gnnbench {
+
+/// The live processes that carry a trial's token in their environment, on this host, whatever their parents and
+/// process groups: Open MPI gives every rank a group of its own. Zombies are not alive.
+std::vector<pid_t> processes_of_trial(const std::string& trial);
+
+/// Kills them with SIGKILL, again and again until none is left or `limit_s` is over. Returns who is left.
+std::vector<pid_t> kill_trial(const std::string& trial, double limit_s);
+
+}  // namespace gnnbench

@@ -1,0 +1,83 @@
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include <catch2/catch.hpp>
+
+#include "launch/trial.hpp"
+
+using namespace gnnbench;
+
+namespace {
+// waitpid's encoding: exit codes in the second byte, signals in the first.
+constexpr int exited(int code) { return code << 8; }
+
+EndSigns signs_of(int status, std::string log = {}) {
+    EndSigns signs;
+    signs.wait_status = status;
+    signs.log_tail = std::move(log);
+    return signs;
+}
+}  // namespace
+
+TEST_CASE("an exit code is a failure, with the code in its reason") {
+    const TrialEnd end = classify(signs_of(exited(7)));
+    CHECK(end.kind == EndKind::failed);
+    CHECK(end.exit_code == 7);
+    CHECK(end.signal == 0);
+    CHECK(end.reason == "exit code 7");
+}
+
+TEST_CASE("mpiexec's 128 + signal is a crash") {
+    const TrialEnd end = classify(signs_of(exited(139)));
+    CHECK(end.kind == EndKind::crashed);
+    CHECK(end.signal == SIGSEGV);
+    CHECK(end.reason == "a rank was killed by signal 11 (SIGSEGV)");
+}
+
+TEST_CASE("Open MPI's log names the rank that a signal ended") {
+    const TrialEnd end = classify(signs_of(
+        exited(137), "mpirun noticed that process rank 3 with PID 0 on node n1 exited on signal 9 (Killed).\n"));
+    CHECK(end.kind == EndKind::crashed);
+    CHECK(end.reason == "rank 3 was killed by signal 9 (SIGKILL)");
+}
+
+TEST_CASE("Hydra's log names the signal where its exit code does not") {
+    const TrialEnd end = classify(
+        signs_of(exited(9), "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)\n"));
+    CHECK(end.kind == EndKind::crashed);
+    CHECK(end.signal == SIGKILL);
+}
+
+TEST_CASE("SIGKILL while the OOM killer struck is out of memory; another signal is not") {
+    EndSigns signs = signs_of(exited(137));
+    signs.oom_killer_struck = true;
+    CHECK(classify(signs).kind == EndKind::out_of_memory);
+    signs.wait_status = exited(139);
+    CHECK(classify(signs).kind == EndKind::crashed);
+}
+
+TEST_CASE("a signal to mpiexec itself is told apart") {
+    const TrialEnd end = classify(signs_of(SIGKILL));
+    CHECK(end.kind == EndKind::crashed);
+    CHECK(end.reason == "mpiexec was killed by signal 9 (SIGKILL)");
+}
+
+TEST_CASE("what we did to a trial comes before what that did to its exit code") {
+    EndSigns signs = signs_of(exited(143));
+    signs.timed_out = true;
+    signs.timeout_s = 12;
+    CHECK(classify(signs).kind == EndKind::timeout);
+    CHECK(classify(signs).reason.find("12 s") != std::string::npos);
+    signs.interrupted = true;
+    CHECK(classify(signs).kind == EndKind::interrupted);
+}
+
+TEST_CASE("a log's tail starts at a line and is valid UTF-8") {
+    const std::string path = std::filesystem::temp_directory_path() / ("gnnbench-tail-" + new_trial_id());
+    std::ofstream(path) << "first line\nsecond \xff\xc3\xa9 line\x01\n";
+    CHECK(tail_of(path) == "first line\nsecond ?\xc3\xa9 line?\n");
+    CHECK(tail_of(path, 20) == "second ?\xc3\xa9 line?\n");
+    std::filesystem::remove(path);
+    CHECK(tail_of(path).empty());
+}

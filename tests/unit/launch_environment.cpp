@@ -1,0 +1,83 @@
+#include <algorithm>
+
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+
+#include "launch/environment.hpp"
+#include "launch/machine.hpp"
+
+using namespace gnnbench;
+
+namespace {
+bool has(const Environment& variables, const std::string& variable) {
+    return std::find(variables.begin(), variables.end(), variable) != variables.end();
+}
+bool has_name(const Environment& variables, const std::string& name) {
+    return std::any_of(variables.begin(), variables.end(),
+                       [&](const std::string& v) { return v.starts_with(name + "="); });
+}
+const Mpiexec open_mpi{"/usr/bin/mpiexec", MpiFlavour::open_mpi, "Open MPI 4.1.4"};
+}  // namespace
+
+TEST_CASE("what marks a rank does not reach a trial; the user's own settings do") {
+    const Environment ours = {"OMPI_COMM_WORLD_RANK=0", "PMIX_RANK=0",    "OMPI_MCA_orte_hnp_uri=x",
+                              "PMI_RANK=1",             "HOME=/home/ada", "OMPI_MCA_btl_tcp_if_include=eth0"};
+    const Environment result = trial_environment(ours, open_mpi, {.ranks = 1, .threads_per_rank = 1, .cores = 4}, "T");
+    for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "OMPI_MCA_orte_hnp_uri", "PMI_RANK"}) {
+        INFO(name);
+        CHECK_FALSE(has_name(result, name));
+    }
+    CHECK(has(result, "HOME=/home/ada"));
+    CHECK(has(result, "OMPI_MCA_btl_tcp_if_include=eth0"));
+    CHECK(has(result, "GNNBENCH_TRIAL=T"));
+}
+
+TEST_CASE("thread counts are the cell's, whatever the environment says") {
+    const Environment result = trial_environment({"OMP_NUM_THREADS=64"}, open_mpi, {2, 3, 8}, "T");
+    CHECK(has(result, "OMP_NUM_THREADS=3"));
+    CHECK_FALSE(has(result, "OMP_NUM_THREADS=64"));
+    CHECK(has(result, "OPENBLAS_NUM_THREADS=3"));
+}
+
+TEST_CASE("ranks yield and oversubscribe only where there are more of them than cores") {
+    const Environment fits = trial_environment({}, open_mpi, {2, 2, 4}, "T");
+    CHECK_FALSE(has_name(fits, "OMPI_MCA_mpi_yield_when_idle"));
+    CHECK_FALSE(has_name(fits, "OMPI_MCA_rmaps_base_oversubscribe"));
+    const Environment crowded = trial_environment({}, open_mpi, {8, 1, 4}, "T");
+    CHECK(has(crowded, "OMPI_MCA_mpi_yield_when_idle=1"));
+    CHECK(has(crowded, "OMPI_MCA_rmaps_base_oversubscribe=1"));
+    const Environment users = trial_environment({"OMPI_MCA_mpi_yield_when_idle=0"}, open_mpi, {8, 1, 4}, "T");
+    CHECK(has(users, "OMPI_MCA_mpi_yield_when_idle=0"));
+    CHECK_FALSE(has(users, "OMPI_MCA_mpi_yield_when_idle=1"));
+}
+
+TEST_CASE("MPICH gets none of Open MPI's settings, and only root the permission to be root") {
+    const Mpiexec mpich{"/usr/bin/mpiexec", MpiFlavour::mpich, "MPICH 4.0"};
+    for (const std::string& variable : trial_environment({}, mpich, {8, 1, 4}, "T")) {
+        INFO(variable);
+        CHECK_FALSE(variable.starts_with("OMPI_"));
+    }
+    CHECK(has_name(trial_environment({}, open_mpi, {1, 1, 4}, "T"), "OMPI_ALLOW_RUN_AS_ROOT") == (geteuid() == 0));
+}
+
+TEST_CASE("launchers are told apart by what they print as their version") {
+    CHECK(flavour_from("mpiexec (OpenRTE) 4.1.4\n") == MpiFlavour::open_mpi);
+    CHECK(version_from("mpiexec (OpenRTE) 4.1.4\n") == "Open MPI 4.1.4");
+    CHECK(version_from("mpirun (Open MPI) 5.0.3\n") == "Open MPI 5.0.3");
+    CHECK(version_from("HYDRA build details:\n    Version:     4.0.2\n") == "MPICH 4.0.2");
+    CHECK(flavour_from("something else") == MpiFlavour::unknown);
+}
+
+TEST_CASE("a machine's digest depends on what makes times comparable") {
+    const Machine machine{.cpu = "A", .cores = 4, .memory_gib = 16, .mpi = "Open MPI 4.1.4"};
+    Machine other = machine;
+    CHECK(machine_digest(machine) == machine_digest(other));
+    other.cores = 8;
+    CHECK(machine_digest(machine) != machine_digest(other));
+    const Machine here = this_machine(open_mpi);
+    CHECK(here.cores >= 1);
+    CHECK(here.memory_gib >= 1);
+    CHECK_FALSE(here.cpu.empty());
+    CHECK(provenance().at("compiler").get<std::string>().size() > 3);
+}

@@ -1,0 +1,178 @@
+// Trials of shell scripts under the real mpiexec, which runs any program.
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+
+#include <gnnbench/error.hpp>
+
+#include "launch/interrupt.hpp"
+#include "launch/trial.hpp"
+#include "launch/trial_processes.hpp"
+
+using namespace gnnbench;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A folder with a worker script; `$RANK` is the rank.
+struct Script {
+    fs::path folder = fs::temp_directory_path() / ("gnnbench-launch-" + new_trial_id());
+    explicit Script(const std::string& body) {
+        fs::create_directory(folder);
+        std::ofstream(folder / "worker") << "#!/bin/sh\nRANK=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}\n" << body << '\n';
+        chmod((folder / "worker").c_str(), 0755);
+    }
+    ~Script() { fs::remove_all(folder); }
+    TrialLaunch launch(int ranks, double timeout_s = 30) const {
+        return {.trial = new_trial_id(), .worker = folder / "worker", .request = "request.json",
+                .log_file = folder / "log", .ranks = ranks, .threads_per_rank = 1, .timeout_s = timeout_s};
+    }
+};
+
+std::optional<Mpiexec> mpiexec_or_skip() {
+    try {
+        return find_mpiexec();
+    } catch (const EnvironmentError& error) {
+        WARN("skipped: " << error.what());
+        return std::nullopt;
+    }
+}
+
+double seconds_until_gone(const std::string& trial, double limit_s) {
+    const auto begin = std::chrono::steady_clock::now();
+    double passed = 0;
+    while (!processes_of_trial(trial).empty() && passed < limit_s) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        passed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    }
+    return passed;
+}
+
+void until_processes(const std::string& trial, std::size_t count) {
+    for (int i = 0; i < 200 && processes_of_trial(trial).size() < count; ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    REQUIRE(processes_of_trial(trial).size() >= count);
+}
+
+const auto nothing = [] {};
+
+}  // namespace
+
+TEST_CASE("a launcher that is not there is an environment error, and names itself") {
+    setenv("GNNBENCH_MPIEXEC", "/nowhere/mpiexec", 1);
+    CHECK_THROWS_WITH(find_mpiexec(), Catch::Contains("no mpiexec found") && Catch::Contains("/nowhere/mpiexec"));
+    setenv("GNNBENCH_MPIEXEC", "/bin/false", 1);
+    CHECK_THROWS_AS(find_mpiexec(), EnvironmentError);
+    unsetenv("GNNBENCH_MPIEXEC");
+    const Script script("exit 0");
+    CHECK_THROWS_AS(run_trial({"/nowhere/mpiexec", MpiFlavour::open_mpi, ""}, script.launch(1), nothing), EnvironmentError);
+}
+
+TEST_CASE("a log that cannot be written is an environment error") {
+    const Script script("exit 0");
+    TrialLaunch launch = script.launch(1);
+    launch.log_file = "/nowhere/log";
+    CHECK_THROWS_WITH(run_trial({"/bin/true", MpiFlavour::unknown, ""}, launch, nothing), Catch::Contains("/nowhere/log"));
+}
+
+TEST_CASE("a rank's exit code, and what it printed, are kept") {
+    const auto mpiexec = mpiexec_or_skip();
+    if (!mpiexec) return;
+    const Script script("echo \"words of rank $RANK\" >&2; [ $RANK = 1 ] && exit 3; exit 0");
+    const TrialEnd end = run_trial(*mpiexec, script.launch(2), nothing);
+    CHECK(end.kind == EndKind::failed);
+    CHECK(end.exit_code == 3);
+    CHECK(end.log_tail.find("words of rank 1") != std::string::npos);
+}
+
+TEST_CASE("a killed rank ends the whole trial") {
+    const auto mpiexec = mpiexec_or_skip();
+    if (!mpiexec) return;
+    const Script script("[ $RANK = 1 ] && kill -9 $$; sleep 1000");
+    const TrialLaunch launch = script.launch(3);
+    const TrialEnd end = run_trial(*mpiexec, launch, nothing);
+    CHECK(end.kind == EndKind::crashed);
+    CHECK(end.signal == SIGKILL);
+    // Open MPI says which rank it was for MPI programs only; this is none.
+    CHECK(end.reason == "a rank was killed by signal 9 (SIGKILL)");
+    CHECK(processes_of_trial(launch.trial).empty());
+}
+
+TEST_CASE("ranks get their threads, their argument and nothing of an outer launcher") {
+    const auto mpiexec = mpiexec_or_skip();
+    if (!mpiexec) return;
+    const Script script("echo \"$RANK of $OMPI_COMM_WORLD_SIZE: $OMP_NUM_THREADS threads, $1\"");
+    setenv("OMPI_COMM_WORLD_RANK", "5", 1);
+    setenv("PMIX_NAMESPACE", "nested", 1);
+    TrialLaunch launch = script.launch(2);
+    launch.threads_per_rank = 3;
+    int watched = 0;
+    const TrialEnd end = run_trial(*mpiexec, launch, [&] { ++watched; });
+    unsetenv("OMPI_COMM_WORLD_RANK");
+    unsetenv("PMIX_NAMESPACE");
+    INFO(end.log_tail);
+    CHECK(end.kind == EndKind::ok);
+    CHECK(watched > 0);
+    CHECK(end.log_tail.find("1 of 2: 3 threads, request.json") != std::string::npos);
+}
+
+TEST_CASE("past its limit a trial is gone within 5 s, even where ranks ignore SIGTERM") {
+    const auto mpiexec = mpiexec_or_skip();
+    if (!mpiexec) return;
+    const Script script("trap '' TERM; while true; do sleep 0.1; done");
+    const TrialLaunch launch = script.launch(2, 1.0);
+    const TrialEnd end = run_trial(*mpiexec, launch, nothing);
+    CHECK(end.kind == EndKind::timeout);
+    CHECK(end.wall_s < 1.0 + 5.0);
+    CHECK(processes_of_trial(launch.trial).empty());
+}
+
+TEST_CASE("a watcher that throws leaves no process behind") {
+    const auto mpiexec = mpiexec_or_skip();
+    if (!mpiexec) return;
+    const Script script("sleep 1000");
+    const TrialLaunch launch = script.launch(2);
+    const auto full_disk = [&] {
+        if (processes_of_trial(launch.trial).size() >= 3) throw EnvironmentError("disk full");
+    };
+    CHECK_THROWS_AS(run_trial(*mpiexec, launch, full_disk), EnvironmentError);
+    CHECK(processes_of_trial(launch.trial).empty());
+}
+
+TEST_CASE("Ctrl-C ends a trial as interrupted") {
+    const auto mpiexec = mpiexec_or_skip();
+    if (!mpiexec) return;
+    const Script script("sleep 1000");
+    const TrialLaunch launch = script.launch(2);
+    const InterruptGuard guard;
+    const TrialEnd end = run_trial(*mpiexec, launch, [] { raise(SIGINT); });
+    CHECK(end.kind == EndKind::interrupted);
+    CHECK(end.wall_s < 5.0);
+    CHECK(processes_of_trial(launch.trial).empty());
+}
+
+TEST_CASE("a host killed with SIGKILL takes its trial along") {
+    const auto mpiexec = mpiexec_or_skip();
+    if (!mpiexec) return;
+    const Script script("trap '' TERM; while true; do sleep 0.1; done");
+    const TrialLaunch launch = script.launch(3);
+    const pid_t host = fork();
+    if (host == 0) {
+        run_trial(*mpiexec, launch, nothing);
+        _exit(0);
+    }
+    until_processes(launch.trial, 4);
+    kill(host, SIGKILL);
+    waitpid(host, nullptr, 0);
+    CHECK(seconds_until_gone(launch.trial, 10) < 5.0);
+    kill_trial(launch.trial, 2);
+}
