@@ -1,0 +1,38 @@
+# What tests share: programs that load plugins, programs that run under MPI.
+
+# gnnbench_needs_plugins(target): build all plugins before this target is said to be built.
+function(gnnbench_needs_plugins target)
+  get_property(plugins GLOBAL PROPERTY GNNBENCH_PLUGIN_TARGETS)
+  if(plugins)
+    add_dependencies(${target} ${plugins})
+  endif()
+endfunction()
+
+# What lets Open MPI start as root, with more ranks than cores, without binding ranks to cores.
+set(GNNBENCH_MPI_ENVIRONMENT
+  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+  OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none OMP_NUM_THREADS=1)
+
+# gnnbench_add_mpi_test(name RANKS n COMMAND … [LABELS …] [TIMEOUT seconds] [ENVIRONMENT …]): the command under
+# mpiexec with n ranks.
+function(gnnbench_add_mpi_test name)
+  cmake_parse_arguments(ARG "" "RANKS;TIMEOUT" "COMMAND;LABELS;ENVIRONMENT" ${ARGN})
+  if(NOT ARG_RANKS OR NOT ARG_COMMAND)
+    message(FATAL_ERROR "gnnbench_add_mpi_test(${name}): RANKS and COMMAND are needed")
+  endif()
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  if(NOT ARG_LABELS)
+    set(ARG_LABELS mpi)
+  endif()
+  list(GET ARG_COMMAND 0 program)
+  list(REMOVE_AT ARG_COMMAND 0)
+  if(TARGET ${program})
+    set(program "$<TARGET_FILE:${program}>")
+  endif()
+  add_test(NAME ${name} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ARG_RANKS} ${MPIEXEC_PREFLAGS}
+           "${program}" ${MPIEXEC_POSTFLAGS} ${ARG_COMMAND})
+  set_tests_properties(${name} PROPERTIES PROCESSORS ${ARG_RANKS} TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}"
+    ENVIRONMENT "${GNNBENCH_MPI_ENVIRONMENT};${ARG_ENVIRONMENT}")
+endfunction()

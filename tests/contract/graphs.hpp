@@ -1,0 +1,91 @@
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gnnbench/graph.hpp>
+
+/// Graphs small enough to reason about, by name.
+namespace gnnbench::graphs {
+
+struct NamedGraph {
+    std::string name;
+    std::vector<std::int64_t> indptr;   ///< length vertices + 1
+    std::vector<std::int32_t> indices;  ///< length edges
+    std::vector<float> weights;         ///< length edges, or empty
+
+    GraphView view() const { return {.indptr = indptr, .indices = indices, .weights = weights}; }
+};
+
+/// Row, column.
+using Entries = std::vector<std::pair<std::int32_t, std::int32_t>>;
+
+inline NamedGraph from_entries(std::string name, std::int64_t vertices, Entries entries) {
+    std::sort(entries.begin(), entries.end());
+    entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
+    NamedGraph g{std::move(name), std::vector<std::int64_t>(static_cast<std::size_t>(vertices) + 1), {}, {}};
+    for (const auto& [row, column] : entries) {
+        ++g.indptr[static_cast<std::size_t>(row) + 1];
+        g.indices.push_back(column);
+    }
+    for (std::size_t v = 1; v < g.indptr.size(); ++v) g.indptr[v] += g.indptr[v - 1];
+    return g;
+}
+
+/// Both directions of each pair.
+inline Entries both_ways(Entries entries) {
+    const Entries one_way = entries;
+    for (const auto& [u, v] : one_way) entries.emplace_back(v, u);
+    return entries;
+}
+
+/// side × side vertices, each with its neighbours left, right, above and below.
+inline NamedGraph grid(std::int32_t side) {
+    Entries e;
+    for (std::int32_t y = 0; y < side; ++y)
+        for (std::int32_t x = 0; x < side; ++x) {
+            if (x + 1 < side) e.emplace_back(y * side + x, y * side + x + 1);
+            if (y + 1 < side) e.emplace_back(y * side + x, (y + 1) * side + x);
+        }
+    return from_entries("grid " + std::to_string(side), std::int64_t{side} * side, both_ways(e));
+}
+
+/// 0 → 1 → 2 → … one way round, so that A is not symmetric.
+inline NamedGraph directed_cycle(std::int32_t n) {
+    Entries e;
+    for (std::int32_t v = 0; v < n; ++v) e.emplace_back((v + 1) % n, v);
+    return from_entries("directed cycle " + std::to_string(n), n, e);
+}
+
+/// Vertex 0 receives from all others, which receive from none: every row but one is empty.
+inline NamedGraph directed_star(std::int32_t n) {
+    Entries e;
+    for (std::int32_t v = 1; v < n; ++v) e.emplace_back(0, v);
+    return from_entries("directed star " + std::to_string(n), n, e);
+}
+
+/// Cliques of five with no edge between them, and five vertices without any edge.
+inline NamedGraph disconnected(std::int32_t cliques) {
+    Entries e;
+    for (std::int32_t c = 0; c < cliques; ++c)
+        for (std::int32_t i = 0; i < 5; ++i)
+            for (std::int32_t j = 0; j < 5; ++j)
+                if (i != j) e.emplace_back(5 * c + i, 5 * c + j);
+    return from_entries(std::to_string(cliques) + " cliques", 5 * cliques + 5, e);
+}
+
+/// A path whose vertices all have a self-loop.
+inline NamedGraph looped_path(std::int32_t n) {
+    Entries e;
+    for (std::int32_t v = 0; v < n; ++v) {
+        e.emplace_back(v, v);
+        if (v + 1 < n) e.emplace_back(v, v + 1);
+    }
+    return from_entries("looped path " + std::to_string(n), n, both_ways(e));
+}
+
+inline NamedGraph without_edges(std::int64_t n) { return from_entries(std::to_string(n) + " lone vertices", n, {}); }
+
+}  // namespace gnnbench::graphs

@@ -1,0 +1,233 @@
+// What every partitioner there is must keep, and what the three that come with gnnbench promise on top.
+#include <map>
+#include <set>
+
+#include <catch2/catch.hpp>
+
+#include <gnnbench/error.hpp>
+#include <gnnbench/partition.hpp>
+
+#include "contract/graphs.hpp"
+#include "plugin/loader.hpp"
+
+using namespace gnnbench;
+using graphs::NamedGraph;
+using Catch::Matchers::Contains;
+
+namespace {
+
+const PluginCatalog& catalog() {
+    static const PluginCatalog found;
+    return found;
+}
+
+/// Those that ship here; others may lie in GNNBENCH_PLUGIN_PATH and are held to the same contract.
+struct Candidate {
+    std::string name;
+    std::unique_ptr<Partitioner> partitioner;
+    std::span<const ParamDecl> declared;
+    Params defaults() const { return Params(declared); }
+    Params with(const std::string& name_of_param, const std::string& text) const {
+        Params p = defaults();
+        for (const ParamDecl& d : declared)
+            if (d.name == name_of_param) p.set(d, text);
+        return p;
+    }
+};
+
+Candidate candidate(const std::string& name) {
+    return {name, catalog().partitioner(name), catalog().find(PluginKind::partitioner, name).params};
+}
+
+std::vector<NamedGraph> all_graphs() {
+    return {graphs::grid(1),           graphs::grid(2),          graphs::grid(3),          graphs::grid(20),
+            graphs::directed_cycle(5), graphs::directed_star(9), graphs::disconnected(12), graphs::looped_path(17),
+            graphs::without_edges(6),  graphs::without_edges(0)};
+}
+
+GraphSize size_of(const NamedGraph& g) {
+    return {.vertices = g.view().vertices(), .edges = g.view().edges(), .weighted = !g.weights.empty()};
+}
+
+void check_parts(const std::vector<Part>& part_of, std::int64_t vertices, Part parts) {
+    CHECK(static_cast<std::int64_t>(part_of.size()) == vertices);
+    for (std::size_t v = 0; v < part_of.size(); ++v) {
+        INFO("vertex " << v << " is in part " << part_of[v] << " of " << parts);
+        REQUIRE((part_of[v] >= 0 && part_of[v] < parts));
+    }
+}
+
+std::vector<std::int64_t> sizes(const std::vector<Part>& part_of, Part parts) {
+    std::vector<std::int64_t> count(static_cast<std::size_t>(parts));
+    for (Part p : part_of) ++count[static_cast<std::size_t>(p)];
+    return count;
+}
+
+void check_even(const std::vector<Part>& part_of, Part parts) {
+    const auto count = sizes(part_of, parts);
+    const auto [smallest, largest] = std::minmax_element(count.begin(), count.end());
+    CHECK(*largest - *smallest <= 1);
+}
+
+}  // namespace
+
+TEST_CASE("contract: there are partitioners, and none is refused", "[contract][partitioner]") {
+    const auto names = catalog().names(PluginKind::partitioner);
+    for (const char* shipped : {"block", "metis", "random"})
+        CHECK(std::find(names.begin(), names.end(), shipped) != names.end());
+    for (const ListedPlugin& p : catalog().list()) {
+        INFO(p.file << ": " << p.refused);
+        CHECK(p.refused.empty());
+    }
+}
+
+TEST_CASE("contract: a partition is valid, or the reason why there is none is told", "[contract][partitioner]") {
+    for (const std::string& name : catalog().names(PluginKind::partitioner)) {
+        const Candidate c = candidate(name);
+        for (const NamedGraph& g : all_graphs())
+            for (Part parts : {1, 2, 3, 4, 7, 64})
+                for (Part column_parts : {0, 5}) {
+                    INFO(name << " on " << g.name << ", " << parts << " parts, " << column_parts << " of columns");
+                    const PartitionNeed need{.parts = parts, .column_parts = column_parts};
+                    const Params params = c.defaults();
+                    if (!c.partitioner->why_unsupported(size_of(g), need, params).empty()) continue;
+
+                    const Partition p = c.partitioner->partition(g.view(), need, params, 42);
+                    CHECK(p.parts == parts);
+                    check_parts(p.part_of, g.view().vertices(), parts);
+                    if (column_parts == 0)
+                        CHECK(p.column_part_of.empty());
+                    else
+                        check_parts(p.column_part_of, g.view().vertices(), column_parts);
+
+                    const IndexMap index(p);
+                    std::set<GlobalId> seen;
+                    for (Part part = 0; part < parts; ++part)
+                        for (GlobalId v : index.owned(part)) CHECK(seen.insert(v).second);
+                    CHECK(static_cast<std::int64_t>(seen.size()) == g.view().vertices());
+
+                    const Partition again = c.partitioner->partition(g.view(), need, params, 42);
+                    CHECK(again.part_of == p.part_of);
+                    CHECK(again.column_part_of == p.column_part_of);
+                }
+    }
+}
+
+TEST_CASE("contract: every partitioner serves one part", "[contract][partitioner]") {
+    for (const std::string& name : catalog().names(PluginKind::partitioner)) {
+        const Candidate c = candidate(name);
+        for (const NamedGraph& g : all_graphs()) {
+            INFO(name << " on " << g.name);
+            REQUIRE(c.partitioner->why_unsupported(size_of(g), {.parts = 1}, c.defaults()).empty());
+            const Partition p = c.partitioner->partition(g.view(), {.parts = 1}, c.defaults(), 1);
+            CHECK(sizes(p.part_of, 1)[0] == g.view().vertices());
+        }
+    }
+}
+
+TEST_CASE("block and random: even sizes, empty parts where vertices are fewer, columns apart",
+          "[contract][partitioner]") {
+    for (const char* name : {"block", "random"}) {
+        const Candidate c = candidate(name);
+        for (const NamedGraph& g : all_graphs())
+            for (Part parts : {1, 2, 3, 4, 7, 64}) {
+                INFO(name << " on " << g.name << ", " << parts << " parts");
+                const PartitionNeed need{.parts = parts, .column_parts = 3};
+                REQUIRE(c.partitioner->why_unsupported(size_of(g), need, c.defaults()).empty());
+                const Partition p = c.partitioner->partition(g.view(), need, c.defaults(), 7);
+                check_even(p.part_of, parts);
+                check_even(p.column_part_of, 3);
+            }
+    }
+}
+
+TEST_CASE("block: consecutive, the first parts larger", "[contract][partitioner]") {
+    const Candidate c = candidate("block");
+    const Partition p = c.partitioner->partition(graphs::without_edges(8).view(), {.parts = 3}, c.defaults(), 0);
+    CHECK(p.part_of == std::vector<Part>{0, 0, 0, 1, 1, 1, 2, 2});
+}
+
+TEST_CASE("random: the seed decides, rows and columns differ", "[contract][partitioner]") {
+    const Candidate c = candidate("random");
+    const NamedGraph g = graphs::grid(20);
+    const PartitionNeed need{.parts = 4, .column_parts = 4};
+    const Partition one = c.partitioner->partition(g.view(), need, c.defaults(), 1);
+    const Partition two = c.partitioner->partition(g.view(), need, c.defaults(), 2);
+    CHECK(one.part_of != two.part_of);
+    CHECK(one.part_of != one.column_part_of);
+    CHECK(c.partitioner->partition(g.view(), need, c.with("seed", "2"), 1).part_of == two.part_of);
+    CHECK_FALSE(std::is_sorted(one.part_of.begin(), one.part_of.end()));
+}
+
+TEST_CASE("metis: says what it cannot serve", "[contract][partitioner]") {
+    const Candidate c = candidate("metis");
+    const auto why = [&](const GraphSize& g, const PartitionNeed& need) {
+        return c.partitioner->why_unsupported(g, need, c.defaults());
+    };
+    CHECK_THAT(why({.vertices = 3, .edges = 2}, {.parts = 4}), Contains("4 parts of 3 vertices"));
+    CHECK_THAT(why({.vertices = 9, .edges = 2}, {.parts = 2, .column_parts = 2}), Contains("columns"));
+    CHECK_THAT(why({.vertices = 100, .edges = std::int64_t{1} << 31}, {.parts = 2}), Contains("32 bits"));
+    CHECK(why({.vertices = 4, .edges = 2}, {.parts = 4}).empty());
+}
+
+TEST_CASE("metis: as many parts as asked for, also with few vertices a part", "[contract][partitioner]") {
+    const Candidate c = candidate("metis");
+    for (const NamedGraph& g : {graphs::grid(3), graphs::grid(6), graphs::disconnected(4)})
+        for (Part parts = 2; parts <= 9; ++parts)
+            for (const char* objective : {"cut", "volume"}) {
+                INFO(g.name << ", " << parts << " parts, " << objective);
+                const Params params = c.with("objective", objective);
+                const Partition p = c.partitioner->partition(g.view(), {.parts = parts}, params, 3);
+                const auto count = sizes(p.part_of, parts);
+                CHECK(*std::min_element(count.begin(), count.end()) > 0);
+            }
+}
+
+TEST_CASE("metis: finds the two halves of a barbell, whatever the direction of its edges", "[contract][partitioner]") {
+    // Two cliques of 50 joined by one edge; entries only above the diagonal, and self-loops.
+    graphs::Entries e = {{49, 50}};
+    for (std::int32_t half : {0, 50})
+        for (std::int32_t i = 0; i < 50; ++i)
+            for (std::int32_t j = i; j < 50; ++j) e.emplace_back(half + i, half + j);
+    const NamedGraph barbell = graphs::from_entries("barbell", 100, e);
+    const Candidate c = candidate("metis");
+    for (const char* objective : {"cut", "volume"})
+        for (const char* weights : {"none", "nonzeros"}) {
+            INFO(objective << ", weights " << weights);
+            Params params = c.with("objective", objective);
+            for (const ParamDecl& d : c.declared) {
+                if (std::string(d.name) == "weights") params.set(d, weights);
+                if (std::string(d.name) == "imbalance") params.set(d, "0.1");
+            }
+            const Partition p = c.partitioner->partition(barbell.view(), {.parts = 2}, params, 5);
+            CHECK(measure_quality(barbell.view(), p).edge_cut == 1);
+        }
+}
+
+TEST_CASE("metis: beats a random partition on a grid, within the imbalance asked for", "[contract][partitioner]") {
+    const NamedGraph g = graphs::grid(40);
+    const Candidate metis = candidate("metis"), random = candidate("random");
+    const Partition good = metis.partitioner->partition(g.view(), {.parts = 8}, metis.defaults(), 1);
+    const Partition bad = random.partitioner->partition(g.view(), {.parts = 8}, random.defaults(), 1);
+    const PartitionQuality quality = measure_quality(g.view(), good);
+    // A random eighth cuts about 7/8 of all 6240 entries; METIS cuts a few hundred.
+    CHECK(quality.edge_cut * 5 < measure_quality(g.view(), bad).edge_cut);
+    CHECK(quality.vertex_imbalance <= 1.031);
+}
+
+TEST_CASE("metis: nonzero weights balance the entries of rows", "[contract][partitioner]") {
+    // A dense clique of 60 vertices and a path of 600: balanced vertices are far from balanced entries.
+    graphs::Entries e;
+    for (std::int32_t i = 0; i < 60; ++i)
+        for (std::int32_t j = 0; j < 60; ++j)
+            if (i != j) e.emplace_back(i, j);
+    for (std::int32_t v = 60; v < 659; ++v) e.emplace_back(v, v + 1);
+    const NamedGraph g = graphs::from_entries("clique and path", 660, graphs::both_ways(e));
+    const Candidate c = candidate("metis");
+    const auto imbalance = [&](const char* weights) {
+        const Partition p = c.partitioner->partition(g.view(), {.parts = 2}, c.with("weights", weights), 1);
+        return measure_quality(g.view(), p).nonzero_imbalance;
+    };
+    CHECK(imbalance("nonzeros") < 1.2);  // of Â, with its self-loops, it is within 1.03
+    CHECK(imbalance("none") > 1.5);
+}
