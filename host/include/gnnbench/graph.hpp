@@ -11,6 +11,7 @@ struct GraphView {
     std::span<const std::int64_t> indptr;   ///< length vertices + 1
     std::span<const std::int32_t> indices;  ///< length edges, ascending in each row, no repeats
     std::span<const float> weights;         ///< length edges, or empty: every weight is 1
+    bool symmetric = false;                 ///< known to equal its transpose, weights too
 
     std::int64_t vertices() const { return indptr.empty() ? 0 : static_cast<std::int64_t>(indptr.size()) - 1; }
     std::int64_t edges() const { return static_cast<std::int64_t>(indices.size()); }

@@ -53,6 +53,12 @@ struct MatrixView {
         auto p = static_cast<std::byte*>(data);
         return {p ? p + static_cast<std::size_t>(first * ld) * size_of(dtype) : p, count, cols, ld, dtype};
     }
+    /// Columns [first, first + count): as many rows, the same ld.
+    MatrixView cols_from(std::int64_t first, std::int64_t count) const {
+        require(first >= 0 && count >= 0 && first + count <= cols, "column range outside the matrix");
+        auto p = static_cast<std::byte*>(data);
+        return {p ? p + static_cast<std::size_t>(first) * size_of(dtype) : p, rows, count, ld, dtype};
+    }
     /// The same memory read as another shape that needs no more of it: [r × c], contiguous.
     MatrixView reshaped(std::int64_t r, std::int64_t c) const {
         require(contiguous() && r * c <= rows * cols, "a reshaped view must fit its contiguous memory");

@@ -25,6 +25,11 @@ struct Setting {
     const Params& params;
 };
 
+/// Weights of a whole model on the host, float64: layer l is [widths[l] × widths[l+1]]; bias [1 × widths[l+1]].
+struct ModelWeights {
+    std::vector<HostMatrix> weight, bias;  ///< bias empty where the model has none
+};
+
 /// Everything fixed before the first epoch; the same on every rank. Views stay valid while the trainer lives.
 struct Problem {
     const DatasetView& dataset;
@@ -33,8 +38,8 @@ struct Problem {
     const ModelSpec& model;
     const TrainSpec& train;
     const Params& params;
-    /// Initial weights, widths[l] × widths[l+1] each, then bias rows; empty: drawn from the seed.
-    std::span<const HostMatrix> initial_weights;
+    /// Weights to start from; nullptr: drawn from the seed.
+    const ModelWeights* initial_weights = nullptr;
 };
 
 /// What a rank works with.
@@ -46,11 +51,6 @@ struct Rank {
 struct Accuracy {
     /// Indexed by Split − 1: train, validation, test. NaN where the split is empty.
     std::array<double, 3> of{};
-};
-
-/// Weights of a whole model on the host, float64: layer l is [widths[l] × widths[l+1]]; bias [1 × widths[l+1]].
-struct ModelWeights {
-    std::vector<HostMatrix> weight, bias;  ///< bias empty where the model has none
 };
 
 /// Rows of a distributed matrix with the vertices they belong to.

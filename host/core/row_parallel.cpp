@@ -1,0 +1,293 @@
+#include <gnnbench/row_parallel.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include <gnnbench/parameters.hpp>
+
+namespace gnnbench {
+namespace {
+
+/// This rank's rows of X on the device, feature-normalised. [n_p × f]
+Matrix load_features(const Problem& problem, Part p, Kernel& kernel) {
+    const auto& data = problem.dataset;
+    const auto f = static_cast<std::size_t>(data.feature_count);
+    const auto owned = problem.index.owned(p);
+    std::vector<float> rows;
+    rows.reserve(owned.size() * f);
+    for (const GlobalId v : owned) {
+        const auto x = data.features.subspan(static_cast<std::size_t>(value(v)) * f, f);
+        const double sum = std::reduce(x.begin(), x.end(), 0.0);
+        // Kipf & Welling's preprocessing: each row sums to 1; a row that sums to 0 becomes 0.
+        const double scale = problem.model.feature_normalisation == FeatureNormalisation::none ? 1
+                             : sum != 0                                                       ? 1 / sum
+                                                                                              : 0;
+        for (const float e : x) rows.push_back(static_cast<float>(e * scale));
+    }
+    Matrix x = kernel.matrix(static_cast<std::int64_t>(owned.size()), data.feature_count);
+    kernel.upload(std::span<const float>(rows), x);
+    return x;
+}
+
+template <class T>
+Array<T> load_owned(std::span<const T> all, std::span<const GlobalId> owned, Kernel& kernel) {
+    std::vector<T> mine;
+    for (const GlobalId v : owned) mine.push_back(all[static_cast<std::size_t>(value(v))]);
+    return kernel.upload(std::span<const T>(mine));
+}
+
+class RowParallelTrainer final : public Trainer {
+public:
+    RowParallelTrainer(const Problem& problem, Rank rank, LayerPlan plan, const MakeSpmm& make_spmm)
+        : problem_(problem),
+          model_(problem.model),
+          kernel_(rank.kernel),
+          world_(rank.world),
+          plan_(std::move(plan)),
+          owned_(problem.index.owned(rank.world.rank())),
+          parameters_(model_, problem.train,
+                      problem.initial_weights ? *problem.initial_weights
+                                              : initial_weights(model_, problem.train.seed),
+                      kernel_) {
+        const Adjacency adjacency(problem.dataset.graph, model_);
+        spmm_ = make_spmm(adjacency, panel_columns());
+        load();
+        allocate_buffers();
+        if (plan_.order[0] == LayerOrder::aggregated_input) aggregate_input();
+    }
+
+    double train_epoch(std::int64_t epoch) override {
+        const Event summed = start_loss(forward(Pass::training, epoch));
+        backward(epoch);
+        parameters_.step();
+        // Read last, so that a device is not held up in the middle of the epoch.
+        kernel_.wait(StreamRole::compute, summed);
+        double loss = 0;
+        kernel_.download_bytes(loss_.data(), &loss, sizeof loss);
+        return loss;
+    }
+
+    Accuracy evaluate() override {
+        // Counts of correct and total per split, as float64 so that one scalar all-reduce adds them up.
+        std::array<std::int64_t, 6> counts{};
+        kernel_.count_correct(forward(Pass::evaluation, 0), loss_input(), counts_.data());
+        kernel_.download_bytes(counts_.data(), counts.data(), sizeof counts);
+        const std::vector<double> local(counts.begin(), counts.end());
+        const HostMatrix sums = all_reduced(local);
+        Accuracy a;
+        for (std::size_t s = 0; s < 3; ++s)
+            a.of[s] = sums.values[2 * s + 1] > 0 ? sums.values[2 * s] / sums.values[2 * s + 1]
+                                                 : std::numeric_limits<double>::quiet_NaN();
+        return a;
+    }
+
+    ModelWeights weights() override { return parameters_.weights(); }
+    ModelWeights gradients() override { return parameters_.gradients(); }
+    OwnedRows embeddings() override {
+        return {{owned_.begin(), owned_.end()}, kernel_.download(forward(Pass::evaluation, 0))};
+    }
+    std::string notes() const override { return spmm_->notes(); }
+
+private:
+    enum class Pass { training, evaluation };
+
+    std::int64_t rows() const { return static_cast<std::int64_t>(owned_.size()); }
+    std::int64_t width(int l) const { return model_.widths[static_cast<std::size_t>(l)]; }
+    LayerOrder order(int l) const { return plan_.order[static_cast<std::size_t>(l)]; }
+    int last() const { return model_.layers() - 1; }
+    /// Layer l's output buffer read as [n_p × columns].
+    MatrixView output(int l, std::int64_t columns) const {
+        return outputs_[static_cast<std::size_t>(l)].view().reshaped(rows(), columns);
+    }
+    MatrixView output(int l) const { return output(l, width(l + 1)); }
+    MatrixView shared(std::int64_t columns) const { return shared_.view().reshaped(rows(), columns); }
+
+    /// The widest operand the DistributedSpmm must serve. A single aggregated layer multiplies at set-up only.
+    std::int64_t panel_columns() const {
+        const std::int64_t widest = plan_.widest_spmm(model_);
+        return widest > 0 ? widest : std::min<std::int64_t>(width(0), 64);
+    }
+
+    void load() {
+        input_ = load_features(problem_, world_.rank(), kernel_);
+        const auto& data = problem_.dataset;
+        labels_ = load_owned(data.labels, owned_, kernel_);
+        split_ = load_owned(data.split, owned_, kernel_);
+        std::vector<std::int64_t> ids;
+        for (const GlobalId v : owned_) ids.push_back(value(v));
+        ids_ = kernel_.upload(std::span<const std::int64_t>(ids));
+        loss_ = kernel_.upload(std::span<const double>(std::array{0.0}));
+        counts_ = kernel_.upload(std::span<const std::int64_t>(std::array<std::int64_t, 6>{}));
+        train_vertices_ = std::count(data.split.begin(), data.split.end(), Split::train);
+    }
+
+    void allocate_buffers() {
+        for (int l = 0; l <= last(); ++l) {
+            // Layer l ≥ 1 also holds dH, of its input's width, between its backward and the layer's below.
+            outputs_.push_back(kernel_.matrix(rows(), l == 0 ? width(1) : std::max(width(l), width(l + 1))));
+            const bool keeps = order(l) == LayerOrder::aggregate_first_kept;
+            kept_.push_back(keeps ? kernel_.matrix(rows(), width(l)) : Matrix());
+        }
+        const std::int64_t columns = plan_.shared_columns(model_);
+        shared_ = kernel_.matrix(rows(), columns > 0 ? columns : panel_columns());
+        if (problem_.train.input_dropout > 0) dropped_input_ = kernel_.matrix(rows(), width(0));
+    }
+
+    /// X ← ÂX, panel by panel through the shared buffer, which takes no memory of its own.
+    void aggregate_input() {
+        const std::int64_t columns = std::min(shared_.cols(), panel_columns());
+        for (std::int64_t c = 0; c < width(0); c += columns) {
+            const std::int64_t count = std::min(columns, width(0) - c);
+            const MatrixView panel = input_.view().cols_from(c, count);
+            kernel_.copy(panel, shared(count));
+            spmm_->multiply(Direction::forward, shared(count), panel, {});
+        }
+    }
+
+    DropoutMask mask(int layer, Pass pass, std::int64_t epoch) const {
+        if (pass == Pass::evaluation || layer > last()) return {};
+        const double rate = layer == 0 ? problem_.train.input_dropout : problem_.train.dropout;
+        return {.rate = rate,
+                .seed = problem_.train.seed,
+                .layer = static_cast<std::uint32_t>(layer),
+                .epoch = static_cast<std::uint32_t>(epoch)};
+    }
+
+    /// What makes layer l's product its output: bias, σ except after the last layer, and the next layer's dropout.
+    Epilogue epilogue(int l, Pass pass, std::int64_t epoch) const {
+        return {.bias = parameters_.bias(l).data,
+                .activation = l == last() ? Activation::identity : model_.activation,
+                .dropout = mask(l + 1, pass, epoch),
+                .row_ids = ids_.data()};
+    }
+
+    /// Layer l's input H: X or the output below.
+    MatrixView input(int l, Pass pass) const {
+        if (l > 0) return output(l - 1);
+        return pass == Pass::training && problem_.train.input_dropout > 0 ? dropped_input_.view() : input_.view();
+    }
+
+    ConstMatrixView forward(Pass pass, std::int64_t epoch) {
+        if (const DropoutMask m = mask(0, pass, epoch); m.active())
+            kernel_.dropout({.dropout = m, .row_ids = ids_.data()}, input_, dropped_input_);
+        for (int l = 0; l <= last(); ++l) forward_layer(l, pass, epilogue(l, pass, epoch));
+        return output(last());
+    }
+
+    void forward_layer(int l, Pass pass, const Epilogue& e) {
+        const MatrixView h = input(l, pass), z = output(l), w = parameters_.weight(l);
+        switch (order(l)) {
+            case LayerOrder::transform_first:
+            case LayerOrder::transform_first_shortcut: {
+                const MatrixView t = shared(width(l + 1));
+                kernel_.gemm(Transpose::no, h, Transpose::no, w, t);  // T = H W
+                spmm_->multiply(Direction::forward, t, z, e);         // H' = σ(Â T + b)
+                return;
+            }
+            case LayerOrder::aggregate_first:
+            case LayerOrder::aggregate_first_shortcut:
+            case LayerOrder::aggregate_first_kept: {
+                const bool keep = order(l) == LayerOrder::aggregate_first_kept;
+                const MatrixView t = keep ? kept_[static_cast<std::size_t>(l)].view() : shared(width(l));
+                spmm_->multiply(Direction::forward, h, t, {});             // T = Â H
+                kernel_.gemm(Transpose::no, t, Transpose::no, w, z, {}, e);  // H' = σ(T W + b)
+                return;
+            }
+            case LayerOrder::aggregated_input:
+                kernel_.gemm(Transpose::no, h, Transpose::no, w, z, {}, e);
+                return;
+        }
+    }
+
+    LossInput loss_input() const {
+        const double n = static_cast<double>(std::max<std::int64_t>(train_vertices_, 1));
+        return {.labels = labels_.data(), .split = split_.data(), .counted = Split::train, .scale = 1 / n};
+    }
+
+    /// The global mean over train vertices; G of the last layer replaces its logits.
+    Event start_loss(ConstMatrixView logits) {
+        kernel_.softmax_cross_entropy(logits, loss_input(), output(last()), loss_.data());
+        return world_.all_reduce_scalars(loss_.data(), 1);
+    }
+
+    void backward(std::int64_t epoch) {
+        std::vector<Event> reductions;
+        for (int l = last(); l >= 0; --l) {
+            backward_layer(l, reductions);
+            if (l > 0)  // G = dH ∘ σ'(Z) of the layer below, in that layer's own buffer
+                kernel_.apply_backward(epilogue(l - 1, Pass::training, epoch), output(l - 1), output(l, width(l)),
+                                       output(l - 1));
+        }
+        for (const Event& e : reductions) kernel_.wait(StreamRole::compute, e);
+    }
+
+    /// dW and db of layer l, whose all-reduce runs on while dH is computed into the layer's own buffer.
+    void backward_layer(int l, std::vector<Event>& reductions) {
+        const MatrixView g = output(l), h = input(l, Pass::training), w = parameters_.weight(l);
+        if (model_.bias) kernel_.column_sums(g, parameters_.bias_gradient(l));
+        const auto weight_gradient = [&](ConstMatrixView left, ConstMatrixView right) {
+            kernel_.gemm(Transpose::yes, left, Transpose::no, right, parameters_.weight_gradient(l));
+            reductions.push_back(world_.all_reduce(parameters_.gradient(l)));
+        };
+        const auto input_gradient_from = [&](MatrixView u) {  // dH = U Wᵀ
+            if (l > 0) kernel_.gemm(Transpose::no, u, Transpose::yes, w, output(l, width(l)));
+        };
+        switch (order(l)) {
+            case LayerOrder::transform_first_shortcut:
+                if (l == 0) return weight_gradient(h, g);  // dW ≈ Xᵀ G
+                [[fallthrough]];
+            case LayerOrder::transform_first:
+            case LayerOrder::aggregate_first: {
+                const MatrixView u = shared(width(l + 1));
+                spmm_->multiply(Direction::backward, g, u, {});  // U = Âᵀ G
+                weight_gradient(h, u);                           // dW = Hᵀ U
+                return input_gradient_from(u);
+            }
+            case LayerOrder::aggregate_first_kept: weight_gradient(kept_[static_cast<std::size_t>(l)], g); break;
+            case LayerOrder::aggregate_first_shortcut:
+            case LayerOrder::aggregated_input: weight_gradient(h, g); break;
+        }
+        if (l == 0) return;
+        const MatrixView v = shared(width(l));
+        kernel_.gemm(Transpose::no, g, Transpose::yes, w, v);                 // V = G Wᵀ
+        spmm_->multiply(Direction::backward, v, output(l, width(l)), {});     // dH = Âᵀ V
+    }
+
+    HostMatrix all_reduced(const std::vector<double>& local) {
+        // Through the device, because scalars of a whole-graph sum travel as every other message does.
+        const auto count = static_cast<std::int64_t>(local.size());
+        Array<double> device = kernel_.upload(std::span<const double>(local));
+        kernel_.wait(StreamRole::compute, world_.all_reduce_scalars(device.data(), count));
+        HostMatrix out(1, count);
+        kernel_.download_bytes(device.data(), out.values.data(), out.values.size() * sizeof(double));
+        return out;
+    }
+
+    const Problem problem_;
+    const ModelSpec& model_;
+    Kernel& kernel_;
+    Communicator& world_;
+    LayerPlan plan_;
+    std::span<const GlobalId> owned_;
+    ReplicatedParameters parameters_;
+    std::unique_ptr<DistributedSpmm> spmm_;
+    Matrix input_, dropped_input_, shared_;
+    std::vector<Matrix> outputs_, kept_;
+    Array<std::int32_t> labels_;
+    Array<Split> split_;
+    Array<std::int64_t> ids_, counts_;
+    Array<double> loss_;
+    std::int64_t train_vertices_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Trainer> make_row_parallel_trainer(const Problem& problem, Rank rank, LayerPlan plan,
+                                                   const MakeSpmm& make_spmm) {
+    return std::make_unique<RowParallelTrainer>(problem, rank, std::move(plan), make_spmm);
+}
+
+}  // namespace gnnbench

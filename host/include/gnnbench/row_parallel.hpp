@@ -1,0 +1,79 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gnnbench/adjacency.hpp>
+#include <gnnbench/strategy.hpp>
+
+/// What every strategy shares that gives a rank all columns of its own rows: CAGNET 1D and 1.5D, MG-GCN, the
+/// sparsity-aware ones, Demirci et al., BNS-GCN, one device. They differ in how they multiply by Â (a
+/// DistributedSpmm) and in the order of products inside a layer (a LayerPlan); the rest is here, once.
+
+namespace gnnbench {
+
+/// Multiplies this rank's rows of Â or Âᵀ by a dense matrix that all ranks hold by rows.
+class DistributedSpmm {
+public:
+    virtual ~DistributedSpmm();
+    /// c [n_p × f] ← epilogue(Σ_j Â_pj B_j), or Âᵀ's blocks. b = B_p [n_p × f], contiguous; c may be strided
+    /// and does not overlap b. Leaves nothing under way that touches b or c.
+    virtual void multiply(Direction d, MatrixView b, MatrixView c, const Epilogue& epilogue) = 0;
+    virtual std::string notes() const { return {}; }
+};
+
+/// How a layer H [n × f] → Z [n × g] multiplies, and what its weight gradient is made of. G = dLoss/dZ.
+enum class LayerOrder : std::uint8_t {
+    /// T = HW; Z = ÂT.   U = ÂᵀG; dW = HᵀU; dH = UWᵀ.          SpMM widths g, g. (Equations 5–11 of MG-GCN)
+    transform_first,
+    /// T = ÂH; Z = TW.   U = ÂᵀG; dW = HᵀU; dH = UWᵀ.          widths f, g. T is not kept. (CAGNET)
+    aggregate_first,
+    /// T = ÂH; Z = TW.   dW = TᵀG; V = GWᵀ; dH = ÂᵀV.          widths f, f. T is kept for dW.
+    aggregate_first_kept,
+    /// Z = TW with T = ÂX made at set-up.   dW = TᵀG.          no SpMM at all; layer 0 only.
+    aggregated_input,
+    /// As transform_first, but dW = HᵀG and no SpMM backward: MG-GCN's shortcut for layer 0; not the gradient.
+    transform_first_shortcut,
+    /// As aggregate_first_kept, but dW = HᵀG and T is not kept: its shortcut for widening layers; not the gradient.
+    aggregate_first_shortcut,
+};
+
+struct LayerPlan {
+    std::vector<LayerOrder> order;  ///< per layer
+
+    /// Forward and backward SpMM widths of layer l; 0: no SpMM. Layer 0 needs no dH.
+    std::int64_t forward_width(const ModelSpec& model, int l) const;
+    std::int64_t backward_width(const ModelSpec& model, int l) const;
+    /// The widest operand of any SpMM in an epoch: what receive buffers must hold.
+    std::int64_t widest_spmm(const ModelSpec& model) const;
+    /// Columns of the buffer that layers share for the product between SpMM and GEMM.
+    std::int64_t shared_columns(const ModelSpec& model) const;
+};
+
+/// The volume of one product of a given width by Â or Âᵀ, one rank.
+using SpmmVolume = std::function<Volume(Direction, std::int64_t width)>;
+
+/// One epoch of one rank: the products of the plan, an all-reduce of each layer's gradients over all ranks,
+/// and the loss (one float64) as metadata.
+Volume row_parallel_volume(const LayerPlan& plan, const ModelSpec& model, const SpmmVolume& product, int ranks,
+                           int rank, std::int64_t element_bytes);
+
+/// One product in which every rank broadcasts its rows once: a root sends its block to P − 1 others and receives
+/// the rest. `row_bytes` is width × element size.
+Volume block_row_volume(const IndexMap& index, int rank, std::int64_t row_bytes);
+
+/// Why a row-parallel strategy cannot serve a setting; empty when it can.
+std::string row_parallel_why_unsupported(const Setting& setting);
+
+/// Makes the DistributedSpmm of one rank; `widest` is the widest operand of an epoch.
+using MakeSpmm = std::function<std::unique_ptr<DistributedSpmm>(const Adjacency&, std::int64_t widest)>;
+
+/// Buffers, after MG-GCN's section 4.2: one per layer for its output (AHW, in place: Z, H, dZ), one for T, U or V
+/// that all layers share (HW), what the DistributedSpmm needs (BC1, BC2), and T of every layer that keeps it. With
+/// input dropout, one more for the dropped X.
+std::unique_ptr<Trainer> make_row_parallel_trainer(const Problem& problem, Rank rank, LayerPlan plan,
+                                                   const MakeSpmm& make_spmm);
+
+}  // namespace gnnbench

@@ -1,0 +1,235 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+#include <gnnbench/kernel.hpp>
+#include <gnnbench/transport.hpp>
+
+namespace gnnbench {
+namespace {
+
+/// An element of a view; T is the kernel's element type.
+template <class T>
+T& at(MatrixView m, std::int64_t r, std::int64_t c) {
+    return static_cast<T*>(m.data)[r * m.ld + c];
+}
+template <class T>
+T at(ConstMatrixView m, std::int64_t r, std::int64_t c) {
+    return static_cast<const T*>(m.data)[r * m.ld + c];
+}
+
+double activate(Activation a, double x) {
+    switch (a) {
+        case Activation::identity: return x;
+        case Activation::relu: return x > 0 ? x : 0;
+        case Activation::leaky_relu: return x > 0 ? x : leaky_slope * x;
+        case Activation::sigmoid: return 1 / (1 + std::exp(-x));
+    }
+    return x;
+}
+
+/// σ'(z) from y = σ(z).
+double derivative_from_output(Activation a, double y) {
+    switch (a) {
+        case Activation::identity: return 1;
+        case Activation::relu: return y > 0 ? 1 : 0;
+        case Activation::leaky_relu: return y > 0 ? 1 : leaky_slope;
+        case Activation::sigmoid: return y * (1 - y);
+    }
+    return 1;
+}
+
+bool dropped(const Epilogue& e, std::int64_t row, std::int64_t column) {
+    return e.dropout.active() && e.dropout.dropped(e.row_ids[row], static_cast<std::uint32_t>(column));
+}
+
+template <class T>
+double finish(const Epilogue& e, double x, std::int64_t r, std::int64_t c) {
+    if (e.bias) x += static_cast<const T*>(e.bias)[c];
+    x = activate(e.activation, x);
+    if (!e.dropout.active()) return x;
+    return dropped(e, r, c) ? 0 : x * e.dropout.scale();
+}
+
+/// The Csr as it came, in the kernel's element type.
+template <class T>
+struct PlainMatrix final : PreparedMatrix {
+    std::vector<std::int64_t> indptr;
+    std::vector<std::int32_t> indices;
+    std::vector<T> values;
+};
+
+template <class T>
+class ReferenceKernel final : public Kernel {
+public:
+    ReferenceKernel() : Kernel(std::is_same_v<T, float> ? DType::f32 : DType::f64) {}
+
+private:
+    void* do_allocate(std::size_t bytes) override { return std::malloc(bytes); }
+    void do_free(void* data, std::size_t) noexcept override { std::free(data); }
+    std::int64_t do_free_bytes() const override { return -1; }
+    void do_copy_in(const void* host, void* device, std::size_t bytes) override { std::memcpy(device, host, bytes); }
+    void do_copy_out(const void* device, void* host, std::size_t bytes, StreamRole) override {
+        std::memcpy(host, device, bytes);
+    }
+    // Every verb is over when it returns, so only the host's own requests are ever waited for.
+    Event do_record(StreamRole) override { return {}; }
+    void do_wait(StreamRole, const Event& event) override { event.state()->wait_on_host(); }
+    void do_synchronize(StreamRole) override {}
+
+    std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a) override {
+        auto m = std::make_unique<PlainMatrix<T>>();
+        m->indptr = a.indptr;
+        m->indices = a.indices;
+        m->values.assign(a.values.begin(), a.values.end());
+        m->format = "csr";
+        return m;
+    }
+
+    void do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override {
+        const auto& m = static_cast<const PlainMatrix<T>&>(a);
+        do_spmm(CsrView{m.indptr.data(), m.indices.data(), m.values.data(), m.rows, m.cols}, b, c, s, e);
+    }
+
+    void do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override {
+        const T* values = static_cast<const T*>(a.values);
+        for (std::int64_t r = 0; r < c.rows; ++r)
+            for (std::int64_t j = 0; j < c.cols; ++j) {
+                double sum = 0;
+                for (std::int64_t k = a.indptr[r]; k < a.indptr[r + 1]; ++k)
+                    sum += double{values[k]} * at<T>(b, a.indices[k], j);
+                store(c, r, j, s, e, sum);
+            }
+    }
+
+    void do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
+                 const Epilogue& e) override {
+        const std::int64_t inner = ta == Transpose::no ? a.cols : a.rows;
+        for (std::int64_t r = 0; r < c.rows; ++r)
+            for (std::int64_t j = 0; j < c.cols; ++j) {
+                double sum = 0;
+                for (std::int64_t k = 0; k < inner; ++k)
+                    sum += double{ta == Transpose::no ? at<T>(a, r, k) : at<T>(a, k, r)} *
+                           (tb == Transpose::no ? at<T>(b, k, j) : at<T>(b, j, k));
+                store(c, r, j, s, e, sum);
+            }
+    }
+
+    static void store(MatrixView c, std::int64_t r, std::int64_t j, Scale s, const Epilogue& e, double product) {
+        const double old = s.beta == 0 ? 0 : s.beta * at<T>(c, r, j);
+        at<T>(c, r, j) = static_cast<T>(finish<T>(e, s.alpha * product + old, r, j));
+    }
+
+    void do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) override {
+        for (std::int64_t r = 0; r < z.rows; ++r)
+            for (std::int64_t c = 0; c < z.cols; ++c) at<T>(z, r, c) = static_cast<T>(finish<T>(e, at<T>(x, r, c), r, c));
+    }
+
+    void do_apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) override {
+        const double scale = e.dropout.active() ? e.dropout.scale() : 1;
+        for (std::int64_t r = 0; r < dz.rows; ++r)
+            for (std::int64_t c = 0; c < dz.cols; ++c) {
+                const double y = at<T>(h, r, c) / scale;
+                at<T>(dz, r, c) = dropped(e, r, c) ? T{0}
+                                                   : static_cast<T>(at<T>(dh, r, c) * scale *
+                                                                    derivative_from_output(e.activation, y));
+            }
+    }
+
+    void do_column_sums(ConstMatrixView g, MatrixView out) override {
+        for (std::int64_t c = 0; c < g.cols; ++c) {
+            double sum = 0;
+            for (std::int64_t r = 0; r < g.rows; ++r) sum += at<T>(g, r, c);
+            at<T>(out, 0, c) = static_cast<T>(sum);
+        }
+    }
+
+    void do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
+                                  double* loss_out) override {
+        double loss = 0;
+        for (std::int64_t r = 0; r < logits.rows; ++r) {
+            const bool counted = in.split[r] == in.counted;
+            double largest = -INFINITY, sum = 0;
+            for (std::int64_t c = 0; c < logits.cols; ++c) largest = std::max<double>(largest, at<T>(logits, r, c));
+            for (std::int64_t c = 0; c < logits.cols; ++c) sum += std::exp(at<T>(logits, r, c) - largest);
+            if (counted) loss += (largest + std::log(sum) - at<T>(logits, r, in.labels[r])) * in.scale;
+            for (std::int64_t c = 0; c < logits.cols; ++c) {
+                const double p = std::exp(at<T>(logits, r, c) - largest) / sum;
+                at<T>(grad, r, c) = counted ? static_cast<T>((p - (c == in.labels[r] ? 1 : 0)) * in.scale) : T{0};
+            }
+        }
+        *loss_out = loss;
+    }
+
+    void do_count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) override {
+        std::fill_n(counts, 6, 0);
+        for (std::int64_t r = 0; r < logits.rows; ++r) {
+            if (in.split[r] == Split::none) continue;
+            std::int64_t best = 0;
+            for (std::int64_t c = 1; c < logits.cols; ++c)
+                if (at<T>(logits, r, c) > at<T>(logits, r, best)) best = c;
+            const auto s = 2 * (static_cast<std::size_t>(in.split[r]) - 1);
+            counts[s] += best == in.labels[r];
+            ++counts[s + 1];
+        }
+    }
+
+    /// SGD: w −= lr·(g + λw). Adam (Kingma & Ba 2015) with λ in the gradient; AdamW (Loshchilov & Hutter
+    /// 2019) with λ apart: w −= lr·λ·w.
+    void do_optimizer_step(const TrainSpec& o, std::int64_t step, std::span<const ParameterSlot> slots) override {
+        const double c1 = 1 - std::pow(o.beta1, step), c2 = 1 - std::pow(o.beta2, step);
+        for (const ParameterSlot& p : slots) {
+            T* w = static_cast<T*>(p.weight);
+            const T* gradient = static_cast<const T*>(p.gradient);
+            T* m = static_cast<T*>(p.first_moment);
+            T* v = static_cast<T*>(p.second_moment);
+            for (std::int64_t i = 0; i < p.count; ++i) {
+                const bool apart = o.optimizer == OptimizerKind::adamw;
+                const double g = gradient[i] + (apart ? 0 : p.weight_decay * w[i]);
+                if (o.optimizer == OptimizerKind::sgd) {
+                    w[i] = static_cast<T>(w[i] - o.learning_rate * g);
+                    continue;
+                }
+                m[i] = static_cast<T>(o.beta1 * m[i] + (1 - o.beta1) * g);
+                v[i] = static_cast<T>(o.beta2 * v[i] + (1 - o.beta2) * g * g);
+                const double update = (m[i] / c1) / (std::sqrt(v[i] / c2) + o.epsilon);
+                w[i] = static_cast<T>(w[i] - o.learning_rate * (update + (apart ? p.weight_decay * w[i] : 0)));
+            }
+        }
+    }
+
+    void do_fill(MatrixView m, double v) override {
+        for (std::int64_t r = 0; r < m.rows; ++r)
+            for (std::int64_t c = 0; c < m.cols; ++c) at<T>(m, r, c) = static_cast<T>(v);
+    }
+    void do_copy(ConstMatrixView from, MatrixView to) override {
+        for (std::int64_t r = 0; r < to.rows; ++r)
+            for (std::int64_t c = 0; c < to.cols; ++c) at<T>(to, r, c) = at<T>(from, r, c);
+    }
+    void do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) override {
+        for (std::int64_t r = 0; r < to.rows; ++r)
+            for (std::int64_t c = 0; c < to.cols; ++c) at<T>(to, r, c) = at<T>(from, rows[r], c);
+    }
+    void do_scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) override {
+        for (std::int64_t r = 0; r < from.rows; ++r)
+            for (std::int64_t c = 0; c < from.cols; ++c) at<T>(to, rows[r], c) += at<T>(from, r, c);
+    }
+    std::unique_ptr<Transport> do_connect(const ProcessGroup& group) override { return make_mpi_transport(group); }
+};
+
+class ReferencePlugin final : public KernelPlugin {
+public:
+    std::string why_unsupported(const KernelSetting&) const override { return {}; }
+    std::string device_name(const KernelSetting&) const override { return "CPU, 1 thread"; }
+    std::unique_ptr<Kernel> create(const KernelSetting& s) const override {
+        if (s.dtype == DType::f32) return std::make_unique<ReferenceKernel<float>>();
+        return std::make_unique<ReferenceKernel<double>>();
+    }
+};
+
+}  // namespace
+}  // namespace gnnbench
+
+GNNBENCH_PLUGIN_WITHOUT_PARAMS(kernel, gnnbench::ReferencePlugin, "reference", "1.0.0",
+                               "naive loops in float32 or float64: the oracle of every other kernel")

@@ -1,0 +1,60 @@
+// Single-device training of a graph convolutional network (Kipf & Welling, ICLR 2017):
+//   H^(l+1) = σ(Â H^(l) W^(l) + b^(l)),  Â the whole normalised adjacency matrix.
+// Nothing is distributed, so nothing is communicated. The reference that exact strategies are checked against.
+#include <fmt/format.h>
+
+#include <gnnbench/row_parallel.hpp>
+
+namespace gnnbench {
+namespace {
+
+class WholeSpmm final : public DistributedSpmm {
+public:
+    WholeSpmm(const Adjacency& a, const IndexMap& index, Kernel& kernel) : blocks_(a, index, 0, kernel), kernel_(kernel) {}
+    // C = Â B, or Âᵀ B
+    void multiply(Direction d, MatrixView b, MatrixView c, const Epilogue& e) override {
+        kernel_.spmm(blocks_.block(d, 0), b, c, {}, e);
+    }
+    std::string notes() const override { return fmt::format("matrix: {}", blocks_.formats()); }
+
+private:
+    PreparedBlocks blocks_;
+    Kernel& kernel_;
+};
+
+class Serial final : public Strategy {
+public:
+    std::string why_unsupported(const Setting& s) const override {
+        if (s.ranks != 1) return fmt::format("trains on one device; {} ranks given", s.ranks);
+        return row_parallel_why_unsupported(s);
+    }
+
+    Volume stated_volume(const Problem& p, int rank, std::int64_t element_bytes) const override {
+        return row_parallel_volume(plan(p.model, p.train, p.params), p.model,
+                                   [](Direction, std::int64_t) { return Volume(); }, 1, rank, element_bytes);
+    }
+
+    std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override {
+        return make_row_parallel_trainer(p, rank, plan(p.model, p.train, p.params),
+                                         [&](const Adjacency& a, std::int64_t) {
+                                             return std::make_unique<WholeSpmm>(a, p.index, rank.kernel);
+                                         });
+    }
+
+private:
+    /// The fewer operations: aggregate at the narrower side of each layer.
+    LayerPlan plan(const ModelSpec& m, const TrainSpec& t, const Params& params) const {
+        LayerPlan plan;
+        for (std::size_t l = 0; l + 1 < m.widths.size(); ++l)
+            plan.order.push_back(m.widths[l] < m.widths[l + 1] ? LayerOrder::aggregate_first_kept
+                                                               : LayerOrder::transform_first);
+        if (aggregates_input(*this, {1, m, t, params})) plan.order[0] = LayerOrder::aggregated_input;
+        return plan;
+    }
+};
+
+}  // namespace
+}  // namespace gnnbench
+
+GNNBENCH_PLUGIN_WITHOUT_PARAMS(strategy, gnnbench::Serial, "serial", "1.0.0",
+                               "single-device training: the reference and the baseline of speed-ups")
