@@ -1,14 +1,26 @@
 # gnnbench_add_plugin(KIND NAME SOURCES … [LINKS …]): lib<kind>_<name>.so in the plugin folder. Serves this
-# tree and, through find_package(gnnbench), any other.
+# tree and, through find_package(gnnbench), any other; there the file lies in that project's build folder, which
+# GNNBENCH_PLUGIN_PATH then names.
 function(gnnbench_add_plugin kind name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
+  if(NOT kind MATCHES "^(strategy|partitioner|kernel)$")
+    message(FATAL_ERROR "gnnbench_add_plugin: a plugin is a strategy, partitioner or kernel; \"${kind}\" was given")
+  endif()
+  if(NOT ARG_SOURCES)
+    message(FATAL_ERROR "gnnbench_add_plugin(${kind} ${name}): SOURCES is missing")
+  endif()
   set(target "${kind}_${name}")
   add_library(${target} MODULE ${ARG_SOURCES})
   target_link_libraries(${target} PRIVATE gnnbench::core ${ARG_LINKS})
   if(TARGET gnnbench_warnings)
     target_link_libraries(${target} PRIVATE gnnbench_warnings)
   endif()
+  if(gnnbench_SANITIZER)
+    target_compile_options(${target} PRIVATE -fsanitize=${gnnbench_SANITIZER})
+    target_link_options(${target} PRIVATE -fsanitize=${gnnbench_SANITIZER})
+  endif()
   set_target_properties(${target} PROPERTIES
+    PREFIX lib SUFFIX .so
     CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF
     CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
     INSTALL_RPATH "$ORIGIN/../..")

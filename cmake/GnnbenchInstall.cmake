@@ -1,0 +1,47 @@
+# What is built for `./dev run` (target product), and what `cmake --install` puts where:
+#   bin/gnnbench, bin/gnnbench-worker     the program, and what it starts on every rank
+#   lib/libgnnbench_core.so               shared by program, worker and plugins
+#   lib/gnnbench/plugins/                 the plugins (installed by gnnbench_add_plugin)
+#   include/gnnbench/                     the plugin interface
+#   lib/cmake/gnnbench/                   find_package(gnnbench): gnnbench::core, gnnbench_add_plugin()
+#   share/gnnbench/                       schemas, experiments, plugin-template
+# The build tree has the same layout, so that a program finds its things the same way in both.
+include(CMakePackageConfigHelpers)
+
+# gnnbench_share(folder name): a folder of the source tree that programs read as share/gnnbench/<name>.
+function(gnnbench_share folder name)
+  if(NOT IS_DIRECTORY "${PROJECT_SOURCE_DIR}/${folder}")
+    return()
+  endif()
+  file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/share/gnnbench")
+  file(CREATE_LINK "${PROJECT_SOURCE_DIR}/${folder}" "${PROJECT_BINARY_DIR}/share/gnnbench/${name}" SYMBOLIC)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/${folder}/" DESTINATION "share/gnnbench/${name}"
+          PATTERN "*.sqlite*" EXCLUDE)
+endfunction()
+gnnbench_share(schemas schemas)
+gnnbench_share(experiments experiments)
+gnnbench_share(host/plugin/templates plugin-template)
+
+get_property(plugins GLOBAL PROPERTY GNNBENCH_PLUGIN_TARGETS)
+add_custom_target(product)
+add_dependencies(product gnnbench_core ${plugins})
+foreach(program IN ITEMS gnnbench gnnbench-worker)
+  if(TARGET ${program})
+    add_dependencies(product ${program})
+    set_target_properties(${program} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib")
+    install(TARGETS ${program} RUNTIME DESTINATION bin)
+  endif()
+endforeach()
+
+install(TARGETS gnnbench_core EXPORT gnnbenchTargets LIBRARY DESTINATION lib)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/host/include/gnnbench" DESTINATION include)
+
+set(package lib/cmake/gnnbench)
+install(EXPORT gnnbenchTargets NAMESPACE gnnbench:: DESTINATION ${package})
+configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/gnnbenchConfig.cmake.in"
+  "${PROJECT_BINARY_DIR}/package/gnnbenchConfig.cmake" INSTALL_DESTINATION ${package})
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/package/gnnbenchConfigVersion.cmake"
+  COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/package/gnnbenchConfig.cmake"
+  "${PROJECT_BINARY_DIR}/package/gnnbenchConfigVersion.cmake" "${PROJECT_SOURCE_DIR}/cmake/GnnbenchPlugin.cmake"
+  DESTINATION ${package})
