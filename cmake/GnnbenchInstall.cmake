@@ -45,3 +45,8 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/package/gnnbenchConfigVe
 install(FILES "${PROJECT_BINARY_DIR}/package/gnnbenchConfig.cmake"
   "${PROJECT_BINARY_DIR}/package/gnnbenchConfigVersion.cmake" "${PROJECT_SOURCE_DIR}/cmake/GnnbenchPlugin.cmake"
   DESTINATION ${package})
+
+# -Dgnnbench_DIR=<build tree>/package serves a plugin's project without an install.
+export(EXPORT gnnbenchTargets NAMESPACE gnnbench:: FILE "${PROJECT_BINARY_DIR}/package/gnnbenchTargets.cmake")
+configure_file("${PROJECT_SOURCE_DIR}/cmake/GnnbenchPlugin.cmake" "${PROJECT_BINARY_DIR}/package/GnnbenchPlugin.cmake"
+  COPYONLY)

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <tuple>
 
-#include <boost/dll/runtime_symbol_info.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -14,6 +13,7 @@
 #include <gnnbench/partition.hpp>
 #include <gnnbench/strategy.hpp>
 
+#include "plugin/places.hpp"
 #include "plugin/spelling.hpp"
 
 namespace gnnbench {
@@ -22,16 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array kinds = {PluginKind::strategy, PluginKind::partitioner, PluginKind::kernel};
-
-/// build/bin/gnnbench and <prefix>/bin/gnnbench find ../lib; a program in <prefix>/libexec/gnnbench finds ../../lib.
-fs::path own_folder() {
-    const fs::path bin = boost::dll::program_location().parent_path();
-    const fs::path below_libexec = bin.parent_path().parent_path() / "lib/gnnbench/plugins";
-    const fs::path beside_bin = bin.parent_path() / "lib/gnnbench/plugins";
-    std::error_code unreadable;
-    return !fs::is_directory(beside_bin, unreadable) && fs::is_directory(below_libexec, unreadable) ? below_libexec
-                                                                                                    : beside_bin;
-}
 
 }  // namespace
 
@@ -44,7 +34,7 @@ std::vector<fs::path> plugin_folders() {
         if (colon > 0) folders.emplace_back(rest.substr(0, colon));
         rest.remove_prefix(std::min(colon + 1, rest.size()));
     }
-    folders.push_back(own_folder());
+    folders.push_back(own_plugin_folder());
     return folders;
 }
 

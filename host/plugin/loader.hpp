@@ -38,7 +38,7 @@ struct ListedPlugin {
 };
 
 /// Where plugins are looked for, first wins: the folders of the environment's GNNBENCH_PLUGIN_PATH (separated by
-/// colons), then the one that belongs to this program, ../lib/gnnbench/plugins (or ../../lib/… from libexec/gnnbench).
+/// colons), then the one that belongs to this program.
 std::vector<std::filesystem::path> plugin_folders();
 
 /// The plugins there are: files lib<kind>_<name>.so in a list of folders. Looking for one opens no other.

@@ -1,0 +1,12 @@
+#pragma once
+#include <filesystem>
+
+namespace gnnbench {
+
+/// Where things lie beside the running program, in the build tree as in an install prefix.
+/// <prefix>/lib/gnnbench/plugins
+std::filesystem::path own_plugin_folder();
+/// <prefix>/share/gnnbench: schemas, experiments, plugin-template
+std::filesystem::path share_folder();
+
+}  // namespace gnnbench
