@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# plugin_package.sh BUILD_TREE CXX CMAKE: installs to a temporary prefix, makes plugins outside the tree with
+# find_package(gnnbench), loads them through GNNBENCH_PLUGIN_PATH, and sees one of another interface version refused.
+set -euo pipefail
+build="$1" cxx="$2" cmake="$3"
+bin="$build/bin"
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+
+fail() {
+    printf 'FAILED: %s\n' "$*"
+    exit 1
+}
+
+# expect WHAT TEXT FOUND: TEXT occurs in FOUND.
+expect() { [[ "$3" == *"$2"* ]] || fail "$1: expected \"$2\", found \"$3\""; }
+
+# quietly COMMAND …: its output only if it fails.
+quietly() { "$@" >"$work/log" 2>&1 || { cat "$work/log" && fail "$*"; }; }
+
+# make_plugin FOLDER TREE CMAKE_ARGUMENT …
+make_plugin() {
+    quietly "$cmake" -S "$1" -B "$2" -G Ninja -DCMAKE_CXX_COMPILER="$cxx" "${@:3}"
+    quietly "$cmake" --build "$2"
+}
+
+prefix="$work/prefix"
+quietly "$cmake" --install "$build" --prefix "$prefix"
+for there in lib/libgnnbench_core.so lib/gnnbench/plugins/libpartitioner_metis.so include/gnnbench/plugin.hpp \
+    lib/cmake/gnnbench/gnnbenchConfig.cmake share/gnnbench/plugin-template; do
+    [[ -e "$prefix/$there" ]] || fail "the install has no $there"
+done
+if grep -rIl "$build" "$prefix/lib/cmake" "$prefix/share"; then fail "the files above name the build tree"; fi
+
+# A partitioner of one's own, as `gnnbench plugin new` writes it.
+folder="$("$bin/plugin_probe" new partitioner my-parts "$work/own")"
+make_plugin "$folder" "$work/tree" -DCMAKE_PREFIX_PATH="$prefix"
+library="$work/tree/libpartitioner_my-parts.so"
+if readelf -d "$library" | grep NEEDED | grep -i mpi; then fail "the plugin links MPI itself"; fi
+expect "without GNNBENCH_PLUGIN_PATH" 'no partitioner plugin "my-parts"' \
+    "$("$bin/plugin_probe" partition my-parts 2>&1 || true)"
+export GNNBENCH_PLUGIN_PATH="$work/tree"
+expect "ten vertices in three parts" "0 1 2 0 1 2 0 1 2 0" "$("$bin/plugin_probe" partition my-parts)"
+quietly "$bin/contract_partitioner"
+
+# A strategy, against the build tree instead of the install.
+folder="$("$bin/plugin_probe" new strategy my-scheme "$work/own")"
+make_plugin "$folder" "$work/scheme" -Dgnnbench_DIR="$build/package"
+expect "a strategy of one's own" "why unsupported: []" \
+    "$(GNNBENCH_PLUGIN_PATH="$work/scheme" "$bin/plugin_probe" support my-scheme)"
+
+# The same partitioner with headers of another interface version.
+cp -r "$prefix" "$work/other"
+sed -i 's/^#define GNNBENCH_API_VERSION .*/#define GNNBENCH_API_VERSION 4711/' "$work/other/include/gnnbench/version.hpp"
+make_plugin "$work/own/my-parts" "$work/other-tree" -DCMAKE_PREFIX_PATH="$work/other"
+ours="$(sed -n 's/^#define GNNBENCH_API_VERSION //p' "$prefix/include/gnnbench/version.hpp")"
+code=0
+said="$(GNNBENCH_PLUGIN_PATH="$work/other-tree" "$bin/plugin_probe" partition my-parts 2>&1)" || code=$?
+[[ $code -eq 5 ]] || fail "another interface version: exit code $code instead of 5"
+expect "another interface version" "version 4711" "$said"
+expect "our interface version" "has version $ours" "$said"
+expect "the refused file" "$work/other-tree/libpartitioner_my-parts.so" "$said"
+echo "ok"

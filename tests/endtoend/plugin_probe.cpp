@@ -1,0 +1,63 @@
+// What the plugin package test needs of a host: writes a plugin's folder, loads a partitioner and uses it.
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include <gnnbench/error.hpp>
+#include <gnnbench/partition.hpp>
+#include <gnnbench/strategy.hpp>
+
+#include "plugin/loader.hpp"
+#include "plugin/scaffold.hpp"
+
+using namespace gnnbench;
+
+namespace {
+
+/// The parts of ten vertices without edges, in three parts.
+void print_partition(const std::string& name) {
+    const PluginCatalog catalog;
+    const Params params(catalog.find(PluginKind::partitioner, name).params);
+    const std::vector<std::int64_t> indptr(11, 0);
+    const GraphView graph{.indptr = indptr, .indices = {}, .weights = {}};
+    const Partition p = catalog.partitioner(name)->partition(graph, {.parts = 3}, params, 1);
+    for (Part part : p.part_of) std::printf("%d ", part);
+    std::printf("\n");
+}
+
+/// What a strategy says to a two-layer model on four ranks; empty when it can run it.
+void print_support(const std::string& name) {
+    const PluginCatalog catalog;
+    const ModelSpec model{.widths = {8, 4, 2}};
+    const TrainSpec train;
+    const Params params(catalog.find(PluginKind::strategy, name).params);
+    std::printf("why unsupported: [%s]\n", catalog.strategy(name)->why_unsupported({4, model, train, params}).c_str());
+}
+
+int act(const std::vector<std::string>& words) {
+    if (words.size() == 4 && words[0] == "new") {
+        const PluginKind kind = words[1] == "strategy" ? PluginKind::strategy : PluginKind::partitioner;
+        std::printf("%s\n", write_plugin_folder(kind, words[2], words[3]).c_str());
+    } else if (words.size() == 2 && words[0] == "partition") {
+        print_partition(words[1]);
+    } else if (words.size() == 2 && words[0] == "support") {
+        print_support(words[1]);
+    } else {
+        std::fprintf(stderr, "usage: plugin_probe new KIND NAME FOLDER | partition NAME | support NAME\n");
+        return 2;
+    }
+    return 0;
+}
+
+}  // namespace
+
+int main(int count, char** words) try {
+    return act({words + 1, words + count});
+} catch (const PluginError& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 5;
+} catch (const std::exception& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 1;
+}
