@@ -1,0 +1,131 @@
+#include <data/content.hpp>
+
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <gnnbench/error.hpp>
+
+namespace gnnbench {
+
+namespace {
+
+template <class Length>
+void check_length(const std::string& where, const char* array, Length found, std::int64_t expected) {
+    if (static_cast<std::int64_t>(found) != expected)
+        throw DataError(fmt::format("{}: {} has {} elements, expected {}", where, array, found, expected));
+}
+
+void check_rows(const GraphView& g, const std::string& where) {
+    auto n = g.vertices();
+    if (g.indptr.front() != 0 || g.indptr.back() != g.edges())
+        throw DataError(fmt::format("{}: indptr runs from {} to {}, expected 0 to {} (the number of entries)", where,
+                                    g.indptr.front(), g.indptr.back(), g.edges()));
+    for (std::int64_t v = 0; v < n; ++v) {
+        auto begin = g.indptr[static_cast<std::size_t>(v)], end = g.indptr[static_cast<std::size_t>(v) + 1];
+        if (end < begin || end > g.edges())
+            throw DataError(fmt::format("{}: indptr of vertex {} is {}, after {}; it must not fall", where, v + 1, end,
+                                        begin));
+        std::int32_t before = -1;
+        for (auto e = begin; e < end; ++e) {
+            auto u = g.indices[static_cast<std::size_t>(e)];
+            if (u < 0 || u >= n)
+                throw DataError(fmt::format("{}: vertex {} has a neighbour {}, allowed are 0 to {}", where, v, u, n - 1));
+            if (u <= before)
+                throw DataError(fmt::format("{}: the row of vertex {} lists {} after {}; rows must ascend without "
+                                            "repeats", where, v, u, before));
+            before = u;
+        }
+    }
+}
+
+void check_values(const ContentView& c, const std::string& where) {
+    for (std::size_t e = 0; e < c.graph.weights.size(); ++e)
+        if (!std::isfinite(c.graph.weights[e]))
+            throw DataError(fmt::format("{}: the weight of entry {} is {}; weights must be finite", where, e,
+                                        c.graph.weights[e]));
+    for (std::size_t i = 0; i < c.features.size(); ++i)
+        if (!std::isfinite(c.features[i])) {
+            auto f = static_cast<std::size_t>(c.feature_count);
+            throw DataError(fmt::format("{}: feature {} of vertex {} is {}; features must be finite", where, i % f,
+                                        i / f, c.features[i]));
+        }
+    for (std::size_t v = 0; v < c.labels.size(); ++v)
+        if (c.labels[v] < -1 || c.labels[v] >= c.classes)
+            throw DataError(fmt::format("{}: the label of vertex {} is {}, allowed are 0 to {}, and -1 for unknown",
+                                        where, v, c.labels[v], c.classes - 1));
+    auto n = static_cast<std::size_t>(c.graph.vertices());
+    for (std::size_t i = 0; i < c.masks.size(); ++i) {
+        if (c.masks[i] > Split::test)
+            throw DataError(fmt::format("{}: the mask of vertex {} in split {} is {}, allowed are 0 to 3", where,
+                                        i % n, i / n, static_cast<int>(c.masks[i])));
+        if (c.masks[i] != Split::none && c.labels[i % n] < 0)
+            throw DataError(fmt::format("{}: vertex {} is in a mask of split {} but has no label", where, i % n, i / n));
+    }
+}
+
+}  // namespace
+
+void check_content(const ContentView& c, const std::string& where) {
+    auto n = c.graph.vertices();
+    if (n < 1 || n > INT32_MAX)
+        throw DataError(fmt::format("{}: it has {} vertices, allowed are 1 to {}", where, n, INT32_MAX));
+    if (!c.graph.weights.empty()) check_length(where, "weights", c.graph.weights.size(), c.graph.edges());
+    if (c.feature_count < 1 || c.classes < 1 || c.splits < 1)
+        throw DataError(fmt::format("{}: {} features, {} classes and {} splits; at least one of each is needed", where,
+                                    c.feature_count, c.classes, c.splits));
+    check_length(where, "features", c.features.size(), n * c.feature_count);
+    check_length(where, "labels", c.labels.size(), n);
+    check_length(where, "masks", c.masks.size(), n * c.splits);
+    check_rows(c.graph, where);
+    check_values(c, where);
+}
+
+std::string content_digest(const ContentView& c) {
+    std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), &XXH3_freeState);
+    XXH3_128bits_reset(state.get());
+    auto add = [&](const char* name, std::int64_t rows, std::int64_t cols, auto values) {
+        auto head = fmt::format("{}[{},{}]", name, rows, cols);
+        XXH3_128bits_update(state.get(), head.data(), head.size());
+        XXH3_128bits_update(state.get(), values.data(), values.size_bytes());
+    };
+    auto n = c.graph.vertices();
+    add("indptr", n + 1, 1, c.graph.indptr);
+    add("indices", c.graph.edges(), 1, c.graph.indices);
+    add("weights", static_cast<std::int64_t>(c.graph.weights.size()), 1, c.graph.weights);
+    add("features", n, c.feature_count, c.features);
+    add("labels", n, c.classes, c.labels);
+    add("masks", c.splits, n, c.masks);
+    auto digest = XXH3_128bits_digest(state.get());
+    return fmt::format("{:016x}{:016x}", digest.high64, digest.low64);
+}
+
+// Rows ascend, so a walk over all entries (v, u) by ascending v meets the v's of each u in ascending order:
+// if the pattern is symmetric they are exactly row u, met in its own order. One cursor per row suffices.
+Symmetry measure_symmetry(const GraphView& g) {
+    auto n = static_cast<std::size_t>(g.vertices());
+    std::vector<std::int64_t> cursor(g.indptr.begin(), g.indptr.begin() + static_cast<std::ptrdiff_t>(n));
+    Symmetry found{true, true};
+    for (std::size_t v = 0; v < n; ++v)
+        for (auto e = static_cast<std::size_t>(g.indptr[v]); e < static_cast<std::size_t>(g.indptr[v + 1]); ++e) {
+            auto u = static_cast<std::size_t>(g.indices[e]);
+            auto mirror = static_cast<std::size_t>(cursor[u]++);
+            if (mirror >= static_cast<std::size_t>(g.indptr[u + 1]) || static_cast<std::size_t>(g.indices[mirror]) != v)
+                return {false, false};
+            if (!g.weights.empty() && g.weights[mirror] != g.weights[e]) found.weights = false;
+        }
+    return found;
+}
+
+std::int64_t count_self_loops(const GraphView& g) {
+    std::int64_t loops = 0;
+    for (std::size_t v = 0; v + 1 < g.indptr.size(); ++v)
+        for (auto e = g.indptr[v]; e < g.indptr[v + 1]; ++e)
+            loops += g.indices[static_cast<std::size_t>(e)] == static_cast<std::int32_t>(v);
+    return loops;
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,37 @@
+#pragma once
+#include <string>
+
+#include <data/manifest.hpp>
+
+#include <gnnbench/graph.hpp>
+
+namespace gnnbench {
+
+/// The arrays of a dataset, whoever owns them.
+struct ContentView {
+    GraphView graph;
+    std::int64_t feature_count = 0;
+    std::span<const float> features;       ///< [vertices × feature_count]
+    std::int32_t classes = 0;
+    std::span<const std::int32_t> labels;  ///< length vertices
+    std::int32_t splits = 0;
+    std::span<const Split> masks;          ///< [splits × vertices]
+};
+
+/// Throws DataError, beginning with `where`, at the first thing that cannot be: row pointers that fall, an
+/// index out of range, an unsorted row or repeated entry, a weight or feature that is not finite (naming vertex and
+/// column), a label outside [−1, classes), a mask outside 0 … 3, lengths that do not fit together.
+void check_content(const ContentView& content, const std::string& where);
+
+/// 32 hex digits: XXH3-128 over name, shape and bytes of every array.
+std::string content_digest(const ContentView& content);
+
+/// Whether every stored (v, u) has its (u, v), and with the same weight.
+struct Symmetry {
+    bool pattern = false, weights = false;
+};
+Symmetry measure_symmetry(const GraphView& graph);
+
+std::int64_t count_self_loops(const GraphView& graph);
+
+}  // namespace gnnbench

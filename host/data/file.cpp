@@ -1,0 +1,89 @@
+#include <data/file.hpp>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <gnnbench/error.hpp>
+
+namespace gnnbench {
+
+namespace {
+
+[[noreturn]] void cannot_write(const std::filesystem::path& path, int cause) {
+    throw EnvironmentError(fmt::format("cannot write {}: {}; free space there, or name another folder",
+                                       path.string(), std::strerror(cause)));
+}
+
+}  // namespace
+
+MappedFile::MappedFile(const std::filesystem::path& path) {
+    int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) throw DataError(fmt::format("cannot read {}: {}", path.string(), std::strerror(errno)));
+    struct stat info {};
+    if (::fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {
+        ::close(descriptor);
+        throw DataError(fmt::format("cannot read {}: it is not a regular file", path.string()));
+    }
+    size_ = static_cast<std::size_t>(info.st_size);
+    void* mapped = size_ == 0 ? nullptr : ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, descriptor, 0);
+    int cause = errno;
+    ::close(descriptor);
+    if (mapped == MAP_FAILED) {
+        size_ = 0;
+        throw EnvironmentError(fmt::format("cannot map {} into memory: {}", path.string(), std::strerror(cause)));
+    }
+    data_ = static_cast<const std::byte*>(mapped);
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+}
+
+MappedFile::~MappedFile() {
+    if (data_) ::munmap(const_cast<std::byte*>(data_), size_);
+}
+
+OutputFile::OutputFile(std::filesystem::path path) : path_(std::move(path)) {
+    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) cannot_write(path_, errno);
+}
+
+OutputFile::~OutputFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void OutputFile::write(std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+        ssize_t written = ::write(descriptor_, bytes.data(), std::min(bytes.size(), std::size_t{1} << 30));
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) cannot_write(path_, errno);
+        bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
+}
+
+void OutputFile::close() {
+    int descriptor = std::exchange(descriptor_, -1);
+    if (descriptor >= 0 && ::close(descriptor) != 0) cannot_write(path_, errno);
+}
+
+void make_folder(const std::filesystem::path& path) {
+    std::error_code cause;
+    std::filesystem::create_directories(path, cause);
+    if (cause)
+        throw EnvironmentError(fmt::format("cannot make the folder {}: {}; name another one", path.string(),
+                                           cause.message()));
+}
+
+}  // namespace gnnbench

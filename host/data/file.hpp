@@ -1,0 +1,47 @@
+#pragma once
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string_view>
+
+namespace gnnbench {
+
+/// A whole file in memory, read-only and shared: every process that maps it uses the same pages.
+class MappedFile {
+public:
+    MappedFile() = default;
+    /// Throws DataError where it cannot be read.
+    explicit MappedFile(const std::filesystem::path& path);
+    MappedFile(MappedFile&& other) noexcept;
+    MappedFile& operator=(MappedFile&& other) noexcept;
+    ~MappedFile();
+
+    std::span<const std::byte> bytes() const { return {data_, size_}; }
+
+private:
+    const std::byte* data_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+/// A file being written from its beginning. Every failure (full disk, read-only folder) is an
+/// EnvironmentError that names the path and the cause; `close` reports what the last writes met.
+class OutputFile {
+public:
+    explicit OutputFile(std::filesystem::path path);
+    OutputFile(const OutputFile&) = delete;
+    OutputFile& operator=(const OutputFile&) = delete;
+    ~OutputFile();
+
+    void write(std::span<const std::byte> bytes);
+    void write(std::string_view text) { write(std::as_bytes(std::span(text))); }
+    void close();
+
+private:
+    std::filesystem::path path_;
+    int descriptor_ = -1;
+};
+
+/// Creates the folder and its parents; EnvironmentError with path and cause where it cannot.
+void make_folder(const std::filesystem::path& path);
+
+}  // namespace gnnbench

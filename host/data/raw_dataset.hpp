@@ -1,0 +1,40 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <gnnbench/graph.hpp>
+
+namespace gnnbench {
+
+/// A graph in memory, rows as in GraphView, with what was done to the listed edges.
+struct RawGraph {
+    std::vector<std::int64_t> indptr{0};  ///< length vertices + 1
+    std::vector<std::int32_t> indices;    ///< length edges, ascending in each row, no repeats
+    std::vector<float> weights;           ///< length edges, or empty
+    std::int64_t listed_edges = 0, loops_dropped = 0, repeats_merged = 0;
+
+    std::int64_t vertices() const { return static_cast<std::int64_t>(indptr.size()) - 1; }
+    GraphView view() const { return {indptr, indices, weights}; }
+};
+
+/// A dataset as importers and generators make it. What is empty of features, labels and masks is filled with
+/// random values before it is stored, and listed in `synthetic`.
+struct RawDataset {
+    std::string name;
+    RawGraph graph;
+    std::int64_t feature_count = 0;
+    std::vector<float> features;        ///< [vertices × feature_count]
+    std::int32_t classes = 0;
+    std::vector<std::int32_t> labels;   ///< length vertices; −1 where unknown
+    std::int32_t splits = 0;
+    std::vector<Split> masks;           ///< [splits × vertices]
+    std::vector<std::string> synthetic;
+    std::string source;
+    std::string licence = "unknown";
+    nlohmann::json options = nlohmann::json::object();
+};
+
+}  // namespace gnnbench

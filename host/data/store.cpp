@@ -1,0 +1,129 @@
+#include <data/store.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <gnnbench/error.hpp>
+
+#include <data/content.hpp>
+
+namespace gnnbench {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+ContentView content(const RawDataset& d) {
+    return {.graph = d.graph.view(), .feature_count = d.feature_count, .features = d.features, .classes = d.classes,
+            .labels = d.labels, .splits = d.splits, .masks = d.masks};
+}
+
+void check_shape(const fs::path& file, const std::vector<std::int64_t>& found, std::vector<std::int64_t> expected) {
+    if (found != expected)
+        throw DataError(fmt::format("{}: its shape is ({}), the manifest asks for ({}); import the dataset again",
+                                    file.string(), fmt::join(found, ", "), fmt::join(expected, ", ")));
+}
+
+Manifest describe_content(const RawDataset& d) {
+    auto graph = d.graph.view();
+    auto symmetry = measure_symmetry(graph);
+    return {.name = d.name, .vertices = graph.vertices(), .edges = graph.edges(), .features = d.feature_count,
+            .classes = d.classes, .splits = d.splits, .weighted = !graph.weights.empty(),
+            .symmetric_pattern = symmetry.pattern, .symmetric_weights = symmetry.weights,
+            .self_loops = count_self_loops(graph), .listed_edges = d.graph.listed_edges,
+            .loops_dropped = d.graph.loops_dropped, .repeats_merged = d.graph.repeats_merged, .synthetic = d.synthetic,
+            .digest = content_digest(content(d)), .source = d.source, .licence = d.licence, .options = d.options};
+}
+
+void write_arrays(const fs::path& folder, const RawDataset& d, const Manifest& m) {
+    write_npy<std::int64_t>(folder / "indptr.npy", d.graph.indptr, {m.vertices + 1});
+    write_npy<std::int32_t>(folder / "indices.npy", d.graph.indices, {m.edges});
+    if (m.weighted) write_npy<float>(folder / "weights.npy", d.graph.weights, {m.edges});
+    write_npy<float>(folder / "features.npy", d.features, {m.vertices, m.features});
+    write_npy<std::int32_t>(folder / "labels.npy", d.labels, {m.vertices});
+    write_npy<Split>(folder / "masks.npy", d.masks, {m.splits, m.vertices});
+    OutputFile manifest(folder / "manifest.json");
+    manifest.write(to_json(m).dump(2) + "\n");
+    manifest.close();
+}
+
+/// Puts `made` where `folder` is. rename(2) cannot replace a folder that has files, so an old store steps aside.
+void put_in_place(const fs::path& made, const fs::path& folder) {
+    auto aside = made;
+    aside += "-replaced";
+    std::error_code cause;
+    if (fs::exists(folder)) fs::rename(folder, aside, cause);
+    if (!cause) fs::rename(made, folder, cause);
+    if (cause)
+        throw EnvironmentError(fmt::format("cannot put the store in place at {}: {}", folder.string(),
+                                           cause.message()));
+    fs::remove_all(aside, cause);
+}
+
+}  // namespace
+
+Store Store::open(const fs::path& folder) {
+    if (!fs::is_directory(folder)) throw DataError(fmt::format("there is no dataset at {}", folder.string()));
+    Store s;
+    s.path_ = folder;
+    const auto& m = s.manifest_ = read_manifest(folder / "manifest.json");
+    auto map = [&]<class T>(MappedArray<T>& array, const char* file, std::vector<std::int64_t> shape) {
+        array = MappedArray<T>(folder / file);
+        check_shape(folder / file, array.shape(), std::move(shape));
+    };
+    map(s.indptr_, "indptr.npy", {m.vertices + 1});
+    map(s.indices_, "indices.npy", {m.edges});
+    if (m.weighted) map(s.weights_, "weights.npy", {m.edges});
+    map(s.features_, "features.npy", {m.vertices, m.features});
+    map(s.labels_, "labels.npy", {m.vertices});
+    map(s.masks_, "masks.npy", {m.splits, m.vertices});
+    auto indptr = s.indptr_.values();
+    if (m.vertices < 1 || indptr.front() != 0 || indptr.back() != m.edges)
+        throw DataError(fmt::format("{}: row pointers must run from 0 to {}, the number of entries; import the dataset "
+                                    "again", (folder / "indptr.npy").string(), m.edges));
+    return s;
+}
+
+DatasetView Store::view(int split) const {
+    if (split < 0 || split >= manifest_.splits)
+        throw SpecError(fmt::format("dataset {} has splits 0 to {}; split {} was asked for", manifest_.name,
+                                    manifest_.splits - 1, split));
+    auto n = static_cast<std::size_t>(manifest_.vertices);
+    return {.name = manifest_.name, .graph = {indptr_.values(), indices_.values(), weights_.values()},
+            .feature_count = manifest_.features, .features = features_.values(), .classes = manifest_.classes,
+            .labels = labels_.values(), .split = masks_.values().subspan(static_cast<std::size_t>(split) * n, n)};
+}
+
+void Store::check() const {
+    ContentView all{.graph = {indptr_.values(), indices_.values(), weights_.values()},
+                    .feature_count = manifest_.features, .features = features_.values(), .classes = manifest_.classes,
+                    .labels = labels_.values(), .splits = manifest_.splits, .masks = masks_.values()};
+    check_content(all, path_.string());
+    if (auto digest = content_digest(all); digest != manifest_.digest)
+        throw DataError(fmt::format("{}: its content has the digest {}, its manifest says {}; it was changed after it "
+                                    "was made: import or generate it again",
+                                    path_.string(), digest, manifest_.digest));
+}
+
+Manifest write_store(const fs::path& folder, const RawDataset& data) {
+    check_content(content(data), data.source.empty() ? data.name : data.source);
+    auto manifest = describe_content(data);
+    auto target = fs::absolute(folder).lexically_normal();
+    if (target.filename().empty()) target = target.parent_path();
+    make_folder(target.parent_path());
+    auto temporary = target.parent_path() / fmt::format(".making-{}-{}", target.filename().string(), ::getpid());
+    std::error_code ignored;
+    try {
+        fs::remove_all(temporary, ignored);
+        make_folder(temporary);
+        write_arrays(temporary, data, manifest);
+        put_in_place(temporary, target);
+    } catch (...) {
+        fs::remove_all(temporary, ignored);
+        throw;
+    }
+    return manifest;
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,42 @@
+#pragma once
+#include <filesystem>
+
+#include <data/manifest.hpp>
+#include <data/npy.hpp>
+#include <data/raw_dataset.hpp>
+
+namespace gnnbench {
+
+/// A dataset on disk: a folder of .npy arrays and a manifest.json, memory-mapped. See README.md.
+class Store {
+public:
+    /// Validates manifest, types, shapes and sizes; throws DataError. Touches no array's elements but the row
+    /// pointers' ends, so that it costs nothing on large graphs.
+    static Store open(const std::filesystem::path& folder);
+
+    /// Valid as long as the store lives. Throws SpecError where there is no such split.
+    DatasetView view(int split = 0) const;
+    const Manifest& manifest() const { return manifest_; }
+    const std::filesystem::path& path() const { return path_; }
+
+    /// Reads everything: throws DataError naming array, vertex and column of the first value that cannot be,
+    /// or where the content is not what the manifest's digest says.
+    void check() const;
+
+private:
+    std::filesystem::path path_;
+    Manifest manifest_;
+    MappedArray<std::int64_t> indptr_;
+    MappedArray<std::int32_t> indices_;
+    MappedArray<float> weights_;
+    MappedArray<float> features_;
+    MappedArray<std::int32_t> labels_;
+    MappedArray<Split> masks_;
+};
+
+/// Writes a store, complete or not at all: into a hidden folder beside `folder`, which is then renamed.
+/// Replaces a store that is already there. Throws DataError where the data cannot be (see check_content),
+/// EnvironmentError where the disk refuses.
+Manifest write_store(const std::filesystem::path& folder, const RawDataset& data);
+
+}  // namespace gnnbench
