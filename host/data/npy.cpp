@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -171,7 +172,8 @@ std::vector<T> converted(std::span<const std::byte> data, const NpyHeader& heade
         if constexpr (std::is_integral_v<T>) {
             bool fits;
             if constexpr (std::is_integral_v<From>) fits = std::in_range<T>(value);
-            else fits = value == static_cast<From>(static_cast<std::int64_t>(value)) &&
+            else fits = value > From(-0x1p62) && value < From(0x1p62) &&
+                        value == static_cast<From>(static_cast<std::int64_t>(value)) &&
                         std::in_range<T>(static_cast<std::int64_t>(value));
             if (!fits) throw DataError(fmt::format("{}: value {} does not fit where whole numbers up to {} are needed",
                                                    where, value, std::numeric_limits<T>::max()));

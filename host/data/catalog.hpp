@@ -1,0 +1,55 @@
+#pragma once
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <data/manifest.hpp>
+
+namespace gnnbench {
+
+/// One dataset in a folder of datasets. A store that cannot be read has a `problem` instead of a manifest.
+struct CatalogEntry {
+    std::string folder;  ///< its name in the catalog
+    Manifest manifest;
+    std::string problem;
+};
+
+/// A folder of stores.
+class Catalog {
+public:
+    explicit Catalog(std::filesystem::path folder) : folder_(std::move(folder)) {}
+    /// What --data-dir says; else environment GNNBENCH_DATA; else ./datasets.
+    static Catalog at(const std::string& data_dir);
+
+    const std::filesystem::path& folder() const { return folder_; }
+    std::vector<CatalogEntry> list() const;
+    /// The store of this folder name, of this dataset name, or at this path. Throws DataError naming what there is.
+    std::filesystem::path find(const std::string& name) const;
+
+private:
+    std::filesystem::path folder_;
+};
+
+/// What a spec's dataset mapping comes to. `digest` is empty until the store exists.
+struct ResolvedDataset {
+    std::string name;    ///< as tables show it
+    std::string digest;
+    std::filesystem::path store;
+    int split = 0;
+};
+
+/// Says which store a mapping means, without making it. The mapping is {"store": name} or {"path": file, "format": …, …import
+/// options} or {"generate": kind, …parameters}; each may have "split", the latter two "name". Throws SpecError on
+/// keys and values that are not allowed, DataError where a store or file does not exist.
+ResolvedDataset resolve_dataset(const nlohmann::json& source, const Catalog& catalog);
+
+/// resolve_dataset, and makes the store if there is none; a second call finds it. Two processes at once make it once. A
+/// store that was not written by this program in its present state is checked through before it is trusted.
+/// `progress` gets one line before each step that takes time; it may be empty.
+ResolvedDataset ensure_dataset(const nlohmann::json& source, const Catalog& catalog,
+                               const std::function<void(const std::string&)>& progress = {});
+
+}  // namespace gnnbench

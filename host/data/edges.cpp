@@ -1,0 +1,131 @@
+#include <data/edges.hpp>
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include <gnnbench/error.hpp>
+
+#include <data/content.hpp>
+
+namespace gnnbench {
+
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+/// Edge numbers by the row they are entered in, in listing order: row r has [start[r], start[r+1]). A number
+/// is 2e for (u of row v), 2e + 1 for its mirror (v of row u).
+struct Entries {
+    std::vector<std::int64_t> start;
+    std::vector<std::int64_t> number;
+};
+
+/// Calls enter(row, number) for every entry that the edges make under the policy.
+template <class Enter>
+void each_entry(const EdgeList& edges, EdgePolicy policy, Enter enter) {
+    for (std::int64_t e = 0; e < edges.edges(); ++e) {
+        auto u = edges.source[at(e)], v = edges.target[at(e)];
+        if (u == v && policy.loops == Loops::drop) continue;
+        enter(v, 2 * e);
+        if (policy.listing == Listing::undirected && u != v) enter(u, 2 * e + 1);
+    }
+}
+
+Entries bucket_by_row(const EdgeList& edges, EdgePolicy policy) {
+    Entries entries{std::vector<std::int64_t>(at(edges.vertices + 1)), {}};
+    each_entry(edges, policy, [&](std::int32_t row, std::int64_t) { ++entries.start[at(row) + 1]; });
+    std::partial_sum(entries.start.begin(), entries.start.end(), entries.start.begin());
+    entries.number.resize(at(entries.start.back()));
+    std::vector<std::int64_t> cursor(entries.start.begin(), entries.start.end() - 1);
+    each_entry(edges, policy, [&](std::int32_t row, std::int64_t n) { entries.number[at(cursor[at(row)]++)] = n; });
+    return entries;
+}
+
+std::int32_t column(const EdgeList& edges, std::int64_t number) {
+    return number % 2 == 0 ? edges.source[at(number / 2)] : edges.target[at(number / 2)];
+}
+
+[[noreturn]] void repeated(const EdgeList& edges, std::int64_t first, std::int64_t again) {
+    auto e = at(again / 2);
+    auto where = edges.line.empty() ? edges.file : fmt::format("{}:{}", edges.file, edges.line[e]);
+    auto before = edges.line.empty() ? std::string() : fmt::format(", first on line {}", edges.line[at(first / 2)]);
+    throw DataError(fmt::format("{}: edge {} → {} (vertices numbered from 0) is listed again{}; `repeats: error` allows "
+                                "no edge twice, `drop` and `sum` do", where, edges.source[e], edges.target[e], before));
+}
+
+/// Appends row r, sorted, its repeats merged as the policy says.
+void append_row(RawGraph& graph, const EdgeList& edges, EdgePolicy policy, std::span<std::int64_t> numbers,
+                std::int64_t& merged_twice) {
+    bool weighted = !edges.weight.empty() || policy.repeats == Repeats::sum;
+    std::stable_sort(numbers.begin(), numbers.end(),
+                     [&](auto a, auto b) { return column(edges, a) < column(edges, b); });
+    auto row = static_cast<std::int32_t>(graph.indptr.size()) - 1;
+    std::int64_t first = -1;
+    for (auto number : numbers) {
+        auto u = column(edges, number);
+        float weight = edges.weight.empty() ? 1.0f : edges.weight[at(number / 2)];
+        if (first >= 0 && column(edges, first) == u) {
+            if (policy.repeats == Repeats::error) repeated(edges, first, number);
+            if (policy.repeats == Repeats::sum) graph.weights.back() += weight;
+            // An undirected edge's repeat shows in two rows, a loop's in one.
+            merged_twice += policy.listing == Listing::undirected && u != row ? 1 : 2;
+            continue;
+        }
+        first = number;
+        graph.indices.push_back(u);
+        if (weighted) graph.weights.push_back(weight);
+    }
+    graph.indptr.push_back(static_cast<std::int64_t>(graph.indices.size()));
+}
+
+void require_mirrored(const RawGraph& graph, const EdgeList& edges) {
+    auto has = [&](std::int32_t row, std::int32_t col) -> const std::int32_t* {
+        auto begin = graph.indices.data() + graph.indptr[at(row)], end = graph.indices.data() + graph.indptr[at(row) + 1];
+        auto found = std::lower_bound(begin, end, col);
+        return found != end && *found == col ? found : nullptr;
+    };
+    for (std::int64_t e = 0; e < edges.edges(); ++e) {
+        auto u = edges.source[at(e)], v = edges.target[at(e)];
+        auto there = has(v, u), back = has(u, v);
+        auto where = edges.line.empty() ? edges.file : fmt::format("{}:{}", edges.file, edges.line[at(e)]);
+        if (there && !back)
+            throw DataError(fmt::format("{}: vertex {} lists {}, but {} does not list {}; an undirected graph lists "
+                                        "both", where, v + 1, u + 1, u + 1, v + 1));
+        if (there && !graph.weights.empty()) {
+            auto w = graph.weights[static_cast<std::size_t>(there - graph.indices.data())];
+            auto w_back = graph.weights[static_cast<std::size_t>(back - graph.indices.data())];
+            if (w != w_back)
+                throw DataError(fmt::format("{}: edge {} – {} has weight {} here and {} where it is listed from its other "
+                                            "end; an undirected graph has one", where, v + 1, u + 1, w, w_back));
+        }
+    }
+}
+
+}  // namespace
+
+RawGraph build_graph(const EdgeList& edges, EdgePolicy policy) {
+    auto entries = bucket_by_row(edges, policy);
+    RawGraph graph;
+    graph.indptr.reserve(at(edges.vertices + 1));
+    graph.indices.reserve(entries.number.size());
+    std::int64_t merged_twice = 0;
+    for (std::int64_t v = 0; v < edges.vertices; ++v) {
+        auto begin = entries.start[at(v)], end = entries.start[at(v) + 1];
+        append_row(graph, edges, policy, std::span(entries.number).subspan(at(begin), at(end - begin)), merged_twice);
+    }
+    graph.listed_edges = edges.edges();
+    graph.repeats_merged = merged_twice / 2;
+    if (policy.loops == Loops::drop)
+        for (std::int64_t e = 0; e < edges.edges(); ++e)
+            graph.loops_dropped += edges.source[at(e)] == edges.target[at(e)];
+    bool needs_mirrors = policy.listing == Listing::mirrored || policy.listing == Listing::completed;
+    if (!needs_mirrors || measure_symmetry(graph.view()).weights) return graph;
+    if (policy.listing == Listing::mirrored) require_mirrored(graph, edges);
+    auto completed = build_graph(edges, {Listing::undirected, policy.loops, Repeats::drop});
+    completed.repeats_merged = graph.repeats_merged;
+    return completed;
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,86 @@
+#include <data/fill.hpp>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <gnnbench/error.hpp>
+
+#include <data/draws.hpp>
+
+namespace gnnbench {
+
+namespace {
+
+/// Standard normals [vertices × features].
+std::vector<float> random_features(std::int64_t vertices, const FillSpec& spec) {
+    std::vector<float> values(static_cast<std::size_t>(vertices * spec.features));
+#pragma omp parallel for
+    for (std::int64_t v = 0; v < vertices; ++v)
+        for (std::int64_t c = 0; c < spec.features; c += 4) {
+            float block[4];
+            normal_block(spec.seed, static_cast<std::uint64_t>(v), static_cast<std::uint32_t>(c / 4), DataDraw::noise, block);
+            std::copy_n(block, std::min<std::int64_t>(4, spec.features - c), values.data() + v * spec.features + c);
+        }
+    return values;
+}
+
+std::vector<std::int32_t> random_labels(std::int64_t vertices, const FillSpec& spec) {
+    std::vector<std::int32_t> labels(static_cast<std::size_t>(vertices));
+    for (std::size_t v = 0; v < labels.size(); ++v)
+        labels[v] = static_cast<std::int32_t>(scaled(draw(spec.seed, Draw::graph, v, 0, DataDraw::label)[0],
+                                                     static_cast<std::uint64_t>(spec.classes)));
+    return labels;
+}
+
+}  // namespace
+
+FillSpec fill_spec(const Params& p) {
+    FillSpec spec{.features = p.integer("features"), .classes = static_cast<std::int32_t>(p.integer("classes")),
+                  .train_fraction = p.real("train_fraction"), .validation_fraction = p.real("validation_fraction"),
+                  .test_fraction = p.real("test_fraction"), .seed = static_cast<std::uint64_t>(p.integer("seed"))};
+    double sum = spec.train_fraction + spec.validation_fraction + spec.test_fraction;
+    if (sum > 1 + 1e-9)
+        throw SpecError(fmt::format("train_fraction, validation_fraction and test_fraction add up to {}; at most 1 is "
+                                    "allowed", sum));
+    return spec;
+}
+
+std::vector<Split> random_masks(const std::vector<std::int32_t>& labels, const FillSpec& spec) {
+    std::vector<Split> masks(labels.size(), Split::none);
+    std::size_t smallest = labels.size();
+    double smallest_draw = 2;
+    bool trained = false;
+    for (std::size_t v = 0; v < labels.size(); ++v) {
+        if (labels[v] < 0) continue;
+        double u = unit_interval(draw(spec.seed, Draw::graph, v, 0, DataDraw::mask)[0]);
+        if (u < smallest_draw) smallest = v, smallest_draw = u;
+        double validation_end = spec.train_fraction + spec.validation_fraction;
+        if (u < spec.train_fraction) masks[v] = Split::train, trained = true;
+        else if (u < validation_end) masks[v] = Split::validation;
+        else if (u < validation_end + spec.test_fraction) masks[v] = Split::test;
+    }
+    if (!trained && smallest < labels.size()) masks[smallest] = Split::train;
+    return masks;
+}
+
+void fill_missing(RawDataset& data, const FillSpec& spec) {
+    auto n = data.graph.vertices();
+    if (data.features.empty()) {
+        data.features = random_features(n, spec);
+        data.feature_count = spec.features;
+        data.synthetic.emplace_back("features");
+    }
+    if (data.labels.empty()) {
+        data.labels = random_labels(n, spec);
+        data.classes = spec.classes;
+        data.synthetic.emplace_back("labels");
+    }
+    if (data.masks.empty()) {
+        data.masks = random_masks(data.labels, spec);
+        data.splits = 1;
+        data.synthetic.emplace_back("masks");
+    }
+}
+
+}  // namespace gnnbench

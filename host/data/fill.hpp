@@ -1,0 +1,28 @@
+#pragma once
+#include <cstdint>
+
+#include <gnnbench/params.hpp>
+
+#include <data/raw_dataset.hpp>
+
+namespace gnnbench {
+
+/// What a dataset gets where it has none of its own: random features, labels and masks, each value drawn at its vertex's
+/// id, so that they are the same whatever the number of threads.
+struct FillSpec {
+    std::int64_t features = 64;
+    std::int32_t classes = 8;
+    double train_fraction = 0.6, validation_fraction = 0.2, test_fraction = 0.2;
+    std::uint64_t seed = 1;
+};
+
+/// From parameters named as the members. Throws SpecError where the fractions exceed 1 together.
+FillSpec fill_spec(const Params& params);
+
+/// Random values for whichever of features, labels, masks are empty; adds them to data.synthetic.
+void fill_missing(RawDataset& data, const FillSpec& spec);
+
+/// One split: each labelled vertex falls into train, validation, test or none by the fractions, at least one into train.
+std::vector<Split> random_masks(const std::vector<std::int32_t>& labels, const FillSpec& spec);
+
+}  // namespace gnnbench

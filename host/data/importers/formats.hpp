@@ -1,0 +1,47 @@
+#pragma once
+#include <filesystem>
+#include <span>
+#include <vector>
+
+#include <gnnbench/params.hpp>
+
+#include <data/edges.hpp>
+#include <data/raw_dataset.hpp>
+
+namespace gnnbench {
+
+/// One input format. Its file gives the table its line; nothing else knows it.
+struct ImportFormat {
+    const char* name;
+    const char* summary;
+    std::span<const ParamDecl> params;  ///< ends with fill_params
+    bool (*recognises)(const std::filesystem::path&);
+    /// Everything the input has; the caller fills in what is missing.
+    RawDataset (*read)(const std::filesystem::path&, const Params&);
+    /// The files that `read` reads; null: only the one that is named.
+    std::vector<std::filesystem::path> (*inputs)(const std::filesystem::path&) = nullptr;
+};
+
+extern const ImportFormat edge_list_format, metis_format, matrix_market_format, linqs_format, planetoid_format,
+    npz_format;
+
+/// Whether its name, without an ending that tells of compression, ends with one of `endings`.
+bool ends_with_any(const std::filesystem::path& path, std::span<const char* const> endings);
+
+Loops loops_policy(const Params& params);      ///< parameter "loops"
+Repeats repeats_policy(const Params& params);  ///< parameter "repeats"
+
+/// What formats whose edges have a direction share. `reverse` is applied to the list before it is built.
+inline constexpr ParamDecl loops_param{"loops", ParamType::choice, "keep", 0, 0, "keep|drop",
+                                       "what to do with edges from a vertex to itself"};
+inline constexpr ParamDecl repeats_param{"repeats", ParamType::choice, "drop", 0, 0, "drop|sum|error",
+                                         "an edge listed again: counts once, adds its weight, or is an error"};
+inline constexpr ParamDecl reverse_param{"reverse", ParamType::boolean, "false", 0, 0, nullptr,
+                                         "take every listed edge u v as v to u"};
+constexpr ParamDecl directed_param(const char* default_value) {
+    return {"directed", ParamType::boolean, default_value, 0, 0, nullptr,
+            "an edge u v lets v aggregate from u; if false, u also from v"};
+}
+RawGraph build_listed(EdgeList edges, const Params& params);  ///< by all four parameters above
+
+}  // namespace gnnbench

@@ -1,0 +1,108 @@
+#include <data/import.hpp>
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <gnnbench/error.hpp>
+
+#include <data/fill.hpp>
+#include <data/importers/formats.hpp>
+#include <data/options.hpp>
+
+namespace gnnbench {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Order matters where names overlap: ind.cora.graph is Planetoid's, not METIS'.
+std::span<const ImportFormat* const> formats() {
+    static constexpr std::array all{&metis_format,
+                                    &edge_list_format};
+    return all;
+}
+
+const ImportFormat& format_named(std::string_view name) {
+    for (auto f : formats())
+        if (name == f->name) return *f;
+    auto known = importer_formats();
+    auto near = nearest_word(std::string(name), known);
+    throw SpecError(fmt::format("unknown dataset format '{}'{}; known are {}", name,
+                                near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near), fmt::join(known, ", ")));
+}
+
+fs::path without_compression(const fs::path& path) {
+    for (auto ending : {".gz", ".zst", ".xz", ".bz2"})
+        if (path.extension() == ending) return fs::path(path).replace_extension();
+    return path;
+}
+
+}  // namespace
+
+std::vector<std::string> importer_formats() {
+    std::vector<std::string> names;
+    for (auto f : formats()) names.emplace_back(f->name);
+    std::ranges::sort(names);
+    return names;
+}
+
+std::string importer_summary(std::string_view format) { return format_named(format).summary; }
+
+std::span<const ParamDecl> importer_params(std::string_view format) { return format_named(format).params; }
+
+std::string detect_format(const fs::path& path) {
+    for (auto f : formats())
+        if (f->recognises(path)) return f->name;
+    std::vector<std::string> known;
+    for (auto f : formats()) known.push_back(fmt::format("  {}: {}", f->name, f->summary));
+    throw DataError(fmt::format("{}: its name does not tell its format; say `format:` with one of\n{}", path.string(),
+                                fmt::join(known, "\n")));
+}
+
+RawDataset import_file(const fs::path& path, const std::string& format, const nlohmann::json& options) {
+    const auto& chosen = format_named(format.empty() ? detect_format(path) : format);
+    auto params = resolve_params(chosen.params, options, fmt::format("options of {} ({})", path.string(), chosen.name));
+    auto fill = fill_spec(params);
+    auto data = chosen.read(path, params);
+    if (data.graph.vertices() == 0)
+        throw DataError(fmt::format("{}: it has no vertices; a dataset needs one at least", path.string()));
+    if (data.name.empty()) data.name = input_name(path);
+    data.source = path.string();
+    data.options = to_json(params);
+    data.options["format"] = chosen.name;
+    fill_missing(data, fill);
+    return data;
+}
+
+std::vector<fs::path> import_inputs(const fs::path& path, const std::string& format) {
+    const auto& chosen = format_named(format.empty() ? detect_format(path) : format);
+    return chosen.inputs ? chosen.inputs(path) : std::vector{path};
+}
+
+std::string input_name(const fs::path& path) {
+    auto name = without_compression(path.filename().empty() ? path.parent_path() : path).filename();
+    return name.has_extension() && name.stem() != "" ? name.stem().string() : name.string();
+}
+
+bool ends_with_any(const fs::path& path, std::span<const char* const> endings) {
+    auto extension = without_compression(path).extension();
+    return std::ranges::any_of(endings, [&](auto e) { return extension == e; });
+}
+
+Loops loops_policy(const Params& params) { return params.choice("loops") == "drop" ? Loops::drop : Loops::keep; }
+
+Repeats repeats_policy(const Params& params) {
+    const auto& word = params.choice("repeats");
+    return word == "sum" ? Repeats::sum : word == "error" ? Repeats::error : Repeats::drop;
+}
+
+RawGraph build_listed(EdgeList edges, const Params& params) {
+    if (params.boolean("reverse")) std::swap(edges.source, edges.target);
+    auto listing = params.boolean("directed") ? Listing::directed : Listing::undirected;
+    return build_graph(edges, {listing, loops_policy(params), repeats_policy(params)});
+}
+
+}  // namespace gnnbench

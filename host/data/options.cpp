@@ -1,0 +1,94 @@
+#include <data/options.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <xxhash.h>
+
+#include <gnnbench/error.hpp>
+
+namespace gnnbench {
+
+using nlohmann::json;
+
+namespace {
+
+std::string as_text(const json& value, ParamType type) {
+    if (value.is_string()) return value.get<std::string>();
+    // YAML may have read 1e6 as a real number.
+    if (value.is_number_float() && type == ParamType::integer) {
+        double number = value.get<double>();
+        if (number == std::floor(number) && std::abs(number) < 0x1p53) return fmt::format("{:.0f}", number);
+    }
+    return value.dump();
+}
+
+/// Levenshtein's distance.
+std::size_t edits(const std::string& a, const std::string& b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), 0);
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = std::exchange(row[0], i);
+        for (std::size_t j = 1; j <= b.size(); ++j)
+            diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])}));
+    }
+    return row[b.size()];
+}
+
+}  // namespace
+
+std::string nearest_word(const std::string& word, std::span<const std::string> known) {
+    std::string best;
+    std::size_t best_edits = word.size() / 3 + 2;
+    for (const auto& k : known)
+        if (auto e = edits(word, k); e < best_edits) best = k, best_edits = e;
+    return best;
+}
+
+std::string short_digest(const json& j, std::size_t digits) {
+    auto text = j.dump();
+    auto digest = XXH3_128bits(text.data(), text.size());
+    return fmt::format("{:016x}{:016x}", digest.high64, digest.low64).substr(0, digits);
+}
+
+Params resolve_params(std::span<const ParamDecl> declared, const json& given, const std::string& what) {
+    Params params(declared);
+    for (const auto& [key, value] : given.items()) {
+        auto found = std::ranges::find_if(declared, [&](const ParamDecl& d) { return key == d.name; });
+        if (found == declared.end()) {
+            std::vector<std::string> names;
+            for (const auto& d : declared) names.emplace_back(d.name);
+            auto near = nearest_word(key, names);
+            throw SpecError(fmt::format("{}: unknown key '{}'{}; known are {}", what, key,
+                                        near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near),
+                                        fmt::join(names, ", ")));
+        }
+        try {
+            params.set(*found, as_text(value, found->type));
+        } catch (const SpecError& e) {
+            throw SpecError(fmt::format("{}: {}", what, e.what()));
+        }
+    }
+    return params;
+}
+
+json to_json(const Params& params) {
+    json j = json::object();
+    for (const auto& [name, value] : params.values()) std::visit([&](const auto& v) { j[name] = v; }, value);
+    return j;
+}
+
+json beyond_defaults(std::span<const ParamDecl> declared, const Params& params) {
+    Params defaults(declared);
+    json j = json::object();
+    for (const auto& [name, value] : params.values())
+        if (defaults.values().at(name) != value) std::visit([&](const auto& v) { j[name] = v; }, value);
+    return j;
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,51 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include <gnnbench/params.hpp>
+
+namespace gnnbench {
+
+template <std::size_t A, std::size_t B>
+constexpr std::array<ParamDecl, A + B> joined(const std::array<ParamDecl, A>& a, const std::array<ParamDecl, B>& b) {
+    std::array<ParamDecl, A + B> all{};
+    for (std::size_t i = 0; i < A; ++i) all[i] = a[i];
+    for (std::size_t i = 0; i < B; ++i) all[A + i] = b[i];
+    return all;
+}
+
+/// Masks of one split, and the seed, of whatever is drawn at random.
+inline constexpr std::array<ParamDecl, 4> split_params{{
+    {"train_fraction", ParamType::real, "0.6", 0, 1, nullptr, "vertices in the train mask, where masks are made up"},
+    {"validation_fraction", ParamType::real, "0.2", 0, 1, nullptr, "vertices in the validation mask"},
+    {"test_fraction", ParamType::real, "0.2", 0, 1, nullptr, "vertices in the test mask"},
+    {"seed", ParamType::integer, "1", 0, 9e15, nullptr, "seed of everything drawn at random"},
+}};
+
+/// Of importers: what a file has of its own is never replaced.
+inline constexpr auto fill_params = joined(std::array<ParamDecl, 2>{{
+    {"features", ParamType::integer, "64", 1, 65536, nullptr, "random features per vertex, where the file has none"},
+    {"classes", ParamType::integer, "8", 1, 1000000, nullptr, "classes of random labels, where the file has none"},
+}}, split_params);
+
+/// Resolves a JSON object of scalars against declarations: defaults where a key is absent; SpecError, beginning with
+/// `what`, for an unknown key (with the nearest known one), a wrong type or a value out of range.
+Params resolve_params(std::span<const ParamDecl> declared, const nlohmann::json& given, const std::string& what);
+
+/// Every parameter with its value, typed.
+nlohmann::json to_json(const Params& params);
+
+/// Those that differ from their declared defaults.
+nlohmann::json beyond_defaults(std::span<const ParamDecl> declared, const Params& params);
+
+/// The first hex digits of the XXH3-128 of the JSON's text.
+std::string short_digest(const nlohmann::json& j, std::size_t digits);
+
+/// Of `known`, the word nearest to `word`, or empty when none is near.
+std::string nearest_word(const std::string& word, std::span<const std::string> known);
+
+}  // namespace gnnbench

@@ -1,0 +1,98 @@
+#include <algorithm>
+#include <atomic>
+#include <iterator>
+#include <numeric>
+#include <span>
+
+#include <data/edges.hpp>
+
+namespace gnnbench {
+
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+std::int64_t take_next(std::int64_t& counter) { return std::atomic_ref(counter).fetch_add(1, std::memory_order_relaxed); }
+
+/// Sorts every row and drops its repeats; rows keep their places, lengths tell how much of each is left.
+std::vector<std::int64_t> sort_rows(std::int64_t vertices, const std::vector<std::int64_t>& start,
+                                    std::vector<std::int32_t>& columns) {
+    std::vector<std::int64_t> length(at(vertices));
+#pragma omp parallel for schedule(dynamic, 1024)
+    for (std::int64_t v = 0; v < vertices; ++v) {
+        auto begin = columns.begin() + start[at(v)], end = columns.begin() + start[at(v) + 1];
+        std::sort(begin, end);
+        length[at(v)] = std::unique(begin, end) - begin;
+    }
+    return length;
+}
+
+/// Moves the rows together, in place: none moves past where it stood.
+RawGraph pack_rows(const std::vector<std::int64_t>& start, const std::vector<std::int64_t>& length,
+                   std::vector<std::int32_t> columns) {
+    RawGraph graph;
+    graph.indptr.resize(start.size());
+    for (std::size_t v = 0; v < length.size(); ++v) {
+        graph.indptr[v + 1] = graph.indptr[v] + length[v];
+        auto begin = columns.begin() + start[v];
+        if (graph.indptr[v] != start[v]) std::copy(begin, begin + length[v], columns.begin() + graph.indptr[v]);
+    }
+    columns.resize(at(graph.indptr.back()));
+    graph.indices = std::move(columns);
+    return graph;
+}
+
+}  // namespace
+
+// Threads scatter in any order; sorting each row afterwards makes the result the same for all of them.
+RawGraph build_pattern(std::int64_t vertices, std::vector<std::int32_t> source, std::vector<std::int32_t> target,
+                       bool directed) {
+    auto edges = static_cast<std::int64_t>(source.size());
+    std::vector<std::int64_t> start(at(vertices + 1));
+    std::int64_t loops = 0;
+#pragma omp parallel for reduction(+ : loops)
+    for (std::int64_t e = 0; e < edges; ++e) {
+        auto u = source[at(e)], v = target[at(e)];
+        loops += u == v;
+        if (u == v) continue;
+        take_next(start[at(v) + 1]);
+        if (!directed) take_next(start[at(u) + 1]);
+    }
+    std::partial_sum(start.begin(), start.end(), start.begin());
+    std::vector<std::int32_t> columns(at(start.back()));
+    std::vector<std::int64_t> cursor(start.begin(), start.end() - 1);
+#pragma omp parallel for
+    for (std::int64_t e = 0; e < edges; ++e) {
+        auto u = source[at(e)], v = target[at(e)];
+        if (u == v) continue;
+        columns[at(take_next(cursor[at(v)]))] = u;
+        if (!directed) columns[at(take_next(cursor[at(u)]))] = v;
+    }
+    source = {};
+    target = {};
+    auto entered = start.back();
+    auto length = sort_rows(vertices, start, columns);
+    auto graph = pack_rows(start, length, std::move(columns));
+    graph.listed_edges = edges;
+    graph.loops_dropped = loops;
+    graph.repeats_merged = (entered - graph.indptr.back()) / (directed ? 1 : 2);
+    return graph;
+}
+
+RawGraph unite_patterns(const RawGraph& a, const RawGraph& b) {
+    auto n = a.vertices();
+    RawGraph all;
+    all.indptr.resize(at(n + 1));
+    auto row = [](const RawGraph& g, std::int64_t v) {
+        return std::span(g.indices).subspan(at(g.indptr[at(v)]), at(g.indptr[at(v) + 1] - g.indptr[at(v)]));
+    };
+    all.indices.reserve(a.indices.size() + b.indices.size());
+    for (std::int64_t v = 0; v < n; ++v) {
+        auto left = row(a, v), right = row(b, v);
+        std::set_union(left.begin(), left.end(), right.begin(), right.end(), std::back_inserter(all.indices));
+        all.indptr[at(v) + 1] = static_cast<std::int64_t>(all.indices.size());
+    }
+    return all;
+}
+
+}  // namespace gnnbench

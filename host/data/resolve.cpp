@@ -1,0 +1,210 @@
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fstream>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <gnnbench/error.hpp>
+
+#include <data/catalog.hpp>
+#include <data/generate.hpp>
+#include <data/import.hpp>
+#include <data/options.hpp>
+#include <data/store.hpp>
+
+namespace gnnbench {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+/// A mapping taken apart.
+struct Source {
+    enum class Kind { store, path, generate } kind = Kind::store;
+    std::string value;   ///< of the key that tells the kind
+    std::string format;  ///< of a path; empty: by its name
+    std::string name;    ///< empty: derived
+    int split = 0;
+    json rest;           ///< options or parameters
+};
+
+/// Removes a key of type text from the mapping.
+std::string take_text(json& mapping, const char* key) {
+    if (!mapping.contains(key)) return {};
+    auto value = mapping[key];
+    if (!value.is_string()) throw SpecError(fmt::format("dataset: '{}' is {}, allowed is text", key, value.dump()));
+    mapping.erase(key);
+    return value.get<std::string>();
+}
+
+Source take_apart(json mapping) {
+    if (!mapping.is_object()) throw SpecError(fmt::format("dataset: expected a mapping, found {}", mapping.dump()));
+    Source s;
+    if (mapping.contains("split")) {
+        if (!mapping["split"].is_number_integer() || mapping["split"] < 0)
+            throw SpecError(fmt::format("dataset: 'split' is {}, allowed are whole numbers from 0 on", mapping["split"].dump()));
+        s.split = mapping["split"].get<int>();
+        mapping.erase("split");
+    }
+    int kinds = mapping.contains("store") + mapping.contains("path") + mapping.contains("generate");
+    if (kinds != 1)
+        throw SpecError(fmt::format("dataset: expected one of the keys store, path and generate, found {} of them in {}", kinds,
+                                    mapping.dump()));
+    s.kind = mapping.contains("store") ? Source::Kind::store
+             : mapping.contains("path") ? Source::Kind::path : Source::Kind::generate;
+    s.value = take_text(mapping, s.kind == Source::Kind::store ? "store" : s.kind == Source::Kind::path ? "path" : "generate");
+    if (s.kind == Source::Kind::store && !mapping.empty())
+        throw SpecError(fmt::format("dataset: unknown key '{}' beside store; only split is allowed there", mapping.begin().key()));
+    if (s.kind == Source::Kind::path) s.format = take_text(mapping, "format");
+    s.name = take_text(mapping, "name");
+    s.rest = std::move(mapping);
+    return s;
+}
+
+std::string as_folder_name(std::string name) {
+    for (auto& c : name)
+        if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '_' && c != '.') c = '-';
+    if (name.starts_with('.')) name.front() = '-';
+    return name;
+}
+
+/// Options and what the input's files looked like: another size or time of change makes another store.
+json import_identity(const Source& s, const json& options) {
+    json files = json::array();
+    for (const auto& file : import_inputs(s.value, s.format)) {
+        std::error_code cause;
+        auto size = fs::file_size(file, cause);
+        if (cause) throw DataError(fmt::format("cannot read {}: {}", file.string(), cause.message()));
+        files.push_back({fs::weakly_canonical(file).string(), size,
+                         fs::last_write_time(file).time_since_epoch().count()});
+    }
+    return {{"format", s.format}, {"options", options}, {"files", files}, {"importers", 1}};
+}
+
+/// Name and store folder of what a path or generator makes, its options checked.
+std::pair<std::string, std::string> name_and_folder(const Source& s) {
+    std::string name = s.name;
+    json identity;
+    if (s.kind == Source::Kind::generate) {
+        if (name.empty()) name = generated_name(s.value, s.rest);
+        auto params = resolve_params(generator_params(s.value), s.rest, fmt::format("parameters of generator {}", s.value));
+        identity = {{"generate", s.value}, {"version", generator_version(s.value)}, {"parameters", to_json(params)}};
+    } else {
+        if (!fs::exists(s.value)) throw DataError(fmt::format("dataset: there is no file {}", s.value));
+        auto format = s.format.empty() ? detect_format(s.value) : s.format;
+        auto declared = importer_params(format);
+        auto params = resolve_params(declared, s.rest, fmt::format("options of {} ({})", s.value, format));
+        auto other = beyond_defaults(declared, params);
+        if (name.empty()) name = input_name(s.value) + (other.empty() ? "" : "-" + short_digest(other, 6));
+        identity = import_identity(s, to_json(params));
+    }
+    identity["format_version"] = Manifest::format_version;
+    identity["name"] = name;
+    return {name, fmt::format("{}-{}", as_folder_name(name), short_digest(identity, 10))};
+}
+
+ResolvedDataset resolve(const Source& s, const Catalog& catalog) {
+    if (s.kind == Source::Kind::store) {
+        auto folder = catalog.find(s.value);
+        auto manifest = read_manifest(folder / "manifest.json");
+        return {.name = manifest.name, .digest = manifest.digest, .store = folder, .split = s.split};
+    }
+    auto [name, folder] = name_and_folder(s);
+    ResolvedDataset found{.name = name, .digest = {}, .store = catalog.folder() / folder, .split = s.split};
+    if (fs::exists(found.store / "manifest.json")) found.digest = read_manifest(found.store / "manifest.json").digest;
+    return found;
+}
+
+/// Held by whoever makes a store; the kernel lets go of it when its process ends, however it ends.
+class StoreLock {
+public:
+    StoreLock(const fs::path& store, const std::function<void(const std::string&)>& progress) {
+        auto path = store.parent_path() / fmt::format(".{}.lock", store.filename().string());
+        descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        if (descriptor_ < 0)
+            throw EnvironmentError(fmt::format("cannot write {}: {}; name another folder with --data-dir", path.string(),
+                                               std::strerror(errno)));
+        if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
+        if (progress) progress(fmt::format("waiting for another process that makes {}", store.filename().string()));
+        while (::flock(descriptor_, LOCK_EX) != 0)
+            if (errno != EINTR) throw EnvironmentError(fmt::format("cannot lock {}: {}", path.string(), std::strerror(errno)));
+    }
+    StoreLock(const StoreLock&) = delete;
+    StoreLock& operator=(const StoreLock&) = delete;
+    ~StoreLock() { if (descriptor_ >= 0) ::close(descriptor_); }
+
+private:
+    int descriptor_ = -1;
+};
+
+/// What remains of processes that were killed while they made this store; only the lock's holder may ask.
+void remove_remains(const fs::path& store) {
+    std::error_code none;
+    auto prefix = fmt::format(".making-{}-", store.filename().string());
+    for (const auto& item : fs::directory_iterator(store.parent_path(), none))
+        if (item.path().filename().string().starts_with(prefix)) fs::remove_all(item.path(), none);
+}
+
+/// What the arrays' files look like without reading them.
+std::string file_stamp(const fs::path& store) {
+    std::string stamp;
+    for (auto file : {"manifest.json", "indptr.npy", "indices.npy", "weights.npy", "features.npy", "labels.npy", "masks.npy"}) {
+        std::error_code none;
+        if (!fs::exists(store / file)) continue;
+        stamp += fmt::format("{} {} {}\n", file, fs::file_size(store / file, none),
+                             fs::last_write_time(store / file, none).time_since_epoch().count());
+    }
+    return stamp;
+}
+
+/// Checks a store through once: a file beside the arrays remembers what they looked like then. A store that we may not write to
+/// is checked every time.
+void check_once(const fs::path& path, const std::function<void(const std::string&)>& progress) {
+    auto stamp = file_stamp(path);
+    std::ifstream before(path / ".checked");
+    if (before && std::string(std::istreambuf_iterator<char>(before), {}) == stamp) return;
+    auto store = Store::open(path);
+    if (progress) progress(fmt::format("checking dataset {}", store.manifest().name));
+    store.check();
+    std::ofstream(path / ".checked") << stamp;
+}
+
+RawDataset make(const Source& s) {
+    return s.kind == Source::Kind::generate ? generate(s.value, s.rest) : import_file(s.value, s.format, s.rest);
+}
+
+}  // namespace
+
+ResolvedDataset resolve_dataset(const json& source, const Catalog& catalog) { return resolve(take_apart(source), catalog); }
+
+ResolvedDataset ensure_dataset(const json& source, const Catalog& catalog,
+                               const std::function<void(const std::string&)>& progress) {
+    auto s = take_apart(source);
+    auto found = resolve(s, catalog);
+    if (found.digest.empty()) {
+        make_folder(catalog.folder());
+        StoreLock lock(found.store, progress);
+        found = resolve(s, catalog);
+        if (found.digest.empty()) {
+            remove_remains(found.store);
+            if (progress) progress(fmt::format("{} dataset {}", s.kind == Source::Kind::generate ? "generating" : "importing",
+                                               found.name));
+            auto data = make(s);
+            data.name = found.name;
+            found.digest = write_store(found.store, data).digest;
+            std::ofstream(found.store / ".checked") << file_stamp(found.store);
+        }
+    }
+    check_once(found.store, progress);
+    auto splits = read_manifest(found.store / "manifest.json").splits;
+    if (found.split >= splits)
+        throw SpecError(fmt::format("dataset {} has splits 0 to {}; split {} was asked for", found.name, splits - 1, found.split));
+    return found;
+}
+
+}  // namespace gnnbench

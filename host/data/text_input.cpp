@@ -1,0 +1,130 @@
+#include <data/text_input.hpp>
+
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <span>
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <fmt/format.h>
+
+#include <gnnbench/error.hpp>
+
+namespace gnnbench {
+
+void ArchiveCloser::operator()(archive* a) const { archive_read_free(a); }
+
+ByteStream::ByteStream(const std::filesystem::path& path) : archive_(archive_read_new()), path_(path.string()) {
+    if (!std::filesystem::is_regular_file(path) || !std::ifstream(path))
+        throw DataError(fmt::format("cannot read {}: {}", path_, std::filesystem::exists(path) ? "it is no readable file"
+                                                                                             : "there is no such file"));
+    auto a = archive_.get();
+    archive_read_support_filter_gzip(a);
+    archive_read_support_filter_zstd(a);
+    archive_read_support_filter_xz(a);
+    archive_read_support_filter_bzip2(a);
+    archive_read_support_format_raw(a);
+    archive_read_support_format_empty(a);
+    archive_entry* entry = nullptr;
+    if (archive_read_open_filename(a, path_.c_str(), 1 << 20) != ARCHIVE_OK)
+        throw DataError(fmt::format("cannot read {}: {}", path_, archive_error_string(a)));
+    auto status = archive_read_next_header(a, &entry);
+    if (status == ARCHIVE_EOF) ended_ = true;
+    else if (status != ARCHIVE_OK) throw DataError(fmt::format("cannot read {}: {}", path_, archive_error_string(a)));
+}
+
+std::string_view ByteStream::next() {
+    while (!ended_) {
+        const void* data = nullptr;
+        std::size_t size = 0;
+        la_int64_t offset = 0;
+        auto status = archive_read_data_block(archive_.get(), &data, &size, &offset);
+        if (status == ARCHIVE_EOF) ended_ = true;
+        else if (status != ARCHIVE_OK)
+            throw DataError(fmt::format("cannot read {} to its end: {}; the file is damaged or incomplete", path_,
+                                        archive_error_string(archive_.get())));
+        else if (size > 0) return {static_cast<const char*>(data), size};
+    }
+    return {};
+}
+
+std::vector<std::byte> read_all(const std::filesystem::path& path) {
+    ByteStream stream(path);
+    std::vector<std::byte> all;
+    for (auto piece = stream.next(); !piece.empty(); piece = stream.next()) {
+        auto bytes = std::as_bytes(std::span(piece));
+        all.insert(all.end(), bytes.begin(), bytes.end());
+    }
+    return all;
+}
+
+LineReader::LineReader(const std::filesystem::path& path) : path_(path.string()), stream_(path) {}
+
+bool LineReader::next(std::string_view& line) {
+    carried_.clear();
+    bool any = false;
+    for (;;) {
+        if (rest_.empty()) rest_ = stream_.next();
+        if (rest_.empty()) {
+            if (!any) return false;
+            line = carried_;
+            break;
+        }
+        any = true;
+        auto end = rest_.find('\n');
+        if (end == rest_.npos) {
+            carried_ += rest_;
+            rest_ = {};
+            continue;
+        }
+        if (carried_.empty()) line = rest_.substr(0, end);
+        else line = carried_ += rest_.substr(0, end);
+        rest_.remove_prefix(end + 1);
+        break;
+    }
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    ++line_number_;
+    return true;
+}
+
+std::string LineReader::where() const { return fmt::format("{}:{}", path_, line_number_); }
+
+void split_fields(std::string_view line, std::vector<std::string_view>& fields) {
+    fields.clear();
+    auto separates = [](char c) { return c == ' ' || c == '\t' || c == ',' || c == ';'; };
+    std::size_t i = 0;
+    while (i < line.size()) {
+        while (i < line.size() && separates(line[i])) ++i;
+        auto begin = i;
+        while (i < line.size() && !separates(line[i])) ++i;
+        if (i > begin) fields.push_back(line.substr(begin, i - begin));
+    }
+}
+
+bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == line.npos; }
+
+std::string shown(std::string_view text) {
+    return text.size() <= 40 ? std::string(text) : std::string(text.substr(0, 40)) + "…";
+}
+
+std::int64_t parse_integer(std::string_view text, std::int64_t least, std::int64_t most, const LineReader& at,
+                           std::string_view what) {
+    std::int64_t number = 0;
+    auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), number);
+    bool clean = bad == std::errc{} && end == text.data() + text.size();
+    if (clean && number >= least && number <= most) return number;
+    auto allowed = most == INT64_MAX ? fmt::format("from {} on", least) : fmt::format("{} to {}", least, most);
+    throw DataError(fmt::format("{}: {} is '{}', allowed are whole numbers {}", at.where(), what, shown(text), allowed));
+}
+
+float parse_weight(std::string_view text, const LineReader& at) {
+    float weight = 0;
+    if (text.starts_with('+')) text.remove_prefix(1);
+    auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), weight);
+    if (bad != std::errc{} || end != text.data() + text.size() || !std::isfinite(weight))
+        throw DataError(fmt::format("{}: the weight is '{}', allowed are finite numbers", at.where(), shown(text)));
+    return weight;
+}
+
+}  // namespace gnnbench

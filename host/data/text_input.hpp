@@ -1,0 +1,64 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+struct archive;
+
+namespace gnnbench {
+
+struct ArchiveCloser {
+    void operator()(archive* a) const;
+};
+
+/// The bytes of a file, decompressed where it is gzip, zstd, xz or bzip2 (told by content, not by name).
+class ByteStream {
+public:
+    explicit ByteStream(const std::filesystem::path& path);
+    /// The next piece, valid until the next call; empty at the end. Throws DataError on a damaged file.
+    std::string_view next();
+
+private:
+    std::unique_ptr<archive, ArchiveCloser> archive_;
+    std::string path_;
+    bool ended_ = false;
+};
+
+/// The whole of it.
+std::vector<std::byte> read_all(const std::filesystem::path& path);
+
+/// A text file line by line, compressed or not; ends of line are \n or \r\n, and not part of the line.
+class LineReader {
+public:
+    explicit LineReader(const std::filesystem::path& path);
+    /// False at the end. The line is valid until the next call.
+    bool next(std::string_view& line);
+    std::int64_t line_number() const { return line_number_; }  ///< of the last line, from 1
+    std::string where() const;                                 ///< "file:line"
+    const std::string& path() const { return path_; }
+
+private:
+    std::string path_;
+    ByteStream stream_;
+    std::string_view rest_;   ///< of the stream's current piece
+    std::string carried_;     ///< a line that began in an earlier piece
+    std::int64_t line_number_ = 0;
+};
+
+/// Splits at blanks, tabs, commas and semicolons. Runs of blanks count once; so do other separators with blanks around.
+void split_fields(std::string_view line, std::vector<std::string_view>& fields);
+
+bool is_blank(std::string_view line);
+
+/// Up to 40 characters of what was found, for an error message.
+std::string shown(std::string_view text);
+
+/// The numbers of a text file; each throws DataError naming `where`, what was expected and what was found.
+std::int64_t parse_integer(std::string_view text, std::int64_t least, std::int64_t most, const LineReader& at,
+                           std::string_view what);
+float parse_weight(std::string_view text, const LineReader& at);
+
+}  // namespace gnnbench
