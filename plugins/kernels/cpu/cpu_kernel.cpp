@@ -1,0 +1,173 @@
+#include "cpu_kernel.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include <gnnbench/communicator.hpp>
+#include <gnnbench/transport.hpp>
+
+#include "gemm.hpp"
+#include "memory.hpp"
+#include "prepared.hpp"
+#include "row_operations.hpp"
+#include "spmm.hpp"
+#include "threads.hpp"
+
+namespace gnnbench::cpu {
+namespace {
+
+/// Elements below which one thread does it alone: about what waking the others costs.
+constexpr std::int64_t worth_sharing = 1 << 14;
+
+std::int64_t least_rows(std::int64_t cols) { return rows_for(worth_sharing, cols); }
+
+const float* row_of(ConstMatrixView m, std::int64_t r) { return static_cast<const float*>(m.data) + r * m.ld; }
+float* row_of(MatrixView m, std::int64_t r) { return static_cast<float*>(m.data) + r * m.ld; }
+
+DenseSide dense_side(ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
+    return {b, c, static_cast<float>(s.alpha), static_cast<float>(s.beta), FlatEpilogue(e)};
+}
+
+}  // namespace
+
+CpuKernel::CpuKernel(int threads, FormatChoice format) : Kernel(DType::f32), threads_(threads), format_(format) {}
+
+void* CpuKernel::do_allocate(std::size_t bytes) { return allocate_host(bytes); }
+void CpuKernel::do_free(void* data, std::size_t) noexcept { free_host(data); }
+std::int64_t CpuKernel::do_free_bytes() const { return free_host_bytes(); }
+void CpuKernel::do_copy_in(const void* host, void* device, std::size_t bytes) { std::memcpy(device, host, bytes); }
+void CpuKernel::do_copy_out(const void* device, void* host, std::size_t bytes, StreamRole) {
+    std::memcpy(host, device, bytes);
+}
+
+Event CpuKernel::do_record(StreamRole) { return {}; }
+void CpuKernel::do_wait(StreamRole, const Event& event) { event.state()->wait_on_host(); }
+void CpuKernel::do_synchronize(StreamRole) {}
+
+std::unique_ptr<PreparedMatrix> CpuKernel::do_prepare(const Csr& a) { return prepare_matrix(a, format_, threads_); }
+
+void CpuKernel::do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
+    static_cast<const CpuPrepared&>(a).multiply(dense_side(b, c, s, e), threads_);
+}
+
+void CpuKernel::do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
+    const FlatCsr flat{a.indptr, a.indices, static_cast<const float*>(a.values), a.rows, a.cols};
+    spmm_by_rows(flat, dense_side(b, c, s, e), threads_);
+}
+
+void CpuKernel::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
+                        const Epilogue& e) {
+    cpu::gemm({ta, a, tb, b, c, static_cast<float>(s.alpha), static_cast<float>(s.beta), FlatEpilogue(e)}, threads_);
+}
+
+void CpuKernel::do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) {
+    const FlatEpilogue flat(e);
+    parallel_ranges(threads_, x.rows, least_rows(x.cols),
+                    [&](std::int64_t begin, std::int64_t end) { epilogue_rows(flat, x, z, {begin, end}); });
+}
+
+void CpuKernel::do_apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) {
+    const FlatEpilogue flat(e);
+    parallel_ranges(threads_, h.rows, least_rows(h.cols), [&](std::int64_t begin, std::int64_t end) {
+        epilogue_backward_rows(flat, h, dh, dz, {begin, end});
+    });
+}
+
+void CpuKernel::do_column_sums(ConstMatrixView g, MatrixView out) {
+    // Fixed runs of rows, added up in their order: the same bits at any number of threads.
+    constexpr std::int64_t run = 1 << 14;
+    const std::int64_t runs = (g.rows + run - 1) / run;
+    const auto cols = static_cast<std::size_t>(g.cols);
+    std::vector<double> sums(static_cast<std::size_t>(runs) * cols);
+    parallel_chunks(threads_, g.rows, run, [&](std::int64_t begin, std::int64_t end) {
+        add_column_sums(g, {begin, end}, sums.data() + static_cast<std::size_t>(begin / run) * cols);
+    });
+    for (std::size_t c = 0; c < cols; ++c) {
+        double sum = 0;
+        for (std::size_t i = 0; i < static_cast<std::size_t>(runs); ++i) sum += sums[i * cols + c];
+        row_of(out, 0)[c] = static_cast<float>(sum);
+    }
+}
+
+void CpuKernel::do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
+                                         double* loss_out) {
+    constexpr std::int64_t run = 1 << 12;
+    std::vector<double> losses(static_cast<std::size_t>((logits.rows + run - 1) / run));
+    parallel_chunks(threads_, logits.rows, run, [&](std::int64_t begin, std::int64_t end) {
+        losses[static_cast<std::size_t>(begin / run)] = softmax_cross_entropy_rows(logits, in, grad, {begin, end});
+    });
+    *loss_out = 0;
+    for (const double loss : losses) *loss_out += loss;
+}
+
+void CpuKernel::do_count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) {
+    std::fill_n(counts, 6, 0);
+    parallel_ranges(threads_, logits.rows, least_rows(logits.cols), [&](std::int64_t begin, std::int64_t end) {
+        std::int64_t mine[6] = {};
+        count_correct_rows(logits, in, {begin, end}, mine);
+        for (int i = 0; i < 6; ++i)
+#pragma omp atomic
+            counts[i] += mine[i];
+    });
+}
+
+void CpuKernel::do_optimizer_step(const TrainSpec& spec, std::int64_t step, std::span<const ParameterSlot> slots) {
+    const auto t = static_cast<double>(step);
+    const OptimizerStep s{.kind = spec.optimizer,
+                          .rate = static_cast<float>(spec.learning_rate),
+                          .beta1 = static_cast<float>(spec.beta1),
+                          .beta2 = static_cast<float>(spec.beta2),
+                          .rest1 = static_cast<float>(1 - spec.beta1),
+                          .rest2 = static_cast<float>(1 - spec.beta2),
+                          .epsilon = static_cast<float>(spec.epsilon),
+                          .first_correction = static_cast<float>(1 / (1 - std::pow(spec.beta1, t))),
+                          .second_correction = static_cast<float>(1 / (1 - std::pow(spec.beta2, t)))};
+    for (const ParameterSlot& slot : slots)
+        parallel_ranges(threads_, slot.count, worth_sharing,
+                        [&](std::int64_t begin, std::int64_t end) { optimizer_range(s, slot, begin, end); });
+}
+
+void CpuKernel::do_fill(MatrixView m, double v) {
+    const auto value = static_cast<float>(v);
+    parallel_ranges(threads_, m.rows, least_rows(m.cols), [&](std::int64_t begin, std::int64_t end) {
+        if (m.contiguous()) {
+            std::fill_n(row_of(m, begin), (end - begin) * m.cols, value);
+        } else {
+            for (std::int64_t r = begin; r < end; ++r) std::fill_n(row_of(m, r), m.cols, value);
+        }
+    });
+}
+
+void CpuKernel::do_copy(ConstMatrixView from, MatrixView to) {
+    const std::size_t row_bytes = static_cast<std::size_t>(from.cols) * sizeof(float);
+    parallel_ranges(threads_, from.rows, least_rows(from.cols), [&](std::int64_t begin, std::int64_t end) {
+        if (from.contiguous() && to.contiguous()) {
+            std::memcpy(row_of(to, begin), row_of(from, begin), static_cast<std::size_t>(end - begin) * row_bytes);
+        } else {
+            for (std::int64_t r = begin; r < end; ++r) std::memcpy(row_of(to, r), row_of(from, r), row_bytes);
+        }
+    });
+}
+
+void CpuKernel::do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
+    constexpr std::int64_t ahead = 8, line = 16;
+    const std::size_t row_bytes = static_cast<std::size_t>(from.cols) * sizeof(float);
+    parallel_ranges(threads_, to.rows, least_rows(to.cols), [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t r = begin; r < end; ++r) {
+            const float* next = row_of(from, rows[std::min(r + ahead, end - 1)]);
+            for (std::int64_t c = 0; c < from.cols; c += line) __builtin_prefetch(next + c);
+            std::memcpy(row_of(to, r), row_of(from, rows[r]), row_bytes);
+        }
+    });
+}
+
+void CpuKernel::do_scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
+    parallel_ranges(threads_, from.rows, least_rows(from.cols), [&](std::int64_t begin, std::int64_t end) {
+        scatter_add_range(from, rows, to, {begin, end});
+    });
+}
+
+std::unique_ptr<Transport> CpuKernel::do_connect(const ProcessGroup& group) { return make_mpi_transport(group); }
+
+}  // namespace gnnbench::cpu

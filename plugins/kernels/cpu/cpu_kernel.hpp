@@ -1,0 +1,48 @@
+#pragma once
+#include <memory>
+#include <string>
+
+#include <gnnbench/kernel.hpp>
+
+namespace gnnbench::cpu {
+
+/// How `prepare` lays a matrix out.
+enum class FormatChoice : std::uint8_t { automatic, rows, tiled };
+
+/// float32 on this machine's cores. Every verb has ended when it returns, so streams and events order nothing.
+class CpuKernel final : public Kernel {
+public:
+    CpuKernel(int threads, FormatChoice format);
+
+private:
+    void* do_allocate(std::size_t bytes) override;
+    void do_free(void* data, std::size_t bytes) noexcept override;
+    std::int64_t do_free_bytes() const override;
+    void do_copy_in(const void* host, void* device, std::size_t bytes) override;
+    void do_copy_out(const void* device, void* host, std::size_t bytes, StreamRole stream) override;
+    Event do_record(StreamRole stream) override;
+    void do_wait(StreamRole stream, const Event& event) override;
+    void do_synchronize(StreamRole stream) override;
+    std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a) override;
+    void do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override;
+    void do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override;
+    void do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
+                 const Epilogue& e) override;
+    void do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) override;
+    void do_apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) override;
+    void do_column_sums(ConstMatrixView g, MatrixView out) override;
+    void do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
+                                  double* loss_out) override;
+    void do_count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) override;
+    void do_optimizer_step(const TrainSpec& spec, std::int64_t step, std::span<const ParameterSlot> slots) override;
+    void do_fill(MatrixView m, double v) override;
+    void do_copy(ConstMatrixView from, MatrixView to) override;
+    void do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) override;
+    void do_scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) override;
+    std::unique_ptr<Transport> do_connect(const ProcessGroup& group) override;
+
+    int threads_;
+    FormatChoice format_;
+};
+
+}  // namespace gnnbench::cpu

@@ -1,0 +1,45 @@
+// The `cpu` kernel: float32 on this machine's cores, by OpenMP, Highway, libxsmm and OpenBLAS.
+#include <string>
+
+#include <gnnbench/kernel.hpp>
+#include <gnnbench/plugin.hpp>
+
+#include "cpu_kernel.hpp"
+#include "row_operations.hpp"
+
+namespace gnnbench::cpu {
+namespace {
+
+constexpr ParamDecl params[] = {
+    {"format", ParamType::choice, "auto", 0, 0, "auto|rows|tiled",
+     "how sparse matrices are laid out: by what each one looks like, or always the same way"},
+};
+
+FormatChoice format_choice(const std::string& name) {
+    if (name == "rows") return FormatChoice::rows;
+    return name == "tiled" ? FormatChoice::tiled : FormatChoice::automatic;
+}
+
+class CpuPlugin final : public KernelPlugin {
+public:
+    std::string why_unsupported(const KernelSetting& s) const override {
+        if (s.dtype != DType::f32) return "the cpu kernel computes in float32 only; float64 needs kernel: reference";
+        if (s.threads < 1) return "needs at least 1 thread; " + std::to_string(s.threads) + " given";
+        return {};
+    }
+    std::string device_name(const KernelSetting& s) const override {
+        return "CPU, " + std::to_string(s.threads) + (s.threads == 1 ? " thread" : " threads");
+    }
+    std::unique_ptr<Kernel> create(const KernelSetting& s) const override {
+        if (const std::string why = why_unsupported(s); !why.empty()) throw LogicError("cpu kernel: " + why);
+        return std::make_unique<CpuKernel>(s.threads, format_choice(s.params.choice("format")));
+    }
+};
+
+}  // namespace
+}  // namespace gnnbench::cpu
+
+using gnnbench::cpu::CpuPlugin;
+using gnnbench::cpu::params;
+GNNBENCH_PLUGIN(kernel, CpuPlugin, "cpu", "1.0.0",
+                "float32 on this machine's cores: tiled sparse formats, vector instructions picked at run time", params)

@@ -1,0 +1,44 @@
+#pragma once
+#include <cstdint>
+
+#include <gnnbench/kernel.hpp>
+
+#include "row_operations.hpp"
+
+namespace gnnbench::cpu {
+
+/// A float32 matrix in compressed rows.
+struct FlatCsr {
+    const std::int64_t* indptr = nullptr;   ///< length rows + 1
+    const std::int32_t* indices = nullptr;  ///< length indptr[rows]
+    const float* values = nullptr;          ///< length indptr[rows]
+    std::int64_t rows = 0, cols = 0;
+    std::int64_t nonzeros() const { return rows > 0 ? indptr[rows] : 0; }
+};
+
+/// The dense side of C = alpha · A · B + beta · C, then the epilogue.
+struct DenseSide {
+    ConstMatrixView b;
+    MatrixView c;
+    float alpha = 1, beta = 0;
+    FlatEpilogue epilogue;
+};
+
+/// Rows of A in turn, each with its row of C in registers. Threads take runs of about equal work.
+void spmm_by_rows(const FlatCsr& a, const DenseSide& d, int threads);
+
+/// How rows are gone through; part of spmm_by_rows.
+struct RowsPass {
+    float* out = nullptr;             ///< row rows.begin of the result
+    std::int64_t ldo = 0;
+    std::int64_t prefetch_ahead = 0;  ///< nonzeros; 0: B is in cache anyway
+};
+/// out ← alpha · A · B + beta · out on the rows, one thread.
+void multiply_rows(const FlatCsr& a, const DenseSide& d, RowRange rows, const RowsPass& pass);
+/// Copies past the caches, for results larger than those; 4-byte aligned.
+void stream_out(const float* from, float* to, std::int64_t count);
+
+/// Bytes of the last-level cache this process may hope for.
+std::int64_t last_level_cache_bytes();
+
+}  // namespace gnnbench::cpu

@@ -1,0 +1,94 @@
+#include <algorithm>
+#include <vector>
+
+#include <unistd.h>
+
+#include <hwy/cache_control.h>
+
+#include "memory.hpp"
+#include "spmm.hpp"
+#include "threads.hpp"
+
+namespace gnnbench::cpu {
+namespace {
+
+/// The first row whose nonzeros and rows before it make up at least `work`: a row costs about two nonzeros.
+std::int64_t row_at_work(const FlatCsr& a, std::int64_t work) {
+    std::int64_t low = 0, high = a.rows;
+    while (low < high) {
+        const std::int64_t middle = (low + high) / 2;
+        if (a.indptr[middle] + 2 * middle < work) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/// Nonzeros to look ahead, so that some 64 cache lines are under way; none where B stays in a core's own cache.
+std::int64_t prefetch_distance(const DenseSide& d) {
+    if (d.b.rows * d.b.ld * 4 < (std::int64_t{1} << 20)) return 0;
+    const std::int64_t lines = (d.b.cols + 15) / 16;
+    return std::clamp<std::int64_t>(64 / lines, 4, 32);
+}
+
+/// Computes rows into a small buffer and copies that past the caches.
+void multiply_streaming(const FlatCsr& a, const DenseSide& d, RowRange rows, std::int64_t ahead, float* buffer,
+                        std::int64_t buffer_rows) {
+    const std::int64_t cols = d.c.cols;
+    for (std::int64_t r = rows.begin; r < rows.end; r += buffer_rows) {
+        const RowRange some{r, std::min(rows.end, r + buffer_rows)};
+        multiply_rows(a, d, some, {buffer, cols, ahead});
+        const MatrixView view{buffer, some.end - some.begin, cols, cols, DType::f32};
+        if (!d.epilogue.empty) epilogue_rows(d.epilogue, view, view, {0, view.rows}, {r, 0});
+        stream_out(buffer, static_cast<float*>(d.c.data) + r * cols, view.rows * cols);
+    }
+    hwy::FlushStream();
+}
+
+void multiply_in_place(const FlatCsr& a, const DenseSide& d, RowRange rows, std::int64_t ahead,
+                       std::int64_t step) {
+    for (std::int64_t r = rows.begin; r < rows.end; r += step) {
+        const RowRange some{r, std::min(rows.end, r + step)};
+        multiply_rows(a, d, some, {static_cast<float*>(d.c.data) + r * d.c.ld, d.c.ld, ahead});
+        if (!d.epilogue.empty) epilogue_rows(d.epilogue, d.c, d.c, some);
+    }
+}
+
+}  // namespace
+
+std::int64_t last_level_cache_bytes() {
+    static const std::int64_t bytes = [] {
+        const long found = sysconf(_SC_LEVEL3_CACHE_SIZE);
+        return found > 0 ? static_cast<std::int64_t>(found) : std::int64_t{16} << 20;
+    }();
+    return bytes;
+}
+
+void spmm_by_rows(const FlatCsr& a, const DenseSide& d, int threads) {
+    const std::int64_t work = a.nonzeros() + 2 * a.rows, cols = d.c.cols;
+    // Runs short enough to balance, long enough that taking one costs nothing.
+    const std::int64_t least = std::max<std::int64_t>(1, (std::int64_t{1} << 18) / cols);
+    const std::int64_t runs = std::clamp<std::int64_t>(work / least, 1, 64 * threads);
+    const std::int64_t ahead = prefetch_distance(d), step = rows_for(4096, cols);
+    const bool streams = d.beta == 0 && d.c.contiguous() &&
+                         static_cast<std::int64_t>(d.c.bytes()) > last_level_cache_bytes();
+    const auto run = [&](std::int64_t first, std::int64_t last, float* buffer) {
+        const RowRange rows{first == 0 ? 0 : row_at_work(a, work * first / runs),
+                            last == runs ? a.rows : row_at_work(a, work * last / runs)};
+        if (streams) {
+            multiply_streaming(a, d, rows, ahead, buffer, step);
+        } else {
+            multiply_in_place(a, d, rows, ahead, step);
+        }
+    };
+#pragma omp parallel num_threads(threads) if (threads > 1 && runs > 1)
+    {
+        const HostArray<float> buffer(streams ? static_cast<std::size_t>(step * cols + 64) : 0);
+#pragma omp for schedule(dynamic)
+        for (std::int64_t i = 0; i < runs; ++i) run(i, i + 1, buffer.data());
+    }
+}
+
+}  // namespace gnnbench::cpu
