@@ -23,12 +23,13 @@ struct PluginChoice {
 /// {"path": file, …import options} or {"generate": kind, …parameters}.
 struct DatasetChoice {
     nlohmann::json source;
+    int split = 0;       ///< which of the store's splits into train, validation and test; in `source` too
     std::string name;    ///< as tables show it
     std::string digest;  ///< of the store's content; empty until the store exists
     std::string store;   ///< folder of the store; empty until it exists; no part of the cell's identity
 };
 
-/// One fully resolved setting of an experiment. Its identity is the digest of to_json(cell, identity).
+/// One fully resolved setting of an experiment. Its identity is cell_digest().
 struct Cell {
     DatasetChoice dataset;
     /// widths hold only the hidden layers until the dataset is known (features, hidden …, classes after).
@@ -53,12 +54,15 @@ struct Limits {
     double verify_timeout_s = 600;
 };
 
+/// Keys are spelled as in YAML. `identity` is what a journal and a database keep of a cell: all but the store's folder.
 enum class JsonFor { identity, worker };
 nlohmann::json to_json(const Cell& cell, JsonFor use);
 /// The inverse of to_json(cell, JsonFor::worker). Throws SpecError on anything missing or unknown.
 Cell cell_from_json(const nlohmann::json& j);
 
-/// 32 hex digits: XXH3-128 of the identity JSON.
+/// 32 hex digits: XXH3-128 of the identity JSON without what is only shown (the dataset's name, labels), and
+/// with the dataset's digest in place of its source once there is one. Hidden widths only: a cell whose widths
+/// were completed with features and classes has another digest, so complete a copy.
 std::string cell_digest(const Cell& cell);
 
 }  // namespace gnnbench

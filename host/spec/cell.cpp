@@ -1,0 +1,226 @@
+#include "spec/cell.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+
+#include <fmt/format.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <gnnbench/error.hpp>
+
+#include "spec/values.hpp"
+#include "spec/words.hpp"
+
+namespace gnnbench {
+
+using nlohmann::json;
+
+json json_of(const Params& params) {
+    json j = json::object();
+    for (const auto& [key, value] : params.values())
+        std::visit([&, &k = key](const auto& v) { j[k] = v; }, value);
+    return j;
+}
+
+namespace {
+
+template <class E, std::size_t n>
+const char* word(const std::array<const char*, n>& all, E e) {
+    return all.at(static_cast<std::size_t>(e));
+}
+
+json plugin_json(const PluginChoice& p) {
+    return {{"name", p.name}, {"version", p.version}, {"params", json_of(p.params)}, {"label", p.label}};
+}
+
+json model_json(const ModelSpec& m) {
+    return {{"layers", words::layers[0]},
+            {"widths", m.widths},
+            {"activation", word(words::activation, m.activation)},
+            {"normalisation", word(words::normalisation, m.normalisation)},
+            {"feature_normalisation", word(words::feature_normalisation, m.feature_normalisation)},
+            {"self_loops", m.self_loops},
+            {"bias", m.bias},
+            {"initialiser", word(words::initialiser, m.initialiser)},
+            {"aggregate_input", word(words::aggregate_input, m.aggregate_input)}};
+}
+
+json train_json(const Cell& c) {
+    const TrainSpec& t = c.train;
+    return {{"optimizer", word(words::optimizer, t.optimizer)},
+            {"lr", t.learning_rate},
+            {"beta1", t.beta1},
+            {"beta2", t.beta2},
+            {"epsilon", t.epsilon},
+            {"weight_decay", t.weight_decay},
+            {"input_dropout", t.input_dropout},
+            {"dropout", t.dropout},
+            {"evaluate_every", c.evaluate_every},
+            {"patience", c.patience},
+            {"initial_weights", c.initial_weights}};
+}
+
+/// An object that must be read key by key: nothing missing, nothing of another type, nothing left.
+class Object {
+public:
+    Object(const json& j, std::string name) : j_(j), name_(std::move(name)) {
+        if (!j.is_object()) throw SpecError(fmt::format("cell: expected an object as {}; found {}", name_, j.dump()));
+    }
+    const json& at(const char* key) {
+        const auto found = j_.find(key);
+        if (found == j_.end()) throw SpecError(fmt::format("cell: {} has no '{}'; it was written by another version "
+                                                           "of this program", name_, key));
+        ++read_;
+        return *found;
+    }
+    template <class T>
+    void into(const char* key, T& out) {
+        const json& value = at(key);
+        try {
+            value.get_to(out);
+        } catch (const json::exception&) {
+            throw SpecError(fmt::format("cell: {}.{} has an unexpected type: {}", name_, key, value.dump()));
+        }
+    }
+    template <class E, std::size_t n>
+    void into(const char* key, const std::array<const char*, n>& all, E& out) {
+        std::string text;
+        into(key, text);
+        const int i = words::index_of(all, text);
+        if (i < 0) throw SpecError(fmt::format("cell: {}.{} is '{}', which is none of its words", name_, key, text));
+        out = static_cast<E>(i);
+    }
+    void done() const {
+        if (j_.size() != read_)
+            throw SpecError(fmt::format("cell: {} has keys this version does not know: {}", name_, j_.dump()));
+    }
+
+private:
+    const json& j_;
+    std::string name_;
+    std::size_t read_ = 0;
+};
+
+/// Parameters carry their types in JSON: no declaration is needed to read them.
+Params params_from(const json& j, const std::string& owner) {
+    if (!j.is_object()) throw SpecError(fmt::format("cell: expected an object as {}.params; found {}", owner, j.dump()));
+    Params params;
+    for (const auto& [key, value] : j.items()) {
+        ParamDecl d{key.c_str(), ParamType::choice, "", -1e300, 1e300, nullptr, ""};
+        std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+        if (value.is_boolean()) d.type = ParamType::boolean;
+        else if (value.is_number_integer()) d.type = ParamType::integer;
+        else if (value.is_number_float()) d.type = ParamType::real;
+        else if (!value.is_string())
+            throw SpecError(fmt::format("cell: {}.params.{} has an unexpected type: {}", owner, key, text));
+        d.choices = text.c_str();
+        params.set(d, text);
+    }
+    return params;
+}
+
+PluginChoice plugin_from(const json& j, const char* name) {
+    Object o(j, name);
+    PluginChoice p;
+    o.into("name", p.name);
+    o.into("version", p.version);
+    p.params = params_from(o.at("params"), name);
+    o.into("label", p.label);
+    o.done();
+    return p;
+}
+
+void read_model(const json& j, ModelSpec& m) {
+    Object o(j, "model");
+    int layers = 0;
+    o.into("layers", words::layers, layers);
+    o.into("widths", m.widths);
+    o.into("activation", words::activation, m.activation);
+    o.into("normalisation", words::normalisation, m.normalisation);
+    o.into("feature_normalisation", words::feature_normalisation, m.feature_normalisation);
+    o.into("self_loops", m.self_loops);
+    o.into("bias", m.bias);
+    o.into("initialiser", words::initialiser, m.initialiser);
+    o.into("aggregate_input", words::aggregate_input, m.aggregate_input);
+    o.done();
+}
+
+void read_train(const json& j, Cell& c) {
+    Object o(j, "train");
+    o.into("optimizer", words::optimizer, c.train.optimizer);
+    o.into("lr", c.train.learning_rate);
+    o.into("beta1", c.train.beta1);
+    o.into("beta2", c.train.beta2);
+    o.into("epsilon", c.train.epsilon);
+    o.into("weight_decay", c.train.weight_decay);
+    o.into("input_dropout", c.train.input_dropout);
+    o.into("dropout", c.train.dropout);
+    o.into("evaluate_every", c.evaluate_every);
+    o.into("patience", c.patience);
+    o.into("initial_weights", c.initial_weights);
+    o.done();
+}
+
+void read_dataset(const json& j, DatasetChoice& d) {
+    Object o(j, "dataset");
+    d.source = o.at("source");
+    o.into("split", d.split);
+    o.into("name", d.name);
+    o.into("digest", d.digest);
+    o.into("store", d.store);
+    o.done();
+}
+
+}  // namespace
+
+json to_json(const Cell& c, JsonFor use) {
+    json j{{"dataset", {{"source", c.dataset.source}, {"split", c.dataset.split}, {"name", c.dataset.name},
+                        {"digest", c.dataset.digest}}},
+           {"model", model_json(c.model)},
+           {"train", train_json(c)},
+           {"scheme", plugin_json(c.scheme)},
+           {"partitioner", plugin_json(c.partitioner)},
+           {"kernel", plugin_json(c.kernel)},
+           {"gpus", c.gpus},
+           {"threads_per_rank", c.threads_per_rank},
+           {"precision", c.precision},
+           {"epochs", c.epochs},
+           {"warmup", c.warmup},
+           {"seed", c.train.seed},
+           {"separate_wait", c.separate_wait}};
+    if (use == JsonFor::worker) j["dataset"]["store"] = c.dataset.store;
+    return j;
+}
+
+Cell cell_from_json(const json& j) {
+    Object o(j, "the cell");
+    Cell c;
+    read_dataset(o.at("dataset"), c.dataset);
+    read_model(o.at("model"), c.model);
+    read_train(o.at("train"), c);
+    c.scheme = plugin_from(o.at("scheme"), "scheme");
+    c.partitioner = plugin_from(o.at("partitioner"), "partitioner");
+    c.kernel = plugin_from(o.at("kernel"), "kernel");
+    o.into("gpus", c.gpus);
+    o.into("threads_per_rank", c.threads_per_rank);
+    o.into("precision", c.precision);
+    o.into("epochs", c.epochs);
+    o.into("warmup", c.warmup);
+    o.into("seed", c.train.seed);
+    o.into("separate_wait", c.separate_wait);
+    o.done();
+    return c;
+}
+
+std::string cell_digest(const Cell& cell) {
+    json j = to_json(cell, JsonFor::identity);
+    j["dataset"].erase("name");
+    if (!cell.dataset.digest.empty()) j["dataset"].erase("source");  // the split stays
+    for (const char* plugin : {"scheme", "partitioner", "kernel"}) j[plugin].erase("label");
+    const std::string text = j.dump();  // objects are sorted, numbers in their shortest exact form
+    const XXH128_hash_t h = XXH3_128bits(text.data(), text.size());
+    return fmt::format("{:016x}{:016x}", h.high64, h.low64);
+}
+
+}  // namespace gnnbench

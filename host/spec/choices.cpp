@@ -1,0 +1,216 @@
+// Values that name something outside the file: plugins and datasets, with their declared parameters.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "spec/values.hpp"
+
+namespace gnnbench {
+
+using Kind = YamlNode::Kind;
+using Read = std::optional<FieldValue>;
+
+namespace {
+
+std::vector<std::string> names_of(std::span<const ParamDecl> declared) {
+    std::vector<std::string> names;
+    for (const ParamDecl& d : declared) names.emplace_back(d.name);
+    return names;
+}
+
+bool typed(ParamType type, Kind kind) {
+    switch (type) {
+        case ParamType::boolean: return kind == Kind::boolean;
+        case ParamType::integer: return kind == Kind::integer;
+        case ParamType::real: return kind == Kind::integer || kind == Kind::real;
+        case ParamType::choice: return kind != Kind::null && kind != Kind::list && kind != Kind::map;
+    }
+    return false;
+}
+
+/// A scalar as Params reads it: YAML's True and 0x10 are true and 16.
+std::string plain_text(const YamlNode& node) {
+    std::int64_t whole = 0;
+    if (to_integer(node, whole)) return std::to_string(whole);
+    if (node.is(Kind::boolean)) return std::tolower(node.text[0]) == 't' ? "true" : "false";
+    return node.text.starts_with('+') && node.is(Kind::real) ? node.text.substr(1) : node.text;
+}
+
+std::string expectation(const ParamDecl& d) {
+    switch (d.type) {
+        case ParamType::boolean: return "true or false";
+        case ParamType::integer: return fmt::format("an integer from {:.0f} to {:.0f}", d.minimum, d.maximum);
+        case ParamType::real: return fmt::format("a number from {} to {}", d.minimum, d.maximum);
+        case ParamType::choice: return fmt::format("one of: {}", d.choices ? d.choices : "");
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string label_of(std::string_view name, const Params& params, std::span<const ParamDecl> declared) {
+    const Params defaults(declared);
+    std::vector<std::string> differing;
+    for (const auto& [key, value] : params.values()) {
+        const auto usual = defaults.values().find(key);
+        if (usual == defaults.values().end() || usual->second != value)
+            differing.push_back(key + "=" + to_text(value));
+    }
+    return differing.empty() ? std::string(name) : fmt::format("{}({})", name, fmt::join(differing, ", "));
+}
+
+Params ValueReader::params(std::span<const ParamDecl> declared, const YamlNode& map,
+                           std::span<const std::string> taken, const std::string& owner,
+                           const std::string& key) const {
+    Params result(declared);
+    for (const YamlEntry& entry : map.entries) {
+        if (std::find(taken.begin(), taken.end(), entry.key) != taken.end()) continue;
+        const auto d = std::find_if(declared.begin(), declared.end(),
+                                    [&](const ParamDecl& p) { return entry.key == p.name; });
+        const std::string whole = key + "." + entry.key;
+        if (d == declared.end()) {
+            auto allowed = names_of(declared);
+            allowed.insert(allowed.end(), taken.begin(), taken.end());
+            findings_.add(entry.place, whole, fmt::format("{} has no parameter '{}'; {}", owner, entry.key,
+                                                          allowed_words(entry.key, allowed)));
+        } else if (!typed(d->type, entry.value.kind)) {
+            const char* hint = entry.value.is(Kind::list) ? "; to try several values, list several mappings" : "";
+            findings_.add(entry.value.place, whole, fmt::format("{} expects {}; found {}{}", owner, expectation(*d),
+                                                                describe(entry.value), hint));
+        } else {
+            try {
+                result.set(*d, plain_text(entry.value));
+            } catch (const SpecError& e) {
+                findings_.add(entry.value.place, whole, fmt::format("{}: {}", owner, e.what()));
+            }
+        }
+    }
+    return result;
+}
+
+Read ValueReader::plugin(PluginKind kind, const YamlNode& node, const std::string& key) const {
+    const YamlNode* name = node.is(Kind::map) ? node.find("name") : &node;
+    if (!name || !name->is(Kind::text)) {
+        findings_.add(name ? name->place : node.place, key,
+                      fmt::format("expected a {}'s name, or {{name: …}} with its parameters; found {}", yaml_word(kind),
+                                  name ? describe(*name) : "a mapping without 'name'"));
+        return {};
+    }
+    const auto facts = plugins_.find(kind, name->text);
+    if (!facts) {
+        findings_.add(name->place, key, fmt::format("there is no {} '{}'; {}", yaml_word(kind), name->text,
+                                                    allowed_words(name->text, plugins_.names(kind))));
+        return {};
+    }
+    static const std::string taken[] = {"name"};
+    const std::string owner = fmt::format("{} '{}'", yaml_word(kind), name->text);
+    PluginChoice choice{name->text, facts->version, params(facts->params, node, taken, owner, key), {}};
+    choice.label = label_of(choice.name, choice.params, facts->params);
+    return Read(std::move(choice));
+}
+
+namespace {
+
+/// The form of that name; else reports and returns nullptr.
+const DatasetForm* named(const std::vector<DatasetForm>& forms, const YamlNode& node, const std::string& key,
+                         const char* what, Findings& findings) {
+    std::vector<std::string> names;
+    for (const DatasetForm& f : forms) {
+        if (node.is(Kind::text) && f.name == node.text) return &f;
+        names.push_back(f.name);
+    }
+    findings.add(node.place, key, fmt::format("expected a {}; found {}; {}", what, describe(node),
+                                              allowed_words(node.text, names)));
+    return nullptr;
+}
+
+}  // namespace
+
+Read ValueReader::dataset(const YamlNode& node, const std::string& key) const {
+    const YamlNode *store = node.find("store"), *file = node.find("path"), *generator = node.find("generate");
+    if (!node.is(Kind::text) && (store != nullptr) + (file != nullptr) + (generator != nullptr) != 1) {
+        const std::string found = node.is(Kind::map) ? "a mapping with none or several of store, path and generate"
+                                                     : describe(node);
+        findings_.add(node.place, key, fmt::format("expected {}; found {}", expectation(*find_field("dataset")), found));
+        return {};
+    }
+    DatasetChoice choice;
+    choice.source = node.is(Kind::text) || store ? stored(node, key) : file ? imported(node, key) : generated(node, key);
+    if (const YamlNode* split = node.find("split")) {
+        std::int64_t number = 0;
+        if (!to_integer(*split, number) || number < 0 || number > 1'000'000) {
+            findings_.add(split->place, key + ".split", fmt::format("expected an integer from 0 to 1000000; found {}",
+                                                                    describe(*split)));
+            return {};
+        }
+        choice.split = static_cast<int>(number);
+    }
+    if (choice.source.is_null()) return {};
+    if (choice.split != 0) choice.source["split"] = choice.split;
+    if (const YamlNode* name = node.find("name")) choice.source["name"] = name->text;
+    choice.name = choice.source.contains("name") ? choice.source["name"].get<std::string>()
+                                                 : datasets_.shown_name(choice.source);
+    return Read(std::move(choice));
+}
+
+nlohmann::json ValueReader::stored(const YamlNode& node, const std::string& key) const {
+    static const std::string taken[] = {"store", "split"};
+    if (node.is(Kind::map)) params({}, node, taken, "a stored dataset", key);
+    const YamlNode& name = node.is(Kind::map) ? *node.find("store") : node;
+    const auto known = datasets_.stores();
+    if (name.is(Kind::text) && std::find(known.begin(), known.end(), name.text) != known.end())
+        return {{"store", name.text}};
+    findings_.add(name.place, key, fmt::format("expected a stored dataset's name; found {}; {}; gnnbench dataset import or "
+                                               "generate makes one; a file is {{path: file}}", describe(name),
+                                               allowed_words(name.text, known)));
+    return {};
+}
+
+nlohmann::json ValueReader::imported(const YamlNode& map, const std::string& key) const {
+    const YamlNode &node = *map.find("path"), *format = map.find("format");
+    const std::string whole = key + ".path";
+    if (!node.is(Kind::text) || node.text.empty()) {
+        findings_.add(node.place, whole, fmt::format("expected a path; found {}", describe(node)));
+        return {};
+    }
+    auto file = path(node, whole);
+    if (!file) return {};
+    if (!file->has_filename()) file = file->parent_path();  // "folder/" is "folder"
+    std::error_code ignored;
+    if (!std::filesystem::exists(*file, ignored)) {
+        findings_.add(node.place, whole, fmt::format("there is no file or folder {} (given as '{}')", file->string(),
+                                                     node.text));
+        return {};
+    }
+    YamlNode told = format ? *format : node;
+    if (!format) {
+        told.kind = Kind::text;
+        try {
+            told.text = datasets_.detect_format(*file);
+        } catch (const DataError& e) {
+            findings_.add(node.place, whole, e.what());
+            return {};
+        }
+    }
+    const auto formats = datasets_.formats();
+    const DatasetForm* form = named(formats, told, key + ".format", "file format", findings_);
+    if (!form) return {};
+    static const std::string taken[] = {"path", "format", "split", "name"};
+    auto source = json_of(params(form->params, map, taken, fmt::format("format '{}'", form->name), key));
+    source["path"] = file->string();
+    source["format"] = form->name;
+    return source;
+}
+
+nlohmann::json ValueReader::generated(const YamlNode& map, const std::string& key) const {
+    const auto generators = datasets_.generators();
+    const DatasetForm* form = named(generators, *map.find("generate"), key + ".generate", "generator", findings_);
+    if (!form) return {};
+    static const std::string taken[] = {"generate", "split", "name"};
+    auto source = json_of(params(form->params, map, taken, fmt::format("generator '{}'", form->name), key));
+    source["generate"] = form->name;
+    return source;
+}
+
+}  // namespace gnnbench

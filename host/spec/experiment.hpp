@@ -1,0 +1,52 @@
+#pragma once
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "spec/cell.hpp"
+#include "spec/findings.hpp"
+#include "spec/sources.hpp"
+
+namespace gnnbench {
+
+/// A key that the matrix (or a list at the top level) varies.
+struct Axis {
+    std::string key;                  ///< "gpus", "train.lr", "model"
+    std::vector<std::string> values;  ///< as written, for people: "mg-gcn", "{name: mg-gcn, overlap: true}"
+    std::vector<Place> places;        ///< of each value
+};
+
+/// A YAML file, resolved.
+struct Experiment {
+    std::string name, description;
+    std::filesystem::path file;
+    std::string text;                 ///< of the file, as read: provenance
+    std::vector<std::string> overrides;
+    std::int64_t trials = 0;
+    Limits limits;
+
+    std::vector<Cell> cells;          ///< no two the same; the last axis varies fastest
+    std::vector<Axis> axes;           ///< in the order of the file
+    /// For each cell the value of each axis; of cells that turned out the same, the first one's.
+    std::vector<std::vector<std::int32_t>> choices;
+    std::int64_t combinations = 0;    ///< of the axes, before equal cells became one
+    /// Where each key's value comes from: "exp.yaml:4:10", "--set epochs=5", "default", "matrix".
+    std::map<std::string, std::string> origins;
+};
+
+struct LoadOptions {
+    std::vector<std::string> overrides;  ///< "key.path=value", as given to --set
+    int cores = 0;                       ///< of one host; 0: of this one
+    int hosts = 1;                       ///< that ranks spread over, evenly
+};
+
+/// Throws ExperimentError with everything that is wrong, SpecError if there is no such file, PluginError
+/// for a plugin that is there and cannot be used.
+Experiment load_experiment(const std::filesystem::path& file, const LoadOptions& options,
+                           const PluginSource& plugins, const DatasetSource& datasets);
+/// The same for a text; `file` names it in messages, and relative paths start at its folder.
+Experiment read_experiment(const std::string& text, const std::filesystem::path& file, const LoadOptions& options,
+                           const PluginSource& plugins, const DatasetSource& datasets);
+
+}  // namespace gnnbench

@@ -1,0 +1,199 @@
+#include "spec/fields.hpp"
+
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "spec/words.hpp"
+
+namespace gnnbench {
+namespace {
+
+using T = FieldType;
+using V = FieldValue;
+
+constexpr std::span<const char* const> no_words{};
+constexpr Range any{};
+constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr Range from(double minimum) { return {minimum, infinite}; }
+constexpr Range above(double minimum) { return {minimum, infinite, true}; }
+constexpr Range between(double minimum, double maximum) { return {minimum, maximum}; }
+constexpr Range below(double minimum, double maximum) { return {minimum, maximum, false, true}; }
+
+template <class E, std::size_t n>
+E as(const std::array<const char*, n>& all, const V& v) {
+    return static_cast<E>(words::index_of(all, std::get<std::string>(v)));
+}
+std::int64_t whole(const V& v) { return std::get<std::int64_t>(v); }
+int small(const V& v) { return static_cast<int>(whole(v)); }
+double real(const V& v) { return std::get<double>(v); }
+bool flag(const V& v) { return std::get<bool>(v); }
+const std::string& text(const V& v) { return std::get<std::string>(v); }
+
+/// The declaration of every key, in the order of the reference page.
+const Field declared[] = {
+    {"name", T::text, nullptr, "the file's name without its ending", false, any, no_words,
+     "What the experiment is called, in the database and in tables",
+     [](Draft& d, const V& v) { d.name = text(v); }},
+    {"description", T::text, "''", nullptr, false, any, no_words, "What it is for, in a sentence or two",
+     [](Draft& d, const V& v) { d.description = text(v); }},
+    {"dataset", T::dataset, nullptr, nullptr, true, any, no_words,
+     "The graph: a store's name, {store: name}, {path: file} with import options, or {generate: kind} with its parameters",
+     [](Draft& d, const V& v) { d.cell.dataset = std::get<DatasetChoice>(v); }},
+    {"scheme", T::strategy, nullptr, nullptr, true, any, no_words, "The parallel training algorithm, a plugin",
+     [](Draft& d, const V& v) { d.cell.scheme = std::get<PluginChoice>(v); }},
+    {"partitioner", T::partitioner, "block", nullptr, true, any, no_words,
+     "How vertices are spread over ranks, a plugin; of no effect where everything is one part",
+     [](Draft& d, const V& v) { d.cell.partitioner = std::get<PluginChoice>(v); }},
+    {"kernel", T::kernel, "cpu", nullptr, true, any, no_words, "The compute back end, a plugin",
+     [](Draft& d, const V& v) { d.cell.kernel = std::get<PluginChoice>(v); }},
+    {"gpus", T::integer, "1", nullptr, true, between(1, 65536), no_words,
+     "Devices, each driven by one rank: GPUs under kernel cuda, shares of the CPU under kernel cpu",
+     [](Draft& d, const V& v) { d.cell.gpus = small(v); }},
+    {"threads_per_rank", T::integer, nullptr, "cores ÷ ranks of one host, at least 1", true, between(1, 4096),
+     no_words, "CPU threads of each rank",
+     [](Draft& d, const V& v) { d.cell.threads_per_rank = small(v), d.threads_given = true; }},
+    {"precision", T::word, "float32", nullptr, true, any, words::precision, "The type of all matrices",
+     [](Draft& d, const V& v) { d.cell.precision = text(v); }},
+    {"epochs", T::integer, "20", nullptr, true, between(1, 1e9), no_words, "Measured epochs of a trial",
+     [](Draft& d, const V& v) { d.cell.epochs = whole(v); }},
+    {"warmup", T::integer, "2", nullptr, true, between(0, 1e9), no_words,
+     "Epochs before the measured ones; stored and flagged, left out of times",
+     [](Draft& d, const V& v) { d.cell.warmup = whole(v); }},
+    {"trials", T::integer, "3", nullptr, false, between(1, 1e6), no_words,
+     "Launches of each cell; comparisons give a verdict from 6 on",
+     [](Draft& d, const V& v) { d.trials = whole(v); }},
+    {"seed", T::integer, "0", nullptr, true, from(0), no_words,
+     "Of initial weights, dropout masks and random partitions",
+     [](Draft& d, const V& v) { d.cell.train.seed = static_cast<std::uint64_t>(whole(v)); }},
+    {"separate_wait", T::boolean, "false", nullptr, true, any, no_words,
+     "Whether a barrier before each communication tells waiting for a late rank from moving data; costs time",
+     [](Draft& d, const V& v) { d.cell.separate_wait = flag(v); }},
+
+    {"model.layers", T::word, "gcn", nullptr, true, any, words::layers, "The kind of all layers",
+     [](Draft&, const V&) {}},
+    {"model.hidden", T::widths, "[16]", nullptr, true, between(1, 1e6), no_words,
+     "Widths of the hidden layers; [] is a model of one layer",
+     [](Draft& d, const V& v) { d.cell.model.widths = std::get<std::vector<std::int64_t>>(v); }},
+    {"model.activation", T::word, "relu", nullptr, true, any, words::activation, "After every layer but the last",
+     [](Draft& d, const V& v) { d.cell.model.activation = as<Activation>(words::activation, v); }},
+    {"model.normalisation", T::word, "symmetric", nullptr, true, any, words::normalisation,
+     "Of the adjacency matrix: D^-½ A D^-½, each row divided by its sum, or as it is",
+     [](Draft& d, const V& v) { d.cell.model.normalisation = as<Normalisation>(words::normalisation, v); }},
+    {"model.feature_normalisation", T::word, "none", nullptr, true, any, words::feature_normalisation,
+     "row: each vertex's features are divided by their sum",
+     [](Draft& d, const V& v) {
+         d.cell.model.feature_normalisation = as<FeatureNormalisation>(words::feature_normalisation, v);
+     }},
+    {"model.self_loops", T::boolean, "true", nullptr, true, any, no_words,
+     "Whether every vertex without a loop gets one of weight 1",
+     [](Draft& d, const V& v) { d.cell.model.self_loops = flag(v); }},
+    {"model.bias", T::boolean, "true", nullptr, true, any, no_words, "Whether layers add a trained bias",
+     [](Draft& d, const V& v) { d.cell.model.bias = flag(v); }},
+    {"model.initialiser", T::word, "glorot", nullptr, true, any, words::initialiser, "Of the weights",
+     [](Draft& d, const V& v) { d.cell.model.initialiser = as<Initialiser>(words::initialiser, v); }},
+    {"model.aggregate_input", T::tristate, "default", nullptr, true, any, words::aggregate_input,
+     "Whether ÂX is computed once at set-up, so that layer 0 has no SpMM in an epoch; default: as the scheme's paper does",
+     [](Draft& d, const V& v) { d.cell.model.aggregate_input = as<AggregateInput>(words::aggregate_input, v); }},
+
+    {"train.optimizer", T::word, "adam", nullptr, true, any, words::optimizer, "What turns gradients into steps",
+     [](Draft& d, const V& v) { d.cell.train.optimizer = as<OptimizerKind>(words::optimizer, v); }},
+    {"train.lr", T::real, "0.01", nullptr, true, above(0), no_words, "Learning rate",
+     [](Draft& d, const V& v) { d.cell.train.learning_rate = real(v); }},
+    {"train.weight_decay", T::per_layer, "0", nullptr, true, from(0), no_words,
+     "Of the weights, not of the biases: one number for all layers, or a list with one per layer",
+     [](Draft& d, const V& v) { d.cell.train.weight_decay = std::get<std::vector<double>>(v); }},
+    {"train.dropout", T::real, "0", nullptr, true, below(0, 1), no_words,
+     "Probability that an element of a hidden layer's input is dropped",
+     [](Draft& d, const V& v) { d.cell.train.dropout = real(v); }},
+    {"train.input_dropout", T::real, nullptr, "the same as train.dropout", true, below(0, 1), no_words,
+     "The same for the first layer's input, the features",
+     [](Draft& d, const V& v) { d.cell.train.input_dropout = real(v), d.input_dropout_given = true; }},
+    {"train.beta1", T::real, "0.9", nullptr, true, below(0, 1), no_words, "Adam's decay of the first moment",
+     [](Draft& d, const V& v) { d.cell.train.beta1 = real(v); }},
+    {"train.beta2", T::real, "0.999", nullptr, true, below(0, 1), no_words, "Adam's decay of the second moment",
+     [](Draft& d, const V& v) { d.cell.train.beta2 = real(v); }},
+    {"train.epsilon", T::real, "1e-8", nullptr, true, above(0), no_words, "Adam's guard against division by zero",
+     [](Draft& d, const V& v) { d.cell.train.epsilon = real(v); }},
+    {"train.evaluate_every", T::integer, "0", nullptr, true, between(0, 1e9), no_words,
+     "Epochs between evaluations of accuracy; 0: only after the last",
+     [](Draft& d, const V& v) { d.cell.evaluate_every = whole(v); }},
+    {"train.patience", T::integer, "0", nullptr, true, between(0, 1e9), no_words,
+     "Evaluations without a better validation accuracy after which training stops; 0: it never stops early",
+     [](Draft& d, const V& v) { d.cell.patience = whole(v); }},
+    {"train.initial_weights", T::folder, "''", nullptr, true, any, no_words,
+     "Folder of W0.npy, b0.npy, W1.npy …; empty: weights are drawn from the seed",
+     [](Draft& d, const V& v) { d.cell.initial_weights = text(v); }},
+
+    {"limits.trial_timeout", T::real, "3600", nullptr, false, above(0), no_words,
+     "Seconds after which a trial is ended as timeout",
+     [](Draft& d, const V& v) { d.limits.trial_timeout_s = real(v); }},
+    {"limits.verify_timeout", T::real, "600", nullptr, false, above(0), no_words,
+     "Seconds after which a verification is given up",
+     [](Draft& d, const V& v) { d.limits.verify_timeout_s = real(v); }},
+};
+
+const Section declared_sections[] = {
+    {"model", true, "What is learned"},
+    {"train", true, "How it is learned"},
+    {"limits", false, "How long a trial may take; changes nothing that is measured"},
+};
+
+constexpr const char* reserved[] = {"zip", "include", "exclude"};
+
+std::string number(double v) {
+    return v == std::floor(v) ? fmt::format("{:.0f}", v) : fmt::format("{}", v);
+}
+
+std::string range_text(const Range& r) {
+    const bool low = r.minimum != -infinite, high = r.maximum != infinite;
+    if (!low && !high) return "";
+    if (!high) return (r.open_minimum ? " above " : " of at least ") + number(r.minimum);
+    return fmt::format(" from {} to {}{}", number(r.minimum), number(r.maximum),
+                       r.open_maximum ? " (excluded)" : "");
+}
+
+}  // namespace
+
+bool Range::contains(double v) const {
+    return (open_minimum ? v > minimum : v >= minimum) && (open_maximum ? v < maximum : v <= maximum);
+}
+
+std::span<const Field> fields() { return declared; }
+std::span<const Section> sections() { return declared_sections; }
+std::span<const char* const> reserved_matrix_keys() { return reserved; }
+
+const Field* find_field(std::string_view path) {
+    for (const Field& f : declared)
+        if (path == f.path) return &f;
+    return nullptr;
+}
+
+const Section* find_section(std::string_view name) {
+    for (const Section& s : declared_sections)
+        if (name == s.name) return &s;
+    return nullptr;
+}
+
+std::string expectation(const Field& f) {
+    switch (f.type) {
+        case T::boolean: return "true or false";
+        case T::integer: return "an integer" + range_text(f.range);
+        case T::real: return "a number" + range_text(f.range);
+        case T::text: return "text";
+        case T::folder: return "a folder's path";
+        case T::word:
+        case T::tristate: return fmt::format("one of: {}", fmt::join(f.words, ", "));
+        case T::widths: return "a list of integers" + range_text(f.range);
+        case T::per_layer: return fmt::format("a number{}, or a list with one per layer", range_text(f.range));
+        case T::dataset: return "a dataset: a store's name, {store: name}, {path: file, …} or {generate: kind, …}";
+        default: return fmt::format("a {0}: a name, or {{name: …}} with the plugin's parameters", f.path);
+    }
+}
+
+std::string_view last_word(std::string_view path) { return path.substr(path.find('.') + 1); }
+std::string_view section_of(std::string_view path) { return path.substr(0, path.find('.')); }
+
+}  // namespace gnnbench

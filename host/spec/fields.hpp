@@ -1,0 +1,75 @@
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "spec/cell.hpp"
+
+namespace gnnbench {
+
+/// An experiment while it is read: what every cell shares, and the cell that the matrix varies.
+struct Draft {
+    std::string name, description;
+    std::int64_t trials = 0;
+    Limits limits;
+    Cell cell;
+    bool threads_given = false, input_dropout_given = false;
+};
+
+/// What a key's value may be. `word` is one of a few; `tristate` is "default" or a boolean; `widths` is a list of
+/// integers; `per_layer` is a number or a list of numbers; the last four are names or mappings.
+enum class FieldType {
+    boolean, integer, real, text, folder, word, tristate, widths, per_layer, dataset, strategy, partitioner, kernel
+};
+using FieldValue = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>,
+                                std::vector<double>, DatasetChoice, PluginChoice>;
+
+/// The numbers a key allows. The bounds themselves are allowed unless open.
+struct Range {
+    double minimum = -std::numeric_limits<double>::infinity();
+    double maximum = std::numeric_limits<double>::infinity();
+    bool open_minimum = false, open_maximum = false;
+    bool contains(double v) const;
+};
+
+/// One key of an experiment file. Reading, the JSON Schema and the reference page all come from this.
+struct Field {
+    const char* path;                   ///< "epochs", "train.lr"
+    FieldType type;
+    const char* fallback;               ///< what YAML would say if the key is absent; nullptr: required or computed
+    const char* computed;               ///< what the value is when absent, in words; nullptr: `fallback` or required
+    bool varies;                        ///< may be an axis of the matrix
+    Range range;                        ///< of numbers
+    std::span<const char* const> words; ///< of FieldType::word
+    const char* help;                   ///< one sentence without a full stop
+    void (*assign)(Draft&, const FieldValue&);
+
+    bool required() const { return !fallback && !computed; }
+};
+
+/// A mapping of keys at the top level: "model", "train", "limits".
+struct Section {
+    const char* name;
+    bool varies;
+    const char* help;
+};
+
+std::span<const Field> fields();
+std::span<const Section> sections();
+/// Keys that `matrix` will have one day.
+std::span<const char* const> reserved_matrix_keys();
+
+/// nullptr where there is no such key.
+const Field* find_field(std::string_view path);
+const Section* find_section(std::string_view name);
+/// "a number from 0 to 1, 1 excluded", "one of: relu, sigmoid".
+std::string expectation(const Field& field);
+/// "relu" of "model.relu"; the section, "model"; both whole where there is no dot.
+std::string_view last_word(std::string_view path);
+std::string_view section_of(std::string_view path);
+
+}  // namespace gnnbench

@@ -1,0 +1,56 @@
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gnnbench/error.hpp>
+
+namespace gnnbench {
+
+/// Where something in an experiment was written. `origin` is a file, or "--set key=value"; lines and
+/// columns count from 1 and are 0 where there are none.
+struct Place {
+    std::string origin;
+    int line = 0, column = 0;
+    bool operator==(const Place&) const = default;
+};
+std::string to_text(const Place& place);
+
+/// One thing wrong in an experiment: where, at which key ("train.lr"; may be empty), and a sentence.
+struct Finding {
+    Place place;
+    std::string key;
+    std::string message;
+    bool operator==(const Finding&) const = default;
+};
+/// "exp.yaml:3:9: train.lr: expected …"
+std::string to_text(const Finding& finding);
+
+/// An experiment file that cannot be used: everything found wrong in it, in the order of the file.
+class ExperimentError : public SpecError {
+public:
+    explicit ExperimentError(std::vector<Finding> findings);
+    ~ExperimentError() override;
+    const std::vector<Finding>& findings() const { return findings_; }
+
+private:
+    std::vector<Finding> findings_;
+};
+
+/// Gathers findings, so that one reading of a file reports everything wrong in it.
+class Findings {
+public:
+    void add(const Place& place, std::string key, std::string message);
+    bool empty() const { return findings_.empty(); }
+    /// Throws ExperimentError if there are any.
+    void raise() const;
+
+private:
+    std::vector<Finding> findings_;
+};
+
+/// "allowed: a, b, c; did you mean 'b'?"
+std::string allowed_words(std::string_view found, std::span<const std::string> allowed);
+
+}  // namespace gnnbench

@@ -1,0 +1,226 @@
+#include "spec/outline.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace gnnbench {
+namespace {
+
+using Kind = YamlNode::Kind;
+
+std::vector<std::string> top_level_keys() {
+    std::vector<std::string> keys;
+    for (const Field& f : fields())
+        if (last_word(f.path) == f.path) keys.emplace_back(f.path);
+    for (const Section& s : sections()) keys.emplace_back(s.name);
+    keys.emplace_back("matrix");
+    return keys;
+}
+
+std::vector<std::string> keys_of(const Section& section) {
+    std::vector<std::string> keys;
+    for (const Field& f : fields())
+        if (f.path != last_word(f.path) && section_of(f.path) == section.name) keys.emplace_back(last_word(f.path));
+    return keys;
+}
+
+std::vector<std::string> matrix_keys() {
+    std::vector<std::string> keys;
+    for (const Section& s : sections())
+        if (s.varies) keys.emplace_back(s.name);
+    for (const Field& f : fields())
+        if (f.varies) keys.emplace_back(f.path);
+    return keys;
+}
+
+/// Reads one file's keys into an outline.
+class OutlineReader {
+public:
+    OutlineReader(const ValueReader& reader, Findings& findings) : reader_(reader), findings_(findings) {}
+
+    Outline read(const YamlNode& root) {
+        if (!root.is(Kind::map)) {
+            findings_.add(root.place, "", fmt::format("expected an experiment, a mapping with at least dataset and scheme; "
+                                                      "found {}", describe(root)));
+            return {};
+        }
+        for (const YamlEntry& e : root.entries)
+            if (e.key != "matrix") read_top(e);
+        for (const YamlEntry& e : root.entries)
+            if (e.key == "matrix") read_matrix(e.value);
+        fill_in(root);
+        return std::move(outline_);
+    }
+
+private:
+    void read_top(const YamlEntry& e) {
+        if (const Section* section = find_section(e.key)) {
+            if (section->varies && e.value.is(Kind::list)) add_axis(e, nullptr, section);
+            else add_fixed(read_section(*section, e.value));
+        } else if (const Field* field = last_word(e.key) == e.key ? find_field(e.key) : nullptr) {
+            if (field->varies && e.value.is(Kind::list)) add_axis(e, field, nullptr);
+            else add_fixed(read_field(*field, e.value));
+        } else if (find_field(e.key)) {
+            findings_.add(e.place, e.key, fmt::format("a key with a dot is for matrix; here, write {}: {{{}: …}}",
+                                                      section_of(e.key), last_word(e.key)));
+        } else {
+            const auto allowed = top_level_keys();
+            std::string hint = allowed_words(e.key, allowed);
+            for (const Field& f : fields())
+                if (last_word(f.path) == e.key) hint = fmt::format("it belongs into '{}'", section_of(f.path));
+            findings_.add(e.place, e.key, fmt::format("unknown key; {}", hint));
+        }
+    }
+
+    Assignments read_field(const Field& field, const YamlNode& node) {
+        auto value = reader_.read(field, node, field.path);
+        seen_.emplace_back(field.path);
+        if (!value) return {};
+        return {{&field, std::move(*value), node.place}};
+    }
+
+    Assignments read_section(const Section& section, const YamlNode& node) {
+        Assignments all;
+        if (node.is(Kind::null)) return all;  // "train:" with nothing below
+        if (!node.is(Kind::map)) {
+            findings_.add(node.place, section.name, fmt::format("expected a mapping; found {}; {}", describe(node),
+                                                                allowed_words("", keys_of(section))));
+            return all;
+        }
+        for (const YamlEntry& e : node.entries) {
+            const std::string path = fmt::format("{}.{}", section.name, e.key);
+            if (const Field* field = find_field(path)) {
+                auto one = read_field(*field, e.value);
+                all.insert(all.end(), one.begin(), one.end());
+            } else {
+                findings_.add(e.place, path, fmt::format("unknown key; {}", allowed_words(e.key, keys_of(section))));
+            }
+        }
+        return all;
+    }
+
+    void read_matrix(const YamlNode& matrix) {
+        if (matrix.is(Kind::null)) return;
+        if (!matrix.is(Kind::map)) {
+            findings_.add(matrix.place, "matrix", fmt::format("expected a mapping of keys to lists; found {}",
+                                                              describe(matrix)));
+            return;
+        }
+        for (const YamlEntry& e : matrix.entries) read_matrix_key(e);
+    }
+
+    void read_matrix_key(const YamlEntry& e) {
+        const std::string path = "matrix." + e.key;
+        const auto reserved = reserved_matrix_keys();
+        const Section* section = find_section(e.key);
+        const Field* field = find_field(e.key);
+        if (std::find(reserved.begin(), reserved.end(), e.key) != reserved.end()) {
+            findings_.add(e.place, path, "not supported yet; the lists of matrix multiply, so write several "
+                                         "experiments where that gives too many cells");
+        } else if ((section && !section->varies) || (field && !field->varies)) {
+            findings_.add(e.place, path, fmt::format("this key cannot vary within an experiment; write '{}' outside "
+                                                     "matrix", e.key));
+        } else if (!section && !field) {
+            std::string hint = allowed_words(e.key, matrix_keys());
+            for (const Field& f : fields())
+                if (f.varies && last_word(f.path) == e.key) hint = fmt::format("write '{}'", f.path);
+            findings_.add(e.place, path, fmt::format("unknown key; {}", hint));
+        } else if (e.value.is(Kind::list)) {
+            add_axis(e, field, section);
+        } else {
+            add_fixed(section ? read_section(*section, e.value) : read_field(*field, e.value));
+        }
+    }
+
+    void add_axis(const YamlEntry& e, const Field* field, const Section* section) {
+        Outline::VariedKey varied{{e.key, {}, {}}, {}};
+        if (e.value.items.empty())
+            findings_.add(e.value.place, e.key, "an empty list gives no cell; list at least one value");
+        std::vector<const Field*> set;
+        for (const YamlNode& item : e.value.items) {
+            if (field && field->type == FieldType::widths && !item.is(Kind::list)) {
+                findings_.add(item.place, e.key, fmt::format("each entry is one model's list of widths; found {}; write "
+                                                             "[[64, 32]] for one model, [[64], [32]] for two",
+                                                             describe(item)));
+                continue;
+            }
+            varied.axis.values.push_back(flow_text(item));
+            varied.axis.places.push_back(item.place);
+            varied.options.push_back(section ? read_section(*section, item) : read_field(*field, item));
+            for (const Assignment& a : varied.options.back())
+                if (std::find(set.begin(), set.end(), a.field) == set.end()) set.push_back(a.field);
+        }
+        for (const Field* f : set) claim(*f, e.value.place, "matrix");
+        outline_.varied.push_back(std::move(varied));
+    }
+
+    void add_fixed(Assignments all) {
+        for (Assignment& a : all) {
+            claim(*a.field, a.place, to_text(a.place));
+            outline_.fixed.push_back(std::move(a));
+        }
+    }
+
+    /// Every key has one place.
+    void claim(const Field& field, const Place& place, const std::string& origin) {
+        const auto [other, first] = claimed_.emplace(field.path, place);
+        if (!first) {
+            findings_.add(place, field.path, fmt::format("given twice: also at {}; every key has one place, so remove one",
+                                                         to_text(other->second)));
+        }
+        outline_.origins[field.path] = origin;
+    }
+
+    /// Defaults of what is not set, or not by every value of its axis.
+    void fill_in(const YamlNode& root) {
+        for (const Field& f : fields()) {
+            const bool seen = std::find(seen_.begin(), seen_.end(), f.path) != seen_.end();
+            if (!seen && f.required()) {
+                findings_.add(root.place, f.path, fmt::format("required, and missing; expected {}", expectation(f)));
+            } else if (!claimed_.contains(f.path) && f.computed && !seen) {
+                outline_.origins[f.path] = fmt::format("default ({})", f.computed);
+            } else if (f.fallback && !fixed(f) && (!seen || claimed_.contains(f.path))) {
+                set_default(f, root.place);
+                outline_.origins.emplace(f.path, "default");
+            }
+        }
+    }
+
+    bool fixed(const Field& f) const {
+        return std::any_of(outline_.fixed.begin(), outline_.fixed.end(),
+                           [&](const Assignment& a) { return a.field == &f; });
+    }
+
+    void set_default(const Field& f, const Place& place) {
+        const auto varied = [&](const Outline::VariedKey& v) { return v.axis.key == f.path; };
+        if (std::any_of(outline_.varied.begin(), outline_.varied.end(), varied)) return;
+        YamlNode node = parse_yaml_value(f.fallback, place.origin, findings_);
+        node.place = place;
+        if (auto value = reader_.read(f, node, fmt::format("{} (by default {})", f.path, f.fallback)))
+            outline_.fixed.push_back({&f, std::move(*value), place});
+    }
+
+    const ValueReader& reader_;
+    Findings& findings_;
+    Outline outline_;
+    std::map<std::string, Place> claimed_;
+    std::vector<std::string> seen_;  ///< paths that are set somewhere, well or badly
+};
+
+}  // namespace
+
+Outline read_outline(const YamlNode& root, const ValueReader& reader, Findings& findings) {
+    return OutlineReader(reader, findings).read(root);
+}
+
+std::string flow_text(const YamlNode& node) {
+    if (node.scalar()) return node.is(Kind::null) ? "null" : node.text;
+    std::string text;
+    for (const YamlNode& item : node.items) text += (text.empty() ? "" : ", ") + flow_text(item);
+    for (const YamlEntry& e : node.entries)
+        text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", e.key, flow_text(e.value));
+    return node.is(Kind::list) ? "[" + text + "]" : "{" + text + "}";
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,114 @@
+#include "spec/overrides.hpp"
+
+#include <fmt/format.h>
+
+#include "spec/fields.hpp"
+
+namespace gnnbench {
+namespace {
+
+using Kind = YamlNode::Kind;
+
+bool is_plugin(std::string_view key) {
+    const Field* f = find_field(key);
+    return f && (f->type == FieldType::strategy || f->type == FieldType::partitioner || f->type == FieldType::kernel);
+}
+
+YamlNode empty_map(const std::string& origin) {
+    YamlNode map;
+    map.kind = Kind::map;
+    map.place = {origin};
+    return map;
+}
+
+/// A setting outside the matrix replaces what the matrix says of the same key.
+void leave_matrix(YamlNode& experiment, const std::string& path) {
+    YamlNode* matrix = experiment.find("matrix");
+    if (!matrix || !matrix->is(Kind::map)) return;
+    std::erase_if(matrix->entries, [&](const YamlEntry& e) {
+        return e.key == path || (path.find('.') == std::string::npos && e.key.starts_with(path + "."));
+    });
+}
+
+class Override {
+public:
+    Override(const std::string& text, Findings& findings) : origin_("--set " + text), findings_(findings) {
+        const std::size_t equals = text.find('=');
+        if (equals == std::string::npos || equals == 0) {
+            findings_.add({origin_}, "", "expected key=value or section.key=value");
+            return;
+        }
+        path_ = text.substr(0, equals);
+        value_ = parse_yaml_value(text.substr(equals + 1), origin_, findings_);
+    }
+
+    void apply(YamlNode& experiment) {
+        if (path_.empty()) return;
+        if (path_ == "matrix" || path_.starts_with("matrix.")) {
+            if (!experiment.find("matrix")) experiment.insert("matrix", empty_map(origin_));
+            YamlNode& matrix = *experiment.find("matrix");
+            if (path_ == "matrix") matrix = value_;
+            else put(matrix, path_.substr(7));
+            return;
+        }
+        leave_matrix(experiment, path_);
+        const std::size_t dot = path_.find('.');
+        const std::string first = path_.substr(0, dot);
+        YamlNode* matrix = experiment.find("matrix");
+        YamlNode* varied = matrix && matrix->is(Kind::map) && dot != std::string::npos ? matrix->find(first) : nullptr;
+        set(varied && !experiment.find(first) ? *matrix : experiment, path_);
+    }
+
+private:
+    /// The matrix's keys may contain dots: its own key wins over a path into a mapping.
+    void put(YamlNode& map, const std::string& path) {
+        if (find_field(path)) {
+            map.erase(path);
+            map.insert(path, value_);
+        } else {
+            set(map, path);
+        }
+    }
+
+    void set(YamlNode& map, const std::string& path) {
+        const std::size_t dot = path.find('.');
+        const std::string key = path.substr(0, dot);
+        if (dot == std::string::npos) {
+            map.erase(key);
+            map.insert(key, value_);
+            return;
+        }
+        YamlNode* next = map.find(key);
+        if (!next || next->is(Kind::null)) {
+            map.erase(key);
+            next = &map.insert(key, empty_map(origin_));
+        }
+        if (is_plugin(key) && next->is(Kind::text)) name_to_map(*next);
+        if (!next->is(Kind::map)) {
+            findings_.add({origin_}, "", fmt::format("expected a mapping at '{}' to set '{}' in; it is {} at {}", key,
+                                                     path.substr(dot + 1), describe(*next), to_text(next->place)));
+            return;
+        }
+        set(*next, path.substr(dot + 1));
+    }
+
+    static void name_to_map(YamlNode& name) {
+        YamlNode map = empty_map(name.place.origin);
+        map.place = name.place;
+        map.insert("name", name);
+        name = std::move(map);
+    }
+
+    std::string origin_;
+    std::string path_;
+    YamlNode value_;
+    Findings& findings_;
+};
+
+}  // namespace
+
+void apply_overrides(YamlNode& experiment, const std::vector<std::string>& overrides, Findings& findings) {
+    for (const std::string& text : overrides) Override(text, findings).apply(experiment);
+}
+
+}  // namespace gnnbench

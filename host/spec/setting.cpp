@@ -1,0 +1,66 @@
+#include "spec/setting.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <gnnbench/kernel.hpp>
+#include <gnnbench/strategy.hpp>
+
+namespace gnnbench {
+
+ModelSpec complete_model(const Cell& cell, std::int64_t features, std::int64_t classes) {
+    ModelSpec model = cell.model;
+    model.widths.insert(model.widths.begin(), features);
+    model.widths.push_back(classes);
+    return model;
+}
+
+TrainSpec complete_train(const Cell& cell) {
+    TrainSpec train = cell.train;
+    const std::size_t layers = cell.model.widths.size() + 1;
+    if (train.weight_decay.size() == 1) train.weight_decay.assign(layers, train.weight_decay.front());
+    return train;
+}
+
+Question::Question(const Cell& cell, const std::optional<DatasetFacts>& dataset) : train(complete_train(cell)) {
+    const auto& hidden = cell.model.widths;
+    const std::int64_t stand_in = hidden.empty() ? 16 : *std::max_element(hidden.begin(), hidden.end());
+    model = complete_model(cell, dataset ? dataset->features : stand_in, dataset ? dataset->classes : stand_in);
+}
+
+namespace {
+
+std::string from(PluginKind kind, const PluginChoice& plugin, const std::string& why) {
+    return why.empty() ? why : fmt::format("{} {}: {}", yaml_word(kind), plugin.name, why);
+}
+
+std::string why_kernel(const Cell& cell, const PluginSource& plugins) {
+    KernelSetting setting;
+    setting.dtype = cell.precision == "float64" ? DType::f64 : DType::f32;
+    setting.threads = cell.threads_per_rank;
+    setting.local_ranks = cell.gpus;
+    setting.params = cell.kernel.params;
+    return from(PluginKind::kernel, cell.kernel, plugins.kernel(cell.kernel.name).why_unsupported(setting));
+}
+
+}  // namespace
+
+std::string why_unsupported(const Cell& cell, const std::optional<DatasetFacts>& dataset,
+                            const PluginSource& plugins) {
+    const Question q(cell, dataset);
+    if (cell.model.aggregate_input == AggregateInput::on && cell.train.input_dropout > 0)
+        return "model: aggregate_input: true needs train.input_dropout: 0, since dropout makes layer 0's input random";
+    const Strategy& strategy = plugins.strategy(cell.scheme.name);
+    const Setting setting{cell.gpus, q.model, q.train, cell.scheme.params};
+    std::string why = strategy.why_unsupported(setting);
+    if (!why.empty()) return from(PluginKind::strategy, cell.scheme, why);
+    if (dataset) {
+        const Partitioner& partitioner = plugins.partitioner(cell.partitioner.name);
+        why = partitioner.why_unsupported(dataset->size, strategy.partition_need(setting), cell.partitioner.params);
+        if (!why.empty()) return from(PluginKind::partitioner, cell.partitioner, why);
+    }
+    return why_kernel(cell, plugins);
+}
+
+}  // namespace gnnbench

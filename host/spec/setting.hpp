@@ -1,0 +1,35 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+
+#include <gnnbench/partition.hpp>
+
+#include "spec/cell.hpp"
+#include "spec/sources.hpp"
+
+namespace gnnbench {
+
+/// What is known of a dataset without reading its arrays.
+struct DatasetFacts {
+    GraphSize size;
+    std::int64_t features = 0, classes = 0;
+};
+
+/// A cell's model and training as a strategy is asked about them: widths and weight decay complete. Where
+/// the dataset is not known, the widest hidden layer (or 16) stands in for features and classes.
+struct Question {
+    Question(const Cell& cell, const std::optional<DatasetFacts>& dataset);
+    ModelSpec model;
+    TrainSpec train;
+};
+
+/// Widths from features to classes, weight decay one per layer: what a trial runs with.
+ModelSpec complete_model(const Cell& cell, std::int64_t features, std::int64_t classes);
+TrainSpec complete_train(const Cell& cell);
+
+/// Why this cell cannot run: the scheme's, the partitioner's or the kernel's reason, or the model's own. Empty if it
+/// can, as far as is known: what depends on the graph's size is not asked while `dataset` is empty.
+std::string why_unsupported(const Cell& cell, const std::optional<DatasetFacts>& dataset,
+                            const PluginSource& plugins);
+
+}  // namespace gnnbench

@@ -1,0 +1,135 @@
+#include "spec/values.hpp"
+
+#include <cmath>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+namespace gnnbench {
+
+using Kind = YamlNode::Kind;
+using Read = std::optional<FieldValue>;
+
+Read ValueReader::read(const Field& field, const YamlNode& node, const std::string& key) const {
+    switch (field.type) {
+        case FieldType::boolean:
+            if (node.is(Kind::boolean)) return Read(std::tolower(node.text[0]) == 't');
+            return unexpected(field, node, key);
+        case FieldType::integer: return integer(field, node, key);
+        case FieldType::real: return real(field, node, key);
+        case FieldType::text:
+            if (node.scalar() && !node.is(Kind::null)) return Read(node.text);
+            return unexpected(field, node, key);
+        case FieldType::folder: {
+            if (!node.is(Kind::text)) return unexpected(field, node, key);
+            if (node.text.empty()) return Read(std::string());
+            const auto folder = path(node, key);
+            if (!folder) return {};
+            if (std::filesystem::is_directory(*folder)) return Read(folder->string());
+            findings_.add(node.place, key, fmt::format("expected a folder; there is none at {}", folder->string()));
+            return {};
+        }
+        case FieldType::word:
+        case FieldType::tristate: return word(field, node, key);
+        case FieldType::widths: return widths(field, node, key);
+        case FieldType::per_layer: return per_layer(field, node, key);
+        case FieldType::dataset: return dataset(node, key);
+        case FieldType::strategy: return plugin(PluginKind::strategy, node, key);
+        case FieldType::partitioner: return plugin(PluginKind::partitioner, node, key);
+        case FieldType::kernel: return plugin(PluginKind::kernel, node, key);
+    }
+    return {};
+}
+
+Read ValueReader::unexpected(const Field& field, const YamlNode& node, const std::string& key) const {
+    std::string hint;
+    double value = 0;
+    if (field.type == FieldType::integer && node.is(Kind::real) && to_real(node, value) &&
+        value == std::floor(value) && std::abs(value) < 1e15)
+        hint = fmt::format("; write {:.0f}", value);
+    if (field.type == FieldType::widths && node.is(Kind::integer)) hint = fmt::format("; write [{}]", node.text);
+    if (node.is(Kind::list) && field.varies && field.type != FieldType::widths)
+        hint = fmt::format("; to try several values, list them in matrix under '{}'", field.path);
+    findings_.add(node.place, key, fmt::format("expected {}; found {}{}", expectation(field), describe(node), hint));
+    return {};
+}
+
+Read ValueReader::word(const Field& field, const YamlNode& node, const std::string& key) const {
+    if (!node.scalar() || node.is(Kind::null)) return unexpected(field, node, key);
+    std::string text = node.text;
+    if (node.is(Kind::boolean)) text = std::tolower(text[0]) == 't' ? "true" : "false";
+    const std::vector<std::string> allowed(field.words.begin(), field.words.end());
+    for (const std::string& candidate : allowed)
+        if (text == candidate) return Read(text);
+    findings_.add(node.place, key, fmt::format("found {}; {}", describe(node), allowed_words(text, allowed)));
+    return {};
+}
+
+Read ValueReader::integer(const Field& field, const YamlNode& node, const std::string& key) const {
+    std::int64_t value = 0;
+    if (!to_integer(node, value) || !field.range.contains(static_cast<double>(value)))
+        return unexpected(field, node, key);
+    return Read(value);
+}
+
+Read ValueReader::real(const Field& field, const YamlNode& node, const std::string& key) const {
+    double value = 0;
+    if (!to_real(node, value) || !field.range.contains(value)) return unexpected(field, node, key);
+    return Read(value);
+}
+
+Read ValueReader::widths(const Field& field, const YamlNode& node, const std::string& key) const {
+    if (!node.is(Kind::list)) return unexpected(field, node, key);
+    std::vector<std::int64_t> all;
+    for (const YamlNode& item : node.items) {
+        std::int64_t width = 0;
+        if (!to_integer(item, width) || !field.range.contains(static_cast<double>(width))) {
+            findings_.add(item.place, key, fmt::format("expected {}; found {} in it", expectation(field), describe(item)));
+            return {};
+        }
+        all.push_back(width);
+    }
+    return Read(std::move(all));
+}
+
+Read ValueReader::per_layer(const Field& field, const YamlNode& node, const std::string& key) const {
+    std::vector<double> all;
+    const YamlNode* first = &node;
+    const YamlNode* last = &node + 1;
+    if (node.is(Kind::list)) first = node.items.data(), last = first + node.items.size();
+    for (; first != last; ++first) {
+        double value = 0;
+        if (!to_real(*first, value) || !field.range.contains(value)) return unexpected(field, *first, key);
+        all.push_back(value);
+    }
+    if (all.empty()) {
+        findings_.add(node.place, key, fmt::format("expected {}; found an empty list", expectation(field)));
+        return {};
+    }
+    return Read(std::move(all));
+}
+
+std::optional<std::filesystem::path> ValueReader::path(const YamlNode& node, const std::string& key) const {
+    std::string text = node.text;
+    for (std::size_t start; (start = text.find("${")) != std::string::npos;) {
+        const std::size_t end = text.find('}', start);
+        if (end == std::string::npos) {
+            findings_.add(node.place, key, fmt::format("expected '}}' after '${{' in '{}'", node.text));
+            return {};
+        }
+        const std::string inside = text.substr(start + 2, end - start - 2);
+        const std::size_t otherwise = inside.find(":-");
+        const std::string name = inside.substr(0, otherwise);
+        const char* set = std::getenv(name.c_str());
+        if ((!set || !*set) && otherwise == std::string::npos) {
+            findings_.add(node.place, key, fmt::format("the environment variable {0} of '{1}' is not set; set it, or "
+                                                       "give the path with --set {2}=…", name, node.text, key));
+            return {};
+        }
+        text.replace(start, end - start + 1, set && *set ? std::string(set) : inside.substr(otherwise + 2));
+    }
+    const std::filesystem::path base = node.place.line > 0 ? folder_ : std::filesystem::current_path();
+    return std::filesystem::absolute(base / text).lexically_normal();
+}
+
+}  // namespace gnnbench

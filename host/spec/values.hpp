@@ -1,0 +1,53 @@
+#pragma once
+#include <filesystem>
+#include <optional>
+
+#include "spec/fields.hpp"
+#include "spec/findings.hpp"
+#include "spec/sources.hpp"
+#include "spec/yaml.hpp"
+
+namespace gnnbench {
+
+/// Turns nodes into the values their fields declare. What is wrong goes to the findings.
+class ValueReader {
+public:
+    /// Relative paths of the file start at `folder`, those of the command line at the current one.
+    ValueReader(const PluginSource& plugins, const DatasetSource& datasets, std::filesystem::path folder,
+                Findings& findings)
+        : plugins_(plugins), datasets_(datasets), folder_(std::move(folder)), findings_(findings) {}
+
+    /// `key` is what messages call it. Empty where the node does not hold such a value.
+    std::optional<FieldValue> read(const Field& field, const YamlNode& node, const std::string& key) const;
+
+private:
+    std::optional<FieldValue> word(const Field& field, const YamlNode& node, const std::string& key) const;
+    std::optional<FieldValue> integer(const Field& field, const YamlNode& node, const std::string& key) const;
+    std::optional<FieldValue> real(const Field& field, const YamlNode& node, const std::string& key) const;
+    std::optional<FieldValue> widths(const Field& field, const YamlNode& node, const std::string& key) const;
+    std::optional<FieldValue> per_layer(const Field& field, const YamlNode& node, const std::string& key) const;
+    std::optional<FieldValue> plugin(PluginKind kind, const YamlNode& node, const std::string& key) const;
+    std::optional<FieldValue> dataset(const YamlNode& node, const std::string& key) const;
+    // The source of a dataset; null where it cannot be read.
+    nlohmann::json stored(const YamlNode& node, const std::string& key) const;
+    nlohmann::json imported(const YamlNode& map, const std::string& key) const;
+    nlohmann::json generated(const YamlNode& map, const std::string& key) const;
+
+    /// Sets declared parameters from a mapping; keys in `taken` are not parameters. `owner` names whose they are.
+    Params params(std::span<const ParamDecl> declared, const YamlNode& map, std::span<const std::string> taken,
+                  const std::string& owner, const std::string& key) const;
+    /// ${VARIABLE} and ${VARIABLE:-otherwise} replaced; made absolute. Empty if a variable is not set.
+    std::optional<std::filesystem::path> path(const YamlNode& node, const std::string& key) const;
+    std::optional<FieldValue> unexpected(const Field& field, const YamlNode& node, const std::string& key) const;
+
+    const PluginSource& plugins_;
+    const DatasetSource& datasets_;
+    std::filesystem::path folder_;
+    Findings& findings_;
+};
+
+/// "mg-gcn", or "mg-gcn(overlap=false)" with what differs from the defaults.
+std::string label_of(std::string_view name, const Params& params, std::span<const ParamDecl> declared);
+nlohmann::json json_of(const Params& params);
+
+}  // namespace gnnbench

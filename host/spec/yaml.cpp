@@ -1,0 +1,180 @@
+#include "spec/yaml.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <regex>
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+namespace gnnbench {
+namespace {
+
+using Kind = YamlNode::Kind;
+constexpr int deepest = 32;           // nesting; also ends aliases that contain themselves
+constexpr int most_nodes = 1'000'000; // ends aliases that multiply
+
+bool one_of(std::string_view text, std::initializer_list<std::string_view> words) {
+    return std::find(words.begin(), words.end(), text) != words.end();
+}
+
+/// The tag resolution of the YAML 1.2 core schema, for a scalar without quotes.
+Kind plain_kind(const std::string& text) {
+    static const std::regex integer("[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+");
+    static const std::regex real(R"([-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?)");
+    if (text.empty() || one_of(text, {"~", "null", "Null", "NULL"})) return Kind::null;
+    if (one_of(text, {"true", "True", "TRUE", "false", "False", "FALSE"})) return Kind::boolean;
+    const char c = text.front();
+    if ((c < '0' || c > '9') && c != '-' && c != '+' && c != '.') return Kind::text;
+    if (text.size() > 64) return Kind::text;
+    if (std::regex_match(text, integer)) return Kind::integer;
+    if (std::regex_match(text, real)) return Kind::real;
+    const std::string_view unsigned_text = std::string_view(text).substr(c == '-' || c == '+' ? 1 : 0);
+    return one_of(unsigned_text, {".inf", ".Inf", ".INF", ".nan", ".NaN", ".NAN"}) ? Kind::real : Kind::text;
+}
+
+/// Turns the parser's graph into a tree with places.
+class Converter {
+public:
+    Converter(const std::string& origin, bool lines, Findings& findings)
+        : origin_(origin), lines_(lines), findings_(findings) {}
+
+    YamlNode convert(const YAML::Node& from, int depth = 0) {
+        YamlNode node;
+        node.place = place(from.Mark());
+        if (depth > deepest || ++nodes_ > most_nodes) {
+            if (!too_much_) findings_.add(node.place, "", "expected an experiment; found a document nested deeper than "
+                                          "32 levels or of more than 1,000,000 nodes (an alias that contains itself?)");
+            too_much_ = true;
+            return node;
+        }
+        if (from.IsScalar()) {
+            node.text = from.Scalar();
+            node.kind = from.Tag() == "!" || from.Tag() == "tag:yaml.org,2002:str" ? Kind::text : plain_kind(node.text);
+        } else if (from.IsSequence()) {
+            node.kind = Kind::list;
+            for (const YAML::Node& item : from) node.items.push_back(convert(item, depth + 1));
+        } else if (from.IsMap()) {
+            node.kind = Kind::map;
+            for (const auto& entry : from) add_entry(node, entry.first, entry.second, depth);
+        }
+        return node;
+    }
+
+    Place place(const YAML::Mark& mark) const {
+        if (!lines_) return {origin_};
+        if (mark.is_null()) return {origin_, 1, 1};
+        return {origin_, mark.line + 1, mark.column + 1};
+    }
+
+private:
+    void add_entry(YamlNode& map, const YAML::Node& key, const YAML::Node& value, int depth) {
+        const Place at = place(key.Mark());
+        if (!key.IsScalar()) {
+            findings_.add(at, "", "expected a word as key; found a list or a mapping");
+            return;
+        }
+        if (const YamlNode* other = map.find(key.Scalar())) {
+            findings_.add(at, key.Scalar(), fmt::format("the key is given twice in one mapping; the other is at {}; "
+                                                        "remove one", to_text(other->place)));
+            return;
+        }
+        YamlEntry entry{key.Scalar(), at, convert(value, depth + 1)};
+        if (entry.value.is(Kind::null)) entry.value.place = at;  // an absent value has no mark of its own
+        map.entries.push_back(std::move(entry));
+    }
+
+    const std::string& origin_;
+    bool lines_;
+    Findings& findings_;
+    int nodes_ = 0;
+    bool too_much_ = false;
+};
+
+YamlNode parse(const std::string& text, const std::string& origin, bool lines, Findings& findings) {
+    Converter converter(origin, lines, findings);
+    try {
+        const std::vector<YAML::Node> documents = YAML::LoadAll(text);
+        if (documents.size() > 1) {
+            findings.add(converter.place(documents[1].Mark()), "",
+                         fmt::format("expected one YAML document; found {}; split the file", documents.size()));
+        }
+        if (!documents.empty()) return converter.convert(documents[0]);
+    } catch (const YAML::Exception& e) {
+        findings.add(converter.place(e.mark), "", fmt::format("expected YAML; found a syntax error: {}", e.msg));
+    }
+    YamlNode empty;
+    empty.place = converter.place(YAML::Mark::null_mark());
+    return empty;
+}
+
+}  // namespace
+
+const YamlNode* YamlNode::find(std::string_view key) const {
+    for (const YamlEntry& e : entries)
+        if (e.key == key) return &e.value;
+    return nullptr;
+}
+
+YamlNode* YamlNode::find(std::string_view key) {
+    return const_cast<YamlNode*>(static_cast<const YamlNode*>(this)->find(key));
+}
+
+void YamlNode::erase(std::string_view key) {
+    std::erase_if(entries, [&](const YamlEntry& e) { return e.key == key; });
+}
+
+YamlNode& YamlNode::insert(std::string key, YamlNode value) {
+    Place at = value.place;
+    entries.push_back({std::move(key), std::move(at), std::move(value)});
+    return entries.back().value;
+}
+
+std::string describe(const YamlNode& node) {
+    switch (node.kind) {
+        case Kind::null: return "nothing";
+        case Kind::boolean: return "the boolean " + node.text;
+        case Kind::integer: return "the integer " + node.text;
+        case Kind::real: return "the real number " + node.text;
+        case Kind::text: return fmt::format("the text '{}'", node.text);
+        case Kind::list: return "a list";
+        case Kind::map: return "a mapping";
+    }
+    return {};
+}
+
+bool to_integer(const YamlNode& node, std::int64_t& out) {
+    if (!node.is(Kind::integer)) return false;
+    std::string_view digits = node.text;
+    int base = 10;
+    if (digits.starts_with("0x")) base = 16;
+    if (digits.starts_with("0o")) base = 8;
+    if (base != 10) digits.remove_prefix(2);
+    if (digits.starts_with('+')) digits.remove_prefix(1);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), out, base);
+    return error == std::errc() && end == digits.data() + digits.size();
+}
+
+bool to_real(const YamlNode& node, double& out) {
+    if (std::int64_t whole = 0; to_integer(node, whole)) {
+        out = static_cast<double>(whole);
+        return true;
+    }
+    if (!node.is(Kind::real)) return false;
+    std::string_view digits = node.text;
+    if (digits.starts_with('+')) digits.remove_prefix(1);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), out);
+    return error == std::errc() && end == digits.data() + digits.size() && std::isfinite(out);
+}
+
+YamlNode parse_yaml(const std::string& text, const std::string& origin, Findings& findings) {
+    return parse(text, origin, true, findings);
+}
+
+YamlNode parse_yaml_value(const std::string& text, const std::string& origin, Findings& findings) {
+    return parse(text, origin, false, findings);
+}
+
+}  // namespace gnnbench

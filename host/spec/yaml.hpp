@@ -1,0 +1,48 @@
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "spec/findings.hpp"
+
+namespace gnnbench {
+
+struct YamlEntry;
+
+/// A YAML document, typed after the YAML 1.2 core schema, with the place of every node. Only this room's
+/// yaml.cpp knows the parser.
+struct YamlNode {
+    enum class Kind { null, boolean, integer, real, text, list, map };
+    Kind kind = Kind::null;
+    std::string text;  ///< of a scalar, as written
+    Place place;
+    std::vector<YamlNode> items;      ///< of a list
+    std::vector<YamlEntry> entries;   ///< of a map, in the order of the file, keys unique
+
+    bool is(Kind k) const { return kind == k; }
+    bool scalar() const { return kind != Kind::list && kind != Kind::map; }
+    /// nullptr where a map has no such key.
+    const YamlNode* find(std::string_view key) const;
+    YamlNode* find(std::string_view key);
+    void erase(std::string_view key);
+    YamlNode& insert(std::string key, YamlNode value);
+};
+
+struct YamlEntry {
+    std::string key;
+    Place place;
+    YamlNode value;
+};
+
+/// What was found, for a message: "the integer 3", "the text 'yes'", "a list", "nothing".
+std::string describe(const YamlNode& node);
+/// The value of an integer or real scalar.
+bool to_integer(const YamlNode& node, std::int64_t& out);
+bool to_real(const YamlNode& node, double& out);
+
+/// Parses one document. Syntax errors, repeated keys and keys that are not words go to `findings`.
+YamlNode parse_yaml(const std::string& text, const std::string& origin, Findings& findings);
+/// The same for a value given on the command line: its nodes have no lines.
+YamlNode parse_yaml_value(const std::string& text, const std::string& origin, Findings& findings);
+
+}  // namespace gnnbench

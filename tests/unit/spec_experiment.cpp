@@ -1,0 +1,216 @@
+// What an experiment file comes to.
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "spec_fakes.hpp"
+
+using namespace gnnbench;
+using gnnbench::test::read;
+
+namespace {
+
+const std::string head = "dataset: cora\nscheme: mg-gcn\n";
+
+std::vector<std::string> labels(const Experiment& e) {
+    std::vector<std::string> all;
+    for (const Cell& c : e.cells)
+        all.push_back(c.scheme.label + " " + std::to_string(c.gpus) + " " + c.partitioner.label);
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("defaults are those declared") {
+    const Experiment e = read(head);
+    REQUIRE(e.cells.size() == 1);
+    const Cell& c = e.cells[0];
+    CHECK(e.name == "exp");
+    CHECK(e.trials == 3);
+    CHECK(e.limits.trial_timeout_s == 3600);
+    CHECK(c.dataset.source == nlohmann::json{{"store", "cora"}});
+    CHECK(c.model.widths == std::vector<std::int64_t>{16});
+    CHECK(c.train.optimizer == OptimizerKind::adam);
+    CHECK(c.train.weight_decay == std::vector<double>{0});
+    CHECK(c.kernel.name == "cpu");
+    CHECK(c.gpus == 1);
+    CHECK(c.epochs == 20);
+    CHECK(c.warmup == 2);
+    CHECK(c.precision == "float32");
+    CHECK(c.scheme.params.boolean("overlap"));
+    CHECK(c.scheme.version == "1.0.0");
+    CHECK(e.origins.at("epochs") == "default");
+    CHECK(e.origins.at("dataset") == "exp.yaml:1:10");
+}
+
+TEST_CASE("every key reaches its cell") {
+    const Experiment e = read(R"(
+name: all keys
+description: of an experiment
+dataset: {generate: dcsbm, vertices: 0x10, name: small, split: 2}
+scheme: {name: mg-gcn, overlap: False, depth: 3}
+partitioner: {name: metis, objective: volume}
+kernel: cpu
+gpus: 4
+threads_per_rank: 3
+precision: float64
+epochs: 7
+warmup: 0
+trials: 2
+seed: 11
+separate_wait: true
+model: {layers: gcn, hidden: [32, 8], activation: leaky_relu, normalisation: mean, feature_normalisation: row,
+        self_loops: false, bias: false, initialiser: kaiming, aggregate_input: false}
+train: {optimizer: sgd, lr: 1, weight_decay: [1e-3, 0, 2], dropout: 0.5, input_dropout: .25, beta1: 0.8, beta2: 0.99,
+        epsilon: 1e-6, evaluate_every: 5, patience: 4, initial_weights: /}
+limits: {trial_timeout: 10, verify_timeout: 2.5}
+)");
+    REQUIRE(e.cells.size() == 1);
+    const Cell& c = e.cells[0];
+    CHECK(e.name == "all keys");
+    CHECK(e.description == "of an experiment");
+    CHECK(c.dataset.source["vertices"] == 16);
+    CHECK(c.dataset.source["split"] == 2);
+    CHECK(c.dataset.split == 2);
+    CHECK(c.dataset.name == "small");
+    CHECK(c.scheme.label == "mg-gcn(depth=3, overlap=false)");
+    CHECK(c.partitioner.params.choice("objective") == "volume");
+    CHECK(c.gpus == 4);
+    CHECK(c.threads_per_rank == 3);
+    CHECK(c.precision == "float64");
+    CHECK(c.epochs == 7);
+    CHECK(c.warmup == 0);
+    CHECK(c.train.seed == 11);
+    CHECK(c.separate_wait);
+    CHECK(c.model.widths == std::vector<std::int64_t>{32, 8});
+    CHECK(c.model.activation == Activation::leaky_relu);
+    CHECK(c.model.normalisation == Normalisation::mean);
+    CHECK(c.model.feature_normalisation == FeatureNormalisation::row);
+    CHECK_FALSE(c.model.self_loops);
+    CHECK_FALSE(c.model.bias);
+    CHECK(c.model.initialiser == Initialiser::kaiming);
+    CHECK(c.model.aggregate_input == AggregateInput::off);
+    CHECK(c.train.optimizer == OptimizerKind::sgd);
+    CHECK(c.train.learning_rate == 1);
+    CHECK(c.train.weight_decay == std::vector<double>{1e-3, 0, 2});
+    CHECK(c.train.dropout == 0.5);
+    CHECK(c.train.input_dropout == 0.25);
+    CHECK(c.train.beta1 == 0.8);
+    CHECK(c.train.beta2 == 0.99);
+    CHECK(c.train.epsilon == 1e-6);
+    CHECK(c.evaluate_every == 5);
+    CHECK(c.patience == 4);
+    CHECK(c.initial_weights == "/");
+    CHECK(e.limits.trial_timeout_s == 10);
+    CHECK(e.limits.verify_timeout_s == 2.5);
+}
+
+TEST_CASE("defaults that depend on other keys") {
+    CHECK(read(head + "train: {dropout: 0.5}\n").cells[0].train.input_dropout == 0.5);
+    CHECK(read(head + "train: {dropout: 0.5, input_dropout: 0}\n").cells[0].train.input_dropout == 0);
+    // 8 cores (see read): shared by the ranks of a host, never less than one
+    const Experiment e = read(head + "gpus: [1, 2, 3, 16]\npartitioner: random\n");
+    REQUIRE(e.cells.size() == 4);
+    CHECK(e.cells[0].threads_per_rank == 8);
+    CHECK(e.cells[1].threads_per_rank == 4);
+    CHECK(e.cells[2].threads_per_rank == 2);
+    CHECK(e.cells[3].threads_per_rank == 1);
+}
+
+TEST_CASE("every list of the matrix multiplies, the last fastest") {
+    const Experiment e = read("dataset: cora\nmatrix:\n  scheme: [cagnet-1d, {name: mg-gcn, overlap: false}]\n"
+                              "  partitioner: [random, metis]\n  gpus: [2, 4]\n");
+    CHECK(e.combinations == 8);
+    CHECK(labels(e) == std::vector<std::string>{
+        "cagnet-1d 2 random", "cagnet-1d 4 random", "cagnet-1d 2 metis", "cagnet-1d 4 metis",
+        "mg-gcn(overlap=false) 2 random", "mg-gcn(overlap=false) 4 random",
+        "mg-gcn(overlap=false) 2 metis", "mg-gcn(overlap=false) 4 metis"});
+    REQUIRE(e.axes.size() == 3);
+    CHECK(e.axes[0].values[1] == "{name: mg-gcn, overlap: false}");
+    CHECK(e.choices[5] == std::vector<std::int32_t>{1, 0, 1});
+    CHECK(e.origins.at("gpus") == "matrix");
+}
+
+TEST_CASE("one rank is measured once, not once per partitioner") {
+    const Experiment e = read("dataset: cora\nmatrix:\n  scheme: [serial, mg-gcn]\n  partitioner: [random, metis]\n  gpus: [1, 2]\n");
+    CHECK(e.combinations == 8);
+    CHECK(labels(e) == std::vector<std::string>{"serial 1 none", "serial 2 random", "serial 2 metis", "mg-gcn 1 none",
+                                                "mg-gcn 2 random", "mg-gcn 2 metis"});
+    CHECK(e.cells[0].partitioner.name == "block");
+}
+
+TEST_CASE("equal cells become one") {
+    CHECK(read(head + "gpus: [2, 2, 4]\n").cells.size() == 2);
+    CHECK(read("dataset: cora\nscheme: [mg-gcn, {name: mg-gcn, overlap: true}]\n").cells.size() == 1);
+}
+
+TEST_CASE("sections vary whole or by key") {
+    Experiment e = read(head + "model: {bias: false}\nmatrix: {model.hidden: [[8], [8, 8]], train.lr: [1, 0.5], seed: 4}\n");
+    REQUIRE(e.cells.size() == 4);
+    CHECK(e.cells[3].model.widths == std::vector<std::int64_t>{8, 8});
+    CHECK(e.cells[3].train.learning_rate == 0.5);
+    CHECK(e.cells[3].train.seed == 4);
+    CHECK_FALSE(e.cells[3].model.bias);
+    e = read(head + "matrix:\n  model: [{hidden: [8]}, {activation: sigmoid}]\n  train: {dropout: 0.5}\n");
+    REQUIRE(e.cells.size() == 2);
+    CHECK(e.cells[0].model.widths == std::vector<std::int64_t>{8});
+    CHECK(e.cells[0].model.activation == Activation::relu);
+    CHECK(e.cells[1].model.widths == std::vector<std::int64_t>{16});  // the default
+    CHECK(e.cells[1].model.activation == Activation::sigmoid);
+    CHECK(e.cells[1].train.dropout == 0.5);
+    e = read("scheme: mg-gcn\nmatrix: {train.weight_decay: [0, 1e-3], dataset: [cora, {generate: grid}]}\n");
+    REQUIRE(e.cells.size() == 4);
+    CHECK(e.cells[2].train.weight_decay == std::vector<double>{1e-3});
+    CHECK(e.cells[3].dataset.name == "grid-20000");
+}
+
+TEST_CASE("overrides win over the file and over the matrix") {
+    const std::string text = "dataset: {generate: dcsbm}\nepochs: 3\nmatrix: {scheme: [serial, mg-gcn], gpus: [1, 2]}\n";
+    CHECK(read(text, {"epochs=5"}).cells[0].epochs == 5);
+    CHECK(read(text, {"epochs=5"}).origins.at("epochs") == "--set epochs=5");
+    CHECK(labels(read(text, {"gpus=4", "scheme=mg-gcn"})) == std::vector<std::string>{"mg-gcn 4 block"});
+    CHECK(labels(read(text, {"gpus=[2, 4]", "scheme=mg-gcn"})) == std::vector<std::string>{"mg-gcn 2 block", "mg-gcn 4 block"});
+    CHECK(labels(read(text, {"matrix.gpus=[4]", "matrix.scheme=mg-gcn"})) == std::vector<std::string>{"mg-gcn 4 block"});
+    CHECK(labels(read(head, {"gpus=2", "scheme.overlap=false"})) == std::vector<std::string>{"mg-gcn(overlap=false) 2 block"});
+    CHECK(read(text, {"train.lr=0.5"}).cells[0].train.learning_rate == 0.5);
+    CHECK(read(text, {"model.hidden=[4, 4]"}).cells[0].model.widths.size() == 2);
+    CHECK(read(text, {"matrix.model.hidden=[[4], [5]]", "gpus=2", "scheme=mg-gcn"}).cells.size() == 2);
+    CHECK(read(text, {"dataset.vertices=50"}).cells[0].dataset.name == "dcsbm-50");
+    CHECK(read(text, {"dataset=cora"}).cells[0].dataset.name == "cora");
+    CHECK(read(text, {"epochs=5", "epochs=6"}).cells[0].epochs == 6);
+    CHECK(read("scheme: serial\n", {"dataset={generate: grid, vertices: 4}"}).cells[0].dataset.name == "grid-4");
+    CHECK(read(head + "matrix: {train.lr: [1, 2]}\n", {"train.lr=3"}).cells.size() == 1);
+}
+
+TEST_CASE("paths start at the file's folder, may name variables, and are absolute in the cell") {
+    const auto folder = std::filesystem::temp_directory_path() / ("gnnbench_spec_" + std::to_string(getpid()));
+    std::filesystem::create_directories(folder / "data");
+    std::ofstream(folder / "data/a.tsv") << "0 1\n";
+    std::ofstream(folder / "exp.yaml") << "dataset: {path: data/a.tsv, directed: false}\nscheme: serial\n";
+    std::ofstream(folder / "env.yaml") << "dataset: {path: \"${GNNBENCH_TEST_PATH:-data}/a.tsv\"}\nscheme: serial\n";
+    const test::FakePlugins plugins;
+    const test::FakeDatasets datasets;
+    const auto source = [&](const char* file) {
+        return load_experiment(folder / file, {{}, 8, 1}, plugins, datasets).cells.at(0).dataset.source;
+    };
+    const std::string whole = (folder / "data/a.tsv").string();
+    CHECK(source("exp.yaml") == nlohmann::json{{"path", whole}, {"format", "edge-list"}, {"directed", false}});
+    CHECK(source("env.yaml")["path"] == whole);
+    setenv("GNNBENCH_TEST_PATH", (folder / "data/../data").c_str(), 1);
+    CHECK(source("env.yaml")["path"] == whole);
+    unsetenv("GNNBENCH_TEST_PATH");
+    std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("ten thousand cells expand well under a second") {
+    std::string seeds;
+    for (int i = 0; i < 2500; ++i) seeds += std::to_string(i) + ", ";
+    const auto start = std::chrono::steady_clock::now();
+    const Experiment e = read("dataset: {generate: dcsbm}\nmatrix:\n  scheme: [cagnet-1d, mg-gcn]\n  gpus: [2, 4]\n  seed: [" + seeds + "]\n");
+    const double s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    INFO("seconds: " << s);
+    CHECK(e.cells.size() == 10000);
+    CHECK(s < 3);  // 0.3 measured; room for sanitizers and busy machines
+}

@@ -1,0 +1,140 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <gnnbench/kernel.hpp>
+#include <gnnbench/strategy.hpp>
+
+#include "spec/experiment.hpp"
+#include "spec/sources.hpp"
+
+/// Plugins and datasets that exist only here, with what an experiment can ask of them.
+
+namespace gnnbench::test {
+
+/// Runs on any number of ranks, or on one only, or on squares only; 'overlap' and 'depth' are its parameters.
+class FakeStrategy : public Strategy {
+public:
+    enum class Ranks { any, one, square };
+    explicit FakeStrategy(Ranks ranks) : ranks_(ranks) {}
+    std::string why_unsupported(const Setting& s) const override {
+        if (ranks_ == Ranks::one && s.ranks != 1) return "needs one rank; " + std::to_string(s.ranks) + " given";
+        if (ranks_ == Ranks::square && s.ranks != 1 && s.ranks != 4 && s.ranks != 9)
+            return "needs a square number of ranks; " + std::to_string(s.ranks) + " given";
+        return {};
+    }
+    Volume stated_volume(const Problem&, int, std::int64_t) const override { return {}; }
+    std::unique_ptr<Trainer> make_trainer(const Problem&, Rank) const override { return nullptr; }
+
+private:
+    Ranks ranks_;
+};
+
+class FakePartitioner : public Partitioner {
+public:
+    std::string why_unsupported(const GraphSize& graph, const PartitionNeed& need, const Params&) const override {
+        return graph.vertices < need.parts ? "fewer vertices than parts" : "";
+    }
+    Partition partition(const GraphView&, const PartitionNeed&, const Params&, std::uint64_t) const override { return {}; }
+};
+
+class FakeKernel : public KernelPlugin {
+public:
+    explicit FakeKernel(std::string missing) : missing_(std::move(missing)) {}
+    std::string why_unsupported(const KernelSetting&) const override { return missing_; }
+    std::string device_name(const KernelSetting&) const override { return "none"; }
+    std::unique_ptr<Kernel> create(const KernelSetting&) const override { return nullptr; }
+
+private:
+    std::string missing_;
+};
+
+inline constexpr ParamDecl overlap_params[] = {
+    {"overlap", ParamType::boolean, "true", 0, 0, nullptr, "communication under computation"},
+    {"depth", ParamType::integer, "2", 1, 8, nullptr, "buffers"},
+};
+inline constexpr ParamDecl metis_params[] = {
+    {"objective", ParamType::choice, "cut", 0, 0, "cut|volume", "what is made small"},
+    {"imbalance", ParamType::real, "0.03", 0, 1, nullptr, "allowed"},
+};
+inline constexpr ParamDecl graph_params[] = {
+    {"vertices", ParamType::integer, "20000", 1, 1e9, nullptr, "vertices"},
+    {"average_degree", ParamType::real, "40", 0, 1e5, nullptr, "entries per vertex"},
+    {"features", ParamType::integer, "64", 1, 65536, nullptr, "features per vertex"},
+    {"classes", ParamType::integer, "8", 1, 1000000, nullptr, "classes"},
+};
+inline constexpr ParamDecl list_params[] = {
+    {"directed", ParamType::boolean, "true", 0, 0, nullptr, "edges as listed"},
+};
+
+class FakePlugins : public PluginSource {
+public:
+    std::vector<std::string> names(PluginKind kind) const override {
+        if (kind == PluginKind::strategy) return {"cagnet-1d", "mg-gcn", "serial", "square"};
+        if (kind == PluginKind::partitioner) return {"block", "metis", "random"};
+        return {"cpu", "cuda"};
+    }
+    std::optional<PluginFacts> find(PluginKind kind, std::string_view name) const override {
+        for (const std::string& n : names(kind)) {
+            if (n != name) continue;
+            if (name == "mg-gcn") return PluginFacts{version, "", overlap_params};
+            if (name == "metis") return PluginFacts{version, "", metis_params};
+            return PluginFacts{version, "", {}};
+        }
+        return {};
+    }
+    const Strategy& strategy(std::string_view name) const override {
+        return name == "serial" ? one_ : name == "square" ? square_ : any_;
+    }
+    const Partitioner& partitioner(std::string_view) const override { return partitioner_; }
+    const KernelPlugin& kernel(std::string_view name) const override { return name == "cuda" ? cuda_ : cpu_; }
+
+    std::string version = "1.0.0";
+
+private:
+    FakeStrategy any_{FakeStrategy::Ranks::any}, one_{FakeStrategy::Ranks::one}, square_{FakeStrategy::Ranks::square};
+    FakePartitioner partitioner_;
+    FakeKernel cpu_{""}, cuda_{"no CUDA device"};
+};
+
+class FakeDatasets : public DatasetSource {
+public:
+    std::vector<std::string> stores() const override { return {"amazon0601", "cora"}; }
+    std::vector<DatasetForm> generators() const override {
+        return {{"dcsbm", "communities", graph_params}, {"grid", "a mesh", graph_params}};
+    }
+    std::vector<DatasetForm> formats() const override {
+        return {{"edge-list", "lines", list_params}, {"metis", "METIS", {}}};
+    }
+    std::string detect_format(const std::filesystem::path& path) const override {
+        if (path.extension() == ".graph") return "metis";
+        if (path.extension() == ".tsv") return "edge-list";
+        throw DataError("the format is not known by the name " + path.filename().string());
+    }
+    std::string shown_name(const nlohmann::json& source) const override {
+        if (source.contains("store")) return source["store"];
+        if (source.contains("path")) return std::filesystem::path(source["path"].get<std::string>()).stem().string();
+        return source["generate"].get<std::string>() + "-" + source["vertices"].dump();
+    }
+};
+
+inline Experiment read(const std::string& text, std::vector<std::string> overrides = {}) {
+    static const FakePlugins plugins;
+    static const FakeDatasets datasets;
+    return read_experiment(text, "exp.yaml", {std::move(overrides), 8, 1}, plugins, datasets);
+}
+
+/// Everything said about a text that cannot be used; fails the test where it can.
+inline std::string complaint(const std::string& text, std::vector<std::string> overrides = {}) {
+    try {
+        read(text, std::move(overrides));
+    } catch (const ExperimentError& e) {
+        return e.what();
+    }
+    FAIL("accepted:\n" << text);
+    return {};
+}
+
+}  // namespace gnnbench::test

@@ -1,0 +1,76 @@
+// What would run, what is skipped and why, what is there.
+#include <chrono>
+
+#include "spec_fakes.hpp"
+
+#include "spec/plan.hpp"
+
+using namespace gnnbench;
+using gnnbench::test::read;
+
+namespace {
+
+Plan plan(const Experiment& e, Stored stored = {}, Again again = Again::missing, std::int64_t vertices = 100) {
+    static const test::FakePlugins plugins;
+    const PlanSources sources{
+        plugins,
+        [=](const DatasetChoice&) -> std::optional<DatasetFacts> {
+            if (vertices == 0) return {};
+            return DatasetFacts{{vertices, 10 * vertices, false}, 5, 3};
+        },
+        [=](const std::string&) { return stored; }};
+    return make_plan(e, sources, again, 4);
+}
+
+}  // namespace
+
+TEST_CASE("a cell that cannot run is skipped with the reason of whoever said so") {
+    const auto reason = [](const std::string& rest, std::int64_t vertices = 100) {
+        const Plan p = plan(read("dataset: cora\n" + rest), {}, Again::missing, vertices);
+        REQUIRE(p.cells.size() == 1);
+        CHECK((p.cells[0].verdict == Verdict::skipped) == !p.cells[0].reason.empty());
+        return p.cells[0].reason;
+    };
+    CHECK(reason("scheme: serial\ngpus: 2\n") == "scheme serial: needs one rank; 2 given");
+    CHECK(reason("scheme: square\ngpus: 6\n") == "scheme square: needs a square number of ranks; 6 given");
+    CHECK(reason("scheme: mg-gcn\nkernel: cuda\n") == "kernel cuda: no CUDA device");
+    CHECK(reason("scheme: mg-gcn\ngpus: 4\npartitioner: metis\n", 3) == "partitioner metis: fewer vertices than parts");
+    CHECK(reason("scheme: mg-gcn\ngpus: 4\npartitioner: metis\n", 0).empty());  // not known yet, so not judged
+    CHECK(reason("scheme: mg-gcn\nmodel: {aggregate_input: true}\ntrain: {dropout: 0.5}\n").find("input_dropout") !=
+          std::string::npos);
+    CHECK(reason("scheme: square\ngpus: 4\n").empty());
+}
+
+TEST_CASE("stored trials count, failures stay until asked for") {
+    const Experiment e = read("dataset: cora\nscheme: mg-gcn\ntrials: 5\ngpus: [2, 4]\n");
+    Plan p = plan(e);
+    CHECK(p.run == 2);
+    CHECK(p.trials == 10);
+    p = plan(e, {3, 1});
+    CHECK(p.cells[0].trials == 1);
+    CHECK(p.trials == 2);
+    p = plan(e, {3, 2});
+    CHECK(p.present == 2);
+    CHECK(p.trials == 0);
+    CHECK(p.cells[1].verdict == Verdict::present);
+    CHECK(plan(e, {3, 2}, Again::failed).trials == 4);
+    CHECK(plan(e, {5, 0}, Again::all).trials == 10);
+    CHECK(plan(e, {9, 0}).trials == 0);
+    CHECK(plan(e, {}, Again::missing, 0).unknown_dataset == 2);
+}
+
+TEST_CASE("more threads than cores is told") {
+    const Plan p = plan(read("dataset: cora\nscheme: mg-gcn\ngpus: [1, 2, 4]\nthreads_per_rank: 2\n"));
+    REQUIRE(p.cells.size() == 3);
+    CHECK_FALSE(p.cells[0].oversubscribed);
+    CHECK_FALSE(p.cells[1].oversubscribed);
+    CHECK(p.cells[2].oversubscribed);
+}
+
+TEST_CASE("a question has the widths a trial will have") {
+    const Cell c = read("dataset: cora\nscheme: mg-gcn\nmodel: {hidden: [32, 8]}\ntrain: {weight_decay: 0.5}\n").cells.at(0);
+    const Question known(c, DatasetFacts{{100, 10, false}, 7, 3});
+    CHECK(known.model.widths == std::vector<std::int64_t>{7, 32, 8, 3});
+    CHECK(known.train.weight_decay == std::vector<double>{0.5, 0.5, 0.5});
+    CHECK(Question(c, {}).model.layers() == 3);
+}
