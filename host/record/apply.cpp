@@ -1,0 +1,295 @@
+#include "record/apply.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include <gnnbench/error.hpp>
+
+namespace gnnbench {
+namespace {
+
+using nlohmann::json;
+
+/// A number where there is one; null, NaN written as null, and a missing key are all "not known".
+std::optional<double> real(const json& j, const char* key) {
+    const auto it = j.find(key);
+    return it != j.end() && it->is_number() ? std::optional(it->get<double>()) : std::nullopt;
+}
+std::optional<std::int64_t> integer(const json& j, const char* key) {
+    const auto it = j.find(key);
+    return it != j.end() && it->is_number() ? std::optional(it->get<std::int64_t>()) : std::nullopt;
+}
+std::string as_text(const json& j) {
+    if (j.is_null() || (j.is_boolean() && !j.get<bool>())) return "";
+    if (j.is_string()) return j.get<std::string>();
+    if (j.is_array()) {
+        std::string all;
+        for (const json& part : j) all += (all.empty() ? "" : ", ") + as_text(part);
+        return all;
+    }
+    return j.dump();
+}
+/// Lists become "a, b"; missing, null and false become "".
+std::string text(const json& j, const char* key) {
+    const auto it = j.find(key);
+    return it == j.end() ? "" : as_text(*it);
+}
+bool flag(const json& j, const char* key) {
+    const auto it = j.find(key);
+    return it != j.end() && it->is_boolean() && it->get<bool>();
+}
+/// Entry i of the list under `key`, or null.
+json entry(const json& j, const char* key, std::size_t i) {
+    const auto it = j.find(key);
+    return it != j.end() && it->is_array() && i < it->size() ? (*it)[i] : json();
+}
+const json& object(const json& j, const char* key) {
+    static const json none = json::object();
+    const auto it = j.find(key);
+    return it != j.end() && it->is_object() ? *it : none;
+}
+std::size_t length(const json& j, const char* key) {
+    const auto it = j.find(key);
+    return it != j.end() && it->is_array() ? it->size() : 0;
+}
+
+}  // namespace
+
+LineApplier::LineApplier(sqlite::Connection& c)
+    : connection_(&c),
+      add_epoch_(c.prepare("INSERT INTO epoch VALUES (?,?,?,?,?) ON CONFLICT DO NOTHING", "store an epoch")),
+      add_rank_(c.prepare("INSERT INTO rank_epoch VALUES (?,?,?,?,?,?) ON CONFLICT DO NOTHING",
+                          "store an epoch's rank")),
+      add_phase_(c.prepare("INSERT INTO rank_phase VALUES (?,?,?,?,?) ON CONFLICT DO NOTHING",
+                           "store an epoch's phases")),
+      add_volume_(c.prepare("INSERT INTO rank_volume VALUES (?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING",
+                            "store an epoch's volume")),
+      find_trial_(c.prepare("SELECT id FROM trial WHERE uuid = ?", "look for a trial")) {}
+
+void LineApplier::apply(const json& line) try {
+    const std::string type = line.at("type");
+    if (type == "trial") return trial(line);
+    const std::int64_t id = trial_id(line.at("trial"));
+    if (type == "start")
+        start(id, line);
+    else if (type == "setup")
+        setup(id, line);
+    else if (type == "epoch")
+        epoch(id, line);
+    else if (type == "evaluation")
+        evaluation(id, line);
+    else if (type == "verification")
+        verification(id, line);
+    else if (type == "end")
+        end(id, line);
+    else if (type == "outcome")
+        outcome(id, line);
+    else
+        throw DataError(
+            fmt::format("a journal line of type '{}' is unknown; known are trial, start, setup, epoch, "
+                        "evaluation, verification, end and outcome.",
+                        type));
+} catch (const json::exception& e) {
+    const std::string shown = line.dump(-1, ' ', false, json::error_handler_t::replace).substr(0, 160);
+    throw DataError(fmt::format("a journal line does not follow its contract ({}): {}", e.what(), shown));
+} catch (const SpecError& e) {  // a value that the schema refuses
+    throw DataError(fmt::format("a journal line does not follow its contract: {}", e.what()));
+}
+
+std::int64_t LineApplier::trial_id(const std::string& uuid) {
+    if (const auto known = trial_ids_.find(uuid); known != trial_ids_.end()) return known->second;
+    find_trial_.bind(uuid);
+    if (!find_trial_.step())
+        throw DataError(
+            fmt::format("a journal line is about the trial {}, whose 'trial' line is missing before it.", uuid));
+    const std::int64_t id = find_trial_.integer(0);
+    find_trial_.reset();
+    return trial_ids_[uuid] = id;
+}
+
+std::int64_t LineApplier::experiment(const std::string& name) {
+    connection_
+        ->prepare("INSERT INTO experiment (name, first_seen) VALUES (?,?) ON CONFLICT DO NOTHING",
+                  "store an experiment")
+        .run(name, utc_now());
+    auto find = connection_->prepare("SELECT id FROM experiment WHERE name = ?", "look for an experiment");
+    find.bind(name);
+    find.step();
+    return find.integer(0);
+}
+
+std::int64_t LineApplier::cell(const CellRecord& c) {
+    connection_
+        ->prepare(
+            "INSERT INTO cell (digest, identity, verification_key, dataset, dataset_digest, "
+            "scheme, scheme_label, partitioner, partitioner_label, kernel, gpus, threads_per_rank, "
+            "precision, hidden, layers, optimizer, learning_rate, dropout, seed, epochs, warmup) "
+            "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING",
+            "store a cell")
+        .run(c.digest, c.identity.dump(), c.verification_key, c.dataset, c.dataset_digest, c.scheme,
+             c.scheme_label.empty() ? c.scheme : c.scheme_label, c.partitioner,
+             c.partitioner_label.empty() ? c.partitioner : c.partitioner_label, c.kernel, c.gpus,
+             c.threads_per_rank, c.precision, c.hidden, c.layers, c.optimizer, c.learning_rate, c.dropout, c.seed,
+             c.epochs, c.warmup);
+    auto find = connection_->prepare("SELECT id FROM cell WHERE digest = ?", "look for a cell");
+    find.bind(c.digest);
+    find.step();
+    return find.integer(0);
+}
+
+std::int64_t LineApplier::machine(const json& description) {
+    const std::string fingerprint = machine_fingerprint(description);
+    const std::string cpu = text(description, "cpu");
+    connection_
+        ->prepare(
+            "INSERT INTO machine (fingerprint, description, cpu, cores) VALUES (?,?,?,?) ON CONFLICT DO NOTHING",
+            "store a machine")
+        .run(fingerprint, description.dump(), cpu.empty() ? std::nullopt : std::optional(cpu),
+             integer(description, "cores"));
+    auto find = connection_->prepare("SELECT id FROM machine WHERE fingerprint = ?", "look for a machine");
+    find.bind(fingerprint);
+    find.step();
+    return find.integer(0);
+}
+
+void LineApplier::trial(const json& l) {
+    const std::int64_t experiment_id = experiment(l.at("experiment"));
+    const std::int64_t cell_id = cell(cell_record_from_json(l));
+    connection_
+        ->prepare(
+            "INSERT INTO experiment_cell VALUES (?1, ?2, (SELECT coalesce(max(position) + 1, 0) "
+            "FROM experiment_cell WHERE experiment_id = ?1)) ON CONFLICT DO NOTHING",
+            "store a cell of an experiment")
+        .run(experiment_id, cell_id);
+    connection_
+        ->prepare(
+            "INSERT INTO trial (uuid, cell_id, experiment_id, machine_id, number, block, "
+            "purpose, started, provenance, oversubscribed) VALUES (?,?,?,?,?,?,?,?,?,?) "
+            "ON CONFLICT DO NOTHING",
+            "store a trial")
+        .run(l.at("trial").get<std::string>(), cell_id, experiment_id, machine(l.at("machine")),
+             l.at("index").get<std::int64_t>(), l.value("block", 0), l.value("purpose", "measure"),
+             l.at("started").get<std::string>(), object(l, "provenance").dump(), flag(l, "oversubscribed"));
+}
+
+void LineApplier::start(std::int64_t trial, const json& l) {
+    // The device of all ranks, each kind named once.
+    std::string devices;
+    auto add = connection_->prepare(
+        "INSERT INTO trial_rank (trial_id, rank, host, pid, device) VALUES (?,?,?,?,?) ON CONFLICT DO UPDATE SET "
+        "host = excluded.host, pid = excluded.pid, device = excluded.device",
+        "store a trial's ranks");
+    const auto ranks = l.at("ranks").get<std::int64_t>();
+    for (std::int64_t r = 0; r < ranks; ++r) {
+        const auto i = static_cast<std::size_t>(r);
+        const std::string device = as_text(entry(l, "device", i));
+        const json pid = entry(l, "pids", i);
+        if (!device.empty() && devices.find(device) == std::string::npos)
+            devices += (devices.empty() ? "" : ", ") + device;
+        add.run(trial, r, as_text(entry(l, "hosts", i)),
+                pid.is_number() ? std::optional(pid.get<std::int64_t>()) : std::nullopt, device);
+    }
+    connection_->prepare("UPDATE trial SET ranks = ?, device = ?, mpi = ? WHERE id = ?", "store a trial's start")
+        .run(ranks, devices, text(l, "mpi"), trial);
+}
+
+void LineApplier::setup(std::int64_t trial, const json& l) {
+    const json &seconds = object(l, "seconds"), &partition = object(l, "partition"), &data = object(l, "dataset");
+    connection_
+        ->prepare(
+            "UPDATE trial SET load_s=?, partition_s=?, build_s=?, setup_s=?, edge_cut=?, "
+            "connectivity_minus_one=?, vertex_imbalance=?, nonzero_imbalance=?, vertices=?, edges=?, "
+            "features=?, classes=?, synthetic=?, aggregated_input=?, approximation=?, notes=? WHERE id=?",
+            "store a trial's set-up")
+        .run(real(seconds, "load"), real(seconds, "partition"), real(seconds, "build"), real(seconds, "total"),
+             integer(partition, "edge_cut"), integer(partition, "connectivity_minus_one"),
+             real(partition, "vertex_imbalance"), real(partition, "nonzero_imbalance"), integer(data, "vertices"),
+             integer(data, "edges"), integer(data, "features"), integer(data, "classes"), text(data, "synthetic"),
+             flag(l, "aggregated_input"), text(l, "approximation"), text(l, "notes"), trial);
+
+    auto memory = connection_->prepare(
+        "INSERT INTO trial_rank (trial_id, rank, memory_bytes) VALUES (?,?,?) "
+        "ON CONFLICT DO UPDATE SET memory_bytes = excluded.memory_bytes",
+        "store a trial's memory");
+    for (std::size_t r = 0; r < length(l, "memory_bytes"); ++r)
+        memory.run(trial, r, entry(l, "memory_bytes", r).get<std::int64_t>());
+
+    auto stated = connection_->prepare("INSERT INTO stated_volume VALUES (?,?,?,?,?,?,?) ON CONFLICT DO NOTHING",
+                                       "store a trial's stated volume");
+    for (std::size_t r = 0; r < length(l, "stated"); ++r)
+        for (const json& v : l["stated"][r])
+            stated.run(trial, r, v.at("operation").get<std::string>(), v.at("content").get<std::string>(),
+                       v.at("sent_bytes").get<std::int64_t>(), v.at("received_bytes").get<std::int64_t>(),
+                       v.at("messages").get<std::int64_t>());
+}
+
+void LineApplier::epoch(std::int64_t trial, const json& l) {
+    const auto epoch = l.at("epoch").get<std::int64_t>();
+    const json& ranks = l.at("ranks");
+    double slowest_s = 0;
+    for (const json& r : ranks) slowest_s = std::max(slowest_s, r.at("wall_s").get<double>());
+    add_epoch_.run(trial, epoch, flag(l, "warmup"), real(l, "loss"), slowest_s);
+    if (connection_->changes() == 0) return;  // here already, with all its ranks: a line is one transaction
+    std::int64_t rank = 0;
+    for (const json& r : ranks) {
+        add_rank_.run(trial, epoch, rank, r.at("wall_s").get<double>(), real(r, "total_comm_s"),
+                      integer(r, "peak_memory_bytes"));
+        for (const auto& [phase, seconds] : object(r, "phases").items())
+            add_phase_.run(trial, epoch, rank, phase, seconds.get<double>());
+        for (std::size_t i = 0; i < length(r, "volume"); ++i) {
+            const json& v = r["volume"][i];
+            add_volume_.run(trial, epoch, rank, v.at("operation").get_ref<const std::string&>(),
+                            v.at("content").get_ref<const std::string&>(), v.at("sent_bytes").get<std::int64_t>(),
+                            v.at("received_bytes").get<std::int64_t>(), v.at("messages").get<std::int64_t>());
+        }
+        ++rank;
+    }
+    // A worker that outlived its trial's outcome still counts.
+    auto over =
+        connection_->prepare("SELECT 1 FROM trial WHERE id = ? AND status <> 'running'", "look at a trial");
+    over.bind(trial);
+    if (over.step()) {
+        over.reset();
+        summarise_trial(*connection_, trial);
+    }
+}
+
+void LineApplier::evaluation(std::int64_t trial, const json& l) {
+    connection_
+        ->prepare("INSERT INTO evaluation VALUES (?,?,?,?,?,?) ON CONFLICT DO NOTHING", "store an evaluation")
+        .run(trial, l.at("epoch").get<std::int64_t>(), real(l, "train"), real(l, "validation"), real(l, "test"),
+             real(l, "wall_s"));
+}
+
+void LineApplier::verification(std::int64_t trial, const json& l) {
+    const auto equal = l.find("volume_equal");
+    connection_
+        ->prepare(
+            "INSERT OR REPLACE INTO verification SELECT t.id, c.verification_key, ?,?,?,?,?,?,? FROM trial t "
+            "JOIN cell c ON c.id = t.cell_id WHERE t.id = ?",
+            "store a verification")
+        .run(l.at("status").get<std::string>(), text(l, "reason"), real(l, "loss_error"),
+             real(l, "gradient_error"),
+             equal != l.end() && equal->is_boolean() ? std::optional<int>(equal->get<bool>()) : std::nullopt,
+             integer(l, "sampled_vertices").value_or(0), text(l, "detail"), trial);
+}
+
+/// What the worker says of its own end. The host's outcome has the last word; this keeps the reason in case it
+/// never comes.
+void LineApplier::end(std::int64_t trial, const json& l) {
+    connection_->prepare("UPDATE trial SET reason = ? WHERE id = ? AND status = 'running'", "store a trial's end")
+        .run(text(l, "reason"), trial);
+}
+
+void LineApplier::outcome(std::int64_t trial, const json& l) {
+    connection_
+        ->prepare("UPDATE trial SET status = ?, reason = ?, log_tail = ?, ended = ?, wall_s = ? WHERE id = ?",
+                  "store a trial's outcome")
+        .run(l.at("status").get<std::string>(), text(l, "reason"), text(l, "log_tail"), text(l, "ended"),
+             real(l, "wall_s"), trial);
+    summarise_trial(*connection_, trial);
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,92 @@
+#include "record/claims.hpp"
+
+#include <unistd.h>
+
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "record/replay.hpp"
+#include "record/sqlite.hpp"
+
+namespace gnnbench {
+namespace {
+
+struct Holder {
+    std::string journal, host, since;
+    std::int64_t pid;
+};
+
+std::optional<Holder> holder_of(sqlite::Connection& c, const TrialKey& k) {
+    auto q = c.prepare(
+        "SELECT journal, host, claimed, pid FROM claim WHERE cell_digest = ? AND machine = ? "
+        "AND purpose = ? AND number = ?",
+        "look for a claim");
+    q.bind(k.cell_digest, k.machine, k.purpose, k.number);
+    if (!q.step()) return std::nullopt;
+    Holder h{q.text(0), q.text(1), q.text(2), q.integer(3)};
+    q.reset();
+    return h;
+}
+
+std::string host_name() {
+    char name[256] = "host";
+    return ::gethostname(name, sizeof name - 1) == 0 ? name : "host";
+}
+
+}  // namespace
+
+int conclusive_trials(const Database& database, const TrialKey& k) {
+    // A verification serves every cell of its key, whatever its number.
+    const std::string sql = fmt::format(
+        "SELECT t.status FROM trial t JOIN cell c ON c.id = t.cell_id JOIN machine m ON m.id = t.machine_id "
+        "WHERE {} = ?1 AND m.fingerprint = ?2 AND t.purpose = ?3{}",
+        k.purpose == "verify" ? "c.verification_key" : "c.digest",
+        k.purpose == "verify" ? "" : " AND t.number = ?4");
+    auto q = database.connection().prepare(sql, "count a cell's trials");
+    if (k.purpose == "verify")
+        q.bind(k.cell_digest, k.machine, k.purpose);
+    else
+        q.bind(k.cell_digest, k.machine, k.purpose, k.number);
+    int n = 0;
+    while (q.step()) n += is_conclusive(q.text(0));
+    return n;
+}
+
+Claim claim_trial(Database& database, const Journal& journal, const TrialKey& k, int seen_conclusive) {
+    sqlite::Connection& c = database.connection();
+    for (;;) {
+        std::string stale;
+        {
+            sqlite::Transaction transaction(c);
+            if (const auto held = holder_of(c, k); held && held->journal != journal.name()) {
+                const DeadJournal other(journal_folder(database.path()) / held->journal);
+                if (other.state() == DeadJournal::State::alive)
+                    return {ClaimState::held_by_other,
+                            fmt::format("{}, process {}, since {}", held->host, held->pid, held->since)};
+                if (other.state() == DeadJournal::State::dead) stale = held->journal;
+            }
+            if (stale.empty()) {
+                if (conclusive_trials(database, k) != seen_conclusive) return {ClaimState::done_by_other, ""};
+                c.prepare("INSERT OR REPLACE INTO claim VALUES (?,?,?,?,?,?,?,?)", "claim a trial")
+                    .run(k.cell_digest, k.machine, k.purpose, k.number, journal.name(), host_name(), ::getpid(),
+                         utc_now());
+                transaction.commit();
+                return {ClaimState::claimed, ""};
+            }
+        }
+        // What the dead process measured must be in the database before its trial is judged missing.
+        replay_journal(database, journal_folder(database.path()) / stale);
+    }
+}
+
+void release_trial(Database& database, const Journal& journal, const TrialKey& k) {
+    database.connection()
+        .prepare(
+            "DELETE FROM claim WHERE cell_digest = ? AND machine = ? AND purpose = ? AND number = ? AND journal = "
+            "?",
+            "release a trial")
+        .run(k.cell_digest, k.machine, k.purpose, k.number, journal.name());
+}
+
+}  // namespace gnnbench

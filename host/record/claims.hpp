@@ -1,0 +1,37 @@
+#pragma once
+#include <string>
+
+#include "record/database.hpp"
+#include "record/journal.hpp"
+
+namespace gnnbench {
+
+/// One trial to run: nobody else may run it at the same time.
+struct TrialKey {
+    std::string cell_digest;
+    std::string machine;  ///< fingerprint
+    int number = 0;
+    std::string purpose = "measure";
+};
+
+enum class ClaimState {
+    claimed,        ///< run it
+    held_by_other,  ///< another living process runs it now; look again later
+    done_by_other   ///< another process has finished it since the caller looked
+};
+struct Claim {
+    ClaimState state;
+    std::string holder;  ///< "host, process 123, since …" where held_by_other
+};
+
+/// Conclusive trials there are for the key now.
+int conclusive_trials(const Database& database, const TrialKey& key);
+
+/// Takes a trial for the process that owns `journal`. `seen_conclusive`: how many conclusive trials of this
+/// number the caller knew of (TrialState::conclusive). A claim of a dead process is taken over, after what it
+/// recorded has been replayed. For purpose `verify`, cell_digest is the verification key.
+Claim claim_trial(Database& database, const Journal& journal, const TrialKey& key, int seen_conclusive);
+/// To be called after the trial's outcome was applied to the database.
+void release_trial(Database& database, const Journal& journal, const TrialKey& key);
+
+}  // namespace gnnbench

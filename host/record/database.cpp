@@ -1,0 +1,170 @@
+#include "record/database.hpp"
+
+#include <chrono>
+#include <map>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include <gnnbench/error.hpp>
+
+#include "record/apply.hpp"
+#include "record/migrations.hpp"
+#include "record/sqlite.hpp"
+
+namespace gnnbench {
+namespace {
+
+/// SQLite does not wait its turn for a change of journal mode, so that several processes that open a new
+/// database at once would trip over each other.
+void use_wal(sqlite::Connection& c) {
+    using namespace std::chrono_literals;
+    for (int tries = 0;; ++tries) {
+        try {
+            auto mode = c.prepare("PRAGMA journal_mode = WAL", "use a write-ahead log");
+            if (mode.step() && mode.text(0) == "wal") return;
+            throw EnvironmentError(
+                fmt::format("the file system of {} does not allow SQLite's write-ahead log (a network folder?). "
+                            "Name a database "
+                            "on a local disk with --database.",
+                            c.path().string()));
+        } catch (const EnvironmentError& e) {
+            if (tries == 200 || std::string_view(e.what()).find("locked") == std::string_view::npos) throw;
+        }
+        std::this_thread::sleep_for(50ms);
+    }
+}
+
+void check_writable(sqlite::Connection& c) {
+    // A file in a folder that cannot be written has no place for its log; beginning to write shows it.
+    sqlite::Transaction t(c);
+    c.execute("PRAGMA user_version", "write");
+}
+
+}  // namespace
+
+bool is_conclusive(std::string_view status) {
+    return status != "running" && status != "interrupted" && status != "skipped";
+}
+
+Database::Database(const std::filesystem::path& path) : path_(path) {
+    std::error_code ignored;
+    if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), ignored);
+    connection_ = std::make_unique<sqlite::Connection>(path, sqlite::Access::read_write);
+    check_writable(*connection_);
+    use_wal(*connection_);
+    // NORMAL: after a power loss the last commits may be missing, never inconsistent.
+    connection_->execute("PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY",
+                         "set up the connection");
+    migrate(*connection_);
+    applier_ = std::make_unique<LineApplier>(*connection_);
+}
+
+Database::Database(Database&&) noexcept = default;
+Database& Database::operator=(Database&& o) noexcept {
+    applier_.reset();  // its statements belong to the connection
+    path_ = std::move(o.path_);
+    connection_ = std::move(o.connection_);
+    applier_ = std::move(o.applier_);
+    return *this;
+}
+Database::~Database() = default;
+
+ApplyResult Database::apply(std::span<const nlohmann::json> lines) {
+    ApplyResult result;
+    if (lines.empty()) return result;
+    sqlite::Transaction transaction(*connection_);
+    for (const nlohmann::json& line : lines) {
+        connection_->execute("SAVEPOINT line", "begin a line");
+        try {
+            applier_->apply(line);
+            ++result.lines;
+        } catch (const DataError& e) {
+            connection_->execute("ROLLBACK TO line", "leave out a line");
+            applier_->forget();
+            result.problems.emplace_back(e.what());
+        } catch (...) {
+            applier_->forget();
+            throw;
+        }
+        connection_->execute("RELEASE line", "end a line");
+    }
+    transaction.commit();
+    return result;
+}
+
+void Database::register_experiment(const std::string& name, const std::string& spec,
+                                   std::span<const CellRecord> cells) {
+    sqlite::Transaction transaction(*connection_);
+    const std::int64_t id = applier_->experiment(name);
+    connection_->prepare("UPDATE experiment SET spec = ? WHERE id = ?", "store an experiment").run(spec, id);
+    connection_->prepare("DELETE FROM experiment_cell WHERE experiment_id = ?", "store an experiment").run(id);
+    auto add = connection_->prepare("INSERT INTO experiment_cell VALUES (?,?,?) ON CONFLICT DO NOTHING",
+                                    "store an experiment's cell");
+    int position = 0;
+    for (const CellRecord& c : cells) add.run(id, applier_->cell(c), position++);
+    transaction.commit();
+}
+
+std::vector<TrialState> Database::trials_of(const std::string& cell_digest, const std::string& machine) const {
+    auto q = connection_->prepare(
+        "SELECT t.number, t.uuid, t.status, t.reason, json_extract(t.provenance, '$.build') FROM trial t "
+        "JOIN cell c ON c.id = t.cell_id JOIN machine m ON m.id = t.machine_id "
+        "WHERE c.digest = ? AND m.fingerprint = ? AND t.purpose = 'measure' ORDER BY t.started, t.id",
+        "read a cell's trials");
+    q.bind(cell_digest, machine);
+    std::map<int, TrialState> by_number;
+    while (q.step()) {
+        TrialState& s = by_number[static_cast<int>(q.integer(0))];
+        const std::string status = q.text(2);
+        const bool conclusive = is_conclusive(status);
+        if (conclusive || s.conclusive == 0)
+            s = {static_cast<int>(q.integer(0)), q.text(1), status, q.text(3), q.text(4), s.conclusive};
+        s.conclusive += conclusive;
+    }
+    std::vector<TrialState> states;
+    for (auto& [number, state] : by_number) states.push_back(std::move(state));
+    return states;
+}
+
+std::optional<VerificationRecord> Database::verification(const std::string& key) const {
+    auto q = connection_->prepare(
+        "SELECT t.uuid, t.status, t.reason, v.status, v.reason, v.detail, v.loss_error, v.gradient_error, "
+        "v.volume_equal, v.sampled_vertices FROM cell c JOIN trial t ON t.cell_id = c.id AND t.purpose = 'verify' "
+        "LEFT JOIN verification v ON v.trial_id = t.id WHERE c.verification_key = ? AND t.status <> 'running' "
+        "ORDER BY (v.status IS NULL), t.started DESC, t.id DESC LIMIT 1",
+        "look for a verification");
+    q.bind(key);
+    if (!q.step()) return std::nullopt;
+    VerificationRecord r{.trial = q.text(0),
+                         .status = q.text(3),
+                         .reason = q.text(4),
+                         .detail = q.text(5),
+                         .loss_error = q.maybe_real(6),
+                         .gradient_error = q.maybe_real(7),
+                         .volume_equal = {},
+                         .sampled_vertices = q.integer(9)};
+    if (!q.is_null(8)) r.volume_equal = q.integer(8) != 0;
+    if (r.status.empty()) {
+        r.status = "unverified";
+        r.reason =
+            fmt::format("the verification ended {}{}{}", q.text(1), q.text(2).empty() ? "" : ": ", q.text(2));
+    }
+    q.reset();
+    return r;
+}
+
+std::int64_t remove_trials(Database& database, std::span<const std::string> trials) {
+    sqlite::Transaction transaction(database.connection());
+    auto remove = database.connection().prepare("DELETE FROM trial WHERE uuid = ?", "remove a trial");
+    std::int64_t removed = 0;
+    for (const std::string& t : trials) {
+        remove.run(t);
+        removed += database.connection().changes();
+    }
+    database.applier().forget();
+    transaction.commit();
+    return removed;
+}
+
+}  // namespace gnnbench

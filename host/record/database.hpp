@@ -1,0 +1,79 @@
+#pragma once
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "record/lines.hpp"
+
+namespace gnnbench {
+
+namespace sqlite {
+class Connection;
+}
+class LineApplier;
+
+/// A trial is conclusive unless it runs, was interrupted or was skipped: those are due again.
+bool is_conclusive(std::string_view status);
+
+/// What is known of trial `number` of a cell on one machine: its newest conclusive trial, else its newest.
+struct TrialState {
+    int number = 0;
+    std::string trial, status, reason;
+    std::string build;   ///< provenance's "build" (source digest), if it has one
+    int conclusive = 0;  ///< conclusive trials with this number; what claim() is told the caller saw
+};
+
+struct VerificationRecord {
+    std::string trial, status, reason, detail;  ///< status: verified failed unverified
+    std::optional<double> loss_error, gradient_error;
+    std::optional<bool> volume_equal;
+    std::int64_t sampled_vertices = 0;  ///< 0: the whole graph
+};
+
+struct ApplyResult {
+    std::int64_t lines = 0;
+    std::vector<std::string> problems;  ///< one sentence per line that breaks the contract; those are left out
+};
+
+/// The results, open for reading and writing: WAL mode, foreign keys on, schema brought up to date.
+class Database {
+public:
+    /// Makes the file where there is none. Throws EnvironmentError where it cannot be written.
+    explicit Database(const std::filesystem::path& path);
+    Database(Database&&) noexcept;
+    Database& operator=(Database&&) noexcept;
+    ~Database();
+
+    /// Journal lines in one transaction. Idempotent.
+    ApplyResult apply(std::span<const nlohmann::json> lines);
+
+    /// The experiment's file and the cells it has now, in its order; former ones leave the experiment, not the
+    /// database.
+    void register_experiment(const std::string& name, const std::string& spec, std::span<const CellRecord> cells);
+
+    /// States of the `measure` trials of a cell on a machine, by number.
+    std::vector<TrialState> trials_of(const std::string& cell_digest,
+                                      const std::string& machine_fingerprint) const;
+    /// The newest verification under the key; where the last try left none (it crashed), `unverified` with why.
+    std::optional<VerificationRecord> verification(const std::string& key) const;
+
+    /// For record's own functions (claims, replay, comparison).
+    sqlite::Connection& connection() const { return *connection_; }
+    LineApplier& applier() { return *applier_; }
+    const std::filesystem::path& path() const { return path_; }
+
+private:
+    std::filesystem::path path_;
+    std::unique_ptr<sqlite::Connection> connection_;
+    std::unique_ptr<LineApplier> applier_;
+};
+
+/// Removes trials (by UUID) with all that hangs on them. Returns how many there were.
+std::int64_t remove_trials(Database& database, std::span<const std::string> trials);
+
+}  // namespace gnnbench

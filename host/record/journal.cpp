@@ -1,0 +1,173 @@
+#include "record/journal.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <ctime>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include <gnnbench/error.hpp>
+
+namespace gnnbench {
+namespace {
+
+[[noreturn]] void fail(const char* doing, const std::filesystem::path& path, int error) {
+    const char* advice = error == ENOSPC || error == EDQUOT ? " Make room on that disk, then run again: what is "
+                                                              "recorded so far is kept."
+                         : error == EACCES || error == EROFS || error == EPERM
+                             ? " Choose a database in a folder you can write to."
+                             : "";
+    throw EnvironmentError(
+        fmt::format("cannot {} the journal {}: {}.{}", doing, path.string(), std::strerror(error), advice));
+}
+
+FileDescriptor open_or_fail(const char* doing, const std::filesystem::path& path, int flags) {
+    FileDescriptor file(::open(path.c_str(), flags | O_CLOEXEC, 0644));
+    if (file.get() < 0) fail(doing, path, errno);
+    return file;
+}
+
+std::string host_name() {
+    char name[256] = "host";
+    if (::gethostname(name, sizeof name - 1) != 0) return "host";
+    return name;
+}
+
+/// UTC with microseconds, fit for a file name.
+std::string start_stamp() {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    const auto us = std::chrono::duration_cast<std::chrono::microseconds>(now).count();
+    const std::time_t seconds = us / 1000000;
+    std::tm utc{};
+    ::gmtime_r(&seconds, &utc);
+    char text[32];
+    std::strftime(text, sizeof text, "%Y%m%dT%H%M%S", &utc);
+    return fmt::format("{}.{:06}", text, us % 1000000);
+}
+
+bool ends_inside_a_line(int fd) {
+    struct stat info {};
+    if (::fstat(fd, &info) != 0 || info.st_size == 0) return false;
+    char last = '\n';
+    return ::pread(fd, &last, 1, info.st_size - 1) == 1 && last != '\n';
+}
+
+/// Cuts off the `written` bytes of a line that did not fit, unless somebody has appended after them (readers
+/// then skip the torn line).
+void take_back(int fd, ssize_t written) {
+    const off_t end = ::lseek(fd, 0, SEEK_CUR);  // after an O_APPEND write: where that write ended
+    struct stat info {};
+    if (end < written || ::fstat(fd, &info) != 0 || info.st_size != end) return;
+    if (::ftruncate(fd, end - written) != 0) return;
+}
+
+}  // namespace
+
+FileDescriptor::~FileDescriptor() {
+    if (fd_ >= 0) ::close(fd_);
+}
+
+std::filesystem::path journal_folder(const std::filesystem::path& database) {
+    return database.string() + ".journals";
+}
+
+void JournalWriter::append(const nlohmann::json& line) {
+    std::string text = ends_inside_a_line(file_.get()) ? "\n" : "";
+    text += line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    text += '\n';
+    ssize_t written = -1;
+    do written = ::write(file_.get(), text.data(), text.size());
+    while (written < 0 && errno == EINTR);
+    if (written < 0) fail("append to", path_, errno);
+    if (static_cast<std::size_t>(written) < text.size()) {
+        // A short write is a full disk (or a limit on file size); asking for the rest tells which.
+        const ssize_t rest =
+            ::write(file_.get(), text.data() + written, text.size() - static_cast<std::size_t>(written));
+        if (rest == static_cast<ssize_t>(text.size()) - written) return;
+        const int error = rest < 0 ? errno : ENOSPC;
+        take_back(file_.get(), written + (rest > 0 ? rest : 0));
+        fail("append to", path_, error);
+    }
+}
+
+Journal Journal::create(const std::filesystem::path& database) {
+    const std::filesystem::path folder = journal_folder(database);
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error) fail("make the folder of", folder, error.value());
+    const std::string name = fmt::format("{}-{}-{}.jsonl", host_name(), ::getpid(), start_stamp());
+    // Locked before it gets the name that others look for, so that nobody can judge it dead.
+    const std::filesystem::path hidden = folder / ("." + name + ".new");
+    FileDescriptor file = open_or_fail("create", hidden, O_RDWR | O_APPEND | O_CREAT | O_EXCL);
+    if (::flock(file.get(), LOCK_SH | LOCK_NB) != 0) fail("lock", hidden, errno);
+    if (::rename(hidden.c_str(), (folder / name).c_str()) != 0) fail("name", folder / name, errno);
+    return Journal(std::move(file), folder / name);
+}
+
+void Journal::remove() {
+    if (::unlink(path_.c_str()) != 0 && errno != ENOENT) fail("remove", path_, errno);
+}
+
+WorkerJournal::WorkerJournal(const std::filesystem::path& path)
+    : JournalWriter(open_or_fail("open", path, O_RDWR | O_APPEND), path) {
+    if (::flock(file_.get(), LOCK_SH | LOCK_NB) != 0)
+        throw EnvironmentError(fmt::format(
+            "the journal {} is being replayed by another gnnbench, because the process that made it is gone; this "
+            "worker is of no use any more.",
+            path.string()));
+}
+
+JournalTail::JournalTail(std::filesystem::path path)
+    : path_(std::move(path)), file_(open_or_fail("read", path_, O_RDONLY)) {}
+
+std::vector<nlohmann::json> JournalTail::poll(std::size_t max_bytes) {
+    std::vector<nlohmann::json> lines;
+    std::string chunk(std::min(max_bytes, std::size_t{1} << 18), '\0');
+    for (std::size_t total = 0; total < max_bytes || lines.empty();) {
+        const ssize_t got = ::read(file_.get(), chunk.data(), chunk.size());
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) fail("read", path_, errno);
+        if (got == 0) break;
+        total += static_cast<std::size_t>(got);
+        std::string_view rest(chunk.data(), static_cast<std::size_t>(got));
+        for (std::size_t end; (end = rest.find('\n')) != std::string_view::npos; rest.remove_prefix(end + 1)) {
+            partial_ += rest.substr(0, end);
+            if (!partial_.empty()) {
+                nlohmann::json line = nlohmann::json::parse(partial_, nullptr, false);
+                if (line.is_object())
+                    lines.push_back(std::move(line));
+                else
+                    ++torn_;
+            }
+            partial_.clear();
+        }
+        partial_ += rest;
+    }
+    return lines;
+}
+
+DeadJournal::DeadJournal(std::filesystem::path path)
+    : path_(std::move(path)), file_(::open(path_.c_str(), O_RDWR | O_CLOEXEC)) {
+    if (file_.get() < 0) {
+        if (errno != ENOENT) fail("open", path_, errno);
+        return;
+    }
+    if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK) fail("lock", path_, errno);
+        state_ = State::alive;
+        return;
+    }
+    struct stat info {};
+    if (::fstat(file_.get(), &info) != 0) fail("look at", path_, errno);
+    state_ = info.st_nlink == 0 ? State::gone : State::dead;
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,99 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace gnnbench {
+
+/// A file descriptor that closes itself.
+class FileDescriptor {
+public:
+    FileDescriptor() = default;
+    explicit FileDescriptor(int fd) : fd_(fd) {}
+    FileDescriptor(FileDescriptor&& o) noexcept : fd_(std::exchange(o.fd_, -1)) {}
+    FileDescriptor& operator=(FileDescriptor&& o) noexcept {
+        std::swap(fd_, o.fd_);
+        return *this;
+    }
+    ~FileDescriptor();
+    int get() const { return fd_; }
+
+private:
+    int fd_ = -1;
+};
+
+/// `<database>.journals`
+std::filesystem::path journal_folder(const std::filesystem::path& database);
+
+/// The append side shared by host and worker: one line, one write(2) on a descriptor opened O_APPEND.
+/// Holds a shared lock (flock) for its life: a journal nobody locks is dead.
+class JournalWriter {
+public:
+    /// Throws EnvironmentError naming path and cause (full disk); what was written of the line is taken back.
+    /// After a line that a killed process tore, the next one starts on a fresh line.
+    void append(const nlohmann::json& line);
+    const std::filesystem::path& path() const { return path_; }
+
+protected:
+    JournalWriter(FileDescriptor file, std::filesystem::path path)
+        : file_(std::move(file)), path_(std::move(path)) {}
+    FileDescriptor file_;
+    std::filesystem::path path_;
+};
+
+/// A host process's journal: `<database>.journals/<host>-<pid>-<start>.jsonl`.
+class Journal : public JournalWriter {
+public:
+    static Journal create(const std::filesystem::path& database);
+    /// The file's name; claims are kept under it.
+    std::string name() const { return path_.filename().string(); }
+    /// Removes the file. To be called once every line of it is in the database.
+    void remove();
+
+private:
+    using JournalWriter::JournalWriter;
+};
+
+/// A worker's side: appends to a journal that its host made. While a worker of a dead host still runs, its
+/// lock keeps the journal from being judged dead.
+class WorkerJournal : public JournalWriter {
+public:
+    explicit WorkerJournal(const std::filesystem::path& path);
+};
+
+/// Reads what was appended since the last look. Only whole lines count.
+class JournalTail {
+public:
+    explicit JournalTail(std::filesystem::path path);
+    /// New lines, at most about `max_bytes` of them; empty when there is nothing new. Lines that are no JSON
+    /// (torn by a kill) are left out and counted.
+    std::vector<nlohmann::json> poll(std::size_t max_bytes = std::size_t{8} << 20);
+    std::int64_t torn_lines() const { return torn_; }
+
+private:
+    std::filesystem::path path_;
+    FileDescriptor file_;
+    std::string partial_;
+    std::int64_t torn_ = 0;
+};
+
+/// A journal that this process has to itself because nobody else locks it; `alive` if somebody does,
+/// `gone` if it was removed meanwhile.
+class DeadJournal {
+public:
+    enum class State { dead, alive, gone };
+    explicit DeadJournal(std::filesystem::path path);
+    State state() const { return state_; }
+    const std::filesystem::path& path() const { return path_; }
+
+private:
+    std::filesystem::path path_;
+    FileDescriptor file_;
+    State state_ = State::gone;
+};
+
+}  // namespace gnnbench

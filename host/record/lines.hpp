@@ -1,0 +1,62 @@
+#pragma once
+/// The journal lines that a host writes (README.md has the table), as structs.
+#include <cstdint>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+namespace gnnbench {
+
+/// A cell as results keep it: its identity, and plain columns to filter and show.
+struct CellRecord {
+    std::string digest;       ///< cell_digest(): what makes two cells the same
+    nlohmann::json identity;  ///< what it is a digest of
+    /// Equal for all cells that one verification serves (scheme, parameters and versions, model, partitioner,
+    /// ranks, kernel, precision, dataset).
+    std::string verification_key;
+    std::string dataset, dataset_digest;
+    std::string scheme, scheme_label;  ///< "mg-gcn", "mg-gcn(overlap=false)"
+    std::string partitioner, partitioner_label;
+    std::string kernel, precision;
+    std::string hidden;  ///< "64,64"
+    std::string optimizer;
+    double learning_rate = 0, dropout = 0;
+    int gpus = 1, threads_per_rank = 1, layers = 2;
+    std::uint64_t seed = 0;
+    std::int64_t epochs = 0, warmup = 0;
+};
+
+struct TrialStart {
+    std::string trial;       ///< new_uuid()
+    std::string experiment;  ///< its name
+    CellRecord cell;
+    int number = 0;                   ///< in its cell, from 0
+    int block = 0;                    ///< randomised block
+    std::string purpose = "measure";  ///< or "verify"
+    std::string started;              ///< utc_now()
+    nlohmann::json machine;           ///< what makes results comparable; `cpu` and `cores` are shown in tables
+    nlohmann::json provenance = nlohmann::json::object();
+    bool oversubscribed = false;
+};
+
+struct TrialOutcome {
+    std::string trial;
+    std::string status;  ///< ok skipped failed oom timeout crashed diverged interrupted
+    std::string reason, log_tail;
+    std::string ended;  ///< utc_now()
+    double wall_s = 0;
+};
+
+nlohmann::json trial_line(const TrialStart& t);
+nlohmann::json outcome_line(const TrialOutcome& o);
+
+nlohmann::json cell_to_json(const CellRecord& c);  ///< the trial line's fields of a cell
+CellRecord cell_record_from_json(const nlohmann::json& line);
+
+/// 32 hex digits: XXH3-128 of the machine description.
+std::string machine_fingerprint(const nlohmann::json& machine);
+std::string new_uuid();
+/// "2026-03-01T12:00:00.123Z"
+std::string utc_now();
+
+}  // namespace gnnbench

@@ -1,0 +1,85 @@
+#include "record/migrations.hpp"
+
+#include <sqlite3.h>
+
+#include <filesystem>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include <gnnbench/error.hpp>
+
+namespace gnnbench {
+namespace {
+
+constexpr Migration shipped[] = {
+#include "embedded_migrations.inc"
+};
+
+/// "GNNB": what `file` and we tell our databases by.
+constexpr std::int64_t application_id = 0x474e4e42;
+
+std::int64_t version_of(const sqlite::Connection& c) {
+    return c.integer("PRAGMA user_version", "read the schema version");
+}
+
+void check_ours(const sqlite::Connection& c, std::int64_t version, std::int64_t newest) {
+    const std::int64_t tables = c.integer("SELECT count(*) FROM sqlite_schema", "read");
+    const std::int64_t id = c.integer("PRAGMA application_id", "read");
+    if (tables > 0 && id != application_id)
+        throw EnvironmentError(
+            fmt::format("{} is an SQLite database of some other program, not of gnnbench. Name "
+                        "another database with --database.",
+                        c.path().string()));
+    if (version > newest)
+        throw EnvironmentError(
+            fmt::format("the database {} has schema version {}, written by a newer gnnbench; this one knows "
+                        "versions up to {}. "
+                        "Use the newer gnnbench, or name another database with --database.",
+                        c.path().string(), version, newest));
+}
+
+/// SQLite's online backup: a consistent copy while others may read.
+void back_up(sqlite::Connection& from, std::int64_t version) {
+    std::filesystem::path path = fmt::format("{}.backup-v{}", from.path().string(), version);
+    for (int n = 2; std::filesystem::exists(path); ++n)
+        path = fmt::format("{}.backup-v{}-{}", from.path().string(), version, n);
+    // A connection of its own reads what was committed, though `from` holds the write lock.
+    sqlite::Connection source(from.path(), sqlite::Access::read_only);
+    sqlite::Connection copy(path, sqlite::Access::read_write);
+    struct Finish {
+        void operator()(sqlite3_backup* b) const { sqlite3_backup_finish(b); }
+    };
+    const char* doing = "copy a database, before its schema changes,";
+    std::unique_ptr<sqlite3_backup, Finish> backup(
+        sqlite3_backup_init(copy.handle(), "main", source.handle(), "main"));
+    if (!backup) sqlite::fail(copy.handle(), sqlite3_errcode(copy.handle()), doing);
+    const int code = sqlite3_backup_step(backup.get(), -1);
+    if (code != SQLITE_DONE) sqlite::fail(copy.handle(), code, doing);
+}
+
+}  // namespace
+
+std::span<const Migration> shipped_migrations() { return shipped; }
+
+void migrate(sqlite::Connection& connection, std::span<const Migration> migrations) {
+    const auto newest = static_cast<std::int64_t>(migrations.size());
+    std::int64_t version = version_of(connection);
+    check_ours(connection, version, newest);
+    if (version == newest) return;
+    sqlite::Transaction transaction(connection);
+    version = version_of(connection);  // another process may have been here first
+    check_ours(connection, version, newest);
+    if (version == newest) return;
+    if (version > 0) back_up(connection, version);
+    for (; version < newest; ++version) {
+        const Migration& next = migrations[static_cast<std::size_t>(version)];
+        connection.execute(next.sql, fmt::format("apply the migration {}", next.name).c_str());
+    }
+    connection.execute(
+        fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", application_id, version),
+        "write the schema version");
+    transaction.commit();
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,19 @@
+#pragma once
+#include <span>
+
+#include "record/sqlite.hpp"
+
+namespace gnnbench {
+
+/// One file of schemas/results/, compiled in. The schema version is the number of those applied.
+struct Migration {
+    const char* name;  ///< NNNN_name
+    const char* sql;
+};
+std::span<const Migration> shipped_migrations();
+
+/// Brings the database to the newest schema. One that holds results already is copied first, to
+/// `<database>.backup-v<version>`. Throws EnvironmentError for a file of another program or a newer schema.
+void migrate(sqlite::Connection& connection, std::span<const Migration> migrations = shipped_migrations());
+
+}  // namespace gnnbench

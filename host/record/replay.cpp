@@ -1,0 +1,98 @@
+#include "record/replay.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include <gnnbench/error.hpp>
+
+#include "record/apply.hpp"
+#include "record/journal.hpp"
+#include "record/sqlite.hpp"
+
+namespace gnnbench {
+namespace {
+
+/// Trials of one journal that it began and saw no outcome of.
+void follow(std::set<std::string>& open, const nlohmann::json& line) {
+    const auto type = line.find("type"), trial = line.find("trial");
+    if (type == line.end() || trial == line.end() || !trial->is_string()) return;
+    if (*type == "trial") open.insert(trial->get<std::string>());
+    if (*type == "outcome") open.erase(trial->get<std::string>());
+}
+
+/// Only those that still count as running: an outcome may be in the database already.
+std::vector<std::string> interrupt(Database& database, const std::set<std::string>& open) {
+    std::vector<std::string> interrupted;
+    sqlite::Connection& c = database.connection();
+    sqlite::Transaction transaction(c);
+    auto update = c.prepare(
+        "UPDATE trial SET status = 'interrupted', ended = ?, reason = 'the gnnbench that ran it ended "
+        "before the trial did' WHERE uuid = ? AND status = 'running' RETURNING id",
+        "mark a trial as interrupted");
+    for (const std::string& trial : open) {
+        update.bind(utc_now(), trial);
+        if (!update.step()) continue;
+        const std::int64_t id = update.integer(0);
+        while (update.step()) {
+        }
+        summarise_trial(c, id);
+        interrupted.push_back(trial);
+    }
+    transaction.commit();
+    return interrupted;
+}
+
+}  // namespace
+
+ReplayResult replay_journal(Database& database, const std::filesystem::path& path) {
+    ReplayResult result;
+    const DeadJournal journal(path);  // holds the lock to the end: nobody else replays it meanwhile
+    if (journal.state() != DeadJournal::State::dead) return result;
+    JournalTail tail(path);
+    std::set<std::string> open;
+    for (auto lines = tail.poll(); !lines.empty(); lines = tail.poll()) {
+        for (const auto& line : lines) follow(open, line);
+        ApplyResult applied = database.apply(lines);
+        result.lines += applied.lines;
+        std::move(applied.problems.begin(), applied.problems.end(), std::back_inserter(result.problems));
+    }
+    result.interrupted = interrupt(database, open);
+    result.torn_lines = tail.torn_lines();
+    database.connection()
+        .prepare("DELETE FROM claim WHERE journal = ?", "free a dead process's claims")
+        .run(path.filename().string());
+    result.journals = 1;
+    std::error_code error;
+    if (result.problems.empty())
+        std::filesystem::remove(path, error);
+    else
+        std::filesystem::rename(path, path.string() + ".damaged", error);
+    if (error)
+        throw EnvironmentError(fmt::format("cannot remove the journal {}, whose lines are in the database: {}.",
+                                           path.string(), error.message()));
+    return result;
+}
+
+ReplayResult replay_dead_journals(Database& database) {
+    std::vector<std::filesystem::path> found;
+    std::error_code error;  // no folder: no journals
+    for (const auto& entry : std::filesystem::directory_iterator(journal_folder(database.path()), error)) {
+        const std::string name = entry.path().filename().string();
+        if (name.ends_with(".jsonl") && name.front() != '.') found.push_back(entry.path());
+    }
+    std::sort(found.begin(), found.end());
+    ReplayResult all;
+    for (const auto& path : found) {
+        ReplayResult one = replay_journal(database, path);
+        all.journals += one.journals;
+        all.lines += one.lines;
+        all.torn_lines += one.torn_lines;
+        std::move(one.interrupted.begin(), one.interrupted.end(), std::back_inserter(all.interrupted));
+        for (const std::string& p : one.problems) all.problems.push_back(path.filename().string() + ": " + p);
+    }
+    return all;
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,83 @@
+#include <vector>
+
+#include "record/apply.hpp"
+#include "record/statistics.hpp"
+
+namespace gnnbench {
+namespace {
+
+struct EpochSummary {
+    std::vector<double> wall_s, exposed_comm_s, sent_bytes, messages;
+};
+
+/// One entry per measured epoch: the slowest rank's times, the payload of all ranks.
+EpochSummary read_epochs(const sqlite::Connection& c, std::int64_t trial) {
+    EpochSummary s;
+    auto q = c.prepare(
+        "SELECT wall_s,"
+        " (SELECT max(seconds) FROM rank_phase p WHERE p.trial_id = e.trial_id AND p.epoch = e.epoch AND phase = "
+        "'comm'),"
+        " (SELECT sum(sent_bytes) FROM rank_volume v WHERE v.trial_id = e.trial_id AND v.epoch = e.epoch"
+        "   AND content = 'payload'),"
+        " (SELECT sum(messages) FROM rank_volume v WHERE v.trial_id = e.trial_id AND v.epoch = e.epoch"
+        "   AND content = 'payload') "
+        "FROM epoch e WHERE trial_id = ? AND NOT warmup",
+        "summarise a trial");
+    q.bind(trial);
+    while (q.step()) {
+        s.wall_s.push_back(q.real(0));
+        if (!q.is_null(1)) s.exposed_comm_s.push_back(q.real(1));
+        s.sent_bytes.push_back(q.real(2));
+        s.messages.push_back(q.real(3));
+    }
+    return s;
+}
+
+std::optional<double> median_if_any(const std::vector<double>& v) {
+    return v.empty() ? std::nullopt : std::optional(median(v));
+}
+std::optional<std::int64_t> whole_median_if_any(const std::vector<double>& v) {
+    return v.empty() ? std::nullopt : std::optional(static_cast<std::int64_t>(median(v)));
+}
+
+}  // namespace
+
+void summarise_trial(sqlite::Connection& c, std::int64_t trial) {
+    const EpochSummary s = read_epochs(c, trial);
+    c.prepare(
+         "UPDATE trial SET measured_epochs = ?, epoch_s = ?, exposed_comm_s = ?, sent_bytes_per_epoch = ?, "
+         "messages_per_epoch = ? WHERE id = ?",
+         "store a trial's summary")
+        .run(s.wall_s.size(), median_if_any(s.wall_s), median_if_any(s.exposed_comm_s),
+             whole_median_if_any(s.sent_bytes), whole_median_if_any(s.messages), trial);
+
+    c.prepare(
+         "UPDATE trial SET "
+         "final_loss = (SELECT loss FROM epoch WHERE trial_id = ?1 ORDER BY epoch DESC LIMIT 1), "
+         "peak_memory_bytes = (SELECT max(peak_memory_bytes) FROM rank_epoch WHERE trial_id = ?1), "
+         "(train_accuracy, validation_accuracy, test_accuracy) = (SELECT train, validation, test FROM evaluation "
+         "  WHERE trial_id = ?1 ORDER BY epoch DESC LIMIT 1) WHERE id = ?1",
+         "store a trial's summary")
+        .run(trial);
+
+    // Counted against stated, both ways round: every stated row in every measured epoch, and no row beyond.
+    c.prepare(
+         "UPDATE trial SET volume_as_stated = CASE WHEN NOT EXISTS (SELECT 1 FROM stated_volume WHERE trial_id = "
+         "?1)"
+         " OR measured_epochs = 0 THEN NULL ELSE NOT EXISTS ("
+         "  SELECT 1 FROM epoch e JOIN stated_volume s ON s.trial_id = e.trial_id"
+         "  LEFT JOIN rank_volume v ON v.trial_id = e.trial_id AND v.epoch = e.epoch AND v.rank = s.rank"
+         "   AND v.operation = s.operation AND v.content = s.content"
+         "  WHERE e.trial_id = ?1 AND NOT e.warmup AND (s.sent_bytes <> coalesce(v.sent_bytes, 0)"
+         "   OR s.received_bytes <> coalesce(v.received_bytes, 0) OR s.messages <> coalesce(v.messages, 0))"
+         " UNION ALL"
+         "  SELECT 1 FROM epoch e JOIN rank_volume v ON v.trial_id = e.trial_id AND v.epoch = e.epoch"
+         "  LEFT JOIN stated_volume s ON s.trial_id = v.trial_id AND s.rank = v.rank"
+         "   AND s.operation = v.operation AND s.content = v.content"
+         "  WHERE e.trial_id = ?1 AND NOT e.warmup AND s.trial_id IS NULL"
+         "   AND (v.sent_bytes <> 0 OR v.received_bytes <> 0 OR v.messages <> 0)) END WHERE id = ?1",
+         "compare a trial's stated and counted volume")
+        .run(trial);
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,138 @@
+#include <catch2/catch.hpp>
+
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <fstream>
+#include <sstream>
+
+#include <gnnbench/error.hpp>
+
+#include "record/journal.hpp"
+#include "record_samples.hpp"
+
+using namespace gnnbench;
+using nlohmann::json;
+
+namespace {
+
+std::string content(const std::filesystem::path& path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+}
+
+void put(const std::filesystem::path& path, const std::string& text) {
+    std::ofstream(path, std::ios::app | std::ios::binary) << text;
+}
+
+}  // namespace
+
+TEST_CASE("a journal that cannot be made says which and why") {
+    samples::Folder folder;
+    put(folder / "file", "in the way");
+    CHECK_THROWS_AS(Journal::create(folder / "file" / "results.sqlite"), EnvironmentError);
+    CHECK_THROWS_WITH(Journal::create(folder / "file" / "results.sqlite"),
+                      Catch::Contains("results.sqlite.journals"));
+    CHECK_THROWS_WITH(WorkerJournal(folder / "none.jsonl"), Catch::Contains("none.jsonl: No such file"));
+    CHECK_THROWS_AS(JournalTail(folder / "none.jsonl"), EnvironmentError);
+}
+
+TEST_CASE("no room on the disk: an error with path and cause, and nothing torn") {
+    samples::Folder folder;
+    Journal journal = Journal::create(folder / "r.sqlite");
+    journal.append({{"type", "epoch"}, {"n", 1}});
+    const std::string before = content(journal.path());
+    // A limit on the file's size makes write(2) fall short and then fail, as a full disk does.
+    const int code = samples::in_child([&] {
+        ::signal(SIGXFSZ, SIG_IGN);
+        const rlimit limit{before.size() + 10, before.size() + 10};
+        ::setrlimit(RLIMIT_FSIZE, &limit);
+        WorkerJournal worker(journal.path());
+        try {
+            worker.append({{"type", "epoch"}, {"text", std::string(100, 'x')}});
+            return 1;  // no error
+        } catch (const EnvironmentError& e) {
+            const std::string text = e.what();
+            return text.find(journal.path().string()) == std::string::npos ? 2
+                   : text.find("File too large") == std::string::npos      ? 3
+                                                                           : 0;
+        }
+    });
+    CHECK(code == 0);
+    CHECK(content(journal.path()) == before);
+}
+
+TEST_CASE("a torn last line is no line, and the next append starts on a fresh one") {
+    samples::Folder folder;
+    Journal journal = Journal::create(folder / "r.sqlite");
+    JournalTail tail(journal.path());
+    journal.append({{"n", 1}});
+    put(journal.path(), R"({"n": 2, "torn)");
+    CHECK(tail.poll() == std::vector<json>{{{"n", 1}}});
+    CHECK(tail.poll().empty());
+    journal.append({{"n", 3}});
+    CHECK(tail.poll() == std::vector<json>{{{"n", 3}}});
+    CHECK(tail.torn_lines() == 1);
+    // A fresh reader sees the same.
+    JournalTail second(journal.path());
+    CHECK(second.poll() == std::vector<json>{{{"n", 1}}, {{"n", 3}}});
+}
+
+TEST_CASE("host and workers append to one journal without mixing lines") {
+    samples::Folder folder;
+    Journal journal = Journal::create(folder / "r.sqlite");
+    const std::string filler(5000, 'x');
+    std::vector<pid_t> children;
+    for (int w = 0; w < 4; ++w) {
+        children.push_back(::fork());
+        if (children.back() == 0) {
+            WorkerJournal worker(journal.path());
+            for (int i = 0; i < 100; ++i) worker.append({{"worker", w}, {"i", i}, {"filler", filler}});
+            ::_exit(0);
+        }
+    }
+    for (int i = 0; i < 100; ++i) journal.append({{"worker", 4}, {"i", i}});
+    for (const pid_t child : children) {
+        int status = 1;
+        ::waitpid(child, &status, 0);
+        CHECK(status == 0);
+    }
+    JournalTail tail(journal.path());
+    std::vector<int> next(5, 0);
+    for (auto lines = tail.poll(1000); !lines.empty(); lines = tail.poll(1000))
+        for (const json& line : lines) CHECK(line.at("i") == next[line.at("worker").get<std::size_t>()]++);
+    CHECK(next == std::vector<int>{100, 100, 100, 100, 100});
+    CHECK(tail.torn_lines() == 0);
+}
+
+TEST_CASE("bytes that are no UTF-8 do not stop a line") {
+    samples::Folder folder;
+    Journal journal = Journal::create(folder / "r.sqlite");
+    journal.append({{"log_tail", "caf\xe9"}});
+    JournalTail tail(journal.path());
+    CHECK(tail.poll().at(0).at("log_tail") == "caf\xef\xbf\xbd");
+}
+
+TEST_CASE("a journal lives as long as its host or one of its workers") {
+    samples::Folder folder;
+    std::filesystem::path path;
+    {
+        Journal journal = Journal::create(folder / "r.sqlite");
+        path = journal.path();
+        CHECK(DeadJournal(path).state() == DeadJournal::State::alive);
+    }
+    CHECK(DeadJournal(path).state() == DeadJournal::State::dead);
+    {
+        WorkerJournal worker(path);
+        CHECK(DeadJournal(path).state() == DeadJournal::State::alive);
+    }
+    {
+        const DeadJournal taken(path);
+        CHECK(taken.state() == DeadJournal::State::dead);
+        CHECK(DeadJournal(path).state() == DeadJournal::State::alive);  // only one replays it
+        CHECK_THROWS_AS(WorkerJournal(path), EnvironmentError);
+    }
+    std::filesystem::remove(path);
+    CHECK(DeadJournal(path).state() == DeadJournal::State::gone);
+}

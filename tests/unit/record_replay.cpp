@@ -1,0 +1,218 @@
+#include <catch2/catch.hpp>
+
+#include <signal.h>
+
+#include <fstream>
+
+#include <gnnbench/error.hpp>
+
+#include "record/claims.hpp"
+#include "record/query.hpp"
+#include "record/replay.hpp"
+#include "record_samples.hpp"
+
+using namespace gnnbench;
+using nlohmann::json;
+
+namespace {
+
+/// A host that writes the first `lines` lines of a trial, half of another one, and is killed.
+void killed_host(const std::filesystem::path& database, const std::vector<json>& lines, std::size_t whole,
+                 const std::function<void(Journal&)>& before = {}) {
+    const int code = samples::in_child([&] {
+        Journal journal = Journal::create(database);
+        if (before) before(journal);
+        for (std::size_t i = 0; i < whole; ++i) journal.append(lines[i]);
+        if (whole < lines.size())
+            std::ofstream(journal.path(), std::ios::app) << lines[whole].dump().substr(0, 20);
+        ::raise(SIGKILL);
+        return 0;
+    });
+    REQUIRE(code == 128 + SIGKILL);
+}
+
+std::string first_text(const std::filesystem::path& database, const std::string& sql) {
+    return std::get<std::string>(query(database, sql).rows.at(0).at(0));
+}
+std::int64_t count(const std::filesystem::path& database, const std::string& sql) {
+    return std::get<std::int64_t>(query(database, sql).rows.at(0).at(0));
+}
+std::size_t journals(const std::filesystem::path& database) {
+    std::size_t n = 0;
+    for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(journal_folder(database))) ++n;
+    return n;
+}
+
+const CellRecord sample_cell = samples::cell("mg-gcn", 2);
+const TrialKey key{sample_cell.digest, machine_fingerprint(samples::machine), 0};
+
+}  // namespace
+
+TEST_CASE("a dead host's journal is replayed and removed, a living one's is left alone") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    killed_host(path, samples::whole_trial("dead", sample_cell), 6);
+    int ready[2], go[2];
+    REQUIRE(::pipe(ready) == 0);
+    REQUIRE(::pipe(go) == 0);
+    const pid_t living = ::fork();
+    if (living == 0) {
+        Journal journal = Journal::create(path);
+        journal.append(samples::trial("alive", sample_cell, 1));
+        char c = 1;
+        (void)!::write(ready[1], &c, 1);
+        (void)!::read(go[0], &c, 1);
+        ::_exit(0);
+    }
+    char c = 0;
+    REQUIRE(::read(ready[0], &c, 1) == 1);
+    Database d(path);
+    const ReplayResult result = replay_dead_journals(d);
+    CHECK(result.journals == 1);
+    CHECK(result.lines == 6);
+    CHECK(result.interrupted == std::vector<std::string>{"dead"});
+    CHECK(result.problems.empty());
+    CHECK(journals(path) == 1);
+    CHECK(first_text(path, "SELECT status FROM trials") == "interrupted");
+    CHECK(count(path, "SELECT max(epoch) FROM epochs") == 2);  // every whole line is there
+    CHECK(std::get<double>(query(path, "SELECT epoch_s FROM trials").rows[0][0]) == 2.5);
+
+    REQUIRE(::write(go[1], &c, 1) == 1);
+    ::waitpid(living, nullptr, 0);
+    CHECK(replay_dead_journals(d).interrupted == std::vector<std::string>{"alive"});
+    CHECK(journals(path) == 0);
+    CHECK(replay_dead_journals(d).journals == 0);
+}
+
+TEST_CASE("replay after the living host has applied its lines changes no outcome") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    const auto lines = samples::whole_trial("t1", sample_cell);
+    Database d(path);
+    d.apply(lines);
+    killed_host(path, lines, lines.size() - 1);  // its outcome reached the database, but not the journal
+    CHECK(replay_dead_journals(d).interrupted.empty());
+    CHECK(first_text(path, "SELECT status FROM trials") == "ok");
+}
+
+TEST_CASE("a journal with a line that breaks the contract is kept aside") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    auto lines = samples::whole_trial("t1", sample_cell);
+    lines[4].erase("epoch");
+    killed_host(path, lines, lines.size());
+    Database d(path);
+    const ReplayResult result = replay_dead_journals(d);
+    CHECK(result.problems.size() == 1);
+    CHECK(result.lines == 9);
+    CHECK(journals(path) == 1);
+    CHECK(replay_dead_journals(d).journals == 0);
+}
+
+TEST_CASE("a claim keeps others out until it is released, and is judged anew then") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    Database d(path);
+    Journal mine = Journal::create(path), theirs = Journal::create(path);
+    CHECK(claim_trial(d, mine, key, 0).state == ClaimState::claimed);
+    CHECK(claim_trial(d, mine, key, 0).state == ClaimState::claimed);
+    const Claim refused = claim_trial(d, theirs, key, 0);
+    CHECK(refused.state == ClaimState::held_by_other);
+    CHECK_THAT(refused.holder, Catch::Contains("process " + std::to_string(::getpid())));
+    release_trial(d, theirs, key);  // not theirs to release
+    CHECK(claim_trial(d, theirs, key, 0).state == ClaimState::held_by_other);
+    CHECK(claim_trial(d, theirs, {key.cell_digest, key.machine, 1}, 0).state == ClaimState::claimed);
+
+    d.apply(samples::whole_trial("t1", sample_cell));
+    release_trial(d, mine, key);
+    CHECK(claim_trial(d, theirs, key, 0).state == ClaimState::done_by_other);
+    CHECK(claim_trial(d, theirs, key, 1).state == ClaimState::claimed);  // --rerun: it knew of that one
+}
+
+TEST_CASE("a dead process's claim is taken over, after what it measured was replayed") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    { Database make(path); }
+    const auto lines = samples::whole_trial("t1", sample_cell);
+    const auto claims = [&](Journal& journal) {
+        Database d(path);
+        claim_trial(d, journal, key, 0);
+    };
+    SECTION("it had finished the trial") {
+        killed_host(path, lines, lines.size(), claims);
+        Database d(path);
+        Journal mine = Journal::create(path);
+        CHECK(claim_trial(d, mine, key, 0).state == ClaimState::done_by_other);
+    }
+    SECTION("it had not") {
+        killed_host(path, lines, 5, claims);
+        Database d(path);
+        Journal mine = Journal::create(path);
+        CHECK(claim_trial(d, mine, key, 0).state == ClaimState::claimed);
+        CHECK(first_text(path, "SELECT status FROM trials") == "interrupted");
+    }
+    SECTION("its journal is gone") {
+        killed_host(path, lines, 0, claims);
+        std::filesystem::remove_all(journal_folder(path));
+        Database d(path);
+        Journal mine = Journal::create(path);
+        CHECK(claim_trial(d, mine, key, 0).state == ClaimState::claimed);
+    }
+}
+
+TEST_CASE("eight processes share 40 trials: each is run once, though some are killed") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    constexpr int trials = 40;
+    const auto host = [&](int h, bool dies) {
+        Database d(path);
+        Journal journal = Journal::create(path);
+        for (int done = 0; done < trials;) {
+            done = 0;
+            for (int n = 0; n < trials; ++n) {
+                const TrialKey k{key.cell_digest, key.machine, n};
+                const Claim claim = claim_trial(d, journal, k, 0);
+                done += claim.state == ClaimState::done_by_other;
+                if (claim.state != ClaimState::claimed) continue;
+                const std::string uuid = std::to_string(h) + "-" + std::to_string(n);
+                const auto lines = samples::whole_trial(uuid, sample_cell, n);
+                for (const json& line : lines) {
+                    if (dies && n % 7 == h && line.at("type") == "evaluation") ::raise(SIGKILL);
+                    journal.append(line);
+                }
+                if (dies && n % 5 == h) ::raise(SIGKILL);  // finished, but not applied
+                d.apply(lines);
+                release_trial(d, journal, k);
+                ++done;
+            }
+        }
+        journal.remove();
+        return 0;
+    };
+    std::vector<pid_t> children;
+    for (int h = 0; h < 8; ++h) {
+        children.push_back(::fork());
+        if (children.back() == 0) {
+            int code = 1;
+            try {
+                code = host(h, h < 4);
+            } catch (const std::exception& e) {
+                (void)!::write(2, e.what(), std::strlen(e.what()));
+            }
+            ::_exit(code);
+        }
+    }
+    for (std::size_t h = 0; h < children.size(); ++h) {
+        int status = 1;
+        ::waitpid(children[h], &status, 0);
+        if (h >= 4) CHECK(status == 0);
+    }
+    Database d(path);
+    replay_dead_journals(d);
+    CHECK(count(path, "SELECT count(*) FROM trials WHERE status = 'ok'") == trials);
+    CHECK(count(path, "SELECT count(DISTINCT number) FROM trials WHERE status = 'ok'") == trials);
+    CHECK(count(path, "SELECT count(*) FROM trials WHERE status NOT IN ('ok', 'interrupted')") == 0);
+    CHECK(count(path, "SELECT count(*) FROM claim") == 0);
+    CHECK(first_text(path, "PRAGMA integrity_check") == "ok");
+    CHECK(journals(path) == 0);
+}
