@@ -160,6 +160,12 @@ NpyArray::NpyArray(std::vector<std::byte> file, std::string where) : file_(std::
     check_size(header_, file_.size(), where_);
 }
 
+NpyArray::NpyArray(NpyHeader header, std::vector<std::byte> elements, std::string where)
+    : file_(std::move(elements)), where_(std::move(where)), header_(std::move(header)) {
+    header_.data_offset = 0;
+    check_size(header_, file_.size(), where_);
+}
+
 namespace {
 
 template <class T, class From>

@@ -75,6 +75,8 @@ void write_matrix_npy(const std::filesystem::path& path, const HostMatrix& matri
 class NpyArray {
 public:
     NpyArray(std::vector<std::byte> file, std::string where);
+    /// Elements without a header in front of them.
+    NpyArray(NpyHeader header, std::vector<std::byte> elements, std::string where);
     const NpyHeader& header() const { return header_; }
     const std::vector<std::int64_t>& shape() const { return header_.shape; }
     /// The elements as T in row-major order. Throws DataError where a value does not fit, or is no number.

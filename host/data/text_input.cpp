@@ -118,13 +118,13 @@ std::int64_t parse_integer(std::string_view text, std::int64_t least, std::int64
     throw DataError(fmt::format("{}: {} is '{}', allowed are whole numbers {}", at.where(), what, shown(text), allowed));
 }
 
-float parse_weight(std::string_view text, const LineReader& at) {
-    float weight = 0;
+float parse_number(std::string_view text, const LineReader& at, std::string_view what) {
+    float number = 0;
     if (text.starts_with('+')) text.remove_prefix(1);
-    auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), weight);
-    if (bad != std::errc{} || end != text.data() + text.size() || !std::isfinite(weight))
-        throw DataError(fmt::format("{}: the weight is '{}', allowed are finite numbers", at.where(), shown(text)));
-    return weight;
+    auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (bad != std::errc{} || end != text.data() + text.size() || !std::isfinite(number))
+        throw DataError(fmt::format("{}: {} is '{}', allowed are finite numbers", at.where(), what, shown(text)));
+    return number;
 }
 
 }  // namespace gnnbench

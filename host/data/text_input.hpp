@@ -59,6 +59,7 @@ std::string shown(std::string_view text);
 /// The numbers of a text file; each throws DataError naming `where`, what was expected and what was found.
 std::int64_t parse_integer(std::string_view text, std::int64_t least, std::int64_t most, const LineReader& at,
                            std::string_view what);
-float parse_weight(std::string_view text, const LineReader& at);
+float parse_number(std::string_view text, const LineReader& at, std::string_view what);
+inline float parse_weight(std::string_view text, const LineReader& at) { return parse_number(text, at, "the weight"); }
 
 }  // namespace gnnbench

@@ -15,10 +15,12 @@ RawGraph draw_until(std::int64_t vertices, std::int64_t entries, bool directed, 
     RawGraph graph;
     graph.indptr.resize(static_cast<std::size_t>(vertices) + 1);
     std::int64_t first = 0, per_edge = directed ? 1 : 2;
+    double new_share = 1;  // of the edges drawn in the last round, those that were not there yet
     for (int round = 0; round < 12; ++round) {
         auto missing = entries - static_cast<std::int64_t>(graph.indices.size());
         if (missing < per_edge || (round > 0 && missing <= entries / 500)) break;
-        auto count = missing / per_edge;
+        auto before = static_cast<std::int64_t>(graph.indices.size());
+        auto count = static_cast<std::int64_t>(static_cast<double>(missing / per_edge) / std::max(new_share, 0.1));
         std::vector<std::int32_t> source(static_cast<std::size_t>(count)), target(static_cast<std::size_t>(count));
 #pragma omp parallel for
         for (std::int64_t e = 0; e < count; ++e)
@@ -26,6 +28,8 @@ RawGraph draw_until(std::int64_t vertices, std::int64_t entries, bool directed, 
         auto drawn = build_pattern(vertices, std::move(source), std::move(target), directed);
         graph = round == 0 ? std::move(drawn) : unite_patterns(graph, drawn);
         first += count;
+        new_share = static_cast<double>(static_cast<std::int64_t>(graph.indices.size()) - before) /
+                    static_cast<double>(count * per_edge);
     }
     graph.listed_edges = static_cast<std::int64_t>(graph.indices.size()) / per_edge;
     graph.loops_dropped = graph.repeats_merged = 0;

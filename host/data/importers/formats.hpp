@@ -25,6 +25,7 @@ struct ImportFormat {
 extern const ImportFormat edge_list_format, metis_format, matrix_market_format, linqs_format, planetoid_format,
     npz_format;
 
+std::string input_name(const std::filesystem::path& path);  ///< as import.hpp says
 /// Whether its name, without an ending that tells of compression, ends with one of `endings`.
 bool ends_with_any(const std::filesystem::path& path, std::span<const char* const> endings);
 

@@ -20,7 +20,7 @@ namespace {
 
 // Order matters where names overlap: ind.cora.graph is Planetoid's, not METIS'.
 std::span<const ImportFormat* const> formats() {
-    static constexpr std::array all{&metis_format,
+    static constexpr std::array all{&planetoid_format, &linqs_format, &npz_format, &matrix_market_format, &metis_format,
                                     &edge_list_format};
     return all;
 }
@@ -83,8 +83,11 @@ std::vector<fs::path> import_inputs(const fs::path& path, const std::string& for
 }
 
 std::string input_name(const fs::path& path) {
-    auto name = without_compression(path.filename().empty() ? path.parent_path() : path).filename();
-    return name.has_extension() && name.stem() != "" ? name.stem().string() : name.string();
+    auto name = without_compression(path.filename().empty() ? path.parent_path() : path).filename().string();
+    if (name.starts_with("ind.")) return name.substr(4, name.find('.', 4) - 4);  // Planetoid's ind.cora.x
+    auto cut = name.rfind('.');
+    if (cut != name.npos && cut > 0) name.resize(cut);
+    return name.ends_with(".edges") ? name.substr(0, name.size() - 6) : name;
 }
 
 bool ends_with_any(const fs::path& path, std::span<const char* const> endings) {

@@ -1,0 +1,116 @@
+// Matrix Market, coordinate form: a banner "%%MatrixMarket matrix coordinate FIELD SYMMETRY", comments, "rows columns
+// entries", then "i j [value]" counted from 1. As in the SuiteSparse collection, entry (i, j) is an edge from i to j.
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include <fmt/format.h>
+
+#include <gnnbench/error.hpp>
+
+#include <data/importers/formats.hpp>
+#include <data/options.hpp>
+#include <data/text_input.hpp>
+
+namespace gnnbench {
+
+namespace {
+
+constexpr auto params = joined(std::array<ParamDecl, 5>{{
+    directed_param("true"), loops_param, repeats_param, reverse_param,
+    {"weights", ParamType::choice, "auto", 0, 0, "auto|ignore", "auto keeps the values as weights, where there are any"},
+}}, fill_params);
+
+struct Banner {
+    bool valued = false, symmetric = false;
+};
+
+Banner read_banner(LineReader& reader) {
+    std::string_view text;
+    std::vector<std::string_view> words;
+    if (reader.next(text)) split_fields(text, words);
+    std::vector<std::string> lower;
+    for (auto word : words) {
+        lower.emplace_back(word);
+        std::ranges::transform(lower.back(), lower.back().begin(), [](unsigned char c) { return std::tolower(c); });
+    }
+    if (lower.size() != 5 || lower[0] != "%%matrixmarket")
+        throw DataError(fmt::format("{}:1: expected \"%%MatrixMarket matrix coordinate field symmetry\", found '{}'",
+                                    reader.path(), shown(text)));
+    auto allow = [&](std::size_t i, std::initializer_list<const char*> known, const char* listed) {
+        if (std::ranges::find(known, lower[i]) == known.end())
+            throw DataError(fmt::format("{}:1: '{}' is not read; allowed is {}", reader.path(), words[i], listed));
+    };
+    allow(1, {"matrix"}, "matrix");
+    allow(2, {"coordinate"}, "coordinate");
+    allow(3, {"pattern", "real", "integer", "double"}, "pattern, real or integer");
+    allow(4, {"general", "symmetric"}, "general or symmetric");
+    return {lower[3] != "pattern", lower[4] == "symmetric"};
+}
+
+/// The next line that is neither comment nor blank.
+bool next_line(LineReader& reader, std::string_view& text) {
+    while (reader.next(text))
+        if (!text.starts_with('%') && !is_blank(text)) return true;
+    return false;
+}
+
+/// A symmetric file holds the lower triangle; the upper one follows from it.
+void add_entry(EdgeList& edges, std::int64_t i, std::int64_t j, const float* value, bool mirrored, std::int64_t line) {
+    for (bool mirror : {false, true}) {
+        if (mirror && (!mirrored || i == j)) break;
+        edges.source.push_back(static_cast<std::int32_t>((mirror ? j : i) - 1));
+        edges.target.push_back(static_cast<std::int32_t>((mirror ? i : j) - 1));
+        if (value) edges.weight.push_back(*value);
+        edges.line.push_back(line);
+    }
+}
+
+RawDataset read(const std::filesystem::path& path, const Params& p) {
+    LineReader reader(path);
+    auto banner = read_banner(reader);
+    std::string_view text;
+    std::vector<std::string_view> fields;
+    if (!next_line(reader, text))
+        throw DataError(fmt::format("{}: expected \"rows columns entries\", found the end of the file", path.string()));
+    split_fields(text, fields);
+    if (fields.size() != 3)
+        throw DataError(fmt::format("{}: expected \"rows columns entries\", found '{}'", reader.where(), shown(text)));
+    auto n = parse_integer(fields[0], 1, INT32_MAX, reader, "the number of rows");
+    if (parse_integer(fields[1], 1, INT32_MAX, reader, "the number of columns") != n)
+        throw DataError(fmt::format("{}: a graph's matrix is square, found {} × {}", reader.where(), fields[0], fields[1]));
+    auto entries = parse_integer(fields[2], 0, INT64_MAX, reader, "the number of entries");
+
+    EdgeList edges;
+    edges.vertices = n;
+    edges.file = path.string();
+    bool weighted = banner.valued && p.choice("weights") == "auto";
+    std::size_t columns = banner.valued ? 3 : 2;
+    std::int64_t listed = 0;
+    for (; next_line(reader, text); ++listed) {
+        split_fields(text, fields);
+        if (fields.size() != columns || listed == entries)
+            throw DataError(fmt::format("{}: expected {}, found '{}'", reader.where(),
+                                        listed == entries ? fmt::format("the end after {} entries", entries)
+                                        : banner.valued ? "row, column and value" : "row and column", shown(text)));
+        auto i = parse_integer(fields[0], 1, n, reader, "a row"), j = parse_integer(fields[1], 1, n, reader, "a column");
+        float value = weighted ? parse_weight(fields[2], reader) : 0;
+        add_entry(edges, i, j, weighted ? &value : nullptr, banner.symmetric, reader.line_number());
+    }
+    if (listed != entries)
+        throw DataError(fmt::format("{}: it promises {} entries and ends after {}", path.string(), entries, listed));
+    RawDataset data;
+    data.graph = build_listed(std::move(edges), p);
+    data.graph.listed_edges = listed;
+    return data;
+}
+
+constexpr const char* endings[] = {".mtx"};
+
+}  // namespace
+
+const ImportFormat matrix_market_format{"matrix-market", "Matrix Market, coordinate form (.mtx; .gz .zst too)", params,
+                                        [](const std::filesystem::path& path) { return ends_with_any(path, endings); },
+                                        read};
+
+}  // namespace gnnbench
