@@ -29,6 +29,21 @@ ProcessGroup ProcessGroup::world() {
     return ProcessGroup(std::move(impl));
 }
 
+ProcessGroup ProcessGroup::self() {
+    auto impl = std::make_unique<Impl>();
+    impl->comm = MPI_COMM_SELF;
+    check_mpi(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    return ProcessGroup(std::move(impl));
+}
+
+std::string ProcessGroup::library() {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length = 0;
+    check_mpi(MPI_Get_library_version(text, &length), "MPI_Get_library_version");
+    const std::string whole(text, static_cast<std::size_t>(length));
+    return whole.substr(0, whole.find_first_of(",\n"));
+}
+
 int ProcessGroup::rank() const {
     int r = 0;
     check_mpi(MPI_Comm_rank(impl_->comm, &r), "MPI_Comm_rank");

@@ -16,9 +16,14 @@ class ProcessGroup {
 public:
     /// All processes of this launch. MPI must have been initialised.
     static ProcessGroup world();
+    /// This process alone.
+    static ProcessGroup self();
     ProcessGroup(ProcessGroup&&) noexcept;
     ProcessGroup& operator=(ProcessGroup&&) noexcept;
     ~ProcessGroup();
+
+    /// The MPI library's own words: "Open MPI v4.1.4".
+    static std::string library();
 
     int rank() const;
     int size() const;

@@ -1,0 +1,64 @@
+// gnnbench-worker <request.json>: one rank of a trial, started by mpiexec.
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <optional>
+
+#include <gnnbench/error.hpp>
+
+#include "core/mpi_check.hpp"
+#include "launch/die_with_parent.hpp"
+#include "worker/trial.hpp"
+
+namespace gnnbench {
+namespace {
+
+/// Says why on stderr and in the journal, then ends every rank: the others may be waiting in a collective.
+/// Several ranks may fail of the same cause; the first line counts.
+[[noreturn]] void fail(const std::optional<TrialRequest>& request, const char* status, const std::string& reason) {
+    std::fprintf(stderr, "gnnbench-worker: %s\n", reason.c_str());
+    if (request && !request->journal.empty()) {
+        try {
+            WorkerJournal(request->journal)
+                .append({{"type", "end"}, {"trial", request->trial}, {"status", status}, {"reason", reason}});
+        } catch (const std::exception& e) {
+            std::fprintf(stderr, "gnnbench-worker: %s\n", e.what());
+        }
+    }
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    std::abort();
+}
+
+void run(const std::optional<TrialRequest>& request) {
+    const ProcessGroup world = ProcessGroup::world();
+    TrialRecord record(world, request->journal, request->trial);
+    const TrialEnd end = run_trial(*request, world, record);
+    record.write("end", {{"status", end.status}, {"reason", end.reason}});
+}
+
+}  // namespace
+}  // namespace gnnbench
+
+int main(int argc, char** argv) {
+    using namespace gnnbench;
+    die_with_parent();
+    if (argc != 2) {
+        std::fprintf(stderr, "usage: gnnbench-worker request.json (gnnbench run starts it)\n");
+        return 2;
+    }
+    int provided = 0;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    std::optional<TrialRequest> request;
+    try {
+        request = read_request(argv[1]);
+        run(request);
+    } catch (const OutOfMemory& e) {
+        fail(request, "oom", e.what());
+    } catch (const std::bad_alloc&) {
+        fail(request, "oom", "the host has no memory left for this rank");
+    } catch (const std::exception& e) {
+        fail(request, "failed", e.what());
+    }
+    MPI_Finalize();
+    return 0;
+}

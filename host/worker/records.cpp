@@ -1,0 +1,59 @@
+#include "worker/records.hpp"
+
+#include <cmath>
+
+#include <gnnbench/transport.hpp>
+
+namespace gnnbench {
+
+using nlohmann::json;
+
+TrialRecord::TrialRecord(const ProcessGroup& group, const std::string& journal, std::string trial)
+    : group_(group), trial_(std::move(trial)), writes_(group.rank() == 0) {
+    if (writes_ && !journal.empty()) journal_ = std::make_unique<WorkerJournal>(journal);
+}
+
+json TrialRecord::gather(const json& mine) const {
+    json all;
+    for (const std::string& text : group_.gather(mine.dump())) all.push_back(json::parse(text));
+    return all;
+}
+
+void TrialRecord::write(const char* type, json fields) {
+    if (!journal_) return;
+    fields["type"] = type;
+    fields["trial"] = trial_;
+    journal_->append(fields);
+}
+
+json finite_or_null(double x) { return std::isfinite(x) ? json(x) : json(nullptr); }
+
+json to_json(const Volume& volume) {
+    json rows = json::array();
+    for (const auto& [key, t] : volume)
+        rows.push_back({{"operation", comm_op_names[static_cast<std::size_t>(key.operation)]},
+                        {"content", key.content == Content::payload ? "payload" : "metadata"},
+                        {"sent_bytes", t.sent_bytes},
+                        {"received_bytes", t.received_bytes},
+                        {"messages", t.messages}});
+    return rows;
+}
+
+json to_json(const PartitionQuality& q) {
+    return {{"edge_cut", q.edge_cut},
+            {"connectivity_minus_one", q.connectivity_minus_one},
+            {"vertex_imbalance", q.vertex_imbalance},
+            {"nonzero_imbalance", q.nonzero_imbalance}};
+}
+
+json epoch_json(const EpochTimes& times, const Volume& volume, std::int64_t peak_memory_bytes) {
+    json phases = json::object();
+    for (std::size_t p = 0; p < phase_count; ++p) phases[std::string(phase_names[p])] = times.phase_s[p];
+    return {{"wall_s", times.wall_s},
+            {"phases", phases},
+            {"total_comm_s", times.total_comm_s},
+            {"peak_memory_bytes", peak_memory_bytes},
+            {"volume", to_json(volume)}};
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,42 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <gnnbench/partition.hpp>
+#include <gnnbench/strategy.hpp>
+#include <gnnbench/trace.hpp>
+#include <gnnbench/volume.hpp>
+
+#include "record/journal.hpp"
+
+namespace gnnbench {
+
+/// A trial's lines in the journal: rank 0 writes, the others only contribute. The fields are those of record/README.md.
+class TrialRecord {
+public:
+    /// `journal` empty: nothing is written.
+    TrialRecord(const ProcessGroup& group, const std::string& journal, std::string trial);
+
+    /// Every rank's JSON as a list in rank order; null except on rank 0. Collective.
+    nlohmann::json gather(const nlohmann::json& mine) const;
+    /// Rank 0 adds type and trial and appends the line; elsewhere nothing happens.
+    void write(const char* type, nlohmann::json fields);
+    bool writes() const { return writes_; }
+
+private:
+    const ProcessGroup& group_;
+    std::string trial_;
+    bool writes_;
+    std::unique_ptr<WorkerJournal> journal_;
+};
+
+nlohmann::json to_json(const Volume& volume);
+nlohmann::json to_json(const PartitionQuality& quality);
+/// This rank's part of an epoch line.
+nlohmann::json epoch_json(const EpochTimes& times, const Volume& volume, std::int64_t peak_memory_bytes);
+/// A number, or null where it is not finite.
+nlohmann::json finite_or_null(double x);
+
+}  // namespace gnnbench

@@ -1,0 +1,249 @@
+#include "worker/trial.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "data/npy.hpp"
+#include "worker/export.hpp"
+#include "worker/verification.hpp"
+#include "worker/workload.hpp"
+
+namespace gnnbench {
+namespace {
+
+using nlohmann::json;
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// One trial on one rank: everything made at set-up, in the order in which it is made.
+class Trial {
+public:
+    Trial(const TrialRequest& request, const ProcessGroup& group, TrialRecord& record)
+        : request_(request), cell_(request.cell), group_(group), record_(record) {}
+
+    TrialEnd run() {
+        const auto start = std::chrono::steady_clock::now();
+        plugins_ = load_plugins(cell_, catalog_, group_);
+        const KernelSetting device = kernel_setting(cell_, group_);
+        write_start(device);
+        load_data();
+        if (const std::string reason = agreed_reason(device); !reason.empty()) return {"skipped", reason};
+        const double load_s = seconds_since(start);
+
+        const auto partitioning = std::chrono::steady_clock::now();
+        partition_ = make_partition(*plugins_.partitioner, data_, plugins_.strategy->partition_need(setting()),
+                                    cell_.partitioner.params, train_.seed, group_);
+        index_.emplace(partition_);
+        const double partition_s = seconds_since(partitioning);
+
+        const auto building = std::chrono::steady_clock::now();
+        kernel_ = plugins_.kernel->create(device);
+        world_ = std::make_unique<Communicator>(kernel_->connect(group_), *kernel_, counter_);
+        world_->separate_wait(cell_.separate_wait);
+        const Problem problem{data_, *index_, partition_, model_, train_, cell_.scheme.params, initial_.get()};
+        trainer_ = plugins_.strategy->make_trainer(problem, {*kernel_, *world_});
+        group_.barrier();
+        const Volume stated = plugins_.strategy->stated_volume(problem, group_.rank(),
+                                                               static_cast<std::int64_t>(size_of(device.dtype)));
+        write_setup({{"load", load_s},
+                     {"partition", partition_s},
+                     {"build", seconds_since(building)},
+                     {"total", seconds_since(start)}},
+                    stated);
+        counter_.take();  // set-up's communication is no part of an epoch
+        if (request_.purpose == Purpose::verify) return verify(stated);
+        return measure();
+    }
+
+private:
+    Setting setting() const { return {group_.size(), model_, train_, cell_.scheme.params}; }
+
+    void load_data() {
+        store_ = Store::open(request_.store);
+        data_ = store_->view(cell_.dataset.source.value("split", 0));
+        model_ = complete_model(cell_, data_);
+        train_ = complete_training(cell_);
+        if (request_.purpose == Purpose::verify) {
+            train_ = verification_training(train_);
+            const std::int64_t fits = verifiable_vertices(data_, model_, request_.verify);
+            if (fits < data_.graph.vertices()) {
+                sample_ = sample_dataset(data_, fits, train_.seed);
+                data_ = sample_->view();
+            }
+        }
+        initial_ = read_weights(cell_.initial_weights, model_);
+    }
+
+    /// Why this cell cannot run here; any rank may be the one that cannot.
+    std::string agreed_reason(const KernelSetting& device) const {
+        std::string reason = plugins_.kernel->why_unsupported(device);
+        if (reason.empty()) reason = plugins_.strategy->why_unsupported(setting());
+        if (reason.empty())
+            reason = plugins_.partitioner->why_unsupported(
+                {data_.graph.vertices(), data_.graph.edges(), !data_.graph.weights.empty()},
+                plugins_.strategy->partition_need(setting()), cell_.partitioner.params);
+        for (const std::string& r : group_.all_gather(reason))
+            if (!r.empty()) return r;
+        return {};
+    }
+
+    void write_start(const KernelSetting& device) {
+        char host[256] = {};
+        gethostname(host, sizeof host - 1);
+        const bool usable = plugins_.kernel->why_unsupported(device).empty();
+        const json all = record_.gather({{"host", host},
+                                         {"pid", static_cast<std::int64_t>(getpid())},
+                                         {"device", usable ? plugins_.kernel->device_name(device) : "none"}});
+        json hosts, pids, devices;
+        for (const json& rank : all) {
+            hosts.push_back(rank["host"]);
+            pids.push_back(rank["pid"]);
+            devices.push_back(rank["device"]);
+        }
+        record_.write("start", {{"ranks", group_.size()},
+                                {"hosts", hosts},
+                                {"pids", pids},
+                                {"device", devices},
+                                {"mpi", ProcessGroup::library()}});
+    }
+
+    void write_setup(json seconds, const Volume& stated) {
+        const json ranks = record_.gather({{"stated", to_json(stated)}, {"memory", kernel_->memory().current_bytes}});
+        json all_stated = json::array(), memory = json::array();
+        for (const json& rank : ranks) {
+            all_stated.push_back(rank["stated"]);
+            memory.push_back(rank["memory"]);
+        }
+        if (!record_.writes()) return;
+        record_.write("setup", {{"seconds", std::move(seconds)},
+                                {"partition", to_json(measure_quality(data_.graph, partition_))},
+                                {"dataset",
+                                 {{"vertices", data_.graph.vertices()},
+                                  {"edges", data_.graph.edges()},
+                                  {"features", data_.feature_count},
+                                  {"classes", data_.classes},
+                                  {"synthetic", store_->manifest().synthetic}}},
+                                {"aggregated_input", aggregates_input(*plugins_.strategy, setting())},
+                                {"approximation", plugins_.strategy->approximation(cell_.scheme.params)},
+                                {"stated", std::move(all_stated)},
+                                {"memory_bytes", std::move(memory)},
+                                {"notes", trainer_->notes()}});
+    }
+
+    /// One epoch between barriers, in the trace and the counter.
+    double timed_epoch(std::int64_t epoch) {
+        group_.barrier();
+        kernel_->trace().begin_epoch();
+        const double loss = trainer_->train_epoch(epoch);
+        kernel_->synchronize(StreamRole::compute);
+        kernel_->trace().end_epoch();
+        return loss;
+    }
+
+    TrialEnd measure() {
+        const std::int64_t epochs = cell_.warmup + cell_.epochs;
+        double best_validation = -1;
+        std::int64_t stale = 0;
+        for (std::int64_t e = 0; e < epochs; ++e) {
+            const double loss = timed_epoch(e);
+            json ranks = record_.gather(epoch_json(kernel_->trace().times(), counter_.take(), kernel_->memory().peak_bytes));
+            record_.write("epoch", {{"epoch", e}, {"warmup", e < cell_.warmup}, {"loss", finite_or_null(loss)}, {"ranks", ranks}});
+            if (!std::isfinite(loss)) return {"diverged", fmt::format("the loss of epoch {} is not finite", e)};
+            const bool last = e + 1 == epochs;
+            if (!last && (cell_.evaluate_every == 0 || (e + 1) % cell_.evaluate_every != 0)) continue;
+            const Accuracy a = evaluate(e);
+            const double validation = a.of[static_cast<std::size_t>(Split::validation) - 1];
+            stale = validation > best_validation ? 0 : stale + 1;
+            best_validation = std::max(best_validation, validation);
+            if (cell_.patience > 0 && stale >= cell_.patience) break;
+        }
+        if (!request_.export_folder.empty())
+            export_results(request_.export_folder, *trainer_, data_.graph.vertices(), group_);
+        return {};
+    }
+
+    Accuracy evaluate(std::int64_t epoch) {
+        const auto start = std::chrono::steady_clock::now();
+        const Accuracy a = trainer_->evaluate();
+        counter_.take();  // evaluation is counted apart from epochs
+        record_.write("evaluation", {{"epoch", epoch},
+                                     {"train", finite_or_null(a.of[0])},
+                                     {"validation", finite_or_null(a.of[1])},
+                                     {"test", finite_or_null(a.of[2])},
+                                     {"wall_s", seconds_since(start)}});
+        return a;
+    }
+
+    /// Each epoch against the reference, and the counted volume of each against the stated one.
+    TrialEnd verify(const Volume& stated) {
+        json result = {{"sampled_vertices", sample_ ? data_.graph.vertices() : 0}, {"reason", ""}, {"detail", ""}};
+        const std::string approximation = plugins_.strategy->approximation(cell_.scheme.params);
+        std::optional<ReferenceResult> reference;
+        if (approximation.empty() && record_.writes())
+            reference = cached_reference(request_.verify.reference, store_->manifest().digest, catalog_, data_, model_,
+                                         train_, initial_.get(), request_.verify.epochs);
+        group_.barrier();
+        Agreement agreement = agreement_for(kernel_->dtype());
+        std::string volume_differs;
+        for (std::int64_t e = 0; e < request_.verify.epochs; ++e) {
+            const double loss = timed_epoch(e);
+            const std::string differs = difference(stated, counter_.take());
+            if (volume_differs.empty() && !differs.empty())
+                volume_differs = fmt::format("rank {}, epoch {}: {}", group_.rank(), e, differs);
+            const ModelWeights gradients = trainer_->gradients();
+            if (reference) agreement.compare(e, loss, gradients, *reference);
+        }
+        for (const std::string& text : group_.all_gather(volume_differs))
+            if (!text.empty()) result["detail"] = result["detail"].get<std::string>() + text;
+        const bool volume_equal = result["detail"].get<std::string>().empty();
+        if (!record_.writes()) return {};
+        const bool agrees = !reference || agreement.holds();
+        result["volume_equal"] = volume_equal;
+        result["loss_error"] = reference ? finite_or_null(agreement.loss_error) : json(nullptr);
+        result["gradient_error"] = reference ? finite_or_null(agreement.gradient_error) : json(nullptr);
+        result["status"] = !agrees || !volume_equal ? "failed" : reference ? "verified" : "unverified";
+        if (!agrees)
+            result["reason"] = fmt::format("differs from the serial reference: loss by {:.2e}, gradient by {:.2e} ({}); "
+                                           "allowed is {:.0e}",
+                                           agreement.loss_error, agreement.gradient_error, agreement.worst,
+                                           agreement.tolerance);
+        else if (!volume_equal) result["reason"] = "counted volume differs from the stated one";
+        else if (!reference) result["reason"] = "approximate: " + approximation;
+        record_.write("verification", result);
+        return {};
+    }
+
+    const TrialRequest& request_;
+    const Cell& cell_;
+    const ProcessGroup& group_;
+    TrialRecord& record_;
+    const PluginCatalog catalog_;
+    CellPlugins plugins_;
+    std::optional<Store> store_;
+    std::optional<OwnedDataset> sample_;
+    DatasetView data_;
+    ModelSpec model_;
+    TrainSpec train_;
+    std::unique_ptr<ModelWeights> initial_;
+    Partition partition_;
+    std::optional<IndexMap> index_;
+    std::unique_ptr<Kernel> kernel_;
+    VolumeCounter counter_;
+    std::unique_ptr<Communicator> world_;
+    std::unique_ptr<Trainer> trainer_;
+};
+
+}  // namespace
+
+TrialEnd run_trial(const TrialRequest& request, const ProcessGroup& group, TrialRecord& record) {
+    return Trial(request, group, record).run();
+}
+
+}  // namespace gnnbench

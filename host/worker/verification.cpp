@@ -1,0 +1,162 @@
+#include "worker/verification.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <gnnbench/transport.hpp>
+
+#include "data/npy.hpp"
+
+namespace gnnbench {
+namespace fs = std::filesystem;
+
+ReferenceResult compute_reference(const PluginCatalog& catalog, const DatasetView& data, const ModelSpec& model,
+                                  const TrainSpec& train, const ModelWeights* initial, std::int64_t epochs) {
+    const ProcessGroup alone = ProcessGroup::self();
+    const auto kernel = catalog.kernel("reference")->create({.dtype = DType::f64});
+    const auto strategy = catalog.strategy("serial");
+    VolumeCounter counter;
+    Communicator self(kernel->connect(alone), *kernel, counter);
+    const Partition whole{.parts = 1, .part_of = std::vector<Part>(data.labels.size()), .column_part_of = {}};
+    const IndexMap index(whole);
+    const Params no_params;
+    const Problem problem{data, index, whole, model, train, no_params, initial};
+    const auto trainer = strategy->make_trainer(problem, {*kernel, self});
+    ReferenceResult r;
+    for (std::int64_t e = 0; e < epochs; ++e) {
+        r.loss.push_back(trainer->train_epoch(e));
+        r.gradient.push_back(trainer->gradients());
+    }
+    return r;
+}
+
+namespace {
+
+/// Everything the reference depends on, as text.
+std::string reference_key(const std::string& dataset_digest, const DatasetView& data, const ModelSpec& m,
+                          const TrainSpec& t, const ModelWeights* initial, std::int64_t epochs) {
+    std::string key = fmt::format("1 {} {} {} {} |", dataset_digest, data.graph.vertices(), data.graph.edges(), epochs);
+    for (const auto w : m.widths) key += fmt::format(" {}", w);
+    key += fmt::format("| {} {} {} {} {} {} {} |", static_cast<int>(m.activation), static_cast<int>(m.normalisation),
+                       static_cast<int>(m.feature_normalisation), m.self_loops, m.bias, static_cast<int>(m.initialiser),
+                       static_cast<int>(m.aggregate_input));
+    key += fmt::format(" {} {} {} {} {} |", t.learning_rate, t.input_dropout, t.dropout, t.seed,
+                       static_cast<int>(t.optimizer));
+    for (const double w : t.weight_decay) key += fmt::format(" {}", w);
+    if (initial)
+        for (const auto* side : {&initial->weight, &initial->bias})
+            for (const HostMatrix& w : *side)
+                key += fmt::format(" {:016x}", XXH3_64bits(w.values.data(), w.values.size() * sizeof(double)));
+    const XXH128_hash_t h = XXH3_128bits(key.data(), key.size());
+    return fmt::format("{:016x}{:016x}", h.high64, h.low64);
+}
+
+std::string gradient_name(std::int64_t epoch, char kind, std::size_t layer) {
+    return fmt::format("epoch{}_{}{}.npy", epoch, kind, layer);
+}
+
+void save(const fs::path& folder, const ReferenceResult& r) {
+    const fs::path draft = folder.string() + fmt::format(".{}", ::getpid());
+    fs::create_directories(draft);
+    write_npy<double>(draft / "loss.npy", r.loss, {std::ssize(r.loss)});
+    for (std::size_t e = 0; e < r.gradient.size(); ++e) {
+        const auto& g = r.gradient[e];
+        const auto epoch = static_cast<std::int64_t>(e);
+        for (std::size_t l = 0; l < g.weight.size(); ++l)
+            write_matrix_npy(draft / gradient_name(epoch, 'W', l), g.weight[l]);
+        for (std::size_t l = 0; l < g.bias.size(); ++l) write_matrix_npy(draft / gradient_name(epoch, 'b', l), g.bias[l]);
+    }
+    std::error_code taken;
+    fs::rename(draft, folder, taken);  // another trial may have been first, with the same content
+    if (taken) fs::remove_all(draft);
+}
+
+ReferenceResult load(const fs::path& folder, const ModelSpec& model, std::int64_t epochs) {
+    ReferenceResult r;
+    r.loss = read_matrix_npy(folder / "loss.npy").values;
+    for (std::int64_t e = 0; e < epochs; ++e) {
+        ModelWeights g;
+        for (std::size_t l = 0; l + 1 < model.widths.size(); ++l) {
+            g.weight.push_back(read_matrix_npy(folder / gradient_name(e, 'W', l)));
+            if (model.bias) g.bias.push_back(read_matrix_npy(folder / gradient_name(e, 'b', l)));
+        }
+        r.gradient.push_back(std::move(g));
+    }
+    return r;
+}
+
+double norm(const HostMatrix& m) {
+    double sum = 0;
+    for (const double x : m.values) sum += x * x;
+    return std::sqrt(sum);
+}
+
+double distance(const HostMatrix& a, const HostMatrix& b) {
+    if (a.rows != b.rows || a.cols != b.cols) return INFINITY;
+    HostMatrix d = a;
+    for (std::size_t i = 0; i < d.values.size(); ++i) d.values[i] -= b.values[i];
+    return norm(d);
+}
+
+}  // namespace
+
+ReferenceResult cached_reference(const std::string& folder, const std::string& dataset_digest,
+                                 const PluginCatalog& catalog, const DatasetView& data, const ModelSpec& model,
+                                 const TrainSpec& train, const ModelWeights* initial, std::int64_t epochs) {
+    if (folder.empty()) return compute_reference(catalog, data, model, train, initial, epochs);
+    const fs::path mine = fs::path(folder) / reference_key(dataset_digest, data, model, train, initial, epochs);
+    if (fs::exists(mine / "loss.npy")) return load(mine, model, epochs);
+    ReferenceResult r = compute_reference(catalog, data, model, train, initial, epochs);
+    save(mine, r);
+    return r;
+}
+
+Agreement agreement_for(DType dtype) {
+    Agreement a;
+    a.tolerance = dtype == DType::f32 ? 1e-4 : 1e-10;
+    a.floor = dtype == DType::f32 ? 1e-7 : 1e-13;
+    return a;
+}
+
+void Agreement::compare(std::int64_t epoch, double loss, const ModelWeights& gradient, const ReferenceResult& reference) {
+    const auto e = static_cast<std::size_t>(epoch);
+    const double off = std::abs(loss - reference.loss.at(e)) / std::max(std::abs(reference.loss[e]), 1e-30);
+    loss_error = std::max(loss_error, std::isfinite(off) ? off : INFINITY);
+    const auto matrices = [&](const std::vector<HostMatrix>& ours, const std::vector<HostMatrix>& theirs, char kind) {
+        for (std::size_t l = 0; l < theirs.size(); ++l) {
+            const double d = distance(ours.at(l), theirs[l]);
+            if (d <= floor) continue;
+            const double relative = std::isfinite(d) ? d / norm(theirs[l]) : INFINITY;
+            if (relative <= gradient_error) continue;
+            gradient_error = relative;
+            worst = fmt::format("epoch {}, {}{}", epoch, kind, l);
+        }
+    };
+    matrices(gradient.weight, reference.gradient.at(e).weight, 'W');
+    matrices(gradient.bias, reference.gradient.at(e).bias, 'b');
+}
+
+TrainSpec verification_training(TrainSpec t) {
+    t.optimizer = OptimizerKind::sgd;
+    t.learning_rate = 0.05;
+    return t;
+}
+
+std::int64_t verifiable_vertices(const DatasetView& data, const ModelSpec& model, const VerifyRequest& limits) {
+    const double n = static_cast<double>(data.graph.vertices()), nonzeros = static_cast<double>(data.graph.edges()) + n;
+    double work = 0;  // multiply-adds of an epoch: three products of each kind a layer
+    for (std::size_t l = 0; l + 1 < model.widths.size(); ++l) {
+        const double f = static_cast<double>(model.widths[l]), g = static_cast<double>(model.widths[l + 1]);
+        work += 3 * n * f * g + 2 * nonzeros * std::max(f, g);
+    }
+    work *= static_cast<double>(limits.epochs);
+    const double share = std::min(1.0, static_cast<double>(limits.max_work) / std::max(work, 1.0));
+    return std::clamp<std::int64_t>(static_cast<std::int64_t>(n * share), std::min<std::int64_t>(1, data.graph.vertices()),
+                                    std::min(limits.max_vertices, data.graph.vertices()));
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,49 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include <gnnbench/strategy.hpp>
+
+#include "worker/request.hpp"
+#include "worker/workload.hpp"
+
+namespace gnnbench {
+
+/// What the serial float64 reference gives: loss and gradients of each epoch.
+struct ReferenceResult {
+    std::vector<double> loss;
+    std::vector<ModelWeights> gradient;
+};
+
+/// Trains `serial` on the `reference` kernel in float64, alone in this process.
+ReferenceResult compute_reference(const PluginCatalog& catalog, const DatasetView& data, const ModelSpec& model,
+                                  const TrainSpec& train, const ModelWeights* initial, std::int64_t epochs);
+
+/// compute_reference, remembered in a folder under a digest of everything it depends on. An empty folder name
+/// remembers nothing.
+ReferenceResult cached_reference(const std::string& folder, const std::string& dataset_digest,
+                                 const PluginCatalog& catalog, const DatasetView& data, const ModelSpec& model,
+                                 const TrainSpec& train, const ModelWeights* initial, std::int64_t epochs);
+
+/// Largest errors over epochs and matrices, and what they may be.
+struct Agreement {
+    double loss_error = 0;      ///< |loss − ref| / max(|ref|, 1e-30)
+    double gradient_error = 0;  ///< ‖g − ref‖_F / ‖ref‖_F over matrices that miss the absolute floor
+    double tolerance = 0;       ///< of both
+    double floor = 0;           ///< ‖g − ref‖_F below this is agreement whatever ‖ref‖_F is
+    std::string worst;          ///< where the largest gradient error is: "epoch 3, W1"
+
+    bool holds() const { return loss_error <= tolerance && gradient_error <= tolerance; }
+    /// Takes one epoch's numbers in.
+    void compare(std::int64_t epoch, double loss, const ModelWeights& gradient, const ReferenceResult& reference);
+};
+/// 1e-4 and 1e-7 in float32, 1e-10 and 1e-13 in float64.
+Agreement agreement_for(DType dtype);
+
+/// Training as verification needs it: plain SGD, because Adam hides a wrong scale.
+TrainSpec verification_training(TrainSpec train);
+
+/// How many vertices the reference can take within the request's limits; the whole graph's where it fits.
+std::int64_t verifiable_vertices(const DatasetView& data, const ModelSpec& model, const VerifyRequest& limits);
+
+}  // namespace gnnbench

@@ -1,0 +1,165 @@
+#include "worker/workload.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include <gnnbench/random.hpp>
+#include <gnnbench/transport.hpp>
+
+#include "data/npy.hpp"
+#include "plugin/agreement.hpp"
+
+namespace gnnbench {
+
+DatasetView OwnedDataset::view() const {
+    return {.name = name,
+            .graph = {.indptr = indptr, .indices = indices, .weights = weights, .symmetric = symmetric},
+            .feature_count = feature_count,
+            .features = features,
+            .classes = classes,
+            .labels = labels,
+            .split = split};
+}
+
+namespace {
+
+/// The vertices of the sample, ascending.
+std::vector<std::int64_t> breadth_first(const DatasetView& whole, std::int64_t count, std::uint64_t seed) {
+    const GraphView& g = whole.graph;
+    const auto n = static_cast<std::size_t>(g.vertices());
+    std::vector<std::int64_t> starts(n);
+    for (std::size_t v = 0; v < n; ++v) starts[v] = static_cast<std::int64_t>(v);
+    RandomStream draw(seed, Draw::sample);
+    for (std::size_t v = n; v > 1; --v) std::swap(starts[v - 1], starts[draw.below(v)]);
+    // A train vertex first, so that the sample has a loss.
+    std::stable_partition(starts.begin(), starts.end(), [&](std::int64_t v) {
+        return whole.split[static_cast<std::size_t>(v)] == Split::train;
+    });
+    std::vector<bool> taken(n);
+    std::vector<std::int64_t> queue;
+    const auto take = [&](std::int64_t v) {
+        if (taken[static_cast<std::size_t>(v)] || std::ssize(queue) == count) return;
+        taken[static_cast<std::size_t>(v)] = true;
+        queue.push_back(v);
+    };
+    std::size_t next = 0, head = 0;
+    while (std::ssize(queue) < count && next < n) {
+        take(starts[next++]);
+        for (; head < queue.size(); ++head) {
+            const auto v = static_cast<std::size_t>(queue[head]);
+            for (auto e = g.indptr[v]; e < g.indptr[v + 1]; ++e) take(g.indices[static_cast<std::size_t>(e)]);
+        }
+    }
+    std::sort(queue.begin(), queue.end());
+    return queue;
+}
+
+}  // namespace
+
+OwnedDataset sample_dataset(const DatasetView& whole, std::int64_t vertices, std::uint64_t seed) {
+    const GraphView& g = whole.graph;
+    const auto chosen = breadth_first(whole, std::min(vertices, g.vertices()), seed);
+    std::vector<std::int32_t> renamed(static_cast<std::size_t>(g.vertices()), -1);
+    for (std::size_t i = 0; i < chosen.size(); ++i)
+        renamed[static_cast<std::size_t>(chosen[i])] = static_cast<std::int32_t>(i);
+    OwnedDataset s;
+    s.name = whole.name;
+    s.feature_count = whole.feature_count;
+    s.classes = whole.classes;
+    s.symmetric = g.symmetric;  // an induced subgraph of a symmetric graph is symmetric
+    for (const std::int64_t original : chosen) {
+        const auto v = static_cast<std::size_t>(original);
+        for (auto at = g.indptr[v]; at < g.indptr[v + 1]; ++at) {
+            const auto e = static_cast<std::size_t>(at);
+            const std::int32_t u = renamed[static_cast<std::size_t>(g.indices[e])];
+            if (u < 0) continue;
+            s.indices.push_back(u);
+            if (!g.weights.empty()) s.weights.push_back(g.weights[e]);
+        }
+        s.indptr.push_back(std::ssize(s.indices));
+        const auto f = static_cast<std::size_t>(whole.feature_count);
+        const auto row = whole.features.subspan(v * f, f);
+        s.features.insert(s.features.end(), row.begin(), row.end());
+        s.labels.push_back(whole.labels[v]);
+        s.split.push_back(whole.split[v]);
+    }
+    return s;
+}
+
+ModelSpec complete_model(const Cell& cell, const DatasetView& data) {
+    if (data.feature_count < 1 || data.classes < 1)
+        throw DataError(fmt::format("dataset '{}' has {} features and {} classes; training needs at least one of each",
+                                    data.name, data.feature_count, data.classes));
+    ModelSpec m = cell.model;
+    m.widths.insert(m.widths.begin(), data.feature_count);
+    m.widths.push_back(data.classes);
+    return m;
+}
+
+TrainSpec complete_training(const Cell& cell) {
+    TrainSpec t = cell.train;
+    const std::size_t layers = cell.model.widths.size() + 1;
+    if (t.weight_decay.empty()) t.weight_decay = {0};
+    if (t.weight_decay.size() == 1) t.weight_decay.resize(layers, t.weight_decay[0]);
+    if (t.weight_decay.size() != layers)
+        throw SpecError(fmt::format("train.weight_decay has {} numbers; the model has {} layers: give one number, or "
+                                    "one for each layer",
+                                    t.weight_decay.size(), layers));
+    return t;
+}
+
+Partition make_partition(const Partitioner& partitioner, const DatasetView& data, const PartitionNeed& need,
+                         const Params& params, std::uint64_t seed, const ProcessGroup& group) {
+    Partition p{.parts = need.parts, .part_of = {}, .column_part_of = {}};
+    std::string error;
+    if (group.rank() == 0) {
+        try {
+            p = partitioner.partition(data.graph, need, params, seed);
+        } catch (const Error& e) {
+            error = e.what();
+        }
+    }
+    error = group.all_gather(error)[0];
+    if (!error.empty()) throw Error(error);
+    const auto share = [&](std::vector<Part>& parts) {
+        std::uint64_t size = parts.size();
+        group.broadcast(&size, sizeof size, 0);
+        parts.resize(size);
+        group.broadcast(parts.data(), size * sizeof(Part), 0);
+    };
+    share(p.part_of);
+    share(p.column_part_of);
+    return p;
+}
+
+std::unique_ptr<ModelWeights> read_weights(const std::string& folder, const ModelSpec& model) {
+    if (folder.empty()) return nullptr;
+    auto w = std::make_unique<ModelWeights>();
+    for (int l = 0; l < model.layers(); ++l) {
+        w->weight.push_back(read_matrix_npy(std::filesystem::path(folder) / fmt::format("W{}.npy", l)));
+        if (model.bias) w->bias.push_back(read_matrix_npy(std::filesystem::path(folder) / fmt::format("b{}.npy", l)));
+    }
+    return w;
+}
+
+CellPlugins load_plugins(const Cell& cell, const PluginCatalog& catalog, const ProcessGroup& group) {
+    const std::vector<PluginRequest> wanted = {{PluginKind::strategy, cell.scheme.name},
+                                               {PluginKind::partitioner, cell.partitioner.name},
+                                               {PluginKind::kernel, cell.kernel.name}};
+    agree_on_plugins(group, catalog, wanted);
+    return {catalog.strategy(cell.scheme.name), catalog.partitioner(cell.partitioner.name),
+            catalog.kernel(cell.kernel.name)};
+}
+
+KernelSetting kernel_setting(const Cell& cell, const ProcessGroup& group) {
+    const ProcessGroup host = group.split_by_host();
+    return {.dtype = cell.precision == "float64" ? DType::f64 : DType::f32,
+            .threads = cell.threads_per_rank,
+            .local_rank = host.rank(),
+            .local_ranks = host.size(),
+            .params = cell.kernel.params};
+}
+
+}  // namespace gnnbench

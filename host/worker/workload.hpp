@@ -1,0 +1,58 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gnnbench/kernel.hpp>
+#include <gnnbench/strategy.hpp>
+
+#include "data/store.hpp"
+#include "plugin/loader.hpp"
+#include "spec/cell.hpp"
+
+namespace gnnbench {
+
+/// A dataset of our own memory, for what is cut out of a store.
+struct OwnedDataset {
+    std::string name;
+    std::vector<std::int64_t> indptr{0};
+    std::vector<std::int32_t> indices;
+    std::vector<float> weights, features;
+    std::vector<std::int32_t> labels;
+    std::vector<Split> split;
+    std::int64_t feature_count = 0;
+    std::int32_t classes = 0;
+    bool symmetric = false;
+
+    DatasetView view() const;
+};
+
+/// The subgraph that the first `vertices` of a breadth-first walk induce, from a seeded train vertex and, where a
+/// component ends, from the next seeded one; in ascending original order. The same on every rank.
+OwnedDataset sample_dataset(const DatasetView& whole, std::int64_t vertices, std::uint64_t seed);
+
+/// The cell's model and training with what only the dataset tells: widths, and a weight decay per layer.
+/// Throws DataError where the dataset has nothing to learn from.
+ModelSpec complete_model(const Cell& cell, const DatasetView& data);
+TrainSpec complete_training(const Cell& cell);
+
+/// Rank 0 partitions, all receive it. Collective; where rank 0 fails all throw its error.
+Partition make_partition(const Partitioner& partitioner, const DatasetView& data, const PartitionNeed& need,
+                         const Params& params, std::uint64_t seed, const ProcessGroup& group);
+
+/// The weights a cell starts from: W<l>.npy and b<l>.npy of a folder; null where the folder is empty text.
+std::unique_ptr<ModelWeights> read_weights(const std::string& folder, const ModelSpec& model);
+
+/// The plugins of a cell, found and loaded alike on all ranks. Collective.
+struct CellPlugins {
+    std::unique_ptr<Strategy> strategy;
+    std::unique_ptr<Partitioner> partitioner;
+    std::unique_ptr<KernelPlugin> kernel;
+};
+CellPlugins load_plugins(const Cell& cell, const PluginCatalog& catalog, const ProcessGroup& group);
+
+/// What this rank's kernel is made with.
+KernelSetting kernel_setting(const Cell& cell, const ProcessGroup& group);
+
+}  // namespace gnnbench
