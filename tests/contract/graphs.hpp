@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <gnnbench/graph.hpp>
+#include <gnnbench/random.hpp>
 
 /// Graphs small enough to reason about, by name.
 namespace gnnbench::graphs {
@@ -15,8 +16,11 @@ struct NamedGraph {
     std::vector<std::int64_t> indptr;   ///< length vertices + 1
     std::vector<std::int32_t> indices;  ///< length edges
     std::vector<float> weights;         ///< length edges, or empty
+    bool symmetric = false;
 
-    GraphView view() const { return {.indptr = indptr, .indices = indices, .weights = weights}; }
+    GraphView view() const {
+        return {.indptr = indptr, .indices = indices, .weights = weights, .symmetric = symmetric};
+    }
 };
 
 /// Row, column.
@@ -25,7 +29,7 @@ using Entries = std::vector<std::pair<std::int32_t, std::int32_t>>;
 inline NamedGraph from_entries(std::string name, std::int64_t vertices, Entries entries) {
     std::sort(entries.begin(), entries.end());
     entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
-    NamedGraph g{std::move(name), std::vector<std::int64_t>(static_cast<std::size_t>(vertices) + 1), {}, {}};
+    NamedGraph g{std::move(name), std::vector<std::int64_t>(static_cast<std::size_t>(vertices) + 1), {}, {}, false};
     for (const auto& [row, column] : entries) {
         ++g.indptr[static_cast<std::size_t>(row) + 1];
         g.indices.push_back(column);
@@ -87,5 +91,26 @@ inline NamedGraph looped_path(std::int32_t n) {
 }
 
 inline NamedGraph without_edges(std::int64_t n) { return from_entries(std::to_string(n) + " lone vertices", n, {}); }
+
+/// Random directed entries, some vertices without any, weights in (0, 2) where asked.
+inline NamedGraph directed_random(std::int32_t n, std::int32_t entries, bool weighted) {
+    RandomStream draw(7, Draw::graph);
+    Entries e;
+    for (std::int32_t i = 0; i < entries; ++i) {
+        const auto u = draw.below(static_cast<std::uint64_t>(n)), v = draw.below(static_cast<std::uint64_t>(n));
+        if (u % 9 != 0 && v % 11 != 0) e.emplace_back(static_cast<std::int32_t>(u), static_cast<std::int32_t>(v));
+    }
+    NamedGraph g = from_entries(std::string(weighted ? "weighted" : "plain") + " directed random", n, e);
+    if (weighted)
+        for (std::size_t i = 0; i < g.indices.size(); ++i) g.weights.push_back(static_cast<float>(2 * draw.uniform()));
+    return g;
+}
+
+/// The same graph, said to be symmetric (the caller knows).
+inline NamedGraph known_symmetric(NamedGraph g) {
+    g.name += ", known symmetric";
+    g.symmetric = true;
+    return g;
+}
 
 }  // namespace gnnbench::graphs

@@ -1,0 +1,177 @@
+#pragma once
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <gnnbench/strategy.hpp>
+#include <gnnbench/transport.hpp>
+
+#include "contract/graphs.hpp"
+#include "plugin/loader.hpp"
+#include "worker/verification.hpp"
+#include "worker/workload.hpp"
+
+/// One small training run of one strategy on all ranks, compared with the serial reference.
+namespace gnnbench::contract {
+
+inline const PluginCatalog& catalog() {
+    static const PluginCatalog found;
+    return found;
+}
+
+/// Features, labels and splits for a graph, drawn by vertex: some vertices belong to no split.
+inline OwnedDataset dress(const graphs::NamedGraph& g, std::int64_t features, std::int32_t classes) {
+    OwnedDataset d;
+    d.name = g.name;
+    d.indptr = g.indptr;
+    d.indices = g.indices;
+    d.weights = g.weights;
+    d.symmetric = g.symmetric;
+    d.feature_count = features;
+    d.classes = classes;
+    for (std::int64_t v = 0; v < g.view().vertices(); ++v) {
+        for (std::int64_t c = 0; c < features; ++c)
+            d.features.push_back(static_cast<float>(
+                unit_interval(random_word(1, Draw::features, static_cast<std::uint64_t>(v), static_cast<std::uint32_t>(c), 0)) - 0.4));
+        d.labels.push_back(static_cast<std::int32_t>((v * 7 + v / 3) % classes));
+        d.split.push_back(static_cast<Split>((v + 1) % 4));
+    }
+    return d;
+}
+
+struct ModelVariant {
+    std::string name;
+    std::vector<std::int64_t> widths = {7, 5, 3};
+    ModelSpec model{};
+    TrainSpec train{};
+
+    ModelSpec complete_model() const {
+        ModelSpec m = model;
+        m.widths = widths;
+        return m;
+    }
+    TrainSpec complete_train() const {
+        TrainSpec t = train;
+        t.optimizer = OptimizerKind::sgd;
+        t.learning_rate = 0.2;
+        t.weight_decay.assign(widths.size() - 1, 0.01);
+        return t;
+    }
+};
+
+struct StrategyVariant {
+    std::string name;    ///< of the strategy
+    Params params;
+    std::string changed; ///< "overlap=false", empty for the defaults
+};
+
+/// The defaults, and each boolean or choice parameter changed alone to each of its other values.
+inline std::vector<StrategyVariant> variants(const std::string& name) {
+    const auto declared = catalog().find(PluginKind::strategy, name).params;
+    std::vector<StrategyVariant> out = {{name, Params(declared), ""}};
+    const auto add = [&](const ParamDecl& p, const std::string& text) {
+        if (text == p.default_value) return;
+        Params changed(declared);
+        changed.set(p, text);
+        out.push_back({name, changed, std::string(p.name) + "=" + text});
+    };
+    for (const ParamDecl& p : declared) {
+        if (p.type == ParamType::boolean) {
+            add(p, "true");
+            add(p, "false");
+        } else if (p.type == ParamType::choice) {
+            std::string words = p.choices;
+            for (std::size_t cut; !words.empty(); words = cut == std::string::npos ? "" : words.substr(cut + 1)) {
+                cut = words.find('|');
+                add(p, words.substr(0, cut));
+            }
+        }
+    }
+    return out;
+}
+
+struct KernelVariant {
+    std::string name;
+    DType dtype;
+};
+
+struct Outcome {
+    std::string skipped;           ///< why it did not run
+    Agreement agreement;           ///< meaningful on rank 0
+    std::string volume_difference; ///< over all ranks
+    Traffic sum;                   ///< over ranks and epochs
+    std::int64_t allocations_in_epochs = 0;
+    std::int64_t allocations_at_setup = 0;
+    std::string approximation;
+};
+
+/// References by what they depend on; rank 0 alone fills it.
+inline const ReferenceResult& reference(const std::string& key, const DatasetView& data, const ModelVariant& v,
+                                        std::int64_t epochs) {
+    static std::map<std::string, ReferenceResult> known;
+    if (!known.contains(key))
+        known[key] = compute_reference(catalog(), data, v.complete_model(), v.complete_train(), nullptr, epochs);
+    return known[key];
+}
+
+inline Outcome run(const StrategyVariant& s, const std::string& partitioner_name, const KernelVariant& k,
+                   const ModelVariant& v, const graphs::NamedGraph& graph) {
+    constexpr std::int64_t epochs = 5;
+    const ProcessGroup world = ProcessGroup::world();
+    const OwnedDataset owned = dress(graph, v.widths.front(), static_cast<std::int32_t>(v.widths.back()));
+    const DatasetView data = owned.view();
+    const ModelSpec model = v.complete_model();
+    const TrainSpec train = v.complete_train();
+    const auto strategy = catalog().strategy(s.name);
+    const auto partitioner = catalog().partitioner(partitioner_name);
+    const Params partitioner_params(catalog().find(PluginKind::partitioner, partitioner_name).params);
+    const Setting setting{world.size(), model, train, s.params};
+    const PartitionNeed need = strategy->partition_need(setting);
+    Outcome o;
+    o.skipped = strategy->why_unsupported(setting);
+    if (o.skipped.empty())
+        o.skipped = partitioner->why_unsupported({data.graph.vertices(), data.graph.edges(), !data.graph.weights.empty()},
+                                                 need, partitioner_params);
+    if (!o.skipped.empty()) return o;
+
+    const Partition partition = partitioner->partition(data.graph, need, partitioner_params, 3);
+    const IndexMap index(partition);
+    const KernelSetting kernel_setting{
+        .dtype = k.dtype, .threads = 1, .params = Params(catalog().find(PluginKind::kernel, k.name).params)};
+    const auto kernel = catalog().kernel(k.name)->create(kernel_setting);
+    VolumeCounter counter;
+    Communicator comm(kernel->connect(world), *kernel, counter);
+    const Problem problem{data, index, partition, model, train, s.params, nullptr};
+    const auto before = kernel->memory().allocations;
+    const auto trainer = strategy->make_trainer(problem, {*kernel, comm});
+    o.allocations_at_setup = kernel->memory().allocations - before;
+    const Volume stated = strategy->stated_volume(problem, world.rank(), static_cast<std::int64_t>(size_of(k.dtype)));
+    counter.take();
+
+    o.approximation = strategy->approximation(s.params);
+    o.agreement = agreement_for(k.dtype);
+    std::string differs;
+    Traffic sum;
+    for (std::int64_t e = 0; e < epochs; ++e) {
+        const auto allocated = kernel->memory().allocations;
+        kernel->trace().begin_epoch();
+        const double loss = trainer->train_epoch(e);
+        kernel->trace().end_epoch();
+        o.allocations_in_epochs += kernel->memory().allocations - allocated;
+        const Volume counted = counter.take();
+        if (differs.empty()) differs = difference(stated, counted);
+        for (const auto& [key, t] : counted) sum += t;
+        const ModelWeights gradients = trainer->gradients();
+        if (world.rank() == 0 && o.approximation.empty())
+            o.agreement.compare(e, loss, gradients, reference(graph.name + "|" + v.name, data, v, epochs));
+    }
+    const auto all = world.all_gather(differs);
+    for (std::size_t r = 0; r < all.size(); ++r)
+        if (!all[r].empty()) o.volume_difference += "rank " + std::to_string(r) + ": " + all[r];
+    const auto sums = world.sum({static_cast<double>(sum.sent_bytes), static_cast<double>(sum.received_bytes)});
+    o.sum = {static_cast<std::int64_t>(sums[0]), static_cast<std::int64_t>(sums[1]), 0};
+    return o;
+}
+
+}  // namespace gnnbench::contract

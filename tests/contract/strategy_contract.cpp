@@ -1,0 +1,132 @@
+// What every strategy there is must keep: equal to the serial float64 reference, its stated volume counted to the
+// byte, as much received as sent, and no allocation inside an epoch. Run at several rank counts (CMakeLists.txt).
+#include <catch2/catch.hpp>
+
+#include "contract/strategy_case.hpp"
+
+using namespace gnnbench;
+using namespace gnnbench::contract;
+
+namespace {
+
+std::vector<graphs::NamedGraph> all_graphs() {
+    return {graphs::without_edges(1),   graphs::without_edges(3),
+            graphs::directed_cycle(5),  graphs::directed_star(9),
+            graphs::disconnected(3),    graphs::known_symmetric(graphs::disconnected(3)),
+            graphs::looped_path(17),    graphs::directed_random(60, 400, false),
+            graphs::directed_random(40, 200, true)};
+}
+
+std::vector<ModelVariant> all_models() {
+    std::vector<ModelVariant> m = {{.name = "narrowing", .widths = {9, 6, 4, 2}},
+                                   {.name = "widening", .widths = {2, 3, 5, 8}},
+                                   {.name = "one layer", .widths = {6, 3}},
+                                   {.name = "up and down, one class over", .widths = {4, 9, 2, 7, 3}},
+                                   {.name = "equal widths", .widths = {4, 4, 4}}};
+    const auto with = [&](const char* name, auto&& change) {
+        ModelVariant v{.name = name};
+        change(v);
+        m.push_back(v);
+    };
+    with("sigmoid", [](auto& v) { v.model.activation = Activation::sigmoid; });
+    with("leaky relu, no bias", [](auto& v) {
+        v.model.activation = Activation::leaky_relu;
+        v.model.bias = false;
+    });
+    with("mean", [](auto& v) { v.model.normalisation = Normalisation::mean; });
+    with("no normalisation, no self-loops", [](auto& v) {
+        v.model.normalisation = Normalisation::none;
+        v.model.self_loops = false;
+        v.train.learning_rate = 0.01;
+    });
+    with("dropout", [](auto& v) { v.train.dropout = v.train.input_dropout = 0.4; });
+    with("hidden dropout, widening", [](auto& v) {
+        v.train.dropout = 0.4;
+        v.widths = {3, 6, 4};
+    });
+    with("aggregated input", [](auto& v) { v.model.aggregate_input = AggregateInput::on; });
+    with("input not aggregated", [](auto& v) {
+        v.model.aggregate_input = AggregateInput::off;
+        v.widths = {3, 5, 4};
+    });
+    with("normalised features, kaiming", [](auto& v) {
+        v.model.feature_normalisation = FeatureNormalisation::row;
+        v.model.initialiser = Initialiser::kaiming;
+    });
+    return m;
+}
+
+void check(const StrategyVariant& s, const std::string& partitioner, const KernelVariant& k, const ModelVariant& v,
+           const graphs::NamedGraph& g, int& ran) {
+    const Outcome o = run(s, partitioner, k, v, g);
+    if (!o.skipped.empty()) return;
+    ++ran;
+    INFO(s.name << " " << s.changed << ", " << partitioner << ", kernel " << k.name
+                << (k.dtype == DType::f32 ? " float32" : " float64") << ", model " << v.name << ", graph " << g.name);
+    if (o.approximation.empty()) {
+        INFO("loss error " << o.agreement.loss_error << ", gradient error " << o.agreement.gradient_error << " at "
+                           << o.agreement.worst << "; allowed " << o.agreement.tolerance);
+        CHECK(o.agreement.holds());
+    }
+    CHECK(o.volume_difference == "");
+    CHECK(o.sum.sent_bytes == o.sum.received_bytes);
+    CHECK(o.allocations_in_epochs == 0);
+}
+
+std::vector<std::string> usable(PluginKind kind) {
+    std::vector<std::string> names;
+    for (const ListedPlugin& p : catalog().list())
+        if (p.kind == kind && p.usable()) names.push_back(p.name);
+    return names;
+}
+
+/// float64 on `reference`, and float32 on every kernel this machine can serve.
+std::vector<KernelVariant> kernels() {
+    std::vector<KernelVariant> out = {{"reference", DType::f64}};
+    for (const std::string& name : usable(PluginKind::kernel)) {
+        const KernelSetting s{.dtype = DType::f32, .params = Params(catalog().find(PluginKind::kernel, name).params)};
+        if (catalog().kernel(name)->why_unsupported(s).empty()) out.push_back({name, DType::f32});
+    }
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("a strategy agrees with the serial reference on every graph under every partitioner") {
+    for (const std::string& name : usable(PluginKind::strategy)) {
+        int ran = 0;
+        for (const StrategyVariant& s : variants(name))
+            for (const std::string& partitioner : usable(PluginKind::partitioner))
+                for (const auto& g : all_graphs())
+                    check(s, partitioner, {"reference", DType::f64}, {.name = "default"}, g, ran);
+        const int ranks = ProcessGroup::world().size();
+        INFO(name << " at " << ranks << " ranks ran " << ran << " cases");
+        CHECK((ran > 0 || (name == "serial" && ranks > 1)));
+    }
+}
+
+TEST_CASE("a strategy agrees with the serial reference for every model, on every kernel") {
+    const auto graph = graphs::directed_random(40, 200, true);
+    for (const std::string& name : usable(PluginKind::strategy))
+        for (const StrategyVariant& s : variants(name))
+            for (const KernelVariant& k : kernels())
+                for (const ModelVariant& v : all_models()) {
+                    int ran = 0;
+                    check(s, "random", k, v, graph, ran);
+                }
+}
+
+TEST_CASE("mg-gcn makes L + 3 buffers, and one more for each widening layer after the first") {
+    const int ranks = ProcessGroup::world().size();
+    // Beside them: X, labels, splits, ids, loss, counts; weights and gradients.
+    const std::int64_t others = 8, received = ranks > 1 ? 2 : 0;
+    const auto made = [&](std::vector<std::int64_t> widths) {
+        const Outcome o = run(variants("mg-gcn")[0], "block", {"reference", DType::f64}, {.name = "buffers", .widths = std::move(widths)},
+                              graphs::directed_random(40, 200, true));
+        return o.allocations_at_setup - others;
+    };
+    CHECK(made({9, 6, 3}) == 2 + 1 + received);
+    CHECK(made({9, 6, 4, 3, 2}) == 4 + 1 + received);
+    CHECK(made({3, 9, 2}) == 2 + 1 + received);       // layer 0 widens, but its aggregate is its input
+    CHECK(made({3, 5, 7, 9, 2}) == 4 + 1 + 2 + received);
+}
