@@ -248,7 +248,7 @@ struct KernelSetting {
     int threads = 1;      ///< CPU threads of this rank
     int local_rank = 0;   ///< this rank's number on its host: which device it takes
     int local_ranks = 1;  ///< ranks on this host
-    Params params;
+    Params params = {};
 };
 
 /// A kernel plugin: says whether it can serve here, and makes kernels.
