@@ -9,19 +9,12 @@
 
 #include <gnnbench/error.hpp>
 
-#include "spec/values.hpp"
+#include "data/options.hpp"
 #include "spec/words.hpp"
 
 namespace gnnbench {
 
 using nlohmann::json;
-
-json json_of(const Params& params) {
-    json j = json::object();
-    for (const auto& [key, value] : params.values())
-        std::visit([&, &k = key](const auto& v) { j[k] = v; }, value);
-    return j;
-}
 
 namespace {
 
@@ -31,7 +24,7 @@ const char* word(const std::array<const char*, n>& all, E e) {
 }
 
 json plugin_json(const PluginChoice& p) {
-    return {{"name", p.name}, {"version", p.version}, {"params", json_of(p.params)}, {"label", p.label}};
+    return {{"name", p.name}, {"version", p.version}, {"params", to_json(p.params)}, {"label", p.label}};
 }
 
 json model_json(const ModelSpec& m) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "data/options.hpp"
 #include "spec/values.hpp"
 
 namespace gnnbench {
@@ -149,8 +150,12 @@ Read ValueReader::dataset(const YamlNode& node, const std::string& key) const {
     if (choice.source.is_null()) return {};
     if (choice.split != 0) choice.source["split"] = choice.split;
     if (const YamlNode* name = node.find("name")) choice.source["name"] = name->text;
-    choice.name = choice.source.contains("name") ? choice.source["name"].get<std::string>()
-                                                 : datasets_.shown_name(choice.source);
+    try {
+        datasets_.complete(choice);
+    } catch (const Error& e) {  // a store that cannot be read, files that do not belong together
+        findings_.add(node.place, key, e.what());
+        return {};
+    }
     return Read(std::move(choice));
 }
 
@@ -161,6 +166,11 @@ nlohmann::json ValueReader::stored(const YamlNode& node, const std::string& key)
     const auto known = datasets_.stores();
     if (name.is(Kind::text) && std::find(known.begin(), known.end(), name.text) != known.end())
         return {{"store", name.text}};
+    if (name.is(Kind::text) && name.text.find('/') != std::string::npos) {
+        const auto folder = path(name, key);
+        if (!folder) return {};
+        if (std::filesystem::exists(*folder / "manifest.json")) return {{"store", folder->string()}};
+    }
     findings_.add(name.place, key, fmt::format("expected a stored dataset's name; found {}; {}; gnnbench dataset import or "
                                                "generate makes one; a file is {{path: file}}", describe(name),
                                                allowed_words(name.text, known)));
@@ -197,7 +207,7 @@ nlohmann::json ValueReader::imported(const YamlNode& map, const std::string& key
     const DatasetForm* form = named(formats, told, key + ".format", "file format", findings_);
     if (!form) return {};
     static const std::string taken[] = {"path", "format", "split", "name"};
-    auto source = json_of(params(form->params, map, taken, fmt::format("format '{}'", form->name), key));
+    auto source = to_json(params(form->params, map, taken, fmt::format("format '{}'", form->name), key));
     source["path"] = file->string();
     source["format"] = form->name;
     return source;
@@ -208,7 +218,7 @@ nlohmann::json ValueReader::generated(const YamlNode& map, const std::string& ke
     const DatasetForm* form = named(generators, *map.find("generate"), key + ".generate", "generator", findings_);
     if (!form) return {};
     static const std::string taken[] = {"generate", "split", "name"};
-    auto source = json_of(params(form->params, map, taken, fmt::format("generator '{}'", form->name), key));
+    auto source = to_json(params(form->params, map, taken, fmt::format("generator '{}'", form->name), key));
     source["generate"] = form->name;
     return source;
 }

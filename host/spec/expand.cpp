@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <thread>
 #include <unordered_set>
 
@@ -78,11 +79,13 @@ private:
         return false;
     }
 
-    void finish(Draft& draft) const {
+    void finish(Draft& draft) {
         Cell& cell = draft.cell;
         if (!draft.input_dropout_given) cell.train.input_dropout = cell.train.dropout;
         if (!draft.threads_given) cell.threads_per_rank = default_threads(cell.gpus, options_);
-        if (one_part(cell, plugins_)) cell.partitioner = no_partitioner(plugins_, cell.partitioner);
+        if (!one_part(cell, plugins_)) return;
+        if (!none_) none_ = no_partitioner(plugins_, cell.partitioner);
+        cell.partitioner = *none_;
     }
 
     /// Keys that are each fine but not together.
@@ -120,6 +123,7 @@ private:
     const PluginSource& plugins_;
     Findings& findings_;
     std::unordered_set<std::string> seen_;
+    std::optional<PluginChoice> none_;
 };
 
 /// Tables tell datasets apart by name.

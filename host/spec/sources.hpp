@@ -6,8 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include <gnnbench/params.hpp>
 #include <gnnbench/plugin.hpp>
 
@@ -16,6 +14,7 @@ namespace gnnbench {
 class Strategy;
 class Partitioner;
 class KernelPlugin;
+struct DatasetChoice;
 
 /// What a plugin declares. The parameters live as long as the source that told of them.
 struct PluginFacts {
@@ -54,8 +53,8 @@ public:
     virtual std::vector<DatasetForm> formats() const = 0;
     /// The format of a file or folder, told by its name. Throws DataError where it does not tell.
     virtual std::string detect_format(const std::filesystem::path& path) const = 0;
-    /// As tables show it. `source` is a DatasetChoice's, complete.
-    virtual std::string shown_name(const nlohmann::json& source) const = 0;
+    /// Given its source, a dataset's name, and digest and store if that exists.
+    virtual void complete(DatasetChoice& choice) const = 0;
 };
 
 /// As messages and YAML say it: "scheme", "partitioner", "kernel".

@@ -48,6 +48,5 @@ private:
 
 /// "mg-gcn", or "mg-gcn(overlap=false)" with what differs from the defaults.
 std::string label_of(std::string_view name, const Params& params, std::span<const ParamDecl> declared);
-nlohmann::json json_of(const Params& params);
 
 }  // namespace gnnbench

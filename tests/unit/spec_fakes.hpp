@@ -113,10 +113,12 @@ public:
         if (path.extension() == ".tsv") return "edge-list";
         throw DataError("the format is not known by the name " + path.filename().string());
     }
-    std::string shown_name(const nlohmann::json& source) const override {
-        if (source.contains("store")) return source["store"];
-        if (source.contains("path")) return std::filesystem::path(source["path"].get<std::string>()).stem().string();
-        return source["generate"].get<std::string>() + "-" + source["vertices"].dump();
+    void complete(DatasetChoice& choice) const override {
+        const nlohmann::json& source = choice.source;
+        if (source.contains("name")) choice.name = source["name"];
+        else if (source.contains("store")) choice.name = source["store"];
+        else if (source.contains("path")) choice.name = std::filesystem::path(source["path"].get<std::string>()).stem();
+        else choice.name = source["generate"].get<std::string>() + "-" + source["vertices"].dump();
     }
 };
 

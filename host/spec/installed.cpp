@@ -1,0 +1,91 @@
+#include "spec/installed.hpp"
+
+#include <algorithm>
+
+#include <gnnbench/kernel.hpp>
+#include <gnnbench/strategy.hpp>
+
+#include "data/generate.hpp"
+#include "data/import.hpp"
+#include "spec/cell.hpp"
+
+namespace gnnbench {
+namespace {
+
+/// What is kept under `name`, made at the first call.
+template <class T, class Make>
+const T& opened(std::map<std::string, std::unique_ptr<T>, std::less<>>& kept, std::mutex& opening, std::string_view name,
+                Make make) {
+    const std::lock_guard lock(opening);
+    auto found = kept.find(name);
+    if (found == kept.end()) found = kept.emplace(name, make()).first;
+    return *found->second;
+}
+
+}  // namespace
+
+InstalledPlugins::InstalledPlugins(PluginCatalog catalog) : catalog_(std::move(catalog)) {}
+InstalledPlugins::~InstalledPlugins() = default;
+
+std::vector<std::string> InstalledPlugins::names(PluginKind kind) const { return catalog_.names(kind); }
+
+std::optional<PluginFacts> InstalledPlugins::find(PluginKind kind, std::string_view name) const {
+    const auto there = catalog_.names(kind);
+    if (std::find(there.begin(), there.end(), name) == there.end()) return {};
+    PluginDescription d = catalog_.find(kind, name);
+    return PluginFacts{std::move(d.version), std::move(d.summary), d.params};
+}
+
+const Strategy& InstalledPlugins::strategy(std::string_view name) const {
+    return opened(strategies_, opening_, name, [&] { return catalog_.strategy(name); });
+}
+const Partitioner& InstalledPlugins::partitioner(std::string_view name) const {
+    return opened(partitioners_, opening_, name, [&] { return catalog_.partitioner(name); });
+}
+const KernelPlugin& InstalledPlugins::kernel(std::string_view name) const {
+    return opened(kernels_, opening_, name, [&] { return catalog_.kernel(name); });
+}
+
+std::vector<std::string> InstalledDatasets::stores() const {
+    std::vector<std::string> names;
+    for (const CatalogEntry& e : catalog_.list()) {
+        names.push_back(e.folder);
+        if (!e.manifest.name.empty()) names.push_back(e.manifest.name);
+    }
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
+}
+
+std::vector<DatasetForm> InstalledDatasets::generators() const {
+    std::vector<DatasetForm> forms;
+    for (const std::string& kind : generator_kinds())
+        forms.push_back({kind, generator_summary(kind), generator_params(kind)});
+    return forms;
+}
+
+std::vector<DatasetForm> InstalledDatasets::formats() const {
+    std::vector<DatasetForm> forms;
+    for (const std::string& format : importer_formats())
+        forms.push_back({format, importer_summary(format), importer_params(format)});
+    return forms;
+}
+
+std::string InstalledDatasets::detect_format(const std::filesystem::path& path) const {
+    return gnnbench::detect_format(path);
+}
+
+void InstalledDatasets::complete(DatasetChoice& choice) const {
+    const ResolvedDataset resolved = resolve_dataset(choice.source, catalog_);
+    choice.name = resolved.name;
+    choice.digest = resolved.digest;
+    choice.store = resolved.digest.empty() ? std::string() : resolved.store.string();
+}
+
+std::optional<DatasetFacts> facts_of(const DatasetChoice& choice) {
+    if (choice.digest.empty()) return {};
+    const Manifest m = read_manifest(std::filesystem::path(choice.store) / "manifest.json");
+    return DatasetFacts{{m.vertices, m.edges, m.weighted}, m.features, m.classes};
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,123 @@
+#include <fmt/format.h>
+
+#include "spec/fields.hpp"
+#include "spec/schema.hpp"
+
+namespace gnnbench {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr const char* opening = R"(# The experiment file
+
+<!-- Generated: GNNBENCH_REWRITE=1 ctest --test-dir build/release -R unit.spec -->
+
+An experiment is one YAML file. `gnnbench validate` checks it, `gnnbench plan` shows what it comes to, `gnnbench run`
+measures it. With this first line an editor completes and checks keys while you type:
+
+```yaml
+# yaml-language-server: $schema=../schemas/experiment.schema.json
+name: quickstart
+dataset: {generate: dcsbm, vertices: 20000, average_degree: 40, features: 64, classes: 8}
+model: {layers: gcn, hidden: [64], activation: relu}
+matrix:
+  scheme: [serial, cagnet-1d, mg-gcn]
+  partitioner: [random, metis]
+  gpus: [1, 2, 4]
+kernel: cpu
+epochs: 20
+trials: 3
+```
+
+## What varies
+
+- Every list in `matrix` multiplies with the others; what is no list there holds for all cells. A key of `model` or
+  `train` is written with its section: `train.lr: [0.1, 0.01]`, `model.hidden: [[64], [64, 64]]`. Whole sections may
+  vary too: `model: [{hidden: [64]}, {hidden: [256], activation: sigmoid}]`.
+- A list at the top level is the same as that list in `matrix`, for every key marked "varies" below.
+- Every key has one place: at the top level or in `matrix`, never both.
+- Cells that turn out the same are one cell. Where all vertices end in one part (one GPU), partitioners make no
+  difference, so such a cell has none, and tables show `none`.
+- A cell that a plugin cannot serve (`serial` on two GPUs) is skipped, with the reason, and is no error.
+
+`--set key=value` on the command line replaces a key, wherever it stands: `--set gpus=2`, `--set train.lr=0.1`,
+`--set scheme.overlap=false`, `--set 'matrix.seed=[0, 1, 2]'`. The value is YAML.
+
+Values are typed as in YAML 1.2: `true` and `false` are booleans, `yes` is text; `20` is an integer and `"20"` is text.
+)";
+
+std::string cell(std::string text) {
+    for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.replace(at, 1, "\\|");
+    return text;
+}
+
+std::string field_rows(std::string_view section) {
+    std::string rows = "| key | value | default | varies | meaning |\n| --- | --- | --- | --- | --- |\n";
+    for (const Field& f : fields()) {
+        const bool top = last_word(f.path) == f.path;
+        if (top != section.empty() || (!top && section_of(f.path) != section)) continue;
+        const std::string fallback = f.required()                       ? "required"
+                                     : f.computed                       ? f.computed
+                                     : std::string_view(f.fallback) == "''" ? "empty"
+                                                                        : fmt::format("`{}`", f.fallback);
+        rows += fmt::format("| `{}` | {} | {} | {} | {} |\n", last_word(f.path), cell(expectation(f)), cell(fallback),
+                            f.varies ? "yes" : "", cell(f.help));
+    }
+    return rows;
+}
+
+std::string allowed(const json& p) {
+    if (p.contains("enum")) {
+        std::string words;
+        for (const json& w : p["enum"]) words += fmt::format("{}`{}`", words.empty() ? "" : ", ", w.get<std::string>());
+        return words;
+    }
+    const std::string type = p.value("type", "");
+    if (type == "boolean") return "true or false";
+    const std::string what = type == "integer" ? "an integer" : "a number";
+    if (!p.contains("minimum")) return type == "string" ? "text" : what;
+    if (!p.contains("maximum")) return fmt::format("{} of at least {}", what, p["minimum"].dump());
+    return fmt::format("{} from {} to {}", what, p["minimum"].dump(), p["maximum"].dump());
+}
+
+std::string param_rows(const json& form) {
+    std::string rows;
+    for (const auto& [key, p] : form["properties"].items()) {
+        if (p.contains("const") || !p.contains("default") || key == "split") continue;
+        const std::string fallback = p["default"].is_string() ? p["default"].get<std::string>() : p["default"].dump();
+        rows += fmt::format("| `{}` | {} | `{}` | {} |\n", key, cell(allowed(p)), fallback,
+                            cell(p["description"].get<std::string>()));
+    }
+    if (rows.empty()) return "No parameters.\n";
+    return "| parameter | value | default | meaning |\n| --- | --- | --- | --- |\n" + rows;
+}
+
+/// One heading for each definition "prefix:name".
+std::string forms(const json& schema, const std::string& prefix) {
+    std::string text;
+    for (const auto& [key, form] : schema["definitions"].items()) {
+        if (!key.starts_with(prefix + ":")) continue;
+        text += fmt::format("\n### {}\n\n{}\n\n{}", key.substr(prefix.size() + 1), form["description"].get<std::string>(),
+                            param_rows(form));
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string reference_page(const nlohmann::ordered_json& schema) {
+    std::string page = opening;
+    page += "\n## Keys\n\n" + field_rows("");
+    for (const Section& s : sections()) page += fmt::format("\n## `{}`\n\n{}.\n\n{}", s.name, s.help, field_rows(s.name));
+    page += "\n## `dataset`: generators\n\n`{generate: name, …}`; `name` says what tables call it, `split` which split is "
+            "used.\n" + forms(schema, "generate");
+    page += "\n## `dataset`: files\n\n`{path: file, …}`; the format is told by the file's name, or by `format`. In the path, "
+            "`${VARIABLE}` and\n`${VARIABLE:-otherwise}` are replaced; a relative one starts at the experiment's folder, "
+            "in `--set` at the current one.\n" + forms(schema, "format");
+    page += "\n## `scheme`\n\nA name, or `{name: …}` with parameters; so for every plugin.\n" + forms(schema, "scheme");
+    page += "\n## `partitioner`\n" + forms(schema, "partitioner");
+    page += "\n## `kernel`\n" + forms(schema, "kernel");
+    return page;
+}
+
+}  // namespace gnnbench

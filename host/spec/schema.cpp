@@ -1,0 +1,226 @@
+#include "spec/schema.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "spec/cell.hpp"
+#include "spec/fields.hpp"
+#include "spec/yaml.hpp"
+
+namespace gnnbench {
+namespace {
+
+using json = nlohmann::ordered_json;
+using T = FieldType;
+
+json number(double v) { return v == std::floor(v) && std::abs(v) < 1e18 ? json(static_cast<std::int64_t>(v)) : json(v); }
+
+void put_range(json& j, const Range& r) {
+    if (std::isfinite(r.minimum)) j[r.open_minimum ? "exclusiveMinimum" : "minimum"] = number(r.minimum);
+    if (std::isfinite(r.maximum)) j[r.open_maximum ? "exclusiveMaximum" : "maximum"] = number(r.maximum);
+}
+
+json reference(const std::string& name) { return {{"$ref", "#/definitions/" + name}}; }
+json list_of(const json& item) { return {{"type", "array"}, {"items", item}, {"minItems", 1}}; }
+json any_of(std::initializer_list<json> all) { return {{"anyOf", json(all)}}; }
+
+/// One value of a field.
+json item(const Field& f) {
+    json j;
+    switch (f.type) {
+        case T::boolean: return {{"type", "boolean"}};
+        case T::integer: j = {{"type", "integer"}}; break;
+        case T::real: j = {{"type", "number"}}; break;
+        case T::text:
+        case T::folder: return {{"type", "string"}};
+        case T::word: return {{"enum", f.words}};
+        case T::tristate: return {{"enum", {"default", true, false}}};
+        case T::widths:
+        case T::per_layer: {
+            json one{{"type", f.type == T::widths ? "integer" : "number"}};
+            put_range(one, f.range);
+            if (f.type == T::widths) return {{"type", "array"}, {"items", one}};
+            return any_of({one, list_of(one)});
+        }
+        default: return reference(f.path);
+    }
+    put_range(j, f.range);
+    return j;
+}
+
+json default_of(const Field& f) {
+    Findings findings;
+    const YamlNode node = parse_yaml_value(f.fallback, "default", findings);
+    double v = 0;
+    if (f.type == T::widths) return json::parse(f.fallback);
+    if (node.is(YamlNode::Kind::boolean)) return node.text == "true";
+    return to_real(node, v) ? number(v) : json(node.text);
+}
+
+/// Description and default before what is allowed: draft-07 ignores what stands beside a $ref.
+json described(const Field& f, json allowed) {
+    json j;
+    j["description"] = f.computed ? fmt::format("{} (default: {})", f.help, f.computed) : std::string(f.help);
+    if (f.fallback) j["default"] = default_of(f);
+    if (allowed.contains("$ref")) j["allOf"] = json::array({allowed});
+    else j.update(allowed);
+    return j;
+}
+
+json varied(const json& one) { return any_of({one, list_of(one)}); }
+
+json section_schema(const Section& section) {
+    json properties = json::object();
+    for (const Field& f : fields())
+        if (section_of(f.path) == section.name) properties[std::string(last_word(f.path))] = described(f, item(f));
+    return {{"type", "object"}, {"additionalProperties", false}, {"properties", properties}};
+}
+
+json matrix_schema() {
+    json properties = json::object();
+    for (const Field& f : fields()) {
+        if (!f.varies) continue;
+        json j{{"description", f.help}};
+        j.update(varied(item(f)));
+        properties[f.path] = j;
+    }
+    for (const Section& s : sections())
+        if (s.varies) properties[s.name] = varied(reference(s.name));
+    return {{"description", "Keys that vary: every list multiplies, what is no list holds for all cells"},
+            {"type", "object"}, {"additionalProperties", false}, {"properties", properties}};
+}
+
+json param_schema(const ParamDecl& p) {
+    json j{{"description", p.help}};
+    const std::string text = p.default_value;
+    switch (p.type) {
+        case ParamType::boolean: j["type"] = "boolean"; j["default"] = text == "true"; break;
+        case ParamType::integer:
+        case ParamType::real:
+            j["type"] = p.type == ParamType::integer ? "integer" : "number";
+            put_range(j, {p.minimum, p.maximum});
+            j["default"] = json::parse(text);
+            break;
+        case ParamType::choice: {
+            j["enum"] = json::array();
+            std::string_view rest = p.choices ? p.choices : "";
+            for (std::size_t cut = 0; cut != std::string_view::npos; rest = rest.substr(std::min(cut + 1, rest.size()))) {
+                cut = rest.find('|');
+                j["enum"].push_back(rest.substr(0, cut));
+            }
+            j["default"] = text;
+        }
+    }
+    return j;
+}
+
+/// A mapping that begins with `key: name`, or may have it, and has declared parameters.
+json form_schema(const std::string& summary, json properties, const std::vector<std::string>& required,
+                 std::span<const ParamDecl> params) {
+    for (const ParamDecl& p : params) properties[p.name] = param_schema(p);
+    return {{"description", summary}, {"type", "object"}, {"additionalProperties", false}, {"required", required},
+            {"properties", properties}};
+}
+
+json split_schema() {
+    return {{"description", "Which of the dataset's splits into train, validation and test"}, {"type", "integer"},
+            {"minimum", 0}, {"default", 0}};
+}
+
+json name_schema() { return {{"description", "What tables call it"}, {"type", "string"}}; }
+
+void put_datasets(json& definitions, const DatasetSource& datasets) {
+    json any = json::array({{{"description", "A stored dataset's name"}, {"type", "string"}},
+                            {{"type", "object"}, {"additionalProperties", false}, {"required", {"store"}},
+                             {"properties", {{"store", {{"description", "A stored dataset's name, or its folder"},
+                                                        {"type", "string"}}}, {"split", split_schema()}}}}});
+    for (const DatasetForm& g : datasets.generators()) {
+        const json properties{{"generate", {{"const", g.name}}}, {"name", name_schema()}, {"split", split_schema()}};
+        definitions["generate:" + g.name] = form_schema(g.summary, properties, {"generate"}, g.params);
+        any.push_back(reference("generate:" + g.name));
+    }
+    for (const DatasetForm& f : datasets.formats()) {
+        const json properties{
+            {"path", {{"description", "File or folder; ${VARIABLE} and ${VARIABLE:-otherwise} are replaced, and what is "
+                                      "relative starts at the experiment's folder"}, {"type", "string"}}},
+            {"format", {{"description", "Told by the file's name where absent"}, {"const", f.name}}},
+            {"name", name_schema()}, {"split", split_schema()}};
+        definitions["format:" + f.name] = form_schema(f.summary, properties, {"path"}, f.params);
+        any.push_back(reference("format:" + f.name));
+    }
+    definitions["dataset"] = {{"anyOf", any}};
+}
+
+void put_plugins(json& definitions, PluginKind kind, const PluginSource& plugins, const json& previous) {
+    const std::string word = yaml_word(kind), prefix = word + ":";
+    std::map<std::string, json> all;
+    if (previous.contains("definitions")) {
+        for (const auto& [key, value] : previous["definitions"].items())
+            if (key.starts_with(prefix)) all[key.substr(prefix.size())] = value;
+    }
+    for (const std::string& name : plugins.names(kind)) {
+        const auto facts = plugins.find(kind, name);
+        if (facts) all[name] = form_schema(facts->summary, {{"name", {{"const", name}}}}, {"name"}, facts->params);
+    }
+    json known = json::array(), any = json::array();
+    for (const auto& [name, schema] : all) known.push_back(name);
+    any.push_back({{"enum", known}});
+    for (const auto& [name, schema] : all) {
+        definitions[prefix + name] = schema;
+        any.push_back(reference(prefix + name));
+    }
+    const json other{{"type", "string"}, {"not", {{"enum", known}}}};  // a plugin from elsewhere
+    any.push_back(other);
+    any.push_back({{"type", "object"}, {"required", {"name"}}, {"properties", {{"name", other}}}});
+    definitions[word] = {{"anyOf", any}};
+}
+
+json top_level() {
+    json properties = json::object();
+    for (const Field& f : fields()) {
+        if (last_word(f.path) != f.path) continue;
+        properties[f.path] = described(f, f.varies ? varied(item(f)) : item(f));
+    }
+    for (const Section& s : sections()) {
+        json j{{"description", s.help}};
+        j.update(s.varies ? varied(reference(s.name)) : json{{"allOf", json::array({reference(s.name)})}});
+        properties[s.name] = j;
+    }
+    properties["matrix"] = reference("matrix");
+    return properties;
+}
+
+/// A required key may stand at the top level or in the matrix.
+json requirements() {
+    json all = json::array();
+    for (const Field& f : fields()) {
+        if (!f.required()) continue;
+        const json at_top{{"required", {f.path}}};
+        all.push_back(any_of({at_top, {{"required", {"matrix"}}, {"properties", {{"matrix", at_top}}}}}));
+    }
+    return all;
+}
+
+}  // namespace
+
+nlohmann::ordered_json experiment_schema(const PluginSource& plugins, const DatasetSource& datasets,
+                                         const nlohmann::ordered_json& previous) {
+    json definitions = json::object();
+    for (const Section& s : sections()) definitions[s.name] = section_schema(s);
+    definitions["matrix"] = matrix_schema();
+    put_datasets(definitions, datasets);
+    for (const PluginKind kind : {PluginKind::strategy, PluginKind::partitioner, PluginKind::kernel})
+        put_plugins(definitions, kind, plugins, previous);
+    return {{"$schema", "http://json-schema.org/draft-07/schema#"},
+            {"title", "gnnbench experiment"},
+            {"description", "Generated from host/spec/fields.cpp and the plugins' declarations: see docs/spec-reference.md"},
+            {"type", "object"},
+            {"additionalProperties", false},
+            {"properties", top_level()},
+            {"allOf", requirements()},
+            {"definitions", definitions}};
+}
+
+}  // namespace gnnbench

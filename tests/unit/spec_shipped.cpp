@@ -1,0 +1,77 @@
+// The experiments that come with the program mean what they say.
+#include <cstdlib>
+#include <map>
+
+#include <catch2/catch.hpp>
+
+#include "spec/experiment.hpp"
+#include "spec/installed.hpp"
+#include "spec/plan.hpp"
+
+using namespace gnnbench;
+namespace fs = std::filesystem;
+
+namespace {
+
+const fs::path experiments = fs::path(GNNBENCH_SOURCE_DIR) / "experiments";
+
+struct Shipped {
+    InstalledPlugins plugins;
+    InstalledDatasets datasets{Catalog("/nowhere")};
+
+    /// Plugins are built apart from this test.
+    bool has(const std::vector<std::string>& schemes) const {
+        for (const std::string& s : schemes)
+            if (!plugins.find(PluginKind::strategy, s)) return false;
+        return plugins.find(PluginKind::partitioner, "metis") && plugins.find(PluginKind::kernel, "cpu");
+    }
+    Experiment load(const char* file) const { return load_experiment(experiments / file, {{}, 2, 1}, plugins, datasets); }
+    /// Cells by verdict, after the plugins' own reasons.
+    std::map<Verdict, int> verdicts(const Experiment& e, const DatasetFacts& facts) const {
+        const PlanSources sources{plugins, [&](const DatasetChoice&) { return facts; },
+                                  [](const std::string&) { return Stored{}; }};
+        std::map<Verdict, int> counts;
+        for (const PlannedCell& c : make_plan(e, sources, Again::missing, 2).cells) ++counts[c.verdict];
+        return counts;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("quickstart is eleven cells to run and four that make no sense") {
+    const Shipped shipped;
+    if (!shipped.has({"serial", "cagnet-1d", "mg-gcn"})) {
+        WARN("skipped: its plugins are not built");
+        return;
+    }
+    const Experiment e = shipped.load("quickstart.yaml");
+    CHECK(e.name == "quickstart");
+    CHECK(e.combinations == 18);
+    CHECK(e.cells.size() == 15);
+    CHECK(e.trials == 3);
+    auto counts = shipped.verdicts(e, {{20000, 800000, false}, 64, 8});
+    CHECK(counts[Verdict::run] == 11);
+    CHECK(counts[Verdict::skipped] == 4);
+}
+
+TEST_CASE("cora is the classic recipe over ten seeds") {
+    const Shipped shipped;
+    const char* data = std::getenv("GNNBENCH_SHARED_DATA");
+    const auto formats = shipped.datasets.formats();
+    const bool planetoid = std::any_of(formats.begin(), formats.end(), [](const auto& f) { return f.name == "planetoid"; });
+    if (!data || !fs::exists(fs::path(data) / "planetoid-cora") || !planetoid ||
+        !shipped.has({"serial", "cagnet-1d", "mg-gcn"})) {
+        WARN("skipped: Cora's files, its importer or the plugins are not there");
+        return;
+    }
+    const Experiment e = shipped.load("cora.yaml");
+    auto counts = shipped.verdicts(e, {{2708, 10556, false}, 1433, 7});
+    CHECK(counts[Verdict::run] == 10 * (3 + 2 * 2 * 2));
+    CHECK(counts[Verdict::skipped] == 10 * 2 * 2);
+    for (const Cell& c : e.cells) {
+        CHECK(c.train.input_dropout == 0.5);
+        CHECK(c.train.weight_decay == std::vector<double>{5e-4, 0});
+        CHECK(c.model.feature_normalisation == FeatureNormalisation::row);
+        CHECK(c.epochs + c.warmup == 200);
+    }
+}
