@@ -16,6 +16,7 @@ public:
         done_ = true;
         trace_.close(span_);
     }
+    bool ready() override { return done_ || inner_.ready(); }
     bool completed_by_host() const override { return true; }
 
 private:

@@ -124,6 +124,17 @@ Event Kernel::record(StreamRole stream) { return do_record(stream); }
 void Kernel::wait(StreamRole stream, const Event& event) {
     if (!event.happened_at_once()) do_wait(stream, event);
 }
+std::size_t Kernel::wait_first(StreamRole stream, std::span<const Event> events, const std::vector<bool>& done) {
+    require(events.size() == done.size(), "wait_first: one mark per event");
+    const auto first = static_cast<std::size_t>(std::find(done.begin(), done.end(), false) - done.begin());
+    require(first < events.size(), "wait_first: every event is already done");
+    std::size_t i = first;
+    const Event& e = events[first];
+    if (!e.happened_at_once() && e.state()->completed_by_host())
+        for (i = first; done[i] || !events[i].ready();) i = i + 1 == events.size() ? first : i + 1;
+    wait(stream, events[i]);
+    return i;
+}
 void Kernel::synchronize(StreamRole stream) { do_synchronize(stream); }
 
 std::unique_ptr<PreparedMatrix> Kernel::prepare(const Csr& a) {
@@ -192,6 +203,28 @@ void Kernel::softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, 
     same_shape("softmax_cross_entropy", logits, grad);
     const Timed timed(trace_, Phase::loss, "softmax-cross-entropy");
     do_softmax_cross_entropy(logits, in, grad, loss_out);
+}
+
+void Kernel::row_maxima(ConstMatrixView logits, MatrixView maxima) {
+    require(maxima.rows == logits.rows && maxima.cols == 1, "row_maxima: one maximum per row");
+    const Timed timed(trace_, Phase::loss, "row-maxima");
+    do_row_maxima(logits, maxima);
+}
+
+void Kernel::row_exp_sums(ConstMatrixView logits, ConstMatrixView maxima, MatrixView sums) {
+    same_shape("row_exp_sums", maxima, sums);
+    require(sums.rows == logits.rows && sums.cols == 1, "row_exp_sums: one sum per row");
+    const Timed timed(trace_, Phase::loss, "row-exp-sums");
+    do_row_exp_sums(logits, maxima, sums);
+}
+
+void Kernel::softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView maxima, ConstMatrixView sums,
+                                         std::int64_t first_class, const LossInput& in, MatrixView grad,
+                                         double* loss_out) {
+    same_shape("softmax_cross_entropy_shard", logits, grad);
+    same_shape("softmax_cross_entropy_shard", maxima, sums);
+    const Timed timed(trace_, Phase::loss, "softmax-cross-entropy");
+    do_softmax_cross_entropy_shard(logits, maxima, sums, first_class, in, grad, loss_out);
 }
 
 void Kernel::count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) {

@@ -30,6 +30,13 @@ public:
         if (type_ != MPI_DATATYPE_NULL) check_mpi(MPI_Type_free(&type_), "MPI_Type_free");
         arrays_.clear();
     }
+    bool ready() override {
+        int all = 1;
+        if (!requests_.empty())
+            check_mpi(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &all, MPI_STATUSES_IGNORE),
+                      "MPI_Testall");
+        return all != 0;
+    }
     bool completed_by_host() const override { return true; }
 
 private:

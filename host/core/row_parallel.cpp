@@ -41,13 +41,14 @@ Array<T> load_owned(std::span<const T> all, std::span<const GlobalId> owned, Ker
 
 class RowParallelTrainer final : public Trainer {
 public:
-    RowParallelTrainer(const Problem& problem, Rank rank, LayerPlan plan, const MakeSpmm& make_spmm)
+    RowParallelTrainer(const Problem& problem, Rank rank, RowLayout layout, LayerPlan plan, const MakeSpmm& make_spmm)
         : problem_(problem),
           model_(problem.model),
           kernel_(rank.kernel),
-          world_(rank.world),
+          part_(layout.part),
+          group_(layout.group),
           plan_(std::move(plan)),
-          owned_(problem.index.owned(rank.world.rank())),
+          owned_(problem.index.owned(layout.part)),
           parameters_(model_, problem.train,
                       problem.initial_weights ? *problem.initial_weights
                                               : initial_weights(model_, problem.train.seed),
@@ -112,7 +113,7 @@ private:
     }
 
     void load() {
-        input_ = load_features(problem_, world_.rank(), kernel_);
+        input_ = load_features(problem_, part_, kernel_);
         const auto& data = problem_.dataset;
         labels_ = load_owned(data.labels, owned_, kernel_);
         split_ = load_owned(data.split, owned_, kernel_);
@@ -210,7 +211,7 @@ private:
     /// The global mean over train vertices; G of the last layer replaces its logits.
     Event start_loss(ConstMatrixView logits) {
         kernel_.softmax_cross_entropy(logits, loss_input(), output(last()), loss_.data());
-        return world_.all_reduce_scalars(loss_.data(), 1);
+        return group_.all_reduce_scalars(loss_.data(), 1);
     }
 
     void backward(std::int64_t epoch) {
@@ -230,7 +231,7 @@ private:
         if (model_.bias) kernel_.column_sums(g, parameters_.bias_gradient(l));
         const auto weight_gradient = [&](ConstMatrixView left, ConstMatrixView right) {
             kernel_.gemm(Transpose::yes, left, Transpose::no, right, parameters_.weight_gradient(l));
-            reductions.push_back(world_.all_reduce(parameters_.gradient(l)));
+            reductions.push_back(group_.all_reduce(parameters_.gradient(l)));
         };
         const auto input_gradient_from = [&](MatrixView u) {  // dH = U Wᵀ
             if (l > 0) kernel_.gemm(Transpose::no, u, Transpose::yes, w, output(l, width(l)));
@@ -260,7 +261,7 @@ private:
         // Through the device, because scalars of a whole-graph sum travel as every other message does.
         const auto count = static_cast<std::int64_t>(local.size());
         Array<double> device = kernel_.upload(std::span<const double>(local));
-        kernel_.wait(StreamRole::compute, world_.all_reduce_scalars(device.data(), count));
+        kernel_.wait(StreamRole::compute, group_.all_reduce_scalars(device.data(), count));
         HostMatrix out(1, count);
         kernel_.download_bytes(device.data(), out.values.data(), out.values.size() * sizeof(double));
         return out;
@@ -269,7 +270,8 @@ private:
     const Problem problem_;
     const ModelSpec& model_;
     Kernel& kernel_;
-    Communicator& world_;
+    Part part_;
+    Communicator& group_;
     LayerPlan plan_;
     std::span<const GlobalId> owned_;
     ReplicatedParameters parameters_;
@@ -287,7 +289,12 @@ private:
 
 std::unique_ptr<Trainer> make_row_parallel_trainer(const Problem& problem, Rank rank, LayerPlan plan,
                                                    const MakeSpmm& make_spmm) {
-    return std::make_unique<RowParallelTrainer>(problem, rank, std::move(plan), make_spmm);
+    return make_row_parallel_trainer(problem, rank, {rank.world.rank(), rank.world}, std::move(plan), make_spmm);
+}
+
+std::unique_ptr<Trainer> make_row_parallel_trainer(const Problem& problem, Rank rank, RowLayout layout, LayerPlan plan,
+                                                   const MakeSpmm& make_spmm) {
+    return std::make_unique<RowParallelTrainer>(problem, rank, layout, std::move(plan), make_spmm);
 }
 
 }  // namespace gnnbench

@@ -12,6 +12,8 @@ public:
     virtual ~EventState();
     /// Blocks the host until it has happened.
     virtual void wait_on_host() = 0;
+    /// True once it has happened; never blocks. May make progress.
+    virtual bool ready() = 0;
     /// True if only the host can complete it (MPI requests); false if the device completes it by itself.
     virtual bool completed_by_host() const = 0;
 };
@@ -24,6 +26,7 @@ public:
     explicit Event(std::shared_ptr<EventState> state) : state_(std::move(state)) {}
     bool happened_at_once() const { return !state_; }
     EventState* state() const { return state_.get(); }
+    bool ready() const { return !state_ || state_->ready(); }
 
 private:
     std::shared_ptr<EventState> state_;

@@ -161,6 +161,9 @@ public:
     // Order.
     Event record(StreamRole stream);
     void wait(StreamRole stream, const Event& event);
+    /// Waits for whichever of `events` happens first and returns its place; where the device completes events by
+    /// itself, the first in order. Place i is passed over where done[i]; at least one must not be.
+    std::size_t wait_first(StreamRole stream, std::span<const Event> events, const std::vector<bool>& done);
     void synchronize(StreamRole stream);
 
     // Sparse × dense: C [m × f] from A [m × n], B [n × f]. B and C do not overlap.
@@ -184,6 +187,15 @@ public:
     /// Softmax cross entropy of logits [n × classes]: grad ← (softmax − onehot) · scale on counted rows, 0 on
     /// the others (may alias logits); loss_out (one float64, device) ← Σ over counted rows of −log p · scale.
     void softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad, double* loss_out);
+    // The same loss where a row's classes lie on several ranks: each holds columns [first_class, first_class + cols).
+    // maxima and sums [n × 1] are reduced over those ranks between the calls. Phase `loss`.
+    /// maxima ← the largest logit of each row; −∞ where this shard has no class.
+    void row_maxima(ConstMatrixView logits, MatrixView maxima);
+    /// sums ← Σ_c exp(logit − maximum) over this shard's classes.
+    void row_exp_sums(ConstMatrixView logits, ConstMatrixView maxima, MatrixView sums);
+    /// As softmax_cross_entropy with whole rows' maxima and sums; a row's loss is added where its label lies.
+    void softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView maxima, ConstMatrixView sums,
+                                     std::int64_t first_class, const LossInput& in, MatrixView grad, double* loss_out);
     /// counts (6 int64, device) ← correct and total of train, validation, test rows, by arg max. Phase `loss`.
     void count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts);
     /// One step of every slot; `step` counts from 1. Phase `optimizer`.
@@ -222,6 +234,11 @@ private:
     virtual void do_column_sums(ConstMatrixView g, MatrixView out) = 0;
     virtual void do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
                                           double* loss_out) = 0;
+    virtual void do_row_maxima(ConstMatrixView logits, MatrixView maxima) = 0;
+    virtual void do_row_exp_sums(ConstMatrixView logits, ConstMatrixView maxima, MatrixView sums) = 0;
+    virtual void do_softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView maxima, ConstMatrixView sums,
+                                                std::int64_t first_class, const LossInput& in, MatrixView grad,
+                                                double* loss_out) = 0;
     virtual void do_count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) = 0;
     virtual void do_optimizer_step(const TrainSpec& spec, std::int64_t step, std::span<const ParameterSlot> slots) = 0;
     virtual void do_fill(MatrixView m, double v) = 0;

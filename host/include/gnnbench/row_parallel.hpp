@@ -55,8 +55,8 @@ struct LayerPlan {
 /// The volume of one product of a given width by Â or Âᵀ, one rank.
 using SpmmVolume = std::function<Volume(Direction, std::int64_t width)>;
 
-/// One epoch of one rank: the products of the plan, an all-reduce of each layer's gradients over all ranks,
-/// and the loss (one float64) as metadata.
+/// One epoch of one rank: the products of the plan, an all-reduce of each layer's gradients and of the loss (one
+/// float64, metadata) over the `ranks` of its RowLayout's group, in which it is number `rank`.
 Volume row_parallel_volume(const LayerPlan& plan, const ModelSpec& model, const SpmmVolume& product, int ranks,
                            int rank, std::int64_t element_bytes);
 
@@ -67,13 +67,24 @@ Volume block_row_volume(const IndexMap& index, int rank, std::int64_t row_bytes)
 /// Why a row-parallel strategy cannot serve a setting; empty when it can.
 std::string row_parallel_why_unsupported(const Setting& setting);
 
+/// Which rows a rank holds, and over whom gradients and loss are summed: ranks that hold one part each. Where rows
+/// are replicated (1.5D), each replica sums over a group of its own.
+struct RowLayout {
+    Part part = 0;
+    Communicator& group;
+};
+
 /// Makes the DistributedSpmm of one rank; `widest` is the widest operand of an epoch.
 using MakeSpmm = std::function<std::unique_ptr<DistributedSpmm>(const Adjacency&, std::int64_t widest)>;
 
 /// Buffers, after MG-GCN's section 4.2: one per layer for its output (AHW, in place: Z, H, dZ), one for T, U or V
 /// that all layers share (HW), what the DistributedSpmm needs (BC1, BC2), and T of every layer that keeps it. With
 /// input dropout, one more for the dropped X.
+///
+/// The second form is for layouts other than one part per rank; the layout's group must outlive the trainer.
 std::unique_ptr<Trainer> make_row_parallel_trainer(const Problem& problem, Rank rank, LayerPlan plan,
+                                                   const MakeSpmm& make_spmm);
+std::unique_ptr<Trainer> make_row_parallel_trainer(const Problem& problem, Rank rank, RowLayout layout, LayerPlan plan,
                                                    const MakeSpmm& make_spmm);
 
 }  // namespace gnnbench

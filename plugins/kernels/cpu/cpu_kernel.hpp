@@ -33,6 +33,11 @@ private:
     void do_column_sums(ConstMatrixView g, MatrixView out) override;
     void do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
                                   double* loss_out) override;
+    void do_row_maxima(ConstMatrixView logits, MatrixView maxima) override;
+    void do_row_exp_sums(ConstMatrixView logits, ConstMatrixView maxima, MatrixView sums) override;
+    void do_softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView maxima, ConstMatrixView sums,
+                                        std::int64_t first_class, const LossInput& in, MatrixView grad,
+                                        double* loss_out) override;
     void do_count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) override;
     void do_optimizer_step(const TrainSpec& spec, std::int64_t step, std::span<const ParameterSlot> slots) override;
     void do_fill(MatrixView m, double v) override;

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 
 #include <gnnbench/kernel.hpp>
 #include <gnnbench/transport.hpp>
@@ -157,6 +158,40 @@ private:
             for (std::int64_t c = 0; c < logits.cols; ++c) {
                 const double p = std::exp(at<T>(logits, r, c) - largest) / sum;
                 at<T>(grad, r, c) = counted ? static_cast<T>((p - (c == in.labels[r] ? 1 : 0)) * in.scale) : T{0};
+            }
+        }
+        *loss_out = loss;
+    }
+
+    void do_row_maxima(ConstMatrixView logits, MatrixView maxima) override {
+        for (std::int64_t r = 0; r < logits.rows; ++r) {
+            T largest = -std::numeric_limits<T>::infinity();
+            for (std::int64_t c = 0; c < logits.cols; ++c) largest = std::max(largest, at<T>(logits, r, c));
+            at<T>(maxima, r, 0) = largest;
+        }
+    }
+
+    void do_row_exp_sums(ConstMatrixView logits, ConstMatrixView maxima, MatrixView sums) override {
+        for (std::int64_t r = 0; r < logits.rows; ++r) {
+            double sum = 0;
+            for (std::int64_t c = 0; c < logits.cols; ++c) sum += std::exp(double{at<T>(logits, r, c)} - at<T>(maxima, r, 0));
+            at<T>(sums, r, 0) = static_cast<T>(sum);
+        }
+    }
+
+    void do_softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView maxima, ConstMatrixView sums,
+                                        std::int64_t first_class, const LossInput& in, MatrixView grad,
+                                        double* loss_out) override {
+        double loss = 0;
+        for (std::int64_t r = 0; r < logits.rows; ++r) {
+            const bool counted = in.split[r] == in.counted;
+            const std::int64_t label = in.labels[r] - first_class;
+            const double largest = at<T>(maxima, r, 0), sum = at<T>(sums, r, 0);
+            if (counted && label >= 0 && label < logits.cols)
+                loss += (largest + std::log(sum) - at<T>(logits, r, label)) * in.scale;
+            for (std::int64_t c = 0; c < logits.cols; ++c) {
+                const double p = std::exp(at<T>(logits, r, c) - largest) / sum;
+                at<T>(grad, r, c) = counted ? static_cast<T>((p - (c == label ? 1 : 0)) * in.scale) : T{0};
             }
         }
         *loss_out = loss;
