@@ -64,8 +64,8 @@ std::string to_text(EndKind kind) {
     return "failed";
 }
 
-TrialEnd classify(const EndSigns& signs) {
-    TrialEnd end;
+LaunchEnd classify(const EndSigns& signs) {
+    LaunchEnd end;
     end.log_tail = signs.log_tail;
     const bool killed_launcher = WIFSIGNALED(signs.wait_status);
     end.exit_code = killed_launcher ? 0 : WEXITSTATUS(signs.wait_status);

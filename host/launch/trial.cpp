@@ -69,7 +69,7 @@ private:
 
 }  // namespace
 
-TrialEnd run_trial(const Mpiexec& mpiexec, const TrialLaunch& launch, const std::function<void()>& watch) {
+LaunchEnd launch_trial(const Mpiexec& mpiexec, const TrialLaunch& launch, const std::function<void()>& watch) {
     // Ranks whose launcher died become our children, so that we can bury them.
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     const OomKiller oom_killer;
@@ -90,7 +90,7 @@ TrialEnd run_trial(const Mpiexec& mpiexec, const TrialLaunch& launch, const std:
     watch();
     signs.log_tail = tail_of(launch.log_file);
     signs.oom_killer_struck = oom_killer.struck();
-    TrialEnd end = classify(signs);
+    LaunchEnd end = classify(signs);
     end.wall_s = std::chrono::duration<double>(Clock::now() - begin).count();
     return end;
 }

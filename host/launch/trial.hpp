@@ -21,7 +21,7 @@ enum class EndKind { ok, failed, crashed, out_of_memory, timeout, interrupted };
 /// As journals call it: "ok", "failed", "crashed", "oom", "timeout", "interrupted".
 std::string to_text(EndKind kind);
 
-struct TrialEnd {
+struct LaunchEnd {
     EndKind kind = EndKind::failed;
     int exit_code = 0;     ///< of mpiexec; 0 where a signal ended it
     int signal = 0;        ///< that ended a rank or mpiexec; 0: none
@@ -33,7 +33,7 @@ struct TrialEnd {
 /// Starts the trial and waits for its end, its deadline or an interrupt (see InterruptGuard), whichever comes
 /// first. `watch` is called about five times a second. When this returns or throws, no process of the trial lives;
 /// ending one takes at most 5 s. Throws EnvironmentError where mpiexec cannot be started.
-TrialEnd run_trial(const Mpiexec& mpiexec, const TrialLaunch& launch, const std::function<void()>& watch);
+LaunchEnd launch_trial(const Mpiexec& mpiexec, const TrialLaunch& launch, const std::function<void()>& watch);
 
 /// What is known when a trial's launcher has ended.
 struct EndSigns {
@@ -43,7 +43,7 @@ struct EndSigns {
     bool oom_killer_struck = false;
     double timeout_s = 0;
 };
-TrialEnd classify(const EndSigns& signs);
+LaunchEnd classify(const EndSigns& signs);
 
 /// The last bytes of a file, from the start of a line, with anything that is not UTF-8 replaced by '?'.
 std::string tail_of(const std::string& path, std::size_t max_bytes = 8192);

@@ -21,7 +21,7 @@ EndSigns signs_of(int status, std::string log = {}) {
 }  // namespace
 
 TEST_CASE("an exit code is a failure, with the code in its reason") {
-    const TrialEnd end = classify(signs_of(exited(7)));
+    const LaunchEnd end = classify(signs_of(exited(7)));
     CHECK(end.kind == EndKind::failed);
     CHECK(end.exit_code == 7);
     CHECK(end.signal == 0);
@@ -29,21 +29,21 @@ TEST_CASE("an exit code is a failure, with the code in its reason") {
 }
 
 TEST_CASE("mpiexec's 128 + signal is a crash") {
-    const TrialEnd end = classify(signs_of(exited(139)));
+    const LaunchEnd end = classify(signs_of(exited(139)));
     CHECK(end.kind == EndKind::crashed);
     CHECK(end.signal == SIGSEGV);
     CHECK(end.reason == "a rank was killed by signal 11 (SIGSEGV)");
 }
 
 TEST_CASE("Open MPI's log names the rank that a signal ended") {
-    const TrialEnd end = classify(signs_of(
+    const LaunchEnd end = classify(signs_of(
         exited(137), "mpirun noticed that process rank 3 with PID 0 on node n1 exited on signal 9 (Killed).\n"));
     CHECK(end.kind == EndKind::crashed);
     CHECK(end.reason == "rank 3 was killed by signal 9 (SIGKILL)");
 }
 
 TEST_CASE("Hydra's log names the signal where its exit code does not") {
-    const TrialEnd end = classify(
+    const LaunchEnd end = classify(
         signs_of(exited(9), "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)\n"));
     CHECK(end.kind == EndKind::crashed);
     CHECK(end.signal == SIGKILL);
@@ -58,7 +58,7 @@ TEST_CASE("SIGKILL while the OOM killer struck is out of memory; another signal 
 }
 
 TEST_CASE("a signal to mpiexec itself is told apart") {
-    const TrialEnd end = classify(signs_of(SIGKILL));
+    const LaunchEnd end = classify(signs_of(SIGKILL));
     CHECK(end.kind == EndKind::crashed);
     CHECK(end.reason == "mpiexec was killed by signal 9 (SIGKILL)");
 }

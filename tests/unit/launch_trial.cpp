@@ -74,21 +74,21 @@ TEST_CASE("a launcher that is not there is an environment error, and names itsel
     CHECK_THROWS_AS(find_mpiexec(), EnvironmentError);
     unsetenv("GNNBENCH_MPIEXEC");
     const Script script("exit 0");
-    CHECK_THROWS_AS(run_trial({"/nowhere/mpiexec", MpiFlavour::open_mpi, ""}, script.launch(1), nothing), EnvironmentError);
+    CHECK_THROWS_AS(launch_trial({"/nowhere/mpiexec", MpiFlavour::open_mpi, ""}, script.launch(1), nothing), EnvironmentError);
 }
 
 TEST_CASE("a log that cannot be written is an environment error") {
     const Script script("exit 0");
     TrialLaunch launch = script.launch(1);
     launch.log_file = "/nowhere/log";
-    CHECK_THROWS_WITH(run_trial({"/bin/true", MpiFlavour::unknown, ""}, launch, nothing), Catch::Contains("/nowhere/log"));
+    CHECK_THROWS_WITH(launch_trial({"/bin/true", MpiFlavour::unknown, ""}, launch, nothing), Catch::Contains("/nowhere/log"));
 }
 
 TEST_CASE("a rank's exit code, and what it printed, are kept") {
     const auto mpiexec = mpiexec_or_skip();
     if (!mpiexec) return;
     const Script script("echo \"words of rank $RANK\" >&2; [ $RANK = 1 ] && exit 3; exit 0");
-    const TrialEnd end = run_trial(*mpiexec, script.launch(2), nothing);
+    const LaunchEnd end = launch_trial(*mpiexec, script.launch(2), nothing);
     CHECK(end.kind == EndKind::failed);
     CHECK(end.exit_code == 3);
     CHECK(end.log_tail.find("words of rank 1") != std::string::npos);
@@ -99,7 +99,7 @@ TEST_CASE("a killed rank ends the whole trial") {
     if (!mpiexec) return;
     const Script script("[ $RANK = 1 ] && kill -9 $$; sleep 1000");
     const TrialLaunch launch = script.launch(3);
-    const TrialEnd end = run_trial(*mpiexec, launch, nothing);
+    const LaunchEnd end = launch_trial(*mpiexec, launch, nothing);
     CHECK(end.kind == EndKind::crashed);
     CHECK(end.signal == SIGKILL);
     // Open MPI says which rank it was for MPI programs only; this is none.
@@ -116,7 +116,7 @@ TEST_CASE("ranks get their threads, their argument and nothing of an outer launc
     TrialLaunch launch = script.launch(2);
     launch.threads_per_rank = 3;
     int watched = 0;
-    const TrialEnd end = run_trial(*mpiexec, launch, [&] { ++watched; });
+    const LaunchEnd end = launch_trial(*mpiexec, launch, [&] { ++watched; });
     unsetenv("OMPI_COMM_WORLD_RANK");
     unsetenv("PMIX_NAMESPACE");
     INFO(end.log_tail);
@@ -130,7 +130,7 @@ TEST_CASE("past its limit a trial is gone within 5 s, even where ranks ignore SI
     if (!mpiexec) return;
     const Script script("trap '' TERM; while true; do sleep 0.1; done");
     const TrialLaunch launch = script.launch(2, 1.0);
-    const TrialEnd end = run_trial(*mpiexec, launch, nothing);
+    const LaunchEnd end = launch_trial(*mpiexec, launch, nothing);
     CHECK(end.kind == EndKind::timeout);
     CHECK(end.wall_s < 1.0 + 5.0);
     CHECK(processes_of_trial(launch.trial).empty());
@@ -144,7 +144,7 @@ TEST_CASE("a watcher that throws leaves no process behind") {
     const auto full_disk = [&] {
         if (processes_of_trial(launch.trial).size() >= 3) throw EnvironmentError("disk full");
     };
-    CHECK_THROWS_AS(run_trial(*mpiexec, launch, full_disk), EnvironmentError);
+    CHECK_THROWS_AS(launch_trial(*mpiexec, launch, full_disk), EnvironmentError);
     CHECK(processes_of_trial(launch.trial).empty());
 }
 
@@ -154,7 +154,7 @@ TEST_CASE("Ctrl-C ends a trial as interrupted") {
     const Script script("sleep 1000");
     const TrialLaunch launch = script.launch(2);
     const InterruptGuard guard;
-    const TrialEnd end = run_trial(*mpiexec, launch, [] { raise(SIGINT); });
+    const LaunchEnd end = launch_trial(*mpiexec, launch, [] { raise(SIGINT); });
     CHECK(end.kind == EndKind::interrupted);
     CHECK(end.wall_s < 5.0);
     CHECK(processes_of_trial(launch.trial).empty());
@@ -167,7 +167,7 @@ TEST_CASE("a host killed with SIGKILL takes its trial along") {
     const TrialLaunch launch = script.launch(3);
     const pid_t host = fork();
     if (host == 0) {
-        run_trial(*mpiexec, launch, nothing);
+        launch_trial(*mpiexec, launch, nothing);
         _exit(0);
     }
     until_processes(launch.trial, 4);

@@ -1,0 +1,106 @@
+#include <cstdio>
+#include <iostream>
+#include <new>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <gnnbench/error.hpp>
+
+#include "cli/options.hpp"
+#include "cli/output.hpp"
+#include "plugin/spelling.hpp"
+#include "spec/findings.hpp"
+
+namespace gnnbench {
+
+namespace {
+
+constexpr const char* exit_codes =
+    "Exit codes: 0 ok, 1 a cell failed, 2 bad usage or experiment, 5 environment or plugin, 130 interrupted.";
+
+/// CLI11's own message for a misspelt command names the word only.
+void check_command_name(const CLI::App& app, int argc, char** argv) {
+    std::vector<std::string> names;
+    for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+    for (int i = 1; i < argc; ++i) {
+        const std::string word = argv[i];
+        if (word == "--database" || word == "--data-dir") ++i;
+        if (word.starts_with("-")) continue;
+        for (const std::string& name : names)
+            if (word == name) return;
+        const std::string meant = nearest(word, names);
+        throw SpecError("there is no command '" + word + "'" + (meant.empty() ? "" : "; did you mean '" + meant + "'?") +
+                        " (gnnbench --help lists all)");
+    }
+}
+
+int report(const std::string& message, int code) {
+    std::cout.flush();
+    std::cerr << "gnnbench: " << message << '\n';
+    return code;
+}
+
+/// Runs `action`; whatever it throws becomes a message.
+int guarded(const Action& action) {
+    try {
+        const int code = action();
+        flush_stdout();
+        return code;
+    } catch (const ExperimentError& error) {
+        // One line each, as compilers do, so that editors can jump to them.
+        std::cerr << error.what() << '\n';
+        return report(fmt::format("{} to mend before this can run", error.findings().size() == 1
+                                      ? "one thing" : fmt::format("{} things", error.findings().size())), exit_usage);
+    } catch (const EnvironmentError& error) {
+        return report(error.what(), exit_environment);
+    } catch (const PluginError& error) {
+        return report(error.what(), exit_environment);
+    } catch (const OutOfMemory& error) {
+        return report(error.what(), exit_environment);
+    } catch (const LogicError& error) {
+        return report(std::string("a defect in gnnbench itself: ") + error.what(), exit_environment);
+    } catch (const Error& error) {  // SpecError and DataError
+        return report(error.what(), exit_usage);
+    } catch (const std::bad_alloc&) {
+        return report("out of memory", exit_environment);
+    } catch (const std::exception& error) {
+        return report(error.what(), exit_environment);
+    }
+}
+
+void define(CLI::App& app, GlobalOptions& options, Action& action) {
+    app.require_subcommand(1);
+    app.set_help_all_flag("--help-all", "Help of every command");
+    app.footer(exit_codes);
+    app.add_option("--database", options.database, "Where results are kept (default: gnnbench.sqlite here)")
+        ->envname("GNNBENCH_DATABASE");
+    app.add_option("--data-dir", options.data_dir, "Where datasets are kept (default: $GNNBENCH_DATA, or datasets here)");
+    app.fallthrough();  // global options may follow the command's name
+    for (const auto add : {add_run, add_plan, add_validate, add_verify, add_query, add_plugin, add_dataset,
+                           add_doctor, add_init, add_completion, add_version})
+        add(app, options, action);
+}
+
+}  // namespace
+
+int run_gnnbench(int argc, char** argv) {
+    GlobalOptions options;
+    Action action;
+    CLI::App app{"Runs, measures and compares distributed training of graph neural networks", "gnnbench"};
+    return guarded([&]() -> int {
+        define(app, options, action);
+        check_command_name(app, argc, argv);
+        try {
+            app.parse(argc, argv);
+        } catch (const CLI::ParseError& error) {
+            if (error.get_exit_code() == 0) return app.exit(error);  // --help
+            throw SpecError(error.what());
+        }
+        if (options.database.empty()) options.database = "gnnbench.sqlite";
+        return action();
+    });
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,186 @@
+#include <iostream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <gnnbench/error.hpp>
+
+#include "cli/options.hpp"
+#include "cli/output.hpp"
+#include "cli/progress.hpp"
+#include "data/catalog.hpp"
+#include "data/generate.hpp"
+#include "data/import.hpp"
+
+namespace gnnbench {
+
+namespace {
+
+using nlohmann::json;
+
+/// What import and generate are told.
+struct MakeChoice {
+    std::string what;  ///< path or generator
+    std::string format, name;
+    std::vector<std::string> settings;  ///< "key=value"
+    bool as_json = false;
+};
+
+/// "vertices=1000" → {"vertices": 1000}; what is no number, true or false is text.
+void add_setting(json& mapping, const std::string& setting) {
+    const std::size_t at = setting.find('=');
+    if (at == std::string::npos || at == 0) throw SpecError("--set expects key=value; found '" + setting + "'");
+    const std::string text = setting.substr(at + 1);
+    const json value = json::parse(text, nullptr, false);
+    mapping[setting.substr(0, at)] = value.is_number() || value.is_boolean() ? value : json(text);
+}
+
+json summary(const Manifest& manifest, const std::filesystem::path& store) {
+    json j = to_json(manifest);
+    j["store"] = store.string();
+    return j;
+}
+
+std::string made_up(const Manifest& manifest) {
+    return manifest.synthetic.empty() ? "" : fmt::format("{}", fmt::join(manifest.synthetic, ", "));
+}
+
+void print_manifest(const Manifest& manifest, const std::filesystem::path& store) {
+    TextColumns columns({"name", manifest.name});
+    columns.add({"store", store.string()});
+    columns.add({"vertices", std::to_string(manifest.vertices)});
+    columns.add({"edges", fmt::format("{} stored ({} listed, {} loops dropped, {} repeats merged)", manifest.edges,
+                                      manifest.listed_edges, manifest.loops_dropped, manifest.repeats_merged)});
+    columns.add({"self-loops", std::to_string(manifest.self_loops)});
+    columns.add({"weighted", manifest.weighted ? "yes" : "no"});
+    columns.add({"directed", manifest.symmetric_pattern ? "no" : "yes"});
+    columns.add({"features", std::to_string(manifest.features)});
+    columns.add({"classes", std::to_string(manifest.classes)});
+    columns.add({"splits", std::to_string(manifest.splits)});
+    if (!manifest.synthetic.empty()) columns.add({"synthetic", made_up(manifest)});
+    columns.add({"digest", manifest.digest});
+    columns.add({"source", manifest.source});
+    columns.add({"licence", manifest.licence});
+    columns.add({"options", manifest.options.dump()});
+    std::cout << columns.text();
+}
+
+int show(const std::filesystem::path& store, bool as_json) {
+    const Manifest manifest = read_manifest(store / "manifest.json");
+    if (as_json) print_json(std::cout, summary(manifest, store));
+    else print_manifest(manifest, store);
+    return exit_ok;
+}
+
+int list(const Catalog& catalog, bool as_json) {
+    json all = json::array();
+    TextColumns columns({"dataset", "vertices", "edges", "features", "classes", "splits", "synthetic"});
+    for (const CatalogEntry& entry : catalog.list()) {
+        const Manifest& m = entry.manifest;
+        json j = entry.problem.empty() ? summary(m, catalog.folder() / entry.folder) : json{{"problem", entry.problem}};
+        j["folder"] = entry.folder;
+        all.push_back(std::move(j));
+        if (entry.problem.empty())
+            columns.add({entry.folder, std::to_string(m.vertices), std::to_string(m.edges), std::to_string(m.features),
+                         std::to_string(m.classes), std::to_string(m.splits), made_up(m)});
+        else
+            std::cerr << "gnnbench: " << entry.problem << '\n';
+    }
+    if (as_json)
+        print_json(std::cout, all);
+    else if (columns.empty())
+        std::cerr << "no datasets in " << catalog.folder().string() << '\n';
+    else
+        std::cout << columns.text();
+    return exit_ok;
+}
+
+int make(json source, const MakeChoice& choice, const Catalog& catalog) {
+    if (!choice.format.empty()) source["format"] = choice.format;
+    if (!choice.name.empty()) source["name"] = choice.name;
+    for (const std::string& setting : choice.settings) add_setting(source, setting);
+    Progress progress;
+    const ResolvedDataset made = ensure_dataset(source, catalog, [&](const std::string& line) { progress.message(line); });
+    return show(made.store, choice.as_json);
+}
+
+/// What --set may be given, for help.
+std::string params_help(std::span<const ParamDecl> params) {
+    TextColumns columns({"  key", "default", ""});
+    for (const ParamDecl& param : params) columns.add({std::string("  ") + param.name, param.default_value, param.help});
+    return columns.text();
+}
+
+std::string generators_help() {
+    std::string text;
+    for (const std::string& kind : generator_kinds())
+        text += fmt::format("{}: {}\n{}\n", kind, generator_summary(kind), params_help(generator_params(kind)));
+    return text;
+}
+
+std::string importers_help() {
+    std::string text;
+    for (const std::string& format : importer_formats())
+        text += fmt::format("{}: {}\n{}\n", format, importer_summary(format), params_help(importer_params(format)));
+    return text;
+}
+
+void add_make_options(CLI::App& command, MakeChoice& choice) {
+    command.add_option("--name", choice.name, "What to call it (default: after what it is made from)");
+    command.add_option("--set", choice.settings, "An option, from the lists below (may be repeated)")
+        ->type_name("KEY=VALUE")
+        ->take_all();
+    command.add_flag("--json", choice.as_json, "Print what was made as JSON");
+}
+
+void add_import(CLI::App& dataset, const GlobalOptions& options, Action& action) {
+    CLI::App* command = dataset.add_subcommand("import", "Make a dataset from files; a second call finds it");
+    auto choice = std::make_shared<MakeChoice>();
+    command->add_option("path", choice->what, "A file, or a folder for formats of several files")->required();
+    command->add_option("--format", choice->format, "Which of the formats below (default: told by the name)")
+        ->check(CLI::IsMember(importer_formats()));
+    add_make_options(*command, *choice);
+    command->footer(importers_help);
+    command->callback([&, choice] {
+        action = [&, choice] {
+            const std::string path = std::filesystem::absolute(choice->what).lexically_normal().string();
+            return make({{"path", path}}, *choice, Catalog::at(options.data_dir));
+        };
+    });
+}
+
+void add_generate(CLI::App& dataset, const GlobalOptions& options, Action& action) {
+    CLI::App* command = dataset.add_subcommand("generate", "Make a dataset at random; the same parameters, the same dataset");
+    auto choice = std::make_shared<MakeChoice>();
+    command->add_option("generator", choice->what, "One of those below")
+        ->required()
+        ->check(CLI::IsMember(generator_kinds()));
+    add_make_options(*command, *choice);
+    command->footer(generators_help);
+    command->callback([&, choice] {
+        action = [&, choice] { return make({{"generate", choice->what}}, *choice, Catalog::at(options.data_dir)); };
+    });
+}
+
+}  // namespace
+
+void add_dataset(CLI::App& app, const GlobalOptions& options, Action& action) {
+    CLI::App* dataset = app.add_subcommand("dataset", "Import, generate and look at datasets");
+    dataset->require_subcommand(1);
+    add_import(*dataset, options, action);
+    add_generate(*dataset, options, action);
+
+    auto name = std::make_shared<std::string>();
+    auto as_json = std::make_shared<bool>(false);
+    CLI::App* info = dataset->add_subcommand("info", "Describe a dataset");
+    info->add_option("name", *name, "As `gnnbench dataset list` shows it, or a store's path")->required();
+    info->add_flag("--json", *as_json, "As JSON");
+    info->callback([&, name, as_json] {
+        action = [&, name, as_json] { return show(Catalog::at(options.data_dir).find(*name), *as_json); };
+    });
+    CLI::App* all = dataset->add_subcommand("list", "List the datasets there are");
+    all->add_flag("--json", *as_json, "As JSON");
+    all->callback([&, as_json] { action = [&, as_json] { return list(Catalog::at(options.data_dir), *as_json); }; });
+}
+
+}  // namespace gnnbench

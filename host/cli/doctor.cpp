@@ -1,0 +1,124 @@
+#include <cstring>
+#include <filesystem>
+#include <iostream>
+#include <unistd.h>
+#include <vector>
+
+#include <gnnbench/error.hpp>
+#include <gnnbench/kernel.hpp>
+
+#include "cli/options.hpp"
+#include "cli/output.hpp"
+#include "data/catalog.hpp"
+#include "launch/machine.hpp"
+#include "launch/trial.hpp"
+#include "plugin/loader.hpp"
+
+namespace gnnbench {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// One thing that gnnbench needs, and how it stands.
+struct Check {
+    std::string what, finding;
+    bool ok = true;
+};
+
+/// What `look` returns, or the message of what it throws.
+template <class Look>
+Check check(const std::string& what, const Look& look) {
+    try {
+        return {what, look(), true};
+    } catch (const Error& error) {
+        return {what, error.what(), false};
+    }
+}
+
+/// Says where something will be kept; nothing is made.
+std::string writable(const fs::path& path) {
+    std::error_code ignored;
+    const bool there = fs::exists(path, ignored);
+    fs::path asked = there ? path : fs::absolute(path).parent_path();
+    while (!fs::exists(asked, ignored) && asked.has_parent_path() && asked != asked.root_path()) asked = asked.parent_path();
+    if (access(asked.c_str(), W_OK) != 0)
+        throw EnvironmentError("'" + path.string() + "' cannot be written: " + std::strerror(errno));
+    return path.string() + (there ? "" : " (not there yet)");
+}
+
+std::string megabytes_free(const fs::path& path) {
+    fs::path asked = fs::absolute(path);
+    std::error_code error;
+    while (!fs::exists(asked, error) && asked != asked.root_path()) asked = asked.parent_path();
+    const fs::space_info space = fs::space(asked, error);
+    return error ? "" : ", " + std::to_string(space.available >> 20) + " MiB free";
+}
+
+void check_kernels(const PluginCatalog& catalog, std::vector<Check>& checks) {
+    const std::vector<std::string> names = catalog.names(PluginKind::kernel);
+    if (names.empty()) checks.push_back({"kernels", "no kernel plugin was found", false});
+    for (const std::string& name : names)
+        checks.push_back(check("kernel " + name, [&] {
+            const auto kernel = catalog.kernel(name);
+            const KernelSetting setting{.threads = usable_cores(),
+                                        .params = Params(catalog.find(PluginKind::kernel, name).params)};
+            const std::string reason = kernel->why_unsupported(setting);
+            return reason.empty() ? kernel->device_name(setting) : "not usable here: " + reason;
+        }));
+}
+
+void check_plugins(const PluginCatalog& catalog, std::vector<Check>& checks) {
+    int usable = 0;
+    for (const ListedPlugin& plugin : catalog.list()) {
+        if (plugin.usable()) ++usable;
+        if (!plugin.refused.empty()) checks.push_back({"plugin " + plugin.name, plugin.refused, false});
+    }
+    checks.push_back({"plugins", std::to_string(usable) + " usable", usable > 0});
+}
+
+std::vector<Check> examine(const GlobalOptions& options) {
+    std::vector<Check> checks;
+    checks.push_back(check("mpiexec", [] {
+        const Mpiexec mpiexec = find_mpiexec();
+        return mpiexec.version + " at " + mpiexec.path;
+    }));
+    checks.push_back(check("worker", [] { return find_worker(); }));
+    const Machine machine = this_machine({});
+    checks.push_back({"machine", machine.cpu + ", " + std::to_string(machine.cores) + " cores, " +
+                                     std::to_string(machine.memory_gib) + " GiB", true});
+    const PluginCatalog catalog;
+    check_plugins(catalog, checks);
+    check_kernels(catalog, checks);
+    checks.push_back(check("database", [&] { return writable(options.database); }));
+    const fs::path datasets = Catalog::at(options.data_dir).folder();
+    checks.push_back(check("datasets", [&] { return writable(datasets) + megabytes_free(datasets); }));
+    return checks;
+}
+
+int print(const std::vector<Check>& checks, bool as_json) {
+    bool all_ok = true;
+    nlohmann::json list = nlohmann::json::array();
+    TextColumns columns({"", "what", "finding"});
+    for (const Check& c : checks) {
+        all_ok = all_ok && c.ok;
+        list.push_back({{"what", c.what}, {"ok", c.ok}, {"finding", c.finding}});
+        columns.add({c.ok ? "ok" : "BAD", c.what, c.finding});
+    }
+    if (as_json)
+        print_json(std::cout, {{"ok", all_ok}, {"checks", list}});
+    else
+        std::cout << columns.text();
+    return all_ok ? exit_ok : exit_environment;
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app, const GlobalOptions& options, Action& action) {
+    CLI::App* command = app.add_subcommand("doctor", "Say what is there to work with, and what is missing");
+    auto as_json = std::make_shared<bool>(false);
+    command->add_flag("--json", *as_json, "As JSON");
+    command->callback([&, as_json] { action = [&, as_json] { return print(examine(options), *as_json); }; });
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,3 @@
+#include "cli/options.hpp"
+
+int main(int argc, char** argv) { return gnnbench::run_gnnbench(argc, argv); }

@@ -1,0 +1,39 @@
+#pragma once
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+namespace gnnbench {
+
+/// What every command shares.
+struct GlobalOptions {
+    std::filesystem::path database;  ///< --database, GNNBENCH_DATABASE, or gnnbench.sqlite in the current folder
+    std::string data_dir;            ///< --data-dir; empty: GNNBENCH_DATA, or ./datasets (see data/catalog.hpp)
+};
+
+/// What the chosen command does; returns the exit code.
+using Action = std::function<int()>;
+
+/// Exit codes. Errors thrown have theirs by type: see exit_code_of.
+enum ExitCode { exit_ok = 0, exit_cell_failed = 1, exit_usage = 2, exit_environment = 5, exit_interrupted = 130 };
+
+/// Each adds its command to the program and, where that is chosen, sets `action`.
+void add_run(CLI::App& app, const GlobalOptions& options, Action& action);
+void add_plan(CLI::App& app, const GlobalOptions& options, Action& action);
+void add_validate(CLI::App& app, const GlobalOptions& options, Action& action);
+void add_verify(CLI::App& app, const GlobalOptions& options, Action& action);
+void add_query(CLI::App& app, const GlobalOptions& options, Action& action);
+void add_table(CLI::App& app, const GlobalOptions& options, Action& action);
+void add_plugin(CLI::App& app, const GlobalOptions& options, Action& action);
+void add_dataset(CLI::App& app, const GlobalOptions& options, Action& action);
+void add_doctor(CLI::App& app, const GlobalOptions& options, Action& action);
+void add_init(CLI::App& app, const GlobalOptions& options, Action& action);
+void add_completion(CLI::App& app, const GlobalOptions& options, Action& action);
+void add_version(CLI::App& app, const GlobalOptions& options, Action& action);
+
+/// The whole program: parses, runs the command, turns every error into one message and its exit code.
+int run_gnnbench(int argc, char** argv);
+
+}  // namespace gnnbench

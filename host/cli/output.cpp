@@ -1,0 +1,66 @@
+#include "cli/output.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <gnnbench/error.hpp>
+
+namespace gnnbench {
+
+namespace {
+
+std::size_t width_of(const std::string& text) {
+    return static_cast<std::size_t>(
+        std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+}  // namespace
+
+std::string TextColumns::text() const {
+    std::vector<std::size_t> widths;
+    for (const auto& row : rows_) {
+        widths.resize(std::max(widths.size(), row.size()));
+        for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], width_of(row[c]));
+    }
+    std::string result;
+    for (const auto& row : rows_) {
+        std::string line;
+        for (std::size_t c = 0; c < row.size(); ++c)
+            line += row[c] + std::string(widths[c] - width_of(row[c]) + 2, ' ');
+        line.erase(line.find_last_not_of(' ') + 1);
+        result += line + '\n';
+    }
+    return result;
+}
+
+void print_json(std::ostream& out, const nlohmann::json& j) {
+    out << j.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+}
+
+std::string duration_text(double seconds) {
+    if (seconds < 0.9995) return fmt::format("{:.0f} ms", seconds * 1e3);
+    if (seconds < 59.95) return fmt::format("{:.1f} s", seconds);
+    const auto whole = static_cast<long>(seconds + 0.5);
+    if (whole < 3600) return fmt::format("{}m {:02}s", whole / 60, whole % 60);
+    return fmt::format("{}h {:02}m", whole / 3600, whole / 60 % 60);
+}
+
+bool stderr_is_terminal() {
+    const char* kind = std::getenv("TERM");
+    return isatty(STDERR_FILENO) && !(kind && std::string(kind) == "dumb");
+}
+
+bool colour_allowed() {
+    const char* refused = std::getenv("NO_COLOR");
+    return stderr_is_terminal() && !(refused && *refused);
+}
+
+void flush_stdout() {
+    if (!std::cout.flush()) throw EnvironmentError("cannot write to the standard output; is its disk full, or its reader gone?");
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,35 @@
+#pragma once
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace gnnbench {
+
+/// Columns as wide as their widest cell, two blanks between, no blanks at a line's end. UTF-8 counts by character.
+class TextColumns {
+public:
+    explicit TextColumns(std::vector<std::string> header) : rows_{std::move(header)} {}
+    void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+    bool empty() const { return rows_.size() == 1; }
+    std::string text() const;
+
+private:
+    std::vector<std::vector<std::string>> rows_;
+};
+
+/// JSON as commands print it: indented, one final newline, never failing on bytes that are not UTF-8.
+void print_json(std::ostream& out, const nlohmann::json& j);
+
+/// "850 ms", "12.3 s", "4m 05s", "2h 10m".
+std::string duration_text(double seconds);
+
+/// Whether messages may use colour and overwrite their own line: a terminal, no NO_COLOR.
+bool stderr_is_terminal();
+bool colour_allowed();
+
+/// Throws EnvironmentError where what was printed could not be written, as on a full disk.
+void flush_stdout();
+
+}  // namespace gnnbench

@@ -1,0 +1,148 @@
+#include "cli/prepare.hpp"
+
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <gnnbench/error.hpp>
+#include <gnnbench/strategy.hpp>
+
+#include "data/store.hpp"
+#include "launch/machine.hpp"
+#include "spec/setting.hpp"
+#include "spec/words.hpp"
+
+namespace gnnbench {
+
+namespace {
+
+DatasetFacts facts_of(const std::filesystem::path& store) {
+    const Manifest manifest = read_manifest(store / "manifest.json");
+    return {.size = {manifest.vertices, manifest.edges, manifest.weighted},
+            .features = manifest.features,
+            .classes = manifest.classes};
+}
+
+/// Fills in what `dataset` names.
+void know(DatasetChoice& dataset, const Catalog& catalog, Datasets datasets, const Say& say) {
+    nlohmann::json source = dataset.source;
+    source["split"] = dataset.split;
+    const ResolvedDataset resolved =
+        datasets == Datasets::make ? ensure_dataset(source, catalog, say) : resolve_dataset(source, catalog);
+    dataset.digest = resolved.digest;
+    if (!resolved.digest.empty()) dataset.store = std::filesystem::absolute(resolved.store).string();
+}
+
+/// One verification serves all cells that differ only in how long, how often and with what optimiser they train:
+/// it runs its own epochs of SGD.
+std::string verification_key(Cell cell) {
+    const Cell standard;
+    cell.epochs = standard.epochs;
+    cell.warmup = standard.warmup;
+    cell.evaluate_every = standard.evaluate_every;
+    cell.patience = standard.patience;
+    cell.threads_per_rank = standard.threads_per_rank;
+    cell.separate_wait = standard.separate_wait;
+    cell.initial_weights.clear();
+    const double input_dropout = cell.train.input_dropout, dropout = cell.train.dropout;
+    cell.train = standard.train;
+    cell.train.input_dropout = input_dropout;
+    cell.train.dropout = dropout;
+    return cell_digest(cell);
+}
+
+}  // namespace
+
+void add_experiment_options(CLI::App& command, ExperimentChoice& choice) {
+    command.add_option("experiment", choice.file, "The experiment, a YAML file")->required();
+    command
+        .add_option("--set", choice.overrides, "Override a key: --set epochs=5 --set train.lr=0.1 (may be repeated)")
+        ->type_name("KEY=VALUE")
+        ->take_all();
+}
+
+CellRecord record_of(const Cell& cell) {
+    CellRecord record;
+    record.digest = cell_digest(cell);
+    record.identity = to_json(cell, JsonFor::identity);
+    record.verification_key = verification_key(cell);
+    record.dataset = cell.dataset.name;
+    record.dataset_digest = cell.dataset.digest;
+    record.scheme = cell.scheme.name;
+    record.scheme_label = cell.scheme.label;
+    record.partitioner = cell.partitioner.name;
+    record.partitioner_label = cell.partitioner.label;
+    record.kernel = cell.kernel.name;
+    record.precision = cell.precision;
+    record.hidden = fmt::format("{}", fmt::join(cell.model.widths, ","));
+    record.optimizer = words::optimizer[static_cast<std::size_t>(cell.train.optimizer)];
+    record.learning_rate = cell.train.learning_rate;
+    record.dropout = cell.train.dropout;
+    record.gpus = cell.gpus;
+    record.threads_per_rank = cell.threads_per_rank;
+    record.layers = static_cast<int>(cell.model.widths.size()) + 1;
+    record.seed = cell.train.seed;
+    record.epochs = cell.epochs;
+    record.warmup = cell.warmup;
+    return record;
+}
+
+Experiment load(const ExperimentChoice& choice, const Catalog& catalog, const PluginSource& plugins) {
+    LoadOptions options;
+    options.overrides = choice.overrides;
+    options.cores = usable_cores();
+    return load_experiment(choice.file, options, plugins, CatalogDatasets(catalog));
+}
+
+PreparedExperiment prepare(Experiment experiment, const Catalog& catalog, const PluginSource& plugins,
+                           Datasets datasets, const Say& say) {
+    PreparedExperiment prepared{std::move(experiment), {}};
+    std::map<std::string, DatasetChoice> known;  // each is made, or looked for, once
+    for (Cell& cell : prepared.experiment.cells) {
+        const std::string key = cell.dataset.source.dump() + std::to_string(cell.dataset.split);
+        if (!known.contains(key)) {
+            know(cell.dataset, catalog, datasets, say);
+            known[key] = cell.dataset;
+        }
+        cell.dataset = known[key];
+        const Strategy& strategy = plugins.strategy(cell.scheme.name);
+        prepared.cells.push_back({cell, record_of(cell), strategy.approximation(cell.scheme.params)});
+    }
+    return prepared;
+}
+
+Plan plan_of(const PreparedExperiment& prepared, const PluginSource& plugins, const Database* database,
+             const std::string& machine_fingerprint, Again again) {
+    const auto facts = [](const DatasetChoice& dataset) {
+        return dataset.store.empty() ? std::nullopt : std::optional(facts_of(dataset.store));
+    };
+    const auto stored = [&](const std::string& digest) {
+        if (!database) return Stored{};
+        return due_trials(database->trials_of(digest, machine_fingerprint), prepared.experiment.trials, again).stored;
+    };
+    return make_plan(prepared.experiment, {.plugins = plugins, .dataset = facts, .stored = stored}, again,
+                     usable_cores());
+}
+
+DueTrials due_trials(const std::vector<TrialState>& states, std::int64_t trials, Again again) {
+    std::map<std::int64_t, const TrialState*> known;
+    for (const TrialState& state : states) known[state.number] = &state;
+    DueTrials result;
+    for (std::int64_t number = 0; number < trials; ++number) {
+        const auto found = known.find(number);
+        const bool conclusive = found != known.end() && is_conclusive(found->second->status);
+        const bool ok = conclusive && found->second->status == "ok";
+        if (conclusive) ++(ok ? result.stored.ok : result.stored.failed);
+        if (!conclusive || again == Again::all || (again == Again::failed && !ok)) result.due.push_back(number);
+    }
+    return result;
+}
+
+std::string cell_label(const Cell& cell) {
+    const std::string partitioner = cell.gpus > 1 ? " " + cell.partitioner.label : "";
+    return fmt::format("{} {}{} {} gpu{}", cell.dataset.name, cell.scheme.label, partitioner, cell.gpus,
+                       cell.gpus == 1 ? "" : "s");
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,67 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/options.hpp"
+#include "cli/sources.hpp"
+#include "data/catalog.hpp"
+#include "record/database.hpp"
+#include "spec/plan.hpp"
+
+namespace gnnbench {
+
+/// A cell with what is known of it before anything runs.
+struct PreparedCell {
+    Cell cell;                  ///< its dataset known
+    CellRecord record;
+    std::string approximation;  ///< what its scheme approximates; empty if it is exact
+};
+
+/// An experiment whose datasets are known.
+struct PreparedExperiment {
+    Experiment experiment;
+    std::vector<PreparedCell> cells;  ///< as experiment.cells
+};
+
+/// What `run`, `plan` and `verify` are told of an experiment.
+struct ExperimentChoice {
+    std::filesystem::path file;
+    std::vector<std::string> overrides;
+};
+/// Adds the file and --set to a command.
+void add_experiment_options(CLI::App& command, ExperimentChoice& choice);
+
+enum class Datasets { make, only_look };
+using Say = std::function<void(const std::string&)>;
+
+/// Reads and checks the file; makes nothing.
+Experiment load(const ExperimentChoice& choice, const Catalog& catalog, const PluginSource& plugins);
+
+/// Makes (or only looks for) an experiment's datasets.
+PreparedExperiment prepare(Experiment experiment, const Catalog& catalog, const PluginSource& plugins,
+                           Datasets datasets, const Say& say);
+
+/// What would run. `database` may be null: nothing is stored then. Trials of other machines do not count.
+Plan plan_of(const PreparedExperiment& prepared, const PluginSource& plugins, const Database* database,
+             const std::string& machine_fingerprint, Again again);
+
+/// Brings what dead processes recorded into the database, and ends what is left of their trials.
+void recover(Database& database, const Say& say);
+
+/// A cell as results keep it.
+CellRecord record_of(const Cell& cell);
+
+/// Which of a cell's trials are there, by number, and which are due.
+struct DueTrials {
+    std::vector<std::int64_t> due;  ///< numbers, ascending
+    Stored stored;
+};
+DueTrials due_trials(const std::vector<TrialState>& states, std::int64_t trials, Again again);
+
+/// "mg-gcn metis 4 gpus, quickstart": how messages name a cell.
+std::string cell_label(const Cell& cell);
+
+}  // namespace gnnbench

@@ -1,0 +1,46 @@
+#pragma once
+#include <chrono>
+#include <string>
+
+namespace gnnbench {
+
+/// What a sweep says on stderr while it works: one line that changes on a terminal, lines that stay in a pipe.
+class Progress {
+public:
+    Progress();
+    ~Progress();
+    Progress(const Progress&) = delete;
+    Progress& operator=(const Progress&) = delete;
+
+    /// Replaces the changing line; does nothing in a pipe.
+    void status(const std::string& line);
+    /// A line that stays, above the changing one.
+    void message(const std::string& line);
+    bool live() const { return live_; }
+
+private:
+    void clear();
+    bool live_;
+    bool shown_ = false;
+    std::chrono::steady_clock::time_point last_{};
+};
+
+/// How far a sweep is and how long it will take, from how long its trials took so far.
+class Pace {
+public:
+    explicit Pace(std::size_t trials) : trials_(trials) {}
+    void finished(double wall_s) {
+        ++done_;
+        spent_s_ += wall_s;
+    }
+    std::size_t done() const { return done_; }
+    std::size_t trials() const { return trials_; }
+    /// Seconds left if the rest takes as long as those done did, `running_s` into the current one; −1 where unknown.
+    double left_s(double running_s) const;
+
+private:
+    std::size_t trials_, done_ = 0;
+    double spent_s_ = 0;
+};
+
+}  // namespace gnnbench

@@ -1,0 +1,100 @@
+#include <iostream>
+
+#include <fmt/format.h>
+
+#include "cli/options.hpp"
+#include "cli/output.hpp"
+#include "cli/sweep.hpp"
+#include "launch/interrupt.hpp"
+#include "launch/trial_processes.hpp"
+#include "record/replay.hpp"
+
+namespace gnnbench {
+
+namespace {
+
+struct RunChoice {
+    ExperimentChoice experiment;
+    SweepRules rules;
+    bool failed = false, rerun = false, no_verify = false, as_json = false;
+};
+
+void register_cells(Database& database, const PreparedExperiment& prepared) {
+    std::vector<CellRecord> records;
+    for (const PreparedCell& cell : prepared.cells) records.push_back(cell.record);
+    database.register_experiment(prepared.experiment.name, prepared.experiment.text, records);
+}
+
+std::string plural(std::size_t count, const std::string& what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+/// "12 trials run (1 failed), 24 were there already, 2 cells skipped".
+void say_what_happened(const SweepReport& report, const RunChoice& choice, Progress& progress) {
+    std::string text = report.run == 0 ? "nothing to run" : plural(report.run, "trial") + " run";
+    if (report.failed) text += fmt::format(" ({} failed)", report.failed);
+    if (report.there) text += fmt::format("; {} there already", plural(report.there, "trial"));
+    if (report.failed_before) text += fmt::format(" ({} of them failed: --failed runs them again)", report.failed_before);
+    if (report.elsewhere) text += fmt::format("; {} run by another gnnbench", report.elsewhere);
+    if (report.skipped) text += fmt::format("; {} skipped", plural(report.skipped, "cell"));
+    progress.message(text);
+    if (report.interrupted)
+        progress.message(fmt::format("interrupted; what was measured is kept, the same command goes on: gnnbench run {}",
+                                     choice.experiment.file.string()));
+}
+
+int run(const RunChoice& choice, const GlobalOptions& options) {
+    Progress progress;
+    const Say say = [&](const std::string& line) { progress.message(line); };
+    const Catalog catalog = Catalog::at(options.data_dir);
+    const CatalogPlugins plugins;
+    // The file is read, with all its errors, before anything is made on disk.
+    const Experiment experiment = load(choice.experiment, catalog, plugins);
+    Database database(options.database);
+    recover(database, say);
+    const PreparedExperiment prepared = prepare(experiment, catalog, plugins, Datasets::make, say);
+    const InterruptGuard interrupts;  // not before: making a dataset may simply be ended
+    TrialRunner runner(database, prepared.experiment.name);
+    register_cells(database, prepared);
+    const Plan plan = plan_of(prepared, plugins, &database, runner.machine_fingerprint(), choice.rules.again);
+    const SweepReport report = Sweep(prepared, plan, database, runner, choice.rules, progress).run();
+    runner.finish();
+    say_what_happened(report, choice, progress);
+    if (report.interrupted) return exit_interrupted;
+    return report.all_well() ? exit_ok : exit_cell_failed;
+}
+
+}  // namespace
+
+void recover(Database& database, const Say& say) {
+    const ReplayResult replayed = replay_dead_journals(database);
+    for (const std::string& problem : replayed.problems) say("damaged journal: " + problem);
+    for (const std::string& trial : replayed.interrupted) {
+        kill_trial(trial, 2.0);
+        std::error_code ignored;
+        std::filesystem::remove_all(trial_folder(database.path(), trial), ignored);
+    }
+    if (!replayed.interrupted.empty())
+        say(fmt::format("{} interrupted earlier; what it had recorded is kept, and it runs again",
+                        plural(replayed.interrupted.size(), "trial")));
+}
+
+void add_run(CLI::App& app, const GlobalOptions& options, Action& action) {
+    CLI::App* command = app.add_subcommand("run", "Run what is missing of an experiment, and print its table");
+    auto choice = std::make_shared<RunChoice>();
+    add_experiment_options(*command, choice->experiment);
+    command->add_flag("--failed", choice->failed, "Run again what failed");
+    command->add_flag("--rerun", choice->rerun, "Run everything again");
+    command->add_flag("--no-verify", choice->no_verify, "Do not check new combinations against the reference first");
+    command->add_option("--order-seed", choice->rules.order_seed, "Seed of the random order of trials (default: 0)");
+    command->add_option("--export", choice->rules.export_folder, "Keep trained weights and embeddings as .npy in there")
+        ->type_name("FOLDER");
+    command->add_flag("--json", choice->as_json, "Print the table as JSON");
+    command->callback([&, choice] {
+        choice->rules.verify = !choice->no_verify;
+        choice->rules.again = choice->rerun ? Again::all : choice->failed ? Again::failed : Again::missing;
+        action = [&, choice] { return run(*choice, options); };
+    });
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,188 @@
+#include "cli/sweep.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/output.hpp"
+#include "launch/interrupt.hpp"
+
+namespace gnnbench {
+
+namespace {
+
+/// The first line of a reason: the whole of it is in the database.
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+/// Seconds since it was made.
+class Stopwatch {
+public:
+    double seconds() const {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    }
+
+private:
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+TrialOrder verification_order(const PreparedCell& cell, const Limits& limits, const std::filesystem::path& cache) {
+    TrialOrder order{.cell = cell, .purpose = Purpose::verify, .timeout_s = limits.verify_timeout_s};
+    order.verify.reference = std::filesystem::absolute(cache).string();
+    return order;
+}
+
+Sweep::Sweep(const PreparedExperiment& prepared, const Plan& plan, Database& database, TrialRunner& runner,
+             const SweepRules& rules, Progress& progress)
+    : prepared_(prepared), plan_(plan), database_(database), runner_(runner), rules_(rules), progress_(progress) {}
+
+SweepReport Sweep::run() {
+    judge();
+    if (rules_.verify) verify_all();
+    if (!report_.interrupted) measure_all();
+    report_.disproven = disproven_.size();
+    return report_;
+}
+
+/// Finds what is missing.
+void Sweep::judge() {
+    for (const PlannedCell& planned : plan_.cells) {
+        const PreparedCell& cell = prepared_.cells[planned.cell];
+        if (planned.verdict == Verdict::skipped) {
+            judge_skipped(cell, planned.reason);
+            continue;
+        }
+        const auto states = database_.trials_of(cell.record.digest, runner_.machine_fingerprint());
+        const DueTrials trials = due_trials(states, prepared_.experiment.trials, rules_.again);
+        const auto all = static_cast<std::size_t>(prepared_.experiment.trials);
+        report_.there += all - trials.due.size();
+        if (rules_.again == Again::missing) report_.failed_before += static_cast<std::size_t>(trials.stored.failed);
+        if (trials.due.empty()) continue;
+        DueCell due{&cell, {}};
+        for (const TrialState& state : states) due.conclusive[state.number] = state.conclusive;
+        due_.push_back(std::move(due));
+        missing_.push_back(trials.due);
+    }
+}
+
+/// Records that a cell cannot run here, unless the database says so already.
+void Sweep::judge_skipped(const PreparedCell& cell, const std::string& reason) {
+    ++report_.skipped;
+    const auto states = database_.trials_of(cell.record.digest, runner_.machine_fingerprint());
+    const bool known = std::any_of(states.begin(), states.end(), [&](const TrialState& state) {
+        return state.status == "skipped" && state.reason == reason;
+    });
+    if (!known) runner_.record_unrun({.cell = cell}, "skipped", reason);
+    progress_.message(fmt::format("skipped  {}: {}", cell_label(cell.cell), reason));
+}
+
+bool Sweep::known_verified(const PreparedCell& cell) const {
+    const auto known = database_.verification(cell.record.verification_key);
+    // What an approximate scheme was checked for is its volume; it stays unverified however often.
+    return known && (known->status == "verified" || (known->status == "unverified" && !cell.approximation.empty()));
+}
+
+void Sweep::verify_all() {
+    std::vector<const PreparedCell*> unknown;
+    std::set<std::string> keys;
+    for (const DueCell& due : due_)
+        if (keys.insert(due.cell->record.verification_key).second && !known_verified(*due.cell))
+            unknown.push_back(due.cell);
+    for (std::size_t i = 0; i < unknown.size() && !report_.interrupted; ++i)
+        verify(*unknown[i], fmt::format("[verify {}/{}]", i + 1, unknown.size()));
+}
+
+void Sweep::verify(const PreparedCell& cell, const std::string& position) {
+    const std::string what = fmt::format("{} {}", position, cell_label(cell.cell));
+    progress_.status(what);
+    const Stopwatch watch;
+    TrialOrder order = verification_order(cell, prepared_.experiment.limits, reference_cache(database_.path()));
+    const TrialResult result = runner_.run(order, [&](const TrialProgress& p) {
+        progress_.status(fmt::format("{}  epoch {}  {}", what, p.epochs, duration_text(watch.seconds())));
+    });
+    if (result.claim != ClaimState::claimed) return;
+    if (result.status == "interrupted") {
+        report_.interrupted = true;
+        return;
+    }
+    const auto record = database_.verification(cell.record.verification_key);
+    const std::string status = record ? record->status : "unverified";
+    const std::string reason = record ? record->reason : result.reason;
+    if (status == "failed") disproven_[cell.record.verification_key] = first_line(reason);
+    progress_.message(fmt::format("{}: {}{}", what, status, reason.empty() ? "" : " (" + first_line(reason) + ")"));
+}
+
+void Sweep::measure_all() {
+    std::vector<ScheduledTrial> waiting = in_random_blocks(missing_, rules_.order_seed);
+    pace_ = Pace(waiting.size());
+    // What other processes hold is looked at again once the rest is done.
+    while (!waiting.empty()) {
+        std::vector<ScheduledTrial> held;
+        for (const ScheduledTrial& trial : waiting) {
+            if (report_.interrupted) return;
+            if (!measure(trial)) held.push_back(trial);
+        }
+        if (held.size() == waiting.size()) {
+            progress_.status(fmt::format("waiting for another gnnbench, which runs {} of these trials", held.size()));
+            usleep(1'000'000);  // a signal ends it early
+            report_.interrupted = InterruptGuard::requested();
+        }
+        waiting = std::move(held);
+    }
+}
+
+bool Sweep::measure(const ScheduledTrial& scheduled) {
+    const DueCell& due = due_[scheduled.cell];
+    const PreparedCell& cell = *due.cell;
+    const Limits& limits = prepared_.experiment.limits;
+    const std::string what = fmt::format("[{}/{}] {} trial {}", pace_.done() + 1, pace_.trials(),
+                                         cell_label(cell.cell), scheduled.index + 1);
+    TrialOrder order{.cell = cell, .number = scheduled.index, .timeout_s = limits.trial_timeout_s,
+                     .export_folder = export_folder_of(scheduled)};
+    if (const auto seen = due.conclusive.find(scheduled.index); seen != due.conclusive.end())
+        order.seen_conclusive = seen->second;
+    const auto disproven = disproven_.find(cell.record.verification_key);
+    const Stopwatch watch;
+    const TrialResult result =
+        disproven != disproven_.end()
+            ? runner_.record_unrun(order, "failed", "not measured, as it is not what it claims: " + disproven->second)
+            : runner_.run(order, [&](const TrialProgress& p) {
+                  const double left_s = pace_.left_s(watch.seconds());
+                  progress_.status(fmt::format("{}  epoch {}/{}{}{}", what, p.epochs,
+                                               cell.cell.warmup + cell.cell.epochs,
+                                               p.epoch_s > 0 ? ", " + duration_text(p.epoch_s) + " each" : "",
+                                               left_s >= 0 ? ", " + duration_text(left_s) + " left" : ""));
+              });
+    if (result.claim == ClaimState::held_by_other) return false;
+    pace_.finished(result.wall_s);
+    if (result.claim == ClaimState::done_by_other) {
+        ++report_.elsewhere;
+        return true;
+    }
+    if (result.status == "interrupted") {
+        report_.interrupted = true;
+        progress_.message(what + ": interrupted");
+        return true;
+    }
+    ++report_.run;
+    if (result.status != "ok" && result.status != "skipped") ++report_.failed;
+    const std::string how = result.status == "ok" ? duration_text(result.epoch_s) + " per epoch"
+                                                  : result.status + ": " + first_line(result.reason);
+    progress_.message(fmt::format("{}: {}", what, how));
+    return true;
+}
+
+std::string Sweep::export_folder_of(const ScheduledTrial& trial) const {
+    if (rules_.export_folder.empty()) return {};
+    const CellRecord& record = due_[trial.cell].cell->record;
+    return std::filesystem::absolute(std::filesystem::path(rules_.export_folder) /
+                                     fmt::format("{}-{}-{}-{}", record.dataset, record.scheme, record.gpus,
+                                                 record.digest.substr(0, 8)) /
+                                     std::to_string(trial.index))
+        .string();
+}
+
+}  // namespace gnnbench

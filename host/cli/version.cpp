@@ -1,0 +1,34 @@
+#include <iostream>
+
+#include <gnnbench/version.hpp>
+
+#include "cli/options.hpp"
+#include "cli/output.hpp"
+#include "launch/machine.hpp"
+
+namespace gnnbench {
+
+void add_version(CLI::App& app, const GlobalOptions&, Action& action) {
+    CLI::App* command = app.add_subcommand("version", "What this program is and was built from");
+    auto as_json = std::make_shared<bool>(false);
+    command->add_flag("--json", *as_json, "As JSON");
+    command->callback([&action, as_json] {
+        action = [as_json] {
+            const BuildInfo build = build_info();
+            if (*as_json)
+                print_json(std::cout, {{"version", build.version},
+                                       {"commit", build.commit},
+                                       {"compiler", build.compiler},
+                                       {"build_type", build.build_type},
+                                       {"plugin_api", GNNBENCH_API_VERSION},
+                                       {"plugin_build", GNNBENCH_BUILD_ID}});
+            else
+                std::cout << "gnnbench " << build.version << (build.commit.empty() ? "" : " (" + build.commit + ")")
+                          << "\n" << build.compiler << ", " << build.build_type << "\nplugin interface "
+                          << GNNBENCH_API_VERSION << ", " << GNNBENCH_BUILD_ID << "\n";
+            return exit_ok;
+        };
+    });
+}
+
+}  // namespace gnnbench
