@@ -82,7 +82,7 @@ void print_as_json(const Plan& plan, const PreparedExperiment& prepared) {
 
 int plan(const PlanChoice& choice, const GlobalOptions& options) {
     const Catalog catalog = Catalog::at(options.data_dir);
-    const CatalogPlugins plugins;
+    const InstalledPlugins plugins;
     const PreparedExperiment prepared = prepare(load(choice.experiment, catalog, plugins), catalog, plugins,
                                                 Datasets::only_look, [](const std::string&) {});
     std::optional<Database> database;

@@ -8,7 +8,6 @@
 #include <gnnbench/error.hpp>
 #include <gnnbench/strategy.hpp>
 
-#include "data/store.hpp"
 #include "launch/machine.hpp"
 #include "spec/setting.hpp"
 #include "spec/words.hpp"
@@ -16,13 +15,6 @@
 namespace gnnbench {
 
 namespace {
-
-DatasetFacts facts_of(const std::filesystem::path& store) {
-    const Manifest manifest = read_manifest(store / "manifest.json");
-    return {.size = {manifest.vertices, manifest.edges, manifest.weighted},
-            .features = manifest.features,
-            .classes = manifest.classes};
-}
 
 /// Fills in what `dataset` names.
 void know(DatasetChoice& dataset, const Catalog& catalog, Datasets datasets, const Say& say) {
@@ -92,7 +84,7 @@ Experiment load(const ExperimentChoice& choice, const Catalog& catalog, const Pl
     LoadOptions options;
     options.overrides = choice.overrides;
     options.cores = usable_cores();
-    return load_experiment(choice.file, options, plugins, CatalogDatasets(catalog));
+    return load_experiment(choice.file, options, plugins, InstalledDatasets(catalog));
 }
 
 PreparedExperiment prepare(Experiment experiment, const Catalog& catalog, const PluginSource& plugins,
@@ -114,14 +106,11 @@ PreparedExperiment prepare(Experiment experiment, const Catalog& catalog, const 
 
 Plan plan_of(const PreparedExperiment& prepared, const PluginSource& plugins, const Database* database,
              const std::string& machine_fingerprint, Again again) {
-    const auto facts = [](const DatasetChoice& dataset) {
-        return dataset.store.empty() ? std::nullopt : std::optional(facts_of(dataset.store));
-    };
     const auto stored = [&](const std::string& digest) {
         if (!database) return Stored{};
         return due_trials(database->trials_of(digest, machine_fingerprint), prepared.experiment.trials, again).stored;
     };
-    return make_plan(prepared.experiment, {.plugins = plugins, .dataset = facts, .stored = stored}, again,
+    return make_plan(prepared.experiment, {.plugins = plugins, .dataset = facts_of, .stored = stored}, again,
                      usable_cores());
 }
 

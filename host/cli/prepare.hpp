@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "cli/options.hpp"
-#include "cli/sources.hpp"
 #include "data/catalog.hpp"
 #include "record/database.hpp"
+#include "spec/installed.hpp"
 #include "spec/plan.hpp"
 
 namespace gnnbench {

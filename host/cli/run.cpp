@@ -47,7 +47,7 @@ int run(const RunChoice& choice, const GlobalOptions& options) {
     Progress progress;
     const Say say = [&](const std::string& line) { progress.message(line); };
     const Catalog catalog = Catalog::at(options.data_dir);
-    const CatalogPlugins plugins;
+    const InstalledPlugins plugins;
     // The file is read, with all its errors, before anything is made on disk.
     const Experiment experiment = load(choice.experiment, catalog, plugins);
     Database database(options.database);

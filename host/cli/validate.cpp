@@ -20,7 +20,7 @@ nlohmann::json to_json(const Finding& finding) {
 }
 
 int validate(const ExperimentChoice& choice, bool as_json, const GlobalOptions& options) {
-    const CatalogPlugins plugins;
+    const InstalledPlugins plugins;
     try {
         const Experiment experiment = load(choice, Catalog::at(options.data_dir), plugins);
         if (as_json)

@@ -103,7 +103,7 @@ int verify(const VerifyChoice& choice, const GlobalOptions& options) {
     Progress progress;
     const Say say = [&](const std::string& line) { progress.message(line); };
     const Catalog catalog = Catalog::at(options.data_dir);
-    const CatalogPlugins plugins;
+    const InstalledPlugins plugins;
     const Experiment experiment = load(choice.experiment, catalog, plugins);
     Database database(options.database);
     recover(database, say);
