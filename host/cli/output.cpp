@@ -42,7 +42,7 @@ void print_json(std::ostream& out, const nlohmann::json& j) {
 }
 
 std::string duration_text(double seconds) {
-    if (seconds < 0.9995) return fmt::format("{:.0f} ms", seconds * 1e3);
+    if (seconds < 0.9995) return fmt::format("{:.{}f} ms", seconds * 1e3, seconds < 0.00995 ? 2 : seconds < 0.0995 ? 1 : 0);
     if (seconds < 59.95) return fmt::format("{:.1f} s", seconds);
     const auto whole = static_cast<long>(seconds + 0.5);
     if (whole < 3600) return fmt::format("{}m {:02}s", whole / 60, whole % 60);

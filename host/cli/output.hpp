@@ -22,7 +22,7 @@ private:
 /// JSON as commands print it: indented, one final newline, never failing on bytes that are not UTF-8.
 void print_json(std::ostream& out, const nlohmann::json& j);
 
-/// "850 ms", "12.3 s", "4m 05s", "2h 10m".
+/// "0.46 ms", "850 ms", "12.3 s", "4m 05s", "2h 10m".
 std::string duration_text(double seconds);
 
 /// Whether messages may use colour and overwrite their own line: a terminal, no NO_COLOR.

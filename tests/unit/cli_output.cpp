@@ -17,7 +17,9 @@ TEST_CASE("columns are as wide as their widest cell, counted in characters") {
 }
 
 TEST_CASE("durations read as people say them") {
-    CHECK(duration_text(0.0123) == "12 ms");
+    CHECK(duration_text(0.000456) == "0.46 ms");
+    CHECK(duration_text(0.0123) == "12.3 ms");
+    CHECK(duration_text(0.45) == "450 ms");
     CHECK(duration_text(0.9999) == "1.0 s");
     CHECK(duration_text(12.34) == "12.3 s");
     CHECK(duration_text(59.96) == "1m 00s");
