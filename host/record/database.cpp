@@ -101,8 +101,17 @@ void Database::register_experiment(const std::string& name, const std::string& s
     connection_->prepare("DELETE FROM experiment_cell WHERE experiment_id = ?", "store an experiment").run(id);
     auto add = connection_->prepare("INSERT INTO experiment_cell VALUES (?,?,?) ON CONFLICT DO NOTHING",
                                     "store an experiment's cell");
+    // Names are no part of what a cell is: the experiment that ran last says how a cell is called.
+    auto name_it =
+        connection_->prepare("UPDATE cell SET dataset = ?, scheme_label = ?, partitioner_label = ? WHERE id = ?",
+                             "store a cell's names");
     int position = 0;
-    for (const CellRecord& c : cells) add.run(id, applier_->cell(c), position++);
+    for (const CellRecord& c : cells) {
+        const std::int64_t cell = applier_->cell(c);
+        name_it.run(c.dataset, c.scheme_label.empty() ? c.scheme : c.scheme_label,
+                    c.partitioner_label.empty() ? c.partitioner : c.partitioner_label, cell);
+        add.run(id, cell, position++);
+    }
     transaction.commit();
 }
 
@@ -128,30 +137,7 @@ std::vector<TrialState> Database::trials_of(const std::string& cell_digest, cons
 }
 
 std::optional<VerificationRecord> Database::verification(const std::string& key) const {
-    auto q = connection_->prepare(
-        "SELECT t.uuid, t.status, t.reason, v.status, v.reason, v.detail, v.loss_error, v.gradient_error, "
-        "v.volume_equal, v.sampled_vertices FROM cell c JOIN trial t ON t.cell_id = c.id AND t.purpose = 'verify' "
-        "LEFT JOIN verification v ON v.trial_id = t.id WHERE c.verification_key = ? AND t.status <> 'running' "
-        "ORDER BY (v.status IS NULL), t.started DESC, t.id DESC LIMIT 1",
-        "look for a verification");
-    q.bind(key);
-    if (!q.step()) return std::nullopt;
-    VerificationRecord r{.trial = q.text(0),
-                         .status = q.text(3),
-                         .reason = q.text(4),
-                         .detail = q.text(5),
-                         .loss_error = q.maybe_real(6),
-                         .gradient_error = q.maybe_real(7),
-                         .volume_equal = {},
-                         .sampled_vertices = q.integer(9)};
-    if (!q.is_null(8)) r.volume_equal = q.integer(8) != 0;
-    if (r.status.empty()) {
-        r.status = "unverified";
-        r.reason =
-            fmt::format("the verification ended {}{}{}", q.text(1), q.text(2).empty() ? "" : ": ", q.text(2));
-    }
-    q.reset();
-    return r;
+    return find_verification(*connection_, key);
 }
 
 std::int64_t remove_trials(Database& database, std::span<const std::string> trials) {

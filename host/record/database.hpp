@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "record/lines.hpp"
+#include "record/verifications.hpp"
 
 namespace gnnbench {
 
@@ -26,13 +27,6 @@ struct TrialState {
     std::string trial, status, reason;
     std::string build;   ///< provenance's "build" (source digest), if it has one
     int conclusive = 0;  ///< conclusive trials with this number; what claim() is told the caller saw
-};
-
-struct VerificationRecord {
-    std::string trial, status, reason, detail;  ///< status: verified failed unverified
-    std::optional<double> loss_error, gradient_error;
-    std::optional<bool> volume_equal;
-    std::int64_t sampled_vertices = 0;  ///< 0: the whole graph
 };
 
 struct ApplyResult {

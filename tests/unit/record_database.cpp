@@ -308,7 +308,7 @@ TEST_CASE("a verification is found by its key; one that crashed says so") {
     start["purpose"] = "verify";
     d.apply(std::vector<json>{start, samples::outcome("v1", "crashed", "signal 11")});
     CHECK(d.verification(c.verification_key)->status == "unverified");
-    CHECK(d.verification(c.verification_key)->reason == "the verification ended crashed: signal 11");
+    CHECK(d.verification(c.verification_key)->reason == "its verification ended as crashed: signal 11");
     start["trial"] = "v2";
     d.apply(std::vector<json>{start,
                               {{"type", "verification"},

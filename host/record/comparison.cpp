@@ -1,0 +1,188 @@
+#include "record/comparison.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "record/database.hpp"
+#include "record/experiments.hpp"
+#include "record/sqlite.hpp"
+#include "record/varying.hpp"
+
+namespace gnnbench {
+namespace {
+
+/// What a table needs of a trial.
+struct TrialRow {
+    std::string status, reason, synthetic, approximation;
+    std::optional<double> epoch_s, sent_bytes, exposed_comm_s, final_loss, test_accuracy, peak_memory;
+    bool oversubscribed = false, aggregated_input = false, volume_differs = false;
+};
+/// By the trial's number in its cell; of several the newest conclusive one, else the newest.
+using TrialsByNumber = std::map<std::int64_t, TrialRow>;
+
+std::map<std::int64_t, TrialsByNumber> read_trials(const sqlite::Connection& c, std::int64_t experiment,
+                                                   const std::string& machine) {
+    auto q = c.prepare(
+        "SELECT t.cell_id, t.number, t.status, t.reason, t.synthetic, t.approximation, t.epoch_s, "
+        "t.sent_bytes_per_epoch, t.exposed_comm_s, t.final_loss, t.test_accuracy, t.peak_memory_bytes, "
+        "t.oversubscribed, t.aggregated_input, t.volume_as_stated FROM experiment_cell x "
+        "JOIN trial t ON t.cell_id = x.cell_id AND t.purpose = 'measure' "
+        "AND t.machine_id = (SELECT id FROM machine WHERE fingerprint = ?2) "
+        "WHERE x.experiment_id = ?1 ORDER BY t.started, t.id",
+        "read an experiment's trials");
+    q.bind(experiment, machine);
+    std::map<std::int64_t, TrialsByNumber> all;
+    while (q.step()) {
+        TrialRow row{q.text(2),
+                     q.text(3),
+                     q.text(4),
+                     q.text(5),
+                     q.maybe_real(6),
+                     q.maybe_real(7),
+                     q.maybe_real(8),
+                     q.maybe_real(9),
+                     q.maybe_real(10),
+                     q.maybe_real(11),
+                     q.integer(12) != 0,
+                     q.integer(13) != 0,
+                     !q.is_null(14) && q.integer(14) == 0};
+        TrialRow& kept = all[q.integer(0)][q.integer(1)];
+        if (kept.status.empty() || is_conclusive(row.status) || !is_conclusive(kept.status)) kept = std::move(row);
+    }
+    return all;
+}
+
+std::optional<double> median_of(const std::vector<const TrialRow*>& trials,
+                                std::optional<double> TrialRow::*field) {
+    std::vector<double> values;
+    for (const TrialRow* t : trials)
+        if (t->*field) values.push_back(*(t->*field));
+    return values.empty() ? std::nullopt : std::optional(median(values));
+}
+
+std::string with_reason(const std::string& status, const std::string& reason) {
+    return reason.empty() ? status : status + ": " + reason;
+}
+
+void summarise(ComparisonCell& cell, const TrialsByNumber& trials) {
+    std::vector<const TrialRow*> ok, others;
+    for (const auto& [number, t] : trials) {
+        // An `ok` without a measured epoch has no time to show.
+        (t.status == "ok" && t.epoch_s ? ok : others).push_back(&t);
+    }
+    if (ok.empty()) {
+        if (others.empty()) return;
+        cell.status = others.back()->status == "ok" ? "no epoch" : others.back()->status;
+        cell.reason = others.back()->reason;
+        cell.oversubscribed = others.back()->oversubscribed;
+        return;
+    }
+    cell.status = "ok";
+    if (!others.empty())
+        cell.other_trials = fmt::format("{} of {} trials ended otherwise ({})", others.size(), trials.size(),
+                                        with_reason(others.back()->status, others.back()->reason));
+    std::vector<double> times_s;
+    for (const TrialRow* t : ok) {
+        times_s.push_back(*t->epoch_s);
+        cell.oversubscribed |= t->oversubscribed;
+        cell.aggregated_input |= t->aggregated_input;
+        cell.volume_differs |= t->volume_differs;
+        if (!t->synthetic.empty()) cell.synthetic = t->synthetic;
+        if (!t->approximation.empty()) cell.approximation = t->approximation;
+    }
+    cell.epoch_s = estimate(times_s);
+    cell.sent_bytes_per_epoch = median_of(ok, &TrialRow::sent_bytes);
+    cell.exposed_comm_s = median_of(ok, &TrialRow::exposed_comm_s);
+    cell.final_loss = median_of(ok, &TrialRow::final_loss);
+    cell.test_accuracy = median_of(ok, &TrialRow::test_accuracy);
+    cell.peak_memory_bytes = median_of(ok, &TrialRow::peak_memory);
+}
+
+/// Newest machine of the experiment's cells, and how many others there are.
+std::string newest_machine(const sqlite::Connection& c, std::int64_t experiment) {
+    auto q = c.prepare(
+        "SELECT m.fingerprint FROM experiment_cell x JOIN trial t ON t.cell_id = x.cell_id "
+        "JOIN machine m ON m.id = t.machine_id WHERE x.experiment_id = ? AND t.purpose = 'measure' "
+        "ORDER BY t.started DESC LIMIT 1",
+        "look for an experiment's machine");
+    q.bind(experiment);
+    if (!q.step()) return "";
+    const std::string fingerprint = q.text(0);
+    q.reset();
+    return fingerprint;
+}
+
+void describe_machine(ComparisonData& data, const sqlite::Connection& c, std::int64_t experiment,
+                      const std::string& fingerprint) {
+    auto q = c.prepare("SELECT cpu, cores FROM machine WHERE fingerprint = ?", "read a machine");
+    q.bind(fingerprint);
+    if (q.step()) {
+        data.machine = q.is_null(0) ? "machine " + fingerprint.substr(0, 8) : q.text(0);
+        if (!q.is_null(1)) data.machine += fmt::format(", {} core{}", q.integer(1), q.integer(1) == 1 ? "" : "s");
+        q.reset();
+    }
+    auto others = c.prepare(
+        "SELECT count(DISTINCT t.machine_id) FROM experiment_cell x JOIN trial t ON t.cell_id = x.cell_id "
+        "JOIN machine m ON m.id = t.machine_id WHERE x.experiment_id = ? AND t.purpose = 'measure' "
+        "AND m.fingerprint <> ?",
+        "count an experiment's machines");
+    others.bind(experiment, fingerprint);
+    if (others.step()) data.other_machines = others.integer(0);
+}
+
+}  // namespace
+
+ComparisonData read_comparison(const std::filesystem::path& database, const std::string& experiment,
+                               const std::string& machine) {
+    const sqlite::Connection c(database, sqlite::Access::read_only);
+    const std::int64_t id = experiment_id(c, experiment);
+    const std::string fingerprint = machine.empty() ? newest_machine(c, id) : machine;
+    ComparisonData data;
+    data.experiment = experiment;
+    describe_machine(data, c, id, fingerprint);
+    const auto trials = read_trials(c, id, fingerprint);
+
+    auto q = c.prepare(
+        "SELECT c.id, c.dataset, c.partitioner_label, c.scheme_label, c.scheme, c.gpus, c.identity, "
+        "c.verification_key, c.kernel, c.threads_per_rank, c.epochs, c.warmup FROM experiment_cell x "
+        "JOIN cell c ON c.id = x.cell_id WHERE x.experiment_id = ? ORDER BY x.position",
+        "read an experiment's cells");
+    q.bind(id);
+    std::vector<std::string> places;
+    std::vector<nlohmann::json> identities;
+    std::set<std::string> kernels;
+    std::set<int> threads;
+    std::set<std::pair<std::int64_t, std::int64_t>> lengths;
+    while (q.step()) {
+        ComparisonCell cell;
+        cell.dataset = q.text(1);
+        cell.partitioner = q.text(2);
+        cell.scheme = q.text(3);
+        cell.scheme_name = q.text(4);
+        cell.gpus = static_cast<int>(q.integer(5));
+        places.push_back(fmt::format("{}\n{}\n{}\n{}", cell.dataset, cell.partitioner, cell.scheme, cell.gpus));
+        identities.push_back(nlohmann::json::parse(q.text(6), nullptr, false));
+        cell.verification.status = "unverified";
+        cell.verification.reason = "not tried yet";
+        if (const auto found = find_verification(c, q.text(7))) cell.verification = *found;
+        kernels.insert(q.text(8));
+        threads.insert(static_cast<int>(q.integer(9)));
+        lengths.insert({q.integer(10), q.integer(11)});
+        if (const auto t = trials.find(q.integer(0)); t != trials.end()) summarise(cell, t->second);
+        data.cells.push_back(std::move(cell));
+    }
+    VaryingFields varying = varying_fields(places, identities);
+    data.other_keys = std::move(varying.names);
+    for (std::size_t i = 0; i < data.cells.size(); ++i) data.cells[i].others = std::move(varying.values[i]);
+    for (const auto& kernel : kernels) data.kernels += (data.kernels.empty() ? "" : ", ") + kernel;
+    if (!threads.empty()) data.fewest_threads = *threads.begin(), data.most_threads = *threads.rbegin();
+    if (lengths.size() == 1) std::tie(data.epochs, data.warmup) = *lengths.begin();
+    return data;
+}
+
+}  // namespace gnnbench

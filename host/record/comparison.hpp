@@ -1,0 +1,52 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "record/statistics.hpp"
+#include "record/verifications.hpp"
+
+namespace gnnbench {
+
+/// One cell of an experiment, and what its trials on one machine gave.
+struct ComparisonCell {
+    std::string dataset, partitioner, scheme;  ///< as tables show them
+    std::string scheme_name;                   ///< without parameters: "mg-gcn"
+    int gpus = 1;
+    std::vector<std::string> others;  ///< values of ComparisonData::other_keys
+
+    /// Empty: never measured. `ok`: at least one trial is. Else how its newest trial ended.
+    std::string status, reason;
+    /// Of trials beside the ok ones: "1 of 3 trials: failed, …"; empty if there are none.
+    std::string other_trials;
+    std::optional<Estimate> epoch_s;
+    std::optional<double> sent_bytes_per_epoch;  ///< payload, summed over ranks; medians over trials, as below
+    std::optional<double> exposed_comm_s, final_loss, test_accuracy, peak_memory_bytes;
+
+    VerificationRecord verification;  ///< status `unverified` where none was tried
+    bool oversubscribed = false, aggregated_input = false;
+    bool volume_differs = false;  ///< counted bytes are not the stated ones, in some trial
+    std::string synthetic, approximation;
+};
+
+/// What the comparison table of an experiment is made from.
+struct ComparisonData {
+    std::string experiment;
+    std::string machine;                       ///< "AMD EPYC 9R14, 2 cores"; empty if nothing was measured
+    std::int64_t other_machines = 0;           ///< whose trials are not in it
+    std::string kernels;                       ///< "cpu", or "cpu, reference"
+    int fewest_threads = 1, most_threads = 1;  ///< per rank
+    std::int64_t epochs = 0, warmup = 0;       ///< 0 where cells differ
+    /// Further fields that tell cells of one dataset, gpus, partitioner and scheme apart: "seed", "hidden".
+    std::vector<std::string> other_keys;
+    std::vector<ComparisonCell> cells;  ///< in the experiment's order
+};
+
+/// `machine`: fingerprint; empty: the machine of the experiment's newest trial. Throws SpecError where the
+/// database has no such experiment.
+ComparisonData read_comparison(const std::filesystem::path& database, const std::string& experiment,
+                               const std::string& machine = "");
+
+}  // namespace gnnbench

@@ -1,0 +1,123 @@
+#include "report/format.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <gnnbench/error.hpp>
+
+namespace gnnbench {
+namespace {
+
+bool continues_a_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
+
+std::string without_trailing_blanks(std::string line) {
+    line.erase(line.find_last_not_of(' ') + 1);
+    return line;
+}
+
+}  // namespace
+
+OutputFormat output_format(std::string_view name) {
+    if (name == "text") return OutputFormat::text;
+    if (name == "markdown" || name == "md") return OutputFormat::markdown;
+    if (name == "csv") return OutputFormat::csv;
+    if (name == "json") return OutputFormat::json;
+    throw SpecError(fmt::format("the format '{}' is unknown; there are text, markdown, csv and json.", name));
+}
+
+std::size_t display_width(std::string_view text) {
+    return static_cast<std::size_t>(
+        std::count_if(text.begin(), text.end(), [](char c) { return !continues_a_character(c); }));
+}
+
+std::string pad_right(std::string_view text, std::size_t width) {
+    const std::size_t have = display_width(text);
+    return std::string(text) + std::string(have < width ? width - have : 0, ' ');
+}
+
+std::string pad_left(std::string_view text, std::size_t width) {
+    const std::size_t have = display_width(text);
+    return std::string(have < width ? width - have : 0, ' ') + std::string(text);
+}
+
+std::string shortened(std::string_view text, std::size_t width) {
+    if (display_width(text) <= width) return std::string(text);
+    std::size_t bytes = 0, shown = 0;
+    for (; bytes < text.size(); ++bytes)
+        if (!continues_a_character(text[bytes]) && ++shown == width) break;
+    return std::string(text.substr(0, bytes)) + "…";
+}
+
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
+    std::string all, line;
+    bool fresh = true;  // nothing but the indent on this line yet
+    for (std::size_t at = 0; at <= text.size();) {
+        const std::size_t end = std::min(text.find(' ', at), text.size());
+        const std::string_view word = text.substr(at, end - at);
+        at = end + 1;
+        if (!fresh && display_width(line) + 1 + display_width(word) > width) {
+            all += line + '\n';
+            line = std::string(indent, ' ');
+            fresh = true;
+        }
+        if (!fresh) line += ' ';
+        line += word;
+        fresh = false;
+    }
+    return all + without_trailing_blanks(line) + '\n';
+}
+
+std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find_first_of("\r\n"))); }
+
+std::string csv_line(const std::vector<std::string>& fields) {
+    std::string line;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        if (i > 0) line += ',';
+        if (fields[i].find_first_of(",\"\r\n") == std::string::npos) {
+            line += fields[i];
+            continue;
+        }
+        line += '"';
+        for (const char c : fields[i]) line += c == '"' ? std::string("\"\"") : std::string(1, c);
+        line += '"';
+    }
+    return line + "\n";
+}
+
+std::string markdown_escaped(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        if (c == '\n' || c == '\r')
+            out += ' ';
+        else {
+            if (c == '|' || c == '*' || c == '_' || c == '<' || c == '`' || c == '\\') out += '\\';
+            out += c;
+        }
+    }
+    return out;
+}
+
+std::string markdown_line(const std::vector<std::string>& fields) {
+    std::string line = "|";
+    for (const auto& field : fields) line += " " + field + (field.empty() ? "|" : " |");
+    return line + "\n";
+}
+
+std::string TextGrid::text(std::string_view between) const {
+    std::vector<std::size_t> widths(columns_.size(), 0);
+    for (const auto& line : lines_)
+        for (std::size_t c = 0; c < line.size(); ++c) widths[c] = std::max(widths[c], display_width(line[c]));
+    std::string all;
+    for (const auto& line : lines_) {
+        std::string text;
+        for (std::size_t c = 0; c < line.size(); ++c) {
+            if (c > 0) text += between;
+            text += columns_[c] == Align::left ? pad_right(line[c], widths[c]) : pad_left(line[c], widths[c]);
+        }
+        all += without_trailing_blanks(std::move(text)) + '\n';
+    }
+    return all;
+}
+
+}  // namespace gnnbench

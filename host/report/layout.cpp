@@ -1,0 +1,229 @@
+#include "report/layout.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "report/format.hpp"
+
+namespace gnnbench {
+namespace {
+
+std::string verification_remark(const VerificationRecord& v) {
+    if (v.status == "verified") {
+        const std::string on = v.sampled_vertices == 0
+                                   ? ""
+                                   : fmt::format(", on a part of the graph with {} vertices", v.sampled_vertices);
+        return "verified (loss and gradients as the serial float64 reference, bytes as stated" + on + ")";
+    }
+    const std::string reason = v.reason.empty() ? "no reason given" : first_line(v.reason);
+    return fmt::format("{} ({})", v.status == "failed" ? "VERIFICATION FAILED" : "unverified", reason);
+}
+
+std::vector<std::string> remarks_on(const ComparisonCell& c) {
+    std::vector<std::string> all;
+    if (!c.epoch_s) {
+        if (!c.reason.empty()) all.push_back(c.status + ": " + first_line(c.reason));
+        return all;
+    }
+    all.push_back(verification_remark(c.verification));
+    if (c.oversubscribed) all.emplace_back("oversubscribed (more ranks × threads than cores: no scaling result)");
+    if (!c.synthetic.empty()) all.push_back("synthetic data (" + c.synthetic + ")");
+    if (c.aggregated_input) all.emplace_back("aggregated input (ÂX computed once, at set-up)");
+    if (!c.approximation.empty()) all.push_back("approximate (" + first_line(c.approximation) + ")");
+    if (c.volume_differs) all.emplace_back("VOLUME DIFFERS (counted bytes are not the stated ones)");
+    if (!c.other_trials.empty()) all.push_back(first_line(c.other_trials));
+    return all;
+}
+
+/// Datasets in order of appearance; within one, by gpus, then partitioners and other keys in order of appearance.
+void place_cells(ComparisonLayout& t, const ComparisonData& data) {
+    const auto order_of = [](std::vector<std::string>& seen, const std::string& name) {
+        const auto it = std::find(seen.begin(), seen.end(), name);
+        if (it != seen.end()) return it - seen.begin();
+        seen.push_back(name);
+        return std::ssize(seen) - 1;
+    };
+    std::vector<std::string> datasets, partitioners, others;
+    using Key = std::tuple<std::ptrdiff_t, int, std::ptrdiff_t, std::ptrdiff_t>;
+    std::map<Key, ComparisonRow> rows;
+    std::vector<std::pair<Key, std::ptrdiff_t>> places;
+    for (const ComparisonCell& c : data.cells) {
+        std::string other;
+        for (const auto& value : c.others) other += value + '\n';
+        const Key key{order_of(datasets, c.dataset), c.gpus, order_of(partitioners, c.partitioner),
+                      order_of(others, other)};
+        places.emplace_back(key, order_of(t.schemes, c.scheme));
+        rows.try_emplace(key, ComparisonRow{c.dataset, c.partitioner, c.gpus, c.others, {}});
+    }
+    for (auto& [key, row] : rows) row.cells.resize(t.schemes.size());
+    for (std::size_t i = 0; i < places.size(); ++i)
+        rows[places[i].first].cells[static_cast<std::size_t>(places[i].second)].cell = &data.cells[i];
+    for (auto& [key, row] : rows) t.rows.push_back(std::move(row));
+}
+
+/// serial on one gpu, with the same dataset and other keys; best with the same partitioner.
+const ComparisonCell* serial_for(const ComparisonData& data, const ComparisonRow& row) {
+    const ComparisonCell* found = nullptr;
+    for (const ComparisonCell& c : data.cells) {
+        if (c.scheme_name != "serial" || c.gpus != 1 || !c.epoch_s) continue;
+        if (c.dataset != row.dataset || c.others != row.others) continue;
+        if (c.partitioner == row.partitioner) return &c;
+        if (!found) found = &c;
+    }
+    return found;
+}
+
+/// The scheme itself on the fewest gpus it was measured on.
+const ComparisonCell* fewest_gpus_of(const ComparisonData& data, const ComparisonRow& row,
+                                     const std::string& scheme) {
+    const ComparisonCell* found = nullptr;
+    for (const ComparisonCell& c : data.cells)
+        if (c.scheme == scheme && c.epoch_s && c.dataset == row.dataset && c.others == row.others &&
+            c.partitioner == row.partitioner && (!found || c.gpus < found->gpus))
+            found = &c;
+    return found;
+}
+
+void compare(ComparisonLayout& t, const ComparisonData& data) {
+    // A dataset is compared one way throughout.
+    std::set<std::string> with_serial;
+    for (const ComparisonRow& row : t.rows)
+        if (serial_for(data, row)) with_serial.insert(row.dataset);
+    for (ComparisonRow& row : t.rows) {
+        PlacedCell* fastest = nullptr;
+        int times = 0;
+        for (std::size_t s = 0; s < row.cells.size(); ++s) {
+            PlacedCell& p = row.cells[s];
+            if (!p.has_time()) continue;
+            ++times;
+            if (!fastest || p.cell->epoch_s->median < fastest->cell->epoch_s->median) fastest = &p;
+            const bool serial = with_serial.contains(row.dataset);
+            const ComparisonCell* base = serial ? serial_for(data, row) : fewest_gpus_of(data, row, t.schemes[s]);
+            if (!base || p.cell->epoch_s->median <= 0) continue;
+            p.speed_up = base->epoch_s->median / p.cell->epoch_s->median;
+            t.has_speed_up = true;
+            (serial ? t.over_serial : t.over_itself) = true;
+        }
+        if (times >= 2) fastest->fastest = true;
+    }
+}
+
+void add_remarks(ComparisonLayout& t) {
+    std::map<const ComparisonCell*, std::vector<std::string>> remarks;
+    std::map<std::string, int> uses;
+    int times = 0;
+    for (const ComparisonRow& row : t.rows)
+        for (const PlacedCell& p : row.cells) {
+            if (!p.cell) continue;
+            times += p.has_time();
+            remarks[p.cell] = remarks_on(*p.cell);
+            for (const std::string& text : remarks[p.cell]) uses[text] += p.has_time();
+        }
+    std::set<std::string> said;
+    for (ComparisonRow& row : t.rows)
+        for (PlacedCell& p : row.cells) {
+            for (const std::string& text : remarks[p.cell]) {
+                if (times < 2 || uses[text] != times)
+                    p.marks.push_back(t.notes.mark(text));
+                else if (said.insert(text).second)
+                    t.everywhere.push_back(text);
+            }
+            std::sort(p.marks.begin(), p.marks.end(), [](const std::string& a, const std::string& b) {
+                return std::pair(a.size(), a) < std::pair(b.size(), b);
+            });
+        }
+}
+
+void measure(ComparisonLayout& t) {
+    std::set<SpreadMethod> methods;
+    for (const ComparisonRow& row : t.rows)
+        for (const PlacedCell& p : row.cells) {
+            if (!p.has_time()) continue;
+            const Estimate& e = *p.cell->epoch_s;
+            methods.insert(e.method);
+            t.has_spread |= e.method != SpreadMethod::none;
+            t.largest_s = std::max(t.largest_s, e.median);
+            t.fewest_trials = t.fewest_trials == 0 ? e.trials : std::min(t.fewest_trials, e.trials);
+            t.most_trials = std::max(t.most_trials, e.trials);
+            const double bytes = p.cell->sent_bytes_per_epoch.value_or(0);
+            t.has_volume |= bytes > 0;
+            t.largest_bytes = std::max(t.largest_bytes, bytes);
+            t.has_accuracy |= p.cell->test_accuracy.has_value();
+        }
+    t.methods.assign(methods.begin(), methods.end());
+}
+
+std::string from_to(std::int64_t from, std::int64_t to, const std::string& noun) {
+    const std::string count = from == to ? fmt::format("{}", from) : fmt::format("{} to {}", from, to);
+    return count + " " + noun + (to == 1 ? "" : "s");
+}
+
+std::string spread_words(const std::vector<SpreadMethod>& methods) {
+    std::string intervals;
+    bool range = false;
+    for (const SpreadMethod m : methods) {
+        if (m == SpreadMethod::range) range = true;
+        if (m == SpreadMethod::student_t) intervals = "Student's t";
+        if (m == SpreadMethod::order_statistics)
+            intervals += intervals.empty() ? "order statistics" : "; order statistics from 6 trials";
+    }
+    std::string words;
+    if (!intervals.empty()) words = " ± half its 95% interval (" + intervals + ")";
+    if (range) words += intervals.empty() ? " ± half their range" : ", of two trials half their range";
+    return words;
+}
+
+}  // namespace
+
+std::string PlacedCell::letters() const {
+    std::string all;
+    for (const std::string& mark : marks) all += (all.empty() || mark.size() == 1 ? "" : ",") + mark;
+    return all;
+}
+
+std::string PlacedCell::status_word() const {
+    if (!cell || cell->epoch_s || cell->status.empty()) return "";
+    return cell->status == "oom" ? "OOM" : cell->status;
+}
+
+ComparisonLayout lay_out(const ComparisonData& data) {
+    ComparisonLayout t;
+    place_cells(t, data);
+    compare(t, data);
+    add_remarks(t);
+    measure(t);
+    return t;
+}
+
+std::vector<std::string> heading(const ComparisonData& d, const ComparisonLayout& t) {
+    std::vector<std::string> lines;
+    if (t.most_trials == 0) {
+        lines.push_back(d.experiment + ": no time was measured yet");
+    } else {
+        lines.push_back(fmt::format("{}: time of an epoch, {}{}", d.experiment,
+                                    t.most_trials == 1
+                                        ? "one trial each"
+                                        : "median of " + from_to(t.fewest_trials, t.most_trials, "trial"),
+                                    spread_words(t.methods)));
+    }
+    std::string setting = d.machine;
+    const auto add = [&](const std::string& part) { setting += (setting.empty() ? "" : "; ") + part; };
+    if (!d.kernels.empty()) add("kernel " + d.kernels);
+    add(from_to(d.fewest_threads, d.most_threads, "thread") + " per rank");
+    if (d.epochs > 0) add(fmt::format("{} after {} for warm-up", from_to(d.epochs, d.epochs, "epoch"), d.warmup));
+    lines.push_back(setting);
+    if (d.other_machines > 0)
+        lines.push_back(fmt::format("trials of {} are not shown",
+                                    from_to(d.other_machines, d.other_machines, "other machine")));
+    std::string everywhere;
+    for (const std::string& remark : t.everywhere)
+        everywhere += (everywhere.empty() ? "all times: " : "; ") + remark;
+    if (!everywhere.empty()) lines.push_back(everywhere);
+    return lines;
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,49 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "record/comparison.hpp"
+#include "report/footnotes.hpp"
+
+namespace gnnbench {
+
+/// A cell in its place.
+struct PlacedCell {
+    const ComparisonCell* cell = nullptr;  ///< nullptr: the experiment has no such cell
+    std::optional<double> speed_up;
+    bool fastest = false;            ///< of at least two times in its row
+    std::vector<std::string> marks;  ///< letters of ComparisonLayout::notes, in their order
+
+    std::string letters() const;  ///< the marks in a row: "ac"
+    bool has_time() const { return cell && cell->epoch_s; }
+    /// "OOM", "skipped" … in place of a time; empty for one that was never measured.
+    std::string status_word() const;
+};
+
+struct ComparisonRow {
+    std::string dataset, partitioner;
+    int gpus = 1;
+    std::vector<std::string> others;
+    std::vector<PlacedCell> cells;  ///< one for each scheme
+};
+
+/// The comparison table: what stands where, and what is to be said about it.
+struct ComparisonLayout {
+    std::vector<std::string> schemes;
+    std::vector<ComparisonRow> rows;      ///< rows of one dataset follow each other
+    std::vector<std::string> everywhere;  ///< remarks that hold for every time: said once, above the table
+    Footnotes notes;                      ///< all others
+    bool over_serial = false, over_itself = false;  ///< what speed-ups are relative to; both if datasets differ
+    bool has_speed_up = false, has_spread = false, has_volume = false, has_accuracy = false;
+    double largest_s = 0, largest_bytes = 0;
+    std::int64_t fewest_trials = 0, most_trials = 0;
+    std::vector<SpreadMethod> methods;  ///< in use, in order of their number of trials
+};
+/// Points into `data`, which must outlive it.
+ComparisonLayout lay_out(const ComparisonData& data);
+
+/// The lines that say what the table is: experiment, machine, threads, trials, how values and spreads were found.
+std::vector<std::string> heading(const ComparisonData& data, const ComparisonLayout& layout);
+
+}  // namespace gnnbench

@@ -1,0 +1,115 @@
+#include "report/rows.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace gnnbench {
+namespace {
+
+using Align = TextGrid::Align;
+
+std::string to_text(const SqlValue& value) {
+    if (const auto* integer = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *integer);
+    if (const auto* real = std::get_if<double>(&value)) return fmt::format("{}", *real);
+    if (const auto* text = std::get_if<std::string>(&value)) return *text;
+    return "";
+}
+
+/// On one line, so that columns stay columns.
+std::string on_one_line(const std::string& text) {
+    std::string out;
+    for (const char c : text) {
+        if (c == '\n')
+            out += "\\n";
+        else if (c == '\t')
+            out += ' ';
+        else if (c != '\r')
+            out += c;
+    }
+    return out;
+}
+
+std::vector<Align> alignment(const QueryResult& result) {
+    std::vector<Align> columns(result.columns.size(), Align::right);
+    for (const auto& row : result.rows)
+        for (std::size_t c = 0; c < row.size(); ++c)
+            if (std::holds_alternative<std::string>(row[c])) columns[c] = Align::left;
+    return columns;
+}
+
+std::string as_text(const QueryResult& result) {
+    TextGrid grid(alignment(result));
+    grid.add(result.columns);
+    for (const auto& row : result.rows) {
+        std::vector<std::string> line;
+        for (const SqlValue& v : row) line.push_back(on_one_line(to_text(v)));
+        grid.add(line);
+    }
+    return grid.text();
+}
+
+std::string as_markdown(const QueryResult& result) {
+    std::vector<std::string> heads, rules;
+    const auto aligned = alignment(result);
+    for (std::size_t c = 0; c < result.columns.size(); ++c) {
+        heads.push_back(markdown_escaped(result.columns[c]));
+        rules.emplace_back(aligned[c] == Align::right ? "---:" : "---");
+    }
+    std::string all = markdown_line(heads) + markdown_line(rules);
+    for (const auto& row : result.rows) {
+        std::vector<std::string> line;
+        for (const SqlValue& v : row) line.push_back(markdown_escaped(to_text(v)));
+        all += markdown_line(line);
+    }
+    return all;
+}
+
+std::string as_csv(const QueryResult& result) {
+    std::string all = csv_line(result.columns);
+    for (const auto& row : result.rows) {
+        std::vector<std::string> line;
+        for (const SqlValue& v : row) line.push_back(to_text(v));
+        all += csv_line(line);
+    }
+    return all;
+}
+
+std::string as_json(const QueryResult& result) {
+    using nlohmann::ordered_json;
+    ordered_json rows = ordered_json::array();
+    for (const auto& row : result.rows) {
+        ordered_json object = ordered_json::object();
+        for (std::size_t c = 0; c < row.size(); ++c) {
+            std::string name = result.columns[c];
+            for (int n = 2; object.contains(name); ++n) name = fmt::format("{}_{}", result.columns[c], n);
+            std::visit(
+                [&](const auto& v) {
+                    if constexpr (std::is_same_v<std::decay_t<decltype(v)>, std::monostate>)
+                        object[name] = nullptr;
+                    else
+                        object[name] = v;
+                },
+                row[c]);
+        }
+        rows.push_back(std::move(object));
+    }
+    return rows.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+std::string render_rows(const QueryResult& result, OutputFormat format) {
+    switch (format) {
+        case OutputFormat::text:
+            return as_text(result);
+        case OutputFormat::markdown:
+            return as_markdown(result);
+        case OutputFormat::csv:
+            return as_csv(result);
+        case OutputFormat::json:
+            return as_json(result);
+    }
+    return "";
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,12 @@
+#pragma once
+#include <string>
+
+#include "record/query.hpp"
+#include "report/format.hpp"
+
+namespace gnnbench {
+
+/// A query's result. CSV has NULL as nothing, JSON has it as null; JSON is a list of objects.
+std::string render_rows(const QueryResult& result, OutputFormat format);
+
+}  // namespace gnnbench

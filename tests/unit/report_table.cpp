@@ -1,0 +1,184 @@
+#include <catch2/catch.hpp>
+
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+
+#include <gnnbench/error.hpp>
+
+#include "report/table.hpp"
+#include "report_samples.hpp"
+
+using namespace gnnbench;
+using samples::compared;
+using samples::ended;
+
+namespace {
+
+std::string text_of(const ComparisonData& d) { return render_comparison(d, OutputFormat::text); }
+
+std::size_t widest_line(const std::string& text) {
+    std::istringstream lines(text);
+    std::size_t widest = 0;
+    for (std::string line; std::getline(lines, line);) widest = std::max(widest, display_width(line));
+    return widest;
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+    std::size_t n = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+    return n;
+}
+
+ComparisonData of(std::vector<ComparisonCell> cells) {
+    ComparisonData d;
+    d.experiment = "sample";
+    d.machine = "Sample CPU, 4 cores";
+    d.kernels = "cpu";
+    d.cells = std::move(cells);
+    return d;
+}
+
+}  // namespace
+
+TEST_CASE("the quickstart's table") {
+    CHECK(text_of(samples::quickstart()) == 1 + R"(
+quickstart: time of an epoch, median of 3 trials ± half its 95% interval (Student's t)
+AMD EPYC 9R14, 2 cores; kernel cpu; 1 to 2 threads per rank; 20 epochs after 2 for warm-up
+all times: verified (loss and gradients as the serial float64 reference, bytes as stated); synthetic
+  data (graph, features)
+columns: ms per epoch, the fastest in each row with *; × speed-up over serial on 1 gpu; MB payload
+  sent per epoch by all ranks
+dataset dcsbm-20000
+
+                  | serial          | cagnet-1d               | mg-gcn
+gpus  partitioner |   ms          × |   ms            ×    MB |   ms              ×    MB
+   1  random      | 41.2 ±1.1  1.00 | 44.2 ±1.7    0.93     0 | 33.6 ±1.3 *a   1.23     0
+   1  metis       | 37.1 ±1.0  1.00 | 39.8 ±1.5    0.93     0 | 30.2 ±1.1 *a   1.23     0
+   2  random      | skipped b       | 22.1 ±0.8    1.86  5.12 | 16.8 ±0.6 *a   2.46  5.12
+   2  metis       | skipped b       | 19.9 ±0.8    1.86  5.12 | 15.1 ±0.6 *a   2.46  5.12
+   4  random      | skipped c       | 22.1 ±0.8 d  1.86  15.4 | 16.8 ±0.6 *ad  2.46  15.4
+   4  metis       | skipped c       | 19.9 ±0.8 d  1.86  15.4 | 15.1 ±0.6 *ad  2.46  15.4
+
+a  aggregated input (ÂX computed once, at set-up)
+b  skipped: serial runs on one device; 2 given
+c  skipped: serial runs on one device; 4 given
+d  oversubscribed (more ranks × threads than cores: no scaling result)
+)");
+}
+
+TEST_CASE("nothing to show is said, and nothing is invented") {
+    CHECK_THAT(text_of(of({})), Catch::Contains("no time was measured yet") && Catch::Contains("has no cells"));
+    // A cell never measured is empty.
+    const std::string text =
+        text_of(of({compared("serial", 1, "block", {}, 0), compared("mg-gcn", 1, "block", {}, 0)}));
+    CHECK_THAT(text, Catch::Contains("   1  block       |        |\n"));
+    CHECK(count(text, "×") == 0);
+}
+
+TEST_CASE("how a cell ended stands in place of its time, with its reason below") {
+    const std::string text =
+        text_of(of({ended("a", 1, "block", "oom", "rank 0: 3 GiB were asked for, 2 GiB are left"),
+                    ended("b", 1, "block", "timeout", "over its limit of 60 s"),
+                    ended("c", 1, "block", "crashed", "signal 11 (segmentation fault)\nmore"),
+                    ended("d", 1, "block", "diverged", ""), ended("e", 1, "block", "failed", "x"),
+                    compared("f", 1, "block", {0.001}, 0)}));
+    CHECK_THAT(text, Catch::Contains("| OOM a | timeout b | crashed c | diverged | failed d |"));
+    CHECK_THAT(text, Catch::Contains("\na  oom: rank 0: 3 GiB were asked for, 2 GiB are left\n"));
+    CHECK_THAT(text, Catch::Contains("\nc  crashed: signal 11 (segmentation fault)\n"));
+    CHECK(text.find("more\n") == std::string::npos);
+}
+
+TEST_CASE("what is not proven is marked with its reason; what fails its proof is loud") {
+    auto a = compared("a", 2, "block", {0.001}, 10), b = compared("b", 2, "block", {0.002}, 10),
+         c = compared("c", 2, "block", {0.003}, 10);
+    a.verification = {};
+    a.verification.status = "unverified";
+    a.verification.reason = "the graph is too large for the reference here";
+    b.verification.status = "failed";
+    b.verification.reason = "gradient of W1 at epoch 2: 3e-2";
+    b.volume_differs = true;
+    c.verification.sampled_vertices = 5000;
+    c.approximation = "stale halos";
+    c.other_trials = "1 of 3 trials ended otherwise (crashed: signal 9)";
+    const std::string text = text_of(of({a, b, c}));
+    CHECK_THAT(text, Catch::Contains("a  unverified (the graph is too large for the reference here)\n"));
+    CHECK_THAT(text, Catch::Contains("VERIFICATION FAILED (gradient of W1 at epoch 2: 3e-2)\n"));
+    CHECK_THAT(text, Catch::Contains("VOLUME DIFFERS"));
+    CHECK_THAT(text, Catch::Contains("on a part of the\n   graph with 5000 vertices"));
+    CHECK_THAT(text, Catch::Contains("approximate (stale halos)\n"));
+    CHECK_THAT(text, Catch::Contains("1 of 3 trials ended otherwise (crashed: signal 9)\n"));
+    CHECK_THAT(text, Catch::Contains("1.00 *a "));
+    CHECK_THAT(text, Catch::Contains("2.00 bc "));
+}
+
+TEST_CASE("without serial, speed-up is over the scheme's fewest gpus; datasets are judged apart") {
+    ComparisonData d =
+        of({compared("x", 2, "block", {0.4}, 8, "first"), compared("x", 8, "block", {0.1}, 8, "first"),
+            compared("serial", 1, "block", {0.9}, 0, "second"), compared("x", 2, "metis", {0.3}, 8, "second")});
+    const auto j = nlohmann::json::parse(render_comparison(d, OutputFormat::json));
+    const auto speed_up = [&](const std::string& dataset, int gpus) {
+        for (const auto& c : j.at("cells"))
+            if (c.at("dataset") == dataset && c.at("gpus") == gpus && c.at("scheme") == "x")
+                return c.at("speed_up").get<double>();
+        return -1.0;
+    };
+    CHECK(speed_up("first", 2) == Approx(1));
+    CHECK(speed_up("first", 8) == Approx(4));
+    CHECK(speed_up("second", 2) == Approx(3));  // serial was measured with another partitioner only
+    const std::string text = text_of(d);
+    CHECK_THAT(text, Catch::Contains("over serial on 1 gpu (where it was not measured, over the same"));
+    CHECK_THAT(text, Catch::Contains("\ndataset first\n") && Catch::Contains("\ndataset second\n"));
+}
+
+TEST_CASE("many and long schemes go on in further blocks within 100 columns") {
+    std::vector<ComparisonCell> cells;
+    for (int s = 0; s < 9; ++s)
+        for (const int gpus : {1, 16}) {
+            cells.push_back(compared("scheme-" + std::to_string(s) + "(overlap=false, order=fixed)", gpus,
+                                     "metis(objective=volume)", {12.3 * (s + 1) / gpus, 12.4 * (s + 1) / gpus},
+                                     1e9 * s));
+            cells.back().test_accuracy = 0.8155;
+        }
+    cells.push_back(compared(std::string(130, 'x'), 1, "metis(objective=volume)", {1.0}, 0));
+    const std::string text = text_of(of(cells));
+    CHECK(widest_line(text) <= table_width);
+    CHECK(count(text, "gpus  partitioner") >= 5);
+    CHECK_THAT(text, Catch::Contains("xxx…"));
+    CHECK_THAT(text, Catch::Contains("median of 1 to 2 trials ± half their range"));
+    CHECK_THAT(text, Catch::Contains("test accuracy, median of trials\n"));
+    CHECK_THAT(text, Catch::Contains("| 81.5") || Catch::Contains("| 81.6"));
+}
+
+TEST_CASE("fields that tell cells apart are columns of their own") {
+    auto a = compared("serial", 1, "block", {0.1}, 0), b = compared("serial", 1, "block", {0.2}, 0);
+    a.others = {"1"};
+    b.others = {"2"};
+    ComparisonData d = of({a, b});
+    d.other_keys = {"seed"};
+    CHECK_THAT(text_of(d),
+               Catch::Contains("gpus  partitioner  seed | ") && Catch::Contains("   1  block        2    | 200"));
+    CHECK_THAT(render_comparison(d, OutputFormat::csv), Catch::Contains("dcsbm-20000,1,block,2,serial,ok,"));
+}
+
+TEST_CASE("Markdown, CSV and JSON say the same") {
+    const ComparisonData d = samples::quickstart();
+    const std::string markdown = render_comparison(d, OutputFormat::markdown);
+    CHECK_THAT(
+        markdown,
+        Catch::Contains("| dcsbm-20000 | 2 | random | skipped <sup>b</sup> | 22.1 ±0.8 ms · 1.86× · 5.12 MB | "
+                        "**16.8 ±0.6 ms** · 2.46× · 5.12 MB <sup>a</sup> |\n"));
+    CHECK_THAT(markdown, Catch::Contains("<sup>b</sup> skipped: serial runs on one device; 2 given"));
+
+    const auto j = nlohmann::json::parse(render_comparison(d, OutputFormat::json));
+    CHECK(j.at("cells").size() == d.cells.size());
+    CHECK(j.at("cells")[0].at("epoch_s") == 0.0412);
+    CHECK(j.at("cells")[0].at("interval") == "student-t");
+    CHECK(j.at("cells")[2].at("fastest") == true);
+
+    const std::string csv = render_comparison(d, OutputFormat::csv);
+    CHECK(count(csv, "\n") == d.cells.size() + 1);
+    CHECK_THAT(csv, Catch::Contains(
+                        "\ndcsbm-20000,2,random,serial,skipped,serial runs on one device; 2 given,0,,,,,,false,"));
+    CHECK_THAT(csv, Catch::Contains(",\"graph, features\","));
+}
