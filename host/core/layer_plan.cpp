@@ -79,6 +79,13 @@ Volume block_row_volume(const IndexMap& index, int rank, std::int64_t row_bytes)
     return v;
 }
 
+LayerPlan aggregate_first_plan(const Strategy& strategy, const Problem& p) {
+    LayerPlan plan{std::vector(static_cast<std::size_t>(p.model.layers()), LayerOrder::aggregate_first)};
+    if (aggregates_input(strategy, {p.index.parts(), p.model, p.train, p.params}))
+        plan.order[0] = LayerOrder::aggregated_input;
+    return plan;
+}
+
 std::string row_parallel_why_unsupported(const Setting& s) {
     if (s.model.aggregate_input == AggregateInput::on && s.train.input_dropout > 0)
         return "aggregate_input needs layer 0's input to stay the same, and input_dropout redraws it every epoch";

@@ -137,14 +137,16 @@ private:
         if (problem_.train.input_dropout > 0) dropped_input_ = kernel_.matrix(rows(), width(0));
     }
 
-    /// X ← ÂX, panel by panel through the shared buffer, which takes no memory of its own.
+    /// X ← ÂX, panel by panel through two buffers of the epoch, which takes no memory of its own.
     void aggregate_input() {
-        const std::int64_t columns = std::min(shared_.cols(), panel_columns());
+        spmm_->begin_evaluation();
+        const std::int64_t columns = std::min({shared_.cols(), outputs_[0].cols(), panel_columns()});
         for (std::int64_t c = 0; c < width(0); c += columns) {
             const std::int64_t count = std::min(columns, width(0) - c);
             const MatrixView panel = input_.view().cols_from(c, count);
             kernel_.copy(panel, shared(count));
-            spmm_->multiply(Direction::forward, shared(count), panel, {});
+            spmm_->multiply(Direction::forward, shared(count), output(0, count), {});
+            kernel_.copy(output(0, count), panel);
         }
     }
 
@@ -174,6 +176,8 @@ private:
     ConstMatrixView forward(Pass pass, std::int64_t epoch) {
         if (const DropoutMask m = mask(0, pass, epoch); m.active())
             kernel_.dropout({.dropout = m, .row_ids = ids_.data()}, input_, dropped_input_);
+        if (pass == Pass::training) spmm_->begin_epoch(epoch);
+        else spmm_->begin_evaluation();
         for (int l = 0; l <= last(); ++l) forward_layer(l, pass, epilogue(l, pass, epoch));
         return output(last());
     }

@@ -18,9 +18,12 @@ namespace gnnbench {
 class DistributedSpmm {
 public:
     virtual ~DistributedSpmm();
-    /// c [n_p × f] ← epilogue(Σ_j Â_pj B_j), or Âᵀ's blocks. b = B_p [n_p × f], contiguous; c may be strided
-    /// and does not overlap b. Leaves nothing under way that touches b or c.
+    /// c [n_p × f] ← epilogue(Σ_j Â_pj B_j), or Âᵀ's blocks. b = B_p [n_p × f]. Both contiguous; they do not
+    /// overlap. Leaves nothing under way that touches b or c.
     virtual void multiply(Direction d, MatrixView b, MatrixView c, const Epilogue& epilogue) = 0;
+    /// Called before the products of a training epoch, and of a forward pass that only evaluates.
+    virtual void begin_epoch(std::int64_t /*epoch*/) {}
+    virtual void begin_evaluation() {}
     virtual std::string notes() const { return {}; }
 };
 
@@ -63,6 +66,10 @@ Volume row_parallel_volume(const LayerPlan& plan, const ModelSpec& model, const 
 /// One product in which every rank broadcasts its rows once: a root sends its block to P − 1 others and receives
 /// the rest. `row_bytes` is width × element size.
 Volume block_row_volume(const IndexMap& index, int rank, std::int64_t row_bytes);
+
+/// Z = (Â H) W forward and dW = Hᵀ (Âᵀ G) backward in every layer, whatever the widths: CAGNET and what descends
+/// from it. Layer 0 as the cell's aggregate_input says.
+LayerPlan aggregate_first_plan(const Strategy& strategy, const Problem& problem);
 
 /// Why a row-parallel strategy cannot serve a setting; empty when it can.
 std::string row_parallel_why_unsupported(const Setting& setting);

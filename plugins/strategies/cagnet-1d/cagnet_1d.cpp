@@ -46,22 +46,14 @@ public:
 
     Volume stated_volume(const Problem& p, int rank, std::int64_t element_bytes) const override {
         const auto product = [&](Direction, std::int64_t width) { return block_row_volume(p.index, rank, width * element_bytes); };
-        return row_parallel_volume(plan(p.model, p.train, p.params), p.model, product, p.index.parts(), rank, element_bytes);
+        return row_parallel_volume(aggregate_first_plan(*this, p), p.model, product, p.index.parts(), rank, element_bytes);
     }
 
     std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override {
-        return make_row_parallel_trainer(p, rank, plan(p.model, p.train, p.params),
+        return make_row_parallel_trainer(p, rank, aggregate_first_plan(*this, p),
                                          [&](const Adjacency& a, std::int64_t widest) {
                                              return std::make_unique<BlockRowBroadcast>(a, p.index, rank, widest);
                                          });
-    }
-
-private:
-    /// Z = (Â H) W forward, dW = Hᵀ (Âᵀ G) backward: it aggregates first, whatever the widths.
-    LayerPlan plan(const ModelSpec& m, const TrainSpec& t, const Params& params) const {
-        LayerPlan plan{std::vector(static_cast<std::size_t>(m.layers()), LayerOrder::aggregate_first)};
-        if (aggregates_input(*this, {1, m, t, params})) plan.order[0] = LayerOrder::aggregated_input;
-        return plan;
     }
 };
 

@@ -1,0 +1,204 @@
+#include <gnnbench/halo.hpp>
+
+#include <numeric>
+
+namespace gnnbench {
+namespace {
+
+/// Columns with a nonzero, ascending, and the block with the others left out.
+std::vector<std::int32_t> leave_out_empty_columns(Csr& block) {
+    std::vector<std::int32_t> renamed(static_cast<std::size_t>(block.cols), -1), kept;
+    for (const std::int32_t c : block.indices) renamed[static_cast<std::size_t>(c)] = 0;
+    for (std::size_t c = 0; c < renamed.size(); ++c)
+        if (renamed[c] == 0) {
+            renamed[c] = static_cast<std::int32_t>(kept.size());
+            kept.push_back(static_cast<std::int32_t>(c));
+        }
+    for (std::int32_t& c : block.indices) c = renamed[static_cast<std::size_t>(c)];
+    block.cols = std::ssize(kept);
+    return kept;
+}
+
+std::vector<std::int32_t> nonempty_rows(const Csr& block) {
+    std::vector<std::int32_t> rows;
+    for (std::size_t r = 0; r + 1 < block.indptr.size(); ++r)
+        if (block.indptr[r] < block.indptr[r + 1]) rows.push_back(static_cast<std::int32_t>(r));
+    return rows;
+}
+
+std::int64_t total(const std::vector<std::vector<std::int32_t>>& lists) {
+    std::int64_t n = 0;
+    for (const auto& list : lists) n += std::ssize(list);
+    return n;
+}
+
+Direction opposite(Direction d) { return d == Direction::forward ? Direction::backward : Direction::forward; }
+
+}  // namespace
+
+std::int64_t Halo::needed_rows() const { return total(needed); }
+std::int64_t Halo::sent_rows() const { return total(sent); }
+
+Csr Halo::joined() const {
+    Csr all;
+    all.rows = own.rows;
+    all.cols = needed_rows();
+    all.indptr.assign(1, 0);
+    for (std::size_t r = 0; r < static_cast<std::size_t>(own.rows); ++r) {
+        std::int32_t before = 0;
+        for (std::size_t j = 0; j < compact.size(); ++j) {
+            const Csr& block = compact[j];
+            for (auto e = static_cast<std::size_t>(block.indptr[r]); e < static_cast<std::size_t>(block.indptr[r + 1]); ++e) {
+                all.indices.push_back(before + block.indices[e]);
+                all.values.push_back(block.values[e]);
+            }
+            before += static_cast<std::int32_t>(needed[j].size());
+        }
+        all.indptr.push_back(std::ssize(all.indices));
+    }
+    return all;
+}
+
+Halo make_halo(const Adjacency& a, const IndexMap& index, Part i, Direction d, const HoldsBlock& holds) {
+    const auto parts = static_cast<std::size_t>(index.parts()), self = static_cast<std::size_t>(i);
+    Halo h;
+    h.needed.resize(parts);
+    h.sent.resize(parts);
+    h.compact = block_row(a, index, i, d);
+    for (std::size_t j = 0; j < parts; ++j) {
+        Csr& block = h.compact[j];
+        const bool held = holds(static_cast<Part>(j));
+        if (j == self && held) h.own = block;
+        if (j == self || !held) {  // nothing to receive from there
+            block = Csr();
+            block.rows = index.size(i);
+            block.indptr.assign(static_cast<std::size_t>(block.rows) + 1, 0);
+        }
+        h.needed[j] = leave_out_empty_columns(block);
+    }
+    if (!holds(i)) {
+        h.own.rows = h.own.cols = index.size(i);
+        h.own.indptr.assign(static_cast<std::size_t>(h.own.rows) + 1, 0);
+        return h;
+    }
+    // Nonzero columns of A^d_ji are nonzero rows of its transpose, block (i, j) of the other direction.
+    const std::vector<Csr> other = block_row(a, index, i, opposite(d));
+    for (std::size_t j = 0; j < parts; ++j)
+        if (j != self) h.sent[j] = nonempty_rows(other[j]);
+    return h;
+}
+
+Csr transposed(const Csr& a) {
+    Csr t;
+    t.rows = a.cols;
+    t.cols = a.rows;
+    t.indptr.assign(static_cast<std::size_t>(t.rows) + 1, 0);
+    for (const std::int32_t c : a.indices) ++t.indptr[static_cast<std::size_t>(c) + 1];
+    std::partial_sum(t.indptr.begin(), t.indptr.end(), t.indptr.begin());
+    t.indices.resize(a.indices.size());
+    t.values.resize(a.values.size());
+    std::vector<std::int64_t> next(t.indptr.begin(), t.indptr.end() - 1);
+    for (std::size_t r = 0; r < static_cast<std::size_t>(a.rows); ++r)
+        for (auto e = static_cast<std::size_t>(a.indptr[r]); e < static_cast<std::size_t>(a.indptr[r + 1]); ++e) {
+            const auto to = static_cast<std::size_t>(next[static_cast<std::size_t>(a.indices[e])]++);
+            t.indices[to] = static_cast<std::int32_t>(r);
+            t.values[to] = a.values[e];
+        }
+    return t;
+}
+
+BlockCounts::BlockCounts(const Adjacency& a, const IndexMap& index)
+    : parts_(static_cast<std::size_t>(index.parts())), columns_(parts_ * parts_), rows_(parts_ * parts_) {
+    const auto n = static_cast<std::size_t>(a.vertices());
+    // Part by part: the last part whose rows hold a column, and the last row that held a part.
+    std::vector<Part> column_seen(n, -1);
+    std::vector<std::int64_t> row_seen(parts_, -1);
+    for (Part i = 0; i < index.parts(); ++i)
+        for (const GlobalId v : index.owned(i))
+            a.row(value(v), [&](std::int64_t column, double) {
+                const Part j = index.part_of(GlobalId{column});
+                if (column_seen[static_cast<std::size_t>(column)] != i) {
+                    column_seen[static_cast<std::size_t>(column)] = i;
+                    ++columns_[at(i, j)];
+                }
+                if (row_seen[static_cast<std::size_t>(j)] != value(v)) {
+                    row_seen[static_cast<std::size_t>(j)] = value(v);
+                    ++rows_[at(i, j)];
+                }
+            });
+}
+
+Volume halo_volume(const BlockCounts& n, Part i, Part parts, Direction d, BackwardExchange backward,
+                   const HoldsBlock& holds, CommOp op, std::int64_t row_bytes) {
+    Traffic t;
+    for (Part j = 0; j < parts; ++j) {
+        if (j == i) continue;
+        std::int64_t received = 0, sent = 0;
+        if (d == Direction::forward || backward == BackwardExchange::give_back) {
+            received = holds(j) ? n.nonzero_columns(i, j) : 0;  // rows of j that A_ij needs
+            sent = holds(i) ? n.nonzero_columns(j, i) : 0;
+            if (d == Direction::backward) std::swap(received, sent);  // partial sums travel the other way
+        } else {
+            received = holds(j) ? n.nonzero_rows(j, i) : 0;  // rows of j that (A_ji)ᵀ needs
+            sent = holds(i) ? n.nonzero_rows(i, j) : 0;
+        }
+        t += {sent * row_bytes, received * row_bytes, sent > 0};
+    }
+    Volume v;
+    if (t != Traffic{}) v[{op, Content::payload}] = t;
+    return v;
+}
+
+HaloExchange::HaloExchange(const Halo& halo, Kernel& kernel, std::int64_t widest)
+    : needed_start_{0}, sent_start_{0}, kernel_(kernel) {
+    std::vector<std::int32_t> rows;
+    for (std::size_t j = 0; j < halo.needed.size(); ++j) {
+        needed_start_.push_back(needed_start_.back() + std::ssize(halo.needed[j]));
+        sent_start_.push_back(sent_start_.back() + std::ssize(halo.sent[j]));
+        rows.insert(rows.end(), halo.sent[j].begin(), halo.sent[j].end());
+    }
+    send_ = kernel.matrix(sent_start_.back(), widest);
+    receive_ = kernel.matrix(needed_start_.back(), widest);
+    sent_rows_ = kernel.upload(std::span<const std::int32_t>(rows));
+}
+
+namespace {
+
+/// Segment j of a buffer whose rows are `width` wide now.
+MatrixView segment(const Matrix& buffer, const std::vector<std::int64_t>& start, std::size_t j, std::int64_t width) {
+    return buffer.view().reshaped(start.back(), width).rows_from(start[j], start[j + 1] - start[j]);
+}
+
+std::vector<RowMessage> segments(const Matrix& buffer, const std::vector<std::int64_t>& start, std::int64_t width) {
+    std::vector<RowMessage> messages;
+    for (std::size_t j = 0; j + 1 < start.size(); ++j)
+        if (start[j] < start[j + 1]) messages.push_back({static_cast<int>(j), segment(buffer, start, j, width)});
+    return messages;
+}
+
+}  // namespace
+
+std::vector<RowMessage> HaloExchange::pack(ConstMatrixView b) {
+    kernel_.gather_rows(b, sent_rows_.data(), send_.view().reshaped(sent_start_.back(), b.cols));
+    return segments(send_, sent_start_, b.cols);
+}
+
+std::vector<RowMessage> HaloExchange::receives(std::int64_t width) { return segments(receive_, needed_start_, width); }
+
+MatrixView HaloExchange::received(Part j, std::int64_t width) {
+    return segment(receive_, needed_start_, static_cast<std::size_t>(j), width);
+}
+
+MatrixView HaloExchange::received(std::int64_t width) { return receive_.view().reshaped(needed_start_.back(), width); }
+
+std::vector<RowMessage> HaloExchange::give_back_receives(std::int64_t width) {
+    return segments(send_, sent_start_, width);
+}
+
+void HaloExchange::add_given_back(MatrixView c) {
+    // Part by part, because two parts may both have given back sums of one row.
+    for (std::size_t j = 0; j + 1 < sent_start_.size(); ++j)
+        kernel_.scatter_add_rows(segment(send_, sent_start_, j, c.cols), sent_rows_.data() + sent_start_[j], c);
+}
+
+}  // namespace gnnbench

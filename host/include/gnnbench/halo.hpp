@@ -1,0 +1,89 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include <gnnbench/adjacency.hpp>
+#include <gnnbench/communicator.hpp>
+
+/// The sparsity-aware schemes' ground: a rank receives only the rows that its nonzero columns need.
+
+namespace gnnbench {
+
+/// Which columns of blocks a rank multiplies: all of them (1D), or its stages only (1.5D).
+using HoldsBlock = std::function<bool(Part column)>;
+
+/// One rank's share of a product by Â (or Âᵀ), as sets. With A^d = Â or Âᵀ, block A^d_ij [size(i) × size(j)], this
+/// rank's part i, and J the columns of blocks it holds:
+///   needed[j] = { c : column c of A^d_ij has a nonzero },  j ∈ J \ {i}   rows of part j that this rank receives
+///   sent[j]   = { r : column r of A^d_ji has a nonzero },  j ≠ i         rows of part i that part j needs
+/// Both ascending, local ids. The halo is the concatenation of needed[0], needed[1], …
+struct Halo {
+    std::vector<std::vector<std::int32_t>> needed, sent;  ///< by part
+    Csr own;                    ///< A^d_ii; no nonzeros where i ∉ J
+    std::vector<Csr> compact;   ///< by part: A^d_ij with its empty columns left out [size(i) × |needed[j]|]
+
+    std::int64_t needed_rows() const;
+    std::int64_t sent_rows() const;
+    /// All compact blocks side by side: [size(i) × needed_rows()].
+    Csr joined() const;
+};
+/// Every rank of the group holds the same columns of blocks, so part i is sent to anybody only where i ∈ J.
+Halo make_halo(const Adjacency& a, const IndexMap& index, Part i, Direction d, const HoldsBlock& holds);
+
+/// All columns of blocks: J = {0 … parts−1}.
+inline bool every_block(Part) { return true; }
+
+/// The rows of a halo on the way: a packed send buffer and a receive buffer, each one segment per part, with the
+/// index lists on the device. Give-back runs the same segments the other way.
+class HaloExchange {
+public:
+    /// Buffers hold rows of up to `widest` columns.
+    HaloExchange(const Halo& halo, Kernel& kernel, std::int64_t widest);
+
+    /// Packs b's sent rows and returns the messages with them, empty ones left out.
+    std::vector<RowMessage> pack(ConstMatrixView b);
+    /// Where needed rows arrive.
+    std::vector<RowMessage> receives(std::int64_t width);
+    MatrixView received(Part j, std::int64_t width);
+    /// Every part's received rows, one after another: the operand of Halo::joined().
+    MatrixView received(std::int64_t width);
+
+    /// Give-back: partial sums for needed rows go out of the receive buffer, those of sent rows come into the send
+    /// buffer, and are added to their rows of c.
+    std::vector<RowMessage> give_back_sends(std::int64_t width) { return receives(width); }
+    std::vector<RowMessage> give_back_receives(std::int64_t width);
+    void add_given_back(MatrixView c);
+
+private:
+    std::vector<std::int64_t> needed_start_, sent_start_;  ///< by part, length parts + 1: rows before
+    Kernel& kernel_;
+    Matrix send_, receive_;
+    Array<std::int32_t> sent_rows_;  ///< concatenated `sent`
+};
+
+/// Âᵢⱼᵀ from Âᵢⱼ.
+Csr transposed(const Csr& a);
+
+/// Distinct nonzero columns and rows of every block of Â: what sparsity-aware volumes are made of, counted by
+/// themselves and not from any rank's halo.
+class BlockCounts {
+public:
+    BlockCounts(const Adjacency& a, const IndexMap& index);
+    std::int64_t nonzero_columns(Part i, Part j) const { return columns_[at(i, j)]; }
+    std::int64_t nonzero_rows(Part i, Part j) const { return rows_[at(i, j)]; }
+
+private:
+    std::size_t at(Part i, Part j) const { return static_cast<std::size_t>(i) * parts_ + static_cast<std::size_t>(j); }
+    std::size_t parts_;
+    std::vector<std::int64_t> columns_, rows_;  ///< parts × parts
+};
+
+/// How backward gets at Âᵀ G: rows of G for Âᵀ's blocks, or partial sums of Âᵢⱼᵀ Gᵢ returned to their owners.
+enum class BackwardExchange : std::uint8_t { gather, give_back };
+
+/// Rows that rank `rank` of P receives from and sends to every other in one product; all_to_all or point to point.
+Volume halo_volume(const BlockCounts& counts, Part part, Part parts, Direction d, BackwardExchange backward,
+                   const HoldsBlock& holds, CommOp op, std::int64_t row_bytes);
+
+}  // namespace gnnbench

@@ -1,0 +1,95 @@
+// Point-to-point training: non-blocking sends of exactly the needed rows, received blocks multiplied as they arrive.
+// G. V. Demirci, A. Haldar, H. Ferhatosmanoglu, "Scalable Graph Convolutional Network Training on Distributed-Memory
+// Systems", VLDB 2023, Algorithms 1 and 2. The paper's letters:
+//
+//   A_m  [n_m × n]        rows of A on processor P_m; by columns' owners A_mm and A_mn, n ≠ m
+//   X_mn                  which rows of P_m's share P_n needs; S_m those P_m sends, R_m the processors it hears from
+//   H^{k-1}_mn, G^k_mn    the rows that X_mn selects
+//
+// The paper's backward multiplies by A as if A = Aᵀ; here it is Âᵀ, with index lists of its own where Â ≠ Âᵀ.
+#include <gnnbench/halo.hpp>
+#include <gnnbench/row_parallel.hpp>
+
+namespace gnnbench {
+namespace {
+
+class PointToPointSpmm final : public DistributedSpmm {
+public:
+    PointToPointSpmm(const Adjacency& a, const IndexMap& index, Rank rank, std::int64_t widest)
+        : kernel_(rank.kernel), world_(rank.world), forward_(make_side(a, index, Direction::forward, widest)) {
+        if (!a.symmetric()) backward_ = make_side(a, index, Direction::backward, widest);
+    }
+
+    // [Alg 1, lines 3–9] with H^{k-1}, and [Alg 2, lines 4–10] with G^k; W^k is applied once, after the sum.
+    void multiply(Direction d, MatrixView h_m, MatrixView z_m, const Epilogue& e) override {
+        Side& s = d == Direction::backward && backward_ ? *backward_ : *forward_;
+        // Receives first, so that no message waits for a place; then the sends, none of which blocks.
+        std::vector<Event> arrivals;
+        for (const RowMessage& from_n : s.exchange.receives(h_m.cols))
+            arrivals.push_back(world_.exchange({}, std::span(&from_n, 1)));
+        const Event sent = world_.exchange(s.exchange.pack(h_m), {});
+        // [Alg 1, line 6] Z_m = A_mm H_m, while messages are on their way
+        const bool alone = s.peers.empty();
+        kernel_.spmm(*s.own, h_m, z_m, {}, alone ? e : Epilogue{});
+        // [Alg 1, lines 7–9] Z_m = Z_m + A_mn H_nm, in order of arrival
+        std::vector<bool> done(arrivals.size());
+        for (std::size_t k = 0; k < arrivals.size(); ++k) {
+            const std::size_t n = kernel_.wait_first(StreamRole::compute, arrivals, done);
+            done[n] = true;
+            const bool last = k + 1 == arrivals.size();
+            kernel_.spmm(*s.blocks[n], s.exchange.received(s.peers[n], h_m.cols), z_m, {.beta = 1}, last ? e : Epilogue{});
+        }
+        kernel_.wait(StreamRole::compute, sent);
+    }
+
+private:
+    struct Side {
+        HaloExchange exchange;
+        std::unique_ptr<PreparedMatrix> own;
+        std::vector<Part> peers;                              ///< R_m: those with rows that A_m needs
+        std::vector<std::unique_ptr<PreparedMatrix>> blocks;  ///< A_mn without its empty columns, by peer
+    };
+
+    std::unique_ptr<Side> make_side(const Adjacency& a, const IndexMap& index, Direction d, std::int64_t widest) {
+        const Halo halo = make_halo(a, index, world_.rank(), d, every_block);
+        auto side = std::make_unique<Side>(Side{HaloExchange(halo, kernel_, widest), kernel_.prepare(halo.own), {}, {}});
+        for (Part n = 0; n < index.parts(); ++n)
+            if (!halo.needed[static_cast<std::size_t>(n)].empty()) {
+                side->peers.push_back(n);
+                side->blocks.push_back(kernel_.prepare(halo.compact[static_cast<std::size_t>(n)]));
+            }
+        return side;
+    }
+
+    Kernel& kernel_;
+    Communicator& world_;
+    std::unique_ptr<Side> forward_, backward_;
+};
+
+class DemirciP2p final : public Strategy {
+public:
+    std::string why_unsupported(const Setting& s) const override { return row_parallel_why_unsupported(s); }
+
+    Volume stated_volume(const Problem& p, int rank, std::int64_t element_bytes) const override {
+        const BlockCounts counts(Adjacency(p.dataset.graph, p.model), p.index);
+        const auto product = [&](Direction d, std::int64_t width) {
+            return halo_volume(counts, rank, p.index.parts(), d, BackwardExchange::gather, every_block,
+                               CommOp::point_to_point, width * element_bytes);
+        };
+        return row_parallel_volume(aggregate_first_plan(*this, p), p.model, product, p.index.parts(), rank, element_bytes);
+    }
+
+    // [Alg 2, line 12] ΔW_m = (H_m^{k-1})ᵀ (Âᵀ G^k)_m and [line 13] its all-reduce are the shared trainer's.
+    std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override {
+        return make_row_parallel_trainer(p, rank, aggregate_first_plan(*this, p),
+                                         [&](const Adjacency& a, std::int64_t widest) {
+                                             return std::make_unique<PointToPointSpmm>(a, p.index, rank, widest);
+                                         });
+    }
+};
+
+}  // namespace
+}  // namespace gnnbench
+
+GNNBENCH_PLUGIN_WITHOUT_PARAMS(strategy, gnnbench::DemirciP2p, "demirci-p2p", "1.0.0",
+                               "point-to-point messages of needed rows, overlapped (Demirci et al., VLDB 2023)")

@@ -1,0 +1,104 @@
+// Sparsity-aware CAGNET 1D: only the rows that the other side's nonzero columns need, in one all-to-all-v.
+// U. Mukhodopadhyay, A. Tripathy, O. Selvitopi, K. Yelick, A. Buluç, "Sparsity-Aware Communication for Distributed
+// Graph Neural Network Training", ICPP 2024, Algorithm 1.
+//
+//   Â_ij [n_i × n_j]    block of Â; rank i holds row i of blocks, with the empty columns of Â_ij, j ≠ i, left out
+//   H_i  [n_i × f]      rows of rank i
+//   H̃_j  [nzc(Â_ij) × f]  those rows of H_j that Â_ij needs; H̃ all of them, one after another
+#include <optional>
+
+#include <gnnbench/halo.hpp>
+#include <gnnbench/row_parallel.hpp>
+
+namespace gnnbench {
+namespace {
+
+BackwardExchange backward_of(const Params& params) {
+    return params.choice("backward") == "gather" ? BackwardExchange::gather : BackwardExchange::give_back;
+}
+
+class SparsityAwareSpmm final : public DistributedSpmm {
+public:
+    SparsityAwareSpmm(const Adjacency& a, const IndexMap& index, Rank rank, std::int64_t widest, BackwardExchange backward)
+        : kernel_(rank.kernel), world_(rank.world), backward_(backward) {
+        const Halo forward = make_halo(a, index, world_.rank(), Direction::forward, every_block);
+        forward_ = {kernel_.prepare(forward.own), kernel_.prepare(forward.joined())};
+        forward_exchange_.emplace(forward, kernel_, widest);
+        if (backward == BackwardExchange::give_back) {
+            backward_ = BackwardExchange::give_back;
+            transposed_ = {kernel_.prepare(transposed(forward.own)), kernel_.prepare(transposed(forward.joined()))};
+        } else if (!a.symmetric()) {
+            const Halo other = make_halo(a, index, world_.rank(), Direction::backward, every_block);
+            transposed_ = {kernel_.prepare(other.own), kernel_.prepare(other.joined())};
+            backward_exchange_.emplace(other, kernel_, widest);
+        }
+    }
+
+    void multiply(Direction d, MatrixView b, MatrixView c, const Epilogue& e) override {
+        if (d == Direction::forward) return gather(forward_, *forward_exchange_, b, c, e);
+        if (backward_ == BackwardExchange::give_back) return give_back(b, c);
+        if (backward_exchange_) return gather(transposed_, *backward_exchange_, b, c, e);
+        gather(forward_, *forward_exchange_, b, c, e);  // Â = Âᵀ
+    }
+
+private:
+    struct Blocks {
+        std::unique_ptr<PreparedMatrix> own, halo;
+    };
+
+    // Z_i = Â_ii H_i + Σ_{j≠i} Â_ij H̃_j
+    void gather(const Blocks& a, HaloExchange& x, MatrixView h_i, MatrixView z_i, const Epilogue& e) {
+        const auto sends = x.pack(h_i);
+        kernel_.wait(StreamRole::compute, world_.all_to_all(sends, x.receives(h_i.cols)));
+        kernel_.spmm(*a.own, h_i, z_i);                                    // Z_i ← Â_ii H_i
+        kernel_.spmm(*a.halo, x.received(h_i.cols), z_i, {.beta = 1}, e);  // Z_i ← Z_i + Â_i,halo H̃
+    }
+
+    // U_j = Σ_i Â_ijᵀ G_i, each rank giving back the sums for rows it does not own
+    void give_back(MatrixView g_i, MatrixView u_i) {
+        HaloExchange& x = *forward_exchange_;
+        kernel_.spmm(*transposed_.halo, g_i, x.received(g_i.cols));  // Â_i,haloᵀ G_i
+        kernel_.wait(StreamRole::compute,
+                     world_.all_to_all(x.give_back_sends(g_i.cols), x.give_back_receives(g_i.cols)));
+        kernel_.spmm(*transposed_.own, g_i, u_i);  // U_i ← Â_iiᵀ G_i
+        x.add_given_back(u_i);                     // U_i ← U_i + what the others gave back
+    }
+
+    Kernel& kernel_;
+    Communicator& world_;
+    BackwardExchange backward_;
+    Blocks forward_, transposed_;
+    std::optional<HaloExchange> forward_exchange_, backward_exchange_;
+};
+
+class Sa1d final : public Strategy {
+public:
+    std::string why_unsupported(const Setting& s) const override { return row_parallel_why_unsupported(s); }
+
+    Volume stated_volume(const Problem& p, int rank, std::int64_t element_bytes) const override {
+        const BlockCounts counts(Adjacency(p.dataset.graph, p.model), p.index);
+        const auto product = [&](Direction d, std::int64_t width) {
+            return halo_volume(counts, rank, p.index.parts(), d, backward_of(p.params), every_block, CommOp::all_to_all,
+                               width * element_bytes);
+        };
+        return row_parallel_volume(aggregate_first_plan(*this, p), p.model, product, p.index.parts(), rank, element_bytes);
+    }
+
+    std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override {
+        return make_row_parallel_trainer(p, rank, aggregate_first_plan(*this, p), [&](const Adjacency& a, std::int64_t widest) {
+            return std::make_unique<SparsityAwareSpmm>(a, p.index, rank, widest, backward_of(p.params));
+        });
+    }
+};
+
+constexpr ParamDecl parameters[] = {
+    {"backward", ParamType::choice, "gather", 0, 0, "gather|return",
+     "gather rows of G for the transposed blocks, or return partial sums of the forward blocks' transposes to the owners"},
+};
+
+}  // namespace
+}  // namespace gnnbench
+
+GNNBENCH_PLUGIN(strategy, gnnbench::Sa1d, "sa-1d", "1.0.0",
+                "sparsity-aware CAGNET 1D: all-to-all of needed rows only (Mukhodopadhyay et al., ICPP 2024)",
+                gnnbench::parameters)
