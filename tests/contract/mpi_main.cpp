@@ -7,13 +7,13 @@
 int main(int argc, char** argv) {
     Catch::Session session;
     if (const int bad = session.applyCommandLine(argc, argv); bad != 0) return bad;
-    const auto& config = session.config();
-    if (config.listTests() || config.listTestNamesOnly() || config.listTags() || config.listReporters()) return session.run();
+    Catch::ConfigData& config = session.configData();
+    if (config.listTests || config.listTestNamesOnly || config.listTags || config.listReporters) return session.run();
     int provided = 0, rank = 0, size = 1;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (rank > 0) session.configData().outputFilename = "/dev/null";
+    if (rank > 0) config.outputFilename = "/dev/null";
     int result = session.run();
     MPI_Allreduce(MPI_IN_PLACE, &result, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     MPI_Finalize();
