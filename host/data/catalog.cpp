@@ -50,8 +50,8 @@ fs::path Catalog::find(const std::string& name) const {
     }
     if (named.size() == 1) return folder_ / named.front();
     if (named.size() > 1)
-        throw DataError(fmt::format("there are {} datasets named '{}' in {}; name one by its folder: {}", named.size(), name,
-                                    folder_.string(), fmt::join(named, ", ")));
+        throw DataError(fmt::format("there are {} datasets named '{}' in {}; name one by its folder: {}",
+                                    named.size(), name, folder_.string(), fmt::join(named, ", ")));
     auto near = nearest_word(name, folders);
     throw DataError(fmt::format("there is no dataset '{}' in {}{}; {}", name, folder_.string(),
                                 near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near),

@@ -26,7 +26,8 @@ public:
 
     const std::filesystem::path& folder() const { return folder_; }
     std::vector<CatalogEntry> list() const;
-    /// The store of this folder name, of this dataset name, or at this path. Throws DataError naming what there is.
+    /// The store of this folder name, of this dataset name, or at this path. Throws DataError naming what there
+    /// is.
     std::filesystem::path find(const std::string& name) const;
 
 private:
@@ -35,20 +36,20 @@ private:
 
 /// What a spec's dataset mapping comes to. `digest` is empty until the store exists.
 struct ResolvedDataset {
-    std::string name;    ///< as tables show it
+    std::string name;  ///< as tables show it
     std::string digest;
     std::filesystem::path store;
     int split = 0;
 };
 
-/// Says which store a mapping means, without making it. The mapping is {"store": name} or {"path": file, "format": …, …import
-/// options} or {"generate": kind, …parameters}; each may have "split", the latter two "name". Throws SpecError on
-/// keys and values that are not allowed, DataError where a store or file does not exist.
+/// Says which store a mapping means, without making it. The mapping is {"store": name} or {"path": file, "format":
+/// …, …import options} or {"generate": kind, …parameters}; each may have "split", the latter two "name". Throws
+/// SpecError on keys and values that are not allowed, DataError where a store or file does not exist.
 ResolvedDataset resolve_dataset(const nlohmann::json& source, const Catalog& catalog);
 
-/// resolve_dataset, and makes the store if there is none; a second call finds it. Two processes at once make it once. A
-/// store that was not written by this program in its present state is checked through before it is trusted.
-/// `progress` gets one line before each step that takes time; it may be empty.
+/// resolve_dataset, and makes the store if there is none; a second call finds it. Two processes at once make it
+/// once. A store that was not written by this program in its present state is checked through before it is
+/// trusted. `progress` gets one line before each step that takes time; it may be empty.
 ResolvedDataset ensure_dataset(const nlohmann::json& source, const Catalog& catalog,
                                const std::function<void(const std::string&)>& progress = {});
 

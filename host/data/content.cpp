@@ -22,21 +22,24 @@ void check_length(const std::string& where, const char* array, Length found, std
 void check_rows(const GraphView& g, const std::string& where) {
     auto n = g.vertices();
     if (g.indptr.front() != 0 || g.indptr.back() != g.edges())
-        throw DataError(fmt::format("{}: indptr runs from {} to {}, expected 0 to {} (the number of entries)", where,
-                                    g.indptr.front(), g.indptr.back(), g.edges()));
+        throw DataError(fmt::format("{}: indptr runs from {} to {}, expected 0 to {} (the number of entries)",
+                                    where, g.indptr.front(), g.indptr.back(), g.edges()));
     for (std::int64_t v = 0; v < n; ++v) {
         auto begin = g.indptr[static_cast<std::size_t>(v)], end = g.indptr[static_cast<std::size_t>(v) + 1];
         if (end < begin || end > g.edges())
-            throw DataError(fmt::format("{}: indptr of vertex {} is {}, after {}; it must not fall", where, v + 1, end,
-                                        begin));
+            throw DataError(fmt::format("{}: indptr of vertex {} is {}, after {}; it must not fall", where, v + 1,
+                                        end, begin));
         std::int32_t before = -1;
         for (auto e = begin; e < end; ++e) {
             auto u = g.indices[static_cast<std::size_t>(e)];
             if (u < 0 || u >= n)
-                throw DataError(fmt::format("{}: vertex {} has a neighbour {}, allowed are 0 to {}", where, v, u, n - 1));
+                throw DataError(
+                    fmt::format("{}: vertex {} has a neighbour {}, allowed are 0 to {}", where, v, u, n - 1));
             if (u <= before)
-                throw DataError(fmt::format("{}: the row of vertex {} lists {} after {}; rows must ascend without "
-                                            "repeats", where, v, u, before));
+                throw DataError(
+                    fmt::format("{}: the row of vertex {} lists {} after {}; rows must ascend without "
+                                "repeats",
+                                where, v, u, before));
             before = u;
         }
     }
@@ -55,15 +58,17 @@ void check_values(const ContentView& c, const std::string& where) {
         }
     for (std::size_t v = 0; v < c.labels.size(); ++v)
         if (c.labels[v] < -1 || c.labels[v] >= c.classes)
-            throw DataError(fmt::format("{}: the label of vertex {} is {}, allowed are 0 to {}, and -1 for unknown",
-                                        where, v, c.labels[v], c.classes - 1));
+            throw DataError(
+                fmt::format("{}: the label of vertex {} is {}, allowed are 0 to {}, and -1 for unknown", where, v,
+                            c.labels[v], c.classes - 1));
     auto n = static_cast<std::size_t>(c.graph.vertices());
     for (std::size_t i = 0; i < c.masks.size(); ++i) {
         if (c.masks[i] > Split::test)
             throw DataError(fmt::format("{}: the mask of vertex {} in split {} is {}, allowed are 0 to 3", where,
                                         i % n, i / n, static_cast<int>(c.masks[i])));
         if (c.masks[i] != Split::none && c.labels[i % n] < 0)
-            throw DataError(fmt::format("{}: vertex {} is in a mask of split {} but has no label", where, i % n, i / n));
+            throw DataError(
+                fmt::format("{}: vertex {} is in a mask of split {} but has no label", where, i % n, i / n));
     }
 }
 
@@ -75,8 +80,8 @@ void check_content(const ContentView& c, const std::string& where) {
         throw DataError(fmt::format("{}: it has {} vertices, allowed are 1 to {}", where, n, INT32_MAX));
     if (!c.graph.weights.empty()) check_length(where, "weights", c.graph.weights.size(), c.graph.edges());
     if (c.feature_count < 1 || c.classes < 1 || c.splits < 1)
-        throw DataError(fmt::format("{}: {} features, {} classes and {} splits; at least one of each is needed", where,
-                                    c.feature_count, c.classes, c.splits));
+        throw DataError(fmt::format("{}: {} features, {} classes and {} splits; at least one of each is needed",
+                                    where, c.feature_count, c.classes, c.splits));
     check_length(where, "features", c.features.size(), n * c.feature_count);
     check_length(where, "labels", c.labels.size(), n);
     check_length(where, "masks", c.masks.size(), n * c.splits);
@@ -113,7 +118,8 @@ Symmetry measure_symmetry(const GraphView& g) {
         for (auto e = static_cast<std::size_t>(g.indptr[v]); e < static_cast<std::size_t>(g.indptr[v + 1]); ++e) {
             auto u = static_cast<std::size_t>(g.indices[e]);
             auto mirror = static_cast<std::size_t>(cursor[u]++);
-            if (mirror >= static_cast<std::size_t>(g.indptr[u + 1]) || static_cast<std::size_t>(g.indices[mirror]) != v)
+            if (mirror >= static_cast<std::size_t>(g.indptr[u + 1]) ||
+                static_cast<std::size_t>(g.indices[mirror]) != v)
                 return {false, false};
             if (!g.weights.empty() && g.weights[mirror] != g.weights[e]) found.weights = false;
         }

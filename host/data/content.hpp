@@ -11,16 +11,16 @@ namespace gnnbench {
 struct ContentView {
     GraphView graph;
     std::int64_t feature_count = 0;
-    std::span<const float> features;       ///< [vertices × feature_count]
+    std::span<const float> features;  ///< [vertices × feature_count]
     std::int32_t classes = 0;
     std::span<const std::int32_t> labels;  ///< length vertices
     std::int32_t splits = 0;
-    std::span<const Split> masks;          ///< [splits × vertices]
+    std::span<const Split> masks;  ///< [splits × vertices]
 };
 
 /// Throws DataError, beginning with `where`, at the first thing that cannot be: row pointers that fall, an
-/// index out of range, an unsorted row or repeated entry, a weight or feature that is not finite (naming vertex and
-/// column), a label outside [−1, classes), a mask outside 0 … 3, lengths that do not fit together.
+/// index out of range, an unsorted row or repeated entry, a weight or feature that is not finite (naming vertex
+/// and column), a label outside [−1, classes), a mask outside 0 … 3, lengths that do not fit together.
 void check_content(const ContentView& content, const std::string& where);
 
 /// 32 hex digits: XXH3-128 over name, shape and bytes of every array.

@@ -9,12 +9,20 @@ namespace gnnbench {
 
 /// Tells apart what a dataset's draws are for: the last argument of philox under Draw::graph and Draw::features.
 enum class DataDraw : std::uint32_t {
-    community = 1, degree = 2, label = 3, label_noise = 4, mask = 5, order = 6, noise = 7, class_mean = 8,
-    lattice = 9, edge = 16  ///< last: attempt k of an edge is edge + k
+    community = 1,
+    degree = 2,
+    label = 3,
+    label_noise = 4,
+    mask = 5,
+    order = 6,
+    noise = 7,
+    class_mean = 8,
+    lattice = 9,
+    edge = 16  ///< last: attempt k of an edge is edge + k
 };
 
-inline std::array<std::uint32_t, 4> draw(std::uint64_t seed, Draw what, std::uint64_t a, std::uint32_t b, DataDraw use,
-                                         std::uint32_t attempt = 0) {
+inline std::array<std::uint32_t, 4> draw(std::uint64_t seed, Draw what, std::uint64_t a, std::uint32_t b,
+                                         DataDraw use, std::uint32_t attempt = 0) {
     return philox(seed, what, a, b, static_cast<std::uint32_t>(use) + attempt);
 }
 

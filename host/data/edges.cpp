@@ -39,7 +39,8 @@ Entries bucket_by_row(const EdgeList& edges, EdgePolicy policy) {
     std::partial_sum(entries.start.begin(), entries.start.end(), entries.start.begin());
     entries.number.resize(at(entries.start.back()));
     std::vector<std::int64_t> cursor(entries.start.begin(), entries.start.end() - 1);
-    each_entry(edges, policy, [&](std::int32_t row, std::int64_t n) { entries.number[at(cursor[at(row)]++)] = n; });
+    each_entry(edges, policy,
+               [&](std::int32_t row, std::int64_t n) { entries.number[at(cursor[at(row)]++)] = n; });
     return entries;
 }
 
@@ -50,9 +51,12 @@ std::int32_t column(const EdgeList& edges, std::int64_t number) {
 [[noreturn]] void repeated(const EdgeList& edges, std::int64_t first, std::int64_t again) {
     auto e = at(again / 2);
     auto where = edges.line.empty() ? edges.file : fmt::format("{}:{}", edges.file, edges.line[e]);
-    auto before = edges.line.empty() ? std::string() : fmt::format(", first on line {}", edges.line[at(first / 2)]);
-    throw DataError(fmt::format("{}: edge {} → {} (vertices numbered from 0) is listed again{}; `repeats: error` allows "
-                                "no edge twice, `drop` and `sum` do", where, edges.source[e], edges.target[e], before));
+    auto before =
+        edges.line.empty() ? std::string() : fmt::format(", first on line {}", edges.line[at(first / 2)]);
+    throw DataError(
+        fmt::format("{}: edge {} → {} (vertices numbered from 0) is listed again{}; `repeats: error` allows "
+                    "no edge twice, `drop` and `sum` do",
+                    where, edges.source[e], edges.target[e], before));
 }
 
 /// Appends row r, sorted, its repeats merged as the policy says.
@@ -82,7 +86,8 @@ void append_row(RawGraph& graph, const EdgeList& edges, EdgePolicy policy, std::
 
 void require_mirrored(const RawGraph& graph, const EdgeList& edges) {
     auto has = [&](std::int32_t row, std::int32_t col) -> const std::int32_t* {
-        auto begin = graph.indices.data() + graph.indptr[at(row)], end = graph.indices.data() + graph.indptr[at(row) + 1];
+        auto begin = graph.indices.data() + graph.indptr[at(row)],
+             end = graph.indices.data() + graph.indptr[at(row) + 1];
         auto found = std::lower_bound(begin, end, col);
         return found != end && *found == col ? found : nullptr;
     };
@@ -91,14 +96,18 @@ void require_mirrored(const RawGraph& graph, const EdgeList& edges) {
         auto there = has(v, u), back = has(u, v);
         auto where = edges.line.empty() ? edges.file : fmt::format("{}:{}", edges.file, edges.line[at(e)]);
         if (there && !back)
-            throw DataError(fmt::format("{}: vertex {} lists {}, but {} does not list {}; an undirected graph lists "
-                                        "both", where, v + 1, u + 1, u + 1, v + 1));
+            throw DataError(
+                fmt::format("{}: vertex {} lists {}, but {} does not list {}; an undirected graph lists "
+                            "both",
+                            where, v + 1, u + 1, u + 1, v + 1));
         if (there && !graph.weights.empty()) {
             auto w = graph.weights[static_cast<std::size_t>(there - graph.indices.data())];
             auto w_back = graph.weights[static_cast<std::size_t>(back - graph.indices.data())];
             if (w != w_back)
-                throw DataError(fmt::format("{}: edge {} – {} has weight {} here and {} where it is listed from its other "
-                                            "end; an undirected graph has one", where, v + 1, u + 1, w, w_back));
+                throw DataError(
+                    fmt::format("{}: edge {} – {} has weight {} here and {} where it is listed from its other "
+                                "end; an undirected graph has one",
+                                where, v + 1, u + 1, w, w_back));
         }
     }
 }
@@ -113,7 +122,8 @@ RawGraph build_graph(const EdgeList& edges, EdgePolicy policy) {
     std::int64_t merged_twice = 0;
     for (std::int64_t v = 0; v < edges.vertices; ++v) {
         auto begin = entries.start[at(v)], end = entries.start[at(v) + 1];
-        append_row(graph, edges, policy, std::span(entries.number).subspan(at(begin), at(end - begin)), merged_twice);
+        append_row(graph, edges, policy, std::span(entries.number).subspan(at(begin), at(end - begin)),
+                   merged_twice);
     }
     graph.listed_edges = edges.edges();
     graph.repeats_merged = merged_twice / 2;

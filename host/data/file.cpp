@@ -82,8 +82,8 @@ void make_folder(const std::filesystem::path& path) {
     std::error_code cause;
     std::filesystem::create_directories(path, cause);
     if (cause)
-        throw EnvironmentError(fmt::format("cannot make the folder {}: {}; name another one", path.string(),
-                                           cause.message()));
+        throw EnvironmentError(
+            fmt::format("cannot make the folder {}: {}; name another one", path.string(), cause.message()));
 }
 
 }  // namespace gnnbench

@@ -19,8 +19,10 @@ std::vector<float> random_features(std::int64_t vertices, const FillSpec& spec) 
     for (std::int64_t v = 0; v < vertices; ++v)
         for (std::int64_t c = 0; c < spec.features; c += 4) {
             float block[4];
-            normal_block(spec.seed, static_cast<std::uint64_t>(v), static_cast<std::uint32_t>(c / 4), DataDraw::noise, block);
-            std::copy_n(block, std::min<std::int64_t>(4, spec.features - c), values.data() + v * spec.features + c);
+            normal_block(spec.seed, static_cast<std::uint64_t>(v), static_cast<std::uint32_t>(c / 4),
+                         DataDraw::noise, block);
+            std::copy_n(block, std::min<std::int64_t>(4, spec.features - c),
+                        values.data() + v * spec.features + c);
         }
     return values;
 }
@@ -36,13 +38,18 @@ std::vector<std::int32_t> random_labels(std::int64_t vertices, const FillSpec& s
 }  // namespace
 
 FillSpec fill_spec(const Params& p) {
-    FillSpec spec{.features = p.integer("features"), .classes = static_cast<std::int32_t>(p.integer("classes")),
-                  .train_fraction = p.real("train_fraction"), .validation_fraction = p.real("validation_fraction"),
-                  .test_fraction = p.real("test_fraction"), .seed = static_cast<std::uint64_t>(p.integer("seed"))};
+    FillSpec spec{.features = p.integer("features"),
+                  .classes = static_cast<std::int32_t>(p.integer("classes")),
+                  .train_fraction = p.real("train_fraction"),
+                  .validation_fraction = p.real("validation_fraction"),
+                  .test_fraction = p.real("test_fraction"),
+                  .seed = static_cast<std::uint64_t>(p.integer("seed"))};
     double sum = spec.train_fraction + spec.validation_fraction + spec.test_fraction;
     if (sum > 1 + 1e-9)
-        throw SpecError(fmt::format("train_fraction, validation_fraction and test_fraction add up to {}; at most 1 is "
-                                    "allowed", sum));
+        throw SpecError(
+            fmt::format("train_fraction, validation_fraction and test_fraction add up to {}; at most 1 is "
+                        "allowed",
+                        sum));
     return spec;
 }
 
@@ -56,9 +63,12 @@ std::vector<Split> random_masks(const std::vector<std::int32_t>& labels, const F
         double u = unit_interval(draw(spec.seed, Draw::graph, v, 0, DataDraw::mask)[0]);
         if (u < smallest_draw) smallest = v, smallest_draw = u;
         double validation_end = spec.train_fraction + spec.validation_fraction;
-        if (u < spec.train_fraction) masks[v] = Split::train, trained = true;
-        else if (u < validation_end) masks[v] = Split::validation;
-        else if (u < validation_end + spec.test_fraction) masks[v] = Split::test;
+        if (u < spec.train_fraction)
+            masks[v] = Split::train, trained = true;
+        else if (u < validation_end)
+            masks[v] = Split::validation;
+        else if (u < validation_end + spec.test_fraction)
+            masks[v] = Split::test;
     }
     if (!trained && smallest < labels.size()) masks[smallest] = Split::train;
     return masks;

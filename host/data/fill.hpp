@@ -7,8 +7,8 @@
 
 namespace gnnbench {
 
-/// What a dataset gets where it has none of its own: random features, labels and masks, each value drawn at its vertex's
-/// id, so that they are the same whatever the number of threads.
+/// What a dataset gets where it has none of its own: random features, labels and masks, each value drawn at its
+/// vertex's id, so that they are the same whatever the number of threads.
 struct FillSpec {
     std::int64_t features = 64;
     std::int32_t classes = 8;
@@ -22,7 +22,8 @@ FillSpec fill_spec(const Params& params);
 /// Random values for whichever of features, labels, masks are empty; adds them to data.synthetic.
 void fill_missing(RawDataset& data, const FillSpec& spec);
 
-/// One split: each labelled vertex falls into train, validation, test or none by the fractions, at least one into train.
+/// One split: each labelled vertex falls into train, validation, test or none by the fractions, at least one into
+/// train.
 std::vector<Split> random_masks(const std::vector<std::int32_t>& labels, const FillSpec& spec);
 
 }  // namespace gnnbench

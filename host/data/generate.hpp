@@ -24,8 +24,8 @@ std::span<const ParamDecl> generator_params(std::string_view kind);
 /// As tables show it: kind and size, "dcsbm-20000x40", and a digest of other parameters that are not the default.
 std::string generated_name(const std::string& kind, const nlohmann::json& given);
 
-/// Makes a graph with features, labels and masks; everything in it is listed in `synthetic`. The same parameters give the
-/// same dataset on any number of threads. `given` are generator_params(kind), others are SpecErrors.
+/// Makes a graph with features, labels and masks; everything in it is listed in `synthetic`. The same parameters
+/// give the same dataset on any number of threads. `given` are generator_params(kind), others are SpecErrors.
 RawDataset generate(const std::string& kind, const nlohmann::json& given);
 
 }  // namespace gnnbench

@@ -26,7 +26,8 @@ std::string detect_format(const std::filesystem::path& path);
 /// Reads `path`. `format` empty: told by the name. `options` are importer_params(format), others are SpecErrors.
 /// What the input has not is filled in, random and listed in `synthetic`. Malformed input is a DataError naming
 /// file and line, what was found and what is allowed.
-RawDataset import_file(const std::filesystem::path& path, const std::string& format, const nlohmann::json& options);
+RawDataset import_file(const std::filesystem::path& path, const std::string& format,
+                       const nlohmann::json& options);
 
 /// The files that import_file would read.
 std::vector<std::filesystem::path> import_inputs(const std::filesystem::path& path, const std::string& format);

@@ -49,8 +49,9 @@ Manifest manifest_from_json(const json& j, const std::string& file) {
     if (!j.is_object() || !j.contains("format") || j["format"] != kind)
         throw DataError(fmt::format("{}: expected a dataset's manifest (\"format\": \"{}\")", file, kind));
     if (!j.contains("version") || j["version"] != Manifest::format_version)
-        throw DataError(fmt::format("{}: its format version is {}, this program reads {}; import the dataset again",
-                                    file, j.value("version", json()).dump(), Manifest::format_version));
+        throw DataError(
+            fmt::format("{}: its format version is {}, this program reads {}; import the dataset again", file,
+                        j.value("version", json()).dump(), Manifest::format_version));
     Manifest m;
     each_field(m, [&](const char* key, auto& member) {
         if (!j.contains(key)) throw DataError(fmt::format("{}: \"{}\" is missing", file, key));
@@ -67,7 +68,8 @@ Manifest read_manifest(const std::filesystem::path& file) {
     std::ifstream in(file);
     if (!in) throw DataError(fmt::format("cannot read {}: a dataset's folder has a manifest.json", file.string()));
     auto j = json::parse(in, nullptr, false);
-    if (j.is_discarded()) throw DataError(fmt::format("{}: it is not JSON; import the dataset again", file.string()));
+    if (j.is_discarded())
+        throw DataError(fmt::format("{}: it is not JSON; import the dataset again", file.string()));
     return manifest_from_json(j, file.string());
 }
 

@@ -14,22 +14,22 @@ struct Manifest {
 
     std::string name;
     std::int64_t vertices = 0;
-    std::int64_t edges = 0;            ///< stored entries; an undirected edge is two
+    std::int64_t edges = 0;  ///< stored entries; an undirected edge is two
     std::int64_t features = 0;
     std::int32_t classes = 0;
     std::int32_t splits = 0;
     bool weighted = false;
-    bool symmetric_pattern = false;    ///< entry (v, u) is stored wherever (u, v) is
-    bool symmetric_weights = false;    ///< … with the same weight
-    std::int64_t self_loops = 0;       ///< stored ones
-    std::int64_t listed_edges = 0;     ///< lines or entries of the input
-    std::int64_t loops_dropped = 0;    ///< listed, not stored
-    std::int64_t repeats_merged = 0;   ///< listed again, not stored again
-    std::vector<std::string> synthetic;///< what is made up: of "graph", "features", "labels", "masks"
-    std::string digest;                ///< 32 hex digits: XXH3-128 of all arrays
-    std::string source;                ///< where it came from, in words
-    std::string licence;               ///< "unknown" where nobody said
-    nlohmann::json options;            ///< import options or generator parameters, all of them
+    bool symmetric_pattern = false;      ///< entry (v, u) is stored wherever (u, v) is
+    bool symmetric_weights = false;      ///< … with the same weight
+    std::int64_t self_loops = 0;         ///< stored ones
+    std::int64_t listed_edges = 0;       ///< lines or entries of the input
+    std::int64_t loops_dropped = 0;      ///< listed, not stored
+    std::int64_t repeats_merged = 0;     ///< listed again, not stored again
+    std::vector<std::string> synthetic;  ///< what is made up: of "graph", "features", "labels", "masks"
+    std::string digest;                  ///< 32 hex digits: XXH3-128 of all arrays
+    std::string source;                  ///< where it came from, in words
+    std::string licence;                 ///< "unknown" where nobody said
+    nlohmann::json options;              ///< import options or generator parameters, all of them
 
     bool operator==(const Manifest&) const = default;
 };

@@ -1,5 +1,6 @@
 #include <data/npy.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstring>
@@ -37,7 +38,10 @@ std::optional<std::vector<std::int64_t>> parse_shape(std::string_view text) {
     if (end == text.npos) return std::nullopt;
     std::vector<std::int64_t> shape;
     for (const char *p = text.data() + 1, *last = text.data() + end; p < last;) {
-        if (*p == ' ' || *p == ',') { ++p; continue; }
+        if (*p == ' ' || *p == ',') {
+            ++p;
+            continue;
+        }
         std::int64_t extent = 0;
         auto [rest, bad] = std::from_chars(p, last, extent);
         if (bad != std::errc{} || extent < 0) return std::nullopt;
@@ -55,11 +59,13 @@ std::size_t item_size(const std::string& descr) {
 }
 
 void check_size(const NpyHeader& header, std::size_t file_bytes, const std::string& where) {
-    auto expected = header.data_offset + static_cast<std::size_t>(header.elements()) * item_size(header.descr);
-    if (file_bytes < expected)
-        throw DataError(fmt::format("{}: its header promises an array of shape ({}), {} bytes in all, but the file has "
-                                    "{}; it was cut short: write it again",
-                                    where, fmt::join(header.shape, ", "), expected, file_bytes));
+    // Division, so that no shape however large overflows.
+    auto there = file_bytes - header.data_offset, item = std::max<std::size_t>(item_size(header.descr), 1);
+    if (static_cast<std::size_t>(header.elements()) > there / item)
+        throw DataError(
+            fmt::format("{}: its header promises an array of shape ({}) and type '{}', but there are only {} "
+                        "bytes of it; it was cut short: write it again",
+                        where, fmt::join(header.shape, ", "), header.descr, there));
 }
 
 }  // namespace
@@ -86,7 +92,8 @@ NpyHeader parse_npy_header(std::span<const std::byte> file, const std::string& w
     if (header.data_offset > text.size()) throw fail("a header longer than the file");
     text = text.substr(8 + length_bytes, length);
 
-    auto descr = after_key(text, "descr"), order = after_key(text, "fortran_order"), shape = after_key(text, "shape");
+    auto descr = after_key(text, "descr"), order = after_key(text, "fortran_order"),
+         shape = after_key(text, "shape");
     if (!descr || !order || !shape) throw fail("a header without descr, fortran_order or shape");
     if (descr->front() != '\'') throw fail("a structured element type; plain numbers are needed");
     header.descr = std::string(descr->substr(1, descr->find('\'', 1) - 1));
@@ -106,12 +113,14 @@ NpyHeader checked_header(const MappedFile& file, const std::string& where, const
     if (header.descr != descr)
         throw DataError(fmt::format("{}: expected elements of type '{}', found '{}'", where, descr, header.descr));
     if (header.fortran_order && header.shape.size() > 1)
-        throw DataError(fmt::format("{}: expected rows first (C order), found columns first; write it with "
-                                    "numpy.ascontiguousarray", where));
+        throw DataError(
+            fmt::format("{}: expected rows first (C order), found columns first; write it with "
+                        "numpy.ascontiguousarray",
+                        where));
     check_size(header, file.bytes().size(), where);
     if (header.data_offset % item_size(header.descr) != 0)
-        throw DataError(fmt::format("{}: its elements are not aligned to {} bytes; write it with numpy.save", where,
-                                    item_size(header.descr)));
+        throw DataError(fmt::format("{}: its elements are not aligned to {} bytes; write it with numpy.save",
+                                    where, item_size(header.descr)));
     return header;
 }
 
@@ -140,8 +149,10 @@ HostMatrix read_matrix_npy(const std::filesystem::path& path) {
     const auto& shape = array.shape();
     const auto& descr = array.header().descr;
     if (shape.empty() || shape.size() > 2 || (descr != "<f4" && descr != "<f8"))
-        throw DataError(fmt::format("{}: expected a matrix or vector of float32 or float64, found type '{}' with {} "
-                                    "dimensions", path.string(), descr, shape.size()));
+        throw DataError(
+            fmt::format("{}: expected a matrix or vector of float32 or float64, found type '{}' with {} "
+                        "dimensions",
+                        path.string(), descr, shape.size()));
     HostMatrix matrix;
     matrix.rows = shape.size() == 2 ? shape[0] : 1;
     matrix.cols = shape.back();
@@ -155,7 +166,8 @@ void write_matrix_npy(const std::filesystem::path& path, const HostMatrix& matri
     write_npy<float>(path, narrow, {matrix.rows, matrix.cols});
 }
 
-NpyArray::NpyArray(std::vector<std::byte> file, std::string where) : file_(std::move(file)), where_(std::move(where)) {
+NpyArray::NpyArray(std::vector<std::byte> file, std::string where)
+    : file_(std::move(file)), where_(std::move(where)) {
     header_ = parse_npy_header(file_, where_);
     check_size(header_, file_.size(), where_);
 }
@@ -177,12 +189,15 @@ std::vector<T> converted(std::span<const std::byte> data, const NpyHeader& heade
         std::memcpy(&value, data.data() + i * sizeof(From), sizeof(From));
         if constexpr (std::is_integral_v<T>) {
             bool fits;
-            if constexpr (std::is_integral_v<From>) fits = std::in_range<T>(value);
-            else fits = value > From(-0x1p62) && value < From(0x1p62) &&
-                        value == static_cast<From>(static_cast<std::int64_t>(value)) &&
-                        std::in_range<T>(static_cast<std::int64_t>(value));
-            if (!fits) throw DataError(fmt::format("{}: value {} does not fit where whole numbers up to {} are needed",
-                                                   where, value, std::numeric_limits<T>::max()));
+            if constexpr (std::is_integral_v<From>)
+                fits = std::in_range<T>(value);
+            else
+                fits = value > From(-0x1p62) && value < From(0x1p62) &&
+                       value == static_cast<From>(static_cast<std::int64_t>(value)) &&
+                       std::in_range<T>(static_cast<std::int64_t>(value));
+            if (!fits)
+                throw DataError(fmt::format("{}: value {} does not fit where whole numbers up to {} are needed",
+                                            where, value, std::numeric_limits<T>::max()));
         }
         return static_cast<T>(value);
     };
@@ -191,8 +206,8 @@ std::vector<T> converted(std::span<const std::byte> data, const NpyHeader& heade
         return out;
     }
     if (header.shape.size() > 2)
-        throw DataError(fmt::format("{}: an array of {} dimensions in column order is not read", where,
-                                    header.shape.size()));
+        throw DataError(
+            fmt::format("{}: an array of {} dimensions in column order is not read", where, header.shape.size()));
     auto rows = static_cast<std::size_t>(header.shape[0]), cols = static_cast<std::size_t>(header.shape[1]);
     for (std::size_t r = 0; r < rows; ++r)
         for (std::size_t c = 0; c < cols; ++c) out[r * cols + c] = element(c * rows + r);

@@ -26,13 +26,20 @@ struct NpyHeader {
 NpyHeader parse_npy_header(std::span<const std::byte> file, const std::string& where);
 
 /// NumPy's type string of T.
-template <class T> constexpr const char* npy_descr = nullptr;
-template <> inline constexpr const char* npy_descr<float> = "<f4";
-template <> inline constexpr const char* npy_descr<double> = "<f8";
-template <> inline constexpr const char* npy_descr<std::int32_t> = "<i4";
-template <> inline constexpr const char* npy_descr<std::int64_t> = "<i8";
-template <> inline constexpr const char* npy_descr<std::uint8_t> = "|u1";
-template <> inline constexpr const char* npy_descr<Split> = "|u1";
+template <class T>
+constexpr const char* npy_descr = nullptr;
+template <>
+inline constexpr const char* npy_descr<float> = "<f4";
+template <>
+inline constexpr const char* npy_descr<double> = "<f8";
+template <>
+inline constexpr const char* npy_descr<std::int32_t> = "<i4";
+template <>
+inline constexpr const char* npy_descr<std::int64_t> = "<i8";
+template <>
+inline constexpr const char* npy_descr<std::uint8_t> = "|u1";
+template <>
+inline constexpr const char* npy_descr<Split> = "|u1";
 
 namespace detail {
 /// Parses the header and checks type, order (rows first) and file size.
@@ -80,7 +87,8 @@ public:
     const NpyHeader& header() const { return header_; }
     const std::vector<std::int64_t>& shape() const { return header_.shape; }
     /// The elements as T in row-major order. Throws DataError where a value does not fit, or is no number.
-    template <class T> std::vector<T> as() const;
+    template <class T>
+    std::vector<T> as() const;
 
 private:
     std::vector<std::byte> file_;

@@ -11,7 +11,8 @@
 namespace gnnbench {
 
 template <std::size_t A, std::size_t B>
-constexpr std::array<ParamDecl, A + B> joined(const std::array<ParamDecl, A>& a, const std::array<ParamDecl, B>& b) {
+constexpr std::array<ParamDecl, A + B> joined(const std::array<ParamDecl, A>& a,
+                                              const std::array<ParamDecl, B>& b) {
     std::array<ParamDecl, A + B> all{};
     for (std::size_t i = 0; i < A; ++i) all[i] = a[i];
     for (std::size_t i = 0; i < B; ++i) all[A + i] = b[i];
@@ -20,7 +21,8 @@ constexpr std::array<ParamDecl, A + B> joined(const std::array<ParamDecl, A>& a,
 
 /// Masks of one split, and the seed, of whatever is drawn at random.
 inline constexpr std::array<ParamDecl, 4> split_params{{
-    {"train_fraction", ParamType::real, "0.6", 0, 1, nullptr, "vertices in the train mask, where masks are made up"},
+    {"train_fraction", ParamType::real, "0.6", 0, 1, nullptr,
+     "vertices in the train mask, where masks are made up"},
     {"validation_fraction", ParamType::real, "0.2", 0, 1, nullptr, "vertices in the validation mask"},
     {"test_fraction", ParamType::real, "0.2", 0, 1, nullptr, "vertices in the test mask"},
     {"seed", ParamType::integer, "1", 0, 9e15, nullptr, "seed of everything drawn at random"},
@@ -28,12 +30,15 @@ inline constexpr std::array<ParamDecl, 4> split_params{{
 
 /// Of importers: what a file has of its own is never replaced.
 inline constexpr auto fill_params = joined(std::array<ParamDecl, 2>{{
-    {"features", ParamType::integer, "64", 1, 65536, nullptr, "random features per vertex, where the file has none"},
-    {"classes", ParamType::integer, "8", 1, 1000000, nullptr, "classes of random labels, where the file has none"},
-}}, split_params);
+                                               {"features", ParamType::integer, "64", 1, 65536, nullptr,
+                                                "random features per vertex, where the file has none"},
+                                               {"classes", ParamType::integer, "8", 1, 1000000, nullptr,
+                                                "classes of random labels, where the file has none"},
+                                           }},
+                                           split_params);
 
-/// Resolves a JSON object of scalars against declarations: defaults where a key is absent; SpecError, beginning with
-/// `what`, for an unknown key (with the nearest known one), a wrong type or a value out of range.
+/// Resolves a JSON object of scalars against declarations: defaults where a key is absent; SpecError, beginning
+/// with `what`, for an unknown key (with the nearest known one), a wrong type or a value out of range.
 Params resolve_params(std::span<const ParamDecl> declared, const nlohmann::json& given, const std::string& what);
 
 /// Every parameter with its value, typed.

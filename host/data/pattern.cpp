@@ -12,7 +12,9 @@ namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-std::int64_t take_next(std::int64_t& counter) { return std::atomic_ref(counter).fetch_add(1, std::memory_order_relaxed); }
+std::int64_t take_next(std::int64_t& counter) {
+    return std::atomic_ref(counter).fetch_add(1, std::memory_order_relaxed);
+}
 
 /// Sorts every row and drops its repeats; rows keep their places, lengths tell how much of each is left.
 std::vector<std::int64_t> sort_rows(std::int64_t vertices, const std::vector<std::int64_t>& start,

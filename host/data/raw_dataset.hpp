@@ -26,11 +26,11 @@ struct RawDataset {
     std::string name;
     RawGraph graph;
     std::int64_t feature_count = 0;
-    std::vector<float> features;        ///< [vertices × feature_count]
+    std::vector<float> features;  ///< [vertices × feature_count]
     std::int32_t classes = 0;
-    std::vector<std::int32_t> labels;   ///< length vertices; −1 where unknown
+    std::vector<std::int32_t> labels;  ///< length vertices; −1 where unknown
     std::int32_t splits = 0;
-    std::vector<Split> masks;           ///< [splits × vertices]
+    std::vector<Split> masks;  ///< [splits × vertices]
     std::vector<std::string> synthetic;
     std::string source;
     std::string licence = "unknown";

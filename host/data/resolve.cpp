@@ -30,36 +30,44 @@ struct Source {
     std::string format;  ///< of a path; empty: by its name
     std::string name;    ///< empty: derived
     int split = 0;
-    json rest;           ///< options or parameters
+    json rest;  ///< options or parameters
 };
 
 /// Removes a key of type text from the mapping.
 std::string take_text(json& mapping, const char* key) {
     if (!mapping.contains(key)) return {};
     auto value = mapping[key];
-    if (!value.is_string()) throw SpecError(fmt::format("dataset: '{}' is {}, allowed is text", key, value.dump()));
+    if (!value.is_string())
+        throw SpecError(fmt::format("dataset: '{}' is {}, allowed is text", key, value.dump()));
     mapping.erase(key);
     return value.get<std::string>();
 }
 
 Source take_apart(json mapping) {
-    if (!mapping.is_object()) throw SpecError(fmt::format("dataset: expected a mapping, found {}", mapping.dump()));
+    if (!mapping.is_object())
+        throw SpecError(fmt::format("dataset: expected a mapping, found {}", mapping.dump()));
     Source s;
     if (mapping.contains("split")) {
         if (!mapping["split"].is_number_integer() || mapping["split"] < 0)
-            throw SpecError(fmt::format("dataset: 'split' is {}, allowed are whole numbers from 0 on", mapping["split"].dump()));
+            throw SpecError(fmt::format("dataset: 'split' is {}, allowed are whole numbers from 0 on",
+                                        mapping["split"].dump()));
         s.split = mapping["split"].get<int>();
         mapping.erase("split");
     }
     int kinds = mapping.contains("store") + mapping.contains("path") + mapping.contains("generate");
     if (kinds != 1)
-        throw SpecError(fmt::format("dataset: expected one of the keys store, path and generate, found {} of them in {}", kinds,
-                                    mapping.dump()));
-    s.kind = mapping.contains("store") ? Source::Kind::store
-             : mapping.contains("path") ? Source::Kind::path : Source::Kind::generate;
-    s.value = take_text(mapping, s.kind == Source::Kind::store ? "store" : s.kind == Source::Kind::path ? "path" : "generate");
+        throw SpecError(
+            fmt::format("dataset: expected one of the keys store, path and generate, found {} of them in {}",
+                        kinds, mapping.dump()));
+    s.kind = mapping.contains("store")  ? Source::Kind::store
+             : mapping.contains("path") ? Source::Kind::path
+                                        : Source::Kind::generate;
+    s.value = take_text(mapping, s.kind == Source::Kind::store  ? "store"
+                                 : s.kind == Source::Kind::path ? "path"
+                                                                : "generate");
     if (s.kind == Source::Kind::store && !mapping.empty())
-        throw SpecError(fmt::format("dataset: unknown key '{}' beside store; only split is allowed there", mapping.begin().key()));
+        throw SpecError(fmt::format("dataset: unknown key '{}' beside store; only split is allowed there",
+                                    mapping.begin().key()));
     if (s.kind == Source::Kind::path) s.format = take_text(mapping, "format");
     s.name = take_text(mapping, "name");
     s.rest = std::move(mapping);
@@ -80,8 +88,8 @@ json import_identity(const Source& s, const json& options) {
         std::error_code cause;
         auto size = fs::file_size(file, cause);
         if (cause) throw DataError(fmt::format("cannot read {}: {}", file.string(), cause.message()));
-        files.push_back({fs::weakly_canonical(file).string(), size,
-                         fs::last_write_time(file).time_since_epoch().count()});
+        files.push_back(
+            {fs::weakly_canonical(file).string(), size, fs::last_write_time(file).time_since_epoch().count()});
     }
     return {{"format", s.format}, {"options", options}, {"files", files}, {"importers", 1}};
 }
@@ -92,8 +100,10 @@ std::pair<std::string, std::string> name_and_folder(const Source& s) {
     json identity;
     if (s.kind == Source::Kind::generate) {
         if (name.empty()) name = generated_name(s.value, s.rest);
-        auto params = resolve_params(generator_params(s.value), s.rest, fmt::format("parameters of generator {}", s.value));
-        identity = {{"generate", s.value}, {"version", generator_version(s.value)}, {"parameters", to_json(params)}};
+        auto params =
+            resolve_params(generator_params(s.value), s.rest, fmt::format("parameters of generator {}", s.value));
+        identity = {
+            {"generate", s.value}, {"version", generator_version(s.value)}, {"parameters", to_json(params)}};
     } else {
         if (!fs::exists(s.value)) throw DataError(fmt::format("dataset: there is no file {}", s.value));
         auto format = s.format.empty() ? detect_format(s.value) : s.format;
@@ -116,7 +126,8 @@ ResolvedDataset resolve(const Source& s, const Catalog& catalog) {
     }
     auto [name, folder] = name_and_folder(s);
     ResolvedDataset found{.name = name, .digest = {}, .store = catalog.folder() / folder, .split = s.split};
-    if (fs::exists(found.store / "manifest.json")) found.digest = read_manifest(found.store / "manifest.json").digest;
+    if (fs::exists(found.store / "manifest.json"))
+        found.digest = read_manifest(found.store / "manifest.json").digest;
     return found;
 }
 
@@ -127,16 +138,20 @@ public:
         auto path = store.parent_path() / fmt::format(".{}.lock", store.filename().string());
         descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
         if (descriptor_ < 0)
-            throw EnvironmentError(fmt::format("cannot write {}: {}; name another folder with --data-dir", path.string(),
-                                               std::strerror(errno)));
+            throw EnvironmentError(fmt::format("cannot write {}: {}; name another folder with --data-dir",
+                                               path.string(), std::strerror(errno)));
         if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
-        if (progress) progress(fmt::format("waiting for another process that makes {}", store.filename().string()));
+        if (progress)
+            progress(fmt::format("waiting for another process that makes {}", store.filename().string()));
         while (::flock(descriptor_, LOCK_EX) != 0)
-            if (errno != EINTR) throw EnvironmentError(fmt::format("cannot lock {}: {}", path.string(), std::strerror(errno)));
+            if (errno != EINTR)
+                throw EnvironmentError(fmt::format("cannot lock {}: {}", path.string(), std::strerror(errno)));
     }
     StoreLock(const StoreLock&) = delete;
     StoreLock& operator=(const StoreLock&) = delete;
-    ~StoreLock() { if (descriptor_ >= 0) ::close(descriptor_); }
+    ~StoreLock() {
+        if (descriptor_ >= 0) ::close(descriptor_);
+    }
 
 private:
     int descriptor_ = -1;
@@ -153,7 +168,8 @@ void remove_remains(const fs::path& store) {
 /// What the arrays' files look like without reading them.
 std::string file_stamp(const fs::path& store) {
     std::string stamp;
-    for (auto file : {"manifest.json", "indptr.npy", "indices.npy", "weights.npy", "features.npy", "labels.npy", "masks.npy"}) {
+    for (auto file : {"manifest.json", "indptr.npy", "indices.npy", "weights.npy", "features.npy", "labels.npy",
+                      "masks.npy"}) {
         std::error_code none;
         if (!fs::exists(store / file)) continue;
         stamp += fmt::format("{} {} {}\n", file, fs::file_size(store / file, none),
@@ -162,8 +178,8 @@ std::string file_stamp(const fs::path& store) {
     return stamp;
 }
 
-/// Checks a store through once: a file beside the arrays remembers what they looked like then. A store that we may not write to
-/// is checked every time.
+/// Checks a store through once: a file beside the arrays remembers what they looked like then. A store that we may
+/// not write to is checked every time.
 void check_once(const fs::path& path, const std::function<void(const std::string&)>& progress) {
     auto stamp = file_stamp(path);
     std::ifstream before(path / ".checked");
@@ -180,7 +196,9 @@ RawDataset make(const Source& s) {
 
 }  // namespace
 
-ResolvedDataset resolve_dataset(const json& source, const Catalog& catalog) { return resolve(take_apart(source), catalog); }
+ResolvedDataset resolve_dataset(const json& source, const Catalog& catalog) {
+    return resolve(take_apart(source), catalog);
+}
 
 ResolvedDataset ensure_dataset(const json& source, const Catalog& catalog,
                                const std::function<void(const std::string&)>& progress) {
@@ -192,8 +210,9 @@ ResolvedDataset ensure_dataset(const json& source, const Catalog& catalog,
         found = resolve(s, catalog);
         if (found.digest.empty()) {
             remove_remains(found.store);
-            if (progress) progress(fmt::format("{} dataset {}", s.kind == Source::Kind::generate ? "generating" : "importing",
-                                               found.name));
+            if (progress)
+                progress(fmt::format("{} dataset {}",
+                                     s.kind == Source::Kind::generate ? "generating" : "importing", found.name));
             auto data = make(s);
             data.name = found.name;
             found.digest = write_store(found.store, data).digest;
@@ -203,7 +222,8 @@ ResolvedDataset ensure_dataset(const json& source, const Catalog& catalog,
     check_once(found.store, progress);
     auto splits = read_manifest(found.store / "manifest.json").splits;
     if (found.split >= splits)
-        throw SpecError(fmt::format("dataset {} has splits 0 to {}; split {} was asked for", found.name, splits - 1, found.split));
+        throw SpecError(fmt::format("dataset {} has splits 0 to {}; split {} was asked for", found.name,
+                                    splits - 1, found.split));
     return found;
 }
 

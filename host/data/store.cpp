@@ -15,11 +15,17 @@ namespace fs = std::filesystem;
 namespace {
 
 ContentView content(const RawDataset& d) {
-    return {.graph = d.graph.view(), .feature_count = d.feature_count, .features = d.features, .classes = d.classes,
-            .labels = d.labels, .splits = d.splits, .masks = d.masks};
+    return {.graph = d.graph.view(),
+            .feature_count = d.feature_count,
+            .features = d.features,
+            .classes = d.classes,
+            .labels = d.labels,
+            .splits = d.splits,
+            .masks = d.masks};
 }
 
-void check_shape(const fs::path& file, const std::vector<std::int64_t>& found, std::vector<std::int64_t> expected) {
+void check_shape(const fs::path& file, const std::vector<std::int64_t>& found,
+                 std::vector<std::int64_t> expected) {
     if (found != expected)
         throw DataError(fmt::format("{}: its shape is ({}), the manifest asks for ({}); import the dataset again",
                                     file.string(), fmt::join(found, ", "), fmt::join(expected, ", ")));
@@ -28,12 +34,24 @@ void check_shape(const fs::path& file, const std::vector<std::int64_t>& found, s
 Manifest describe_content(const RawDataset& d) {
     auto graph = d.graph.view();
     auto symmetry = measure_symmetry(graph);
-    return {.name = d.name, .vertices = graph.vertices(), .edges = graph.edges(), .features = d.feature_count,
-            .classes = d.classes, .splits = d.splits, .weighted = !graph.weights.empty(),
-            .symmetric_pattern = symmetry.pattern, .symmetric_weights = symmetry.weights,
-            .self_loops = count_self_loops(graph), .listed_edges = d.graph.listed_edges,
-            .loops_dropped = d.graph.loops_dropped, .repeats_merged = d.graph.repeats_merged, .synthetic = d.synthetic,
-            .digest = content_digest(content(d)), .source = d.source, .licence = d.licence, .options = d.options};
+    return {.name = d.name,
+            .vertices = graph.vertices(),
+            .edges = graph.edges(),
+            .features = d.feature_count,
+            .classes = d.classes,
+            .splits = d.splits,
+            .weighted = !graph.weights.empty(),
+            .symmetric_pattern = symmetry.pattern,
+            .symmetric_weights = symmetry.weights,
+            .self_loops = count_self_loops(graph),
+            .listed_edges = d.graph.listed_edges,
+            .loops_dropped = d.graph.loops_dropped,
+            .repeats_merged = d.graph.repeats_merged,
+            .synthetic = d.synthetic,
+            .digest = content_digest(content(d)),
+            .source = d.source,
+            .licence = d.licence,
+            .options = d.options};
 }
 
 void write_arrays(const fs::path& folder, const RawDataset& d, const Manifest& m) {
@@ -56,8 +74,8 @@ void put_in_place(const fs::path& made, const fs::path& folder) {
     if (fs::exists(folder)) fs::rename(folder, aside, cause);
     if (!cause) fs::rename(made, folder, cause);
     if (cause)
-        throw EnvironmentError(fmt::format("cannot put the store in place at {}: {}", folder.string(),
-                                           cause.message()));
+        throw EnvironmentError(
+            fmt::format("cannot put the store in place at {}: {}", folder.string(), cause.message()));
     fs::remove_all(aside, cause);
 }
 
@@ -80,8 +98,10 @@ Store Store::open(const fs::path& folder) {
     map(s.masks_, "masks.npy", {m.splits, m.vertices});
     auto indptr = s.indptr_.values();
     if (m.vertices < 1 || indptr.front() != 0 || indptr.back() != m.edges)
-        throw DataError(fmt::format("{}: row pointers must run from 0 to {}, the number of entries; import the dataset "
-                                    "again", (folder / "indptr.npy").string(), m.edges));
+        throw DataError(
+            fmt::format("{}: row pointers must run from 0 to {}, the number of entries; import the dataset "
+                        "again",
+                        (folder / "indptr.npy").string(), m.edges));
     return s;
 }
 
@@ -90,20 +110,29 @@ DatasetView Store::view(int split) const {
         throw SpecError(fmt::format("dataset {} has splits 0 to {}; split {} was asked for", manifest_.name,
                                     manifest_.splits - 1, split));
     auto n = static_cast<std::size_t>(manifest_.vertices);
-    return {.name = manifest_.name, .graph = {indptr_.values(), indices_.values(), weights_.values()},
-            .feature_count = manifest_.features, .features = features_.values(), .classes = manifest_.classes,
-            .labels = labels_.values(), .split = masks_.values().subspan(static_cast<std::size_t>(split) * n, n)};
+    return {.name = manifest_.name,
+            .graph = {indptr_.values(), indices_.values(), weights_.values()},
+            .feature_count = manifest_.features,
+            .features = features_.values(),
+            .classes = manifest_.classes,
+            .labels = labels_.values(),
+            .split = masks_.values().subspan(static_cast<std::size_t>(split) * n, n)};
 }
 
 void Store::check() const {
     ContentView all{.graph = {indptr_.values(), indices_.values(), weights_.values()},
-                    .feature_count = manifest_.features, .features = features_.values(), .classes = manifest_.classes,
-                    .labels = labels_.values(), .splits = manifest_.splits, .masks = masks_.values()};
+                    .feature_count = manifest_.features,
+                    .features = features_.values(),
+                    .classes = manifest_.classes,
+                    .labels = labels_.values(),
+                    .splits = manifest_.splits,
+                    .masks = masks_.values()};
     check_content(all, path_.string());
     if (auto digest = content_digest(all); digest != manifest_.digest)
-        throw DataError(fmt::format("{}: its content has the digest {}, its manifest says {}; it was changed after it "
-                                    "was made: import or generate it again",
-                                    path_.string(), digest, manifest_.digest));
+        throw DataError(
+            fmt::format("{}: its content has the digest {}, its manifest says {}; it was changed after it "
+                        "was made: import or generate it again",
+                        path_.string(), digest, manifest_.digest));
 }
 
 Manifest write_store(const fs::path& folder, const RawDataset& data) {

@@ -17,8 +17,9 @@ void ArchiveCloser::operator()(archive* a) const { archive_read_free(a); }
 
 ByteStream::ByteStream(const std::filesystem::path& path) : archive_(archive_read_new()), path_(path.string()) {
     if (!std::filesystem::is_regular_file(path) || !std::ifstream(path))
-        throw DataError(fmt::format("cannot read {}: {}", path_, std::filesystem::exists(path) ? "it is no readable file"
-                                                                                             : "there is no such file"));
+        throw DataError(
+            fmt::format("cannot read {}: {}", path_,
+                        std::filesystem::exists(path) ? "it is no readable file" : "there is no such file"));
     auto a = archive_.get();
     archive_read_support_filter_gzip(a);
     archive_read_support_filter_zstd(a);
@@ -30,8 +31,10 @@ ByteStream::ByteStream(const std::filesystem::path& path) : archive_(archive_rea
     if (archive_read_open_filename(a, path_.c_str(), 1 << 20) != ARCHIVE_OK)
         throw DataError(fmt::format("cannot read {}: {}", path_, archive_error_string(a)));
     auto status = archive_read_next_header(a, &entry);
-    if (status == ARCHIVE_EOF) ended_ = true;
-    else if (status != ARCHIVE_OK) throw DataError(fmt::format("cannot read {}: {}", path_, archive_error_string(a)));
+    if (status == ARCHIVE_EOF)
+        ended_ = true;
+    else if (status != ARCHIVE_OK)
+        throw DataError(fmt::format("cannot read {}: {}", path_, archive_error_string(a)));
 }
 
 std::string_view ByteStream::next() {
@@ -40,11 +43,13 @@ std::string_view ByteStream::next() {
         std::size_t size = 0;
         la_int64_t offset = 0;
         auto status = archive_read_data_block(archive_.get(), &data, &size, &offset);
-        if (status == ARCHIVE_EOF) ended_ = true;
+        if (status == ARCHIVE_EOF)
+            ended_ = true;
         else if (status != ARCHIVE_OK)
             throw DataError(fmt::format("cannot read {} to its end: {}; the file is damaged or incomplete", path_,
                                         archive_error_string(archive_.get())));
-        else if (size > 0) return {static_cast<const char*>(data), size};
+        else if (size > 0)
+            return {static_cast<const char*>(data), size};
     }
     return {};
 }
@@ -78,8 +83,10 @@ bool LineReader::next(std::string_view& line) {
             rest_ = {};
             continue;
         }
-        if (carried_.empty()) line = rest_.substr(0, end);
-        else line = carried_ += rest_.substr(0, end);
+        if (carried_.empty())
+            line = rest_.substr(0, end);
+        else
+            line = carried_ += rest_.substr(0, end);
         rest_.remove_prefix(end + 1);
         break;
     }
@@ -115,7 +122,8 @@ std::int64_t parse_integer(std::string_view text, std::int64_t least, std::int64
     bool clean = bad == std::errc{} && end == text.data() + text.size();
     if (clean && number >= least && number <= most) return number;
     auto allowed = most == INT64_MAX ? fmt::format("from {} on", least) : fmt::format("{} to {}", least, most);
-    throw DataError(fmt::format("{}: {} is '{}', allowed are whole numbers {}", at.where(), what, shown(text), allowed));
+    throw DataError(
+        fmt::format("{}: {} is '{}', allowed are whole numbers {}", at.where(), what, shown(text), allowed));
 }
 
 float parse_number(std::string_view text, const LineReader& at, std::string_view what) {

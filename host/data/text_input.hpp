@@ -43,12 +43,13 @@ public:
 private:
     std::string path_;
     ByteStream stream_;
-    std::string_view rest_;   ///< of the stream's current piece
-    std::string carried_;     ///< a line that began in an earlier piece
+    std::string_view rest_;  ///< of the stream's current piece
+    std::string carried_;    ///< a line that began in an earlier piece
     std::int64_t line_number_ = 0;
 };
 
-/// Splits at blanks, tabs, commas and semicolons. Runs of blanks count once; so do other separators with blanks around.
+/// Splits at blanks, tabs, commas and semicolons. Runs of blanks count once; so do other separators with blanks
+/// around.
 void split_fields(std::string_view line, std::vector<std::string_view>& fields);
 
 bool is_blank(std::string_view line);
@@ -60,6 +61,8 @@ std::string shown(std::string_view text);
 std::int64_t parse_integer(std::string_view text, std::int64_t least, std::int64_t most, const LineReader& at,
                            std::string_view what);
 float parse_number(std::string_view text, const LineReader& at, std::string_view what);
-inline float parse_weight(std::string_view text, const LineReader& at) { return parse_number(text, at, "the weight"); }
+inline float parse_weight(std::string_view text, const LineReader& at) {
+    return parse_number(text, at, "the weight");
+}
 
 }  // namespace gnnbench

@@ -1,6 +1,7 @@
-// Degree-corrected stochastic block model (Karrer and Newman, Phys. Rev. E 83, 2011), drawn edge by edge: a vertex's expected
-// degree is proportional to its propensity θ, whose distribution is a power law; a fraction `mixing` of the edges
-// joins two communities. Features are their class' mean plus noise, so that averaging neighbours helps.
+// Degree-corrected stochastic block model (Karrer and Newman, Phys. Rev. E 83, 2011), drawn edge by edge: a
+// vertex's expected degree is proportional to its propensity θ, whose distribution is a power law; a fraction
+// `mixing` of the edges joins two communities. Features are their class' mean plus noise, so that averaging
+// neighbours helps.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -19,18 +20,27 @@ namespace gnnbench {
 
 namespace {
 
-constexpr auto params = joined(std::array<ParamDecl, 12>{{
-    vertices_param, average_degree_param,
-    {"communities", ParamType::integer, "0", 0, 1000000, nullptr, "communities; 0: as many as classes"},
-    {"exponent", ParamType::real, "2.5", 1.5, 100, nullptr, "of the power law of degrees; large values: all alike"},
-    {"max_degree", ParamType::real, "0", 0, 2147483647, nullptr,
-     "largest expected degree; 0: the root of the number of entries"},
-    {"mixing", ParamType::real, "0.2", 0, 1, nullptr, "fraction of edges between different communities"},
-    {"order", ParamType::choice, "random", 0, 0, "random|community", "order of vertices: at random, or communities in turn"},
-    directed_graph_param, features_param, classes_param,
-    {"signal", ParamType::real, "1", 0, 1000, nullptr, "length of a class' mean feature vector; the noise has 1 per feature"},
-    {"label_noise", ParamType::real, "0.1", 0, 1, nullptr, "vertices whose label is drawn at random, whatever their community"},
-}}, split_params);
+constexpr auto params = joined(
+    std::array<ParamDecl, 12>{{
+        vertices_param,
+        average_degree_param,
+        {"communities", ParamType::integer, "0", 0, 1000000, nullptr, "communities; 0: as many as classes"},
+        {"exponent", ParamType::real, "2.5", 1.5, 100, nullptr,
+         "of the power law of degrees; large values: all alike"},
+        {"max_degree", ParamType::real, "0", 0, 2147483647, nullptr,
+         "largest expected degree; 0: the root of the number of entries"},
+        {"mixing", ParamType::real, "0.2", 0, 1, nullptr, "fraction of edges between different communities"},
+        {"order", ParamType::choice, "random", 0, 0, "random|community",
+         "order of vertices: at random, or communities in turn"},
+        directed_graph_param,
+        features_param,
+        classes_param,
+        {"signal", ParamType::real, "1", 0, 1000, nullptr,
+         "length of a class' mean feature vector; the noise has 1 per feature"},
+        {"label_noise", ParamType::real, "0.1", 0, 1, nullptr,
+         "vertices whose label is drawn at random, whatever their community"},
+    }},
+    split_params);
 
 struct Blocks {
     std::vector<std::int32_t> community_of;  ///< length vertices
@@ -51,10 +61,14 @@ struct Setting {
 Setting setting_from(const Params& p) {
     auto n = p.integer("vertices");
     auto communities = p.integer("communities") > 0 ? p.integer("communities") : p.integer("classes");
-    Setting s{.vertices = n, .entries = wanted_entries(n, p.real("average_degree")),
-              .communities = static_cast<std::int32_t>(std::min(communities, n)), .exponent = p.real("exponent"),
-              .max_degree = p.real("max_degree"), .mixing = p.real("mixing"),
-              .by_community = p.choice("order") == "community", .directed = p.boolean("directed"),
+    Setting s{.vertices = n,
+              .entries = wanted_entries(n, p.real("average_degree")),
+              .communities = static_cast<std::int32_t>(std::min(communities, n)),
+              .exponent = p.real("exponent"),
+              .max_degree = p.real("max_degree"),
+              .mixing = p.real("mixing"),
+              .by_community = p.choice("order") == "community",
+              .directed = p.boolean("directed"),
               .seed = static_cast<std::uint64_t>(p.integer("seed"))};
     if (s.max_degree == 0) s.max_degree = std::sqrt(static_cast<double>(s.entries));
     if (s.communities == 1) s.mixing = 0;
@@ -89,9 +103,12 @@ std::vector<std::int32_t> assign_communities(const Setting& s) {
     for (std::int64_t v = 0; v < s.vertices; ++v) {
         auto& c = community[static_cast<std::size_t>(v)];
         auto word = draw(s.seed, Draw::graph, static_cast<std::uint64_t>(v), 0, DataDraw::community)[0];
-        if (s.by_community) c = static_cast<std::int32_t>(v * s.communities / s.vertices);
-        else if (v < s.communities) c = static_cast<std::int32_t>(v);
-        else c = static_cast<std::int32_t>(scaled(word, static_cast<std::uint64_t>(s.communities)));
+        if (s.by_community)
+            c = static_cast<std::int32_t>(v * s.communities / s.vertices);
+        else if (v < s.communities)
+            c = static_cast<std::int32_t>(v);
+        else
+            c = static_cast<std::int32_t>(scaled(word, static_cast<std::uint64_t>(s.communities)));
     }
     return community;
 }
@@ -107,14 +124,16 @@ Blocks build_blocks(const Setting& s) {
     auto theta = propensities(s);
     std::vector<double> member_theta(theta.size());
     for (std::int64_t v = 0; v < s.vertices; ++v) {
-        auto position = static_cast<std::size_t>(cursor[static_cast<std::size_t>(b.community_of[static_cast<std::size_t>(v)])]++);
+        auto position = static_cast<std::size_t>(
+            cursor[static_cast<std::size_t>(b.community_of[static_cast<std::size_t>(v)])]++);
         b.members[position] = static_cast<std::int32_t>(v);
         member_theta[position] = theta[static_cast<std::size_t>(v)];
     }
     std::vector<double> sums;
     for (std::size_t c = 0; c + 1 < b.first.size(); ++c) {
-        auto of_c = std::span(member_theta).subspan(static_cast<std::size_t>(b.first[c]),
-                                                    static_cast<std::size_t>(b.first[c + 1] - b.first[c]));
+        auto of_c = std::span(member_theta)
+                        .subspan(static_cast<std::size_t>(b.first[c]),
+                                 static_cast<std::size_t>(b.first[c + 1] - b.first[c]));
         b.inside.emplace_back(of_c);
         sums.push_back(std::accumulate(of_c.begin(), of_c.end(), 0.0));
     }
@@ -127,8 +146,8 @@ std::int32_t pick_member(const Blocks& b, std::int32_t community, std::uint32_t 
     return b.members[static_cast<std::size_t>(b.first[c] + b.inside[c].pick(slot, coin))];
 }
 
-/// Edge e: communities first, then an end in each by propensity. Three blocks of random words for each attempt; another where
-/// an edge between communities fell into one, or inside a community on one vertex twice.
+/// Edge e: communities first, then an end in each by propensity. Three blocks of random words for each attempt;
+/// another where an edge between communities fell into one, or inside a community on one vertex twice.
 void draw_edge(const Setting& s, const Blocks& b, std::int64_t e, std::int32_t& u, std::int32_t& v) {
     auto id = static_cast<std::uint64_t>(e);
     for (std::uint32_t attempt = 0; attempt < 32; ++attempt) {
@@ -156,15 +175,18 @@ std::vector<std::int32_t> noisy_labels(const Blocks& b, std::int32_t classes, do
 }
 
 /// x_v = μ_class(v) + noise, with ‖μ‖ ≈ signal and standard normal noise in every feature.
-std::vector<float> class_features(const Blocks& b, std::int64_t features, std::int32_t classes, double signal, std::uint64_t seed) {
+std::vector<float> class_features(const Blocks& b, std::int64_t features, std::int32_t classes, double signal,
+                                  std::uint64_t seed) {
     auto blocks = (features + 3) / 4;
     auto scale = static_cast<float>(signal / std::sqrt(static_cast<double>(features)));
     std::vector<float> means(static_cast<std::size_t>(classes * blocks * 4));
     float four[4];
     for (std::int64_t c = 0; c < classes; ++c)
         for (std::int64_t i = 0; i < blocks; ++i) {
-            normal_block(seed, static_cast<std::uint64_t>(c), static_cast<std::uint32_t>(i), DataDraw::class_mean, four);
-            for (int k = 0; k < 4; ++k) means[static_cast<std::size_t>((c * blocks + i) * 4 + k)] = scale * four[k];
+            normal_block(seed, static_cast<std::uint64_t>(c), static_cast<std::uint32_t>(i), DataDraw::class_mean,
+                         four);
+            for (int k = 0; k < 4; ++k)
+                means[static_cast<std::size_t>((c * blocks + i) * 4 + k)] = scale * four[k];
         }
     auto n = static_cast<std::int64_t>(b.community_of.size());
     std::vector<float> values(static_cast<std::size_t>(n * features));
@@ -172,7 +194,8 @@ std::vector<float> class_features(const Blocks& b, std::int64_t features, std::i
     for (std::int64_t v = 0; v < n; ++v) {
         const float* mean = means.data() + b.community_of[static_cast<std::size_t>(v)] % classes * blocks * 4;
         for (std::int64_t i = 0; i < blocks; ++i) {
-            normal_block(seed, static_cast<std::uint64_t>(v), static_cast<std::uint32_t>(i), DataDraw::noise, four);
+            normal_block(seed, static_cast<std::uint64_t>(v), static_cast<std::uint32_t>(i), DataDraw::noise,
+                         four);
             for (std::int64_t k = 4 * i; k < std::min(4 * i + 4, features); ++k)
                 values[static_cast<std::size_t>(v * features + k)] = mean[k] + four[k - 4 * i];
         }
@@ -188,9 +211,9 @@ RawDataset make(const Params& p) {
     auto s = setting_from(p);
     auto blocks = build_blocks(s);
     RawDataset data;
-    data.graph = draw_until(s.vertices, s.entries, s.directed, [&](std::int64_t e, std::int32_t& u, std::int32_t& v) {
-        draw_edge(s, blocks, e, u, v);
-    });
+    data.graph =
+        draw_until(s.vertices, s.entries, s.directed,
+                   [&](std::int64_t e, std::int32_t& u, std::int32_t& v) { draw_edge(s, blocks, e, u, v); });
     data.feature_count = p.integer("features");
     data.classes = static_cast<std::int32_t>(p.integer("classes"));
     data.features = class_features(blocks, data.feature_count, data.classes, p.real("signal"), s.seed);
@@ -201,7 +224,12 @@ RawDataset make(const Params& p) {
 
 }  // namespace
 
-const GeneratorKind dcsbm_generator{"dcsbm", "degree-corrected stochastic block model: power-law degrees, communities, "
-                                             "features that tell a vertex's class", 1, params, label, make};
+const GeneratorKind dcsbm_generator{"dcsbm",
+                                    "degree-corrected stochastic block model: power-law degrees, communities, "
+                                    "features that tell a vertex's class",
+                                    1,
+                                    params,
+                                    label,
+                                    make};
 
 }  // namespace gnnbench

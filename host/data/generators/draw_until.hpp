@@ -7,9 +7,10 @@
 
 namespace gnnbench {
 
-/// A graph of about `entries` stored entries out of draw_edge(e, u, v), which gives edge e = 0, 1, … and may depend on nothing
-/// else. Loops and repeats do not count, so further rounds draw what is missing; it ends within 0.2%, or after 12
-/// rounds where a graph is too dense for its shape (what it has then is counted in the manifest).
+/// A graph of about `entries` stored entries out of draw_edge(e, u, v), which gives edge e = 0, 1, … and may
+/// depend on nothing else. Loops and repeats do not count, so further rounds draw what is missing; it ends within
+/// 0.2%, or after 12 rounds where a graph is too dense for its shape (what it has then is counted in the
+/// manifest).
 template <class DrawEdge>
 RawGraph draw_until(std::int64_t vertices, std::int64_t entries, bool directed, DrawEdge draw_edge) {
     RawGraph graph;

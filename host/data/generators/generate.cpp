@@ -28,7 +28,8 @@ const GeneratorKind& kind_named(std::string_view name) {
     auto known = generator_kinds();
     auto near = nearest_word(std::string(name), known);
     throw SpecError(fmt::format("unknown generator '{}'{}; known are {}", name,
-                                near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near), fmt::join(known, ", ")));
+                                near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near),
+                                fmt::join(known, ", ")));
 }
 
 }  // namespace

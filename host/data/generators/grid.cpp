@@ -1,5 +1,5 @@
-// A road-like mesh: a lattice with some streets missing and some diagonals, its vertices in natural order, the short side
-// first, so that neighbours have near ids.
+// A road-like mesh: a lattice with some streets missing and some diagonals, its vertices in natural order, the
+// short side first, so that neighbours have near ids.
 #include <array>
 
 #include <fmt/format.h>
@@ -15,14 +15,19 @@ namespace gnnbench {
 
 namespace {
 
-constexpr auto params = joined(std::array<ParamDecl, 8>{{
-    {"width", ParamType::integer, "400", 1, 2147483647, nullptr, "vertices along the long side"},
-    {"height", ParamType::integer, "50", 1, 2147483647, nullptr, "vertices along the short side, whose ids are consecutive"},
-    {"missing", ParamType::real, "0.1", 0, 1, nullptr, "fraction of lattice edges left out"},
-    {"diagonals", ParamType::real, "0.05", 0, 1, nullptr, "fraction of squares crossed by a diagonal"},
-    {"order", ParamType::choice, "natural", 0, 0, "natural|random", "order of vertices"},
-    directed_graph_param, features_param, classes_param,
-}}, split_params);
+constexpr auto params =
+    joined(std::array<ParamDecl, 8>{{
+               {"width", ParamType::integer, "400", 1, 2147483647, nullptr, "vertices along the long side"},
+               {"height", ParamType::integer, "50", 1, 2147483647, nullptr,
+                "vertices along the short side, whose ids are consecutive"},
+               {"missing", ParamType::real, "0.1", 0, 1, nullptr, "fraction of lattice edges left out"},
+               {"diagonals", ParamType::real, "0.05", 0, 1, nullptr, "fraction of squares crossed by a diagonal"},
+               {"order", ParamType::choice, "natural", 0, 0, "natural|random", "order of vertices"},
+               directed_graph_param,
+               features_param,
+               classes_param,
+           }},
+           split_params);
 
 struct Lattice {
     std::int64_t width, height;
@@ -45,21 +50,25 @@ void edges_from(const Lattice& l, std::int64_t x, std::int64_t y, Add add) {
     if (up && unit_interval(words[0]) >= l.missing) way(v, v + 1, words[0]);
     if (right && unit_interval(words[1]) >= l.missing) way(v, v + l.height, words[1]);
     if (!up || !right || unit_interval(words[2]) >= l.diagonals) return;
-    if (words[3] % 2 == 0) way(v, v + l.height + 1, words[2]);
-    else way(v + 1, v + l.height, words[2]);
+    if (words[3] % 2 == 0)
+        way(v, v + l.height + 1, words[2]);
+    else
+        way(v + 1, v + l.height, words[2]);
 }
 
-std::string label(const Params& p) {
-    return fmt::format("grid-{}x{}", p.integer("width"), p.integer("height"));
-}
+std::string label(const Params& p) { return fmt::format("grid-{}x{}", p.integer("width"), p.integer("height")); }
 
 RawDataset make(const Params& p) {
-    Lattice l{.width = p.integer("width"), .height = p.integer("height"), .missing = p.real("missing"),
-              .diagonals = p.real("diagonals"), .directed = p.boolean("directed"),
+    Lattice l{.width = p.integer("width"),
+              .height = p.integer("height"),
+              .missing = p.real("missing"),
+              .diagonals = p.real("diagonals"),
+              .directed = p.boolean("directed"),
               .seed = static_cast<std::uint64_t>(p.integer("seed"))};
     if (l.width > INT32_MAX / l.height)
-        throw SpecError(fmt::format("parameters of generator grid: width × height is {} × {}, at most {} vertices are allowed",
-                                    l.width, l.height, INT32_MAX));
+        throw SpecError(
+            fmt::format("parameters of generator grid: width × height is {} × {}, at most {} vertices are allowed",
+                        l.width, l.height, INT32_MAX));
     auto n = l.width * l.height;
     std::vector<std::int32_t> source, target, ids;
     if (p.choice("order") == "random") ids = shuffled_ids(n, l.seed);
@@ -77,6 +86,7 @@ RawDataset make(const Params& p) {
 
 }  // namespace
 
-const GeneratorKind grid_generator{"grid", "road-like lattice, long and thin, random features and labels", 1, params, label, make};
+const GeneratorKind grid_generator{
+    "grid", "road-like lattice, long and thin, random features and labels", 1, params, label, make};
 
 }  // namespace gnnbench

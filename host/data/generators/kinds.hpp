@@ -15,19 +15,28 @@ struct GeneratorKind {
     const char* summary;
     int version;
     std::span<const ParamDecl> params;
-    std::string (*label)(const Params&);     ///< with its size: "dcsbm-20000x40"
-    RawDataset (*make)(const Params&);  ///< the caller fills in what it leaves empty
+    std::string (*label)(const Params&);  ///< with its size: "dcsbm-20000x40"
+    RawDataset (*make)(const Params&);    ///< the caller fills in what it leaves empty
 };
 
 extern const GeneratorKind dcsbm_generator, rmat_generator, grid_generator;
 
-inline constexpr ParamDecl vertices_param{"vertices", ParamType::integer, "20000", 1, 2147483647, nullptr, "vertices"};
-inline constexpr ParamDecl average_degree_param{"average_degree", ParamType::real, "40", 0, 100000, nullptr,
-                                                "stored entries per vertex (an undirected edge is two); repeats are drawn "
-                                                "again until it is nearly reached"};
-inline constexpr ParamDecl directed_graph_param{"directed", ParamType::boolean, "false", 0, 0, nullptr,
-                                                "whether u to v comes without v to u"};
-inline constexpr ParamDecl features_param{"features", ParamType::integer, "64", 1, 65536, nullptr, "features per vertex"};
-inline constexpr ParamDecl classes_param{"classes", ParamType::integer, "8", 1, 1000000, nullptr, "classes of labels"};
+inline constexpr ParamDecl vertices_param{"vertices", ParamType::integer, "20000", 1, 2147483647,
+                                          nullptr,    "vertices"};
+inline constexpr ParamDecl average_degree_param{
+    "average_degree",
+    ParamType::real,
+    "40",
+    0,
+    100000,
+    nullptr,
+    "stored entries per vertex (an undirected edge is two); repeats are drawn "
+    "again until it is nearly reached"};
+inline constexpr ParamDecl directed_graph_param{
+    "directed", ParamType::boolean, "false", 0, 0, nullptr, "whether u to v comes without v to u"};
+inline constexpr ParamDecl features_param{"features", ParamType::integer,   "64", 1, 65536,
+                                          nullptr,    "features per vertex"};
+inline constexpr ParamDecl classes_param{"classes", ParamType::integer, "8", 1, 1000000,
+                                         nullptr,   "classes of labels"};
 
 }  // namespace gnnbench

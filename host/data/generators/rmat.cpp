@@ -16,16 +16,22 @@ namespace gnnbench {
 
 namespace {
 
-constexpr auto params = joined(std::array<ParamDecl, 10>{{
-    vertices_param,
-    {"scale", ParamType::integer, "0", 0, 30, nullptr, "2^scale vertices; 0: as `vertices` says"},
-    average_degree_param,
-    {"a", ParamType::real, "0.57", 0, 1, nullptr, "probability of the upper left quadrant; the lower right one's is the rest"},
-    {"b", ParamType::real, "0.19", 0, 1, nullptr, "probability of the upper right quadrant"},
-    {"c", ParamType::real, "0.19", 0, 1, nullptr, "probability of the lower left quadrant"},
-    {"order", ParamType::choice, "random", 0, 0, "random|degree", "order of vertices: at random, or as drawn (hubs first)"},
-    directed_graph_param, features_param, classes_param,
-}}, split_params);
+constexpr auto params =
+    joined(std::array<ParamDecl, 10>{{
+               vertices_param,
+               {"scale", ParamType::integer, "0", 0, 30, nullptr, "2^scale vertices; 0: as `vertices` says"},
+               average_degree_param,
+               {"a", ParamType::real, "0.57", 0, 1, nullptr,
+                "probability of the upper left quadrant; the lower right one's is the rest"},
+               {"b", ParamType::real, "0.19", 0, 1, nullptr, "probability of the upper right quadrant"},
+               {"c", ParamType::real, "0.19", 0, 1, nullptr, "probability of the lower left quadrant"},
+               {"order", ParamType::choice, "random", 0, 0, "random|degree",
+                "order of vertices: at random, or as drawn (hubs first)"},
+               directed_graph_param,
+               features_param,
+               classes_param,
+           }},
+           split_params);
 
 struct Quadrants {
     double a, b, c;
@@ -41,7 +47,9 @@ void draw_edge(const Quadrants& q, std::int64_t e, std::int32_t& u, std::int32_t
         row = col = 0;
         std::array<std::uint32_t, 4> words{};
         for (unsigned level = 0; level < q.levels; ++level) {
-            if (level % 4 == 0) words = draw(q.seed, Draw::graph, static_cast<std::uint64_t>(e), level / 4, DataDraw::edge, attempt);
+            if (level % 4 == 0)
+                words =
+                    draw(q.seed, Draw::graph, static_cast<std::uint64_t>(e), level / 4, DataDraw::edge, attempt);
             double x = unit_interval(words[level % 4]);
             bool right = x >= q.a && (x < q.a + q.b || x >= q.a + q.b + q.c), lower = x >= q.a + q.b;
             row = 2 * row + lower;
@@ -60,15 +68,18 @@ std::int64_t vertices_of(const Params& p) {
     return scale > 0 ? std::int64_t{1} << scale : p.integer("vertices");
 }
 
-std::string label(const Params& p) {
-    return fmt::format("rmat-{}x{}", vertices_of(p), p.real("average_degree"));
-}
+std::string label(const Params& p) { return fmt::format("rmat-{}x{}", vertices_of(p), p.real("average_degree")); }
 
 RawDataset make(const Params& p) {
-    Quadrants q{.a = p.real("a"), .b = p.real("b"), .c = p.real("c"), .levels = 0, .vertices = vertices_of(p),
+    Quadrants q{.a = p.real("a"),
+                .b = p.real("b"),
+                .c = p.real("c"),
+                .levels = 0,
+                .vertices = vertices_of(p),
                 .seed = static_cast<std::uint64_t>(p.integer("seed"))};
     if (q.a + q.b + q.c > 1)
-        throw SpecError(fmt::format("parameters of generator rmat: a + b + c is {}, allowed is at most 1", q.a + q.b + q.c));
+        throw SpecError(
+            fmt::format("parameters of generator rmat: a + b + c is {}, allowed is at most 1", q.a + q.b + q.c));
     while ((std::int64_t{1} << q.levels) < q.vertices) ++q.levels;
     bool as_drawn = p.choice("order") == "degree", directed = p.boolean("directed");
     auto ids = as_drawn ? std::vector<std::int32_t>() : shuffled_ids(q.vertices, q.seed);
@@ -85,6 +96,7 @@ RawDataset make(const Params& p) {
 
 }  // namespace
 
-const GeneratorKind rmat_generator{"rmat", "R-MAT: self-similar power law, random features and labels", 1, params, label, make};
+const GeneratorKind rmat_generator{
+    "rmat", "R-MAT: self-similar power law, random features and labels", 1, params, label, make};
 
 }  // namespace gnnbench

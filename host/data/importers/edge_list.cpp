@@ -14,16 +14,23 @@ namespace gnnbench {
 
 namespace {
 
-constexpr auto params = joined(std::array<ParamDecl, 9>{{
-    directed_param("true"), loops_param, repeats_param, reverse_param,
-    {"ids", ParamType::choice, "compact", 0, 0, "compact|keep",
-     "compact numbers the ids that occur, in ascending order; keep takes them as they are"},
-    {"first_id", ParamType::integer, "0", 0, 1, nullptr, "with ids: keep, whether ids count from 0 or 1"},
-    {"vertices", ParamType::integer, "0", 0, 2147483647, nullptr, "with ids: keep, how many; 0: up to the largest id"},
-    {"weights", ParamType::choice, "auto", 0, 0, "auto|third|ignore",
-     "third reads column 3 as weight; ignore skips further columns; auto admits two columns only"},
-    {"skip_lines", ParamType::integer, "0", 0, 1000000, nullptr, "lines before the first edge, such as a header"},
-}}, fill_params);
+constexpr auto params = joined(
+    std::array<ParamDecl, 9>{{
+        directed_param("true"),
+        loops_param,
+        repeats_param,
+        reverse_param,
+        {"ids", ParamType::choice, "compact", 0, 0, "compact|keep",
+         "compact numbers the ids that occur, in ascending order; keep takes them as they are"},
+        {"first_id", ParamType::integer, "0", 0, 1, nullptr, "with ids: keep, whether ids count from 0 or 1"},
+        {"vertices", ParamType::integer, "0", 0, 2147483647, nullptr,
+         "with ids: keep, how many; 0: up to the largest id"},
+        {"weights", ParamType::choice, "auto", 0, 0, "auto|third|ignore",
+         "third reads column 3 as weight; ignore skips further columns; auto admits two columns only"},
+        {"skip_lines", ParamType::integer, "0", 0, 1000000, nullptr,
+         "lines before the first edge, such as a header"},
+    }},
+    fill_params);
 
 /// Edges by the ids of the file.
 struct ListedIds {
@@ -32,14 +39,16 @@ struct ListedIds {
     std::vector<std::int64_t> line;
 };
 
-void check_columns(std::size_t found, const std::string& weights, const LineReader& reader, std::string_view text) {
+void check_columns(std::size_t found, const std::string& weights, const LineReader& reader,
+                   std::string_view text) {
     if (found < 2 || (weights == "third" && found < 3))
         throw DataError(fmt::format("{}: expected two vertex ids{}, found '{}'", reader.where(),
                                     weights == "third" ? " and a weight" : "", shown(text)));
     if (weights == "auto" && found > 2)
-        throw DataError(fmt::format("{}: expected two vertex ids, found {} columns in '{}'; say `weights: third` if the "
-                                    "third is the edge's weight, `weights: ignore` if it is not", reader.where(), found,
-                                    shown(text)));
+        throw DataError(
+            fmt::format("{}: expected two vertex ids, found {} columns in '{}'; say `weights: third` if the "
+                        "third is the edge's weight, `weights: ignore` if it is not",
+                        reader.where(), found, shown(text)));
 }
 
 std::int64_t parse_id(std::string_view text, const LineReader& reader) {
@@ -81,7 +90,8 @@ std::vector<std::int64_t> distinct(const ListedIds& ids) {
 void number_compactly(const ListedIds& ids, EdgeList& edges) {
     auto all = distinct(ids);
     if (all.size() > INT32_MAX)
-        throw DataError(fmt::format("{}: it has {} vertices, at most {} are allowed", edges.file, all.size(), INT32_MAX));
+        throw DataError(
+            fmt::format("{}: it has {} vertices, at most {} are allowed", edges.file, all.size(), INT32_MAX));
     edges.vertices = static_cast<std::int64_t>(all.size());
     auto number = [&](std::int64_t id) {
         // The usual case, ids 0 … n−1, needs no search.
@@ -100,9 +110,10 @@ void number_as_listed(const ListedIds& ids, const Params& p, EdgeList& edges) {
         for (auto id : *side) {
             largest = std::max(largest, id);
             if (id < first || id - first >= (given > 0 ? given : std::int64_t{INT32_MAX}))
-                throw DataError(fmt::format("{}: vertex id {}; with `ids: keep`, `first_id: {}` allowed are {} to {}. `ids: "
-                                            "compact` takes any", edges.file, id, first, first,
-                                            first + (given > 0 ? given : std::int64_t{INT32_MAX}) - 1));
+                throw DataError(fmt::format(
+                    "{}: vertex id {}; with `ids: keep`, `first_id: {}` allowed are {} to {}. `ids: "
+                    "compact` takes any",
+                    edges.file, id, first, first, first + (given > 0 ? given : std::int64_t{INT32_MAX}) - 1));
         }
     edges.vertices = given > 0 ? given : largest - first + 1;
     auto number = [&](std::int64_t id) { return static_cast<std::int32_t>(id - first); };
@@ -114,8 +125,10 @@ RawDataset read(const std::filesystem::path& path, const Params& p) {
     auto ids = read_ids(path, p);
     EdgeList edges;
     edges.file = path.string();
-    if (p.choice("ids") == "compact") number_compactly(ids, edges);
-    else number_as_listed(ids, p, edges);
+    if (p.choice("ids") == "compact")
+        number_compactly(ids, edges);
+    else
+        number_as_listed(ids, p, edges);
     edges.weight = std::move(ids.weight);
     edges.line = std::move(ids.line);
     RawDataset data;
@@ -128,7 +141,8 @@ constexpr const char* endings[] = {".txt", ".tsv", ".csv", ".edges", ".el", ".ed
 }  // namespace
 
 const ImportFormat edge_list_format{
-    "edge-list", "text, a line \"u v\" or \"u v weight\" for each edge (.txt .tsv .csv .edges .el .edgelist; .gz .zst too)",
+    "edge-list",
+    "text, a line \"u v\" or \"u v weight\" for each edge (.txt .tsv .csv .edges .el .edgelist; .gz .zst too)",
     params, [](const std::filesystem::path& path) { return ends_with_any(path, endings); }, read};
 
 }  // namespace gnnbench

@@ -33,14 +33,24 @@ Loops loops_policy(const Params& params);      ///< parameter "loops"
 Repeats repeats_policy(const Params& params);  ///< parameter "repeats"
 
 /// What formats whose edges have a direction share. `reverse` is applied to the list before it is built.
-inline constexpr ParamDecl loops_param{"loops", ParamType::choice, "keep", 0, 0, "keep|drop",
-                                       "what to do with edges from a vertex to itself"};
-inline constexpr ParamDecl repeats_param{"repeats", ParamType::choice, "drop", 0, 0, "drop|sum|error",
+inline constexpr ParamDecl loops_param{
+    "loops", ParamType::choice, "keep", 0, 0, "keep|drop", "what to do with edges from a vertex to itself"};
+inline constexpr ParamDecl repeats_param{"repeats",
+                                         ParamType::choice,
+                                         "drop",
+                                         0,
+                                         0,
+                                         "drop|sum|error",
                                          "an edge listed again: counts once, adds its weight, or is an error"};
-inline constexpr ParamDecl reverse_param{"reverse", ParamType::boolean, "false", 0, 0, nullptr,
-                                         "take every listed edge u v as v to u"};
+inline constexpr ParamDecl reverse_param{
+    "reverse", ParamType::boolean, "false", 0, 0, nullptr, "take every listed edge u v as v to u"};
 constexpr ParamDecl directed_param(const char* default_value) {
-    return {"directed", ParamType::boolean, default_value, 0, 0, nullptr,
+    return {"directed",
+            ParamType::boolean,
+            default_value,
+            0,
+            0,
+            nullptr,
             "an edge u v lets v aggregate from u; if false, u also from v"};
 }
 RawGraph build_listed(EdgeList edges, const Params& params);  ///< by all four parameters above

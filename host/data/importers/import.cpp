@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
+#include <stdexcept>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -20,8 +22,8 @@ namespace {
 
 // Order matters where names overlap: ind.cora.graph is Planetoid's, not METIS'.
 std::span<const ImportFormat* const> formats() {
-    static constexpr std::array all{&planetoid_format, &linqs_format, &npz_format, &matrix_market_format, &metis_format,
-                                    &edge_list_format};
+    static constexpr std::array all{&planetoid_format,     &linqs_format, &npz_format,
+                                    &matrix_market_format, &metis_format, &edge_list_format};
     return all;
 }
 
@@ -31,13 +33,26 @@ const ImportFormat& format_named(std::string_view name) {
     auto known = importer_formats();
     auto near = nearest_word(std::string(name), known);
     throw SpecError(fmt::format("unknown dataset format '{}'{}; known are {}", name,
-                                near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near), fmt::join(known, ", ")));
+                                near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near),
+                                fmt::join(known, ", ")));
 }
 
 fs::path without_compression(const fs::path& path) {
     for (auto ending : {".gz", ".zst", ".xz", ".bz2"})
         if (path.extension() == ending) return fs::path(path).replace_extension();
     return path;
+}
+
+RawDataset read_input(const ImportFormat& format, const fs::path& path, const Params& params) {
+    try {
+        return format.read(path, params);
+    } catch (const std::bad_alloc&) {
+        throw EnvironmentError(
+            fmt::format("{}: this machine has not enough memory for what the file promises", path.string()));
+    } catch (const std::length_error&) {
+        throw DataError(
+            fmt::format("{}: it promises more than any memory holds; the file is damaged", path.string()));
+    }
 }
 
 }  // namespace
@@ -58,15 +73,16 @@ std::string detect_format(const fs::path& path) {
         if (f->recognises(path)) return f->name;
     std::vector<std::string> known;
     for (auto f : formats()) known.push_back(fmt::format("  {}: {}", f->name, f->summary));
-    throw DataError(fmt::format("{}: its name does not tell its format; say `format:` with one of\n{}", path.string(),
-                                fmt::join(known, "\n")));
+    throw DataError(fmt::format("{}: its name does not tell its format; say `format:` with one of\n{}",
+                                path.string(), fmt::join(known, "\n")));
 }
 
 RawDataset import_file(const fs::path& path, const std::string& format, const nlohmann::json& options) {
     const auto& chosen = format_named(format.empty() ? detect_format(path) : format);
-    auto params = resolve_params(chosen.params, options, fmt::format("options of {} ({})", path.string(), chosen.name));
+    auto params =
+        resolve_params(chosen.params, options, fmt::format("options of {} ({})", path.string(), chosen.name));
     auto fill = fill_spec(params);
-    auto data = chosen.read(path, params);
+    auto data = read_input(chosen, path, params);
     if (data.graph.vertices() == 0)
         throw DataError(fmt::format("{}: it has no vertices; a dataset needs one at least", path.string()));
     if (data.name.empty()) data.name = input_name(path);

@@ -19,8 +19,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr auto params = joined(std::array<ParamDecl, 4>{{directed_param("false"), loops_param, repeats_param, reverse_param}},
-                               fill_params);
+constexpr auto params = joined(
+    std::array<ParamDecl, 4>{{directed_param("false"), loops_param, repeats_param, reverse_param}}, fill_params);
 constexpr const char* cites_endings[] = {".cites"};
 constexpr const char* content_endings[] = {".content"};
 
@@ -42,8 +42,9 @@ std::vector<fs::path> both_files(const fs::path& path) {
         if (ends_with_any(item.path(), cites_endings)) cites = item.path();
     }
     if (content.empty() || cites.empty())
-        throw DataError(fmt::format("{}: LINQS' format needs a .cites and a .content file (or .content.zst, .gz), there is no {}",
-                                    path.string(), content.empty() ? ".content" : ".cites"));
+        throw DataError(fmt::format(
+            "{}: LINQS' format needs a .cites and a .content file (or .content.zst, .gz), there is no {}",
+            path.string(), content.empty() ? ".content" : ".cites"));
     return {content, cites};
 }
 
@@ -56,9 +57,9 @@ Papers read_papers(const fs::path& path) {
         split_fields(text, fields);
         if (papers.class_of.empty()) papers.feature_count = fields.size() < 3 ? 0 : fields.size() - 2;
         if (fields.size() < 3 || fields.size() != papers.feature_count + 2)
-            throw DataError(fmt::format("{}: expected a paper, {} features and a class, found {} columns", reader.where(),
-                                        papers.feature_count ? std::to_string(papers.feature_count) : "at least one",
-                                        fields.size()));
+            throw DataError(fmt::format(
+                "{}: expected a paper, {} features and a class, found {} columns", reader.where(),
+                papers.feature_count ? std::to_string(papers.feature_count) : "at least one", fields.size()));
         auto id = static_cast<std::int32_t>(papers.class_of.size());
         if (!papers.number.emplace(fields.front(), id).second)
             throw DataError(fmt::format("{}: paper {} is listed a second time", reader.where(), fields.front()));
@@ -85,7 +86,8 @@ EdgeList read_citations(const fs::path& path, const Papers& papers) {
         if (is_blank(text)) continue;
         split_fields(text, fields);
         if (fields.size() != 2)
-            throw DataError(fmt::format("{}: expected a cited and a citing paper, found '{}'", reader.where(), shown(text)));
+            throw DataError(
+                fmt::format("{}: expected a cited and a citing paper, found '{}'", reader.where(), shown(text)));
         edges.target.push_back(number(fields[0]));
         edges.source.push_back(number(fields[1]));
         edges.line.push_back(reader.line_number());
@@ -111,14 +113,14 @@ RawDataset read(const fs::path& path, const Params& p) {
 bool recognises(const fs::path& path) {
     if (ends_with_any(path, cites_endings) || ends_with_any(path, content_endings)) return true;
     std::error_code none;
-    return std::ranges::any_of(fs::directory_iterator(path, none), [](const auto& item) {
-        return ends_with_any(item.path(), cites_endings);
-    });
+    return std::ranges::any_of(fs::directory_iterator(path, none),
+                               [](const auto& item) { return ends_with_any(item.path(), cites_endings); });
 }
 
 }  // namespace
 
-const ImportFormat linqs_format{"linqs", "LINQS citation set (.cites with .content beside it, or their folder)", params, recognises,
-                                read, both_files};
+const ImportFormat linqs_format{"linqs", "LINQS citation set (.cites with .content beside it, or their folder)",
+                                params,  recognises,
+                                read,    both_files};
 
 }  // namespace gnnbench

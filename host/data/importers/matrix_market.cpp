@@ -1,5 +1,6 @@
-// Matrix Market, coordinate form: a banner "%%MatrixMarket matrix coordinate FIELD SYMMETRY", comments, "rows columns
-// entries", then "i j [value]" counted from 1. As in the SuiteSparse collection, entry (i, j) is an edge from i to j.
+// Matrix Market, coordinate form: a banner "%%MatrixMarket matrix coordinate FIELD SYMMETRY", comments, "rows
+// columns entries", then "i j [value]" counted from 1. As in the SuiteSparse collection, entry (i, j) is an edge
+// from i to j.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -17,9 +18,14 @@ namespace gnnbench {
 namespace {
 
 constexpr auto params = joined(std::array<ParamDecl, 5>{{
-    directed_param("true"), loops_param, repeats_param, reverse_param,
-    {"weights", ParamType::choice, "auto", 0, 0, "auto|ignore", "auto keeps the values as weights, where there are any"},
-}}, fill_params);
+                                   directed_param("true"),
+                                   loops_param,
+                                   repeats_param,
+                                   reverse_param,
+                                   {"weights", ParamType::choice, "auto", 0, 0, "auto|ignore",
+                                    "auto keeps the values as weights, where there are any"},
+                               }},
+                               fill_params);
 
 struct Banner {
     bool valued = false, symmetric = false;
@@ -32,11 +38,13 @@ Banner read_banner(LineReader& reader) {
     std::vector<std::string> lower;
     for (auto word : words) {
         lower.emplace_back(word);
-        std::ranges::transform(lower.back(), lower.back().begin(), [](unsigned char c) { return std::tolower(c); });
+        std::ranges::transform(lower.back(), lower.back().begin(),
+                               [](unsigned char c) { return std::tolower(c); });
     }
     if (lower.size() != 5 || lower[0] != "%%matrixmarket")
-        throw DataError(fmt::format("{}:1: expected \"%%MatrixMarket matrix coordinate field symmetry\", found '{}'",
-                                    reader.path(), shown(text)));
+        throw DataError(
+            fmt::format("{}:1: expected \"%%MatrixMarket matrix coordinate field symmetry\", found '{}'",
+                        reader.path(), shown(text)));
     auto allow = [&](std::size_t i, std::initializer_list<const char*> known, const char* listed) {
         if (std::ranges::find(known, lower[i]) == known.end())
             throw DataError(fmt::format("{}:1: '{}' is not read; allowed is {}", reader.path(), words[i], listed));
@@ -56,7 +64,8 @@ bool next_line(LineReader& reader, std::string_view& text) {
 }
 
 /// A symmetric file holds the lower triangle; the upper one follows from it.
-void add_entry(EdgeList& edges, std::int64_t i, std::int64_t j, const float* value, bool mirrored, std::int64_t line) {
+void add_entry(EdgeList& edges, std::int64_t i, std::int64_t j, const float* value, bool mirrored,
+               std::int64_t line) {
     for (bool mirror : {false, true}) {
         if (mirror && (!mirrored || i == j)) break;
         edges.source.push_back(static_cast<std::int32_t>((mirror ? j : i) - 1));
@@ -72,13 +81,16 @@ RawDataset read(const std::filesystem::path& path, const Params& p) {
     std::string_view text;
     std::vector<std::string_view> fields;
     if (!next_line(reader, text))
-        throw DataError(fmt::format("{}: expected \"rows columns entries\", found the end of the file", path.string()));
+        throw DataError(
+            fmt::format("{}: expected \"rows columns entries\", found the end of the file", path.string()));
     split_fields(text, fields);
     if (fields.size() != 3)
-        throw DataError(fmt::format("{}: expected \"rows columns entries\", found '{}'", reader.where(), shown(text)));
+        throw DataError(
+            fmt::format("{}: expected \"rows columns entries\", found '{}'", reader.where(), shown(text)));
     auto n = parse_integer(fields[0], 1, INT32_MAX, reader, "the number of rows");
     if (parse_integer(fields[1], 1, INT32_MAX, reader, "the number of columns") != n)
-        throw DataError(fmt::format("{}: a graph's matrix is square, found {} × {}", reader.where(), fields[0], fields[1]));
+        throw DataError(
+            fmt::format("{}: a graph's matrix is square, found {} × {}", reader.where(), fields[0], fields[1]));
     auto entries = parse_integer(fields[2], 0, INT64_MAX, reader, "the number of entries");
 
     EdgeList edges;
@@ -92,13 +104,17 @@ RawDataset read(const std::filesystem::path& path, const Params& p) {
         if (fields.size() != columns || listed == entries)
             throw DataError(fmt::format("{}: expected {}, found '{}'", reader.where(),
                                         listed == entries ? fmt::format("the end after {} entries", entries)
-                                        : banner.valued ? "row, column and value" : "row and column", shown(text)));
-        auto i = parse_integer(fields[0], 1, n, reader, "a row"), j = parse_integer(fields[1], 1, n, reader, "a column");
+                                        : banner.valued   ? "row, column and value"
+                                                          : "row and column",
+                                        shown(text)));
+        auto i = parse_integer(fields[0], 1, n, reader, "a row"),
+             j = parse_integer(fields[1], 1, n, reader, "a column");
         float value = weighted ? parse_weight(fields[2], reader) : 0;
         add_entry(edges, i, j, weighted ? &value : nullptr, banner.symmetric, reader.line_number());
     }
     if (listed != entries)
-        throw DataError(fmt::format("{}: it promises {} entries and ends after {}", path.string(), entries, listed));
+        throw DataError(
+            fmt::format("{}: it promises {} entries and ends after {}", path.string(), entries, listed));
     RawDataset data;
     data.graph = build_listed(std::move(edges), p);
     data.graph.listed_edges = listed;
@@ -109,8 +125,8 @@ constexpr const char* endings[] = {".mtx"};
 
 }  // namespace
 
-const ImportFormat matrix_market_format{"matrix-market", "Matrix Market, coordinate form (.mtx; .gz .zst too)", params,
-                                        [](const std::filesystem::path& path) { return ends_with_any(path, endings); },
-                                        read};
+const ImportFormat matrix_market_format{
+    "matrix-market", "Matrix Market, coordinate form (.mtx; .gz .zst too)", params,
+    [](const std::filesystem::path& path) { return ends_with_any(path, endings); }, read};
 
 }  // namespace gnnbench

@@ -1,5 +1,6 @@
-// METIS' graph file: a header "n m [fmt [ncon]]", then line i lists the neighbours of vertex i, counted from 1. fmt's
-// digits say whether vertex sizes, vertex weights and edge weights are given. Every edge stands in both its rows.
+// METIS' graph file: a header "n m [fmt [ncon]]", then line i lists the neighbours of vertex i, counted from 1.
+// fmt's digits say whether vertex sizes, vertex weights and edge weights are given. Every edge stands in both its
+// rows.
 #include <algorithm>
 #include <array>
 
@@ -31,12 +32,13 @@ Header read_header(LineReader& reader) {
     std::string_view text;
     std::vector<std::string_view> fields;
     do {
-        if (!next_line(reader, text)) throw DataError(fmt::format("{}: expected METIS' header, found an empty file", reader.path()));
+        if (!next_line(reader, text))
+            throw DataError(fmt::format("{}: expected METIS' header, found an empty file", reader.path()));
     } while (is_blank(text));
     split_fields(text, fields);
     if (fields.size() < 2 || fields.size() > 4)
-        throw DataError(fmt::format("{}: expected METIS' header \"vertices edges [fmt [ncon]]\", found '{}'", reader.where(),
-                                    shown(text)));
+        throw DataError(fmt::format("{}: expected METIS' header \"vertices edges [fmt [ncon]]\", found '{}'",
+                                    reader.where(), shown(text)));
     Header header;
     header.vertices = parse_integer(fields[0], 0, INT32_MAX, reader, "the number of vertices");
     header.edges = parse_integer(fields[1], 0, INT64_MAX / 2, reader, "the number of edges");
@@ -45,21 +47,23 @@ Header read_header(LineReader& reader) {
     bool sizes = format / 100 == 1, weights = format / 10 % 10 == 1;
     header.edge_weights = format % 10 == 1;
     if (format % 10 > 1 || format / 10 % 10 > 1)
-        throw DataError(fmt::format("{}: fmt is '{}', allowed are three digits of 0 and 1", reader.where(), fields[2]));
+        throw DataError(
+            fmt::format("{}: fmt is '{}', allowed are three digits of 0 and 1", reader.where(), fields[2]));
     auto constraints = fields.size() == 4 ? parse_integer(fields[3], 0, 1000, reader, "ncon") : 1;
     header.skipped_per_vertex = (sizes ? 1 : 0) + (weights ? constraints : 0);
     return header;
 }
 
-void read_row(std::int32_t row, const Header& header, const std::vector<std::string_view>& fields, const LineReader& reader,
-              EdgeList& edges) {
+void read_row(std::int32_t row, const Header& header, const std::vector<std::string_view>& fields,
+              const LineReader& reader, EdgeList& edges) {
     auto skipped = static_cast<std::size_t>(header.skipped_per_vertex), step = header.edge_weights ? 2ul : 1ul;
     if (fields.size() < skipped || (fields.size() - skipped) % step != 0)
         throw DataError(fmt::format("{}: expected {}neighbours{} of vertex {}, found {} numbers", reader.where(),
-                                    skipped ? "sizes and weights, then " : "", header.edge_weights ? ", each with a weight," : "",
-                                    row + 1, fields.size()));
+                                    skipped ? "sizes and weights, then " : "",
+                                    header.edge_weights ? ", each with a weight," : "", row + 1, fields.size()));
     for (std::size_t i = skipped; i < fields.size(); i += step) {
-        auto neighbour = parse_integer(fields[i], 1, header.vertices, reader, fmt::format("a neighbour of vertex {}", row + 1));
+        auto neighbour =
+            parse_integer(fields[i], 1, header.vertices, reader, fmt::format("a neighbour of vertex {}", row + 1));
         edges.source.push_back(static_cast<std::int32_t>(neighbour - 1));
         edges.target.push_back(row);
         edges.line.push_back(reader.line_number());
@@ -75,15 +79,15 @@ EdgeList read_rows(LineReader& reader, const Header& header) {
     std::vector<std::string_view> fields;
     for (std::int64_t v = 0; v < header.vertices; ++v) {
         if (!next_line(reader, text))
-            throw DataError(fmt::format("{}: its header promises {} vertices, it ends after the line of vertex {}", reader.path(),
-                                        header.vertices, v));
+            throw DataError(fmt::format("{}: its header promises {} vertices, it ends after the line of vertex {}",
+                                        reader.path(), header.vertices, v));
         split_fields(text, fields);
         read_row(static_cast<std::int32_t>(v), header, fields, reader, edges);
     }
     while (next_line(reader, text))
         if (!is_blank(text))
-            throw DataError(fmt::format("{}: its header promises {} vertices, here is a line more: '{}'", reader.where(),
-                                        header.vertices, shown(text)));
+            throw DataError(fmt::format("{}: its header promises {} vertices, here is a line more: '{}'",
+                                        reader.where(), header.vertices, shown(text)));
     return edges;
 }
 
@@ -100,8 +104,8 @@ RawDataset read(const std::filesystem::path& path, const Params& p) {
     auto edges = read_rows(reader, header);
     auto found = undirected_edges(edges);
     if (found != header.edges && edges.edges() != 2 * header.edges)
-        throw DataError(fmt::format("{}: its header promises {} edges, its lines list {} (each twice, {} entries)", path.string(),
-                                    header.edges, found, edges.edges()));
+        throw DataError(fmt::format("{}: its header promises {} edges, its lines list {} (each twice, {} entries)",
+                                    path.string(), header.edges, found, edges.edges()));
     RawDataset data;
     data.graph = build_graph(edges, {Listing::mirrored, loops_policy(p), repeats_policy(p)});
     data.graph.listed_edges = header.edges;
@@ -114,6 +118,7 @@ constexpr const char* endings[] = {".graph", ".metis"};
 }  // namespace
 
 const ImportFormat metis_format{"metis", "METIS graph file (.graph .metis; .gz .zst too)", params,
-                                [](const std::filesystem::path& path) { return ends_with_any(path, endings); }, read};
+                                [](const std::filesystem::path& path) { return ends_with_any(path, endings); },
+                                read};
 
 }  // namespace gnnbench

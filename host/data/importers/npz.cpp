@@ -1,6 +1,6 @@
-// Two layouts of .npz. Shchur et al. (gnn-benchmark, 2018): adjacency and attributes as CSR parts, adj_data, adj_indices …;
-// entry (u, v) of the adjacency is an edge from u to v. Platonov et al. (heterophilous-graphs, 2023): node_features,
-// node_labels, edges [m × 2], and train_masks, val_masks, test_masks [splits × n].
+// Two layouts of .npz. Shchur et al. (gnn-benchmark, 2018): adjacency and attributes as CSR parts, adj_data,
+// adj_indices …; entry (u, v) of the adjacency is an edge from u to v. Platonov et al. (heterophilous-graphs,
+// 2023): node_features, node_labels, edges [m × 2], and train_masks, val_masks, test_masks [splits × n].
 #include <algorithm>
 #include <array>
 
@@ -17,8 +17,8 @@ namespace gnnbench {
 
 namespace {
 
-constexpr auto params = joined(std::array<ParamDecl, 4>{{directed_param("false"), loops_param, repeats_param, reverse_param}},
-                               fill_params);
+constexpr auto params = joined(
+    std::array<ParamDecl, 4>{{directed_param("false"), loops_param, repeats_param, reverse_param}}, fill_params);
 constexpr const char* endings[] = {".npz"};
 
 using Arrays = std::map<std::string, NpyArray>;
@@ -44,8 +44,8 @@ public:
         bool fits = found.size() == shape.size();
         for (std::size_t i = 0; fits && i < shape.size(); ++i) fits = shape[i] < 0 || shape[i] == found[i];
         if (!fits)
-            throw DataError(fmt::format("{}: array '{}' has shape ({}), expected ({}) where -1 is any", file_, name,
-                                        fmt::join(found, ", "), fmt::join(shape, ", ")));
+            throw DataError(fmt::format("{}: array '{}' has shape ({}), expected ({}) where -1 is any", file_,
+                                        name, fmt::join(found, ", "), fmt::join(shape, ", ")));
         return array;
     }
     const std::string& file() const { return file_; }
@@ -55,12 +55,14 @@ private:
     Arrays arrays_;
 };
 
-/// Calls entry(row, column, position) for a CSR matrix of the file whose arrays begin with `prefix`. Returns its shape.
+/// Calls entry(row, column, position) for a CSR matrix of the file whose arrays begin with `prefix`. Returns its
+/// shape.
 template <class Entry>
 std::pair<std::int64_t, std::int64_t> each_entry(const Npz& npz, const std::string& prefix, Entry entry) {
     auto shape = npz.shaped(prefix + "_shape", {2}).as<std::int64_t>();
     if (shape[0] < 0 || shape[0] > INT32_MAX || shape[1] < 0 || shape[1] > INT32_MAX)
-        throw DataError(fmt::format("{}: {}_shape is ({}, {}), which cannot be", npz.file(), prefix, shape[0], shape[1]));
+        throw DataError(
+            fmt::format("{}: {}_shape is ({}, {}), which cannot be", npz.file(), prefix, shape[0], shape[1]));
     auto indptr = npz.shaped(prefix + "_indptr", {shape[0] + 1}).as<std::int64_t>();
     auto indices = npz.shaped(prefix + "_indices", {-1}).as<std::int64_t>();
     auto nonzeros = static_cast<std::int64_t>(indices.size());
@@ -70,16 +72,20 @@ std::pair<std::int64_t, std::int64_t> each_entry(const Npz& npz, const std::stri
         for (auto e = indptr[static_cast<std::size_t>(r)]; e < indptr[static_cast<std::size_t>(r) + 1]; ++e) {
             auto c = indices[static_cast<std::size_t>(e)];
             if (c < 0 || c >= shape[1])
-                throw DataError(fmt::format("{}: {}_indices has {} in row {}, allowed are 0 to {}", npz.file(), prefix, c, r,
-                                            shape[1] - 1));
+                throw DataError(fmt::format("{}: {}_indices has {} in row {}, allowed are 0 to {}", npz.file(),
+                                            prefix, c, r, shape[1] - 1));
             entry(r, c, static_cast<std::size_t>(e));
         }
     return {shape[0], shape[1]};
 }
 
-void take_labels(RawDataset& data, const NpyArray& array) {
-    data.labels = array.as<std::int32_t>();
-    data.classes = std::max(1, *std::ranges::max_element(data.labels) + 1);
+void take_labels(RawDataset& data, const Npz& npz, const std::string& name, std::int64_t n) {
+    data.labels = npz.shaped(name, {n}).as<std::int32_t>();
+    auto largest = *std::ranges::max_element(data.labels);
+    if (largest >= 1'000'000)
+        throw DataError(fmt::format("{}: '{}' has the class {}, allowed are 0 to 999999, and -1 for unknown",
+                                    npz.file(), name, largest));
+    data.classes = std::max(1, largest + 1);
 }
 
 RawDataset read_shchur(const Npz& npz, const Params& p) {
@@ -92,7 +98,8 @@ RawDataset read_shchur(const Npz& npz, const Params& p) {
         edges.target.push_back(static_cast<std::int32_t>(v));
         edges.weight.push_back(values[e]);
     });
-    if (n != columns || n < 1) throw DataError(fmt::format("{}: the adjacency is {} × {}, expected a square", npz.file(), n, columns));
+    if (n != columns || n < 1)
+        throw DataError(fmt::format("{}: the adjacency is {} × {}, expected a square", npz.file(), n, columns));
     edges.vertices = n;
     if (std::ranges::all_of(edges.weight, [](float w) { return w == 1; })) edges.weight.clear();
     data.graph = build_listed(std::move(edges), p);
@@ -100,14 +107,15 @@ RawDataset read_shchur(const Npz& npz, const Params& p) {
         auto attributes = npz.shaped("attr_data", npz.at("attr_indices").shape()).as<float>();
         auto shape = npz.shaped("attr_shape", {2}).as<std::int64_t>();
         if (shape[0] != n || shape[1] < 1)
-            throw DataError(fmt::format("{}: attr_shape is ({}, {}), expected {} rows", npz.file(), shape[0], shape[1], n));
+            throw DataError(
+                fmt::format("{}: attr_shape is ({}, {}), expected {} rows", npz.file(), shape[0], shape[1], n));
         data.feature_count = shape[1];
         data.features.assign(static_cast<std::size_t>(n * shape[1]), 0);
         each_entry(npz, "attr", [&](std::int64_t v, std::int64_t c, std::size_t e) {
             data.features[static_cast<std::size_t>(v * shape[1] + c)] += attributes[e];
         });
     }
-    if (npz.has("labels")) take_labels(data, npz.shaped("labels", {n}));
+    if (npz.has("labels")) take_labels(data, npz, "labels", n);
     return data;
 }
 
@@ -115,7 +123,8 @@ void take_masks(RawDataset& data, const Npz& npz, std::int64_t n) {
     auto splits = npz.shaped("train_masks", {-1, n}).shape()[0];
     data.splits = static_cast<std::int32_t>(splits);
     data.masks.assign(static_cast<std::size_t>(splits * n), Split::none);
-    for (auto [name, split] : {std::pair{"train_masks", Split::train}, {"val_masks", Split::validation}, {"test_masks", Split::test}}) {
+    for (auto [name, split] :
+         {std::pair{"train_masks", Split::train}, {"val_masks", Split::validation}, {"test_masks", Split::test}}) {
         auto mask = npz.shaped(name, {splits, n}).as<std::uint8_t>();
         for (std::size_t i = 0; i < mask.size(); ++i) {
             if (mask[i] == 0) continue;
@@ -134,14 +143,15 @@ RawDataset read_heterophilous(const Npz& npz, const Params& p) {
     RawDataset data;
     data.feature_count = features.shape()[1];
     data.features = features.as<float>();
-    take_labels(data, npz.shaped("node_labels", {n}));
+    take_labels(data, npz, "node_labels", n);
     auto pairs = npz.shaped("edges", {-1, 2}).as<std::int64_t>();
     EdgeList edges;
     edges.file = npz.file();
     edges.vertices = n;
     for (std::size_t i = 0; i < pairs.size(); ++i) {
         if (pairs[i] < 0 || pairs[i] >= n)
-            throw DataError(fmt::format("{}: edge {} has vertex {}, allowed are 0 to {}", npz.file(), i / 2, pairs[i], n - 1));
+            throw DataError(
+                fmt::format("{}: edge {} has vertex {}, allowed are 0 to {}", npz.file(), i / 2, pairs[i], n - 1));
         (i % 2 == 0 ? edges.source : edges.target).push_back(static_cast<std::int32_t>(pairs[i]));
     }
     data.graph = build_listed(std::move(edges), p);
@@ -153,13 +163,16 @@ RawDataset read(const std::filesystem::path& path, const Params& p) {
     Npz npz(path);
     if (npz.has("adj_indptr")) return read_shchur(npz, p);
     if (npz.has("edges")) return read_heterophilous(npz, p);
-    throw DataError(fmt::format("{}: expected the arrays adj_indptr … (Shchur) or node_features, edges … (heterophilous graphs); "
-                                "found neither", path.string()));
+    throw DataError(fmt::format(
+        "{}: expected the arrays adj_indptr … (Shchur) or node_features, edges … (heterophilous graphs); "
+        "found neither",
+        path.string()));
 }
 
 }  // namespace
 
-const ImportFormat npz_format{"npz", "NumPy archive in Shchur's layout or that of the heterophilous graphs (.npz)", params,
-                              [](const std::filesystem::path& path) { return ends_with_any(path, endings); }, read};
+const ImportFormat npz_format{
+    "npz", "NumPy archive in Shchur's layout or that of the heterophilous graphs (.npz)", params,
+    [](const std::filesystem::path& path) { return ends_with_any(path, endings); }, read};
 
 }  // namespace gnnbench

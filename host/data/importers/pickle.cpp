@@ -35,7 +35,8 @@ public:
 
 private:
     [[noreturn]] void fail(const std::string& finding) const {
-        throw DataError(fmt::format("{}: expected pickled arrays, lists and dictionaries, found {}", where_, finding));
+        throw DataError(
+            fmt::format("{}: expected pickled arrays, lists and dictionaries, found {}", where_, finding));
     }
 
     std::string_view take(std::size_t count) {
@@ -43,7 +44,8 @@ private:
         at_ += count;
         return {reinterpret_cast<const char*>(program_.data()) + at_ - count, count};
     }
-    template <class T> T number() {
+    template <class T>
+    T number() {
         T value;
         std::memcpy(&value, take(sizeof(T)).data(), sizeof(T));
         return value;
@@ -54,7 +56,10 @@ private:
         return text;
     }
 
-    template <class T> void push(T value) { stack_.push_back(std::make_shared<PickleValue>(PickleValue{std::move(value)})); }
+    template <class T>
+    void push(T value) {
+        stack_.push_back(std::make_shared<PickleValue>(PickleValue{std::move(value)}));
+    }
     PicklePtr pop() {
         if (stack_.empty()) fail("an instruction without its operand");
         auto top = std::move(stack_.back());
@@ -97,25 +102,56 @@ private:
     }
 
     void step(char instruction) {
-        if (step_number(instruction) || step_text(instruction) || step_memo(instruction) || step_container(instruction)) return;
+        if (step_number(instruction) || step_text(instruction) || step_memo(instruction) ||
+            step_container(instruction))
+            return;
         switch (instruction) {
-            case 'c': { auto module = line(); return push(admitted_global(module + " " + line(), where_)); }
-            case 'R': case '\x81': { auto args = pop(), callee = pop(); return stack_.push_back(call_global(*callee, *args, where_)); }
-            case 'b': { auto state = pop(); return build_object(*top(), *state, where_); }
-            default: fail(fmt::format("instruction 0x{:02x}, which data does not need", static_cast<unsigned char>(instruction)));
+            case 'c': {
+                auto module = line();
+                return push(admitted_global(module + " " + line(), where_));
+            }
+            case 'R':
+            case '\x81': {
+                auto args = pop(), callee = pop();
+                return stack_.push_back(call_global(*callee, *args, where_));
+            }
+            case 'b': {
+                auto state = pop();
+                return build_object(*top(), *state, where_);
+            }
+            default:
+                fail(fmt::format("instruction 0x{:02x}, which data does not need",
+                                 static_cast<unsigned char>(instruction)));
         }
     }
     bool step_number(char instruction) {
         switch (instruction) {
-            case 'N': push(PickleNone{}); return true;
-            case '\x88': push(true); return true;
-            case '\x89': push(false); return true;
-            case 'K': push(std::int64_t{number<std::uint8_t>()}); return true;
-            case 'M': push(std::int64_t{number<std::uint16_t>()}); return true;
-            case 'J': push(std::int64_t{number<std::int32_t>()}); return true;
-            case 'G': push(std::bit_cast<double>(__builtin_bswap64(number<std::uint64_t>()))); return true;
-            case '\x8a': push_long(); return true;
-            default: return false;
+            case 'N':
+                push(PickleNone{});
+                return true;
+            case '\x88':
+                push(true);
+                return true;
+            case '\x89':
+                push(false);
+                return true;
+            case 'K':
+                push(std::int64_t{number<std::uint8_t>()});
+                return true;
+            case 'M':
+                push(std::int64_t{number<std::uint16_t>()});
+                return true;
+            case 'J':
+                push(std::int64_t{number<std::int32_t>()});
+                return true;
+            case 'G':
+                push(std::bit_cast<double>(__builtin_bswap64(number<std::uint64_t>())));
+                return true;
+            case '\x8a':
+                push_long();
+                return true;
+            default:
+                return false;
         }
     }
     void push_long() {
@@ -130,35 +166,77 @@ private:
     }
     bool step_text(char instruction) {
         switch (instruction) {
-            case 'U': case 'C': push(std::string(take(number<std::uint8_t>()))); return true;
-            case 'T': case 'B': case 'X': push(std::string(take(number<std::uint32_t>()))); return true;
-            default: return false;
+            case 'U':
+            case 'C':
+                push(std::string(take(number<std::uint8_t>())));
+                return true;
+            case 'T':
+            case 'B':
+            case 'X':
+                push(std::string(take(number<std::uint32_t>())));
+                return true;
+            default:
+                return false;
         }
     }
     bool step_memo(char instruction) {
         switch (instruction) {
-            case 'q': remember(number<std::uint8_t>()); return true;
-            case 'r': remember(number<std::uint32_t>()); return true;
-            case 'h': recall(number<std::uint8_t>()); return true;
-            case 'j': recall(number<std::uint32_t>()); return true;
-            default: return false;
+            case 'q':
+                remember(number<std::uint8_t>());
+                return true;
+            case 'r':
+                remember(number<std::uint32_t>());
+                return true;
+            case 'h':
+                recall(number<std::uint8_t>());
+                return true;
+            case 'j':
+                recall(number<std::uint32_t>());
+                return true;
+            default:
+                return false;
         }
     }
     bool step_container(char instruction) {
         switch (instruction) {
-            case '(': push(PickleMark{}); return true;
-            case ')': push(PickleTuple{}); return true;
-            case 't': push(PickleTuple{pop_to_mark()}); return true;
-            case '\x85': push(PickleTuple{pop_many(1)}); return true;
-            case '\x86': push(PickleTuple{pop_many(2)}); return true;
-            case '\x87': push(PickleTuple{pop_many(3)}); return true;
-            case ']': push(PickleList{}); return true;
-            case 'a': append(pop_many(1)); return true;
-            case 'e': append(pop_to_mark()); return true;
-            case '}': push(PickleDict{}); return true;
-            case 's': set_items(pop_many(2)); return true;
-            case 'u': set_items(pop_to_mark()); return true;
-            default: return false;
+            case '(':
+                push(PickleMark{});
+                return true;
+            case ')':
+                push(PickleTuple{});
+                return true;
+            case 't':
+                push(PickleTuple{pop_to_mark()});
+                return true;
+            case '\x85':
+                push(PickleTuple{pop_many(1)});
+                return true;
+            case '\x86':
+                push(PickleTuple{pop_many(2)});
+                return true;
+            case '\x87':
+                push(PickleTuple{pop_many(3)});
+                return true;
+            case ']':
+                push(PickleList{});
+                return true;
+            case 'a':
+                append(pop_many(1));
+                return true;
+            case 'e':
+                append(pop_to_mark());
+                return true;
+            case '}':
+                push(PickleDict{});
+                return true;
+            case 's':
+                set_items(pop_many(2));
+                return true;
+            case 'u':
+                set_items(pop_to_mark());
+                return true;
+            default:
+                return false;
         }
     }
 
@@ -171,6 +249,8 @@ private:
 
 }  // namespace
 
-PicklePtr load_pickle(std::span<const std::byte> bytes, const std::string& where) { return Machine(bytes, where).run(); }
+PicklePtr load_pickle(std::span<const std::byte> bytes, const std::string& where) {
+    return Machine(bytes, where).run();
+}
 
 }  // namespace gnnbench

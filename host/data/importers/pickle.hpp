@@ -17,27 +17,39 @@ using PicklePtr = std::shared_ptr<PickleValue>;
 
 struct PickleNone {};
 struct PickleMark {};
-struct PickleGlobal { std::string name; };                    ///< one of those that are admitted
-struct PickleDtype { std::string descr; };                    ///< "<f4"
-struct PickleList { std::vector<PicklePtr> items; };
-struct PickleTuple { std::vector<PicklePtr> items; };
-struct PickleDict { std::vector<std::pair<PicklePtr, PicklePtr>> items; };
-struct PickleArray { std::shared_ptr<NpyArray> array; };      ///< null until it is built
-struct PickleCsr {                                            ///< scipy.sparse.csr_matrix
+struct PickleGlobal {
+    std::string name;
+};  ///< one of those that are admitted
+struct PickleDtype {
+    std::string descr;
+};  ///< "<f4"
+struct PickleList {
+    std::vector<PicklePtr> items;
+};
+struct PickleTuple {
+    std::vector<PicklePtr> items;
+};
+struct PickleDict {
+    std::vector<std::pair<PicklePtr, PicklePtr>> items;
+};
+struct PickleArray {
+    std::shared_ptr<NpyArray> array;
+};                  ///< null until it is built
+struct PickleCsr {  ///< scipy.sparse.csr_matrix
     std::int64_t rows = 0, cols = 0;
     std::vector<std::int64_t> indptr, indices;
     std::vector<float> data;
 };
 
 struct PickleValue {
-    std::variant<PickleNone, PickleMark, bool, std::int64_t, double, std::string, PickleGlobal, PickleDtype, PickleList, PickleTuple,
-                 PickleDict, PickleArray, PickleCsr>
+    std::variant<PickleNone, PickleMark, bool, std::int64_t, double, std::string, PickleGlobal, PickleDtype,
+                 PickleList, PickleTuple, PickleDict, PickleArray, PickleCsr>
         is;
 };
 
-/// Reads a Python pickle of protocol 2 or 3 that holds numbers, texts, lists, tuples, dictionaries, NumPy arrays and SciPy
-/// CSR matrices. Nothing is executed: a pickle that names any other Python object is refused, by that name. Throws
-/// DataError, beginning with `where`.
+/// Reads a Python pickle of protocol 2 or 3 that holds numbers, texts, lists, tuples, dictionaries, NumPy arrays
+/// and SciPy CSR matrices. Nothing is executed: a pickle that names any other Python object is refused, by that
+/// name. Throws DataError, beginning with `where`.
 PicklePtr load_pickle(std::span<const std::byte> bytes, const std::string& where);
 
 }  // namespace gnnbench

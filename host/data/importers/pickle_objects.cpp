@@ -111,8 +111,11 @@ PickleGlobal admitted_global(const std::string& name, const std::string& where) 
     if (std::ranges::any_of(admitted, [&](const auto& a) { return name == a.name; })) return {name};
     auto dotted = name;
     std::ranges::replace(dotted, ' ', '.');
-    fail(where, fmt::format("object is {}, which is refused: only NumPy arrays, SciPy CSR matrices, dict and list are data; "
-                            "anything else could run code", dotted));
+    fail(where,
+         fmt::format(
+             "object is {}, which is refused: only NumPy arrays, SciPy CSR matrices, dict and list are data; "
+             "anything else could run code",
+             dotted));
 }
 
 PicklePtr call_global(const PickleValue& callee, const PickleValue& arguments, const std::string& where) {
@@ -121,12 +124,18 @@ PicklePtr call_global(const PickleValue& callee, const PickleValue& arguments, c
     if (!tuple || !what) fail(where, "call of what is no type");
     const auto& args = tuple->items;
     PickleValue made{PickleNone{}};
-    if (*what == Admitted::reconstruct && !args.empty() && meaning(*args[0]) == Admitted::ndarray) made.is = PickleArray{};
-    else if (*what == Admitted::csr && args.empty()) made.is = PickleCsr{};
-    else if (*what == Admitted::list && args.empty()) made.is = PickleList{};
-    else if (*what == Admitted::defaultdict && args.size() == 1 && meaning(*args[0]) == Admitted::list) made.is = PickleDict{};
-    else if (*what == Admitted::dtype) made.is = PickleDtype{"<" + get<std::string>(args, 0, where, "element type")};
-    else fail(where, "object is not made the way NumPy and SciPy make theirs");
+    if (*what == Admitted::reconstruct && !args.empty() && meaning(*args[0]) == Admitted::ndarray)
+        made.is = PickleArray{};
+    else if (*what == Admitted::csr && args.empty())
+        made.is = PickleCsr{};
+    else if (*what == Admitted::list && args.empty())
+        made.is = PickleList{};
+    else if (*what == Admitted::defaultdict && args.size() == 1 && meaning(*args[0]) == Admitted::list)
+        made.is = PickleDict{};
+    else if (*what == Admitted::dtype)
+        made.is = PickleDtype{"<" + get<std::string>(args, 0, where, "element type")};
+    else
+        fail(where, "object is not made the way NumPy and SciPy make theirs");
     return std::make_shared<PickleValue>(std::move(made));
 }
 
@@ -134,7 +143,8 @@ void build_object(PickleValue& object, const PickleValue& state, const std::stri
     auto tuple = std::get_if<PickleTuple>(&state.is);
     auto dict = std::get_if<PickleDict>(&state.is);
     if (auto type = std::get_if<PickleDtype>(&object.is); type && tuple) return build_dtype(*type, *tuple, where);
-    if (auto array = std::get_if<PickleArray>(&object.is); array && tuple) return build_array(*array, *tuple, where);
+    if (auto array = std::get_if<PickleArray>(&object.is); array && tuple)
+        return build_array(*array, *tuple, where);
     if (auto csr = std::get_if<PickleCsr>(&object.is); csr && dict) return build_csr(*csr, *dict, where);
     fail(where, "state does not belong to its object");
 }

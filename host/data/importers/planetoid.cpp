@@ -1,6 +1,7 @@
-// Planetoid (Yang, Cohen and Salakhutdinov, ICML 2016) as tkipf/gcn reads it: ind.NAME.{x, y, tx, ty, allx, ally, graph,
-// test.index}. Rows of allx come first; row i of tx belongs to the i-th vertex of test.index. A vertex between the
-// smallest and largest test vertex that test.index does not list (Citeseer has some) gets zero features and no label.
+// Planetoid (Yang, Cohen and Salakhutdinov, ICML 2016) as tkipf/gcn reads it: ind.NAME.{x, y, tx, ty, allx, ally,
+// graph, test.index}. Rows of allx come first; row i of tx belongs to the i-th vertex of test.index. A vertex
+// between the smallest and largest test vertex that test.index does not list (Citeseer has some) gets zero
+// features and no label.
 #include <algorithm>
 #include <array>
 
@@ -37,7 +38,8 @@ fs::path set_of(const fs::path& path) {
 
 std::vector<fs::path> inputs(const fs::path& path) {
     auto set = set_of(path);
-    if (set.empty()) throw DataError(fmt::format("{}: expected files ind.NAME.x, ind.NAME.graph …, found none", path.string()));
+    if (set.empty())
+        throw DataError(fmt::format("{}: expected files ind.NAME.x, ind.NAME.graph …, found none", path.string()));
     std::vector<fs::path> files;
     for (auto part : parts) files.emplace_back(set.string() + "." + part);
     return files;
@@ -60,7 +62,8 @@ std::vector<std::int32_t> read_classes(const fs::path& file, std::int64_t rows, 
     auto width = array->shape()[1];
     if (classes == 0) classes = static_cast<std::int32_t>(width);
     if (width != classes || width < 1)
-        throw DataError(fmt::format("{}: it has {} classes, the files beside it {}", file.string(), width, classes));
+        throw DataError(
+            fmt::format("{}: it has {} classes, the files beside it {}", file.string(), width, classes));
     std::vector<std::int32_t> labels;
     for (auto row = hot.begin(); row != hot.end(); row += width) {
         auto one = std::find_if(row, row + width, [](auto h) { return h != 0; });
@@ -75,7 +78,8 @@ std::vector<std::int64_t> read_test_index(const fs::path& file, std::int64_t fir
     for (std::string_view text; reader.next(text);)
         if (!is_blank(text)) index.push_back(parse_integer(text, first, INT32_MAX - 1, reader, "a test vertex"));
     if (static_cast<std::int64_t>(index.size()) != count || count == 0)
-        throw DataError(fmt::format("{}: it lists {} test vertices, tx has {} rows", file.string(), index.size(), count));
+        throw DataError(
+            fmt::format("{}: it lists {} test vertices, tx has {} rows", file.string(), index.size(), count));
     auto sorted = index;
     std::ranges::sort(sorted);
     if (auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end())
@@ -84,8 +88,10 @@ std::vector<std::int64_t> read_test_index(const fs::path& file, std::int64_t fir
 }
 
 void put_row(RawDataset& data, std::int64_t vertex, const PickleCsr& from, std::int64_t row) {
-    for (auto e = from.indptr[static_cast<std::size_t>(row)]; e < from.indptr[static_cast<std::size_t>(row) + 1]; ++e)
-        data.features[static_cast<std::size_t>(vertex * data.feature_count + from.indices[static_cast<std::size_t>(e)])] +=
+    for (auto e = from.indptr[static_cast<std::size_t>(row)]; e < from.indptr[static_cast<std::size_t>(row) + 1];
+         ++e)
+        data.features[static_cast<std::size_t>(vertex * data.feature_count +
+                                               from.indices[static_cast<std::size_t>(e)])] +=
             from.data[static_cast<std::size_t>(e)];
 }
 
@@ -103,7 +109,9 @@ EdgeList read_edges(const fs::path& file, std::int64_t n) {
     };
     for (const auto& [key, value] : graph.items) {
         auto list = std::get_if<PickleList>(&value->is);
-        if (!list) throw DataError(fmt::format("{}: the neighbours of vertex {} are no list", file.string(), vertex(*key)));
+        if (!list)
+            throw DataError(
+                fmt::format("{}: the neighbours of vertex {} are no list", file.string(), vertex(*key)));
         for (const auto& neighbour : list->items) {
             edges.source.push_back(vertex(*neighbour));
             edges.target.push_back(vertex(*key));
@@ -126,12 +134,14 @@ std::vector<Split> standard_split(const std::vector<std::int32_t>& labels, std::
 
 RawDataset read(const fs::path& path, const Params& p) {
     auto files = inputs(path);
-    auto x = unpickle<PickleCsr>(files[0], "a SciPy CSR matrix"), tx = unpickle<PickleCsr>(files[2], "a SciPy CSR matrix"),
+    auto x = unpickle<PickleCsr>(files[0], "a SciPy CSR matrix"),
+         tx = unpickle<PickleCsr>(files[2], "a SciPy CSR matrix"),
          allx = unpickle<PickleCsr>(files[4], "a SciPy CSR matrix");
     if (tx.cols != allx.cols || x.cols != allx.cols || x.rows > allx.rows || allx.cols < 1)
-        throw DataError(fmt::format("{}: x, tx and allx are {} × {}, {} × {} and {} × {}; they must have the same columns, and x no "
-                                    "more rows than allx", files[4].string(), x.rows, x.cols, tx.rows, tx.cols, allx.rows,
-                                    allx.cols));
+        throw DataError(fmt::format(
+            "{}: x, tx and allx are {} × {}, {} × {} and {} × {}; they must have the same columns, and x no "
+            "more rows than allx",
+            files[4].string(), x.rows, x.cols, tx.rows, tx.cols, allx.rows, allx.cols));
     auto test = read_test_index(files[7], allx.rows, tx.rows);
     auto n = std::ranges::max(test) + 1;
     RawDataset data;
@@ -155,7 +165,9 @@ RawDataset read(const fs::path& path, const Params& p) {
 
 }  // namespace
 
-const ImportFormat planetoid_format{"planetoid", "Planetoid's pickles (ind.NAME.x … : one of them, their folder, or ind.NAME)",
-                                    params, [](const fs::path& path) { return !set_of(path).empty(); }, read, inputs};
+const ImportFormat planetoid_format{
+    "planetoid", "Planetoid's pickles (ind.NAME.x … : one of them, their folder, or ind.NAME)",
+    params,      [](const fs::path& path) { return !set_of(path).empty(); },
+    read,        inputs};
 
 }  // namespace gnnbench

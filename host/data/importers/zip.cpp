@@ -21,7 +21,8 @@ std::vector<std::byte> read_member(archive* a, const std::string& where) {
         auto status = archive_read_data_block(a, &data, &size, &offset);
         if (status == ARCHIVE_EOF) return bytes;
         if (status != ARCHIVE_OK)
-            throw DataError(fmt::format("cannot read {}: {}; the file is damaged or incomplete", where, archive_error_string(a)));
+            throw DataError(fmt::format("cannot read {}: {}; the file is damaged or incomplete", where,
+                                        archive_error_string(a)));
         auto first = static_cast<const std::byte*>(data);
         bytes.insert(bytes.end(), first, first + size);
     }
@@ -31,7 +32,8 @@ std::vector<std::byte> read_member(archive* a, const std::string& where) {
 
 std::map<std::string, NpyArray> read_npz(const std::filesystem::path& path, bool (*wanted)(const std::string&)) {
     auto file = path.string();
-    if (!std::filesystem::is_regular_file(path)) throw DataError(fmt::format("cannot read {}: there is no such file", file));
+    if (!std::filesystem::is_regular_file(path))
+        throw DataError(fmt::format("cannot read {}: there is no such file", file));
     std::unique_ptr<archive, ArchiveCloser> handle(archive_read_new());
     auto a = handle.get();
     archive_read_support_format_zip(a);

@@ -1,0 +1,150 @@
+#include <cstring>
+
+#include <archive.h>
+#include <archive_entry.h>
+
+#include <gnnbench/error.hpp>
+
+#include <data/import.hpp>
+#include <data/importers/pickle.hpp>
+#include <data/text_input.hpp>
+#include <unit/data_support.hpp>
+
+using namespace gnnbench;
+using namespace gnnbench::test;
+using nlohmann::json;
+using namespace std::string_literals;
+
+namespace {
+
+PicklePtr load(const std::string& pickle) { return load_pickle(std::as_bytes(std::span(pickle)), "p"); }
+std::string refusal(const std::string& pickle) {
+    return message_of<DataError>([&] { load(pickle); });
+}
+
+// Pieces of protocol-2 pickles as Python 2 writes them.
+const std::string start = "\x80\x02";
+const std::string int_dtype =
+    "cnumpy\ndtype\nU\x02i4K\x00K\x01\x87R(K\x03U\x01<NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb"s;
+
+/// A one-dimensional int32 array of up to 255 bytes.
+std::string array(std::initializer_list<std::int32_t> values) {
+    std::string bytes(values.size() * 4, '\0');
+    std::memcpy(bytes.data(), values.begin(), bytes.size());
+    return "cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85U\x01"s + "b\x87R(K\x01K"s +
+           static_cast<char>(values.size()) + "\x85"s + int_dtype + "\x89U" + static_cast<char>(bytes.size()) +
+           bytes + "tb";
+}
+
+void write_npz(const fs::path& file, const std::vector<std::pair<std::string, fs::path>>& members) {
+    auto a = archive_write_new();
+    archive_write_set_format_zip(a);
+    REQUIRE(archive_write_open_filename(a, file.c_str()) == ARCHIVE_OK);
+    for (const auto& [name, path] : members) {
+        auto bytes = read_all(path);
+        auto entry = archive_entry_new();
+        archive_entry_set_pathname(entry, (name + ".npy").c_str());
+        archive_entry_set_size(entry, static_cast<la_int64_t>(bytes.size()));
+        archive_entry_set_filetype(entry, AE_IFREG);
+        archive_write_header(a, entry);
+        archive_write_data(a, bytes.data(), bytes.size());
+        archive_entry_free(entry);
+    }
+    archive_write_free(a);
+}
+
+}  // namespace
+
+TEST_CASE("a pickle that names anything but data is refused, by name") {
+    CHECK_THAT(refusal(start + "cos\nsystem\nU\x04true\x85R."), says("object is os.system, which is refused"));
+    CHECK_THAT(refusal(start + "c__builtin__\neval\n."), says("__builtin__.eval"));
+    CHECK_THAT(refusal(start + "csubprocess\nPopen\n)\x81."), says("subprocess.Popen"));
+    CHECK_THAT(refusal(start + "cnumpy\nload\nU\x01x\x85R."), says("numpy.load"));
+    // Admitted names in a place that NumPy does not put them.
+    CHECK_THAT(refusal(start + "ccollections\ndefaultdict\ncnumpy\nndarray\n\x85R."), says("not made the way"));
+    CHECK_THAT(refusal(start + "U\x01xU\x01y\x85R."), says("call of what is no type"));
+    CHECK_THAT(refusal(start + "icollections\ndefaultdict\n."), says("instruction 0x69"));
+}
+
+TEST_CASE("broken pickles are told, never followed") {
+    CHECK_THAT(refusal(""), says("incomplete"));
+    CHECK_THAT(refusal("(lp0\n."), says("no pickle of protocol 2 or 3"));
+    CHECK_THAT(refusal("\x80\x05."), says("protocol 5"));
+    CHECK_THAT(refusal(start + "."), says("without its operand"));
+    CHECK_THAT(refusal(start + "t."), says("without its mark"));
+    CHECK_THAT(refusal(start + "h\x07."), says("never stored"));
+    CHECK_THAT(refusal(start + "K\x01" + "K\x02" + "a."), says("no list"));
+    CHECK_THAT(refusal(start + "T\xff\xff\xff\x7f."), says("incomplete"));
+}
+
+TEST_CASE("numbers, texts and containers") {
+    auto list = load(start + "](K\x07M\x01\x02J\xfe\xff\xff\xff\x8a\x02\x00\x80U\x02hiNe."s);
+    const auto& items = std::get<PickleList>(list->is).items;
+    REQUIRE(items.size() == 6);
+    CHECK(std::get<std::int64_t>(items[0]->is) == 7);
+    CHECK(std::get<std::int64_t>(items[1]->is) == 0x201);
+    CHECK(std::get<std::int64_t>(items[2]->is) == -2);
+    CHECK(std::get<std::int64_t>(items[3]->is) == -32768);
+    CHECK(std::get<std::string>(items[4]->is) == "hi");
+    auto dict =
+        load(start + "ccollections\ndefaultdict\nc__builtin__\nlist\n\x85R(K\x05]q\x01K\x09"s + "aK\x06h\x01u."s);
+    const auto& pairs = std::get<PickleDict>(dict->is).items;
+    REQUIRE(pairs.size() == 2);
+    CHECK(pairs[0].second == pairs[1].second);
+}
+
+TEST_CASE("NumPy arrays and CSR matrices") {
+    auto a = load(start + array({4, -5}) + ".");
+    CHECK(std::get<PickleArray>(a->is).array->as<std::int64_t>() == std::vector<std::int64_t>{4, -5});
+    auto csr = [](const std::string& indices) {
+        return start + "cscipy.sparse.csr\ncsr_matrix\n)\x81}(U\x06_shapeK\x02K\x03\x86U\x06indptr" +
+               array({0, 1, 2}) + "U\x07indices" + indices + "U\x04"s + "data" + array({7, 8}) + "ub.";
+    };
+    auto m = load(csr(array({2, 0})));
+    const auto& matrix = std::get<PickleCsr>(m->is);
+    CHECK(matrix.rows == 2);
+    CHECK(matrix.cols == 3);
+    CHECK(matrix.indices == std::vector<std::int64_t>{2, 0});
+    CHECK(matrix.data == std::vector<float>{7, 8});
+    CHECK_THAT(refusal(csr(array({3, 0}))), says("column index out of range"));
+    CHECK_THAT(refusal(csr(array({1}))), says("do not fit together"));
+    CHECK_THAT(refusal(csr("K\x01")), says("indices that is no array"));
+}
+
+TEST_CASE("npz: missing arrays, wrong shapes, wrong vertices") {
+    TempFolder folder;
+    auto path = [&](const char* name) { return folder / (std::string(name) + ".npy"); };
+    write_npy<float>(path("features"), std::vector<float>{1, 2, 3}, {3, 1});
+    write_npy<std::int64_t>(path("labels"), std::vector<std::int64_t>{0, 1, 0}, {3});
+    write_npy<std::int64_t>(path("edges"), std::vector<std::int64_t>{0, 1, 2, 1}, {2, 2});
+    write_npy<std::int64_t>(path("bad"), std::vector<std::int64_t>{0, 1, 3, 1}, {2, 2});
+    write_npy<std::uint8_t>(path("none"), std::vector<std::uint8_t>{0, 0, 0, 1, 0, 0}, {2, 3});
+    write_npy<std::uint8_t>(path("some"), std::vector<std::uint8_t>{1, 0, 0, 1, 0, 0}, {2, 3});
+    auto import = [&](const std::vector<std::pair<std::string, fs::path>>& members) {
+        write_npz(folder / "t.npz", members);
+        return import_file(folder / "t.npz", "", json::object());
+    };
+    auto refused = [&](auto members) { return message_of<DataError>([&] { import(members); }); };
+    using Members = std::vector<std::pair<std::string, fs::path>>;
+    CHECK_THAT(refused(Members{{"x", path("edges")}}), says("found neither"));
+    CHECK_THAT(refused(Members{{"edges", path("edges")}}), says("array 'node_features' is missing; it has edges"));
+    Members all{{"edges", path("edges")}, {"node_features", path("features")}, {"node_labels", path("labels")}};
+    auto bad = all;
+    bad[0].second = path("bad");
+    CHECK_THAT(refused(bad), says("edge 1 has vertex 3, allowed are 0 to 2"));
+    bad = all;
+    bad[2].second = path("edges");
+    CHECK_THAT(refused(bad), says("array 'node_labels' has shape (2, 2), expected (3)"));
+    bad = all;
+    for (auto name : {"train_masks", "val_masks", "test_masks"}) bad.emplace_back(name, path("some"));
+    CHECK_THAT(refused(bad), says("vertex 0 is in two masks of split 0"));
+
+    auto d = import(all);
+    CHECK(d.graph.indices == std::vector<std::int32_t>{1, 0, 2, 1});
+    CHECK(d.synthetic == std::vector<std::string>{"masks"});
+    all.insert(all.end(),
+               {{"train_masks", path("some")}, {"val_masks", path("none")}, {"test_masks", path("none")}});
+    CHECK_THAT(refused(all), says("vertex 0 is in two masks of split 1"));
+    folder.write("t.npz", "no zip");
+    CHECK_THAT(message_of<DataError>([&] { import_file(folder / "t.npz", "", json::object()); }), says("t.npz"));
+}

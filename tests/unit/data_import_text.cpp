@@ -1,0 +1,188 @@
+#include <archive.h>
+#include <archive_entry.h>
+
+#include <gnnbench/error.hpp>
+
+#include <data/import.hpp>
+#include <unit/data_support.hpp>
+
+using namespace gnnbench;
+using namespace gnnbench::test;
+using nlohmann::json;
+
+namespace {
+
+using Ids = std::vector<std::int32_t>;
+using Weights = std::vector<float>;
+
+/// The message of importing `content` as a file of this name.
+std::string refusal(const std::string& name, const std::string& content, const json& options = json::object()) {
+    TempFolder folder;
+    auto file = folder.write(name, content);
+    return message_of<DataError>([&] { import_file(file, "", options); });
+}
+
+RawDataset import_text(const std::string& name, const std::string& content, const json& options = json::object()) {
+    TempFolder folder;
+    return import_file(folder.write(name, content), "", options);
+}
+
+void write_gzip(const fs::path& file, const std::string& content) {
+    auto a = archive_write_new();
+    archive_write_add_filter_gzip(a);
+    archive_write_set_format_raw(a);
+    REQUIRE(archive_write_open_filename(a, file.c_str()) == ARCHIVE_OK);
+    auto entry = archive_entry_new();
+    archive_entry_set_filetype(entry, AE_IFREG);
+    archive_write_header(a, entry);
+    archive_write_data(a, content.data(), content.size());
+    archive_entry_free(entry);
+    archive_write_free(a);
+}
+
+}  // namespace
+
+TEST_CASE("malformed edge lists name file and line") {
+    CHECK_THAT(refusal("a.txt", "0 1\n0 x\n"),
+               says("a.txt:2: a vertex id is 'x', allowed are whole numbers from 0 on"));
+    CHECK_THAT(refusal("a.txt", "# c\n0 1\n-1 2\n"), says("a.txt:3: a vertex id is '-1'"));
+    CHECK_THAT(refusal("a.txt", "0\n"), says("a.txt:1: expected two vertex ids, found '0'"));
+    CHECK_THAT(refusal("a.csv", "from,to\n0,1\n"), says("say `skip_lines: 1`"));
+    CHECK_THAT(refusal("a.txt", "0 1 5\n"), says("found 3 columns"));
+    CHECK_THAT(refusal("a.txt", "0 1\n", {{"weights", "third"}}), says("two vertex ids and a weight"));
+    CHECK_THAT(refusal("a.txt", "0 1 nan\n", {{"weights", "third"}}),
+               says("the weight is 'nan', allowed are finite"));
+    CHECK_THAT(refusal("a.txt", "0 99999999999999999999\n"), says("a.txt:1"));
+    CHECK_THAT(refusal("a.txt", "0 5\n", {{"ids", "keep"}, {"vertices", 5}}),
+               says("vertex id 5; with `ids: keep`"));
+    CHECK_THAT(refusal("a.txt", "0 5\n", {{"ids", "keep"}, {"first_id", 1}}), says("vertex id 0"));
+    CHECK_THAT(refusal("a.txt", "0 1\n\n0 1\n", {{"repeats", "error"}}), says("a.txt:3: edge 0 → 1"));
+    CHECK_THAT(refusal("a.txt", "# nothing\n"), says("it has no vertices"));
+    CHECK_THAT(refusal("a.xyz", ""), says("does not tell its format"));
+    CHECK_THAT(message_of<DataError>([] { import_file("/nowhere/a.txt", "", json::object()); }),
+               says("there is no such file"));
+}
+
+TEST_CASE("options are checked") {
+    TempFolder folder;
+    auto file = folder.write("a.txt", "0 1\n");
+    auto refused = [&](const json& o) { return message_of<SpecError>([&] { import_file(file, "", o); }); };
+    CHECK_THAT(refused({{"direct", true}}), says("unknown key 'direct' (did you mean 'directed'?)"));
+    CHECK_THAT(refused({{"loops", "maybe"}}), says("keep|drop"));
+    CHECK_THAT(refused({{"features", 0}}), says("features"));
+    CHECK_THAT(refused({{"train_fraction", 0.9}}), says("add up to 1.3"));
+    CHECK_THAT(message_of<SpecError>([&] { import_file(file, "metos", json::object()); }),
+               says("did you mean 'metis'"));
+}
+
+TEST_CASE("edge lists: comments, CRLF, separators, sparse ids, no end of line") {
+    for (auto text :
+         {"# c\r\n10 30\r\n30 20\r\n", "% c\n10\t30\n\n30\t20", "10,30\n30 , 20\n", "10;30\n 30  20 \n"}) {
+        auto d = import_text("a.txt", text);
+        INFO(text);
+        CHECK(d.graph.indptr == std::vector<std::int64_t>{0, 0, 1, 2});
+        CHECK(d.graph.indices == Ids{2, 0});  // 10, 20, 30 become 0, 1, 2
+        CHECK(d.graph.weights.empty());
+    }
+    auto kept = import_text("a.txt", "1 3\n3 2\n", {{"ids", "keep"}, {"first_id", 1}, {"vertices", 5}});
+    CHECK(kept.graph.vertices() == 5);
+    CHECK(kept.graph.indices == Ids{2, 0});
+    auto reversed =
+        import_text("a.csv", "u,v,w\n0,1,2.5\n", {{"reverse", true}, {"weights", "third"}, {"skip_lines", 1}});
+    CHECK(reversed.graph.indices == Ids{1});
+    CHECK(reversed.graph.indptr == std::vector<std::int64_t>{0, 1, 1});
+    CHECK(reversed.graph.weights == Weights{2.5f});
+    CHECK(import_text("a.txt", "0 1\n1 0\n", {{"directed", false}}).graph.repeats_merged == 1);
+}
+
+TEST_CASE("compressed text reads like plain, and a cut file is told") {
+    TempFolder folder;
+    std::string text;
+    for (int i = 0; i < 20000; ++i) text += std::to_string(i) + " " + std::to_string(i * 7919 % 20000) + "\n";
+    write_gzip(folder / "a.txt.gz", text);
+    auto packed = import_file(folder / "a.txt.gz", "", json::object());
+    auto plain = import_file(folder.write("a.txt", text), "", json::object());
+    CHECK(packed.graph.indices == plain.graph.indices);
+    CHECK(packed.name == "a");
+    fs::resize_file(folder / "a.txt.gz", fs::file_size(folder / "a.txt.gz") / 2);
+    CHECK_THAT(message_of<DataError>([&] { import_file(folder / "a.txt.gz", "", json::object()); }),
+               says("damaged or incomplete"));
+}
+
+TEST_CASE("malformed METIS files name file and line") {
+    CHECK_THAT(refusal("a.graph", ""), says("expected METIS' header"));
+    CHECK_THAT(refusal("a.graph", "3\n"), says("a.graph:1: expected METIS' header"));
+    CHECK_THAT(refusal("a.graph", "2 1\n2\n"), says("ends after the line of vertex 1"));
+    CHECK_THAT(refusal("a.graph", "2 1\n2\n1\n1\n"),
+               says("a.graph:4: its header promises 2 vertices, here is a line more"));
+    CHECK_THAT(refusal("a.graph", "2 1\n3\n1\n"),
+               says("a.graph:2: a neighbour of vertex 1 is '3', allowed are whole numbers 1 to 2"));
+    CHECK_THAT(refusal("a.graph", "2 2\n2\n1\n"), says("promises 2 edges, its lines list 1"));
+    CHECK_THAT(refusal("a.graph", "3 1\n2\n\n1\n"), says("a.graph:2: vertex 1 lists 2, but 2 does not list 1"));
+    CHECK_THAT(refusal("a.graph", "2 1 1\n2\n1 4\n"), says("each with a weight, of vertex 1, found 1 numbers"));
+    CHECK_THAT(refusal("a.graph", "2 1 7\n2\n1\n"), says("fmt"));
+}
+
+TEST_CASE("METIS: weights, sizes, comments, empty rows") {
+    auto d = import_text("a.graph", "% c\n4 2 1\n2 5 3 7\n1 5\n% c\n1 7\n\n");
+    CHECK(d.graph.indptr == std::vector<std::int64_t>{0, 2, 3, 4, 4});
+    CHECK(d.graph.indices == Ids{1, 2, 0, 0});
+    CHECK(d.graph.weights == Weights{5, 7, 5, 7});
+    CHECK(d.graph.listed_edges == 2);
+    // A vertex size, two vertex weights, then the neighbours.
+    auto sized = import_text("b.graph", "2 1 110 2\n9 8 7 2\n9 8 7 1\n");
+    CHECK(sized.graph.indices == Ids{1, 0});
+    CHECK(sized.graph.weights.empty());
+}
+
+TEST_CASE("malformed Matrix Market files name file and line") {
+    std::string banner = "%%MatrixMarket matrix coordinate real general\n";
+    CHECK_THAT(refusal("a.mtx", "1 1 1\n"), says("a.mtx:1: expected \"%%MatrixMarket"));
+    CHECK_THAT(refusal("a.mtx", "%%MatrixMarket matrix array real general\n"),
+               says("'array' is not read; allowed is coordinate"));
+    CHECK_THAT(refusal("a.mtx", "%%MatrixMarket matrix coordinate complex general\n"),
+               says("'complex' is not read"));
+    CHECK_THAT(refusal("a.mtx", banner + "2 3 1\n1 1 1\n"),
+               says("a.mtx:2: a graph's matrix is square, found 2 × 3"));
+    CHECK_THAT(refusal("a.mtx", banner + "2 2 1\n0 1 1\n"),
+               says("a.mtx:3: a row is '0', allowed are whole numbers 1 to 2"));
+    CHECK_THAT(refusal("a.mtx", banner + "2 2 1\n1 1\n"), says("expected row, column and value"));
+    CHECK_THAT(refusal("a.mtx", banner + "2 2 2\n1 2 1\n"), says("promises 2 entries and ends after 1"));
+    CHECK_THAT(refusal("a.mtx", banner + "2 2 1\n1 2 1\n2 1 1\n"),
+               says("a.mtx:4: expected the end after 1 entries"));
+    CHECK_THAT(refusal("a.mtx", banner + "2 2 1\n1 2 inf\n"), says("the weight is 'inf'"));
+}
+
+TEST_CASE("Matrix Market: entry (i, j) is an edge from i to j; symmetric files hold one triangle") {
+    auto d = import_text("a.mtx", "%%MatrixMarket matrix coordinate real general\n% c\n3 3 2\n1 2 5\n3 2 -1e0\n");
+    CHECK(d.graph.indptr == std::vector<std::int64_t>{0, 0, 2, 2});
+    CHECK(d.graph.indices == Ids{0, 2});
+    CHECK(d.graph.weights == Weights{5, -1});
+    d = import_text("a.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 3\n1 1\n2 1\n3 2\n");
+    CHECK(d.graph.indices == Ids{0, 1, 0, 2, 1});
+    CHECK(d.graph.weights.empty());
+    CHECK(d.graph.listed_edges == 3);
+    auto ignored = import_text("a.mtx", "%%MatrixMarket matrix coordinate integer general\n2 2 1\n1 2 7\n",
+                               {{"weights", "ignore"}});
+    CHECK(ignored.graph.weights.empty());
+}
+
+TEST_CASE("LINQS: both files, one line a paper") {
+    TempFolder folder;
+    auto cites = folder.write("t.cites", "b a\nc b\n");
+    CHECK_THAT(message_of<DataError>([&] { import_file(cites, "", json::object()); }),
+               says("there is no .content"));
+    folder.write("t.content", "a 1 0 sport\nb 0 1 news\nc 0 0.5 news\n");
+    auto d = import_file(folder.path(), "", {{"directed", true}});
+    CHECK(d.graph.indptr == std::vector<std::int64_t>{0, 0, 1, 2});  // a cites b, b cites c
+    CHECK(d.graph.indices == Ids{0, 1});
+    CHECK(d.labels == Ids{1, 0, 0});
+    CHECK(d.features == Weights{1, 0, 0, 1, 0, 0.5f});
+    CHECK(d.name == "t");
+    CHECK(d.synthetic == std::vector<std::string>{"masks"});
+    folder.write("t.content", "a 1 0 sport\nb 0 news\n");
+    CHECK_THAT(message_of<DataError>([&] { import_file(cites, "", json::object()); }), says("t.content:2"));
+    folder.write("t.content", "a 1 0 sport\nb 0 1 news\n");
+    CHECK_THAT(message_of<DataError>([&] { import_file(cites, "", json::object()); }),
+               says("t.cites:2: paper 'c' has no line"));
+}

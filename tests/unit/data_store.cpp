@@ -1,0 +1,186 @@
+#include <csignal>
+#include <limits>
+
+#include <sys/resource.h>
+
+#include <gnnbench/error.hpp>
+
+#include <data/content.hpp>
+#include <data/describe.hpp>
+#include <data/store.hpp>
+#include <unit/data_support.hpp>
+
+using namespace gnnbench;
+using namespace gnnbench::test;
+
+namespace {
+
+std::string refusal(void (*spoil)(RawDataset&)) {
+    TempFolder folder;
+    auto data = tiny_dataset();
+    spoil(data);
+    auto message = message_of<DataError>([&] { write_store(folder / "s", data); });
+    CHECK(fs::is_empty(folder.path()));
+    return message;
+}
+
+template <class T>
+void overwrite(const fs::path& file, std::vector<T> values, std::vector<std::int64_t> shape) {
+    write_npy<T>(file, values, std::move(shape));
+}
+
+}  // namespace
+
+TEST_CASE("a dataset that cannot be is not written") {
+    constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+    CHECK_THAT(refusal([](RawDataset& d) { d.features[5] = nan; }), says("feature 1 of vertex 2 is nan"));
+    CHECK_THAT(refusal([](RawDataset& d) { d.labels[1] = 2; }),
+               says("label of vertex 1 is 2, allowed are 0 to 1"));
+    CHECK_THAT(refusal([](RawDataset& d) { d.labels[1] = -2; }), says("label of vertex 1 is -2"));
+    CHECK_THAT(refusal([](RawDataset& d) { d.graph.indices[2] = 4; }),
+               says("vertex 2 has a neighbour 4, allowed are 0 to 3"));
+    CHECK_THAT(refusal([](RawDataset& d) {
+                   d.graph.indices = {0, 1, 0};
+               }),
+               says("row of vertex 2 lists 0 after 1"));
+    CHECK_THAT(refusal([](RawDataset& d) {
+                   d.graph.indices = {0, 1, 1};
+               }),
+               says("row of vertex 2 lists 1 after 1"));
+    CHECK_THAT(refusal([](RawDataset& d) { d.graph.indptr = {0, 1, 0, 3, 3}; }), says("must not fall"));
+    CHECK_THAT(refusal([](RawDataset& d) { d.graph.indptr = {0, 0, 1, 2, 2}; }), says("expected 0 to 3"));
+    CHECK_THAT(refusal([](RawDataset& d) { d.graph.weights = {1, nan, 1}; }), says("weight of entry 1 is nan"));
+    CHECK_THAT(refusal([](RawDataset& d) {
+                   d.graph.weights = {1, 1};
+               }),
+               says("weights has 2 elements, expected 3"));
+    CHECK_THAT(refusal([](RawDataset& d) { d.features.pop_back(); }), says("features has 7 elements, expected 8"));
+    CHECK_THAT(refusal([](RawDataset& d) { d.masks[3] = Split::train; }),
+               says("vertex 3 is in a mask of split 0 but has no"));
+    CHECK_THAT(refusal([](RawDataset& d) { d.masks[2] = Split{7}; }), says("mask of vertex 2 in split 0 is 7"));
+}
+
+TEST_CASE("a store comes back as it was written") {
+    TempFolder folder;
+    auto data = tiny_dataset();
+    data.graph.weights = {1, 2, 0.5};
+    data.synthetic = {"labels"};
+    data.options = {{"seed", 3}};
+    auto written = write_store(folder / "sub/s", data);
+    auto store = Store::open(folder / "sub/s");
+    store.check();
+    CHECK(store.manifest() == written);
+    CHECK(written.edges == 3);
+    CHECK(written.weighted);
+    CHECK_FALSE(written.symmetric_pattern);
+    CHECK(written.digest.size() == 32);
+    auto view = store.view();
+    CHECK(view.graph.vertices() == 4);
+    CHECK(view.graph.indices[2] == 1);
+    CHECK(view.graph.weights[2] == 0.5f);
+    CHECK(view.features[7] == 7);
+    CHECK(view.labels[3] == -1);
+    CHECK(view.split[1] == Split::validation);
+    CHECK_THAT(message_of<SpecError>([&] { store.view(1); }), says("dataset tiny has splits 0 to 0; split 1"));
+}
+
+TEST_CASE("a damaged store says what is wrong") {
+    TempFolder folder;
+    auto path = folder / "s";
+    write_store(path, tiny_dataset());
+    auto open = [&] { return message_of<DataError>([&] { Store::open(path); }); };
+    auto check = [&] { return message_of<DataError>([&] { Store::open(path).check(); }); };
+
+    CHECK_THAT(message_of<DataError>([&] { Store::open(folder / "other"); }), says("there is no dataset at"));
+    overwrite<float>(path / "features.npy", {0, 1, 2, 3, 4, 5, 6, 8}, {4, 2});
+    CHECK_THAT(check(), says("was changed after it was made"));
+    overwrite<float>(path / "features.npy", {0, 1, 2, 3, 4, 5, 6, std::numeric_limits<float>::infinity()}, {4, 2});
+    CHECK_THAT(check(), says("feature 1 of vertex 3 is inf"));
+    overwrite<float>(path / "features.npy", {0, 1, 2, 3, 4, 5}, {3, 2});
+    CHECK_THAT(open(), says("its shape is (3, 2), the manifest asks for (4, 2)"));
+    overwrite<double>(path / "features.npy", {0, 1, 2, 3, 4, 5, 6, 7}, {4, 2});
+    CHECK_THAT(open(), says("features.npy: expected elements of type '<f4', found '<f8'"));
+    fs::remove(path / "features.npy");
+    CHECK_THAT(open(), says("cannot read"));
+    folder.write("s/manifest.json", "{\"format\": \"gnnbench-dataset\", \"version\": 99}");
+    CHECK_THAT(open(), says("its format version is 99, this program reads 1"));
+    folder.write("s/manifest.json", "{\"format\": \"gnnbench-dataset\", \"version\": 1}");
+    CHECK_THAT(open(), says("\"name\" is missing"));
+    folder.write("s/manifest.json", "{");
+    CHECK_THAT(open(), says("it is not JSON"));
+}
+
+TEST_CASE("a disk that fills up leaves nothing behind, and the old store as it was") {
+    TempFolder folder;
+    auto before = write_store(folder / "s", tiny_dataset());
+    auto data = tiny_dataset();
+    data.feature_count = 20000;
+    data.features.assign(80000, 1);
+    std::signal(SIGXFSZ, SIG_IGN);
+    rlimit old{}, small{100000, RLIM_INFINITY};
+    getrlimit(RLIMIT_FSIZE, &old);
+    small.rlim_max = old.rlim_max;
+    setrlimit(RLIMIT_FSIZE, &small);
+    std::string message;
+    try {
+        write_store(folder / "s", data);
+    } catch (const EnvironmentError& e) {
+        message = e.what();
+    }
+    setrlimit(RLIMIT_FSIZE, &old);
+    CHECK_THAT(message, says("features.npy: File too large"));
+    CHECK(Store::open(folder / "s").manifest() == before);
+    CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1);
+    CHECK_THAT(message_of<EnvironmentError>([&] { write_store("/proc/store", tiny_dataset()); }), says("/proc/"));
+}
+
+TEST_CASE("a store replaces the one before it") {
+    TempFolder folder;
+    write_store(folder / "s", tiny_dataset());
+    auto data = tiny_dataset();
+    data.name = "second";
+    write_store(folder / "s", data);
+    CHECK(Store::open(folder / "s").manifest().name == "second");
+    CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1);
+}
+
+TEST_CASE("the digest is of the content and nothing else") {
+    TempFolder folder;
+    auto data = tiny_dataset();
+    auto digest = write_store(folder / "a", data).digest;
+    data.name = "another name";
+    data.source = "elsewhere";
+    CHECK(write_store(folder / "b", data).digest == digest);
+    data.labels[3] = 0;
+    CHECK(write_store(folder / "c", data).digest != digest);
+}
+
+TEST_CASE("symmetry is measured, of pattern and of weights") {
+    std::vector<std::int64_t> indptr{0, 2, 4, 5};
+    std::vector<std::int32_t> indices{1, 2, 0, 1, 0};  // 0-1, 0-2, loop at 1
+    std::vector<float> weights{5, 6, 5, 1, 6};
+    auto symmetry = measure_symmetry({indptr, indices, weights});
+    CHECK(symmetry.pattern);
+    CHECK(symmetry.weights);
+    CHECK(count_self_loops({indptr, indices, weights}) == 1);
+    weights[4] = 7;
+    symmetry = measure_symmetry({indptr, indices, weights});
+    CHECK(symmetry.pattern);
+    CHECK_FALSE(symmetry.weights);
+    indices[4] = 1;  // 2 lists 1 instead of 0
+    CHECK_FALSE(measure_symmetry({indptr, indices, {}}).pattern);
+}
+
+TEST_CASE("a store is described by its degrees, components, splits and classes") {
+    TempFolder folder;
+    write_store(folder / "s", tiny_dataset());
+    auto j = describe(Store::open(folder / "s"));
+    CHECK(j["vertices"] == 4);
+    CHECK(j["components"] == 2);
+    CHECK(j["largest_component"] == 3);
+    CHECK(j["degrees"]["maximum"] == 2);
+    CHECK(j["degrees"]["zero_rows"] == 2);     // vertices 0 and 3 aggregate from nobody
+    CHECK(j["degrees"]["zero_columns"] == 2);  // nobody aggregates from 2 and 3
+    CHECK(j["class_sizes"] == nlohmann::json({1, 2}));
+    CHECK(j["split_sizes"][0]["none"] == 1);
+}
