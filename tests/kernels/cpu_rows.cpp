@@ -18,7 +18,8 @@ TEST_CASE("apply, dropout and apply_backward at every width from 1 to 140") {
         for (const Activation a : activations)
             for (const double rate : {0.0, 0.4}) {
                 const std::int64_t rows = cols % 16 == 0 ? 700 : 6;
-                const EpilogueOnHost e = full_epilogue(rows, cols, a, rate);
+                EpilogueOnHost e = full_epilogue(rows, cols, a, rate);
+                e.dropout.first_column = static_cast<std::uint32_t>(cols % 11);
                 const EpilogueOnDevice device(*k, e);
                 const HostMatrix z = random_matrix(rows, cols, 3), dh = random_matrix(rows, cols, 4);
                 HostMatrix h(rows, cols), dz(rows, cols), dropped(rows, cols);
@@ -40,6 +41,29 @@ TEST_CASE("apply, dropout and apply_backward at every width from 1 to 140") {
                 k->dropout(only_dropout, to_device(*k, z), out);
                 CHECK(error(k->download(out), dropped) < 1e-6);
             }
+}
+
+TEST_CASE("a shard of columns drops what the whole matrix drops") {
+    const auto k = cpu_kernel(1);
+    EpilogueOnHost e = full_epilogue(5, 150, Activation::identity);
+    e.bias.clear();
+    HostMatrix ones(5, 150);
+    ones.values.assign(ones.values.size(), 1);
+    Matrix whole = to_device(*k, ones);
+    k->apply(EpilogueOnDevice(*k, e).epilogue, whole);
+    const HostMatrix wanted = k->download(whole);
+    for (const std::int64_t first : {0, 1, 2, 3, 4, 61, 149})
+        for (std::int64_t cols = 1; first + cols <= 150; cols += 9) {
+            HostMatrix part(5, cols), expected(5, cols);
+            part.values.assign(part.values.size(), 1);
+            for (std::int64_t r = 0; r < 5; ++r)
+                for (std::int64_t c = 0; c < cols; ++c) expected(r, c) = wanted(r, first + c);
+            e.dropout.first_column = static_cast<std::uint32_t>(first);
+            Matrix shard = to_device(*k, part);
+            k->apply(EpilogueOnDevice(*k, e).epilogue, shard);
+            INFO("columns " << first << " to " << first + cols - 1);
+            CHECK(error(k->download(shard), expected) == 0);
+        }
 }
 
 TEST_CASE("sigmoid stays exact to float32 rounding far from zero, and passes NaN on") {

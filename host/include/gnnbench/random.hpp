@@ -52,19 +52,23 @@ private:
 };
 
 /// A dropout mask: element (v, c) of layer `layer` at epoch `epoch` is dropped where its word, drawn at the
-/// original vertex id v, is below rate × 2^32; the others are scaled by 1 / (1 − rate).
+/// original vertex id v, is below rate × 2^32; the others are scaled by 1 / (1 − rate). A rank that holds only
+/// some columns of the layer's input starts at `first_column` of it, and so drops what the whole matrix drops.
 struct DropoutMask {
     double rate = 0;
     std::uint64_t seed = 0;
     std::uint32_t layer = 0, epoch = 0;
+    std::uint32_t first_column = 0;
 
     bool active() const { return rate > 0; }
     std::uint32_t threshold() const { return static_cast<std::uint32_t>(rate * 0x1p32); }
     double scale() const { return 1.0 / (1.0 - rate); }
     /// Tells (layer, epoch) apart in the generator's counter: 64 layers, 2^26 epochs.
     std::uint32_t stream() const { return epoch << 6 | layer; }
+    /// `column` counts from first_column.
     bool dropped(std::int64_t vertex, std::uint32_t column) const {
-        return random_word(seed, Draw::dropout, static_cast<std::uint64_t>(vertex), column, stream()) < threshold();
+        return random_word(seed, Draw::dropout, static_cast<std::uint64_t>(vertex), first_column + column, stream()) <
+               threshold();
     }
 };
 

@@ -52,11 +52,11 @@ HWY_INLINE VF dropped(VF v, const std::uint32_t* word, const FlatEpilogue& e) {
 template <Activation A>
 void epilogue_row(const FlatEpilogue& e, std::int64_t row, std::int64_t first_col, std::int64_t cols,
                   const float* x, float* z) {
-    alignas(64) std::uint32_t words[words_per_call];
+    alignas(64) std::uint32_t buffer[word_buffer];
     for (std::int64_t block = 0; block < cols; block += words_per_call) {
-        if (e.drops)
-            dropout_words(e.dropout, e.vertex(row), static_cast<std::uint32_t>(first_col + block), words);
         const std::int64_t block_end = std::min(cols, block + words_per_call);
+        const std::uint32_t* words =
+            e.drops ? column_words(e.dropout, e.vertex(row), first_col + block, block_end - block, buffer) : nullptr;
         for (std::int64_t c = block; c < block_end; c += lanes) {
             const std::int64_t n = std::min(lanes, block_end - c);
             VF v = load_n(x + c, n);
@@ -71,13 +71,14 @@ void epilogue_row(const FlatEpilogue& e, std::int64_t row, std::int64_t first_co
 template <Activation A>
 void backward_row(const FlatEpilogue& e, std::int64_t row, std::int64_t cols, const float* h, const float* dh,
                   float* dz) {
-    alignas(64) std::uint32_t words[words_per_call];
+    alignas(64) std::uint32_t buffer[word_buffer];
     // A relu's h is positive only where it was kept: its mask need not be drawn again.
     const bool draws = e.drops && A != Activation::relu;
     const VF unscale = hn::Set(F(), 1.0f / e.scale), scale = hn::Set(F(), e.scale);
     for (std::int64_t block = 0; block < cols; block += words_per_call) {
-        if (draws) dropout_words(e.dropout, e.vertex(row), static_cast<std::uint32_t>(block), words);
         const std::int64_t block_end = std::min(cols, block + words_per_call);
+        const std::uint32_t* words =
+            draws ? column_words(e.dropout, e.vertex(row), block, block_end - block, buffer) : nullptr;
         for (std::int64_t c = block; c < block_end; c += lanes) {
             const std::int64_t n = std::min(lanes, block_end - c);
             const VF y = A == Activation::sigmoid ? hn::Mul(load_n(h + c, n), unscale) : load_n(h + c, n);

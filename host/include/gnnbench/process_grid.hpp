@@ -1,0 +1,71 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gnnbench/communicator.hpp>
+
+/// Ranks laid out on a grid of up to three dimensions, and the even blocks that matrices are cut into over it.
+
+namespace gnnbench {
+
+// {0 … n−1} cut into `blocks` runs as equal as possible: the first n mod blocks of them are one longer. Block i is
+// {block_begin(n, blocks, i) … block_begin(n, blocks, i + 1) − 1}; blocks beyond n are empty.
+constexpr std::int64_t block_size(std::int64_t n, int blocks, int i) { return n / blocks + (i < n % blocks ? 1 : 0); }
+constexpr std::int64_t block_begin(std::int64_t n, int blocks, int i) {
+    return n / blocks * i + (i < n % blocks ? i : n % blocks);
+}
+/// The longest block.
+constexpr std::int64_t largest_block(std::int64_t n, int blocks) { return block_size(n, blocks, 0); }
+/// block_size of every block, in order.
+std::vector<std::int64_t> block_sizes(std::int64_t n, int blocks);
+
+enum class Axis : std::uint8_t { x, y, z };
+
+/// A rank's coordinates: place[axis] ∈ {0 … extent(axis) − 1}.
+struct GridPlace {
+    std::array<int, 3> at{};
+    int operator[](Axis a) const { return at[static_cast<std::size_t>(a)]; }
+    int& operator[](Axis a) { return at[static_cast<std::size_t>(a)]; }
+    bool operator==(const GridPlace&) const = default;
+};
+
+/// Ranks {0 … X·Y·Z − 1} on an X × Y × Z grid, z running fastest: rank (x, y, z) = (x·Y + y)·Z + z. Pure numbers, so
+/// that volumes can be stated for any rank without one.
+struct GridShape {
+    std::array<int, 3> extents{1, 1, 1};
+
+    int extent(Axis a) const { return extents[static_cast<std::size_t>(a)]; }
+    int ranks() const { return extents[0] * extents[1] * extents[2]; }
+    GridPlace place(int rank) const;
+    int rank(const GridPlace& p) const;
+    /// "2x3", "2x2x2": without trailing extents of 1 after the second.
+    std::string text() const;
+    bool operator==(const GridShape&) const = default;
+};
+
+/// One rank's place on the grid, with a communicator for each way of standing in line or in a plane with others:
+///   along(a)   {ranks that differ from this one in coordinate a alone}, numbered by coordinate a
+///   plane(a)   {ranks with the same coordinate a}, numbered by their rank in the world
+class ProcessGrid {
+public:
+    /// Collective over `world`, which has shape.ranks() ranks and outlives the grid.
+    ProcessGrid(Communicator& world, GridShape shape);
+
+    const GridShape& shape() const { return shape_; }
+    const GridPlace& place() const { return place_; }
+    int extent(Axis a) const { return shape_.extent(a); }
+    int at(Axis a) const { return place_[a]; }
+    Communicator& world() const { return world_; }
+    Communicator& along(Axis a) { return along_[static_cast<std::size_t>(a)]; }
+    Communicator& plane(Axis a) { return plane_[static_cast<std::size_t>(a)]; }
+
+private:
+    Communicator& world_;
+    GridShape shape_;
+    GridPlace place_;
+    std::vector<Communicator> along_, plane_;  ///< by axis
+};
+
+}  // namespace gnnbench

@@ -1,0 +1,149 @@
+// Process grids and the loss over sharded classes, on every grid of this many ranks.
+#include <array>
+#include <cmath>
+
+#include <catch2/catch.hpp>
+
+#include <gnnbench/process_grid.hpp>
+#include <gnnbench/random.hpp>
+#include <gnnbench/sharded_loss.hpp>
+
+#include "plugin/loader.hpp"
+
+using namespace gnnbench;
+
+namespace {
+
+constexpr Axis axes[] = {Axis::x, Axis::y, Axis::z};
+
+std::vector<GridShape> grids_of(int ranks) {
+    std::vector<GridShape> out;
+    for (int x = 1; x <= ranks; ++x)
+        for (int y = 1; x * y <= ranks; ++y)
+            if (ranks % (x * y) == 0) out.push_back({{x, y, ranks / (x * y)}});
+    return out;
+}
+
+/// A rank's kernel in float64 and its world.
+struct Bench {
+    ProcessGroup group = ProcessGroup::world();
+    std::unique_ptr<Kernel> kernel = PluginCatalog().kernel("reference")->create({.dtype = DType::f64});
+    VolumeCounter counter;
+    Communicator world{kernel->connect(group), *kernel, counter};
+};
+
+double logit(std::int64_t row, std::int64_t column) {
+    return 6 * unit_interval(random_word(3, Draw::features, static_cast<std::uint64_t>(row), static_cast<std::uint32_t>(column), 0)) - 3;
+}
+
+/// Rows of block x, columns of block y of an n × c matrix of logits.
+struct Piece {
+    std::int64_t first_row, rows, first_class, classes;
+};
+
+Matrix upload(Kernel& k, const Piece& p) {
+    std::vector<double> z;
+    for (std::int64_t r = 0; r < p.rows; ++r)
+        for (std::int64_t c = 0; c < p.classes; ++c) z.push_back(logit(p.first_row + r, p.first_class + c));
+    Matrix m = k.matrix(p.rows, p.classes);
+    k.upload(std::span<const double>(z), m);
+    return m;
+}
+
+struct Labelled {
+    Array<std::int32_t> labels;
+    Array<Split> split;
+    LossInput input(double scale) const { return {.labels = labels.data(), .split = split.data(), .scale = scale}; }
+};
+
+Labelled label(Kernel& k, const Piece& p, std::int64_t classes) {
+    std::vector<std::int32_t> labels;
+    std::vector<Split> split;
+    for (std::int64_t v = p.first_row; v < p.first_row + p.rows; ++v) {
+        split.push_back(static_cast<Split>(v % 4));
+        // Vertices without a label belong to no split.
+        labels.push_back(v % 4 == 0 ? -1 : static_cast<std::int32_t>(v / 4 % classes));
+    }
+    return {k.upload(std::span<const std::int32_t>(labels)), k.upload(std::span<const Split>(split))};
+}
+
+}  // namespace
+
+TEST_CASE("blocks are even, in order, and cover everything") {
+    for (const std::int64_t n : {0, 1, 2, 7, 12})
+        for (const int blocks : {1, 2, 3, 5, 12, 13}) {
+            std::int64_t next = 0;
+            for (int i = 0; i < blocks; ++i) {
+                CHECK(block_begin(n, blocks, i) == next);
+                CHECK((block_size(n, blocks, i) == n / blocks || block_size(n, blocks, i) == n / blocks + 1));
+                CHECK(block_size(n, blocks, i) <= largest_block(n, blocks));
+                next += block_size(n, blocks, i);
+            }
+            CHECK(next == n);
+        }
+}
+
+TEST_CASE("lines and planes of a grid hold the ranks they say, in the order they say") {
+    Bench b;
+    CHECK_THROWS_AS(ProcessGrid(b.world, {{b.world.size() + 1, 1, 1}}), LogicError);
+    for (const GridShape& shape : grids_of(b.world.size())) {
+        ProcessGrid grid(b.world, shape);
+        CHECK(shape.rank(grid.place()) == b.world.rank());
+        for (const Axis a : axes) {
+            INFO(shape.text() << ", axis " << static_cast<int>(a) << ", rank " << b.world.rank());
+            CHECK(grid.along(a).size() == shape.extent(a));
+            CHECK(grid.along(a).rank() == grid.at(a));
+            CHECK(grid.plane(a).size() * shape.extent(a) == b.world.size());
+            // Rank 0 of the line is the one whose number names it.
+            double first = b.world.rank();
+            Matrix m = b.kernel->matrix(1, 1);
+            b.kernel->upload(std::span<const double>(&first, 1), m);
+            b.kernel->wait(StreamRole::compute, grid.along(a).broadcast(m, 0));
+            GridPlace start = grid.place();
+            start[a] = 0;
+            CHECK(b.kernel->download(m)(0, 0) == shape.rank(start));
+        }
+    }
+}
+
+TEST_CASE("the loss over sharded classes equals the loss over whole rows, and moves what it states") {
+    Bench b;
+    for (const GridShape& shape : grids_of(b.world.size()))
+        for (const std::int64_t n : {0, 1, 11})
+            for (const std::int64_t classes : {1, 2, 5}) {
+                if (shape.extent(Axis::z) > 1) continue;
+                INFO(shape.text() << ", " << n << " rows, " << classes << " classes");
+                ProcessGrid grid(b.world, shape);
+                const int rows = shape.extent(Axis::x), x = grid.at(Axis::x), columns = shape.extent(Axis::y), y = grid.at(Axis::y);
+                const Piece mine{block_begin(n, rows, x), block_size(n, rows, x), block_begin(classes, columns, y),
+                                 block_size(classes, columns, y)};
+                const Piece all{0, n, 0, classes};
+                const Labelled my_labels = label(*b.kernel, mine, classes), all_labels = label(*b.kernel, all, classes);
+                const Matrix whole = upload(*b.kernel, all), logits = upload(*b.kernel, mine);
+                Matrix whole_gradient = b.kernel->matrix(n, classes), gradient = b.kernel->matrix(mine.rows, mine.classes);
+                const Array<double> whole_loss = b.kernel->upload(std::span<const double>(std::array{0.0}));
+                b.kernel->softmax_cross_entropy(whole, all_labels.input(0.25), whole_gradient, whole_loss.data());
+
+                ShardedLoss loss(*b.kernel, grid.along(Axis::y), b.world, mine.rows, classes);
+                CHECK(loss.first_class() == mine.first_class);
+                b.counter.take();
+                loss.start(logits, my_labels.input(0.25), gradient);
+                CHECK(loss.value() == Approx(*whole_loss.data()).margin(1e-12));
+                CHECK(difference(ShardedLoss::volume(mine.rows, columns, y, b.world.size(), b.world.rank(), 8),
+                                 b.counter.take()) == "");
+                const HostMatrix wanted = b.kernel->download(whole_gradient), found = b.kernel->download(gradient);
+                for (std::int64_t r = 0; r < mine.rows; ++r)
+                    for (std::int64_t c = 0; c < mine.classes; ++c)
+                        CHECK(found(r, c) == Approx(wanted(mine.first_row + r, mine.first_class + c)).margin(1e-14));
+
+                std::array<std::int64_t, 6> counts{};
+                b.kernel->count_correct(whole, all_labels.input(1), counts.data());
+                const Accuracy accuracy = loss.accuracy(logits, my_labels.input(1));
+                for (std::size_t s = 0; s < 3; ++s) {
+                    if (counts[2 * s + 1] == 0)
+                        CHECK(std::isnan(accuracy.of[s]));
+                    else
+                        CHECK(accuracy.of[s] == Approx(static_cast<double>(counts[2 * s]) / static_cast<double>(counts[2 * s + 1])));
+                }
+            }
+}
