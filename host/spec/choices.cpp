@@ -169,7 +169,8 @@ nlohmann::json ValueReader::stored(const YamlNode& node, const std::string& key)
     if (name.is(Kind::text) && name.text.find('/') != std::string::npos) {
         const auto folder = path(name, key);
         if (!folder) return {};
-        if (std::filesystem::exists(*folder / "manifest.json")) return {{"store", folder->string()}};
+        std::error_code ignored;
+        if (std::filesystem::exists(*folder / "manifest.json", ignored)) return {{"store", folder->string()}};
     }
     findings_.add(name.place, key, fmt::format("expected a stored dataset's name; found {}; {}; gnnbench dataset import or "
                                                "generate makes one; a file is {{path: file}}", describe(name),

@@ -25,7 +25,8 @@ Read ValueReader::read(const Field& field, const YamlNode& node, const std::stri
             if (node.text.empty()) return Read(std::string());
             const auto folder = path(node, key);
             if (!folder) return {};
-            if (std::filesystem::is_directory(*folder)) return Read(folder->string());
+            std::error_code ignored;
+            if (std::filesystem::is_directory(*folder, ignored)) return Read(folder->string());
             findings_.add(node.place, key, fmt::format("expected a folder; there is none at {}", folder->string()));
             return {};
         }

@@ -115,6 +115,11 @@ TEST_CASE("datasets that cannot be are refused") {
     CHECK_THAT(complaint("dataset: {generate: dcsbm, vertices: 0}" + rest), Contains("1:38: dataset.vertices"));
     CHECK_THAT(complaint("dataset: {generate: dcsbm, path: a}" + rest), Contains("none or several of store, path and generate"));
     CHECK_THAT(complaint("dataset: {vertices: 3}" + rest), Contains("none or several"));
+    CHECK_THAT(complaint("dataset: no/where" + rest), Contains("expected a stored dataset's name; found the text 'no/where'"));
+    const std::string too_long(5000, 'a');
+    CHECK_THAT(complaint("dataset: {path: " + too_long + ".tsv}" + rest), Contains("there is no file or folder"));
+    CHECK_THAT(complaint("dataset: x/" + too_long + rest), Contains("expected a stored dataset's name"));
+    CHECK_THAT(complaint(head + "train: {initial_weights: " + too_long + "}\n"), Contains("expected a folder; there is none"));
     CHECK_THAT(complaint("dataset: {path: nowhere.tsv}" + rest), Contains("1:17: dataset.path: there is no file or folder /"));
     CHECK_THAT(complaint("dataset: {path: \"${GNNBENCH_UNSET_HERE}/a.tsv\"}" + rest),
                Contains("the environment variable GNNBENCH_UNSET_HERE") && Contains("--set dataset.path="));
