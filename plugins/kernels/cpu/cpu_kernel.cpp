@@ -31,7 +31,8 @@ DenseSide dense_side(ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e
 
 }  // namespace
 
-CpuKernel::CpuKernel(int threads, FormatChoice format) : Kernel(DType::f32), threads_(threads), format_(format) {}
+CpuKernel::CpuKernel(int threads, FormatChoice format) 
+    : Kernel(DType::f32), threads_(threads), format_(format), workspace_(threads) {}
 
 void* CpuKernel::do_allocate(std::size_t bytes) { return allocate_host(bytes); }
 void CpuKernel::do_free(void* data, std::size_t) noexcept { free_host(data); }
@@ -48,12 +49,12 @@ void CpuKernel::do_synchronize(StreamRole) {}
 std::unique_ptr<PreparedMatrix> CpuKernel::do_prepare(const Csr& a) { return prepare_matrix(a, format_, threads_); }
 
 void CpuKernel::do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
-    static_cast<const CpuPrepared&>(a).multiply(dense_side(b, c, s, e), threads_);
+    static_cast<const CpuPrepared&>(a).multiply(dense_side(b, c, s, e), threads_, workspace_);
 }
 
 void CpuKernel::do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
     const FlatCsr flat{a.indptr, a.indices, static_cast<const float*>(a.values), a.rows, a.cols};
-    spmm_by_rows(flat, dense_side(b, c, s, e), threads_);
+    spmm_by_rows(flat, dense_side(b, c, s, e), threads_, workspace_);
 }
 
 void CpuKernel::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,

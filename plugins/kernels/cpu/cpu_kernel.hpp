@@ -4,6 +4,8 @@
 
 #include <gnnbench/kernel.hpp>
 
+#include "workspace.hpp"
+
 namespace gnnbench::cpu {
 
 /// How `prepare` lays a matrix out.
@@ -48,6 +50,7 @@ private:
 
     int threads_;
     FormatChoice format_;
+    Workspace workspace_;
 };
 
 }  // namespace gnnbench::cpu

@@ -1,9 +1,13 @@
 #include "prepared.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <string>
 
+#include "machine.hpp"
 #include "memory.hpp"
 #include "threads.hpp"
+#include "tiled.hpp"
 
 namespace gnnbench::cpu {
 namespace {
@@ -22,7 +26,9 @@ public:
         format = "csr";
     }
 
-    void multiply(const DenseSide& d, int threads) const override { spmm_by_rows(csr_, d, threads); }
+    void multiply(const DenseSide& d, int threads, Workspace& workspace) const override {
+        spmm_by_rows(csr_, d, threads, workspace);
+    }
 
 private:
     HostArray<std::int64_t> indptr_;
@@ -31,9 +37,36 @@ private:
     FlatCsr csr_;
 };
 
+class TiledForm final : public CpuPrepared {
+public:
+    TiledForm(const Csr& a, std::int64_t tile_cols, int threads) : tiled_(make_tiled(a, tile_cols, threads)) {
+        format = "tiled " + std::to_string(tile_cols);
+    }
+
+    void multiply(const DenseSide& d, int threads, Workspace& workspace) const override {
+        spmm_tiled(tiled_, d, threads, workspace);
+    }
+
+private:
+    TiledMatrix tiled_;
+};
+
+/// Columns of a tile, so that its widest panel fills a core's own cache.
+std::int64_t tile_columns() {
+    const auto fit = static_cast<std::uint64_t>(second_level_cache_bytes() / (widest_panel * 4));
+    return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::bit_floor(fit)), 1024, 16384);
+}
+
+bool tiles_pay(const Csr& a) {
+    const std::int64_t tiles = (a.cols + tile_columns() - 1) / tile_columns();
+    return tiles > 2 && a.nonzeros() > 4 * a.rows * tiles;
+}
+
 }  // namespace
 
-std::unique_ptr<CpuPrepared> prepare_matrix(const Csr& a, FormatChoice, int threads) {
+std::unique_ptr<CpuPrepared> prepare_matrix(const Csr& a, FormatChoice choice, int threads) {
+    const bool tiled = choice == FormatChoice::tiled || (choice == FormatChoice::automatic && tiles_pay(a));
+    if (tiled) return std::make_unique<TiledForm>(a, tile_columns(), threads);
     return std::make_unique<RowsMatrix>(a, threads);
 }
 

@@ -4,6 +4,7 @@
 #include <gnnbench/kernel.hpp>
 
 #include "row_operations.hpp"
+#include "workspace.hpp"
 
 namespace gnnbench::cpu {
 
@@ -25,7 +26,7 @@ struct DenseSide {
 };
 
 /// Rows of A in turn, each with its row of C in registers. Threads take runs of about equal work.
-void spmm_by_rows(const FlatCsr& a, const DenseSide& d, int threads);
+void spmm_by_rows(const FlatCsr& a, const DenseSide& d, int threads, Workspace& workspace);
 
 /// How rows are gone through; part of spmm_by_rows.
 struct RowsPass {
@@ -37,8 +38,5 @@ struct RowsPass {
 void multiply_rows(const FlatCsr& a, const DenseSide& d, RowRange rows, const RowsPass& pass);
 /// Copies past the caches, for results larger than those; 4-byte aligned.
 void stream_out(const float* from, float* to, std::int64_t count);
-
-/// Bytes of the last-level cache this process may hope for.
-std::int64_t last_level_cache_bytes();
 
 }  // namespace gnnbench::cpu

@@ -1,10 +1,9 @@
 #include <algorithm>
 #include <vector>
 
-#include <unistd.h>
-
 #include <hwy/cache_control.h>
 
+#include "machine.hpp"
 #include "memory.hpp"
 #include "spmm.hpp"
 #include "threads.hpp"
@@ -58,15 +57,7 @@ void multiply_in_place(const FlatCsr& a, const DenseSide& d, RowRange rows, std:
 
 }  // namespace
 
-std::int64_t last_level_cache_bytes() {
-    static const std::int64_t bytes = [] {
-        const long found = sysconf(_SC_LEVEL3_CACHE_SIZE);
-        return found > 0 ? static_cast<std::int64_t>(found) : std::int64_t{16} << 20;
-    }();
-    return bytes;
-}
-
-void spmm_by_rows(const FlatCsr& a, const DenseSide& d, int threads) {
+void spmm_by_rows(const FlatCsr& a, const DenseSide& d, int threads, Workspace& workspace) {
     const std::int64_t work = a.nonzeros() + 2 * a.rows, cols = d.c.cols;
     // Runs short enough to balance, long enough that taking one costs nothing.
     const std::int64_t least = std::max<std::int64_t>(1, (std::int64_t{1} << 18) / cols);
@@ -85,9 +76,9 @@ void spmm_by_rows(const FlatCsr& a, const DenseSide& d, int threads) {
     };
 #pragma omp parallel num_threads(threads) if (threads > 1 && runs > 1)
     {
-        const HostArray<float> buffer(streams ? static_cast<std::size_t>(step * cols + 64) : 0);
+        float* buffer = streams ? workspace.of_thread(omp_get_thread_num(), static_cast<std::size_t>(step * cols)) : nullptr;
 #pragma omp for schedule(dynamic)
-        for (std::int64_t i = 0; i < runs; ++i) run(i, i + 1, buffer.data());
+        for (std::int64_t i = 0; i < runs; ++i) run(i, i + 1, buffer);
     }
 }
 

@@ -1,0 +1,62 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include <gnnbench/matrix.hpp>
+
+#include "memory.hpp"
+#include "spmm.hpp"
+
+namespace gnnbench::cpu {
+
+/// A run of nonzeros of one row inside one tile.
+struct Segment {
+    std::uint16_t row;     ///< inside its chunk
+    std::uint16_t length;
+};
+
+/// The nonzeros of one chunk of rows in one tile of columns, row after row.
+struct TileBlock {
+    std::int64_t first_segment, first_entry;
+    std::int32_t tile, segments;
+};
+
+/// A matrix cut into chunks of rows × tiles of columns, for products whose dense operand is far larger than a
+/// core's cache. While a block is worked on, its tile of B (packed, one panel of columns) stays in that cache and
+/// its chunk of C near it, so that gathered rows come from there and not from memory.
+///
+/// Column positions {0 … cols − 1}: columns by falling count of nonzeros, so that the first tiles are dense.
+/// Tile t holds positions [t · tile_cols, (t + 1) · tile_cols).
+struct TiledMatrix {
+    std::int64_t rows = 0, cols = 0, nonzeros = 0;
+    std::int64_t tile_cols = 0;              ///< a power of two, at most 65536
+    std::int64_t widest_chunk = 0;           ///< rows
+    HostArray<std::int32_t> column_at;       ///< length cols: column by position
+    std::vector<std::int64_t> chunk_rows;    ///< length chunks + 1: chunk k is rows [chunk_rows[k], chunk_rows[k + 1])
+    std::vector<std::int64_t> chunk_blocks;  ///< length chunks + 1: into blocks
+    std::vector<TileBlock> blocks;
+    HostArray<Segment> segments;
+    HostArray<std::uint16_t> local_col;      ///< length nonzeros: position inside the tile
+    HostArray<float> values;                 ///< length nonzeros
+
+    std::int64_t chunks() const { return static_cast<std::int64_t>(chunk_rows.size()) - 1; }
+};
+
+TiledMatrix make_tiled(const Csr& a, std::int64_t tile_cols, int threads);
+void spmm_tiled(const TiledMatrix& a, const DenseSide& d, int threads, Workspace& workspace);
+
+/// Panels are multiples of this many columns, up to `widest_panel`; B's are padded with zeros.
+inline constexpr std::int64_t panel_step = 16, widest_panel = 64;
+
+/// sums [chunk rows × panel] += block · tile, where tile [tile_cols × panel] is B's packed panel from the
+/// block's tile on.
+void multiply_block(const TiledMatrix& a, const TileBlock& block, const float* tile, float* sums,
+                    std::int64_t panel);
+/// packed[i] ← columns [first, first + count) of B's row column_at[i], padded with zeros to `panel`.
+void pack_rows(ConstMatrixView b, const std::int32_t* column_at, RowRange positions, std::int64_t first,
+               std::int64_t count, float* packed, std::int64_t panel);
+/// C[r, first …] ← alpha · sums[r − rows.begin] + beta · C[r, first …].
+void finish_rows(const DenseSide& d, RowRange rows, std::int64_t first, std::int64_t count, const float* sums,
+                 std::int64_t panel);
+
+}  // namespace gnnbench::cpu
