@@ -32,20 +32,28 @@ for there in lib/libgnnbench_core.so lib/gnnbench/plugins/libpartitioner_metis.s
 done
 if grep -rIl "$build" "$prefix/lib/cmake" "$prefix/share"; then fail "the files above name the build tree"; fi
 
-# A partitioner of one's own, as `gnnbench plugin new` writes it.
-folder="$("$bin/plugin_probe" new partitioner my-parts "$work/own")"
-make_plugin "$folder" "$work/tree" -DCMAKE_PREFIX_PATH="$prefix"
+# The installed program, after its folder was moved, finds its plugins and its templates.
+mv "$prefix" "$work/moved"
+prefix="$work/moved"
+gnnbench="$prefix/bin/gnnbench"
+expect "the installed program's plugins" "$prefix/lib/gnnbench/plugins/libpartitioner_metis.so" \
+    "$("$gnnbench" plugin info metis)"
+
+# A partitioner of one's own.
+mkdir "$work/own"
+(cd "$work/own" && quietly "$gnnbench" plugin new partitioner my-parts)
+make_plugin "$work/own/my-parts" "$work/tree" -DCMAKE_PREFIX_PATH="$prefix"
 library="$work/tree/libpartitioner_my-parts.so"
 if readelf -d "$library" | grep NEEDED | grep -i mpi; then fail "the plugin links MPI itself"; fi
-expect "without GNNBENCH_PLUGIN_PATH" 'no partitioner plugin "my-parts"' \
-    "$("$bin/plugin_probe" partition my-parts 2>&1 || true)"
+expect "without GNNBENCH_PLUGIN_PATH" 'no plugin' "$("$gnnbench" plugin info my-parts 2>&1 || true)"
 export GNNBENCH_PLUGIN_PATH="$work/tree"
+expect "the installed program with a plugin of one's own" "$library" "$("$gnnbench" plugin info my-parts)"
 expect "ten vertices in three parts" "0 1 2 0 1 2 0 1 2 0" "$("$bin/plugin_probe" partition my-parts)"
 quietly "$bin/contract_partitioner"
 
 # A strategy, against the build tree instead of the install.
-folder="$("$bin/plugin_probe" new strategy my-scheme "$work/own")"
-make_plugin "$folder" "$work/scheme" -Dgnnbench_DIR="$build/package"
+(cd "$work/own" && quietly "$bin/gnnbench" plugin new strategy my-scheme)
+make_plugin "$work/own/my-scheme" "$work/scheme" -Dgnnbench_DIR="$build/package"
 expect "a strategy of one's own" "why unsupported: []" \
     "$(GNNBENCH_PLUGIN_PATH="$work/scheme" "$bin/plugin_probe" support my-scheme)"
 
@@ -54,10 +62,12 @@ cp -r "$prefix" "$work/other"
 sed -i 's/^#define GNNBENCH_API_VERSION .*/#define GNNBENCH_API_VERSION 4711/' "$work/other/include/gnnbench/version.hpp"
 make_plugin "$work/own/my-parts" "$work/other-tree" -DCMAKE_PREFIX_PATH="$work/other"
 ours="$(sed -n 's/^#define GNNBENCH_API_VERSION //p' "$prefix/include/gnnbench/version.hpp")"
+export GNNBENCH_PLUGIN_PATH="$work/other-tree"
 code=0
-said="$(GNNBENCH_PLUGIN_PATH="$work/other-tree" "$bin/plugin_probe" partition my-parts 2>&1)" || code=$?
-[[ $code -eq 5 ]] || fail "another interface version: exit code $code instead of 5"
+said="$("$gnnbench" plugin info my-parts 2>&1)" || code=$?
+[[ $code -eq 5 ]] || fail "another interface version: exit code $code instead of 5; said \"$said\""
 expect "another interface version" "version 4711" "$said"
 expect "our interface version" "has version $ours" "$said"
 expect "the refused file" "$work/other-tree/libpartitioner_my-parts.so" "$said"
+expect "the refused plugin does not hide the others" "metis" "$("$gnnbench" plugin list 2>/dev/null)"
 echo "ok"

@@ -1,4 +1,4 @@
-// What the plugin package test needs of a host: writes a plugin's folder, loads a partitioner and uses it.
+// What the plugin package test asks of a host beyond gnnbench's own commands: loads one plugin and uses it.
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -9,7 +9,6 @@
 #include <gnnbench/strategy.hpp>
 
 #include "plugin/loader.hpp"
-#include "plugin/scaffold.hpp"
 
 using namespace gnnbench;
 
@@ -36,15 +35,12 @@ void print_support(const std::string& name) {
 }
 
 int act(const std::vector<std::string>& words) {
-    if (words.size() == 4 && words[0] == "new") {
-        const PluginKind kind = words[1] == "strategy" ? PluginKind::strategy : PluginKind::partitioner;
-        std::printf("%s\n", write_plugin_folder(kind, words[2], words[3]).c_str());
-    } else if (words.size() == 2 && words[0] == "partition") {
+    if (words.size() == 2 && words[0] == "partition") {
         print_partition(words[1]);
     } else if (words.size() == 2 && words[0] == "support") {
         print_support(words[1]);
     } else {
-        std::fprintf(stderr, "usage: plugin_probe new KIND NAME FOLDER | partition NAME | support NAME\n");
+        std::fprintf(stderr, "usage: plugin_probe partition NAME | support NAME\n");
         return 2;
     }
     return 0;
