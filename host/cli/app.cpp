@@ -31,8 +31,8 @@ void check_command_name(const CLI::App& app, int argc, char** argv) {
         for (const std::string& name : names)
             if (word == name) return;
         const std::string meant = nearest(word, names);
-        throw SpecError("there is no command '" + word + "'" + (meant.empty() ? "" : "; did you mean '" + meant + "'?") +
-                        " (gnnbench --help lists all)");
+        throw SpecError("there is no command '" + word + "'" +
+                        (meant.empty() ? "" : "; did you mean '" + meant + "'?") + " (gnnbench --help lists all)");
     }
 }
 
@@ -51,8 +51,11 @@ int guarded(const Action& action) {
     } catch (const ExperimentError& error) {
         // One line each, as compilers do, so that editors can jump to them.
         std::cerr << error.what() << '\n';
-        return report(fmt::format("{} to mend before this can run", error.findings().size() == 1
-                                      ? "one thing" : fmt::format("{} things", error.findings().size())), exit_usage);
+        return report(
+            fmt::format("{} to mend before this can run", error.findings().size() == 1
+                                                              ? "one thing"
+                                                              : fmt::format("{} things", error.findings().size())),
+            exit_usage);
     } catch (const EnvironmentError& error) {
         return report(error.what(), exit_environment);
     } catch (const PluginError& error) {
@@ -76,7 +79,8 @@ void define(CLI::App& app, GlobalOptions& options, Action& action) {
     app.footer(exit_codes);
     app.add_option("--database", options.database, "Where results are kept (default: gnnbench.sqlite here)")
         ->envname("GNNBENCH_DATABASE");
-    app.add_option("--data-dir", options.data_dir, "Where datasets are kept (default: $GNNBENCH_DATA, or datasets here)");
+    app.add_option("--data-dir", options.data_dir,
+                   "Where datasets are kept (default: $GNNBENCH_DATA, or datasets here)");
     app.fallthrough();  // global options may follow the command's name
     for (const auto add : {add_run, add_plan, add_validate, add_verify, add_query, add_plugin, add_dataset,
                            add_doctor, add_init, add_completion, add_version})

@@ -67,8 +67,10 @@ void print_manifest(const Manifest& manifest, const std::filesystem::path& store
 
 int show(const std::filesystem::path& store, bool as_json) {
     const Manifest manifest = read_manifest(store / "manifest.json");
-    if (as_json) print_json(std::cout, summary(manifest, store));
-    else print_manifest(manifest, store);
+    if (as_json)
+        print_json(std::cout, summary(manifest, store));
+    else
+        print_manifest(manifest, store);
     return exit_ok;
 }
 
@@ -77,12 +79,14 @@ int list(const Catalog& catalog, bool as_json) {
     TextColumns columns({"dataset", "vertices", "edges", "features", "classes", "splits", "synthetic"});
     for (const CatalogEntry& entry : catalog.list()) {
         const Manifest& m = entry.manifest;
-        json j = entry.problem.empty() ? summary(m, catalog.folder() / entry.folder) : json{{"problem", entry.problem}};
+        json j =
+            entry.problem.empty() ? summary(m, catalog.folder() / entry.folder) : json{{"problem", entry.problem}};
         j["folder"] = entry.folder;
         all.push_back(std::move(j));
         if (entry.problem.empty())
-            columns.add({entry.folder, std::to_string(m.vertices), std::to_string(m.edges), std::to_string(m.features),
-                         std::to_string(m.classes), std::to_string(m.splits), made_up(m)});
+            columns.add({entry.folder, std::to_string(m.vertices), std::to_string(m.edges),
+                         std::to_string(m.features), std::to_string(m.classes), std::to_string(m.splits),
+                         made_up(m)});
         else
             std::cerr << "gnnbench: " << entry.problem << '\n';
     }
@@ -100,14 +104,16 @@ int make(json source, const MakeChoice& choice, const Catalog& catalog) {
     if (!choice.name.empty()) source["name"] = choice.name;
     for (const std::string& setting : choice.settings) add_setting(source, setting);
     Progress progress;
-    const ResolvedDataset made = ensure_dataset(source, catalog, [&](const std::string& line) { progress.message(line); });
+    const ResolvedDataset made =
+        ensure_dataset(source, catalog, [&](const std::string& line) { progress.message(line); });
     return show(made.store, choice.as_json);
 }
 
 /// What --set may be given, for help.
 std::string params_help(std::span<const ParamDecl> params) {
     TextColumns columns({"  key", "default", ""});
-    for (const ParamDecl& param : params) columns.add({std::string("  ") + param.name, param.default_value, param.help});
+    for (const ParamDecl& param : params)
+        columns.add({std::string("  ") + param.name, param.default_value, param.help});
     return columns.text();
 }
 
@@ -121,7 +127,8 @@ std::string generators_help() {
 std::string importers_help() {
     std::string text;
     for (const std::string& format : importer_formats())
-        text += fmt::format("{}: {}\n{}\n", format, importer_summary(format), params_help(importer_params(format)));
+        text +=
+            fmt::format("{}: {}\n{}\n", format, importer_summary(format), params_help(importer_params(format)));
     return text;
 }
 
@@ -150,7 +157,8 @@ void add_import(CLI::App& dataset, const GlobalOptions& options, Action& action)
 }
 
 void add_generate(CLI::App& dataset, const GlobalOptions& options, Action& action) {
-    CLI::App* command = dataset.add_subcommand("generate", "Make a dataset at random; the same parameters, the same dataset");
+    CLI::App* command =
+        dataset.add_subcommand("generate", "Make a dataset at random; the same parameters, the same dataset");
     auto choice = std::make_shared<MakeChoice>();
     command->add_option("generator", choice->what, "One of those below")
         ->required()
@@ -158,7 +166,9 @@ void add_generate(CLI::App& dataset, const GlobalOptions& options, Action& actio
     add_make_options(*command, *choice);
     command->footer(generators_help);
     command->callback([&, choice] {
-        action = [&, choice] { return make({{"generate", choice->what}}, *choice, Catalog::at(options.data_dir)); };
+        action = [&, choice] {
+            return make({{"generate", choice->what}}, *choice, Catalog::at(options.data_dir));
+        };
     });
 }
 
@@ -180,7 +190,8 @@ void add_dataset(CLI::App& app, const GlobalOptions& options, Action& action) {
     });
     CLI::App* all = dataset->add_subcommand("list", "List the datasets there are");
     all->add_flag("--json", *as_json, "As JSON");
-    all->callback([&, as_json] { action = [&, as_json] { return list(Catalog::at(options.data_dir), *as_json); }; });
+    all->callback(
+        [&, as_json] { action = [&, as_json] { return list(Catalog::at(options.data_dir), *as_json); }; });
 }
 
 }  // namespace gnnbench

@@ -41,7 +41,8 @@ std::string writable(const fs::path& path) {
     std::error_code ignored;
     const bool there = fs::exists(path, ignored);
     fs::path asked = there ? path : fs::absolute(path).parent_path();
-    while (!fs::exists(asked, ignored) && asked.has_parent_path() && asked != asked.root_path()) asked = asked.parent_path();
+    while (!fs::exists(asked, ignored) && asked.has_parent_path() && asked != asked.root_path())
+        asked = asked.parent_path();
     if (access(asked.c_str(), W_OK) != 0)
         throw EnvironmentError("'" + path.string() + "' cannot be written: " + std::strerror(errno));
     return path.string() + (there ? "" : " (not there yet)");
@@ -85,8 +86,10 @@ std::vector<Check> examine(const GlobalOptions& options) {
     }));
     checks.push_back(check("worker", [] { return find_worker(); }));
     const Machine machine = this_machine({});
-    checks.push_back({"machine", machine.cpu + ", " + std::to_string(machine.cores) + " cores, " +
-                                     std::to_string(machine.memory_gib) + " GiB", true});
+    checks.push_back({"machine",
+                      machine.cpu + ", " + std::to_string(machine.cores) + " cores, " +
+                          std::to_string(machine.memory_gib) + " GiB",
+                      true});
     const PluginCatalog catalog;
     check_plugins(catalog, checks);
     check_kernels(catalog, checks);

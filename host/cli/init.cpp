@@ -10,7 +10,8 @@ namespace gnnbench {
 
 namespace {
 
-constexpr const char* starter = R"yaml(# An experiment: every list under `matrix` multiplies. Check it with `gnnbench validate`, see what it
+constexpr const char* starter =
+    R"yaml(# An experiment: every list under `matrix` multiplies. Check it with `gnnbench validate`, see what it
 # would run with `gnnbench plan`, run it with `gnnbench run`.
 name: starter
 dataset: {generate: dcsbm, vertices: 5000, average_degree: 20, features: 32, classes: 8}

@@ -14,8 +14,8 @@ namespace gnnbench {
 namespace {
 
 std::size_t width_of(const std::string& text) {
-    return static_cast<std::size_t>(
-        std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+    return static_cast<std::size_t>(std::count_if(
+        text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
 }  // namespace
@@ -42,7 +42,8 @@ void print_json(std::ostream& out, const nlohmann::json& j) {
 }
 
 std::string duration_text(double seconds) {
-    if (seconds < 0.9995) return fmt::format("{:.{}f} ms", seconds * 1e3, seconds < 0.00995 ? 2 : seconds < 0.0995 ? 1 : 0);
+    if (seconds < 0.9995)
+        return fmt::format("{:.{}f} ms", seconds * 1e3, seconds < 0.00995 ? 2 : seconds < 0.0995 ? 1 : 0);
     if (seconds < 59.95) return fmt::format("{:.1f} s", seconds);
     const auto whole = static_cast<long>(seconds + 0.5);
     if (whole < 3600) return fmt::format("{}m {:02}s", whole / 60, whole % 60);
@@ -60,7 +61,8 @@ bool colour_allowed() {
 }
 
 void flush_stdout() {
-    if (!std::cout.flush()) throw EnvironmentError("cannot write to the standard output; is its disk full, or its reader gone?");
+    if (!std::cout.flush())
+        throw EnvironmentError("cannot write to the standard output; is its disk full, or its reader gone?");
 }
 
 }  // namespace gnnbench

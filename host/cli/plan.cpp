@@ -61,11 +61,13 @@ void print_text(const Plan& plan, const PreparedExperiment& prepared) {
                      std::to_string(cell.gpus), detail(planned)});
     }
     std::cout << columns.text()
-              << fmt::format("\n{} cells: {} to run ({} trials), {} present, {} skipped\n", plan.cells.size(), plan.run,
-                             plan.trials, plan.present, plan.skipped);
+              << fmt::format("\n{} cells: {} to run ({} trials), {} present, {} skipped\n", plan.cells.size(),
+                             plan.run, plan.trials, plan.present, plan.skipped);
     if (plan.unknown_dataset)
-        std::cout << fmt::format("{} of them on datasets that run will make first; what depends on their size is judged "
-                                 "then\n", plan.unknown_dataset);
+        std::cout << fmt::format(
+            "{} of them on datasets that run will make first; what depends on their size is judged "
+            "then\n",
+            plan.unknown_dataset);
 }
 
 void print_as_json(const Plan& plan, const PreparedExperiment& prepared) {
@@ -92,15 +94,18 @@ int plan(const PlanChoice& choice, const GlobalOptions& options) {
         here = machine_fingerprint(to_json(this_machine(find_mpiexec())));
     }
     const Plan planned = plan_of(prepared, plugins, database ? &*database : nullptr, here, choice.again());
-    if (choice.as_json) print_as_json(planned, prepared);
-    else print_text(planned, prepared);
+    if (choice.as_json)
+        print_as_json(planned, prepared);
+    else
+        print_text(planned, prepared);
     return exit_ok;
 }
 
 }  // namespace
 
 void add_plan(CLI::App& app, const GlobalOptions& options, Action& action) {
-    CLI::App* command = app.add_subcommand("plan", "Say what would run, what is skipped and why, what is there already");
+    CLI::App* command =
+        app.add_subcommand("plan", "Say what would run, what is skipped and why, what is there already");
     auto choice = std::make_shared<PlanChoice>();
     add_experiment_options(*command, choice->experiment);
     command->add_flag("--failed", choice->failed, "As for run");

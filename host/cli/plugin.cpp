@@ -20,24 +20,31 @@ using nlohmann::json;
 /// "2 … 64", "cut | volume", "true | false".
 std::string allowed_text(const ParamDecl& param) {
     switch (param.type) {
-        case ParamType::boolean: return "true | false";
+        case ParamType::boolean:
+            return "true | false";
         case ParamType::choice: {
             std::string words;
-            for (const char* c = param.choices; *c; ++c) words += *c == '|' ? std::string(" | ") : std::string(1, *c);
+            for (const char* c = param.choices; *c; ++c)
+                words += *c == '|' ? std::string(" | ") : std::string(1, *c);
             return words;
         }
         case ParamType::integer:
-        case ParamType::real: break;
+        case ParamType::real:
+            break;
     }
     return fmt::format("{:g} … {:g}", param.minimum, param.maximum);
 }
 
 std::string type_text(ParamType type) {
     switch (type) {
-        case ParamType::boolean: return "boolean";
-        case ParamType::integer: return "integer";
-        case ParamType::real: return "real";
-        case ParamType::choice: return "choice";
+        case ParamType::boolean:
+            return "boolean";
+        case ParamType::integer:
+            return "integer";
+        case ParamType::real:
+            return "real";
+        case ParamType::choice:
+            return "choice";
     }
     return "unknown";
 }
@@ -77,13 +84,14 @@ json description_json(const PluginDescription& plugin) {
                           {"default", param.default_value},
                           {"allowed", allowed_text(param)},
                           {"help", param.help}});
-    return {{"kind", kind_name(plugin.kind)}, {"name", plugin.name},     {"version", plugin.version},
+    return {{"kind", kind_name(plugin.kind)}, {"name", plugin.name},          {"version", plugin.version},
             {"summary", plugin.summary},      {"file", plugin.file.string()}, {"parameters", params}};
 }
 
 void print_description(const PluginDescription& plugin) {
     std::cout << kind_name(plugin.kind) << ' ' << plugin.name << ' ' << plugin.version << '\n'
-              << plugin.summary << '\n' << plugin.file.string() << '\n';
+              << plugin.summary << '\n'
+              << plugin.file.string() << '\n';
     if (plugin.params.empty()) {
         std::cout << "no parameters\n";
         return;
@@ -113,8 +121,10 @@ int describe_plugin(const std::string& name, bool as_json) {
     if (found.empty()) throw PluginError(unknown_name(name, all));
     json list = json::array();
     for (const PluginDescription& plugin : found) {
-        if (as_json) list.push_back(description_json(plugin));
-        else print_description(plugin);
+        if (as_json)
+            list.push_back(description_json(plugin));
+        else
+            print_description(plugin);
     }
     if (as_json) print_json(std::cout, list);
     return exit_ok;
@@ -133,9 +143,8 @@ void add_info(CLI::App& plugin, Action& action) {
     auto as_json = std::make_shared<bool>(false);
     command->add_option("name", *name, "As `gnnbench plugin list` shows it")->required();
     command->add_flag("--json", *as_json, "As JSON");
-    command->callback([&action, name, as_json] {
-        action = [name, as_json] { return describe_plugin(*name, *as_json); };
-    });
+    command->callback(
+        [&action, name, as_json] { action = [name, as_json] { return describe_plugin(*name, *as_json); }; });
 }
 
 void add_new(CLI::App& plugin, Action& action) {

@@ -49,7 +49,8 @@ std::string verification_key(Cell cell) {
 void add_experiment_options(CLI::App& command, ExperimentChoice& choice) {
     command.add_option("experiment", choice.file, "The experiment, a YAML file")->required();
     command
-        .add_option("--set", choice.overrides, "Override a key: --set epochs=5 --set train.lr=0.1 (may be repeated)")
+        .add_option("--set", choice.overrides,
+                    "Override a key: --set epochs=5 --set train.lr=0.1 (may be repeated)")
         ->type_name("KEY=VALUE")
         ->take_all();
 }
@@ -108,7 +109,8 @@ Plan plan_of(const PreparedExperiment& prepared, const PluginSource& plugins, co
              const std::string& machine_fingerprint, Again again) {
     const auto stored = [&](const std::string& digest) {
         if (!database) return Stored{};
-        return due_trials(database->trials_of(digest, machine_fingerprint), prepared.experiment.trials, again).stored;
+        return due_trials(database->trials_of(digest, machine_fingerprint), prepared.experiment.trials, again)
+            .stored;
     };
     return make_plan(prepared.experiment, {.plugins = plugins, .dataset = facts_of, .stored = stored}, again,
                      usable_cores());

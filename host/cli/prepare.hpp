@@ -15,7 +15,7 @@ namespace gnnbench {
 
 /// A cell with what is known of it before anything runs.
 struct PreparedCell {
-    Cell cell;                  ///< its dataset known
+    Cell cell;  ///< its dataset known
     CellRecord record;
     std::string approximation;  ///< what its scheme approximates; empty if it is exact
 };

@@ -35,7 +35,8 @@ public:
     }
     std::size_t done() const { return done_; }
     std::size_t trials() const { return trials_; }
-    /// Seconds left if the rest takes as long as those done did, `running_s` into the current one; −1 where unknown.
+    /// Seconds left if the rest takes as long as those done did, `running_s` into the current one; −1 where
+    /// unknown.
     double left_s(double running_s) const;
 
 private:

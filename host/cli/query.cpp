@@ -78,11 +78,12 @@ void add_query(CLI::App& app, const GlobalOptions& options, Action& action) {
     auto format = std::make_shared<std::string>("text");
     command->add_option("sql", *sql, "\"SELECT … FROM …\"; for what there is: SELECT name, sql FROM sqlite_schema")
         ->required();
-    command->add_flag_callback("--json", [format] { *format = "json"; }, "As JSON");
-    command->add_flag_callback("--csv", [format] { *format = "csv"; }, "As CSV");
-    command->callback([&, sql, format] {
-        action = [&, sql, format] { return run_query(options.database, *sql, *format); };
-    });
+    command->add_flag_callback(
+        "--json", [format] { *format = "json"; }, "As JSON");
+    command->add_flag_callback(
+        "--csv", [format] { *format = "csv"; }, "As CSV");
+    command->callback(
+        [&, sql, format] { action = [&, sql, format] { return run_query(options.database, *sql, *format); }; });
 }
 
 }  // namespace gnnbench

@@ -34,13 +34,15 @@ void say_what_happened(const SweepReport& report, const RunChoice& choice, Progr
     std::string text = report.run == 0 ? "nothing to run" : plural(report.run, "trial") + " run";
     if (report.failed) text += fmt::format(" ({} failed)", report.failed);
     if (report.there) text += fmt::format("; {} there already", plural(report.there, "trial"));
-    if (report.failed_before) text += fmt::format(" ({} of them failed: --failed runs them again)", report.failed_before);
+    if (report.failed_before)
+        text += fmt::format(" ({} of them failed: --failed runs them again)", report.failed_before);
     if (report.elsewhere) text += fmt::format("; {} run by another gnnbench", report.elsewhere);
     if (report.skipped) text += fmt::format("; {} skipped", plural(report.skipped, "cell"));
     progress.message(text);
     if (report.interrupted)
-        progress.message(fmt::format("interrupted; what was measured is kept, the same command goes on: gnnbench run {}",
-                                     choice.experiment.file.string()));
+        progress.message(
+            fmt::format("interrupted; what was measured is kept, the same command goes on: gnnbench run {}",
+                        choice.experiment.file.string()));
 }
 
 int run(const RunChoice& choice, const GlobalOptions& options) {
@@ -85,9 +87,13 @@ void add_run(CLI::App& app, const GlobalOptions& options, Action& action) {
     add_experiment_options(*command, choice->experiment);
     command->add_flag("--failed", choice->failed, "Run again what failed");
     command->add_flag("--rerun", choice->rerun, "Run everything again");
-    command->add_flag("--no-verify", choice->no_verify, "Do not check new combinations against the reference first");
-    command->add_option("--order-seed", choice->rules.order_seed, "Seed of the random order of trials (default: 0)");
-    command->add_option("--export", choice->rules.export_folder, "Keep trained weights and embeddings as .npy in there")
+    command->add_flag("--no-verify", choice->no_verify,
+                      "Do not check new combinations against the reference first");
+    command->add_option("--order-seed", choice->rules.order_seed,
+                        "Seed of the random order of trials (default: 0)");
+    command
+        ->add_option("--export", choice->rules.export_folder,
+                     "Keep trained weights and embeddings as .npy in there")
         ->type_name("FOLDER");
     command->add_flag("--json", choice->as_json, "Print the table as JSON");
     command->callback([&, choice] {

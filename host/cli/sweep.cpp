@@ -59,7 +59,8 @@ void Sweep::judge() {
         const DueTrials trials = due_trials(states, prepared_.experiment.trials, rules_.again);
         const auto all = static_cast<std::size_t>(prepared_.experiment.trials);
         report_.there += all - trials.due.size();
-        if (rules_.again == Again::missing) report_.failed_before += static_cast<std::size_t>(trials.stored.failed);
+        if (rules_.again == Again::missing)
+            report_.failed_before += static_cast<std::size_t>(trials.stored.failed);
         if (trials.due.empty()) continue;
         DueCell due{&cell, {}};
         for (const TrialState& state : states) due.conclusive[state.number] = state.conclusive;
@@ -82,7 +83,8 @@ void Sweep::judge_skipped(const PreparedCell& cell, const std::string& reason) {
 bool Sweep::known_verified(const PreparedCell& cell) const {
     const auto known = database_.verification(cell.record.verification_key);
     // What an approximate scheme was checked for is its volume; it stays unverified however often.
-    return known && (known->status == "verified" || (known->status == "unverified" && !cell.approximation.empty()));
+    return known &&
+           (known->status == "verified" || (known->status == "unverified" && !cell.approximation.empty()));
 }
 
 void Sweep::verify_all() {
@@ -112,7 +114,8 @@ void Sweep::verify(const PreparedCell& cell, const std::string& position) {
     const std::string status = record ? record->status : "unverified";
     const std::string reason = record ? record->reason : result.reason;
     if (status == "failed") disproven_[cell.record.verification_key] = first_line(reason);
-    progress_.message(fmt::format("{}: {}{}", what, status, reason.empty() ? "" : " (" + first_line(reason) + ")"));
+    progress_.message(
+        fmt::format("{}: {}{}", what, status, reason.empty() ? "" : " (" + first_line(reason) + ")"));
 }
 
 void Sweep::measure_all() {
@@ -126,7 +129,8 @@ void Sweep::measure_all() {
             if (!measure(trial)) held.push_back(trial);
         }
         if (held.size() == waiting.size()) {
-            progress_.status(fmt::format("waiting for another gnnbench, which runs {} of these trials", held.size()));
+            progress_.status(
+                fmt::format("waiting for another gnnbench, which runs {} of these trials", held.size()));
             usleep(1'000'000);  // a signal ends it early
             report_.interrupted = InterruptGuard::requested();
         }
@@ -140,7 +144,9 @@ bool Sweep::measure(const ScheduledTrial& scheduled) {
     const Limits& limits = prepared_.experiment.limits;
     const std::string what = fmt::format("[{}/{}] {} trial {}", pace_.done() + 1, pace_.trials(),
                                          cell_label(cell.cell), scheduled.index + 1);
-    TrialOrder order{.cell = cell, .number = scheduled.index, .timeout_s = limits.trial_timeout_s,
+    TrialOrder order{.cell = cell,
+                     .number = scheduled.index,
+                     .timeout_s = limits.trial_timeout_s,
                      .export_folder = export_folder_of(scheduled)};
     if (const auto seen = due.conclusive.find(scheduled.index); seen != due.conclusive.end())
         order.seen_conclusive = seen->second;
@@ -148,7 +154,8 @@ bool Sweep::measure(const ScheduledTrial& scheduled) {
     const Stopwatch watch;
     const TrialResult result =
         disproven != disproven_.end()
-            ? runner_.record_unrun(order, "failed", "not measured, as it is not what it claims: " + disproven->second)
+            ? runner_.record_unrun(order, "failed",
+                                   "not measured, as it is not what it claims: " + disproven->second)
             : runner_.run(order, [&](const TrialProgress& p) {
                   const double left_s = pace_.left_s(watch.seconds());
                   progress_.status(fmt::format("{}  epoch {}/{}{}{}", what, p.epochs,
@@ -178,10 +185,10 @@ bool Sweep::measure(const ScheduledTrial& scheduled) {
 std::string Sweep::export_folder_of(const ScheduledTrial& trial) const {
     if (rules_.export_folder.empty()) return {};
     const CellRecord& record = due_[trial.cell].cell->record;
-    return std::filesystem::absolute(std::filesystem::path(rules_.export_folder) /
-                                     fmt::format("{}-{}-{}-{}", record.dataset, record.scheme, record.gpus,
-                                                 record.digest.substr(0, 8)) /
-                                     std::to_string(trial.index))
+    return std::filesystem::absolute(
+               std::filesystem::path(rules_.export_folder) /
+               fmt::format("{}-{}-{}-{}", record.dataset, record.scheme, record.gpus, record.digest.substr(0, 8)) /
+               std::to_string(trial.index))
         .string();
 }
 

@@ -13,9 +13,9 @@ namespace gnnbench {
 
 struct SweepRules {
     Again again = Again::missing;
-    bool verify = true;           ///< each new combination, before it is first measured
-    std::uint64_t order_seed = 0; ///< of the order within blocks
-    std::string export_folder;    ///< empty: nothing is exported
+    bool verify = true;            ///< each new combination, before it is first measured
+    std::uint64_t order_seed = 0;  ///< of the order within blocks
+    std::string export_folder;     ///< empty: nothing is exported
 };
 
 /// What a sweep did.
@@ -36,8 +36,8 @@ struct SweepReport {
 /// failures, ends early on an interrupt.
 class Sweep {
 public:
-    Sweep(const PreparedExperiment& prepared, const Plan& plan, Database& database, TrialRunner& runner, const SweepRules& rules,
-          Progress& progress);
+    Sweep(const PreparedExperiment& prepared, const Plan& plan, Database& database, TrialRunner& runner,
+          const SweepRules& rules, Progress& progress);
     SweepReport run();
 
 private:

@@ -108,8 +108,12 @@ void TrialRunner::apply_new_lines() {
 
 /// The ranks know best why they ended, unless something ended them.
 TrialOutcome TrialRunner::outcome_of(const std::string& trial, const LaunchEnd& end) const {
-    TrialOutcome outcome{.trial = trial, .status = to_text(end.kind), .reason = end.reason, .log_tail = end.log_tail,
-                         .ended = utc_now(), .wall_s = end.wall_s};
+    TrialOutcome outcome{.trial = trial,
+                         .status = to_text(end.kind),
+                         .reason = end.reason,
+                         .log_tail = end.log_tail,
+                         .ended = utc_now(),
+                         .wall_s = end.wall_s};
     const bool ended_itself = end.kind == EndKind::ok || end.kind == EndKind::failed;
     if (ended_itself && !follow_.end_status.empty() && (end.kind == EndKind::ok || follow_.end_status != "ok")) {
         outcome.status = follow_.end_status;

@@ -18,8 +18,8 @@ namespace gnnbench {
 struct TrialOrder {
     const PreparedCell& cell;
     Purpose purpose = Purpose::measure;
-    std::int64_t number = 0;      ///< in its cell; also its randomised block
-    int seen_conclusive = 0;      ///< see claim_trial; of verifications whatever there is counts as seen
+    std::int64_t number = 0;  ///< in its cell; also its randomised block
+    int seen_conclusive = 0;  ///< see claim_trial; of verifications whatever there is counts as seen
     double timeout_s = 3600;
     std::string export_folder{};  ///< empty: nothing is exported
     VerifyRequest verify{};
@@ -27,8 +27,8 @@ struct TrialOrder {
 
 /// How far a running trial is, from its journal lines.
 struct TrialProgress {
-    std::int64_t epochs = 0;     ///< finished, warm-up included
-    double epoch_s = 0;          ///< wall time of the last one, the slowest rank's
+    std::int64_t epochs = 0;  ///< finished, warm-up included
+    double epoch_s = 0;       ///< wall time of the last one, the slowest rank's
 };
 
 struct TrialResult {
@@ -38,7 +38,7 @@ struct TrialResult {
     std::string status, reason;  ///< as its outcome line says
     std::string log_tail;
     double wall_s = 0;
-    double epoch_s = 0;          ///< median of the measured epochs' wall times; 0 without one
+    double epoch_s = 0;  ///< median of the measured epochs' wall times; 0 without one
 };
 
 /// Runs trials one after another for one experiment, each from its claim to its outcome in the database. Owns this

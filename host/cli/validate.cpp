@@ -24,11 +24,14 @@ int validate(const ExperimentChoice& choice, bool as_json, const GlobalOptions& 
     try {
         const Experiment experiment = load(choice, Catalog::at(options.data_dir), plugins);
         if (as_json)
-            print_json(std::cout, {{"valid", true}, {"name", experiment.name}, {"cells", experiment.cells.size()},
-                                   {"trials", experiment.trials}, {"findings", nlohmann::json::array()}});
+            print_json(std::cout, {{"valid", true},
+                                   {"name", experiment.name},
+                                   {"cells", experiment.cells.size()},
+                                   {"trials", experiment.trials},
+                                   {"findings", nlohmann::json::array()}});
         else
-            std::cout << fmt::format("{}: valid, {} cells of {} trials\n", choice.file.string(), experiment.cells.size(),
-                                     experiment.trials);
+            std::cout << fmt::format("{}: valid, {} cells of {} trials\n", choice.file.string(),
+                                     experiment.cells.size(), experiment.trials);
         return exit_ok;
     } catch (const ExperimentError& error) {
         if (!as_json) throw;
@@ -42,14 +45,14 @@ int validate(const ExperimentChoice& choice, bool as_json, const GlobalOptions& 
 }  // namespace
 
 void add_validate(CLI::App& app, const GlobalOptions& options, Action& action) {
-    CLI::App* command = app.add_subcommand("validate", "Check an experiment, and say everything that is wrong with it");
+    CLI::App* command =
+        app.add_subcommand("validate", "Check an experiment, and say everything that is wrong with it");
     auto choice = std::make_shared<ExperimentChoice>();
     auto as_json = std::make_shared<bool>(false);
     add_experiment_options(*command, *choice);
     command->add_flag("--json", *as_json, "As JSON");
-    command->callback([&, choice, as_json] {
-        action = [&, choice, as_json] { return validate(*choice, *as_json, options); };
-    });
+    command->callback(
+        [&, choice, as_json] { action = [&, choice, as_json] { return validate(*choice, *as_json, options); }; });
 }
 
 }  // namespace gnnbench

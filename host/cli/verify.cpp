@@ -48,13 +48,15 @@ json to_json(const Checked& checked) {
 }
 
 void print_text(const std::vector<Checked>& all) {
-    TextColumns columns({"dataset", "scheme", "partitioner", "gpus", "loss error", "gradient error", "volume", "status"});
+    TextColumns columns(
+        {"dataset", "scheme", "partitioner", "gpus", "loss error", "gradient error", "volume", "status"});
     for (const Checked& checked : all) {
         const Cell& cell = checked.cell->cell;
         const VerificationRecord& record = checked.record;
         const std::string sampled =
             record.sampled_vertices ? fmt::format(" (on {} vertices)", record.sampled_vertices) : "";
-        const std::string reason = record.reason.empty() ? "" : ": " + record.reason.substr(0, record.reason.find('\n'));
+        const std::string reason =
+            record.reason.empty() ? "" : ": " + record.reason.substr(0, record.reason.find('\n'));
         columns.add({cell.dataset.name, cell.scheme.label, cell.partitioner.label, std::to_string(cell.gpus),
                      error_text(record.loss_error), error_text(record.gradient_error),
                      volume_text(record.volume_equal), record.status + sampled + reason});
@@ -109,17 +111,20 @@ int verify(const VerifyChoice& choice, const GlobalOptions& options) {
     recover(database, say);
     const PreparedExperiment prepared = prepare(experiment, catalog, plugins, Datasets::make, say);
     const InterruptGuard interrupts;
-    const std::vector<Checked> all = verify_all(
-        prepared, plan_of(prepared, plugins, nullptr, "", Again::all), database, progress);
+    const std::vector<Checked> all =
+        verify_all(prepared, plan_of(prepared, plugins, nullptr, "", Again::all), database, progress);
     bool all_well = true;
     json list = json::array();
     for (const Checked& checked : all) {
         const bool approximate = !checked.cell->approximation.empty() && checked.record.status == "unverified";
-        all_well = all_well && (approximate || checked.record.status == "verified" || checked.record.status == "skipped");
+        all_well =
+            all_well && (approximate || checked.record.status == "verified" || checked.record.status == "skipped");
         list.push_back(to_json(checked));
     }
-    if (choice.as_json) print_json(std::cout, list);
-    else print_text(all);
+    if (choice.as_json)
+        print_json(std::cout, list);
+    else
+        print_text(all);
     if (InterruptGuard::requested()) return exit_interrupted;
     return all_well ? exit_ok : exit_cell_failed;
 }

@@ -23,8 +23,9 @@ void add_version(CLI::App& app, const GlobalOptions&, Action& action) {
                                        {"plugin_api", GNNBENCH_API_VERSION},
                                        {"plugin_build", GNNBENCH_BUILD_ID}});
             else
-                std::cout << "gnnbench " << build.version << (build.commit.empty() ? "" : " (" + build.commit + ")")
-                          << "\n" << build.compiler << ", " << build.build_type << "\nplugin interface "
+                std::cout << "gnnbench " << build.version
+                          << (build.commit.empty() ? "" : " (" + build.commit + ")") << "\n"
+                          << build.compiler << ", " << build.build_type << "\nplugin interface "
                           << GNNBENCH_API_VERSION << ", " << GNNBENCH_BUILD_ID << "\n";
             return exit_ok;
         };

@@ -73,7 +73,8 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command, const Enviro
     close(report[0]);
     if (failed) waitpid(pid_, nullptr, 0);
     if (failed || pid_ < 0)
-        throw EnvironmentError("cannot start '" + command.front() + "': " + std::strerror(failed ? cause : fork_error));
+        throw EnvironmentError("cannot start '" + command.front() +
+                               "': " + std::strerror(failed ? cause : fork_error));
     pidfd_ = static_cast<int>(syscall(SYS_pidfd_open, pid_, 0));
 }
 
@@ -99,7 +100,8 @@ std::optional<int> ChildProcess::wait(double seconds) {
 
 void ChildProcess::signal_group(int signal) const { kill(-pid_, signal); }
 
-ProgramOutput run_program(const std::vector<std::string>& command, const Environment& environment, double limit_s) {
+ProgramOutput run_program(const std::vector<std::string>& command, const Environment& environment,
+                          double limit_s) {
     char name[] = "/tmp/gnnbench-output-XXXXXX";
     const int file = mkstemp(name);
     if (file < 0) throw EnvironmentError(std::string("cannot write a file in /tmp: ") + std::strerror(errno));

@@ -9,7 +9,8 @@
 namespace gnnbench {
 
 /// A process of ours, in a process group of its own, that gets SIGTERM when the thread that started it ends, in
-/// whatever way. Its input is empty; its output and errors go to one file. Killed, if it still runs, on destruction.
+/// whatever way. Its input is empty; its output and errors go to one file. Killed, if it still runs, on
+/// destruction.
 class ChildProcess {
 public:
     /// Throws EnvironmentError where the program cannot be started or the file cannot be written.

@@ -12,7 +12,8 @@ namespace gnnbench {
 namespace {
 
 /// What launchers print when a signal ended a rank:
-/// Open MPI "process rank 1 with PID 0 on node n exited on signal 9 (Killed)", Hydra "EXIT STRING: Killed (signal 9)".
+/// Open MPI "process rank 1 with PID 0 on node n exited on signal 9 (Killed)", Hydra "EXIT STRING: Killed (signal
+/// 9)".
 struct SignalInLog {
     int rank = -1, signal = 0;
 };
@@ -54,12 +55,18 @@ std::size_t utf8_length(const std::string& text, std::size_t at) {
 
 std::string to_text(EndKind kind) {
     switch (kind) {
-        case EndKind::ok: return "ok";
-        case EndKind::failed: return "failed";
-        case EndKind::crashed: return "crashed";
-        case EndKind::out_of_memory: return "oom";
-        case EndKind::timeout: return "timeout";
-        case EndKind::interrupted: return "interrupted";
+        case EndKind::ok:
+            return "ok";
+        case EndKind::failed:
+            return "failed";
+        case EndKind::crashed:
+            return "crashed";
+        case EndKind::out_of_memory:
+            return "oom";
+        case EndKind::timeout:
+            return "timeout";
+        case EndKind::interrupted:
+            return "interrupted";
     }
     return "failed";
 }
@@ -97,7 +104,7 @@ LaunchEnd classify(const EndSigns& signs) {
         end.reason = "exit code " + std::to_string(end.exit_code);
         return end;
     }
-    const std::string who = in_log.rank >= 0 ? "rank " + std::to_string(in_log.rank)
+    const std::string who = in_log.rank >= 0                    ? "rank " + std::to_string(in_log.rank)
                             : killed_launcher && !in_log.signal ? "mpiexec"
                                                                 : "a rank";
     const bool out_of_memory = end.signal == SIGKILL && signs.oom_killer_struck;
@@ -118,7 +125,8 @@ std::string tail_of(const std::string& path, std::size_t max_bytes) {
         if (const std::size_t line = text.find('\n'); line != std::string::npos) text.erase(0, line + 1);
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t length = utf8_length(text, at);
-        const bool control = length == 1 && static_cast<unsigned char>(text[at]) < 0x20 && text[at] != '\n' && text[at] != '\t';
+        const bool control =
+            length == 1 && static_cast<unsigned char>(text[at]) < 0x20 && text[at] != '\n' && text[at] != '\t';
         if (length == 0 || control) text[at] = '?';
         at += length == 0 ? 1 : length;
     }

@@ -46,11 +46,30 @@ void add_open_mpi(Environment& variables, const RankLoad& load) {
 }  // namespace
 
 bool marks_a_rank(std::string_view name) {
-    constexpr std::array prefixes = {
-        "OMPI_COMM_WORLD_", "OMPI_UNIVERSE_SIZE", "OMPI_APP_CTX_", "OMPI_NUM_APP_CTX", "OMPI_FIRST_RANKS",
-        "OMPI_REQUESTED_", "OMPI_ARGV", "OMPI_COMMAND", "OMPI_FILE_LOCATION", "OMPI_MCA_orte_", "OMPI_MCA_ess",
-        "OMPI_MCA_pmix", "OMPI_MCA_initial_wdir", "OMPI_MCA_shmem_RUNTIME", "OMPI_MCA_mpi_oversubscribe",
-        "PMIX_", "PMI_", "PRTE_", "ORTE_", "HYDI_", "HYDRA_", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "MPIR_CVAR_CH3_INTERFACE"};
+    constexpr std::array prefixes = {"OMPI_COMM_WORLD_",
+                                     "OMPI_UNIVERSE_SIZE",
+                                     "OMPI_APP_CTX_",
+                                     "OMPI_NUM_APP_CTX",
+                                     "OMPI_FIRST_RANKS",
+                                     "OMPI_REQUESTED_",
+                                     "OMPI_ARGV",
+                                     "OMPI_COMMAND",
+                                     "OMPI_FILE_LOCATION",
+                                     "OMPI_MCA_orte_",
+                                     "OMPI_MCA_ess",
+                                     "OMPI_MCA_pmix",
+                                     "OMPI_MCA_initial_wdir",
+                                     "OMPI_MCA_shmem_RUNTIME",
+                                     "OMPI_MCA_mpi_oversubscribe",
+                                     "PMIX_",
+                                     "PMI_",
+                                     "PRTE_",
+                                     "ORTE_",
+                                     "HYDI_",
+                                     "HYDRA_",
+                                     "MPI_LOCALRANKID",
+                                     "MPI_LOCALNRANKS",
+                                     "MPIR_CVAR_CH3_INTERFACE"};
     return std::any_of(prefixes.begin(), prefixes.end(),
                        [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
@@ -62,7 +81,8 @@ Environment trial_environment(const Environment& ours, const Mpiexec& mpiexec, c
         if (!marks_a_rank(name_of(variable))) result.push_back(variable);
     set(result, trial_token, trial);
     const std::string threads = std::to_string(load.threads_per_rank);
-    for (std::string_view name : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"})
+    for (std::string_view name :
+         {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"})
         set(result, name, threads);
     set(result, "OMP_DYNAMIC", "false");
     // Threads that spin while they wait would take cores from the ranks they wait for.

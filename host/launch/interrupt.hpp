@@ -15,7 +15,8 @@ public:
     static bool requested();
 
 private:
-    struct sigaction old_int_{}, old_term_{}, old_hup_{}, old_pipe_{};
+    struct sigaction old_int_ {
+    }, old_term_{}, old_hup_{}, old_pipe_{};
 };
 
 }  // namespace gnnbench

@@ -64,7 +64,8 @@ Machine this_machine(const Mpiexec& mpiexec) {
 }
 
 nlohmann::json to_json(const Machine& machine) {
-    return {{"cpu", machine.cpu}, {"cores", machine.cores}, {"memory_gib", machine.memory_gib}, {"mpi", machine.mpi}};
+    return {
+        {"cpu", machine.cpu}, {"cores", machine.cores}, {"memory_gib", machine.memory_gib}, {"mpi", machine.mpi}};
 }
 
 std::string machine_digest(const Machine& machine) {

@@ -11,10 +11,10 @@ namespace gnnbench {
 /// What makes times comparable. Host names change with every container and kernels with every update, so they
 /// are provenance, not part of it.
 struct Machine {
-    std::string cpu;             ///< model name
-    int cores = 1;               ///< that this process may use
-    std::int64_t memory_gib = 0; ///< rounded
-    std::string mpi;             ///< "Open MPI 4.1.4"
+    std::string cpu;              ///< model name
+    int cores = 1;                ///< that this process may use
+    std::int64_t memory_gib = 0;  ///< rounded
+    std::string mpi;              ///< "Open MPI 4.1.4"
 };
 Machine this_machine(const Mpiexec& mpiexec);
 nlohmann::json to_json(const Machine& machine);

@@ -63,9 +63,12 @@ std::string locate() {
 
 std::string to_text(MpiFlavour flavour) {
     switch (flavour) {
-        case MpiFlavour::open_mpi: return "Open MPI";
-        case MpiFlavour::mpich: return "MPICH";
-        case MpiFlavour::unknown: break;
+        case MpiFlavour::open_mpi:
+            return "Open MPI";
+        case MpiFlavour::mpich:
+            return "MPICH";
+        case MpiFlavour::unknown:
+            break;
     }
     return "unknown MPI";
 }
@@ -80,7 +83,8 @@ MpiFlavour flavour_from(const std::string& text) {
 
 std::string version_from(const std::string& text) {
     std::smatch found;
-    const std::string number = std::regex_search(text, found, std::regex(R"(\d+\.\d+(\.\d+)?)")) ? found.str() : "";
+    const std::string number =
+        std::regex_search(text, found, std::regex(R"(\d+\.\d+(\.\d+)?)")) ? found.str() : "";
     return to_text(flavour_from(text)) + (number.empty() ? "" : " " + number);
 }
 
@@ -92,11 +96,13 @@ Mpiexec find_mpiexec() {
     const ProgramOutput output = run_program({path, "--version"}, environment, 10.0);
     if (output.exit_code != 0)
         throw EnvironmentError("'" + path + " --version' failed with exit code " +
-                               std::to_string(output.exit_code) + "; reinstall it or name another mpiexec with "
+                               std::to_string(output.exit_code) +
+                               "; reinstall it or name another mpiexec with "
                                "GNNBENCH_MPIEXEC");
     Mpiexec found{path, flavour_from(output.text), version_from(output.text)};
     // Ranks started by another MPI's launcher would each believe to be alone.
-    if (found.flavour != MpiFlavour::unknown && linked_flavour != MpiFlavour::unknown && found.flavour != linked_flavour)
+    if (found.flavour != MpiFlavour::unknown && linked_flavour != MpiFlavour::unknown &&
+        found.flavour != linked_flavour)
         throw EnvironmentError("'" + path + "' is " + found.version + ", but gnnbench was built with " +
                                to_text(linked_flavour) + "; name that one's mpiexec with GNNBENCH_MPIEXEC");
     return found;

@@ -37,7 +37,7 @@ LaunchEnd launch_trial(const Mpiexec& mpiexec, const TrialLaunch& launch, const 
 
 /// What is known when a trial's launcher has ended.
 struct EndSigns {
-    int wait_status = 0;         ///< see waitpid
+    int wait_status = 0;  ///< see waitpid
     std::string log_tail;
     bool timed_out = false, interrupted = false;
     bool oom_killer_struck = false;

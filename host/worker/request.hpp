@@ -15,7 +15,7 @@ std::string to_text(Purpose purpose);
 
 /// How a trial with purpose `verify` or `reference` works.
 struct VerifyRequest {
-    std::int64_t epochs = 5;                 ///< of SGD
+    std::int64_t epochs = 5;  ///< of SGD
     /// Above either of these the graph is sampled down before it is verified.
     std::int64_t max_vertices = 1'000'000;
     std::int64_t max_work = 20'000'000'000;  ///< multiply-adds of the reference over all epochs
@@ -24,11 +24,11 @@ struct VerifyRequest {
 
 /// What the host tells a trial's ranks: every rank reads the same file, the worker's only argument.
 struct TrialRequest {
-    std::string trial;                  ///< UUID; every journal line carries it
+    std::string trial;  ///< UUID; every journal line carries it
     Purpose purpose = Purpose::measure;
-    std::string journal;                ///< file that rank 0 appends its lines to
-    std::string store;                  ///< folder of the dataset
-    std::string export_folder;          ///< gets W0.npy, b0.npy …, embeddings.npy; empty: nothing is exported
+    std::string journal;        ///< file that rank 0 appends its lines to
+    std::string store;          ///< folder of the dataset
+    std::string export_folder;  ///< gets W0.npy, b0.npy …, embeddings.npy; empty: nothing is exported
     VerifyRequest verify;
     std::vector<std::int64_t> trace_epochs;  ///< epochs whose spans are kept; none: no trace
     Cell cell;

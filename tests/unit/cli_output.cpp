@@ -11,9 +11,10 @@ TEST_CASE("columns are as wide as their widest cell, counted in characters") {
     TextColumns columns({"a", "long header", "c"});
     columns.add({"é…", "x", "last"});
     columns.add({"wide cell", "", ""});
-    CHECK(columns.text() == "a          long header  c\n"
-                            "é…         x            last\n"
-                            "wide cell\n");
+    CHECK(columns.text() ==
+          "a          long header  c\n"
+          "é…         x            last\n"
+          "wide cell\n");
 }
 
 TEST_CASE("durations read as people say them") {

@@ -43,8 +43,8 @@ TEST_CASE("Open MPI's log names the rank that a signal ended") {
 }
 
 TEST_CASE("Hydra's log names the signal where its exit code does not") {
-    const LaunchEnd end = classify(
-        signs_of(exited(9), "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)\n"));
+    const LaunchEnd end =
+        classify(signs_of(exited(9), "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)\n"));
     CHECK(end.kind == EndKind::crashed);
     CHECK(end.signal == SIGKILL);
 }

@@ -33,8 +33,13 @@ struct Script {
     }
     ~Script() { fs::remove_all(folder); }
     TrialLaunch launch(int ranks, double timeout_s = 30) const {
-        return {.trial = new_trial_id(), .worker = folder / "worker", .request = "request.json",
-                .log_file = folder / "log", .ranks = ranks, .threads_per_rank = 1, .timeout_s = timeout_s};
+        return {.trial = new_trial_id(),
+                .worker = folder / "worker",
+                .request = "request.json",
+                .log_file = folder / "log",
+                .ranks = ranks,
+                .threads_per_rank = 1,
+                .timeout_s = timeout_s};
     }
 };
 
@@ -74,14 +79,16 @@ TEST_CASE("a launcher that is not there is an environment error, and names itsel
     CHECK_THROWS_AS(find_mpiexec(), EnvironmentError);
     unsetenv("GNNBENCH_MPIEXEC");
     const Script script("exit 0");
-    CHECK_THROWS_AS(launch_trial({"/nowhere/mpiexec", MpiFlavour::open_mpi, ""}, script.launch(1), nothing), EnvironmentError);
+    CHECK_THROWS_AS(launch_trial({"/nowhere/mpiexec", MpiFlavour::open_mpi, ""}, script.launch(1), nothing),
+                    EnvironmentError);
 }
 
 TEST_CASE("a log that cannot be written is an environment error") {
     const Script script("exit 0");
     TrialLaunch launch = script.launch(1);
     launch.log_file = "/nowhere/log";
-    CHECK_THROWS_WITH(launch_trial({"/bin/true", MpiFlavour::unknown, ""}, launch, nothing), Catch::Contains("/nowhere/log"));
+    CHECK_THROWS_WITH(launch_trial({"/bin/true", MpiFlavour::unknown, ""}, launch, nothing),
+                      Catch::Contains("/nowhere/log"));
 }
 
 TEST_CASE("a rank's exit code, and what it printed, are kept") {

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# Processes that are killed, or hang: nothing recorded is lost, nothing lives on, the sweep goes on.
+source "$(dirname "$0")/lib.sh"
+long_experiment long.yaml
+running="SELECT count(*) > 3 FROM epoch e JOIN trial t ON t.id = e.trial_id WHERE t.status = 'running'"
+
+# start ARGUMENT …: gnnbench in the background; its pid is in `host`.
+start() {
+    "$bin/gnnbench" "$@" >"$work/out" 2>"$work/err" &
+    host=$!
+}
+finish() {
+    code=0
+    wait "$host" || code=$?
+}
+
+# Ctrl-C: the trial ends at once and is due again.
+start run long.yaml
+until_value "$running" 1 60 "the trial trains"
+kill -INT "$host"
+begun=$SECONDS
+finish
+expect_code 130 "Ctrl-C"
+[[ $((SECONDS - begun)) -le 6 ]] || fail "Ctrl-C: it took $((SECONDS - begun)) s"
+expect_no_processes 1 "Ctrl-C"
+expect_text err "interrupted" "Ctrl-C"
+expect_value "SELECT status FROM trial WHERE purpose = 'measure' ORDER BY id DESC LIMIT 1" interrupted "Ctrl-C"
+epochs="$(ask "SELECT count(*) FROM epoch e JOIN trial t ON t.id = e.trial_id WHERE t.status = 'interrupted'")"
+[[ "$epochs" -gt 3 ]] || fail "Ctrl-C: $epochs epochs are left"
+gnnbench plan long.yaml
+expect_text out "1 to run" "an interrupted trial is due again"
+
+# A rank is killed: a row with its cause, exit code 1, due only with --failed.
+start run long.yaml
+until_value "$running" 1 60 "the trial trains again"
+kill -9 "$(ranks | tail -n 1)"
+finish
+expect_code 1 "kill -9 of a rank"
+expect_no_processes 5 "kill -9 of a rank"
+expect_value "SELECT status FROM trial WHERE purpose = 'measure' ORDER BY id DESC LIMIT 1" crashed "kill -9 of a rank"
+expect_value "SELECT reason LIKE 'rank % was killed by signal 9%' FROM trial ORDER BY id DESC LIMIT 1" 1 "its cause"
+expect_value "SELECT log_tail <> '' FROM trial ORDER BY id DESC LIMIT 1" 1 "its log"
+gnnbench run long.yaml
+expect_code 1 "a failed cell stays failed"
+expect_text err "--failed runs them again" "a failed cell stays failed"
+gnnbench plan long.yaml --failed
+expect_text out "1 to run" "--failed asks for it again"
+
+# The host is killed: its trial's processes vanish, what they recorded is replayed.
+start run long.yaml --failed
+until_value "$running" 1 60 "the failed trial trains again"
+trial="$(ask "SELECT uuid FROM trial WHERE status = 'running'")"
+kill -9 "$host"
+finish
+expect_no_processes 5 "kill -9 of the host"
+gnnbench run long.yaml --failed --set limits.trial_timeout=2
+expect_text err "interrupted earlier" "the next run replays the journal of the dead"
+expect_value "SELECT status FROM trial WHERE uuid = '$trial'" interrupted "kill -9 of the host"
+expect_value "SELECT count(*) > 3 FROM epoch e JOIN trial t ON t.id = e.trial_id WHERE t.uuid = '$trial'" 1 \
+    "what it had recorded"
+
+# That run had a limit of two seconds: the trial past it is a row, and gone.
+expect_code 1 "a trial past its limit"
+expect_value "SELECT status FROM trial ORDER BY id DESC LIMIT 1" timeout "a trial past its limit"
+expect_no_processes 1 "a trial past its limit"
+[[ -z "$(ls gnnbench.sqlite.journals)" ]] || fail "left beside the database: $(ls gnnbench.sqlite.journals)"
+gnnbench run long.yaml --failed --set epochs=2
+expect_code 0 "a shorter one completes"
+echo ok

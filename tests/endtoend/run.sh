@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# The way of an experiment: plan, run, a second run that runs nothing, what is removed runs again, verify, query.
+source "$(dirname "$0")/lib.sh"
+tiny_experiment tiny.yaml
+
+gnnbench validate tiny.yaml
+expect_code 0 "a valid experiment"
+gnnbench plan tiny.yaml
+expect_code 0 "plan before anything ran"
+expect_text out "4 cells: 3 to run (6 trials), 0 present, 1 skipped" "plan before anything ran"
+expect_text out "2 ranks given" "why serial on two ranks is skipped"
+[[ ! -e gnnbench.sqlite && ! -e datasets ]] || fail "plan made something"
+
+gnnbench run tiny.yaml
+expect_code 0 "the first run"
+expect_text err "6 trials run" "the first run"
+expect_text err "verified" "new combinations are verified"
+expect_value "SELECT count(*) FROM trial WHERE purpose = 'measure' AND status = 'ok'" 6 "trials of the first run"
+expect_value "SELECT count(*) FROM trial WHERE purpose = 'verify' AND status = 'ok'" 3 "verifications"
+expect_value "SELECT count(*) FROM trial WHERE status = 'skipped'" 1 "the skipped cell is a row"
+expect_value "SELECT count(*) FROM epoch e JOIN trial t ON t.id = e.trial_id WHERE t.purpose = 'measure'" 24 \
+    "epochs: six trials of one warm-up and three measured ones"
+[[ -z "$(ls gnnbench.sqlite.journals)" ]] || fail "journals are left: $(ls gnnbench.sqlite.journals)"
+
+gnnbench run tiny.yaml
+expect_code 0 "the second run"
+expect_text err "nothing to run; 6 trials there already" "the second run"
+expect_value "SELECT count(*) FROM trial" 10 "the second run adds no row"
+gnnbench plan tiny.yaml
+expect_text out "0 to run (0 trials), 3 present, 1 skipped" "plan afterwards"
+
+# An interrupted trial, and one that is not there, are due again.
+gnnbench run tiny.yaml --set trials=3
+expect_code 0 "one more trial for each cell"
+expect_text err "3 trials run; 6 trials there already" "one more trial for each cell"
+gnnbench run tiny.yaml --rerun --set gpus=1 --set scheme=serial --no-verify
+expect_code 0 "--rerun"
+expect_text err "2 trials run" "--rerun runs what is there"
+
+gnnbench verify tiny.yaml
+expect_code 0 "verify"
+expect_text out "verified" "verify prints its table"
+gnnbench verify tiny.yaml --json
+expect_code 0 "verify --json"
+expect_text out '"volume_equal": true' "verify --json"
+
+gnnbench run tiny.yaml --rerun --set trials=1 --set gpus=2 --set scheme=mg-gcn --export exported
+expect_code 0 "--export"
+[[ -n "$(find exported -name W0.npy)" && -n "$(find exported -name embeddings.npy)" ]] ||
+    fail "--export wrote: $(find exported)"
+
+gnnbench query "SELECT count(*) AS trials FROM trial" --json
+expect_code 0 "query"
+expect_text out '"trials"' "query --json"
+gnnbench query "DELETE FROM trial"
+expect_code 2 "a query that would change something"
+expect_plain_error "a query that would change something"
+gnnbench plan tiny.yaml --json
+expect_text out '"verdict": "present"' "plan --json"
+gnnbench dataset list --json
+expect_text out '"vertices": 300' "dataset list"
+echo ok
