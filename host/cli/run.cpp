@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "cli/formats.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "cli/sweep.hpp"
 #include "launch/interrupt.hpp"
 #include "launch/trial_processes.hpp"
 #include "record/replay.hpp"
+#include "report/table.hpp"
 
 namespace gnnbench {
 
@@ -16,7 +18,8 @@ namespace {
 struct RunChoice {
     ExperimentChoice experiment;
     SweepRules rules;
-    bool failed = false, rerun = false, no_verify = false, as_json = false;
+    bool failed = false, rerun = false, no_verify = false;
+    std::shared_ptr<OutputFormat> format;
 };
 
 void register_cells(Database& database, const PreparedExperiment& prepared) {
@@ -62,6 +65,9 @@ int run(const RunChoice& choice, const GlobalOptions& options) {
     const SweepReport report = Sweep(prepared, plan, database, runner, choice.rules, progress).run();
     runner.finish();
     say_what_happened(report, choice, progress);
+    const ComparisonData table =
+        read_comparison(database.path(), prepared.experiment.name, runner.machine_fingerprint());
+    std::cout << render_comparison(table, *choice.format);
     if (report.interrupted) return exit_interrupted;
     return report.all_well() ? exit_ok : exit_cell_failed;
 }
@@ -95,7 +101,7 @@ void add_run(CLI::App& app, const GlobalOptions& options, Action& action) {
         ->add_option("--export", choice->rules.export_folder,
                      "Keep trained weights and embeddings as .npy in there")
         ->type_name("FOLDER");
-    command->add_flag("--json", choice->as_json, "Print the table as JSON");
+    choice->format = add_format_options(*command);
     command->callback([&, choice] {
         choice->rules.verify = !choice->no_verify;
         choice->rules.again = choice->rerun ? Again::all : choice->failed ? Again::failed : Again::missing;

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # What a machine may lack or refuse: mpiexec, the worker, a place to write, room on the disk.
+# shellcheck source=tests/endtoend/lib.sh
 source "$(dirname "$0")/lib.sh"
 tiny_experiment tiny.yaml
 
@@ -40,6 +41,7 @@ if ! mount -t tmpfs -o size=2m tmpfs disk 2>/dev/null; then
     echo "ok (a full and a read-only disk were not tried: mounting needs root)"
     exit 0
 fi
+# shellcheck disable=SC2016,SC2034 # for the trap of lib.sh
 cleanup=(eval 'umount -l disk; rm -rf "$work"')
 gnnbench run tiny.yaml --database disk/results.sqlite
 expect_code 0 "a run on a small disk"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Bad input: each a message that names the thing at fault, and the right exit code.
+# shellcheck source=tests/endtoend/lib.sh
 source "$(dirname "$0")/lib.sh"
 tiny_experiment tiny.yaml
 

@@ -1,7 +1,8 @@
+# shellcheck shell=bash disable=SC2034 # its variables are for those who source it
 # Sourced by the tests of the program: a scratch folder, a tiny experiment, and what is expected of commands.
 # usage: TEST BIN_FOLDER
 set -euo pipefail
-bin="$1"
+bin="$(cd -- "$1" && pwd)"
 work="$(mktemp -d)"
 cleanup=(rm -rf "$work")
 trap '"${cleanup[@]}"' EXIT

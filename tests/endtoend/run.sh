@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # The way of an experiment: plan, run, a second run that runs nothing, what is removed runs again, verify, query.
+# shellcheck source=tests/endtoend/lib.sh
 source "$(dirname "$0")/lib.sh"
 tiny_experiment tiny.yaml
 
