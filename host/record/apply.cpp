@@ -66,7 +66,8 @@ LineApplier::LineApplier(sqlite::Connection& c)
                            "store an epoch's phases")),
       add_volume_(c.prepare("INSERT INTO rank_volume VALUES (?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING",
                             "store an epoch's volume")),
-      find_trial_(c.prepare("SELECT id FROM trial WHERE uuid = ?", "look for a trial")) {}
+      find_trial_(c.prepare("SELECT id FROM trial WHERE uuid = ?", "look for a trial")),
+      is_over_(c.prepare("SELECT 1 FROM trial WHERE id = ? AND status <> 'running'", "look at a trial")) {}
 
 void LineApplier::apply(const json& line) try {
     const std::string type = line.at("type");

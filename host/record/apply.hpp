@@ -34,7 +34,7 @@ private:
     std::int64_t trial_id(const std::string& uuid);
 
     sqlite::Connection* connection_;
-    sqlite::Statement add_epoch_, add_rank_, add_phase_, add_volume_, find_trial_;
+    sqlite::Statement add_epoch_, add_rank_, add_phase_, add_volume_, find_trial_, is_over_;
     std::map<std::string, std::int64_t> trial_ids_;
 };
 

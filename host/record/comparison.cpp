@@ -153,6 +153,7 @@ ComparisonData read_comparison(const std::filesystem::path& database, const std:
         "JOIN cell c ON c.id = x.cell_id WHERE x.experiment_id = ? ORDER BY x.position",
         "read an experiment's cells");
     q.bind(id);
+    VerificationFinder verifications(c);
     std::vector<std::string> places;
     std::vector<nlohmann::json> identities;
     std::set<std::string> kernels;
@@ -169,7 +170,7 @@ ComparisonData read_comparison(const std::filesystem::path& database, const std:
         identities.push_back(nlohmann::json::parse(q.text(6), nullptr, false));
         cell.verification.status = "unverified";
         cell.verification.reason = "not tried yet";
-        if (const auto found = find_verification(c, q.text(7))) cell.verification = *found;
+        if (const auto found = verifications.find(q.text(7))) cell.verification = *found;
         kernels.insert(q.text(8));
         threads.insert(static_cast<int>(q.integer(9)));
         lengths.insert({q.integer(10), q.integer(11)});

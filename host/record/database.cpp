@@ -137,7 +137,7 @@ std::vector<TrialState> Database::trials_of(const std::string& cell_digest, cons
 }
 
 std::optional<VerificationRecord> Database::verification(const std::string& key) const {
-    return find_verification(*connection_, key);
+    return VerificationFinder(*connection_).find(key);
 }
 
 std::int64_t remove_trials(Database& database, std::span<const std::string> trials) {

@@ -9,13 +9,17 @@
 
 namespace gnnbench {
 
-std::optional<VerificationRecord> find_verification(const sqlite::Connection& connection, const std::string& key) {
-    auto q = connection.prepare(
-        "SELECT t.uuid, t.status, t.reason, v.status, v.reason, v.detail, v.loss_error, v.gradient_error, "
-        "v.volume_equal, v.sampled_vertices FROM cell c JOIN trial t ON t.cell_id = c.id AND t.purpose = 'verify' "
-        "LEFT JOIN verification v ON v.trial_id = t.id WHERE c.verification_key = ? AND t.status <> 'running' "
-        "ORDER BY (v.status IS NULL), t.started DESC, t.id DESC LIMIT 1",
-        "look for a verification");
+VerificationFinder::VerificationFinder(const sqlite::Connection& connection)
+    : find_(connection.prepare(
+          "SELECT t.uuid, t.status, t.reason, v.status, v.reason, v.detail, v.loss_error, v.gradient_error, "
+          "v.volume_equal, v.sampled_vertices FROM cell c JOIN trial t ON t.cell_id = c.id AND t.purpose = "
+          "'verify' "
+          "LEFT JOIN verification v ON v.trial_id = t.id WHERE c.verification_key = ? AND t.status <> 'running' "
+          "ORDER BY (v.status IS NULL), t.started DESC, t.id DESC LIMIT 1",
+          "look for a verification")) {}
+
+std::optional<VerificationRecord> VerificationFinder::find(const std::string& key) {
+    sqlite::Statement& q = find_;
     q.bind(key);
     if (!q.step()) return std::nullopt;
     VerificationRecord r{.trial = q.text(0),
@@ -46,11 +50,12 @@ std::vector<VerificationRow> read_verifications(const std::filesystem::path& dat
     q.bind(experiment_id(connection, experiment));
     std::vector<VerificationRow> rows;
     std::set<std::string> seen;
+    VerificationFinder verifications(connection);
     while (q.step()) {
         if (!seen.insert(q.text(0)).second) continue;
         VerificationRow row{q.text(1), q.text(2), q.text(3), q.text(4), q.text(5), static_cast<int>(q.integer(6)),
                             {}};
-        if (const auto found = find_verification(connection, q.text(0)))
+        if (const auto found = verifications.find(q.text(0)))
             row.found = *found;
         else {
             row.found.status = "unverified";

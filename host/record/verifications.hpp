@@ -5,11 +5,9 @@
 #include <string>
 #include <vector>
 
-namespace gnnbench {
+#include "record/sqlite.hpp"
 
-namespace sqlite {
-class Connection;
-}
+namespace gnnbench {
 
 struct VerificationRecord {
     std::string trial, status, reason, detail;  ///< status: verified failed unverified
@@ -18,8 +16,15 @@ struct VerificationRecord {
     std::int64_t sampled_vertices = 0;  ///< 0: the whole graph
 };
 
-/// The newest verification under the key; where the last try left none (it crashed), `unverified` with why.
-std::optional<VerificationRecord> find_verification(const sqlite::Connection& connection, const std::string& key);
+/// Looks up the newest verification under a key; where the last try left none (it crashed), `unverified` with why.
+class VerificationFinder {
+public:
+    explicit VerificationFinder(const sqlite::Connection& connection);
+    std::optional<VerificationRecord> find(const std::string& key);
+
+private:
+    sqlite::Statement find_;
+};
 
 /// One combination of an experiment and what its verification found; status `unverified` where none was tried.
 struct VerificationRow {
