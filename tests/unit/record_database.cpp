@@ -226,6 +226,28 @@ TEST_CASE("counted volume that differs from the stated one is seen") {
           R"([["missing", 0], ["more", 0], ["nothing-stated", null], ["unstated-row", 0]])"_json);
 }
 
+TEST_CASE("a full disk: an error that says what to do, and what was there stays") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    Database d(path);
+    d.apply(samples::whole_trial("t1", samples::cell("mg-gcn", 2)));
+    const json before = everything(path);
+    d.connection().execute("PRAGMA max_page_count = 1", "leave no room");  // as many as there are already
+    const auto fill = [&] {
+        for (int t = 0; t < 500; ++t)
+            d.apply(samples::whole_trial("more-" + std::to_string(t), samples::cell("mg-gcn", 2), t));
+    };
+    CHECK_THROWS_AS(fill(), EnvironmentError);
+    CHECK_THROWS_WITH(fill(), Catch::Contains("database or disk is full") && Catch::Contains("Make room"));
+    CHECK(rows(path, "PRAGMA integrity_check")[0][0] == "ok");
+    CHECK(rows(path, "SELECT status FROM trials WHERE trial = 't1'")[0][0] == "ok");
+    CHECK(everything(path).at("cell") == before.at("cell"));
+    // With room again, the same lines are applied as if nothing had happened.
+    d.connection().execute("PRAGMA max_page_count = 1000000", "make room");
+    fill();
+    CHECK(rows(path, "SELECT count(*) FROM trials WHERE status = 'ok'")[0][0] == 501);
+}
+
 TEST_CASE("a line that breaks the contract is named and left out whole") {
     samples::Folder folder;
     Database d(folder / "r.sqlite");
