@@ -88,11 +88,14 @@ std::vector<Csr> block_row(const Adjacency& a, const IndexMap& index, Part p, Di
     return blocks;
 }
 
-PreparedBlocks::PreparedBlocks(const Adjacency& a, const IndexMap& index, Part p, Kernel& kernel) {
+PreparedBlocks::PreparedBlocks(const Adjacency& a, const IndexMap& index, Part p, Kernel& kernel,
+                               const HoldsBlock& holds) {
     const auto prepare_all = [&](Direction d) {
         std::vector<std::unique_ptr<PreparedMatrix>> prepared;
-        for (Csr& block : block_row(a, index, p, d)) {
-            prepared.push_back(kernel.prepare(block));
+        std::vector<Csr> blocks = block_row(a, index, p, d);
+        for (Part j = 0; j < index.parts(); ++j) {
+            Csr& block = blocks[static_cast<std::size_t>(j)];
+            prepared.push_back(holds(j) ? kernel.prepare(block) : nullptr);
             block = Csr();  // the kernel has its own form; give the memory back before the next one
         }
         return prepared;
@@ -105,7 +108,7 @@ std::string PreparedBlocks::formats() const {
     std::map<std::string, int> count;
     for (const auto* side : {&forward_, &backward_})
         for (const auto& block : *side)
-            if (block->nonzeros > 0) ++count[block->format];
+            if (block && block->nonzeros > 0) ++count[block->format];
     std::string text;
     for (const auto& [format, blocks] : count)
         text += fmt::format("{}{} ({} block{})", text.empty() ? "" : ", ", format, blocks, blocks == 1 ? "" : "s");

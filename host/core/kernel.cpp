@@ -116,6 +116,10 @@ HostMatrix Kernel::download(ConstMatrixView from, StreamRole stream) {
     return out;
 }
 
+void Kernel::upload_bytes(const void* from, void* to, std::size_t bytes) {
+    if (bytes > 0) do_copy_in(from, to, bytes);
+}
+
 void Kernel::download_bytes(const void* from, void* to, std::size_t bytes, StreamRole stream) {
     if (bytes > 0) do_copy_out(from, to, bytes, stream);
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include <gnnbench/parameters.hpp>
 
 namespace gnnbench {
@@ -12,6 +14,14 @@ std::int64_t width(const ModelSpec& m, int l) { return m.widths[static_cast<std:
 }  // namespace
 
 DistributedSpmm::~DistributedSpmm() = default;
+
+ReplicatedLayout::ReplicatedLayout(int ranks, int c, int rank)
+    : replication(c), parts(ranks / c), part(rank / c), replica(rank % c) {}
+
+std::string ReplicatedLayout::why_unsupported(int ranks, int c) {
+    if (ranks % (c * c) == 0) return {};
+    return fmt::format("needs replication² to divide the number of ranks; replication {} and {} ranks given", c, ranks);
+}
 
 std::int64_t LayerPlan::forward_width(const ModelSpec& m, int l) const {
     switch (order.at(static_cast<std::size_t>(l))) {
@@ -76,6 +86,14 @@ Volume block_row_volume(const IndexMap& index, int rank, std::int64_t row_bytes)
         const Traffic t = counting::broadcast(index.size(root) * row_bytes, index.parts(), root == rank);
         if (t.messages > 0) v[{CommOp::broadcast, Content::payload}] += t;
     }
+    return v;
+}
+
+Volume replica_sum_volume(const ReplicatedLayout& layout, std::int64_t elements, std::int64_t element_bytes) {
+    const std::int64_t mine = counting::even_block_bytes(elements, element_bytes, layout.replication, layout.replica);
+    const Traffic t = counting::all_reduce(elements * element_bytes, mine, layout.replication);
+    Volume v;
+    if (t != Traffic{}) v[{CommOp::all_reduce, Content::payload}] = t;
     return v;
 }
 

@@ -46,7 +46,7 @@ public:
           model_(problem.model),
           kernel_(rank.kernel),
           part_(layout.part),
-          group_(layout.group),
+          group_(std::move(layout.group)),
           plan_(std::move(plan)),
           owned_(problem.index.owned(layout.part)),
           parameters_(model_, problem.train,
@@ -215,7 +215,7 @@ private:
     /// The global mean over train vertices; G of the last layer replaces its logits.
     Event start_loss(ConstMatrixView logits) {
         kernel_.softmax_cross_entropy(logits, loss_input(), output(last()), loss_.data());
-        return group_.all_reduce_scalars(loss_.data(), 1);
+        return group_->all_reduce_scalars(loss_.data(), 1);
     }
 
     void backward(std::int64_t epoch) {
@@ -235,7 +235,7 @@ private:
         if (model_.bias) kernel_.column_sums(g, parameters_.bias_gradient(l));
         const auto weight_gradient = [&](ConstMatrixView left, ConstMatrixView right) {
             kernel_.gemm(Transpose::yes, left, Transpose::no, right, parameters_.weight_gradient(l));
-            reductions.push_back(group_.all_reduce(parameters_.gradient(l)));
+            reductions.push_back(group_->all_reduce(parameters_.gradient(l)));
         };
         const auto input_gradient_from = [&](MatrixView u) {  // dH = U Wᵀ
             if (l > 0) kernel_.gemm(Transpose::no, u, Transpose::yes, w, output(l, width(l)));
@@ -265,7 +265,7 @@ private:
         // Through the device, because scalars of a whole-graph sum travel as every other message does.
         const auto count = static_cast<std::int64_t>(local.size());
         Array<double> device = kernel_.upload(std::span<const double>(local));
-        kernel_.wait(StreamRole::compute, group_.all_reduce_scalars(device.data(), count));
+        kernel_.wait(StreamRole::compute, group_->all_reduce_scalars(device.data(), count));
         HostMatrix out(1, count);
         kernel_.download_bytes(device.data(), out.values.data(), out.values.size() * sizeof(double));
         return out;
@@ -275,7 +275,7 @@ private:
     const ModelSpec& model_;
     Kernel& kernel_;
     Part part_;
-    Communicator& group_;
+    std::shared_ptr<Communicator> group_;
     LayerPlan plan_;
     std::span<const GlobalId> owned_;
     ReplicatedParameters parameters_;
@@ -293,12 +293,14 @@ private:
 
 std::unique_ptr<Trainer> make_row_parallel_trainer(const Problem& problem, Rank rank, LayerPlan plan,
                                                    const MakeSpmm& make_spmm) {
-    return make_row_parallel_trainer(problem, rank, {rank.world.rank(), rank.world}, std::move(plan), make_spmm);
+    // The world is the caller's: shared without owning.
+    RowLayout layout{rank.world.rank(), std::shared_ptr<Communicator>(std::shared_ptr<void>(), &rank.world)};
+    return make_row_parallel_trainer(problem, rank, std::move(layout), std::move(plan), make_spmm);
 }
 
 std::unique_ptr<Trainer> make_row_parallel_trainer(const Problem& problem, Rank rank, RowLayout layout, LayerPlan plan,
                                                    const MakeSpmm& make_spmm) {
-    return std::make_unique<RowParallelTrainer>(problem, rank, layout, std::move(plan), make_spmm);
+    return std::make_unique<RowParallelTrainer>(problem, rank, std::move(layout), std::move(plan), make_spmm);
 }
 
 }  // namespace gnnbench

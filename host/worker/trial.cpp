@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "data/npy.hpp"
+#include "spec/setting.hpp"
 #include "worker/export.hpp"
 #include "worker/verification.hpp"
 #include "worker/workload.hpp"
@@ -67,9 +67,9 @@ private:
 
     void load_data() {
         store_ = Store::open(request_.store);
-        data_ = store_->view(cell_.dataset.source.value("split", 0));
-        model_ = complete_model(cell_, data_);
-        train_ = complete_training(cell_);
+        data_ = store_->view(cell_.dataset.split);
+        model_ = model_for(cell_, data_);
+        train_ = complete_train(cell_);
         if (request_.purpose == Purpose::verify) {
             train_ = verification_training(train_);
             const std::int64_t fits = verifiable_vertices(data_, model_, request_.verify);

@@ -10,6 +10,7 @@
 
 #include "data/npy.hpp"
 #include "plugin/agreement.hpp"
+#include "spec/setting.hpp"
 
 namespace gnnbench {
 
@@ -88,26 +89,11 @@ OwnedDataset sample_dataset(const DatasetView& whole, std::int64_t vertices, std
     return s;
 }
 
-ModelSpec complete_model(const Cell& cell, const DatasetView& data) {
+ModelSpec model_for(const Cell& cell, const DatasetView& data) {
     if (data.feature_count < 1 || data.classes < 1)
         throw DataError(fmt::format("dataset '{}' has {} features and {} classes; training needs at least one of each",
                                     data.name, data.feature_count, data.classes));
-    ModelSpec m = cell.model;
-    m.widths.insert(m.widths.begin(), data.feature_count);
-    m.widths.push_back(data.classes);
-    return m;
-}
-
-TrainSpec complete_training(const Cell& cell) {
-    TrainSpec t = cell.train;
-    const std::size_t layers = cell.model.widths.size() + 1;
-    if (t.weight_decay.empty()) t.weight_decay = {0};
-    if (t.weight_decay.size() == 1) t.weight_decay.resize(layers, t.weight_decay[0]);
-    if (t.weight_decay.size() != layers)
-        throw SpecError(fmt::format("train.weight_decay has {} numbers; the model has {} layers: give one number, or "
-                                    "one for each layer",
-                                    t.weight_decay.size(), layers));
-    return t;
+    return complete_model(cell, data.feature_count, data.classes);
 }
 
 Partition make_partition(const Partitioner& partitioner, const DatasetView& data, const PartitionNeed& need,

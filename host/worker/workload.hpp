@@ -32,10 +32,8 @@ struct OwnedDataset {
 /// component ends, from the next seeded one; in ascending original order. The same on every rank.
 OwnedDataset sample_dataset(const DatasetView& whole, std::int64_t vertices, std::uint64_t seed);
 
-/// The cell's model and training with what only the dataset tells: widths, and a weight decay per layer.
-/// Throws DataError where the dataset has nothing to learn from.
-ModelSpec complete_model(const Cell& cell, const DatasetView& data);
-TrainSpec complete_training(const Cell& cell);
+/// The cell's model with the dataset's widths. Throws DataError where the dataset has nothing to learn from.
+ModelSpec model_for(const Cell& cell, const DatasetView& data);
 
 /// Rank 0 partitions, all receive it. Collective; where rank 0 fails all throw its error.
 Partition make_partition(const Partitioner& partitioner, const DatasetView& data, const PartitionNeed& need,

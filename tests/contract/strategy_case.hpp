@@ -66,7 +66,7 @@ struct StrategyVariant {
     std::string changed; ///< "overlap=false", empty for the defaults
 };
 
-/// The defaults, and each boolean or choice parameter changed alone to each of its other values.
+/// The defaults, and each parameter changed alone: booleans and choices to each other value, reals to half.
 inline std::vector<StrategyVariant> variants(const std::string& name) {
     const auto declared = catalog().find(PluginKind::strategy, name).params;
     std::vector<StrategyVariant> out = {{name, Params(declared), ""}};
@@ -80,6 +80,8 @@ inline std::vector<StrategyVariant> variants(const std::string& name) {
         if (p.type == ParamType::boolean) {
             add(p, "true");
             add(p, "false");
+        } else if (p.type == ParamType::real) {
+            add(p, std::to_string(std::stod(p.default_value) / 2));
         } else if (p.type == ParamType::choice) {
             std::string words = p.choices;
             for (std::size_t cut; !words.empty(); words = cut == std::string::npos ? "" : words.substr(cut + 1)) {

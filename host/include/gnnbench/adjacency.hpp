@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include <gnnbench/graph.hpp>
@@ -65,10 +66,17 @@ enum class Direction : std::uint8_t { forward, backward };
 /// Row p of blocks of Â or Âᵀ under an index map: block j [size(p) × size(j)] has local rows and columns.
 std::vector<Csr> block_row(const Adjacency& a, const IndexMap& index, Part p, Direction d);
 
+/// Which columns of blocks a rank multiplies: all of them (1D), or its stages only (1.5D).
+using HoldsBlock = std::function<bool(Part column)>;
+/// All columns of blocks: J = {0 … parts−1}.
+inline bool every_block(Part) { return true; }
+
 /// The same blocks prepared by a kernel, for both directions; a symmetric Â is prepared once and serves both.
 class PreparedBlocks {
 public:
-    PreparedBlocks(const Adjacency& a, const IndexMap& index, Part p, Kernel& kernel);
+    PreparedBlocks(const Adjacency& a, const IndexMap& index, Part p, Kernel& kernel,
+                   const HoldsBlock& holds = every_block);
+    /// Of a block that is held.
     const PreparedMatrix& block(Direction d, Part j) const {
         const auto& blocks = d == Direction::backward && !backward_.empty() ? backward_ : forward_;
         return *blocks[static_cast<std::size_t>(j)];

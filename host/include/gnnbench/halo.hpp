@@ -1,6 +1,5 @@
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include <gnnbench/adjacency.hpp>
@@ -9,9 +8,6 @@
 /// The sparsity-aware schemes' ground: a rank receives only the rows that its nonzero columns need.
 
 namespace gnnbench {
-
-/// Which columns of blocks a rank multiplies: all of them (1D), or its stages only (1.5D).
-using HoldsBlock = std::function<bool(Part column)>;
 
 /// One rank's share of a product by Â (or Âᵀ), as sets. With A^d = Â or Âᵀ, block A^d_ij [size(i) × size(j)], this
 /// rank's part i, and J the columns of blocks it holds:
@@ -30,9 +26,6 @@ struct Halo {
 };
 /// Every rank of the group holds the same columns of blocks, so part i is sent to anybody only where i ∈ J.
 Halo make_halo(const Adjacency& a, const IndexMap& index, Part i, Direction d, const HoldsBlock& holds);
-
-/// All columns of blocks: J = {0 … parts−1}.
-inline bool every_block(Part) { return true; }
 
 /// The rows of a halo on the way: a packed send buffer and a receive buffer, each one segment per part, with the
 /// index lists on the device. Give-back runs the same segments the other way.

@@ -155,6 +155,8 @@ public:
     /// Waits for `stream`'s work, then reads back in float64.
     HostMatrix download(ConstMatrixView from, StreamRole stream = StreamRole::compute);
 
+    /// Copies raw bytes to device memory that is there already.
+    void upload_bytes(const void* from, void* to, std::size_t bytes);
     /// Waits for `stream`'s work, then copies raw device memory (scalars, counts) to the host.
     void download_bytes(const void* from, void* to, std::size_t bytes, StreamRole stream = StreamRole::compute);
 

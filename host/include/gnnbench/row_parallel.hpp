@@ -55,6 +55,26 @@ struct LayerPlan {
     std::int64_t shared_columns(const ModelSpec& model) const;
 };
 
+/// Which rows a rank holds, and over whom gradients and loss are summed: ranks that hold one part each. Where rows
+/// are replicated (1.5D), each replica sums over a group of its own.
+struct RowLayout {
+    Part part = 0;
+    std::shared_ptr<Communicator> group;
+};
+
+/// 1.5D: P ranks as a grid of P/c parts × c replicas; rank (i, k) is number i·c + k and holds part i. Replica k
+/// multiplies the columns of blocks J_k = {k·P/c², …, (k+1)·P/c² − 1}; the sum over k is an all-reduce.
+struct ReplicatedLayout {
+    int replication = 1;                         ///< c
+    Part parts = 1;                              ///< P / c
+    Part part = 0;                               ///< i
+    int replica = 0;                             ///< k
+    ReplicatedLayout(int ranks, int replication, int rank);
+    bool stage(Part j) const { return j / (parts / replication) == replica; }
+    /// Empty if c² divides P.
+    static std::string why_unsupported(int ranks, int replication);
+};
+
 /// The volume of one product of a given width by Â or Âᵀ, one rank.
 using SpmmVolume = std::function<Volume(Direction, std::int64_t width)>;
 
@@ -67,19 +87,15 @@ Volume row_parallel_volume(const LayerPlan& plan, const ModelSpec& model, const 
 /// the rest. `row_bytes` is width × element size.
 Volume block_row_volume(const IndexMap& index, int rank, std::int64_t row_bytes);
 
+/// 1.5D's all-reduce of `elements` over the c replicas.
+Volume replica_sum_volume(const ReplicatedLayout& layout, std::int64_t elements, std::int64_t element_bytes);
+
 /// Z = (Â H) W forward and dW = Hᵀ (Âᵀ G) backward in every layer, whatever the widths: CAGNET and what descends
 /// from it. Layer 0 as the cell's aggregate_input says.
 LayerPlan aggregate_first_plan(const Strategy& strategy, const Problem& problem);
 
 /// Why a row-parallel strategy cannot serve a setting; empty when it can.
 std::string row_parallel_why_unsupported(const Setting& setting);
-
-/// Which rows a rank holds, and over whom gradients and loss are summed: ranks that hold one part each. Where rows
-/// are replicated (1.5D), each replica sums over a group of its own.
-struct RowLayout {
-    Part part = 0;
-    Communicator& group;
-};
 
 /// Makes the DistributedSpmm of one rank; `widest` is the widest operand of an epoch.
 using MakeSpmm = std::function<std::unique_ptr<DistributedSpmm>(const Adjacency&, std::int64_t widest)>;
@@ -88,7 +104,7 @@ using MakeSpmm = std::function<std::unique_ptr<DistributedSpmm>(const Adjacency&
 /// that all layers share (HW), what the DistributedSpmm needs (BC1, BC2), and T of every layer that keeps it. With
 /// input dropout, one more for the dropped X.
 ///
-/// The second form is for layouts other than one part per rank; the layout's group must outlive the trainer.
+/// The second form is for layouts other than one part per rank.
 std::unique_ptr<Trainer> make_row_parallel_trainer(const Problem& problem, Rank rank, LayerPlan plan,
                                                    const MakeSpmm& make_spmm);
 std::unique_ptr<Trainer> make_row_parallel_trainer(const Problem& problem, Rank rank, RowLayout layout, LayerPlan plan,
