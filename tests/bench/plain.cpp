@@ -1,0 +1,69 @@
+#include "plain.hpp"
+
+#include <algorithm>
+
+namespace gnnbench::bench {
+namespace {
+
+__attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
+void plain_rows(const PlainCsr& a, const float* b, float* c, std::int64_t width, std::int64_t begin,
+                std::int64_t end) {
+    for (std::int64_t r = begin; r < end; ++r) {
+        float* __restrict out = c + r * width;
+        for (std::int64_t f = 0; f < width; ++f) out[f] = 0;
+        for (std::int64_t j = a.indptr[r]; j < a.indptr[r + 1]; ++j) {
+            const float value = a.values[j];
+            const float* row = b + a.indices[j] * width;
+            for (std::int64_t f = 0; f < width; ++f) out[f] += value * row[f];
+        }
+    }
+}
+
+__attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
+void triad_range(float* __restrict a, const float* __restrict b, const float* __restrict c, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) a[i] = b[i] + 3.0f * c[i];
+}
+
+__attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
+void add_gathered(const float* b, std::int64_t width, const std::int32_t* rows, std::int64_t count, float* sum) {
+    constexpr std::int64_t ahead = 16, line = 16;
+    float lane[line] = {};
+    for (std::int64_t i = 0; i < count; ++i) {
+        const float* next = b + rows[std::min(i + ahead, count - 1)] * width;
+        for (std::int64_t f = 0; f < width; f += line) __builtin_prefetch(next + f);
+        const float* row = b + rows[i] * width;
+        std::int64_t f = 0;
+        for (; f + line <= width; f += line)
+            for (std::int64_t l = 0; l < line; ++l) lane[l] += row[f + l];
+        for (; f < width; ++f) lane[0] += row[f];
+    }
+    for (const float l : lane) *sum += l;
+}
+
+}  // namespace
+
+void triad(float* a, const float* b, const float* c, std::int64_t count, int threads) {
+    constexpr std::int64_t run = 1 << 16;
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (std::int64_t i = 0; i < count; i += run) triad_range(a + i, b + i, c + i, std::min(run, count - i));
+}
+
+double gather_rows(const float* b, std::int64_t width, const std::int32_t* rows, std::int64_t count, int threads) {
+    constexpr std::int64_t run = 1 << 14;
+    double total = 0;
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : total)
+    for (std::int64_t i = 0; i < count; i += run) {
+        float sum = 0;
+        add_gathered(b, width, rows + i, std::min(run, count - i), &sum);
+        total += static_cast<double>(sum);
+    }
+    return total;
+}
+
+void plain_spmm(const PlainCsr& a, const float* b, float* c, std::int64_t width, int threads) {
+    constexpr std::int64_t run = 256;
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (std::int64_t r = 0; r < a.rows; r += run) plain_rows(a, b, c, width, r, std::min(a.rows, r + run));
+}
+
+}  // namespace gnnbench::bench

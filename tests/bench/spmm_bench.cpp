@@ -1,0 +1,144 @@
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include <gnnbench/kernel.hpp>
+
+#include "graphs.hpp"
+#include "plain.hpp"
+#include "plugin/loader.hpp"
+#include "timing.hpp"
+
+namespace gnnbench::bench {
+namespace {
+
+struct Case {
+    std::string name, what;
+    double goal;  ///< geometric mean over widths of the plain loop's time ÷ ours
+    Csr (*make)(const Options&);
+};
+
+std::int64_t whole(double v) { return std::max<std::int64_t>(64, static_cast<std::int64_t>(v)); }
+
+const Case cases[] = {
+    {"dense", "Dense power law with communities, random vertex order", 5,
+     [](const Options& o) {
+         return power_law({.vertices = whole(o.rows_of(233'000)), .average_degree = std::min(475.0, o.rows_of(475e3)),
+                           .exponent = 2.5, .widest = 60, .communities = whole(o.rows_of(50)) / 64 * 50 + 1});
+     }},
+    {"sparse", "Sparse power law with communities, random vertex order", 1.7,
+     [](const Options& o) {
+         return power_law({.vertices = whole(o.rows_of(2'400'000)), .average_degree = 52, .exponent = 2.5,
+                           .widest = 200, .communities = whole(o.rows_of(2400))});
+     }},
+    {"mesh", "Mesh, natural order", 1.2,
+     [](const Options& o) { return mesh(whole(1000 * std::sqrt(o.scale))); }},
+};
+
+/// Every 997th row: enough to tell wrong from right without a third matrix in memory.
+std::vector<float> sampled(ConstMatrixView m) {
+    std::vector<float> out;
+    const auto* p = static_cast<const float*>(m.data);
+    for (std::int64_t r = 0; r < m.rows; r += 997) out.insert(out.end(), p + r * m.ld, p + r * m.ld + m.cols);
+    return out;
+}
+
+bool close(const std::vector<float>& a, const std::vector<float>& b) {
+    for (std::size_t i = 0; i < a.size(); ++i)
+        if (!(std::abs(a[i] - b[i]) <= 1e-3f * std::max(1.0f, std::abs(b[i])))) return false;
+    return true;
+}
+
+class SpmmBench {
+public:
+    SpmmBench(const Options& o, Kernel& kernel, const Csr& a) : o_(o), kernel_(kernel) {
+        const double begin = seconds_now(o);
+        prepared_ = kernel.prepare(a);
+        prepare_s_ = seconds_now(o) - begin;
+        const long widest = *std::max_element(o.widths.begin(), o.widths.end());
+        b_ = kernel.matrix(a.cols, widest);
+        c_ = kernel.matrix(a.rows, widest);
+        auto* p = static_cast<float*>(b_.view().data);
+#pragma omp parallel for num_threads(o.threads)
+        for (std::int64_t i = 0; i < a.cols * widest; ++i)
+            p[i] = static_cast<float>((static_cast<std::uint64_t>(i) * 2654435761u >> 16 & 1023)) / 512.0f - 1.0f;
+        indptr_ = kernel.upload(std::span<const std::int64_t>(a.indptr));
+        indices_ = kernel.upload(std::span<const std::int32_t>(a.indices));
+        values_ = kernel.matrix(1, a.nonzeros());
+        kernel.upload(std::span<const double>(a.values), values_);
+        plain_ = {indptr_.data(), indices_.data(), static_cast<const float*>(values_.view().data), a.rows};
+        // Random rows for the gather bound.
+        std::vector<std::int32_t> rows(static_cast<std::size_t>(std::min<std::int64_t>(a.nonzeros(), 4'000'000)));
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            rows[i] = static_cast<std::int32_t>((i * 0x9E3779B97F4A7C15u >> 20) % static_cast<std::uint64_t>(a.cols));
+        rows_ = kernel.upload(std::span<const std::int32_t>(rows));
+    }
+
+    /// One row of the table; returns plain ÷ ours.
+    double width(std::int64_t w, Report& report) {
+        const MatrixView b = b_.view().reshaped(b_.rows(), w), c = c_.view().reshaped(c_.rows(), w);
+        const auto* from = static_cast<const float*>(b.data);
+        auto* to = static_cast<float*>(c.data);
+        plain_spmm(plain_, from, to, w, o_.threads);
+        const auto wanted = sampled(c);
+        kernel_.fill(c, NAN);
+        kernel_.spmm(*prepared_, b, c);
+        const bool agrees = close(sampled(c), wanted);
+        report.agrees = report.agrees && agrees;
+        volatile double keep = 0;
+        const auto s = take_turns(o_, {[&] { plain_spmm(plain_, from, to, w, o_.threads); },
+                                       [&] { kernel_.spmm(*prepared_, b, c); },
+                                       [&] { keep = gather_rows(from, w, rows_.data(), rows_.size(), o_.threads); }});
+        const double row_bytes = 4.0 * static_cast<double>(w), ratio = median_ratio(s[0], s[1]);
+        const double gathered = static_cast<double>(prepared_->nonzeros) * row_bytes;
+        const double rate = static_cast<double>(rows_.size()) * row_bytes / median(s[2]);
+        report.line(fmt::format("| {} | {:.4f} | {:.4f} | {:.2f}{} | {:.1f} | {:.1f} | {:.1f} |", w, median(s[0]),
+                                median(s[1]), ratio, agrees ? "" : " WRONG", gathered / median(s[0]) / 1e9,
+                                gathered / median(s[1]) / 1e9, rate / 1e9));
+        return ratio;
+    }
+
+    const PreparedMatrix& prepared() const { return *prepared_; }
+    double prepare_s() const { return prepare_s_; }
+
+private:
+    const Options& o_;
+    Kernel& kernel_;
+    std::unique_ptr<PreparedMatrix> prepared_;
+    double prepare_s_ = 0;
+    Matrix b_, c_, values_;
+    Array<std::int64_t> indptr_;
+    Array<std::int32_t> indices_, rows_;
+    PlainCsr plain_{};
+};
+
+}  // namespace
+
+void bench_spmm(const Options& o, Report& report) {
+    const PluginCatalog catalog;
+    const auto plugin = catalog.kernel("cpu");
+    const KernelSetting setting{.threads = o.threads,
+                                .params = Params(catalog.find(PluginKind::kernel, "cpu").params)};
+    for (const Case& one : cases) {
+        if (!o.graph.empty() && o.graph != one.name) continue;
+        const auto kernel = plugin->create(setting);
+        std::optional<Csr> a = one.make(o);
+        SpmmBench bench(o, *kernel, *a);
+        a.reset();
+        report.line(fmt::format("## SpMM: {}\n\n{} rows, {} nonzeros; format `{}`, prepared in {:.2f} s. "
+                                "GB/s count the rows of B that the nonzeros name; the last column is what this "
+                                "machine gathers of random rows that wide.\n",
+                                one.what, bench.prepared().rows, bench.prepared().nonzeros, bench.prepared().format,
+                                bench.prepare_s()));
+        report.line("| width | plain s | ours s | plain ÷ ours | plain GB/s | ours GB/s | gather GB/s |");
+        report.line("| --- | --- | --- | --- | --- | --- | --- |");
+        double logs = 0;
+        for (const long w : o.widths) logs += std::log(bench.width(w, report));
+        report.line(fmt::format("\nGeometric mean {:.2f}; the goal at full size is {}.\n",
+                                std::exp(logs / static_cast<double>(o.widths.size())), one.goal));
+    }
+}
+
+}  // namespace gnnbench::bench

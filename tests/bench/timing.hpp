@@ -1,0 +1,40 @@
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace gnnbench::bench {
+
+enum class Clock { wall, cpu };
+
+struct Options {
+    double scale = 1;
+    int threads = 1, rounds = 5;
+    Clock clock = Clock::wall;
+    std::vector<long> widths{16, 32, 41, 64, 128, 256, 512};
+    std::string only, graph;
+    double rows_of(double full) const { return full * scale; }
+};
+
+/// Seconds: of the wall, or of this process's processors ÷ threads.
+double seconds_now(const Options& o);
+
+/// seconds[candidate][round]; candidates take turns, after one turn each that is not timed.
+std::vector<std::vector<double>> take_turns(const Options& o, const std::vector<std::function<void()>>& candidates);
+double median(std::vector<double> values);
+/// Median over rounds of base[round] ÷ other[round].
+double median_ratio(const std::vector<double>& base, const std::vector<double>& other);
+
+/// The report's lines, and whether every result agreed.
+struct Report {
+    std::string text;
+    bool agrees = true;
+    void line(const std::string& l);  ///< to the text, and to stderr as progress
+};
+
+std::string machine_facts(const Options& o);
+void bench_spmm(const Options& o, Report& report);
+void bench_gemm(const Options& o, Report& report);
+
+}  // namespace gnnbench::bench
