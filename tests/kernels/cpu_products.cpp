@@ -142,7 +142,7 @@ TEST_CASE("gemm: every transposition, odd shapes, alpha, beta, epilogue") {
     const auto k = cpu_kernel(threads);
     for (const auto& [m, n, depth] : {std::tuple<std::int64_t, std::int64_t, std::int64_t>{1, 1, 1}, {3, 5, 7},
                                       {41, 128, 1000}, {1000, 41, 128}, {1003, 7, 65}, {65, 33, 4099}, {4099, 16, 3},
-                                      {128, 300, 17}, {4, 6, 0}, {700, 130, 700}})
+                                      {128, 300, 17}, {4, 6, 0}, {700, 130, 700}, {601, 520, 1100}, {130, 41, 9001}})
         for (const Transpose ta : {Transpose::no, Transpose::yes})
             for (const Transpose tb : {Transpose::no, Transpose::yes})
                 for (const Scale s : {Scale{1, 0}, Scale{-0.5, 2}}) {

@@ -59,7 +59,7 @@ void CpuKernel::do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale
 
 void CpuKernel::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
                         const Epilogue& e) {
-    cpu::gemm({ta, a, tb, b, c, static_cast<float>(s.alpha), static_cast<float>(s.beta), FlatEpilogue(e)}, threads_);
+    cpu::gemm({ta, a, tb, b, c, static_cast<float>(s.alpha), static_cast<float>(s.beta), FlatEpilogue(e)}, threads_, workspace_);
 }
 
 void CpuKernel::do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) {

@@ -2,6 +2,7 @@
 #include <gnnbench/kernel.hpp>
 
 #include "row_operations.hpp"
+#include "workspace.hpp"
 
 namespace gnnbench::cpu {
 
@@ -15,6 +16,6 @@ struct GemmCall {
     float alpha = 1, beta = 0;
     FlatEpilogue epilogue;
 };
-void gemm(const GemmCall& g, int threads);
+void gemm(const GemmCall& g, int threads, Workspace& workspace);
 
 }  // namespace gnnbench::cpu
