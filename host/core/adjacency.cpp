@@ -2,8 +2,11 @@
 
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include <fmt/format.h>
+
+#include <gnnbench/sparse_blocks.hpp>
 
 namespace gnnbench {
 
@@ -33,59 +36,10 @@ Adjacency::Adjacency(const GraphView& graph, const ModelSpec& model)
     }
 }
 
-namespace {
-
-/// Calls emit(block, row, column, value) for every entry of block row p, rows of a block ascending, columns of
-/// a row ascending.
-void visit_blocks(const Adjacency& a, const IndexMap& index, Part p, Direction d, auto&& emit) {
-    if (d == Direction::forward) {
-        for (const GlobalId v : index.owned(p))
-            a.row(value(v), [&](std::int64_t j, double w) {
-                const GlobalId column{j};
-                emit(index.part_of(column), value(index.local(v)), value(index.local(column)), w);
-            });
-        return;
-    }
-    // Row j of Âᵀ is column j of Â: walk all rows and keep the entries of owned columns. Rows come in
-    // ascending original id, which is ascending local id inside a part.
-    for (std::int64_t v = 0; v < a.vertices(); ++v) {
-        const GlobalId source{v};
-        a.row(v, [&](std::int64_t j, double w) {
-            const GlobalId owned{j};
-            if (index.part_of(owned) == p)
-                emit(index.part_of(source), value(index.local(owned)), value(index.local(source)), w);
-        });
-    }
-}
-
-}  // namespace
-
 std::vector<Csr> block_row(const Adjacency& a, const IndexMap& index, Part p, Direction d) {
-    std::vector<Csr> blocks(static_cast<std::size_t>(index.parts()));
-    const std::int64_t rows = index.size(p);
-    for (Part j = 0; j < index.parts(); ++j) {
-        Csr& b = blocks[static_cast<std::size_t>(j)];
-        b.rows = rows;
-        b.cols = index.size(j);
-        b.indptr.assign(static_cast<std::size_t>(rows) + 1, 0);
-    }
-    visit_blocks(a, index, p, d, [&](Part j, std::int32_t r, std::int32_t, double) {
-        ++blocks[static_cast<std::size_t>(j)].indptr[static_cast<std::size_t>(r) + 1];
-    });
-    std::vector<std::vector<std::int64_t>> next;
-    for (Csr& b : blocks) {
-        for (std::size_t r = 1; r < b.indptr.size(); ++r) b.indptr[r] += b.indptr[r - 1];
-        b.indices.resize(static_cast<std::size_t>(b.indptr.back()));
-        b.values.resize(b.indices.size());
-        next.emplace_back(b.indptr.begin(), b.indptr.end() - 1);
-    }
-    visit_blocks(a, index, p, d, [&](Part j, std::int32_t r, std::int32_t c, double w) {
-        Csr& b = blocks[static_cast<std::size_t>(j)];
-        const auto at = static_cast<std::size_t>(next[static_cast<std::size_t>(j)][static_cast<std::size_t>(r)]++);
-        b.indices[at] = c;
-        b.values[at] = w;
-    });
-    return blocks;
+    std::vector<Part> all(static_cast<std::size_t>(index.parts()));
+    std::iota(all.begin(), all.end(), Part{0});
+    return sparse_blocks(a, index, {.first = p, .count = 1}, all, d);
 }
 
 PreparedBlocks::PreparedBlocks(const Adjacency& a, const IndexMap& index, Part p, Kernel& kernel,

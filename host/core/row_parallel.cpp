@@ -2,42 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
-#include <numeric>
 
 #include <gnnbench/parameters.hpp>
+#include <gnnbench/vertex_data.hpp>
 
 namespace gnnbench {
 namespace {
-
-/// This rank's rows of X on the device, feature-normalised. [n_p × f]
-Matrix load_features(const Problem& problem, Part p, Kernel& kernel) {
-    const auto& data = problem.dataset;
-    const auto f = static_cast<std::size_t>(data.feature_count);
-    const auto owned = problem.index.owned(p);
-    std::vector<float> rows;
-    rows.reserve(owned.size() * f);
-    for (const GlobalId v : owned) {
-        const auto x = data.features.subspan(static_cast<std::size_t>(value(v)) * f, f);
-        const double sum = std::reduce(x.begin(), x.end(), 0.0);
-        // Kipf & Welling's preprocessing: each row sums to 1; a row that sums to 0 becomes 0.
-        const double scale = problem.model.feature_normalisation == FeatureNormalisation::none ? 1
-                             : sum != 0                                                       ? 1 / sum
-                                                                                              : 0;
-        for (const float e : x) rows.push_back(static_cast<float>(e * scale));
-    }
-    Matrix x = kernel.matrix(static_cast<std::int64_t>(owned.size()), data.feature_count);
-    kernel.upload(std::span<const float>(rows), x);
-    return x;
-}
-
-template <class T>
-Array<T> load_owned(std::span<const T> all, std::span<const GlobalId> owned, Kernel& kernel) {
-    std::vector<T> mine;
-    for (const GlobalId v : owned) mine.push_back(all[static_cast<std::size_t>(value(v))]);
-    return kernel.upload(std::span<const T>(mine));
-}
 
 class RowParallelTrainer final : public Trainer {
 public:
@@ -45,14 +16,15 @@ public:
         : problem_(problem),
           model_(problem.model),
           kernel_(rank.kernel),
-          part_(layout.part),
           group_(std::move(layout.group)),
           plan_(std::move(plan)),
           owned_(problem.index.owned(layout.part)),
           parameters_(model_, problem.train,
                       problem.initial_weights ? *problem.initial_weights
                                               : initial_weights(model_, problem.train.seed),
-                      kernel_) {
+                      kernel_),
+          vertices_(problem, owned_, kernel_),
+          input_(load_features(problem, owned_, 0, problem.dataset.feature_count, kernel_)) {
         const Adjacency adjacency(problem.dataset.graph, model_);
         spmm_ = make_spmm(adjacency, panel_columns());
         load();
@@ -74,7 +46,7 @@ public:
     Accuracy evaluate() override {
         // Counts of correct and total per split, as float64 so that one scalar all-reduce adds them up.
         std::array<std::int64_t, 6> counts{};
-        kernel_.count_correct(forward(Pass::evaluation, 0), loss_input(), counts_.data());
+        kernel_.count_correct(forward(Pass::evaluation, 0), vertices_.loss_input(), counts_.data());
         kernel_.download_bytes(counts_.data(), counts.data(), sizeof counts);
         const std::vector<double> local(counts.begin(), counts.end());
         const HostMatrix sums = all_reduced(local);
@@ -113,16 +85,8 @@ private:
     }
 
     void load() {
-        input_ = load_features(problem_, part_, kernel_);
-        const auto& data = problem_.dataset;
-        labels_ = load_owned(data.labels, owned_, kernel_);
-        split_ = load_owned(data.split, owned_, kernel_);
-        std::vector<std::int64_t> ids;
-        for (const GlobalId v : owned_) ids.push_back(value(v));
-        ids_ = kernel_.upload(std::span<const std::int64_t>(ids));
         loss_ = kernel_.upload(std::span<const double>(std::array{0.0}));
         counts_ = kernel_.upload(std::span<const std::int64_t>(std::array<std::int64_t, 6>{}));
-        train_vertices_ = std::count(data.split.begin(), data.split.end(), Split::train);
     }
 
     void allocate_buffers() {
@@ -151,12 +115,8 @@ private:
     }
 
     DropoutMask mask(int layer, Pass pass, std::int64_t epoch) const {
-        if (pass == Pass::evaluation || layer > last()) return {};
-        const double rate = layer == 0 ? problem_.train.input_dropout : problem_.train.dropout;
-        return {.rate = rate,
-                .seed = problem_.train.seed,
-                .layer = static_cast<std::uint32_t>(layer),
-                .epoch = static_cast<std::uint32_t>(epoch)};
+        if (pass == Pass::evaluation) return {};
+        return input_mask(model_, problem_.train, layer, epoch);
     }
 
     /// What makes layer l's product its output: bias, σ except after the last layer, and the next layer's dropout.
@@ -164,7 +124,7 @@ private:
         return {.bias = parameters_.bias(l).data,
                 .activation = l == last() ? Activation::identity : model_.activation,
                 .dropout = mask(l + 1, pass, epoch),
-                .row_ids = ids_.data()};
+                .row_ids = vertices_.ids.data()};
     }
 
     /// Layer l's input H: X or the output below.
@@ -175,7 +135,7 @@ private:
 
     ConstMatrixView forward(Pass pass, std::int64_t epoch) {
         if (const DropoutMask m = mask(0, pass, epoch); m.active())
-            kernel_.dropout({.dropout = m, .row_ids = ids_.data()}, input_, dropped_input_);
+            kernel_.dropout({.dropout = m, .row_ids = vertices_.ids.data()}, input_, dropped_input_);
         if (pass == Pass::training) spmm_->begin_epoch(epoch);
         else spmm_->begin_evaluation();
         for (int l = 0; l <= last(); ++l) forward_layer(l, pass, epilogue(l, pass, epoch));
@@ -207,14 +167,9 @@ private:
         }
     }
 
-    LossInput loss_input() const {
-        const double n = static_cast<double>(std::max<std::int64_t>(train_vertices_, 1));
-        return {.labels = labels_.data(), .split = split_.data(), .counted = Split::train, .scale = 1 / n};
-    }
-
     /// The global mean over train vertices; G of the last layer replaces its logits.
     Event start_loss(ConstMatrixView logits) {
-        kernel_.softmax_cross_entropy(logits, loss_input(), output(last()), loss_.data());
+        kernel_.softmax_cross_entropy(logits, vertices_.loss_input(), output(last()), loss_.data());
         return group_->all_reduce_scalars(loss_.data(), 1);
     }
 
@@ -274,19 +229,16 @@ private:
     const Problem problem_;
     const ModelSpec& model_;
     Kernel& kernel_;
-    Part part_;
     std::shared_ptr<Communicator> group_;
     LayerPlan plan_;
     std::span<const GlobalId> owned_;
     ReplicatedParameters parameters_;
     std::unique_ptr<DistributedSpmm> spmm_;
+    VertexData vertices_;
     Matrix input_, dropped_input_, shared_;
     std::vector<Matrix> outputs_, kept_;
-    Array<std::int32_t> labels_;
-    Array<Split> split_;
-    Array<std::int64_t> ids_, counts_;
+    Array<std::int64_t> counts_;
     Array<double> loss_;
-    std::int64_t train_vertices_ = 0;
 };
 
 }  // namespace

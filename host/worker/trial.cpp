@@ -47,7 +47,8 @@ public:
         kernel_ = plugins_.kernel->create(device);
         world_ = std::make_unique<Communicator>(kernel_->connect(group_), *kernel_, counter_);
         world_->separate_wait(cell_.separate_wait);
-        const Problem problem{data_, *index_, partition_, model_, train_, cell_.scheme.params, initial_.get()};
+        const Problem problem{data_, *index_, partition_, model_, train_, cell_.scheme.params, initial_.get(),
+                              group_.size()};
         trainer_ = plugins_.strategy->make_trainer(problem, {*kernel_, *world_});
         group_.barrier();
         const Volume stated = plugins_.strategy->stated_volume(problem, group_.rank(),

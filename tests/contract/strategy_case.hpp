@@ -144,7 +144,7 @@ inline Outcome run(const StrategyVariant& s, const std::string& partitioner_name
     const auto kernel = catalog().kernel(k.name)->create(kernel_setting);
     VolumeCounter counter;
     Communicator comm(kernel->connect(world), *kernel, counter);
-    const Problem problem{data, index, partition, model, train, s.params, nullptr};
+    const Problem problem{data, index, partition, model, train, s.params, nullptr, world.size()};
     const auto before = kernel->memory().allocations;
     const auto trainer = strategy->make_trainer(problem, {*kernel, comm});
     o.allocations_at_setup = kernel->memory().allocations - before;

@@ -1,0 +1,139 @@
+#include <gnnbench/grid_trainer.hpp>
+
+#include <algorithm>
+
+namespace gnnbench {
+
+std::vector<Part> GridLayout::panels() const {
+    std::vector<Part> out;
+    for (int x = 0; x < extent(Axis::x); ++x) {
+        const PartRange parts = row_parts(x, at(Axis::z));
+        for (Part p = parts.first; p < parts.first + parts.count; ++p) out.push_back(p);
+    }
+    return out;
+}
+
+std::span<const GlobalId> GridLayout::owned() const {
+    // Consecutive parts lie one after another in the index map's order.
+    return {index.owned(row_parts().first).data(), static_cast<std::size_t>(rows())};
+}
+
+std::int64_t GridLayout::largest_panel() const {
+    std::int64_t most = 0;
+    for (const Part p : panels()) most = std::max(most, index.size(p));
+    return most;
+}
+
+GridBroadcasts::GridBroadcasts(GridRank rank, std::int64_t widest) : rank_(rank), panels_(rank.layout.panels()) {
+    const GridLayout& at = rank.layout;
+    if (at.extent(Axis::x) > 1) panel_ = rank.kernel.matrix(at.largest_panel(), at.columns(widest));
+    if (at.extent(Axis::y) > 1)
+        column_block_ = rank.kernel.matrix(at.rows(), largest_block(widest, at.extent(Axis::y)));
+}
+
+void GridBroadcasts::for_each_panel(MatrixView b, const std::function<void(int k, MatrixView b_k)>& visit) {
+    const GridLayout& at = rank_.layout;
+    Communicator& column = rank_.grid.along(Axis::x);
+    for (int k = 0; k < static_cast<int>(panels_.size()); ++k) {
+        const Part part = panels_[static_cast<std::size_t>(k)];
+        const int root = at.panel_owner(k);
+        const std::int64_t size = at.index.size(part);
+        const MatrixView b_k = root == column.rank()
+                                   ? b.rows_from(at.index.offset(part) - at.index.offset(at.row_parts().first), size)
+                                   : panel_.view().reshaped(size, b.cols);
+        rank_.kernel.wait(StreamRole::compute, column.broadcast(b_k, root));
+        visit(k, b_k);
+    }
+}
+
+void GridBroadcasts::for_each_column_block(MatrixView t, std::int64_t width,
+                                           const std::function<void(int k, MatrixView t_k)>& visit) {
+    Communicator& row = rank_.grid.along(Axis::y);
+    const int blocks = static_cast<int>(std::min<std::int64_t>(row.size(), width));
+    for (int k = 0; k < blocks; ++k) {
+        const MatrixView t_k =
+            k == row.rank() ? t : column_block_.view().reshaped(t.rows, block_size(width, row.size(), k));
+        rank_.kernel.wait(StreamRole::compute, row.broadcast(t_k, k));
+        visit(k, t_k);
+    }
+}
+
+void GridBroadcasts::transform(MatrixView t, MatrixView w, MatrixView z, const Epilogue& epilogue) {
+    const GridLayout& at = rank_.layout;
+    const MatrixView w_y = w.cols_from(at.first_column(w.cols), at.columns(w.cols));
+    std::int64_t from = 0;
+    for_each_column_block(t, w.rows, [&](int k, MatrixView t_k) {
+        const bool last = from + t_k.cols == w.rows;
+        rank_.kernel.gemm(Transpose::no, t_k, Transpose::no, w_y.rows_from(from, t_k.cols), z,
+                          {.beta = k == 0 ? 0.0 : 1.0}, last ? epilogue : Epilogue{});
+        from += t_k.cols;
+    });
+}
+
+void GridBroadcasts::state_panels(VolumeStatement& v, const GridLayout& at, std::int64_t width) {
+    const std::vector<Part> panels = at.panels();
+    for (int k = 0; k < static_cast<int>(panels.size()); ++k)
+        v.broadcast(at.index.size(panels[static_cast<std::size_t>(k)]) * at.columns(width), at.extent(Axis::x),
+                    at.panel_owner(k) == at.at(Axis::x));
+}
+
+void GridBroadcasts::state_column_blocks(VolumeStatement& v, const GridLayout& at, std::int64_t width) {
+    for (int k = 0; k < at.extent(Axis::y); ++k)
+        v.broadcast(at.rows() * block_size(width, at.extent(Axis::y), k), at.extent(Axis::y), k == at.at(Axis::y));
+}
+
+GridProducts::~GridProducts() = default;
+
+void backward_by_rows(GridRank rank, GridBroadcasts& broadcasts, MatrixView h, MatrixView u, MatrixView w, MatrixView dw,
+                      MatrixView dh) {
+    const GridLayout& at = rank.layout;
+    const std::int64_t f = w.rows, g = w.cols, first = at.first_column(f), count = at.columns(f);
+    const MatrixView w_y = w.rows_from(first, count), dw_y = dw.rows_from(first, count);
+    std::int64_t from = 0;
+    broadcasts.for_each_column_block(u, g, [&](int k, MatrixView u_k) {
+        // dW_yk ← H_xyᵀ U_xk
+        rank.kernel.gemm(Transpose::yes, h, Transpose::no, u_k, dw_y.cols_from(from, u_k.cols));
+        // dH_xy ← dH_xy + U_xk W_ykᵀ
+        if (dh.data)
+            rank.kernel.gemm(Transpose::no, u_k, Transpose::yes, w_y.cols_from(from, u_k.cols), dh,
+                             {.beta = k == 0 ? 0.0 : 1.0});
+        from += u_k.cols;
+    });
+    rank.kernel.wait(StreamRole::compute, rank.grid.plane(Axis::y).all_reduce(dw_y));
+    rank.kernel.wait(StreamRole::compute, rank.grid.along(Axis::y).all_gather(dw, block_sizes(f, at.extent(Axis::y))));
+}
+
+void state_backward_by_rows(VolumeStatement& v, const GridLayout& at, std::int64_t f, std::int64_t g) {
+    GridBroadcasts::state_column_blocks(v, at, g);
+    const int sharing = at.extent(Axis::x) * at.extent(Axis::z);
+    v.all_reduce(at.columns(f) * g, sharing, at.at(Axis::x) * at.extent(Axis::z) + at.at(Axis::z));
+    v.all_gather(f * g, at.columns(f) * g, at.extent(Axis::y));
+}
+
+std::unique_ptr<PanelBlocks> make_panel_blocks(bool travel, const Adjacency& a, GridRank rank) {
+    const GridLayout& at = rank.layout;
+    const std::vector<Part> panels = at.panels();
+    return travel ? send_blocks(a, at.index, at.line_parts(), panels, rank.kernel, rank.grid.along(Axis::y))
+                  : keep_blocks(a, at.index, at.line_parts(), panels, rank.kernel);
+}
+
+TravelStatement::TravelStatement(bool travel, const Problem& problem, const GridLayout& at)
+    : travel_(travel), rows_(at.line_rows()), ranks_(at.extent(Axis::y)), rank_(at.at(Axis::y)) {
+    if (!travel) return;
+    const Adjacency a(problem.dataset.graph, problem.model);
+    const std::vector<Part> panels = at.panels();
+    forward_ = block_nonzeros(a, at.index, at.line_parts(), panels, Direction::forward);
+    backward_ = block_nonzeros(a, at.index, at.line_parts(), panels, Direction::backward);
+}
+
+void TravelStatement::state(VolumeStatement& v, Direction d) const {
+    if (travel_) state_sent_blocks(v, rows_, d == Direction::forward ? forward_ : backward_, ranks_, rank_);
+}
+
+std::string grid_why_unsupported(const Setting& s) {
+    if (s.model.aggregate_input == AggregateInput::on)
+        return "aggregate_input is for row-parallel schemes; this one cuts the features by columns too";
+    return {};
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,169 @@
+#include <gnnbench/grid_trainer.hpp>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <gnnbench/sharded_loss.hpp>
+#include <gnnbench/vertex_data.hpp>
+
+namespace gnnbench {
+namespace {
+
+class GridTrainer final : public Trainer {
+public:
+    GridTrainer(const Problem& problem, Rank rank, GridShape shape, const MakeGridProducts& make_products)
+        : problem_(problem),
+          model_(problem.model),
+          kernel_(rank.kernel),
+          grid_(rank.world, shape),
+          layout_{problem.index, shape, grid_.place()},
+          parameters_(model_, problem.train,
+                      problem.initial_weights ? *problem.initial_weights : initial_weights(model_, problem.train.seed),
+                      kernel_),
+          products_(make_products(Adjacency(problem.dataset.graph, model_), {kernel_, grid_, layout_})),
+          vertices_(problem, layout_.owned(), kernel_),
+          input_(load_features(problem, layout_.owned(), layout_.first_column(width(0)), columns(0), kernel_)),
+          loss_(kernel_, grid_.along(Axis::y), grid_.world(), layout_.rows(), width(model_.layers())) {
+        std::int64_t most = 0;
+        for (int l = 0; l <= last(); ++l) {
+            // Layer l ≥ 1 also holds dH, of its input's width, between its backward and the layer's below.
+            const std::int64_t wide = l == 0 ? columns(1) : std::max(columns(l), columns(l + 1));
+            outputs_.push_back(kernel_.matrix(layout_.rows(), wide));
+            most = std::max({most, columns(l), columns(l + 1)});
+        }
+        shared_ = kernel_.matrix(layout_.rows(), most);
+        if (problem.train.input_dropout > 0) dropped_input_ = kernel_.matrix(layout_.rows(), columns(0));
+    }
+
+    double train_epoch(std::int64_t epoch) override {
+        forward(Pass::training, epoch);
+        loss_.start(output(last()), vertices_.loss_input(), output(last()));
+        for (int l = last(); l >= 0; --l) backward_layer(l, epoch);
+        parameters_.step();
+        return loss_.value();
+    }
+
+    Accuracy evaluate() override { return loss_.accuracy(forward(Pass::evaluation, 0), vertices_.loss_input()); }
+    ModelWeights weights() override { return parameters_.weights(); }
+    ModelWeights gradients() override { return parameters_.gradients(); }
+    OwnedRows embeddings() override {
+        const Matrix rows = loss_.whole_rows(forward(Pass::evaluation, 0));
+        // Ranks of a grid row hold the same vertices; the first one speaks for them.
+        if (grid_.at(Axis::y) != 0) return {{}, HostMatrix(0, rows.cols())};
+        const auto owned = layout_.owned();
+        return {{owned.begin(), owned.end()}, kernel_.download(rows)};
+    }
+    std::string notes() const override {
+        return fmt::format("grid: {}; {}", layout_.shape.text(), products_->notes());
+    }
+
+private:
+    enum class Pass { training, evaluation };
+
+    std::int64_t width(int l) const { return model_.widths[static_cast<std::size_t>(l)]; }
+    /// This rank's columns of a matrix as wide as layer l's input.
+    std::int64_t columns(int l) const { return layout_.columns(width(l)); }
+    int last() const { return model_.layers() - 1; }
+    /// Layer l's output buffer read as [rows × count].
+    MatrixView output(int l, std::int64_t count) const {
+        return outputs_[static_cast<std::size_t>(l)].view().reshaped(layout_.rows(), count);
+    }
+    MatrixView output(int l) const { return output(l, columns(l + 1)); }
+    MatrixView shared(std::int64_t count) const { return shared_.view().reshaped(layout_.rows(), count); }
+
+    /// Masks are drawn at columns of the whole matrix.
+    Epilogue dropout(int layer, Pass pass, std::int64_t epoch) const {
+        if (pass == Pass::evaluation || layer > last()) return {};
+        DropoutMask mask = input_mask(model_, problem_.train, layer, epoch);
+        mask.first_column = static_cast<std::uint32_t>(layout_.first_column(width(layer)));
+        return {.dropout = mask, .row_ids = vertices_.ids.data()};
+    }
+
+    /// What makes layer l's product its output: bias, σ except after the last layer, and the next layer's dropout.
+    Epilogue epilogue(int l, Pass pass, std::int64_t epoch) const {
+        Epilogue e = dropout(l + 1, pass, epoch);
+        if (model_.bias) e.bias = bias_block(parameters_.bias(l)).data;
+        if (l < last()) e.activation = model_.activation;
+        return e;
+    }
+
+    /// This rank's columns of a [1 × g] row.
+    MatrixView bias_block(MatrixView row) const { return row.cols_from(layout_.first_column(row.cols), layout_.columns(row.cols)); }
+
+    MatrixView input(int l, Pass pass) const {
+        if (l > 0) return output(l - 1);
+        return pass == Pass::training && problem_.train.input_dropout > 0 ? dropped_input_.view() : input_.view();
+    }
+
+    ConstMatrixView forward(Pass pass, std::int64_t epoch) {
+        if (const Epilogue e = dropout(0, pass, epoch); e.dropout.active()) kernel_.dropout(e, input_, dropped_input_);
+        for (int l = 0; l <= last(); ++l) {
+            const MatrixView t = shared(columns(l));
+            products_->aggregate(Direction::forward, input(l, pass), t);                              // T = Â H
+            products_->transform(t, parameters_.weight(l), output(l), epilogue(l, pass, epoch));  // H' = σ(T W + b)
+        }
+        return output(last());
+    }
+
+    /// From G in layer l's buffer: its gradients, and G of the layer below in that layer's own buffer.
+    void backward_layer(int l, std::int64_t epoch) {
+        if (model_.bias) bias_gradient(l);
+        const MatrixView u = shared(columns(l + 1)), dh = l > 0 ? output(l, columns(l)) : MatrixView{};
+        products_->aggregate(Direction::backward, output(l), u);  // U = Âᵀ G
+        // dW = Hᵀ U, dH = U Wᵀ
+        products_->backward(input(l, Pass::training), u, parameters_.weight(l), parameters_.weight_gradient(l), dh);
+        if (l > 0)  // G = dH ∘ σ'(Z)
+            kernel_.apply_backward(epilogue(l - 1, Pass::training, epoch), output(l - 1), dh, output(l - 1));
+    }
+
+    void bias_gradient(int l) {
+        const MatrixView db = parameters_.bias_gradient(l), mine = bias_block(db);
+        if (!mine.empty()) kernel_.column_sums(output(l), mine);
+        kernel_.wait(StreamRole::compute, grid_.plane(Axis::y).all_reduce(mine));
+        kernel_.wait(StreamRole::compute, grid_.along(Axis::y).all_gather(db.reshaped(db.cols, 1),
+                                                                          block_sizes(db.cols, grid_.extent(Axis::y))));
+    }
+
+    const Problem problem_;
+    const ModelSpec& model_;
+    Kernel& kernel_;
+    ProcessGrid grid_;
+    const GridLayout layout_;
+    ReplicatedParameters parameters_;
+    std::unique_ptr<GridProducts> products_;
+    VertexData vertices_;
+    Matrix input_, dropped_input_, shared_;
+    std::vector<Matrix> outputs_;
+    ShardedLoss loss_;
+};
+
+}  // namespace
+
+std::unique_ptr<Trainer> make_grid_trainer(const Problem& problem, Rank rank, GridShape shape,
+                                           const MakeGridProducts& make_products) {
+    return std::make_unique<GridTrainer>(problem, rank, shape, make_products);
+}
+
+Volume grid_volume(const ModelSpec& model, const GridLayout& at, std::int64_t element_bytes,
+                   const StateAggregate& aggregate, const StateBackward& backward) {
+    VolumeStatement v(element_bytes);
+    const int sharing = at.extent(Axis::x) * at.extent(Axis::z);  // ranks that hold the same columns
+    const int number = at.at(Axis::x) * at.extent(Axis::z) + at.at(Axis::z);
+    for (int l = 0; l < model.layers(); ++l) {
+        const auto f = model.widths[static_cast<std::size_t>(l)], g = model.widths[static_cast<std::size_t>(l) + 1];
+        aggregate(v, Direction::forward, f);
+        GridBroadcasts::state_column_blocks(v, at, f);
+        if (model.bias) {
+            v.all_reduce(at.columns(g), sharing, number);
+            v.all_gather(g, at.columns(g), at.extent(Axis::y));
+        }
+        aggregate(v, Direction::backward, g);
+        backward(v, l, f, g);
+    }
+    v.add(ShardedLoss::volume(at.rows(), at.extent(Axis::y), at.at(Axis::y), at.shape.ranks(), at.shape.rank(at.place),
+                              element_bytes));
+    return v.total();
+}
+
+}  // namespace gnnbench

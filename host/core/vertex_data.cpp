@@ -1,0 +1,65 @@
+#include <gnnbench/vertex_data.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace gnnbench {
+namespace {
+
+template <class T>
+Array<T> load_owned(std::span<const T> all, std::span<const GlobalId> owned, Kernel& kernel) {
+    std::vector<T> mine;
+    mine.reserve(owned.size());
+    for (const GlobalId v : owned) mine.push_back(all[static_cast<std::size_t>(value(v))]);
+    return kernel.upload(std::span<const T>(mine));
+}
+
+Array<std::int64_t> load_ids(std::span<const GlobalId> owned, Kernel& kernel) {
+    std::vector<std::int64_t> ids;
+    ids.reserve(owned.size());
+    for (const GlobalId v : owned) ids.push_back(value(v));
+    return kernel.upload(std::span<const std::int64_t>(ids));
+}
+
+}  // namespace
+
+Matrix load_features(const Problem& problem, std::span<const GlobalId> owned, std::int64_t first_column,
+                     std::int64_t columns, Kernel& kernel) {
+    const auto& data = problem.dataset;
+    const auto f = static_cast<std::size_t>(data.feature_count);
+    std::vector<float> rows;
+    rows.reserve(owned.size() * static_cast<std::size_t>(columns));
+    for (const GlobalId v : owned) {
+        const auto x = data.features.subspan(static_cast<std::size_t>(value(v)) * f, f);
+        // Kipf & Welling's preprocessing: each row sums to 1; a row that sums to 0 becomes 0.
+        double scale = 1;
+        if (problem.model.feature_normalisation != FeatureNormalisation::none) {
+            const double sum = std::reduce(x.begin(), x.end(), 0.0);
+            scale = sum != 0 ? 1 / sum : 0;
+        }
+        for (const float e : x.subspan(static_cast<std::size_t>(first_column), static_cast<std::size_t>(columns)))
+            rows.push_back(static_cast<float>(e * scale));
+    }
+    Matrix x = kernel.matrix(static_cast<std::int64_t>(owned.size()), columns);
+    kernel.upload(std::span<const float>(rows), x);
+    return x;
+}
+
+VertexData::VertexData(const Problem& problem, std::span<const GlobalId> owned, Kernel& kernel)
+    : labels(load_owned(problem.dataset.labels, owned, kernel)),
+      split(load_owned(problem.dataset.split, owned, kernel)),
+      ids(load_ids(owned, kernel)) {
+    const auto& all = problem.dataset.split;
+    loss_scale = 1 / static_cast<double>(std::max<std::ptrdiff_t>(std::count(all.begin(), all.end(), Split::train), 1));
+}
+
+DropoutMask input_mask(const ModelSpec& model, const TrainSpec& train, int layer, std::int64_t epoch) {
+    if (layer >= model.layers()) return {};
+    return {.rate = layer == 0 ? train.input_dropout : train.dropout,
+            .seed = train.seed,
+            .layer = static_cast<std::uint32_t>(layer),
+            .epoch = static_cast<std::uint32_t>(epoch)};
+}
+
+}  // namespace gnnbench

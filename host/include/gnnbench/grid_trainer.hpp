@@ -1,0 +1,144 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gnnbench/parameters.hpp>
+#include <gnnbench/process_grid.hpp>
+#include <gnnbench/sparse_blocks.hpp>
+#include <gnnbench/stated_volume.hpp>
+#include <gnnbench/strategy.hpp>
+
+/// What schemes share that cut dense matrices by rows and by columns: CAGNET 2D and 3D. They differ in how they
+/// multiply on their grid (GridProducts); layers, loss, bias, optimizer and the blocks themselves are here, once.
+
+namespace gnnbench {
+
+/// The block of every dense matrix [n × f] that a rank holds on an X × Y × Z grid:
+///   rows      the vertices of s = parts / (X·Z) consecutive parts, starting at part (x·Z + z)·s
+///   columns   block y of f's Y even blocks
+/// so that grid row x holds one run of positions over all its z, and grid column y the same columns everywhere.
+/// Panels are what A's columns are cut into where a rank multiplies: the parts of its z, in order.
+struct GridLayout {
+    const IndexMap& index;
+    GridShape shape;
+    GridPlace place;
+
+    int extent(Axis a) const { return shape.extent(a); }
+    int at(Axis a) const { return place[a]; }
+    Part parts_per_block() const { return index.parts() / (extent(Axis::x) * extent(Axis::z)); }
+    /// Of this rank.
+    PartRange row_parts() const { return row_parts(at(Axis::x), at(Axis::z)); }
+    PartRange row_parts(int x, int z) const { return {(x * extent(Axis::z) + z) * parts_per_block(), parts_per_block()}; }
+    /// Of all ranks in this one's grid row.
+    PartRange line_parts() const {
+        return {at(Axis::x) * extent(Axis::z) * parts_per_block(), extent(Axis::z) * parts_per_block()};
+    }
+    std::int64_t rows() const { return row_parts().size(index); }
+    std::int64_t line_rows() const { return line_parts().size(index); }
+    std::int64_t first_column(std::int64_t width) const { return block_begin(width, extent(Axis::y), at(Axis::y)); }
+    std::int64_t columns(std::int64_t width) const { return block_size(width, extent(Axis::y), at(Axis::y)); }
+    /// {parts of row blocks (x, z) over all x}, z this rank's.
+    std::vector<Part> panels() const;
+    /// The grid row whose rows panel k is.
+    int panel_owner(int k) const { return k / parts_per_block(); }
+    /// Original ids of this rank's rows, in local order.
+    std::span<const GlobalId> owned() const;
+    std::int64_t largest_panel() const;
+};
+
+/// A rank on its grid.
+struct GridRank {
+    Kernel& kernel;
+    ProcessGrid& grid;
+    const GridLayout& layout;
+};
+
+/// The two broadcasts that SUMMA is made of, with their receive buffers.
+class GridBroadcasts {
+public:
+    /// `widest` is the widest dense matrix.
+    GridBroadcasts(GridRank rank, std::int64_t widest);
+
+    /// For each panel k in order: B_k [size(panel k) × columns], broadcast along this rank's grid column from the
+    /// row that holds it. b: this rank's own block. visit(k, B_k) must be done with it when it returns.
+    void for_each_panel(MatrixView b, const std::function<void(int k, MatrixView b_k)>& visit);
+    /// For each non-empty column block k in order: T_k [rows × block_size(width, Y, k)], broadcast along this rank's
+    /// grid row. t: this rank's own block.
+    void for_each_column_block(MatrixView t, std::int64_t width,
+                               const std::function<void(int k, MatrixView t_k)>& visit);
+
+    /// Σ_k T_k · W[rows of block k, this rank's columns], then the epilogue: z ← epilogue(T W).
+    /// t: own block of T [n × f], w [f × g].
+    void transform(MatrixView t, MatrixView w, MatrixView z, const Epilogue& epilogue);
+
+    static void state_panels(VolumeStatement& v, const GridLayout& layout, std::int64_t width);
+    static void state_column_blocks(VolumeStatement& v, const GridLayout& layout, std::int64_t width);
+
+private:
+    GridRank rank_;
+    std::vector<Part> panels_;
+    Matrix panel_, column_block_;
+};
+
+/// How a rank's blocks are multiplied. Matrices are this rank's blocks, contiguous; all calls are collective and
+/// leave nothing under way.
+class GridProducts {
+public:
+    virtual ~GridProducts();
+    /// c ← Â b or Âᵀ b.
+    virtual void aggregate(Direction d, MatrixView b, MatrixView c) = 0;
+    /// z ← epilogue(T W); t: block of T [n × f], w [f × g] whole, z: block of Z [n × g].
+    virtual void transform(MatrixView t, MatrixView w, MatrixView z, const Epilogue& epilogue) = 0;
+    /// dW ← Hᵀ U, whole on every rank, and dH ← U Wᵀ unless dh.data is null. h: block of H [n × f], u: of U [n × g].
+    virtual void backward(MatrixView h, MatrixView u, MatrixView w, MatrixView dw, MatrixView dh) = 0;
+    virtual std::string notes() const = 0;
+};
+
+/// dW ← Hᵀ U by sums over grid rows, with dH ← U Wᵀ on the way: each grid row's U is broadcast within it, block by
+/// block, so every rank sums rows block y of dW over its own vertices; those are all-reduced over the ranks with the
+/// same y and gathered along the grid row.
+void backward_by_rows(GridRank rank, GridBroadcasts& broadcasts, MatrixView h, MatrixView u, MatrixView w, MatrixView dw,
+                      MatrixView dh);
+void state_backward_by_rows(VolumeStatement& v, const GridLayout& layout, std::int64_t f, std::int64_t g);
+
+using MakeGridProducts = std::function<std::unique_ptr<GridProducts>(const Adjacency&, GridRank)>;
+
+/// Per layer T = ÂH, Z = TW; backward U = ÂᵀG, dW = HᵀU, dH = UWᵀ. Buffers: one block per layer for its output (in
+/// place: Z, H, dZ, dH below), one for T and U that all layers share, with input dropout one for the dropped X, and
+/// what the products need. W, its gradient and the optimizer's state are whole on every rank.
+std::unique_ptr<Trainer> make_grid_trainer(const Problem& problem, Rank rank, GridShape shape,
+                                           const MakeGridProducts& make_products);
+
+/// One operation's statement: Â (forward) or Âᵀ (backward) times a dense matrix of this width.
+using StateAggregate = std::function<void(VolumeStatement&, Direction, std::int64_t width)>;
+/// dW and dH of a layer f → g; layer 0 needs no dH.
+using StateBackward = std::function<void(VolumeStatement&, int layer, std::int64_t f, std::int64_t g)>;
+
+/// One epoch of one rank: the strategy's products, and what the trainer adds: T's blocks along the grid row, bias
+/// gradients (all-reduce of this rank's columns over the ranks that share them, all-gather along the grid row), loss.
+Volume grid_volume(const ModelSpec& model, const GridLayout& layout, std::int64_t element_bytes,
+                   const StateAggregate& aggregate, const StateBackward& backward);
+
+/// The travelling volume of each direction's blocks, or nothing where blocks are kept.
+class TravelStatement {
+public:
+    TravelStatement(bool travel, const Problem& problem, const GridLayout& layout);
+    void state(VolumeStatement& v, Direction d) const;
+
+private:
+    bool travel_;
+    std::int64_t rows_;
+    int ranks_, rank_;
+    std::vector<std::int64_t> forward_, backward_;  ///< nonzeros by panel
+};
+
+/// A's blocks for this rank, kept or travelling along its grid row.
+std::unique_ptr<PanelBlocks> make_panel_blocks(bool travel, const Adjacency& a, GridRank rank);
+
+/// Why no scheme on a grid can serve a setting; empty when one can.
+std::string grid_why_unsupported(const Setting& setting);
+
+}  // namespace gnnbench

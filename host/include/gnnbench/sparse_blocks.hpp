@@ -1,0 +1,55 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <gnnbench/adjacency.hpp>
+#include <gnnbench/communicator.hpp>
+#include <gnnbench/stated_volume.hpp>
+
+/// Blocks of Â whose rows are several parts and whose columns are one part each: what 2D and 3D schemes multiply.
+
+namespace gnnbench {
+
+/// Parts {first … first + count − 1}; their positions in an IndexMap are one run.
+struct PartRange {
+    Part first = 0, count = 1;
+    bool contains(Part p) const { return p >= first && p < first + count; }
+    /// Vertices in them.
+    std::int64_t size(const IndexMap& index) const { return index.offset(first + count) - index.offset(first); }
+};
+
+/// Block k [rows.size × size(panels[k])] of Â or Âᵀ has the rows of `rows`, by position, and the columns of part
+/// panels[k]. Panels ascend.
+std::vector<Csr> sparse_blocks(const Adjacency& a, const IndexMap& index, PartRange rows, std::span<const Part> panels,
+                               Direction d);
+/// Their nonzeros, without making them.
+std::vector<std::int64_t> block_nonzeros(const Adjacency& a, const IndexMap& index, PartRange rows,
+                                         std::span<const Part> panels, Direction d);
+
+/// A row of blocks of Â, and of Âᵀ, one per panel.
+class PanelBlocks {
+public:
+    virtual ~PanelBlocks();
+    /// c [rows × w] ← Â_k b, or Âᵀ_k b, b [size(panels[k]) × w]; added to c where `add` is set. False, and c untouched,
+    /// where the block has no nonzero. Collective over the line that the blocks travel along, if they do.
+    virtual bool multiply(Direction d, int k, ConstMatrixView b, MatrixView c, bool add) = 0;
+    virtual std::string notes() const = 0;
+};
+
+/// Every block on this rank, prepared by its kernel.
+std::unique_ptr<PanelBlocks> keep_blocks(const Adjacency& a, const IndexMap& index, PartRange rows,
+                                         std::span<const Part> panels, Kernel& kernel);
+
+/// Ranks of `line` have the same rows and panels; each owns a run of panels, as equal as possible in number and in
+/// the line's order, and broadcasts a block each time it is multiplied: row starts (8 bytes) and column indices (4
+/// bytes) as metadata, values as payload. Blocks without nonzeros do not travel.
+std::unique_ptr<PanelBlocks> send_blocks(const Adjacency& a, const IndexMap& index, PartRange rows,
+                                         std::span<const Part> panels, Kernel& kernel, Communicator& line);
+
+/// What multiplying by every block once sends and receives, given block_nonzeros; `rank` is this one's in the line.
+void state_sent_blocks(VolumeStatement& v, std::int64_t rows, std::span<const std::int64_t> nonzeros, int ranks, int rank);
+
+}  // namespace gnnbench

@@ -1,0 +1,35 @@
+#pragma once
+#include <cstdint>
+#include <span>
+
+#include <gnnbench/kernel.hpp>
+#include <gnnbench/strategy.hpp>
+
+/// What a rank loads of the vertices whose rows it holds, and what follows from the settings for them.
+
+namespace gnnbench {
+
+/// Columns [first_column, first_column + columns) of X for the vertices `owned`, feature-normalised by whole rows.
+/// [owned × columns], on the device.
+Matrix load_features(const Problem& problem, std::span<const GlobalId> owned, std::int64_t first_column,
+                     std::int64_t columns, Kernel& kernel);
+
+/// Per owned vertex, on the device, in the order given.
+struct VertexData {
+    VertexData(const Problem& problem, std::span<const GlobalId> owned, Kernel& kernel);
+
+    /// The mean over the whole graph's train vertices.
+    LossInput loss_input() const {
+        return {.labels = labels.data(), .split = split.data(), .counted = Split::train, .scale = loss_scale};
+    }
+
+    Array<std::int32_t> labels;
+    Array<Split> split;
+    Array<std::int64_t> ids;  ///< original ids, for dropout masks
+    double loss_scale = 1;
+};
+
+/// The mask on layer `layer`'s input in a training epoch; inactive past the last layer and at rate 0.
+DropoutMask input_mask(const ModelSpec& model, const TrainSpec& train, int layer, std::int64_t epoch);
+
+}  // namespace gnnbench

@@ -1,0 +1,114 @@
+// CAGNET, the 3D algorithm: split-3D products, 2D SUMMA in each of q layers of a cube and a sum over the fibres.
+// A. Tripathy, K. Yelick, A. Buluç, "Reducing Communication in Graph Neural Network Training", SC 2020, the section
+// "Block 3D". Equation numbers are README.md's; the paper's Aᵀ is Â here, rows being destinations.
+//
+//   q × q × q            the cube; rank (x, y, z): grid row x and column y of layer z; a fibre is all z of one (x, y)
+//   H_xyz [n_xz × f_y]   block of H: part z of grid row x's vertices, block y of f's columns; so too T, Z, G, U
+//   Â_xkz [n_x × n_kz]   block of Â in layer z: all vertices of grid row x, the vertices (k, z) as columns
+//   W     [f × g]        on every rank; W_ky: rows of block k, columns of block y
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <gnnbench/grid_trainer.hpp>
+
+namespace gnnbench {
+namespace {
+
+class Split3d final : public GridProducts {
+public:
+    Split3d(const Adjacency& a, GridRank rank, bool travel, std::int64_t widest)
+        : rank_(rank),
+          at_(rank.layout),
+          blocks_(make_panel_blocks(travel, a, rank)),
+          broadcasts_(rank, widest) {
+        for (int z = 0; z < at_.extent(Axis::z); ++z)
+            fibre_rows_.push_back(at_.row_parts(at_.at(Axis::x), z).size(at_.index));
+        if (at_.extent(Axis::z) > 1) partial_ = rank.kernel.matrix(at_.line_rows(), at_.columns(widest));
+    }
+
+    // Split-3D sparse times dense                                                     [Alg 1]
+    void aggregate(Direction d, MatrixView h, MatrixView t) override {
+        const bool split = at_.extent(Axis::z) > 1;
+        // This layer's share of T_xy, for the vertices of the whole fibre: [n_x × f_y]
+        const MatrixView t_xy = split ? partial_.view().reshaped(at_.line_rows(), h.cols) : t;
+        bool started = false;
+        broadcasts_.for_each_panel(h, [&](int k, MatrixView h_kyz) {
+            // T_xy ← T_xy + Â_xkz H_kyz                                  [Eq 1]; with Âᵀ: U = ÂᵀG   [Eq 4]
+            started |= blocks_->multiply(d, k, h_kyz, t_xy, started);
+        });
+        if (!started) rank_.kernel.fill(t_xy, 0);
+        // T_xyz ← Σ over layers of T_xy, rows of part z                                   [Eq 2]
+        if (split)
+            rank_.kernel.wait(StreamRole::compute, rank_.grid.along(Axis::z).reduce_scatter(t_xy, t, fibre_rows_));
+    }
+
+    // Z_xyz ← σ(Σ_k T_xkz W_ky + b_y), T's blocks broadcast along the grid row              [Eq 3]
+    void transform(MatrixView t, MatrixView w, MatrixView z, const Epilogue& e) override {
+        broadcasts_.transform(t, w, z, e);
+    }
+
+    // dW_y: ← Σ_xz H_xyzᵀ U_x:z and dH_xyz ← Σ_k U_xkz W_ykᵀ in one sweep                     [Eq 5]
+    void backward(MatrixView h, MatrixView u, MatrixView w, MatrixView dw, MatrixView dh) override {
+        backward_by_rows(rank_, broadcasts_, h, u, w, dw, dh);
+    }
+    std::string notes() const override { return blocks_->notes(); }
+
+private:
+    GridRank rank_;
+    const GridLayout& at_;
+    std::unique_ptr<PanelBlocks> blocks_;
+    GridBroadcasts broadcasts_;
+    std::vector<std::int64_t> fibre_rows_;  ///< n_xz by z
+    Matrix partial_;                        ///< [n_x × widest f_y]
+};
+
+class Cagnet3d final : public Strategy {
+public:
+    std::string why_unsupported(const Setting& s) const override {
+        if (const int q = side(s.ranks); q * q * q != s.ranks)
+            return fmt::format("needs a cubic number of ranks (1, 8, 27 …); {} given", s.ranks);
+        return grid_why_unsupported(s);
+    }
+
+    /// One part for each grid row and layer: part x·q + z.
+    PartitionNeed partition_need(const Setting& s) const override { return {.parts = side(s.ranks) * side(s.ranks)}; }
+
+    Volume stated_volume(const Problem& p, int rank, std::int64_t element_bytes) const override {
+        const GridShape shape = cube(p.ranks);
+        const GridLayout at{p.index, shape, shape.place(rank)};
+        const TravelStatement travel(p.params.boolean("travel"), p, at);
+        return grid_volume(
+            p.model, at, element_bytes,
+            [&](VolumeStatement& v, Direction d, std::int64_t width) {
+                GridBroadcasts::state_panels(v, at, width);
+                travel.state(v, d);
+                const std::int64_t columns = at.columns(width);
+                v.reduce_scatter(at.line_rows() * columns, at.rows() * columns, at.extent(Axis::z));
+            },
+            [&](VolumeStatement& v, int, std::int64_t f, std::int64_t g) { state_backward_by_rows(v, at, f, g); });
+    }
+
+    std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override {
+        const std::int64_t widest = *std::max_element(p.model.widths.begin(), p.model.widths.end());
+        return make_grid_trainer(p, rank, cube(p.ranks), [&, widest](const Adjacency& a, GridRank at) {
+            return std::make_unique<Split3d>(a, at, p.params.boolean("travel"), widest);
+        });
+    }
+
+private:
+    static int side(int ranks) { return static_cast<int>(std::lround(std::cbrt(ranks))); }
+    static GridShape cube(int ranks) { return {{side(ranks), side(ranks), side(ranks)}}; }
+};
+
+constexpr ParamDecl parameters[] = {
+    {"travel", ParamType::boolean, "false", 0, 0, nullptr,
+     "blocks of A have one owner and are broadcast at each product, as released; off: each rank keeps what it multiplies"},
+};
+
+}  // namespace
+}  // namespace gnnbench
+
+GNNBENCH_PLUGIN(strategy, gnnbench::Cagnet3d, "cagnet-3d", "1.0.0",
+                "CAGNET 3D: split-3D products on a cube of ranks (Tripathy et al., SC 2020)", gnnbench::parameters)
