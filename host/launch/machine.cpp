@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
-#include <xxhash.h>
 
 namespace gnnbench {
 
@@ -66,11 +65,6 @@ Machine this_machine(const Mpiexec& mpiexec) {
 nlohmann::json to_json(const Machine& machine) {
     return {
         {"cpu", machine.cpu}, {"cores", machine.cores}, {"memory_gib", machine.memory_gib}, {"mpi", machine.mpi}};
-}
-
-std::string machine_digest(const Machine& machine) {
-    const std::string text = to_json(machine).dump();
-    return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size()));
 }
 
 nlohmann::json provenance() {

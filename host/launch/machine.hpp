@@ -18,8 +18,6 @@ struct Machine {
 };
 Machine this_machine(const Mpiexec& mpiexec);
 nlohmann::json to_json(const Machine& machine);
-/// 16 hex digits of to_json(machine). Trials of another digest do not count as already there.
-std::string machine_digest(const Machine& machine);
 
 /// Cores this process may use: its CPU affinity, less where a cgroup limits CPU time.
 int usable_cores();

@@ -7,9 +7,6 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include <boost/uuid/random_generator.hpp>
-#include <boost/uuid/uuid_io.hpp>
-
 #include <gnnbench/error.hpp>
 
 #include "launch/child.hpp"
@@ -105,7 +102,5 @@ std::string find_worker() {
         throw EnvironmentError("the worker program '" + path + "' is missing; build or install gnnbench whole");
     return path;
 }
-
-std::string new_trial_id() { return to_string(boost::uuids::random_generator()()); }
 
 }  // namespace gnnbench

@@ -51,7 +51,4 @@ std::string tail_of(const std::string& path, std::size_t max_bytes = 8192);
 /// The program that ranks run: beside this one, or where GNNBENCH_WORKER says. Throws EnvironmentError.
 std::string find_worker();
 
-/// A new random UUID, 36 characters.
-std::string new_trial_id();
-
 }  // namespace gnnbench

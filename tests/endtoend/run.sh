@@ -50,6 +50,15 @@ expect_code 0 "--export"
 [[ -n "$(find exported -name W0.npy)" && -n "$(find exported -name embeddings.npy)" ]] ||
     fail "--export wrote: $(find exported)"
 
+# Two at once share the work: no trial runs twice, both end well.
+export GNNBENCH_DATABASE=shared.sqlite
+"$bin/gnnbench" run tiny.yaml >other.out 2>other.err &
+gnnbench run tiny.yaml
+expect_code 0 "one of two at once"
+wait $! || fail "the other of two at once: $(cat other.err)"
+expect_value "SELECT count(*) FROM trial WHERE purpose = 'measure' AND status = 'ok'" 6 "trials of two at once"
+unset GNNBENCH_DATABASE
+
 gnnbench query "SELECT count(*) AS trials FROM trial" --json
 expect_code 0 "query"
 expect_text out '"trials"' "query --json"

@@ -23,6 +23,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// Tells trials apart as a UUID does, within this machine.
+std::string new_trial_id() {
+    static int count = 0;
+    return "test-" + std::to_string(getpid()) + "-" + std::to_string(++count);
+}
+
 /// A folder with a worker script; `$RANK` is the rank.
 struct Script {
     fs::path folder = fs::temp_directory_path() / ("gnnbench-launch-" + new_trial_id());
