@@ -78,7 +78,7 @@ void recover(Database& database, const Say& say) {
     const ReplayResult replayed = replay_dead_journals(database);
     for (const std::string& problem : replayed.problems) say("damaged journal: " + problem);
     for (const std::string& trial : replayed.interrupted) {
-        kill_trial(trial, 2.0);
+        bury_trial(trial, 2.0);
         std::error_code ignored;
         std::filesystem::remove_all(trial_folder(database.path(), trial), ignored);
     }

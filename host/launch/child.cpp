@@ -30,7 +30,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 /// Runs between fork and exec: only async-signal-safe calls. Reports errno through `report` where it fails.
 [[noreturn]] void become(char* const* argv, char* const* envp, int output, int report, pid_t parent) {
     setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(127);
     for (int signal = 1; signal < NSIG; ++signal) std::signal(signal, SIG_DFL);
     sigset_t none;

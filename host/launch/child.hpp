@@ -8,7 +8,7 @@
 
 namespace gnnbench {
 
-/// A process of ours, in a process group of its own, that gets SIGTERM when the thread that started it ends, in
+/// A process of ours, in a process group of its own, that is killed when the thread that started it ends, in
 /// whatever way. Its input is empty; its output and errors go to one file. Killed, if it still runs, on
 /// destruction.
 class ChildProcess {

@@ -30,7 +30,7 @@ bool may_read_other_processes() {
     return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == 1;
 }
 
-void add_open_mpi(Environment& variables, const RankLoad& load) {
+void add_open_mpi(Environment& variables, const RankLoad& load, std::string_view shared_folder) {
     if (geteuid() == 0) {
         set_unless_given(variables, "OMPI_ALLOW_RUN_AS_ROOT", "1");
         set_unless_given(variables, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
@@ -39,6 +39,10 @@ void add_open_mpi(Environment& variables, const RankLoad& load) {
     set_unless_given(variables, "OMPI_MCA_hwloc_base_binding_policy", "none");
     if (load.ranks > load.cores) set_unless_given(variables, "OMPI_MCA_rmaps_base_oversubscribe", "1");
     if (load.oversubscribed()) set_unless_given(variables, "OMPI_MCA_mpi_yield_when_idle", "1");
+    if (!shared_folder.empty()) {
+        set_unless_given(variables, "OMPI_MCA_orte_tmpdir_base", shared_folder);
+        set_unless_given(variables, "OMPI_MCA_btl_vader_backing_directory", shared_folder);
+    }
     if (!may_read_other_processes())
         set_unless_given(variables, "OMPI_MCA_btl_vader_single_copy_mechanism", "none");
 }
@@ -75,7 +79,7 @@ bool marks_a_rank(std::string_view name) {
 }
 
 Environment trial_environment(const Environment& ours, const Mpiexec& mpiexec, const RankLoad& load,
-                              std::string_view trial) {
+                              std::string_view trial, std::string_view shared_folder) {
     Environment result;
     for (const std::string& variable : ours)
         if (!marks_a_rank(name_of(variable))) result.push_back(variable);
@@ -87,7 +91,7 @@ Environment trial_environment(const Environment& ours, const Mpiexec& mpiexec, c
     set(result, "OMP_DYNAMIC", "false");
     // Threads that spin while they wait would take cores from the ranks they wait for.
     if (load.oversubscribed()) set_unless_given(result, "OMP_WAIT_POLICY", "passive");
-    if (mpiexec.flavour == MpiFlavour::open_mpi) add_open_mpi(result, load);
+    if (mpiexec.flavour == MpiFlavour::open_mpi) add_open_mpi(result, load, shared_folder);
     return result;
 }
 

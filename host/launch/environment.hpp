@@ -26,8 +26,9 @@ struct RankLoad {
 
 /// The environment to start `mpiexec` in: ours, without what marks a rank, with what this launcher needs for this
 /// load. What the user set for the launcher stays as it is; thread counts are the cell's and always set.
+/// `shared_folder` is where launcher and ranks put what they share; empty: wherever they do by default.
 Environment trial_environment(const Environment& ours, const Mpiexec& mpiexec, const RankLoad& load,
-                              std::string_view trial);
+                              std::string_view trial, std::string_view shared_folder);
 
 /// This process's environment.
 Environment current_environment();

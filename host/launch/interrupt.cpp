@@ -27,6 +27,7 @@ InterruptGuard::~InterruptGuard() {
     sigaction(SIGTERM, &old_term_, nullptr);
     sigaction(SIGHUP, &old_hup_, nullptr);
     sigaction(SIGPIPE, &old_pipe_, nullptr);
+    interrupt_noted = 0;
 }
 
 bool InterruptGuard::requested() { return interrupt_noted != 0; }

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <gnnbench/error.hpp>
@@ -25,14 +26,36 @@ using Clock = std::chrono::steady_clock;
 /// Together under the promised 5 s: mpiexec ends its ranks and removes its shared-memory files when asked.
 constexpr double polite_s = 1.5, firm_s = 1.0, sweep_s = 2.0;
 
+/// What launcher and ranks share in memory, gone with the trial.
+class SharedMemoryFolder {
+public:
+    explicit SharedMemoryFolder(const std::string& trial) : path_(shared_memory_folder(trial)) {
+        std::error_code error;
+        if (!path_.empty()) std::filesystem::create_directory(path_, error);
+        if (error) path_.clear();
+    }
+    ~SharedMemoryFolder() {
+        std::error_code ignored;
+        if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+    }
+    SharedMemoryFolder(const SharedMemoryFolder&) = delete;
+    SharedMemoryFolder& operator=(const SharedMemoryFolder&) = delete;
+    const std::string& path() const { return path_; }
+
+private:
+    std::string path_;
+};
+
 /// Whatever way a trial is left, nothing of it lives on.
 class TrialInProgress {
 public:
     TrialInProgress(const Mpiexec& mpiexec, const TrialLaunch& launch)
         : trial_(launch.trial),
+          shared_(launch.trial),
           child_(mpiexec_command(mpiexec, launch.ranks, launch.worker, {launch.request}),
                  trial_environment(current_environment(), mpiexec,
-                                   {launch.ranks, launch.threads_per_rank, usable_cores()}, launch.trial),
+                                   {launch.ranks, launch.threads_per_rank, usable_cores()}, launch.trial,
+                                   shared_.path()),
                  launch.log_file) {}
     ~TrialInProgress() { end(); }
 
@@ -47,6 +70,9 @@ public:
         }
         const std::optional<int> status = wait_whole(firm_s);
         kill_trial(trial_, sweep_s);
+        // Ranks whose launcher died became our children, and nobody else would reap them.
+        while (waitpid(-1, nullptr, WNOHANG) > 0) {
+        }
         return status.value_or(SIGKILL);
     }
 
@@ -61,13 +87,14 @@ private:
     }
 
     std::string trial_;
+    SharedMemoryFolder shared_;
     ChildProcess child_;
 };
 
 }  // namespace
 
 LaunchEnd launch_trial(const Mpiexec& mpiexec, const TrialLaunch& launch, const std::function<void()>& watch) {
-    // Ranks whose launcher died become our children, so that we can bury them.
+    // Ranks whose launcher died become our children, so that we can reap them.
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     const OomKiller oom_killer;
     const auto begin = Clock::now();

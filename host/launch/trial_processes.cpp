@@ -7,7 +7,6 @@
 #include <fstream>
 #include <iterator>
 #include <string_view>
-#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -28,7 +27,13 @@ bool has_variable(pid_t pid, std::string_view variable) {
     return environment.find('\0' + std::string(variable) + '\0') != std::string::npos;
 }
 
+constexpr const char* shared_memory = "/dev/shm";
+
 }  // namespace
+
+std::string shared_memory_folder(const std::string& trial) {
+    return access(shared_memory, W_OK) == 0 ? std::string(shared_memory) + "/gnnbench-" + trial : "";
+}
 
 std::vector<pid_t> processes_of_trial(const std::string& trial) {
     const std::string variable = std::string(trial_token) + '=' + trial;
@@ -52,9 +57,14 @@ std::vector<pid_t> kill_trial(const std::string& trial, double limit_s) {
         if (left.empty() || Clock::now() > deadline) return left;
         for (pid_t pid : left) kill(pid, SIGKILL);
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
-        // Where we adopted a rank (see adopt_orphans), nobody else would bury it.
-        for (pid_t pid : left) waitpid(pid, nullptr, WNOHANG);
     }
+}
+
+void bury_trial(const std::string& trial, double limit_s) {
+    kill_trial(trial, limit_s);
+    std::error_code ignored;
+    if (const std::string folder = shared_memory_folder(trial); !folder.empty())
+        std::filesystem::remove_all(folder, ignored);
 }
 
 }  // namespace gnnbench

@@ -9,7 +9,14 @@ namespace gnnbench {
 /// process groups: Open MPI gives every rank a group of its own. Zombies are not alive.
 std::vector<pid_t> processes_of_trial(const std::string& trial);
 
+/// A folder in shared memory for what a trial's launcher and ranks share: whatever kills them, it can be removed
+/// with all that is in it. Empty where this machine has no shared memory that we may write to.
+std::string shared_memory_folder(const std::string& trial);
+
 /// Kills them with SIGKILL, again and again until none is left or `limit_s` is over. Returns who is left.
 std::vector<pid_t> kill_trial(const std::string& trial, double limit_s);
+
+/// kill_trial, and removes the trial's shared memory.
+void bury_trial(const std::string& trial, double limit_s);
 
 }  // namespace gnnbench

@@ -75,7 +75,8 @@ TEST_CASE("what we did to a trial comes before what that did to its exit code") 
 }
 
 TEST_CASE("a log's tail starts at a line and is valid UTF-8") {
-    const std::string path = std::filesystem::temp_directory_path() / ("gnnbench-tail-" + std::to_string(getpid()));
+    const std::string path =
+        std::filesystem::temp_directory_path() / ("gnnbench-tail-" + std::to_string(getpid()));
     std::ofstream(path) << "first line\nsecond \xff\xc3\xa9 line\x01\n";
     CHECK(tail_of(path) == "first line\nsecond ?\xc3\xa9 line?\n");
     CHECK(tail_of(path, 20) == "second ?\xc3\xa9 line?\n");

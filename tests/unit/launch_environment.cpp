@@ -25,7 +25,7 @@ TEST_CASE("what marks a rank does not reach a trial; the user's own settings do"
                               "OMPI_MCA_orte_hnp_uri=x", "PMI_RANK=1",
                               "HOME=/home/ada",          "OMPI_MCA_btl_tcp_if_include=eth0"};
     const Environment result =
-        trial_environment(ours, open_mpi, {.ranks = 1, .threads_per_rank = 1, .cores = 4}, "T");
+        trial_environment(ours, open_mpi, {.ranks = 1, .threads_per_rank = 1, .cores = 4}, "T", "");
     for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "OMPI_MCA_orte_hnp_uri", "PMI_RANK"}) {
         INFO(name);
         CHECK_FALSE(has_name(result, name));
@@ -36,31 +36,39 @@ TEST_CASE("what marks a rank does not reach a trial; the user's own settings do"
 }
 
 TEST_CASE("thread counts are the cell's, whatever the environment says") {
-    const Environment result = trial_environment({"OMP_NUM_THREADS=64"}, open_mpi, {2, 3, 8}, "T");
+    const Environment result = trial_environment({"OMP_NUM_THREADS=64"}, open_mpi, {2, 3, 8}, "T", "");
     CHECK(has(result, "OMP_NUM_THREADS=3"));
     CHECK_FALSE(has(result, "OMP_NUM_THREADS=64"));
     CHECK(has(result, "OPENBLAS_NUM_THREADS=3"));
 }
 
 TEST_CASE("ranks yield and oversubscribe only where there are more of them than cores") {
-    const Environment fits = trial_environment({}, open_mpi, {2, 2, 4}, "T");
+    const Environment fits = trial_environment({}, open_mpi, {2, 2, 4}, "T", "");
     CHECK_FALSE(has_name(fits, "OMPI_MCA_mpi_yield_when_idle"));
     CHECK_FALSE(has_name(fits, "OMPI_MCA_rmaps_base_oversubscribe"));
-    const Environment crowded = trial_environment({}, open_mpi, {8, 1, 4}, "T");
+    const Environment crowded = trial_environment({}, open_mpi, {8, 1, 4}, "T", "");
     CHECK(has(crowded, "OMPI_MCA_mpi_yield_when_idle=1"));
     CHECK(has(crowded, "OMPI_MCA_rmaps_base_oversubscribe=1"));
-    const Environment users = trial_environment({"OMPI_MCA_mpi_yield_when_idle=0"}, open_mpi, {8, 1, 4}, "T");
+    const Environment users = trial_environment({"OMPI_MCA_mpi_yield_when_idle=0"}, open_mpi, {8, 1, 4}, "T", "");
     CHECK(has(users, "OMPI_MCA_mpi_yield_when_idle=0"));
     CHECK_FALSE(has(users, "OMPI_MCA_mpi_yield_when_idle=1"));
 }
 
+TEST_CASE("what launcher and ranks share is where it can be removed") {
+    const Environment result = trial_environment({}, open_mpi, {1, 1, 4}, "T", "/dev/shm/x");
+    CHECK(has(result, "OMPI_MCA_orte_tmpdir_base=/dev/shm/x"));
+    CHECK(has(result, "OMPI_MCA_btl_vader_backing_directory=/dev/shm/x"));
+    CHECK_FALSE(has_name(trial_environment({}, open_mpi, {1, 1, 4}, "T", ""), "OMPI_MCA_orte_tmpdir_base"));
+}
+
 TEST_CASE("MPICH gets none of Open MPI's settings, and only root the permission to be root") {
     const Mpiexec mpich{"/usr/bin/mpiexec", MpiFlavour::mpich, "MPICH 4.0"};
-    for (const std::string& variable : trial_environment({}, mpich, {8, 1, 4}, "T")) {
+    for (const std::string& variable : trial_environment({}, mpich, {8, 1, 4}, "T", "")) {
         INFO(variable);
         CHECK_FALSE(variable.starts_with("OMPI_"));
     }
-    CHECK(has_name(trial_environment({}, open_mpi, {1, 1, 4}, "T"), "OMPI_ALLOW_RUN_AS_ROOT") == (geteuid() == 0));
+    CHECK(has_name(trial_environment({}, open_mpi, {1, 1, 4}, "T", ""), "OMPI_ALLOW_RUN_AS_ROOT") ==
+          (geteuid() == 0));
 }
 
 TEST_CASE("launchers are told apart by what they print as their version") {
