@@ -7,6 +7,7 @@
 #include <gnnbench/strategy.hpp>
 #include <gnnbench/transport.hpp>
 
+#include "contract/evaluation_check.hpp"
 #include "contract/graphs.hpp"
 #include "plugin/loader.hpp"
 #include "worker/verification.hpp"
@@ -106,6 +107,7 @@ struct Outcome {
     std::int64_t allocations_in_epochs = 0;
     std::int64_t allocations_at_setup = 0;
     std::string approximation;
+    std::string evaluation_problem; ///< of accuracy and embeddings; float64 alone is asked
 };
 
 /// References by what they depend on; rank 0 alone fills it.
@@ -167,6 +169,10 @@ inline Outcome run(const StrategyVariant& s, const std::string& partitioner_name
         const ModelWeights gradients = trainer->gradients();
         if (world.rank() == 0 && o.approximation.empty())
             o.agreement.compare(e, loss, gradients, reference(graph.name + "|" + v.name, data, v, epochs));
+    }
+    if (k.dtype == DType::f64) {
+        const bool random = train.dropout > 0 || train.input_dropout > 0 || !o.approximation.empty();
+        o.evaluation_problem = evaluation_problem(*trainer, data, world, epochs, random, o.agreement.tolerance);
     }
     const auto all = world.all_gather(differs);
     for (std::size_t r = 0; r < all.size(); ++r)

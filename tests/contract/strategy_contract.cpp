@@ -71,6 +71,7 @@ void check(const StrategyVariant& s, const std::string& partitioner, const Kerne
                            << o.agreement.worst << "; allowed " << o.agreement.tolerance);
         CHECK(o.agreement.holds());
     }
+    CHECK(o.evaluation_problem == "");
     CHECK(o.volume_difference == "");
     CHECK(o.sum.sent_bytes == o.sum.received_bytes);
     CHECK(o.allocations_in_epochs == 0);
