@@ -1,0 +1,108 @@
+#include <cmath>
+
+#include <catch2/catch.hpp>
+
+#include <gnnbench/halo.hpp>
+
+#include "contract/graphs.hpp"
+
+using namespace gnnbench;
+
+namespace {
+
+/// Â as a dense matrix.
+HostMatrix dense(const Adjacency& a) {
+    HostMatrix m(a.vertices(), a.vertices());
+    for (std::int64_t v = 0; v < a.vertices(); ++v)
+        a.row(v, [&](std::int64_t j, double w) { m(v, j) += w; });
+    return m;
+}
+
+/// 0 ← 1 (weight 2), 0 ← 2 (3), 1 ← 1 (5); vertex 2 aggregates from none.
+graphs::NamedGraph three_vertices() {
+    return {"three", {0, 2, 3, 3}, {1, 2, 1}, {2, 3, 5}, false};
+}
+
+Partition split_in(std::int64_t vertices, Part parts) {
+    Partition p{.parts = parts, .part_of = {}, .column_part_of = {}};
+    for (std::int64_t v = 0; v < vertices; ++v) p.part_of.push_back(static_cast<Part>((v * 7 + v / 3) % parts));
+    return p;
+}
+
+}  // namespace
+
+TEST_CASE("mean normalisation divides rows by their sums, with a missing diagonal counted as 1") {
+    const auto g = three_vertices();
+    const HostMatrix a = dense(Adjacency(g.view(), {.normalisation = Normalisation::mean}));
+    CHECK(a(0, 0) == Approx(1.0 / 6));
+    CHECK(a(0, 1) == Approx(2.0 / 6));
+    CHECK(a(0, 2) == Approx(3.0 / 6));
+    CHECK(a(1, 1) == Approx(1));  // its own loop of weight 5 stays the only entry
+    CHECK(a(2, 2) == Approx(1));
+}
+
+TEST_CASE("symmetric normalisation uses row sums and column sums; a zero degree gives 0") {
+    const auto g = three_vertices();
+    const Adjacency with_loops(g.view(), {.normalisation = Normalisation::symmetric});
+    CHECK(with_loops.nonzeros() == 5);
+    const HostMatrix a = dense(with_loops);
+    // row sums 6, 5, 1; column sums 1, 7, 4
+    CHECK(a(0, 1) == Approx(2 / std::sqrt(6.0 * 7)));
+    CHECK(a(0, 2) == Approx(3 / std::sqrt(6.0 * 4)));
+    CHECK(a(1, 1) == Approx(5 / std::sqrt(5.0 * 7)));
+    const HostMatrix none = dense(Adjacency(g.view(), {.normalisation = Normalisation::symmetric, .self_loops = false}));
+    CHECK(none(2, 2) == 0);
+    CHECK(none(0, 2) == Approx(3 / std::sqrt(5.0 * 3)));
+    // vertex 0 is nobody's neighbour: its column sum is 0, and no entry divides by it
+    for (std::int64_t v = 0; v < 3; ++v) CHECK(none(v, 0) == 0);
+}
+
+TEST_CASE("blocks put together are the matrix, backward its transpose") {
+    const auto g = graphs::directed_random(40, 200, true);
+    const Adjacency a(g.view(), {});
+    const HostMatrix whole = dense(a);
+    const Partition partition = split_in(40, 3);
+    const IndexMap index(partition);
+    for (const Direction d : {Direction::forward, Direction::backward})
+        for (Part i = 0; i < 3; ++i) {
+            const auto blocks = block_row(a, index, i, d);
+            for (Part j = 0; j < 3; ++j) {
+                const Csr& b = blocks[static_cast<std::size_t>(j)];
+                HostMatrix again(b.rows, b.cols);
+                for (std::int64_t r = 0; r < b.rows; ++r)
+                    for (auto e = b.indptr[static_cast<std::size_t>(r)]; e < b.indptr[static_cast<std::size_t>(r) + 1]; ++e) {
+                        const auto k = static_cast<std::size_t>(e);
+                        if (k > static_cast<std::size_t>(b.indptr[static_cast<std::size_t>(r)])) CHECK(b.indices[k - 1] < b.indices[k]);
+                        again(r, b.indices[k]) = b.values[k];
+                    }
+                for (std::int64_t r = 0; r < b.rows; ++r)
+                    for (std::int64_t c = 0; c < b.cols; ++c) {
+                        const auto row = value(index.global(i, LocalId{static_cast<std::int32_t>(r)}));
+                        const auto col = value(index.global(j, LocalId{static_cast<std::int32_t>(c)}));
+                        CHECK(again(r, c) == (d == Direction::forward ? whole(row, col) : whole(col, row)));
+                    }
+            }
+        }
+}
+
+TEST_CASE("partition report, halo and block counts give one number: the sum of connectivity - 1") {
+    for (const auto& g : {graphs::directed_random(60, 400, false), graphs::directed_star(9), graphs::disconnected(3)}) {
+        const auto n = g.view().vertices();
+        const Partition partition = split_in(n, 4);
+        const IndexMap index(partition);
+        const Adjacency a(g.view(), {});
+        const BlockCounts counts(a, index);
+        std::int64_t counted = 0, needed = 0, sent = 0;
+        for (Part i = 0; i < 4; ++i) {
+            const Halo h = make_halo(a, index, i, Direction::forward, every_block);
+            needed += h.needed_rows();
+            sent += h.sent_rows();
+            for (Part j = 0; j < 4; ++j)
+                if (i != j) counted += counts.nonzero_columns(i, j);
+        }
+        INFO(g.name);
+        CHECK(counted == measure_quality(g.view(), partition).connectivity_minus_one);
+        CHECK(needed == counted);
+        CHECK(sent == counted);
+    }
+}
