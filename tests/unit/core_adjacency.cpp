@@ -33,7 +33,7 @@ Partition split_in(std::int64_t vertices, Part parts) {
 
 TEST_CASE("mean normalisation divides rows by their sums, with a missing diagonal counted as 1") {
     const auto g = three_vertices();
-    const HostMatrix a = dense(Adjacency(g.view(), {.normalisation = Normalisation::mean}));
+    const HostMatrix a = dense(Adjacency(g.view(), {.widths = {}, .normalisation = Normalisation::mean}));
     CHECK(a(0, 0) == Approx(1.0 / 6));
     CHECK(a(0, 1) == Approx(2.0 / 6));
     CHECK(a(0, 2) == Approx(3.0 / 6));
@@ -43,14 +43,14 @@ TEST_CASE("mean normalisation divides rows by their sums, with a missing diagona
 
 TEST_CASE("symmetric normalisation uses row sums and column sums; a zero degree gives 0") {
     const auto g = three_vertices();
-    const Adjacency with_loops(g.view(), {.normalisation = Normalisation::symmetric});
+    const Adjacency with_loops(g.view(), {.widths = {}, .normalisation = Normalisation::symmetric});
     CHECK(with_loops.nonzeros() == 5);
     const HostMatrix a = dense(with_loops);
     // row sums 6, 5, 1; column sums 1, 7, 4
     CHECK(a(0, 1) == Approx(2 / std::sqrt(6.0 * 7)));
     CHECK(a(0, 2) == Approx(3 / std::sqrt(6.0 * 4)));
     CHECK(a(1, 1) == Approx(5 / std::sqrt(5.0 * 7)));
-    const HostMatrix none = dense(Adjacency(g.view(), {.normalisation = Normalisation::symmetric, .self_loops = false}));
+    const HostMatrix none = dense(Adjacency(g.view(), {.widths = {}, .normalisation = Normalisation::symmetric, .self_loops = false}));
     CHECK(none(2, 2) == 0);
     CHECK(none(0, 2) == Approx(3 / std::sqrt(5.0 * 3)));
     // vertex 0 is nobody's neighbour: its column sum is 0, and no entry divides by it
