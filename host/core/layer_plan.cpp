@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/parameters.hpp>
+#include <gnnbench/trained_features.hpp>
 
 namespace gnnbench {
 namespace {
@@ -107,6 +108,8 @@ LayerPlan aggregate_first_plan(const Strategy& strategy, const Problem& p) {
 std::string row_parallel_why_unsupported(const Setting& s) {
     if (s.model.aggregate_input == AggregateInput::on && s.train.input_dropout > 0)
         return "aggregate_input needs layer 0's input to stay the same, and input_dropout redraws it every epoch";
+    if (s.model.aggregate_input == AggregateInput::on && trains_features(s.params))
+        return "aggregate_input needs layer 0's input to stay the same, and trainable_features changes it every epoch";
     return {};
 }
 

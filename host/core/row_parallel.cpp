@@ -5,6 +5,7 @@
 #include <limits>
 
 #include <gnnbench/parameters.hpp>
+#include <gnnbench/trained_features.hpp>
 #include <gnnbench/vertex_data.hpp>
 
 namespace gnnbench {
@@ -16,6 +17,7 @@ public:
         : problem_(problem),
           model_(problem.model),
           kernel_(rank.kernel),
+          trains_input_(trains_features(problem.params)),
           group_(std::move(layout.group)),
           plan_(std::move(plan)),
           owned_(problem.index.owned(layout.part)),
@@ -36,6 +38,7 @@ public:
         const Event summed = start_loss(forward(Pass::training, epoch));
         backward(epoch);
         parameters_.step();
+        if (trains_input_) step_input(epoch);
         // Read last, so that a device is not held up in the middle of the epoch.
         kernel_.wait(StreamRole::compute, summed);
         double loss = 0;
@@ -99,6 +102,14 @@ private:
         const std::int64_t columns = plan_.shared_columns(model_);
         shared_ = kernel_.matrix(rows(), columns > 0 ? columns : panel_columns());
         if (problem_.train.input_dropout > 0) dropped_input_ = kernel_.matrix(rows(), width(0));
+        if (!trains_input_) return;
+        require(order(0) == LayerOrder::transform_first, "trained features need a layer 0 that transforms first");
+        const bool moments = problem_.train.optimizer != OptimizerKind::sgd;
+        input_gradient_ = kernel_.matrix(rows(), width(0));
+        for (Matrix& m : input_moments_) {
+            m = kernel_.matrix(moments ? rows() : 0, width(0));
+            kernel_.fill(m, 0);
+        }
     }
 
     /// X ← ÂX, panel by panel through two buffers of the epoch, which takes no memory of its own.
@@ -193,7 +204,8 @@ private:
             reductions.push_back(group_->all_reduce(parameters_.gradient(l)));
         };
         const auto input_gradient_from = [&](MatrixView u) {  // dH = U Wᵀ
-            if (l > 0) kernel_.gemm(Transpose::no, u, Transpose::yes, w, output(l, width(l)));
+            if (l > 0 || trains_input_)
+                kernel_.gemm(Transpose::no, u, Transpose::yes, w, l > 0 ? output(l, width(l)) : input_gradient_.view());
         };
         switch (order(l)) {
             case LayerOrder::transform_first_shortcut:
@@ -216,6 +228,19 @@ private:
         spmm_->multiply(Direction::backward, v, output(l, width(l)), {});     // dH = Âᵀ V
     }
 
+    /// One optimizer step on X; every rank trains the rows it owns.
+    void step_input(std::int64_t epoch) {
+        if (const DropoutMask m = mask(0, Pass::training, epoch); m.active())
+            kernel_.apply_backward({.dropout = m, .row_ids = vertices_.ids.data()}, dropped_input_, input_gradient_, input_gradient_);
+        const ParameterSlot slot{.weight = input_.view().data,
+                                 .gradient = input_gradient_.view().data,
+                                 .first_moment = input_moments_[0].view().data,
+                                 .second_moment = input_moments_[1].view().data,
+                                 .count = rows() * width(0),
+                                 .weight_decay = 0};
+        kernel_.optimizer_step(problem_.train, ++input_steps_, std::span(&slot, 1));
+    }
+
     HostMatrix all_reduced(const std::vector<double>& local) {
         // Through the device, because scalars of a whole-graph sum travel as every other message does.
         const auto count = static_cast<std::int64_t>(local.size());
@@ -229,6 +254,7 @@ private:
     const Problem problem_;
     const ModelSpec& model_;
     Kernel& kernel_;
+    bool trains_input_;  ///< layer 0's input is trained too; its layer transforms first
     std::shared_ptr<Communicator> group_;
     LayerPlan plan_;
     std::span<const GlobalId> owned_;
@@ -237,6 +263,9 @@ private:
     VertexData vertices_;
     Matrix input_, dropped_input_, shared_;
     std::vector<Matrix> outputs_, kept_;
+    Matrix input_gradient_;                ///< of trained features
+    std::array<Matrix, 2> input_moments_;
+    std::int64_t input_steps_ = 0;
     Array<std::int64_t> counts_;
     Array<double> loss_;
 };

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <gnnbench/trained_features.hpp>
+
 #include "spec/setting.hpp"
 #include "worker/export.hpp"
 #include "worker/verification.hpp"
@@ -189,7 +191,7 @@ private:
         std::optional<ReferenceResult> reference;
         if (approximation.empty() && record_.writes())
             reference = cached_reference(request_.verify.reference, store_->manifest().digest, catalog_, data_, model_,
-                                         train_, initial_.get(), request_.verify.epochs);
+                                         train_, initial_.get(), request_.verify.epochs, trains_features(cell_.scheme.params));
         group_.barrier();
         Agreement agreement = agreement_for(kernel_->dtype());
         std::string volume_differs;
@@ -199,6 +201,7 @@ private:
             if (volume_differs.empty() && !differs.empty())
                 volume_differs = fmt::format("rank {}, epoch {}: {}", group_.rank(), e, differs);
             const ModelWeights gradients = trainer_->gradients();
+            counter_.take();  // reading sharded gradients communicates, outside the epoch
             if (reference) agreement.compare(e, loss, gradients, *reference);
         }
         for (const std::string& text : group_.all_gather(volume_differs))

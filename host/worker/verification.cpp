@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include <gnnbench/trained_features.hpp>
 #include <gnnbench/transport.hpp>
 
 #include "data/npy.hpp"
@@ -15,7 +16,8 @@ namespace gnnbench {
 namespace fs = std::filesystem;
 
 ReferenceResult compute_reference(const PluginCatalog& catalog, const DatasetView& data, const ModelSpec& model,
-                                  const TrainSpec& train, const ModelWeights* initial, std::int64_t epochs) {
+                                  const TrainSpec& train, const ModelWeights* initial, std::int64_t epochs,
+                                  bool trained_features) {
     const ProcessGroup alone = ProcessGroup::self();
     const auto kernel = catalog.kernel("reference")->create({.dtype = DType::f64});
     const auto strategy = catalog.strategy("serial");
@@ -23,8 +25,11 @@ ReferenceResult compute_reference(const PluginCatalog& catalog, const DatasetVie
     Communicator self(kernel->connect(alone), *kernel, counter);
     const Partition whole{.parts = 1, .part_of = std::vector<Part>(data.labels.size()), .column_part_of = {}};
     const IndexMap index(whole);
-    const Params no_params;
-    const Problem problem{data, index, whole, model, train, no_params, initial};
+    const auto declared = catalog.find(PluginKind::strategy, "serial").params;
+    Params params(declared);
+    for (const ParamDecl& p : declared)
+        if (std::string_view(p.name) == trainable_features) params.set(p, trained_features ? "true" : "false");
+    const Problem problem{data, index, whole, model, train, params, initial};
     const auto trainer = strategy->make_trainer(problem, {*kernel, self});
     ReferenceResult r;
     for (std::int64_t e = 0; e < epochs; ++e) {
@@ -38,7 +43,7 @@ namespace {
 
 /// Everything the reference depends on, as text.
 std::string reference_key(const std::string& dataset_digest, const DatasetView& data, const ModelSpec& m,
-                          const TrainSpec& t, const ModelWeights* initial, std::int64_t epochs) {
+                          const TrainSpec& t, const ModelWeights* initial, std::int64_t epochs, bool trained_features) {
     std::string key = fmt::format("1 {} {} {} {} |", dataset_digest, data.graph.vertices(), data.graph.edges(), epochs);
     for (const auto w : m.widths) key += fmt::format(" {}", w);
     key += fmt::format("| {} {} {} {} {} {} {} |", static_cast<int>(m.activation), static_cast<int>(m.normalisation),
@@ -47,6 +52,7 @@ std::string reference_key(const std::string& dataset_digest, const DatasetView& 
     key += fmt::format(" {} {} {} {} {} |", t.learning_rate, t.input_dropout, t.dropout, t.seed,
                        static_cast<int>(t.optimizer));
     for (const double w : t.weight_decay) key += fmt::format(" {}", w);
+    if (trained_features) key += " trained features";
     if (initial)
         for (const auto* side : {&initial->weight, &initial->bias})
             for (const HostMatrix& w : *side)
@@ -106,11 +112,13 @@ double distance(const HostMatrix& a, const HostMatrix& b) {
 
 ReferenceResult cached_reference(const std::string& folder, const std::string& dataset_digest,
                                  const PluginCatalog& catalog, const DatasetView& data, const ModelSpec& model,
-                                 const TrainSpec& train, const ModelWeights* initial, std::int64_t epochs) {
-    if (folder.empty()) return compute_reference(catalog, data, model, train, initial, epochs);
-    const fs::path mine = fs::path(folder) / reference_key(dataset_digest, data, model, train, initial, epochs);
+                                 const TrainSpec& train, const ModelWeights* initial, std::int64_t epochs,
+                                 bool trained_features) {
+    if (folder.empty()) return compute_reference(catalog, data, model, train, initial, epochs, trained_features);
+    const fs::path mine =
+        fs::path(folder) / reference_key(dataset_digest, data, model, train, initial, epochs, trained_features);
     if (fs::exists(mine / "loss.npy")) return load(mine, model, epochs);
-    ReferenceResult r = compute_reference(catalog, data, model, train, initial, epochs);
+    ReferenceResult r = compute_reference(catalog, data, model, train, initial, epochs, trained_features);
     save(mine, r);
     return r;
 }

@@ -15,15 +15,17 @@ struct ReferenceResult {
     std::vector<ModelWeights> gradient;
 };
 
-/// Trains `serial` on the `reference` kernel in float64, alone in this process.
+/// Trains `serial` on the `reference` kernel in float64, alone in this process; its features too where asked.
 ReferenceResult compute_reference(const PluginCatalog& catalog, const DatasetView& data, const ModelSpec& model,
-                                  const TrainSpec& train, const ModelWeights* initial, std::int64_t epochs);
+                                  const TrainSpec& train, const ModelWeights* initial, std::int64_t epochs,
+                                  bool trained_features = false);
 
 /// compute_reference, remembered in a folder under a digest of everything it depends on. An empty folder name
 /// remembers nothing.
 ReferenceResult cached_reference(const std::string& folder, const std::string& dataset_digest,
                                  const PluginCatalog& catalog, const DatasetView& data, const ModelSpec& model,
-                                 const TrainSpec& train, const ModelWeights* initial, std::int64_t epochs);
+                                 const TrainSpec& train, const ModelWeights* initial, std::int64_t epochs,
+                                 bool trained_features = false);
 
 /// Largest errors over epochs and matrices, and what they may be.
 struct Agreement {

@@ -71,3 +71,44 @@ TEST_CASE("the serial gradient equals finite differences, in every layer, for ev
                 CHECK(kinks <= (a == Activation::sigmoid ? 0 : (checked + kinks) / 10));
             }
 }
+
+TEST_CASE("training the input: a step goes down the finite differences of the loss along X") {
+    ModelVariant v{.name = "trained input", .widths = {4, 5, 3}};
+    v.model.activation = Activation::sigmoid;
+    OwnedDataset owned = dress(graphs::directed_random(20, 70, true), 4, 3);
+    const ModelWeights start = initial_weights(v.complete_model(), 5);
+    const auto two_epochs = [&](const ModelWeights& w, bool trained) {
+        return compute_reference(catalog(), owned.view(), v.complete_model(), v.complete_train(), &w, 2, trained);
+    };
+    const ReferenceResult trained = two_epochs(start, true), fixed = two_epochs(start, false);
+    CHECK(trained.loss[0] == fixed.loss[0]);
+
+    // dX by central differences; features are float32, so the steps are powers of two and the points exact enough.
+    const std::vector<float> at = owned.features;
+    std::vector<double> slopes;
+    for (std::size_t i = 0; i < at.size(); ++i) {
+        const auto loss_at = [&](float x) {
+            owned.features[i] = x;
+            return two_epochs(start, false).loss[0];
+        };
+        const float above = at[i] + 0x1p-9f, below = at[i] - 0x1p-9f;
+        slopes.push_back((loss_at(above) - loss_at(below)) / (double{above} - double{below}));
+        owned.features[i] = at[i];
+    }
+    // The second epoch starts from W − lr (dW + λ W) and X − lr dX: the loss there, seen by a model whose input is fixed.
+    const double rate = v.complete_train().learning_rate;
+    for (std::size_t i = 0; i < at.size(); ++i) owned.features[i] = static_cast<float>(at[i] - rate * slopes[i]);
+    const ReferenceResult both = [&] {
+        ModelWeights w = start;
+        for (std::size_t l = 0; l < w.weight.size(); ++l) {
+            for (std::size_t i = 0; i < w.weight[l].values.size(); ++i)
+                w.weight[l].values[i] -= rate * (trained.gradient[0].weight[l].values[i] + 0.01 * start.weight[l].values[i]);
+            for (std::size_t i = 0; i < w.bias[l].values.size(); ++i)
+                w.bias[l].values[i] -= rate * trained.gradient[0].bias[l].values[i];
+        }
+        return two_epochs(w, false);
+    }();
+    INFO("second loss " << trained.loss[1] << " when trained, " << both.loss[0] << " expected, " << fixed.loss[1] << " with fixed input");
+    CHECK(std::abs(trained.loss[1] - both.loss[0]) <= 1e-7);
+    CHECK(std::abs(trained.loss[1] - fixed.loss[1]) >= 1e-5);
+}

@@ -5,6 +5,7 @@
 #include <string>
 
 #include <gnnbench/strategy.hpp>
+#include <gnnbench/trained_features.hpp>
 #include <gnnbench/transport.hpp>
 
 #include "contract/evaluation_check.hpp"
@@ -112,10 +113,10 @@ struct Outcome {
 
 /// References by what they depend on; rank 0 alone fills it.
 inline const ReferenceResult& reference(const std::string& key, const DatasetView& data, const ModelVariant& v,
-                                        std::int64_t epochs) {
+                                        std::int64_t epochs, bool trained_features) {
     static std::map<std::string, ReferenceResult> known;
     if (!known.contains(key))
-        known[key] = compute_reference(catalog(), data, v.complete_model(), v.complete_train(), nullptr, epochs);
+        known[key] = compute_reference(catalog(), data, v.complete_model(), v.complete_train(), nullptr, epochs, trained_features);
     return known[key];
 }
 
@@ -151,13 +152,14 @@ inline Outcome run(const StrategyVariant& s, const std::string& partitioner_name
     const auto trainer = strategy->make_trainer(problem, {*kernel, comm});
     o.allocations_at_setup = kernel->memory().allocations - before;
     const Volume stated = strategy->stated_volume(problem, world.rank(), static_cast<std::int64_t>(size_of(k.dtype)));
-    counter.take();
 
     o.approximation = strategy->approximation(s.params);
+    const bool trained = trains_features(s.params);
     o.agreement = agreement_for(k.dtype);
     std::string differs;
     Traffic sum;
     for (std::int64_t e = 0; e < epochs; ++e) {
+        counter.take();  // reading gradients of sharded weights back communicates, outside the epoch
         const auto allocated = kernel->memory().allocations;
         kernel->trace().begin_epoch();
         const double loss = trainer->train_epoch(e);
@@ -168,7 +170,7 @@ inline Outcome run(const StrategyVariant& s, const std::string& partitioner_name
         for (const auto& [key, t] : counted) sum += t;
         const ModelWeights gradients = trainer->gradients();
         if (world.rank() == 0 && o.approximation.empty())
-            o.agreement.compare(e, loss, gradients, reference(graph.name + "|" + v.name, data, v, epochs));
+            o.agreement.compare(e, loss, gradients, reference(graph.name + "|" + v.name + (trained ? "|trained" : ""), data, v, epochs, trained));
     }
     if (k.dtype == DType::f64) {
         const bool random = train.dropout > 0 || train.input_dropout > 0 || !o.approximation.empty();

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/row_parallel.hpp>
+#include <gnnbench/trained_features.hpp>
 
 namespace gnnbench {
 namespace {
@@ -42,19 +43,24 @@ public:
     }
 
 private:
-    /// The fewer operations: aggregate at the narrower side of each layer.
+    /// The fewer operations: aggregate at the narrower side of each layer. Trained features: layer 0 transforms first.
     LayerPlan plan(const ModelSpec& m, const TrainSpec& t, const Params& params) const {
         LayerPlan plan;
         for (std::size_t l = 0; l + 1 < m.widths.size(); ++l)
-            plan.order.push_back(m.widths[l] < m.widths[l + 1] ? LayerOrder::aggregate_first_kept
-                                                               : LayerOrder::transform_first);
+            plan.order.push_back(m.widths[l] < m.widths[l + 1] && (l > 0 || !trains_features(params))
+                                     ? LayerOrder::aggregate_first_kept
+                                     : LayerOrder::transform_first);
         if (aggregates_input(*this, {1, m, t, params})) plan.order[0] = LayerOrder::aggregated_input;
         return plan;
     }
 };
 
+constexpr ParamDecl parameters[] = {
+    {trainable_features, ParamType::boolean, "false", 0, 0, nullptr, "train the input features along with the weights"},
+};
+
 }  // namespace
 }  // namespace gnnbench
 
-GNNBENCH_PLUGIN_WITHOUT_PARAMS(strategy, gnnbench::Serial, "serial", "1.0.0",
-                               "single-device training: the reference and the baseline of speed-ups")
+GNNBENCH_PLUGIN(strategy, gnnbench::Serial, "serial", "1.1.0",
+                "single-device training: the reference and the baseline of speed-ups", gnnbench::parameters)

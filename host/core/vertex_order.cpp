@@ -1,0 +1,64 @@
+#include <gnnbench/vertex_order.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include <gnnbench/random.hpp>
+
+namespace gnnbench {
+
+namespace {
+
+/// Fisher–Yates over positions.
+std::vector<std::int32_t> shuffled(std::vector<std::int32_t> position, std::uint64_t seed, std::uint32_t salt) {
+    RandomStream random(seed, Draw::partition, salt);
+    for (std::size_t left = position.size(); left > 1; --left)
+        std::swap(position[left - 1], position[random.below(left)]);
+    return position;
+}
+
+/// Streams of their own, so that they are not what the `random` partitioner draws at the same seed.
+constexpr std::uint32_t row_salt = 16, column_salt = 17;
+
+}  // namespace
+
+VertexOrders permuted_orders(const IndexMap& given, Permutation permutation, std::uint64_t seed) {
+    std::vector<std::int32_t> position(static_cast<std::size_t>(given.vertices()));
+    for (std::size_t v = 0; v < position.size(); ++v) {
+        const GlobalId id{static_cast<std::int64_t>(v)};
+        position[v] = static_cast<std::int32_t>(given.offset(given.part_of(id)) + value(given.local(id)));
+    }
+    VertexOrders orders;
+    orders.rows = permutation == Permutation::original ? position : shuffled(position, seed, row_salt);
+    orders.columns = permutation == Permutation::separate ? shuffled(std::move(position), seed, column_salt) : orders.rows;
+    return orders;
+}
+
+IndexMap even_index_map(std::span<const std::int32_t> position, Part k) {
+    const auto n = std::ssize(position);
+    Partition p{.parts = k, .part_of = {}, .column_part_of = {}};
+    p.part_of.reserve(position.size());
+    for (const std::int32_t at : position) p.part_of.push_back(block_of(n, k, at));
+    return IndexMap(p);
+}
+
+ShardBalance shard_balance(const Adjacency& a, const VertexOrders& orders, Part row_blocks, Part column_blocks) {
+    const std::int64_t n = a.vertices();
+    ShardBalance b;
+    b.row_blocks = row_blocks;
+    b.column_blocks = column_blocks;
+    b.nonzeros.resize(static_cast<std::size_t>(row_blocks) * static_cast<std::size_t>(column_blocks));
+    for (std::int64_t v = 0; v < n; ++v) {
+        const std::int64_t first = std::int64_t{block_of(n, row_blocks, orders.rows[static_cast<std::size_t>(v)])} * column_blocks;
+        a.row(v, [&](std::int64_t j, double) {
+            ++b.nonzeros[static_cast<std::size_t>(first + block_of(n, column_blocks, orders.columns[static_cast<std::size_t>(j)]))];
+        });
+    }
+    b.largest = b.nonzeros.empty() ? 0 : *std::max_element(b.nonzeros.begin(), b.nonzeros.end());
+    b.mean = static_cast<double>(std::reduce(b.nonzeros.begin(), b.nonzeros.end())) /
+             static_cast<double>(std::max<std::size_t>(b.nonzeros.size(), 1));
+    return b;
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,54 @@
+#include "layout.hpp"
+
+#include <fmt/format.h>
+
+#include <gnnbench/trained_features.hpp>
+
+namespace gnnbench::plexus {
+
+std::string text(const GridShape& g) { return fmt::format("{} x {} x {}", g.extent(X), g.extent(Y), g.extent(Z)); }
+
+Roles roles_of(int layer) {
+    constexpr Roles cycle[] = {{X, Y, Z}, {Z, X, Y}, {Y, Z, X}};
+    return cycle[layer % 3];
+}
+
+Layout::Layout(const GridShape& grid, const ModelSpec& model, std::int64_t vertices, int rank)
+    : grid_(grid), place_(grid.place(rank)), rank_(rank) {
+    for (int l = 0; l < model.layers(); ++l) {
+        const auto [o, i, d] = roles_of(l);
+        const auto f = model.widths[static_cast<std::size_t>(l)], g = model.widths[static_cast<std::size_t>(l) + 1];
+        layers_.push_back({.roles = {o, i, d},
+                           .n_o = block_size(vertices, extent(o), at(o)),
+                           .n_d = block_size(vertices, extent(d), at(d)),
+                           .f_i = block_size(f, extent(i), at(i)),
+                           .g_o = block_size(g, extent(o), at(o)),
+                           .first_f = block_begin(f, extent(i), at(i)),
+                           .first_g = block_begin(g, extent(o), at(o)),
+                           .bias = model.bias});
+    }
+}
+
+Options read_options(const Params& p) {
+    const std::string& permutation = p.choice("permutation");
+    const auto size = [&](const char* axis) { return static_cast<int>(p.integer(axis)); };
+    return {.size = {size("x"), size("y"), size("z")},
+            .permutation = permutation == "double"   ? Permutation::separate
+                           : permutation == "single" ? Permutation::single
+                                                     : Permutation::original,
+            .permutation_seed = p.integer("permutation_seed"),
+            .blocks = static_cast<int>(p.integer("blocks")),
+            .tune = p.boolean("gemm_tuning"),
+            .trainable = trains_features(p)};
+}
+
+VertexBlocks::VertexBlocks(const Problem& problem, const Layout& layout, const Options& o)
+    : separate_(o.permutation == Permutation::separate) {
+    const std::uint64_t seed = o.permutation_seed < 0 ? problem.train.seed : static_cast<std::uint64_t>(o.permutation_seed);
+    const VertexOrders orders = permuted_orders(problem.index, o.permutation, seed);
+    for (const Axis a : {Axis::x, Axis::y, Axis::z}) maps_.push_back(even_index_map(orders.rows, layout.extent(a)));
+    if (!separate_) return;
+    for (const Axis a : {Axis::x, Axis::y, Axis::z}) maps_.push_back(even_index_map(orders.columns, layout.extent(a)));
+}
+
+}  // namespace gnnbench::plexus

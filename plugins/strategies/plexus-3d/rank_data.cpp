@@ -1,0 +1,33 @@
+#include "rank_data.hpp"
+
+namespace gnnbench::plexus {
+namespace {
+
+Array<std::int64_t> load_ids(std::span<const GlobalId> vertices, Kernel& kernel) {
+    std::vector<std::int64_t> ids;
+    for (const GlobalId v : vertices) ids.push_back(value(v));
+    return kernel.upload(std::span<const std::int64_t>(ids));
+}
+
+std::span<const GlobalId> rows_of(const VertexBlocks& vertices, const Layout& layout, int l) {
+    return vertices.rows(l).owned(layout.at(layout.layer(l).roles.d));
+}
+
+}  // namespace
+
+RankData::RankData(const Problem& problem, const VertexBlocks& vertices, const Layout& layout, Kernel& kernel)
+    : outputs(problem, rows_of(vertices, layout, layout.layers() - 1), kernel) {
+    const LayerShape& bottom = layout.layer(0);
+    const auto [o, i, d] = bottom.roles;
+    const auto begin = block_begin(bottom.n_o, layout.extent(d), layout.at(d));
+    const auto count = block_size(bottom.n_o, layout.extent(d), layout.at(d));
+    const auto mine = vertices.columns(0).owned(layout.at(o)).subspan(static_cast<std::size_t>(begin),
+                                                                      static_cast<std::size_t>(count));
+    features = load_features(problem, mine, bottom.first_f, bottom.f_i, kernel);
+    if (problem.train.input_dropout > 0) feature_ids = load_ids(mine, kernel);
+    for (int l = 0; l + 1 < layout.layers(); ++l)
+        output_ids.push_back(problem.train.dropout > 0 ? load_ids(rows_of(vertices, layout, l), kernel)
+                                                       : Array<std::int64_t>());
+}
+
+}  // namespace gnnbench::plexus

@@ -1,0 +1,21 @@
+#pragma once
+#include <vector>
+
+#include <gnnbench/vertex_data.hpp>
+
+#include "layout.hpp"
+
+namespace gnnbench::plexus {
+
+/// What of the dataset one rank holds on its device.
+struct RankData {
+    RankData(const Problem& problem, const VertexBlocks& vertices, const Layout& layout, Kernel& kernel);
+
+    Matrix features;                  ///< layer 0's F, cut further along d: [n_o / d × f_i]
+    Array<std::int64_t> feature_ids;  ///< original ids of its rows; with input dropout only
+    /// Original ids of the rows of each layer's output [n_d]; with dropout only, and none for the last layer.
+    std::vector<Array<std::int64_t>> output_ids;
+    VertexData outputs;               ///< of the last layer's rows [n_d]
+};
+
+}  // namespace gnnbench::plexus

@@ -1,0 +1,97 @@
+#include "sharded_adjacency.hpp"
+
+#include <set>
+
+#include <fmt/format.h>
+
+namespace gnnbench::plexus {
+
+Csr shard_of(const Adjacency& a, const VertexBlocks& vertices, const Layout& layout, int l) {
+    const Roles roles = layout.layer(l).roles;
+    const IndexMap &rows = vertices.rows(l), &columns = vertices.columns(l);
+    const Part row_block = layout.at(roles.d), column_block = layout.at(roles.o);
+    Csr shard{.rows = rows.size(row_block), .cols = columns.size(column_block), .indptr = {0}, .indices = {}, .values = {}};
+    // Local ids ascend with original ids, so rows come in order and columns of a row do too.
+    for (const GlobalId v : rows.owned(row_block)) {
+        a.row(value(v), [&](std::int64_t j, double w) {
+            const GlobalId column{j};
+            if (columns.part_of(column) != column_block) return;
+            shard.indices.push_back(value(columns.local(column)));
+            shard.values.push_back(w);
+        });
+        shard.indptr.push_back(shard.nonzeros());
+    }
+    return shard;
+}
+
+Csr transposed(const Csr& a) {
+    Csr t{.rows = a.cols, .cols = a.rows, .indptr = {}, .indices = {}, .values = {}};
+    t.indptr.assign(static_cast<std::size_t>(t.rows) + 1, 0);
+    for (const std::int32_t c : a.indices) ++t.indptr[static_cast<std::size_t>(c) + 1];
+    for (std::size_t r = 1; r < t.indptr.size(); ++r) t.indptr[r] += t.indptr[r - 1];
+    t.indices.resize(a.indices.size());
+    t.values.resize(a.values.size());
+    std::vector<std::int64_t> next(t.indptr.begin(), t.indptr.end() - 1);
+    for (std::int64_t r = 0; r < a.rows; ++r)
+        for (std::int64_t e = a.indptr[static_cast<std::size_t>(r)]; e < a.indptr[static_cast<std::size_t>(r) + 1]; ++e) {
+            const auto from = static_cast<std::size_t>(e);
+            const auto to = static_cast<std::size_t>(next[static_cast<std::size_t>(a.indices[from])]++);
+            t.indices[to] = static_cast<std::int32_t>(r);
+            t.values[to] = a.values[from];
+        }
+    return t;
+}
+
+namespace {
+
+PreparedRowBlocks prepare_row_blocks(const Csr& a, int blocks, Kernel& kernel) {
+    PreparedRowBlocks prepared;
+    for (int b = 0; b < blocks; ++b) {
+        const auto first = static_cast<std::size_t>(block_begin(a.rows, blocks, b));
+        const auto rows = static_cast<std::size_t>(block_size(a.rows, blocks, b));
+        const std::int64_t begin = a.indptr[first], end = a.indptr[first + rows];
+        Csr block{.rows = block_size(a.rows, blocks, b),
+                  .cols = a.cols,
+                  .indptr = {},
+                  .indices = {a.indices.begin() + begin, a.indices.begin() + end},
+                  .values = {a.values.begin() + begin, a.values.begin() + end}};
+        for (std::size_t r = first; r <= first + rows; ++r) block.indptr.push_back(a.indptr[r] - begin);
+        prepared.push_back(kernel.prepare(block));
+    }
+    return prepared;
+}
+
+}  // namespace
+
+ShardedAdjacency::ShardedAdjacency(const Adjacency& a, const VertexBlocks& vertices, const Layout& layout, int blocks,
+                                   bool trainable, Kernel& kernel)
+    : separate_(vertices.separate()) {
+    std::set<std::pair<int, int>> backward;
+    for (int l = trainable ? 0 : 1; l < layout.layers(); ++l) backward.insert(key(l));
+    for (int l = 0; l < layout.layers(); ++l) {
+        if (shards_.contains(key(l))) continue;
+        const Csr shard = shard_of(a, vertices, layout, l);
+        Shard& s = shards_[key(l)];
+        s.forward = prepare_row_blocks(shard, blocks, kernel);
+        if (backward.contains(key(l))) s.backward = prepare_row_blocks(transposed(shard), blocks, kernel);
+    }
+}
+
+void ShardedAdjacency::drop_layer_0(int layers) {
+    for (int l = 1; l < layers; ++l)
+        if (key(l) == key(0)) return;
+    shards_.erase(key(0));
+}
+
+std::string ShardedAdjacency::formats() const {
+    std::map<std::string, int> count;
+    for (const auto& [key, shard] : shards_)
+        for (const auto* side : {&shard.forward, &shard.backward})
+            for (const auto& block : *side) ++count[block->format];
+    std::string text;
+    for (const auto& [format, blocks] : count)
+        text += fmt::format("{}{} ({} block{})", text.empty() ? "" : ", ", format, blocks, blocks == 1 ? "" : "s");
+    return text;
+}
+
+}  // namespace gnnbench::plexus

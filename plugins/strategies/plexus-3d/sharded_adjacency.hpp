@@ -1,0 +1,49 @@
+#pragma once
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gnnbench/adjacency.hpp>
+#include <gnnbench/kernel.hpp>
+
+#include "layout.hpp"
+
+namespace gnnbench::plexus {
+
+using PreparedRowBlocks = std::vector<std::unique_ptr<PreparedMatrix>>;
+
+/// This rank's shards of A [n_d × n_o] and Aᵀ [n_o × n_d]: one for each of the three planes that layers cycle through,
+/// and twice as many where rows and columns are permuted apart (min(3, L), or min(6, L)). Each is cut in row blocks,
+/// whose products are reduced one while the next is computed (section 5.2).
+class ShardedAdjacency {
+public:
+    /// Layer 0 needs Aᵀ only where features are trained.
+    ShardedAdjacency(const Adjacency& a, const VertexBlocks& vertices, const Layout& layout, int blocks,
+                     bool trainable, Kernel& kernel);
+    std::span<const std::unique_ptr<PreparedMatrix>> row_blocks(int l, Direction d) const {
+        const Shard& s = shards_.at(key(l));
+        return d == Direction::forward ? s.forward : s.backward;
+    }
+    /// Frees layer 0's shard unless another layer uses it: its aggregate is known.
+    void drop_layer_0(int layers);
+    std::string formats() const;
+
+private:
+    struct Shard {
+        PreparedRowBlocks forward, backward;
+    };
+    std::pair<int, int> key(int l) const { return {l % 3, separate_ ? l % 2 : 0}; }
+
+    bool separate_;
+    std::map<std::pair<int, int>, Shard> shards_;
+};
+
+/// The shard of A that layer l multiplies by, on the host.
+Csr shard_of(const Adjacency& a, const VertexBlocks& vertices, const Layout& layout, int l);
+/// Aᵀ, columns of each row ascending.
+Csr transposed(const Csr& a);
+
+}  // namespace gnnbench::plexus

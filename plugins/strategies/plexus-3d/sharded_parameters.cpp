@@ -1,0 +1,123 @@
+#include "sharded_parameters.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include <gnnbench/parameters.hpp>
+
+namespace gnnbench::plexus {
+namespace {
+
+/// Elements of a rank's run of layer l.
+std::int64_t run_length(const Layout& of_rank, int l) {
+    return of_rank.parameter_counts(l)[static_cast<std::size_t>(of_rank.at(of_rank.layer(l).roles.d))];
+}
+
+/// Calls visit(element of the whole model) for each element of a rank's run of layer l.
+void visit_run(const Layout& of_rank, int l, ModelWeights& whole, auto&& visit) {
+    const LayerShape& s = of_rank.layer(l);
+    const auto layer = static_cast<std::size_t>(l);
+    const std::int64_t begin = of_rank.parameter_begin(l), end = begin + run_length(of_rank, l);
+    for (std::int64_t e = begin; e < end; ++e) {
+        const std::int64_t row = e / s.g_o, column = s.first_g + e % s.g_o;
+        visit(row < s.f_i ? whole.weight[layer](s.first_f + row, column) : whole.bias[layer](0, column));
+    }
+}
+
+}  // namespace
+
+ShardedParameters::ShardedParameters(const Layout& layout, const ModelSpec& model, const TrainSpec& train,
+                                     const ModelWeights& initial, Kernel& kernel)
+    : layout_(layout), model_(model), train_(train), kernel_(kernel), start_{0} {
+    ModelWeights whole = initial;
+    std::vector<double> values;
+    for (int l = 0; l < layout.layers(); ++l) {
+        const auto layer = static_cast<std::size_t>(l);
+        const auto f = model.widths[layer], g = model.widths[layer + 1];
+        const auto check = [&](const HostMatrix& given, std::int64_t rows, const char* what) {
+            if (given.rows != rows || given.cols != g)
+                throw DataError(fmt::format("initial {} of layer {} is {}x{}; the model needs {}x{}", what, l, given.rows,
+                                            given.cols, rows, g));
+        };
+        check(whole.weight.at(layer), f, "weight");
+        if (model.bias) check(whole.bias.at(layer), 1, "bias");
+
+        const LayerShape& s = layout.layer(l);
+        const std::int64_t length = run_length(layout, l);
+        counts_.push_back(layout.parameter_counts(l));
+        start_.push_back(start_.back() + length);
+        decayed_.push_back(std::clamp<std::int64_t>(s.f_i * s.g_o - layout.parameter_begin(l), 0, length));
+        visit_run(layout, l, whole, [&](double& w) { values.push_back(w); });
+    }
+    const auto slab = [&] {
+        Matrix m = kernel.matrix(start_.back(), 1);
+        kernel.fill(m, 0);
+        return m;
+    };
+    weights_ = slab();
+    kernel.upload(std::span<const double>(values), weights_);
+    gradients_ = slab();
+    if (train.optimizer == OptimizerKind::sgd) return;
+    first_moments_ = slab();
+    second_moments_ = slab();
+}
+
+MatrixView ShardedParameters::shard(const Matrix& slab, int l) const {
+    const auto layer = static_cast<std::size_t>(l);
+    return slab.view().rows_from(start_[layer], start_[layer + 1] - start_[layer]);
+}
+
+void ShardedParameters::step(std::span<const ParameterSlot> more) {
+    std::vector<ParameterSlot> slots(more.begin(), more.end());
+    const bool moments = train_.optimizer != OptimizerKind::sgd;
+    for (int l = 0; l < layout_.layers(); ++l) {
+        const auto layer = static_cast<std::size_t>(l);
+        const double decay = train_.weight_decay.empty() ? 0 : train_.weight_decay.at(layer);
+        const auto add = [&](std::int64_t first, std::int64_t count, double weight_decay) {
+            if (count == 0) return;
+            const auto part = [&](const Matrix& slab) { return shard(slab, l).rows_from(first, count).data; };
+            slots.push_back({.weight = part(weights_),
+                             .gradient = part(gradients_),
+                             .first_moment = moments ? part(first_moments_) : nullptr,
+                             .second_moment = moments ? part(second_moments_) : nullptr,
+                             .count = count,
+                             .weight_decay = weight_decay});
+        };
+        const std::int64_t all = start_[layer + 1] - start_[layer];
+        add(0, decayed_[layer], decay);
+        add(decayed_[layer], all - decayed_[layer], 0);  // biases do not decay
+    }
+    kernel_.optimizer_step(train_, ++step_, slots);
+}
+
+ModelWeights ShardedParameters::assembled(const Matrix& slab, Communicator& world) const {
+    std::vector<Layout> layouts;
+    std::vector<std::int64_t> rows;  // of every rank's slab
+    for (int r = 0; r < world.size(); ++r) {
+        const Layout& of_rank = layouts.emplace_back(layout_.grid(), model_, 0, r);
+        std::int64_t elements = 0;
+        for (int l = 0; l < of_rank.layers(); ++l)
+            elements += run_length(of_rank, l);
+        rows.push_back(elements);
+    }
+    const std::int64_t before = std::reduce(rows.begin(), rows.begin() + world.rank());
+    const Matrix all = kernel_.matrix(std::reduce(rows.begin(), rows.end()), 1);
+    kernel_.copy(slab, all.view().rows_from(before, slab.rows()));
+    kernel_.wait(StreamRole::compute, world.all_gather(all, rows));
+    const HostMatrix host = kernel_.download(all);
+
+    ModelWeights whole;
+    for (std::size_t l = 0; l + 1 < model_.widths.size(); ++l) {
+        whole.weight.emplace_back(model_.widths[l], model_.widths[l + 1]);
+        if (model_.bias) whole.bias.emplace_back(1, model_.widths[l + 1]);
+    }
+    std::size_t next = 0;
+    for (const Layout& of_rank : layouts)
+        for (int l = 0; l < of_rank.layers(); ++l)
+            visit_run(of_rank, l, whole, [&](double& w) { w = host.values[next++]; });
+    return whole;
+}
+
+}  // namespace gnnbench::plexus

@@ -1,0 +1,124 @@
+#include "sharded_state.hpp"
+
+#include <algorithm>
+
+#include <gnnbench/parameters.hpp>
+
+namespace gnnbench::plexus {
+
+ShardedState::ShardedState(const Problem& problem, Rank rank, const Layout& layout, const VertexBlocks& vertices,
+                           const Options& options, const EpochKind& kind)
+    : problem_(problem),
+      layout_(layout),
+      kind_(kind),
+      kernel_(rank.kernel),
+      grid_(rank.world, layout.grid()),
+      data_(problem, vertices, layout, kernel_),
+      adjacency_(Adjacency(problem.dataset.graph, problem.model), vertices, layout, options.blocks, options.trainable,
+                 kernel_),
+      parameters_(layout_, problem.model, problem.train,
+                  problem.initial_weights ? *problem.initial_weights : initial_weights(problem.model, problem.train.seed),
+                  kernel_),
+      products_(layout, options.tune, kernel_),
+      loss_(kernel_, grid_.along(layout.layer(last()).roles.o), grid_.plane(layout.layer(last()).roles.i),
+            layout.layer(last()).n_d, problem.model.widths.back()) {
+    allocate();
+}
+
+void ShardedState::allocate() {
+    std::int64_t panel = 0, weights = 0;
+    for (int l = 0; l <= last(); ++l) {
+        const LayerShape& s = layout_.layer(l);
+        h_.push_back(kernel_.matrix(s.n_d, s.f_i));
+        q_.push_back(kernel_.matrix(s.n_d, s.g_o));
+        const bool used_in_place = l == 0 && one_run(0) && problem_.train.input_dropout == 0 && !kind_.trainable;
+        if (!used_in_place) panel = std::max(panel, s.n_o * s.f_i);
+        if (!one_run(l)) weights = std::max(weights, s.parameters());
+    }
+    panel_ = kernel_.matrix(panel, 1);
+    gathered_ = kernel_.matrix(weights, 1);
+    dw_ = kernel_.matrix(weights, 1);
+    if (!kind_.trainable) return;
+    const auto like_features = [&] {
+        Matrix m = kernel_.matrix(data_.features.rows(), data_.features.cols());
+        kernel_.fill(m, 0);
+        return m;
+    };
+    feature_gradient_ = like_features();
+    if (problem_.train.optimizer == OptimizerKind::sgd) return;
+    feature_first_moment_ = like_features();
+    feature_second_moment_ = like_features();
+}
+
+DropoutMask ShardedState::mask(int layer, Pass pass, std::int64_t epoch, std::int64_t first_column) const {
+    if (pass == Pass::evaluation || layer > last()) return {};
+    return {.rate = layer == 0 ? problem_.train.input_dropout : problem_.train.dropout,
+            .seed = problem_.train.seed,
+            .layer = static_cast<std::uint32_t>(layer),
+            .epoch = static_cast<std::uint32_t>(epoch),
+            .first_column = static_cast<std::uint32_t>(first_column)};
+}
+
+Epilogue ShardedState::epilogue(int l, Pass pass, std::int64_t epoch) const {
+    if (l == last()) return {};
+    return {.activation = problem_.model.activation,
+            .dropout = mask(l + 1, pass, epoch, layout_.layer(l).first_g),
+            .row_ids = data_.output_ids[static_cast<std::size_t>(l)].data()};
+}
+
+Epilogue ShardedState::input_dropout(Pass pass, std::int64_t epoch) const {
+    return {.dropout = mask(0, pass, epoch, layout_.layer(0).first_f), .row_ids = data_.feature_ids.data()};
+}
+
+MatrixView ShardedState::gathered_features(Pass pass, std::int64_t epoch) {
+    const LayerShape& s = layout_.layer(0);
+    const Axis d = s.roles.d;
+    const Epilogue dropping = input_dropout(pass, epoch);
+    if (one_run(0) && dropping.empty()) return data_.features;
+    const MatrixView mine = panel(0).rows_from(block_begin(s.n_o, layout_.extent(d), layout_.at(d)), data_.features.rows());
+    if (dropping.empty())
+        kernel_.copy(data_.features, mine);
+    else
+        kernel_.dropout(dropping, data_.features, mine);
+    wait(along(d).all_gather(panel(0), block_sizes(s.n_o, layout_.extent(d))));
+    return panel(0);
+}
+
+ShardedState::Gathered ShardedState::parts(int l, MatrixView column) const {
+    const LayerShape& s = layout_.layer(l);
+    const MatrixView all = column.reshaped(s.parameter_rows(), s.g_o);
+    return {.weight = all.rows_from(0, s.f_i), .bias = all.rows_from(s.f_i, s.parameter_rows() - s.f_i), .arrived = {}};
+}
+
+ShardedState::Gathered ShardedState::gathered_weights(int l) {
+    if (one_run(l)) return parts(l, parameters_.weight_shard(l));
+    const MatrixView all = gathered_.view().rows_from(0, layout_.layer(l).parameters());
+    const MatrixView mine = parameters_.weight_shard(l);
+    kernel_.copy(mine, all.rows_from(layout_.parameter_begin(l), mine.rows));
+    Gathered g = parts(l, all);
+    g.arrived = along(layout_.layer(l).roles.d).all_gather(all, parameters_.counts(l));
+    return g;
+}
+
+ShardedState::Gathered ShardedState::weight_gradient(int l) {
+    return parts(l, one_run(l) ? parameters_.gradient_shard(l) : dw_.view());
+}
+
+Event ShardedState::scatter_gradient(int l) {
+    if (one_run(l)) return {};
+    return along(layout_.layer(l).roles.d)
+        .reduce_scatter(dw_.view().rows_from(0, layout_.layer(l).parameters()), parameters_.gradient_shard(l),
+                        parameters_.counts(l));
+}
+
+std::vector<ParameterSlot> ShardedState::feature_slots() const {
+    if (!kind_.trainable || data_.features.view().empty()) return {};
+    return {{.weight = data_.features.view().data,
+             .gradient = feature_gradient_.view().data,
+             .first_moment = feature_first_moment_.view().data,
+             .second_moment = feature_second_moment_.view().data,
+             .count = data_.features.rows() * data_.features.cols(),
+             .weight_decay = 0}};
+}
+
+}  // namespace gnnbench::plexus

@@ -1,0 +1,77 @@
+#pragma once
+#include <memory>
+#include <vector>
+
+#include <gnnbench/sharded_loss.hpp>
+#include <gnnbench/strategy.hpp>
+
+#include "layout.hpp"
+#include "rank_data.hpp"
+#include "sharded_adjacency.hpp"
+#include "sharded_parameters.hpp"
+#include "stated_volume.hpp"
+#include "tuned_product.hpp"
+
+namespace gnnbench::plexus {
+
+/// What a trainer holds beside the algorithm: shards, buffers, and how a matrix is gathered into them.
+///
+///   h(l)  [n_d × f_i]  H, then dH in its place           panel  [n_o × f_i] of the widest layer: layer 0's gathered F, then dF
+///   q(l)  [n_d × g_o]  Q, F of layer l + 1, then dQ       gathered, dw  W and bias of the largest layer, and their gradient
+class ShardedState {
+public:
+    ShardedState(const Problem& problem, Rank rank, const Layout& layout, const VertexBlocks& vertices,
+                 const Options& options, const EpochKind& kind);
+
+protected:
+    enum class Pass { training, evaluation };
+
+    int last() const { return layout_.layers() - 1; }
+    Communicator& along(Axis a) { return grid_.along(a); }
+    MatrixView h(int l) const { return h_[static_cast<std::size_t>(l)]; }
+    MatrixView q(int l) const { return q_[static_cast<std::size_t>(l)]; }
+    MatrixView panel(int l) const { return panel_.view().reshaped(layout_.layer(l).n_o, layout_.layer(l).f_i); }
+    void wait(const Event& e) { kernel_.wait(StreamRole::compute, e); }
+
+    /// Layer 0's F [n_o × f_i] from the shards along d, with its dropout. Where nothing is to be gathered or dropped,
+    /// the shard itself.
+    MatrixView gathered_features(Pass pass, std::int64_t epoch);
+    /// Layer l's W and bias from the runs along d; where there is but one, the run itself. Valid until the next call.
+    struct Gathered {
+        MatrixView weight, bias;
+        Event arrived;
+    };
+    Gathered gathered_weights(int l);
+    /// Where layer l's dW and db are put before they are reduced.
+    Gathered weight_gradient(int l);
+    /// Starts reducing them to the runs along d.
+    Event scatter_gradient(int l);
+
+    /// What makes layer l's Q its output: σ except in the last layer, and the next layer's dropout.
+    Epilogue epilogue(int l, Pass pass, std::int64_t epoch) const;
+    Epilogue input_dropout(Pass pass, std::int64_t epoch) const;
+    /// F as one more trainable array, if it is one.
+    std::vector<ParameterSlot> feature_slots() const;
+
+    const Problem problem_;
+    const Layout layout_;
+    const EpochKind kind_;
+    Kernel& kernel_;
+    ProcessGrid grid_;
+    RankData data_;
+    ShardedAdjacency adjacency_;
+    ShardedParameters parameters_;
+    TunedProduct products_;
+    std::vector<Matrix> h_, q_;
+    Matrix panel_, gathered_, dw_;
+    Matrix feature_gradient_, feature_first_moment_, feature_second_moment_;
+    ShardedLoss loss_;
+
+private:
+    void allocate();
+    bool one_run(int l) const { return layout_.extent(layout_.layer(l).roles.d) == 1; }
+    Gathered parts(int l, MatrixView column) const;
+    DropoutMask mask(int layer, Pass pass, std::int64_t epoch, std::int64_t first_column) const;
+};
+
+}  // namespace gnnbench::plexus

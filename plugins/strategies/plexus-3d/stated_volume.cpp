@@ -1,0 +1,120 @@
+#include "stated_volume.hpp"
+
+#include <limits>
+
+#include <gnnbench/sharded_loss.hpp>
+#include <gnnbench/stated_volume.hpp>
+
+namespace gnnbench::plexus {
+namespace {
+
+/// Adds up operations along a rank's lines of the grid.
+class Sum {
+public:
+    Sum(const Layout& layout, std::int64_t element_bytes) : layout_(layout), sum_(element_bytes) {}
+
+    void all_reduce(std::int64_t elements, Axis a) { sum_.all_reduce(elements, layout_.extent(a), layout_.at(a)); }
+    /// An all-reduce of [rows × columns] for each of the row blocks.
+    void all_reduce_blocks(std::int64_t rows, std::int64_t columns, int blocks, Axis a) {
+        for (int b = 0; b < blocks; ++b) all_reduce(block_size(rows, blocks, b) * columns, a);
+    }
+    /// `rows` of `columns` elements each, whole rows cut evenly over the axis.
+    void all_gather(std::int64_t rows, std::int64_t columns, Axis a) {
+        sum_.all_gather(rows * columns, mine(rows, a) * columns, layout_.extent(a));
+    }
+    void reduce_scatter(std::int64_t rows, std::int64_t columns, Axis a) {
+        sum_.reduce_scatter(rows * columns, mine(rows, a) * columns, layout_.extent(a));
+    }
+    void all_to_all(std::vector<std::int64_t> sent, std::vector<std::int64_t> received, std::int64_t columns, Axis a) {
+        for (auto* rows : {&sent, &received})
+            for (std::int64_t& r : *rows) r *= columns * sum_.element_bytes();
+        const Traffic t = counting::all_to_all(sent, received, layout_.at(a));
+        if (t != Traffic{}) sum_.add({{{CommOp::all_to_all, Content::payload}, t}});
+    }
+    void add(const Volume& v) { sum_.add(v); }
+    const Volume& total() const { return sum_.total(); }
+
+private:
+    std::int64_t mine(std::int64_t rows, Axis a) const { return block_size(rows, layout_.extent(a), layout_.at(a)); }
+    const Layout& layout_;
+    VolumeStatement sum_;
+};
+
+}  // namespace
+
+Volume epoch_volume(const Layout& layout, const EpochKind& kind, const std::vector<RowTraffic>& sparse,
+                    std::int64_t element_bytes) {
+    Sum sum(layout, element_bytes);
+    const auto sparse_input = [&](int l) -> const RowTraffic* {
+        if (sparse.empty() || sparse[static_cast<std::size_t>(l)].sent.empty()) return nullptr;
+        return &sparse[static_cast<std::size_t>(l)];
+    };
+    const int last = layout.layers() - 1;
+    for (int l = 0; l <= last; ++l) {
+        const LayerShape& s = layout.layer(l);
+        const auto [o, i, d] = s.roles;
+        const bool trains_input = l > 0 || kind.trainable;
+        // Forward
+        if (l > 0 || !kind.aggregated_input) {
+            if (l == 0) sum.all_gather(s.n_o, s.f_i, d);                // F
+            sum.all_reduce_blocks(s.n_d, s.f_i, kind.blocks, o);        // H
+        }
+        sum.all_gather(s.parameters(), 1, d);                           // W
+        const RowTraffic* next = l < last ? sparse_input(l + 1) : nullptr;
+        if (!next) {
+            sum.all_reduce(s.n_d * s.g_o, i);                           // Q
+        } else {
+            sum.reduce_scatter(s.n_d, s.g_o, i);                        // Q, to the owners of its rows
+            sum.all_to_all(next->sent, next->received, s.g_o, i);       // F of layer l + 1, where it is needed
+        }
+        // Backward
+        sum.reduce_scatter(s.parameters(), 1, d);                       // dW
+        if (!trains_input) continue;
+        sum.all_gather(s.parameters(), 1, d);                           // W again
+        sum.all_reduce(s.n_d * s.f_i, o);                               // dH
+        if (l == 0) {
+            sum.reduce_scatter(s.n_o, s.f_i, d);                        // dF of layer 0
+        } else if (const RowTraffic* mine = sparse_input(l)) {
+            sum.all_to_all(mine->received, mine->sent, s.f_i, d);       // dF, to the owners of its rows
+            sum.all_gather(s.n_o, s.f_i, d);                            // dQ of layer l − 1, from them
+        } else {
+            sum.all_reduce_blocks(s.n_o, s.f_i, kind.blocks, d);        // dF
+        }
+    }
+    const LayerShape& top = layout.layer(last);
+    // The loss: classes lie along o; ranks that differ in i hold the same.
+    const int classes = layout.extent(top.roles.o), class_rank = layout.at(top.roles.o);
+    int holders = 1, holder_rank = 0;
+    for (int r = 0; r < layout.grid().ranks(); ++r) {
+        if (layout.grid().place(r)[top.roles.i] != layout.at(top.roles.i) || r == layout.rank()) continue;
+        ++holders;
+        if (r < layout.rank()) ++holder_rank;
+    }
+    sum.add(ShardedLoss::volume(top.n_d, classes, class_rank, holders, holder_rank, element_bytes));
+    return sum.total();
+}
+
+GridShape choose_grid(const Problem& problem, const std::array<int, 3>& asked, const EpochKind& kind) {
+    const int ranks = problem.ranks;
+    std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
+    GridShape best;
+    for (int x = 1; x <= ranks; ++x)
+        for (int y = 1; x * y <= ranks; ++y) {
+            const std::array<int, 3> size{x, y, ranks / (x * y)};
+            bool fits = x * y * size[2] == ranks;
+            for (std::size_t a = 0; a < 3; ++a) fits = fits && (asked[a] == 0 || asked[a] == size[a]);
+            if (!fits) continue;
+            const GridShape grid = grid_of(x, y, size[2]);
+            std::int64_t bytes = 0;
+            for (int r = 0; r < ranks; ++r) {
+                const Layout layout(grid, problem.model, problem.index.vertices(), r);
+                bytes += payload_total(epoch_volume(layout, kind, {}, sizeof(float))).received_bytes;
+            }
+            if (bytes >= fewest) continue;
+            fewest = bytes;
+            best = grid;
+        }
+    return best;
+}
+
+}  // namespace gnnbench::plexus

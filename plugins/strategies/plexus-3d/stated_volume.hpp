@@ -1,0 +1,29 @@
+#pragma once
+#include <vector>
+
+#include "layout.hpp"
+
+namespace gnnbench::plexus {
+
+/// What decides the volume beside the layout.
+struct EpochKind {
+    bool aggregated_input = false;
+    int blocks = 1;
+    bool trainable = false;
+};
+
+/// Rows that the sparse all-reduce moves into layer l's F: by coordinate along d. Both empty: l's is dense.
+struct RowTraffic {
+    std::vector<std::int64_t> sent, received;  ///< own entries 0
+};
+
+/// One epoch of the rank that `layout` is of: README.md's formulas with the real block sizes. `sparse` [layers]
+/// describes the input of each layer; empty: all dense.
+Volume epoch_volume(const Layout& layout, const EpochKind& kind, const std::vector<RowTraffic>& sparse,
+                    std::int64_t element_bytes);
+
+/// The grid as asked; extents of 0 filled so that all ranks together receive the fewest payload bytes, with dense
+/// all-reduces.
+GridShape choose_grid(const Problem& problem, const std::array<int, 3>& asked, const EpochKind& kind);
+
+}  // namespace gnnbench::plexus

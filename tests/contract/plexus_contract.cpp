@@ -1,0 +1,142 @@
+// plexus-3d on every grid that this launch's ranks can form, with its parameters combined; and its stated volume
+// against the closed formulas where sizes divide.
+#include <catch2/catch.hpp>
+
+#include "contract/strategy_case.hpp"
+
+using namespace gnnbench;
+using namespace gnnbench::contract;
+
+namespace {
+
+Params with(const std::map<std::string, std::string>& changes) {
+    const auto declared = catalog().find(PluginKind::strategy, "plexus-3d").params;
+    Params p(declared);
+    for (const ParamDecl& d : declared)
+        if (const auto found = changes.find(d.name); found != changes.end()) p.set(d, found->second);
+    return p;
+}
+
+std::vector<std::array<int, 3>> grids(int ranks) {
+    std::vector<std::array<int, 3>> all;
+    for (int x = 1; x <= ranks; ++x)
+        for (int y = 1; x * y <= ranks; ++y)
+            if (ranks % (x * y) == 0) all.push_back({x, y, ranks / (x * y)});
+    return all;
+}
+
+std::map<std::string, std::string> sizes(const std::array<int, 3>& g) {
+    return {{"grid", "given"}, {"x", std::to_string(g[0])}, {"y", std::to_string(g[1])}, {"z", std::to_string(g[2])}};
+}
+
+std::vector<ModelVariant> models() {
+    ModelVariant deep{.name = "seven layers", .widths = {4, 9, 2, 7, 3, 5, 4, 3}};
+    ModelVariant dropped{.name = "dropped", .widths = {6, 5, 4, 3}};
+    dropped.train.dropout = dropped.train.input_dropout = 0.3;
+    dropped.model.activation = Activation::sigmoid;
+    return {deep, dropped};
+}
+
+Traffic of(const Volume& v, CommOp op) { return v.contains({op, Content::payload}) ? v.at({op, Content::payload}) : Traffic{}; }
+
+}  // namespace
+
+TEST_CASE("plexus-3d is exact on every grid, whatever its parameters") {
+    const std::vector<std::map<std::string, std::string>> changes = {
+        {{"permutation", "double"}},
+        {{"permutation", "single"}, {"blocks", "3"}, {"gemm_tuning", "true"}},
+        {{"permutation", "none"}, {"blocks", "2"}, {"trainable_features", "true"}},
+        {{"permutation", "double"}, {"blocks", "50"}, {"gemm_tuning", "true"}, {"trainable_features", "true"}},
+    };
+    const auto graph = graphs::directed_random(40, 200, true);
+    for (const auto& grid : grids(ProcessGroup::world().size()))
+        for (std::map<std::string, std::string> change : changes) {
+            std::string text;
+            change.merge(sizes(grid));
+            for (const auto& [key, value] : change) text += key + "=" + value + " ";
+            for (const ModelVariant& v : models()) {
+                const Outcome o = run({"plexus-3d", with(change), text}, "random", {"reference", DType::f64}, v, graph);
+                INFO(text << ", model " << v.name << ": loss error " << o.agreement.loss_error << ", gradient error "
+                          << o.agreement.gradient_error << " at " << o.agreement.worst);
+                REQUIRE(o.skipped == "");
+                CHECK(o.agreement.holds());
+                CHECK(o.volume_difference == "");
+                CHECK(o.sum.sent_bytes == o.sum.received_bytes);
+                CHECK(o.allocations_in_epochs == 0);
+            }
+        }
+}
+
+TEST_CASE("plexus-3d states the closed formulas where everything divides") {
+    // 2 x 3 x 4: N = 24, widths that 2, 3 and 4 divide, no bias.
+    const OwnedDataset owned = dress(graphs::directed_random(24, 60, false), 24, 12);
+    ModelVariant v{.name = "divides", .widths = {24, 36, 12}};
+    v.model.bias = false;
+    const ModelSpec model = v.complete_model();
+    const TrainSpec train = v.complete_train();
+    const Partition parts{.parts = 24, .part_of = [] {
+                              std::vector<Part> p;
+                              for (Part i = 0; i < 24; ++i) p.push_back(i);
+                              return p;
+                          }(), .column_part_of = {}};
+    const IndexMap index(parts);
+    const DatasetView data = owned.view();
+    const auto strategy = catalog().strategy("plexus-3d");
+    const auto volume = [&](std::map<std::string, std::string> change) {
+        change.merge(sizes({2, 3, 4}));
+        const Params params = with(change);
+        const Problem problem{data, index, parts, model, train, params, nullptr, 24};
+        for (int r = 1; r < 24; ++r)
+            CHECK(payload_total(strategy->stated_volume(problem, r, 4)) == payload_total(strategy->stated_volume(problem, 0, 4)));
+        return strategy->stated_volume(problem, 0, 4);
+    };
+    const auto ar = [](std::int64_t elements, std::int64_t k) { return 4 * (elements + (k - 2) * elements / k); };
+    const std::int64_t X = 2, Y = 3, Z = 4, N = 24, f = 24, g = 36, c = 12;
+    // Layer 0 (o, i, d) = (X, Y, Z), layer 1 (Z, X, Y).
+    const std::int64_t loss = 2 * ar(N / Y, Z);
+    const std::int64_t forward = ar(N * f / (Z * Y), X) + ar(N * g / (Z * X), Y) + ar(N * g / (Y * X), Z) + ar(N * c / (Y * Z), X);
+    const std::int64_t layer_1 = ar(N * g / (Y * X), Z) + ar(N * g / (Z * X), Y);  // dH, then dF
+    const std::int64_t w_0 = 4 * f * g / (Y * X) * (Z - 1) / Z, w_1 = 4 * g * c / (X * Z) * (Y - 1) / Y;
+    const std::int64_t features = 4 * N * f / (X * Y) * (Z - 1) / Z;
+
+    const Volume fixed = volume({});
+    CHECK(of(fixed, CommOp::all_reduce).received_bytes == loss + forward + layer_1);
+    CHECK(of(fixed, CommOp::all_gather).received_bytes == features + w_0 + 2 * w_1);
+    CHECK(of(fixed, CommOp::reduce_scatter).received_bytes == w_0 + w_1);
+
+    const Volume trained = volume({{"trainable_features", "true"}});
+    CHECK(of(trained, CommOp::all_reduce).received_bytes == loss + forward + layer_1 + ar(N * f / (Z * Y), X));
+    CHECK(of(trained, CommOp::all_gather).received_bytes == features + 2 * w_0 + 2 * w_1);
+    CHECK(of(trained, CommOp::reduce_scatter).received_bytes == w_0 + w_1 + features);
+}
+
+TEST_CASE("plexus-3d chooses the grid with the fewest stated bytes, and says why it cannot take one") {
+    const OwnedDataset owned = dress(graphs::directed_random(40, 200, false), 9, 3);
+    const ModelVariant v{.name = "default", .widths = {9, 6, 3}};
+    const ModelSpec model = v.complete_model();
+    const TrainSpec train = v.complete_train();
+    Partition parts{.parts = 12, .part_of = std::vector<Part>(40), .column_part_of = {}};
+    const IndexMap index(parts);
+    const DatasetView data = owned.view();
+    const auto strategy = catalog().strategy("plexus-3d");
+    const auto total = [&](const std::map<std::string, std::string>& change) {
+        const Params params = with(change);
+        const Problem problem{data, index, parts, model, train, params, nullptr, 12};
+        std::int64_t bytes = 0;
+        for (int r = 0; r < 12; ++r) bytes += payload_total(strategy->stated_volume(problem, r, 4)).received_bytes;
+        return bytes;
+    };
+    std::int64_t fewest = total(sizes({12, 1, 1}));
+    for (const auto& grid : grids(12)) fewest = std::min(fewest, total(sizes(grid)));
+    CHECK(total({}) == fewest);
+    CHECK(total({{"x", "3"}}) >= fewest);
+
+    const auto why = [&](const std::map<std::string, std::string>& change) {
+        const Params params = with(change);
+        return strategy->why_unsupported({12, model, train, params});
+    };
+    CHECK(why({{"grid", "given"}, {"x", "3"}}) == "grid: given needs x, y and z; one of them is 0 (chosen automatically)");
+    CHECK(why({{"x", "5"}}) == "the grid's given sizes multiply to 5, which does not divide 12 ranks");
+    CHECK(why(sizes({2, 2, 2})) == "the grid's given sizes multiply to 8, which is not 12 ranks");
+    CHECK(why({{"x", "3"}, {"z", "2"}}) == "");
+}
