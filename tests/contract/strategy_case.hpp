@@ -107,6 +107,7 @@ struct Outcome {
     Traffic sum;                   ///< over ranks and epochs
     std::int64_t allocations_in_epochs = 0;
     std::int64_t allocations_at_setup = 0;
+    std::int64_t bytes_at_setup = 0;  ///< of this rank
     std::string approximation;
     std::string evaluation_problem; ///< of accuracy and embeddings; float64 alone is asked
 };
@@ -149,8 +150,10 @@ inline Outcome run(const StrategyVariant& s, const std::string& partitioner_name
     Communicator comm(kernel->connect(world), *kernel, counter);
     const Problem problem{data, index, partition, model, train, s.params, nullptr, world.size()};
     const auto before = kernel->memory().allocations;
+    const auto bytes_before = kernel->memory().current_bytes;
     const auto trainer = strategy->make_trainer(problem, {*kernel, comm});
     o.allocations_at_setup = kernel->memory().allocations - before;
+    o.bytes_at_setup = kernel->memory().current_bytes - bytes_before;
     const Volume stated = strategy->stated_volume(problem, world.rank(), static_cast<std::int64_t>(size_of(k.dtype)));
 
     o.approximation = strategy->approximation(s.params);
