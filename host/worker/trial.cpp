@@ -158,7 +158,8 @@ private:
             const double loss = timed_epoch(e);
             json ranks = record_.gather(epoch_json(kernel_->trace().times(), counter_.take(), kernel_->memory().peak_bytes));
             record_.write("epoch", {{"epoch", e}, {"warmup", e < cell_.warmup}, {"loss", finite_or_null(loss)}, {"ranks", ranks}});
-            if (!std::isfinite(loss)) return {"diverged", fmt::format("the loss of epoch {} is not finite", e)};
+            // Ranks that read different losses still stop together.
+            if (group_.maximum({std::isfinite(loss) ? 0.0 : 1.0})[0] > 0) return {"diverged", fmt::format("the loss of epoch {} is not finite", e)};
             const bool last = e + 1 == epochs;
             if (!last && (cell_.evaluate_every == 0 || (e + 1) % cell_.evaluate_every != 0)) continue;
             const Accuracy a = evaluate(e);

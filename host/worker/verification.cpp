@@ -137,8 +137,9 @@ void Agreement::compare(std::int64_t epoch, double loss, const ModelWeights& gra
     const auto matrices = [&](const std::vector<HostMatrix>& ours, const std::vector<HostMatrix>& theirs, char kind) {
         for (std::size_t l = 0; l < theirs.size(); ++l) {
             const double d = distance(ours.at(l), theirs[l]);
-            if (d <= floor) continue;
+            if (d == 0) continue;
             const double relative = std::isfinite(d) ? d / norm(theirs[l]) : INFINITY;
+            if (!(d <= floor || relative <= tolerance)) gradients_agree = false;
             if (relative <= gradient_error) continue;
             gradient_error = relative;
             worst = fmt::format("epoch {}, {}{}", epoch, kind, l);
