@@ -38,9 +38,10 @@ void GridBroadcasts::for_each_panel(MatrixView b, const std::function<void(int k
         const Part part = panels_[static_cast<std::size_t>(k)];
         const int root = at.panel_owner(k);
         const std::int64_t size = at.index.size(part);
-        const MatrixView b_k = root == column.rank()
-                                   ? b.rows_from(at.index.offset(part) - at.index.offset(at.row_parts().first), size)
-                                   : panel_.view().reshaped(size, b.cols);
+        const MatrixView b_k =
+            root == column.rank()
+                ? b.rows_from(at.index.offset(part) - at.index.offset(at.row_parts().first), size)
+                : panel_.view().reshaped(size, b.cols);
         rank_.kernel.wait(StreamRole::compute, column.broadcast(b_k, root));
         visit(k, b_k);
     }
@@ -84,8 +85,8 @@ void GridBroadcasts::state_column_blocks(VolumeStatement& v, const GridLayout& a
 
 GridProducts::~GridProducts() = default;
 
-void backward_by_rows(GridRank rank, GridBroadcasts& broadcasts, MatrixView h, MatrixView u, MatrixView w, MatrixView dw,
-                      MatrixView dh) {
+void backward_by_rows(GridRank rank, GridBroadcasts& broadcasts, MatrixView h, MatrixView u, MatrixView w,
+                      MatrixView dw, MatrixView dh) {
     const GridLayout& at = rank.layout;
     const std::int64_t f = w.rows, g = w.cols, first = at.first_column(f), count = at.columns(f);
     const MatrixView w_y = w.rows_from(first, count), dw_y = dw.rows_from(first, count);
@@ -100,7 +101,8 @@ void backward_by_rows(GridRank rank, GridBroadcasts& broadcasts, MatrixView h, M
         from += u_k.cols;
     });
     rank.kernel.wait(StreamRole::compute, rank.grid.plane(Axis::y).all_reduce(dw_y));
-    rank.kernel.wait(StreamRole::compute, rank.grid.along(Axis::y).all_gather(dw, block_sizes(f, at.extent(Axis::y))));
+    rank.kernel.wait(StreamRole::compute,
+                     rank.grid.along(Axis::y).all_gather(dw, block_sizes(f, at.extent(Axis::y))));
 }
 
 void state_backward_by_rows(VolumeStatement& v, const GridLayout& at, std::int64_t f, std::int64_t g) {

@@ -18,9 +18,10 @@ public:
           kernel_(rank.kernel),
           grid_(rank.world, shape),
           layout_{problem.index, shape, grid_.place()},
-          parameters_(model_, problem.train,
-                      problem.initial_weights ? *problem.initial_weights : initial_weights(model_, problem.train.seed),
-                      kernel_),
+          parameters_(
+              model_, problem.train,
+              problem.initial_weights ? *problem.initial_weights : initial_weights(model_, problem.train.seed),
+              kernel_),
           products_(make_products(Adjacency(problem.dataset.graph, model_), {kernel_, grid_, layout_})),
           vertices_(problem, layout_.owned(), kernel_),
           input_(load_features(problem, layout_.owned(), layout_.first_column(width(0)), columns(0), kernel_)),
@@ -89,7 +90,9 @@ private:
     }
 
     /// This rank's columns of a [1 × g] row.
-    MatrixView bias_block(MatrixView row) const { return row.cols_from(layout_.first_column(row.cols), layout_.columns(row.cols)); }
+    MatrixView bias_block(MatrixView row) const {
+        return row.cols_from(layout_.first_column(row.cols), layout_.columns(row.cols));
+    }
 
     MatrixView input(int l, Pass pass) const {
         if (l > 0) return output(l - 1);
@@ -97,11 +100,13 @@ private:
     }
 
     ConstMatrixView forward(Pass pass, std::int64_t epoch) {
-        if (const Epilogue e = dropout(0, pass, epoch); e.dropout.active()) kernel_.dropout(e, input_, dropped_input_);
+        if (const Epilogue e = dropout(0, pass, epoch); e.dropout.active())
+            kernel_.dropout(e, input_, dropped_input_);
         for (int l = 0; l <= last(); ++l) {
             const MatrixView t = shared(columns(l));
-            products_->aggregate(Direction::forward, input(l, pass), t);                              // T = Â H
-            products_->transform(t, parameters_.weight(l), output(l), epilogue(l, pass, epoch));  // H' = σ(T W + b)
+            products_->aggregate(Direction::forward, input(l, pass), t);  // T = Â H
+            products_->transform(t, parameters_.weight(l), output(l),
+                                 epilogue(l, pass, epoch));  // H' = σ(T W + b)
         }
         return output(last());
     }
@@ -112,7 +117,8 @@ private:
         const MatrixView u = shared(columns(l + 1)), dh = l > 0 ? output(l, columns(l)) : MatrixView{};
         products_->aggregate(Direction::backward, output(l), u);  // U = Âᵀ G
         // dW = Hᵀ U, dH = U Wᵀ
-        products_->backward(input(l, Pass::training), u, parameters_.weight(l), parameters_.weight_gradient(l), dh);
+        products_->backward(input(l, Pass::training), u, parameters_.weight(l), parameters_.weight_gradient(l),
+                            dh);
         if (l > 0)  // G = dH ∘ σ'(Z)
             kernel_.apply_backward(epilogue(l - 1, Pass::training, epoch), output(l - 1), dh, output(l - 1));
     }
@@ -121,8 +127,9 @@ private:
         const MatrixView db = parameters_.bias_gradient(l), mine = bias_block(db);
         if (!mine.empty()) kernel_.column_sums(output(l), mine);
         kernel_.wait(StreamRole::compute, grid_.plane(Axis::y).all_reduce(mine));
-        kernel_.wait(StreamRole::compute, grid_.along(Axis::y).all_gather(db.reshaped(db.cols, 1),
-                                                                          block_sizes(db.cols, grid_.extent(Axis::y))));
+        kernel_.wait(
+            StreamRole::compute,
+            grid_.along(Axis::y).all_gather(db.reshaped(db.cols, 1), block_sizes(db.cols, grid_.extent(Axis::y))));
     }
 
     const Problem problem_;
@@ -151,7 +158,8 @@ Volume grid_volume(const ModelSpec& model, const GridLayout& at, std::int64_t el
     const int sharing = at.extent(Axis::x) * at.extent(Axis::z);  // ranks that hold the same columns
     const int number = at.at(Axis::x) * at.extent(Axis::z) + at.at(Axis::z);
     for (int l = 0; l < model.layers(); ++l) {
-        const auto f = model.widths[static_cast<std::size_t>(l)], g = model.widths[static_cast<std::size_t>(l) + 1];
+        const auto f = model.widths[static_cast<std::size_t>(l)],
+                   g = model.widths[static_cast<std::size_t>(l) + 1];
         aggregate(v, Direction::forward, f);
         GridBroadcasts::state_column_blocks(v, at, f);
         if (model.bias) {
@@ -161,8 +169,8 @@ Volume grid_volume(const ModelSpec& model, const GridLayout& at, std::int64_t el
         aggregate(v, Direction::backward, g);
         backward(v, l, f, g);
     }
-    v.add(ShardedLoss::volume(at.rows(), at.extent(Axis::y), at.at(Axis::y), at.shape.ranks(), at.shape.rank(at.place),
-                              element_bytes));
+    v.add(ShardedLoss::volume(at.rows(), at.extent(Axis::y), at.at(Axis::y), at.shape.ranks(),
+                              at.shape.rank(at.place), element_bytes));
     return v.total();
 }
 

@@ -24,7 +24,8 @@ std::string GridShape::text() const {
 ProcessGrid::ProcessGrid(Communicator& world, GridShape shape)
     : world_(world), shape_(shape), place_(shape.place(world.rank())) {
     if (shape.ranks() != world.size())
-        throw LogicError(fmt::format("a {} grid has {} ranks; {} given", shape.text(), shape.ranks(), world.size()));
+        throw LogicError(
+            fmt::format("a {} grid has {} ranks; {} given", shape.text(), shape.ranks(), world.size()));
     for (const Axis a : {Axis::x, Axis::y, Axis::z}) {
         // A line is named by its rank with coordinate a = 0, a plane by its coordinate a.
         GridPlace start = place_;

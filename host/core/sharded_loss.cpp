@@ -47,7 +47,8 @@ Matrix ShardedLoss::whole_rows(ConstMatrixView logits) {
     };
     kernel_.copy(logits, part(class_group_.rank()));
     std::vector<std::int64_t> counts;
-    for (int k = 0; k < class_group_.size(); ++k) counts.push_back(rows_ * block_size(classes_, class_group_.size(), k));
+    for (int k = 0; k < class_group_.size(); ++k)
+        counts.push_back(rows_ * block_size(classes_, class_group_.size(), k));
     kernel_.wait(StreamRole::compute, class_group_.all_gather(shards, counts));
     for (int k = 0; k < class_group_.size(); ++k) {
         const MatrixView from = part(k);
@@ -80,7 +81,8 @@ Volume ShardedLoss::volume(std::int64_t rows, int class_ranks, int class_rank, i
                            std::int64_t element_bytes) {
     Volume v;
     const Traffic vector = counting::all_reduce(
-        rows * element_bytes, counting::even_block_bytes(rows, element_bytes, class_ranks, class_rank), class_ranks);
+        rows * element_bytes, counting::even_block_bytes(rows, element_bytes, class_ranks, class_rank),
+        class_ranks);
     if (vector.messages > 0) v[{CommOp::all_reduce, Content::payload}] += vector * 2;
     const Traffic scalar = counting::all_reduce(
         sizeof(double), counting::even_block_bytes(1, sizeof(double), holder_ranks, holder_rank), holder_ranks);

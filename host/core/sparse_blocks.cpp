@@ -19,7 +19,8 @@ std::vector<int> panel_of_part(const IndexMap& index, std::span<const Part> pane
 }
 
 /// Calls emit(panel, row, column, value) for every entry of the blocks, columns of a row ascending.
-void visit(const Adjacency& a, const IndexMap& index, PartRange rows, std::span<const Part> panels, Direction d, auto&& emit) {
+void visit(const Adjacency& a, const IndexMap& index, PartRange rows, std::span<const Part> panels, Direction d,
+           auto&& emit) {
     const std::vector<int> panel_of = panel_of_part(index, panels);
     const auto panel = [&](GlobalId v) { return panel_of[static_cast<std::size_t>(index.part_of(v))]; };
     const std::int64_t first = index.offset(rows.first);
@@ -33,7 +34,8 @@ void visit(const Adjacency& a, const IndexMap& index, PartRange rows, std::span<
                 });
         return;
     }
-    // Row j of Âᵀ is column j of Â. Vertices come in ascending original id, so in ascending local id of their part.
+    // Row j of Âᵀ is column j of Â. Vertices come in ascending original id, so in ascending local id of their
+    // part.
     for (std::int64_t v = 0; v < a.vertices(); ++v) {
         const GlobalId source{v};
         const int k = panel(source);
@@ -50,12 +52,13 @@ void visit(const Adjacency& a, const IndexMap& index, PartRange rows, std::span<
 std::vector<std::int64_t> block_nonzeros(const Adjacency& a, const IndexMap& index, PartRange rows,
                                          std::span<const Part> panels, Direction d) {
     std::vector<std::int64_t> count(panels.size());
-    visit(a, index, rows, panels, d, [&](int k, std::int64_t, std::int32_t, double) { ++count[static_cast<std::size_t>(k)]; });
+    visit(a, index, rows, panels, d,
+          [&](int k, std::int64_t, std::int32_t, double) { ++count[static_cast<std::size_t>(k)]; });
     return count;
 }
 
-std::vector<Csr> sparse_blocks(const Adjacency& a, const IndexMap& index, PartRange rows, std::span<const Part> panels,
-                               Direction d) {
+std::vector<Csr> sparse_blocks(const Adjacency& a, const IndexMap& index, PartRange rows,
+                               std::span<const Part> panels, Direction d) {
     std::vector<Csr> blocks(panels.size());
     for (std::size_t k = 0; k < panels.size(); ++k) {
         blocks[k].rows = rows.size(index);
@@ -97,7 +100,8 @@ struct BothWays {
 
 class KeptBlocks final : public PanelBlocks {
 public:
-    KeptBlocks(const Adjacency& a, const IndexMap& index, PartRange rows, std::span<const Part> panels, Kernel& kernel)
+    KeptBlocks(const Adjacency& a, const IndexMap& index, PartRange rows, std::span<const Part> panels,
+               Kernel& kernel)
         : kernel_(kernel) {
         const auto prepare = [&](Direction d) {
             std::vector<std::unique_ptr<PreparedMatrix>> prepared;
@@ -143,17 +147,22 @@ struct SentBlock {
 
 class SentBlocks final : public PanelBlocks {
 public:
-    SentBlocks(const Adjacency& a, const IndexMap& index, PartRange rows, std::span<const Part> panels, Kernel& kernel,
-               Communicator& line)
-        : kernel_(kernel), line_(line), rows_(rows.size(index)), panels_(static_cast<std::int64_t>(panels.size())) {
+    SentBlocks(const Adjacency& a, const IndexMap& index, PartRange rows, std::span<const Part> panels,
+               Kernel& kernel, Communicator& line)
+        : kernel_(kernel),
+          line_(line),
+          rows_(rows.size(index)),
+          panels_(static_cast<std::int64_t>(panels.size())) {
         blocks_.forward = load(a, index, rows, panels, Direction::forward);
         if (!a.symmetric()) blocks_.backward = load(a, index, rows, panels, Direction::backward);
         std::int64_t most = 0;
         for (const auto* side : {&blocks_.forward, &blocks_.backward})
             for (const SentBlock& b : *side) most = std::max(most, b.nonzeros);
         if (line.size() == 1) return;
-        arrived_.indptr = kernel.upload(std::span<const std::int64_t>(std::vector<std::int64_t>(static_cast<std::size_t>(rows_) + 1)));
-        arrived_.indices = kernel.upload(std::span<const std::int32_t>(std::vector<std::int32_t>(static_cast<std::size_t>(most))));
+        arrived_.indptr = kernel.upload(
+            std::span<const std::int64_t>(std::vector<std::int64_t>(static_cast<std::size_t>(rows_) + 1)));
+        arrived_.indices = kernel.upload(
+            std::span<const std::int32_t>(std::vector<std::int32_t>(static_cast<std::size_t>(most))));
         arrived_.values = kernel.matrix(1, most);
     }
 
@@ -169,8 +178,9 @@ public:
             line_.broadcast({block.indices.data(), 1, count, count, DType::f32}, root, Content::metadata),
             line_.broadcast(block.values.view().cols_from(0, count), root)};
         for (const Event& e : here) kernel_.wait(StreamRole::compute, e);
-        kernel_.spmm(CsrView{block.indptr.data(), block.indices.data(), block.values.view().data, rows_, mine.cols}, b, c,
-                     {.beta = add ? 1.0 : 0.0});
+        kernel_.spmm(
+            CsrView{block.indptr.data(), block.indices.data(), block.values.view().data, rows_, mine.cols}, b, c,
+            {.beta = add ? 1.0 : 0.0});
         return true;
     }
 
@@ -184,8 +194,8 @@ private:
         return rank;
     }
 
-    std::vector<SentBlock> load(const Adjacency& a, const IndexMap& index, PartRange rows, std::span<const Part> panels,
-                                Direction d) {
+    std::vector<SentBlock> load(const Adjacency& a, const IndexMap& index, PartRange rows,
+                                std::span<const Part> panels, Direction d) {
         const auto nonzeros = block_nonzeros(a, index, rows, panels, d);
         const auto first = static_cast<std::size_t>(block_begin(panels_, line_.size(), line_.rank()));
         const auto count = static_cast<std::size_t>(block_size(panels_, line_.size(), line_.rank()));
@@ -224,7 +234,8 @@ std::unique_ptr<PanelBlocks> send_blocks(const Adjacency& a, const IndexMap& ind
     return std::make_unique<SentBlocks>(a, index, rows, panels, kernel, line);
 }
 
-void state_sent_blocks(VolumeStatement& v, std::int64_t rows, std::span<const std::int64_t> nonzeros, int ranks, int rank) {
+void state_sent_blocks(VolumeStatement& v, std::int64_t rows, std::span<const std::int64_t> nonzeros, int ranks,
+                       int rank) {
     const auto panels = static_cast<std::int64_t>(nonzeros.size());
     const std::int64_t first = block_begin(panels, ranks, rank), end = first + block_size(panels, ranks, rank);
     for (std::int64_t k = 0; k < panels; ++k) {

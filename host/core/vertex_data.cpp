@@ -51,7 +51,8 @@ VertexData::VertexData(const Problem& problem, std::span<const GlobalId> owned, 
       split(load_owned(problem.dataset.split, owned, kernel)),
       ids(load_ids(owned, kernel)) {
     const auto& all = problem.dataset.split;
-    loss_scale = 1 / static_cast<double>(std::max<std::ptrdiff_t>(std::count(all.begin(), all.end(), Split::train), 1));
+    loss_scale =
+        1 / static_cast<double>(std::max<std::ptrdiff_t>(std::count(all.begin(), all.end(), Split::train), 1));
 }
 
 DropoutMask input_mask(const ModelSpec& model, const TrainSpec& train, int layer, std::int64_t epoch) {

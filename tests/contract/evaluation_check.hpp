@@ -25,15 +25,17 @@ inline Logits gather_embeddings(Trainer& trainer, const DatasetView& data, const
     for (std::size_t i = 0; i < mine.vertices.size(); ++i) {
         const std::int64_t v = value(mine.vertices[i]);
         packed.append(reinterpret_cast<const char*>(&v), sizeof v);
-        packed.append(reinterpret_cast<const char*>(&mine.rows.values[i * static_cast<std::size_t>(mine.rows.cols)]),
-                      static_cast<std::size_t>(mine.rows.cols) * sizeof(double));
+        packed.append(
+            reinterpret_cast<const char*>(&mine.rows.values[i * static_cast<std::size_t>(mine.rows.cols)]),
+            static_cast<std::size_t>(mine.rows.cols) * sizeof(double));
     }
     const std::int64_t n = data.graph.vertices();
     const auto row_bytes = static_cast<std::size_t>(data.classes) * sizeof(double);
     Logits all{"", HostMatrix(n, data.classes)};
     std::vector<int> seen(static_cast<std::size_t>(n));
     for (const std::string& part : world.all_gather(packed)) {
-        if (part.size() % (sizeof(std::int64_t) + row_bytes) != 0) all.problem = "embeddings are not as wide as the classes";
+        if (part.size() % (sizeof(std::int64_t) + row_bytes) != 0)
+            all.problem = "embeddings are not as wide as the classes";
         for (std::size_t at = 0; all.problem.empty() && at < part.size(); at += sizeof(std::int64_t) + row_bytes) {
             std::int64_t v = 0;
             std::memcpy(&v, part.data() + at, sizeof v);
@@ -41,15 +43,18 @@ inline Logits gather_embeddings(Trainer& trainer, const DatasetView& data, const
             std::memcpy(row.data(), part.data() + at + sizeof v, row_bytes);
             for (std::int64_t c = 0; c < data.classes; ++c) {
                 const double x = row[static_cast<std::size_t>(c)];
-                if (seen[static_cast<std::size_t>(v)] > 0 && std::abs(all.of(v, c) - x) > 1e-9 * std::max(1.0, std::abs(x)))
-                    all.problem = fmt::format("vertex {} has embeddings {} and {} in column {}", v, all.of(v, c), x, c);
+                if (seen[static_cast<std::size_t>(v)] > 0 &&
+                    std::abs(all.of(v, c) - x) > 1e-9 * std::max(1.0, std::abs(x)))
+                    all.problem =
+                        fmt::format("vertex {} has embeddings {} and {} in column {}", v, all.of(v, c), x, c);
                 all.of(v, c) = x;
             }
             ++seen[static_cast<std::size_t>(v)];
         }
     }
     for (std::int64_t v = 0; v < n && all.problem.empty(); ++v)
-        if (seen[static_cast<std::size_t>(v)] == 0) all.problem = fmt::format("no rank gives the embedding of vertex {}", v);
+        if (seen[static_cast<std::size_t>(v)] == 0)
+            all.problem = fmt::format("no rank gives the embedding of vertex {}", v);
     return all;
 }
 
@@ -83,8 +88,8 @@ inline Accuracy accuracy_of(const HostMatrix& logits, const DatasetView& data) {
     return a;
 }
 
-/// Empty, or what is wrong: embeddings that miss a vertex, an accuracy that is not theirs, or, unless `random` (dropout,
-/// sampling), a loss in the epoch after that is not theirs. Trains that epoch.
+/// Empty, or what is wrong: embeddings that miss a vertex, an accuracy that is not theirs, or, unless `random`
+/// (dropout, sampling), a loss in the epoch after that is not theirs. Trains that epoch.
 inline std::string evaluation_problem(Trainer& trainer, const DatasetView& data, const ProcessGroup& world,
                                       std::int64_t next_epoch, bool random, double tolerance) {
     const Logits logits = gather_embeddings(trainer, data, world);
@@ -94,10 +99,12 @@ inline std::string evaluation_problem(Trainer& trainer, const DatasetView& data,
     const Accuracy wanted = accuracy_of(logits.of, data);
     for (std::size_t s = 0; s < 3; ++s)
         if (std::isnan(found.of[s]) != std::isnan(wanted.of[s]) || std::abs(found.of[s] - wanted.of[s]) > 1e-12)
-            return fmt::format("accuracy on split {} is {}; by the embeddings it is {}", s + 1, found.of[s], wanted.of[s]);
+            return fmt::format("accuracy on split {} is {}; by the embeddings it is {}", s + 1, found.of[s],
+                               wanted.of[s]);
     const double expected = loss_of(logits.of, data);
     if (!random && std::abs(loss - expected) > tolerance * std::max(1.0, expected))
-        return fmt::format("the loss of epoch {} is {}; by the embeddings before it, it is {}", next_epoch, loss, expected);
+        return fmt::format("the loss of epoch {} is {}; by the embeddings before it, it is {}", next_epoch, loss,
+                           expected);
     return {};
 }
 

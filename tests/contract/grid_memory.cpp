@@ -1,5 +1,5 @@
-// The 2D and 3D schemes hold what their READMEs state, to the byte. The reference kernel keeps sparse matrices outside its
-// counted memory, so what is counted is all the rest.
+// The 2D and 3D schemes hold what their READMEs state, to the byte. The reference kernel keeps sparse matrices
+// outside its counted memory, so what is counted is all the rest.
 #include <algorithm>
 #include <cmath>
 
@@ -41,16 +41,19 @@ std::int64_t stated_bytes(const GridLayout& at, const ModelVariant& v, bool summ
 
 TEST_CASE("cagnet-2d and cagnet-3d hold the memory they state") {
     const int ranks = ProcessGroup::world().size(), rank = ProcessGroup::world().rank();
-    const int q = static_cast<int>(std::lround(std::cbrt(ranks))), r = static_cast<int>(std::lround(std::sqrt(ranks)));
+    const int q = static_cast<int>(std::lround(std::cbrt(ranks))),
+              r = static_cast<int>(std::lround(std::sqrt(ranks)));
     ModelVariant dropped{.name = "input dropout", .widths = {9, 2, 7, 5}};
     dropped.train.input_dropout = 0.5;
-    for (const auto& graph : {graphs::directed_random(60, 400, false), graphs::without_edges(3), graphs::disconnected(3)})
+    for (const auto& graph :
+         {graphs::directed_random(60, 400, false), graphs::without_edges(3), graphs::disconnected(3)})
         for (const ModelVariant& v : {ModelVariant{.name = "up and down", .widths = {4, 9, 2, 7, 3}}, dropped})
             for (const std::string name : {"cagnet-2d", "cagnet-3d"}) {
                 const bool square = r * r == ranks, cube = q * q * q == ranks;
                 if (name == "cagnet-2d" ? !square : !cube) continue;
                 const GridShape shape = name == "cagnet-2d" ? GridShape{{r, r, 1}} : GridShape{{q, q, q}};
-                const OwnedDataset owned = dress(graph, v.widths.front(), static_cast<std::int32_t>(v.widths.back()));
+                const OwnedDataset owned =
+                    dress(graph, v.widths.front(), static_cast<std::int32_t>(v.widths.back()));
                 const DatasetView data = owned.view();
                 const Params params(catalog().find(PluginKind::partitioner, "random").params);
                 const IndexMap index(catalog().partitioner("random")->partition(

@@ -1,5 +1,5 @@
-// The stated volumes of the 2D and 3D schemes against closed formulas, where every block is equally large: in elements
-// per rank and layer f → g. Counted volumes are compared with stated ones by contract_strategy.
+// The stated volumes of the 2D and 3D schemes against closed formulas, where every block is equally large: in
+// elements per rank and layer f → g. Counted volumes are compared with stated ones by contract_strategy.
 #include <catch2/catch.hpp>
 
 #include <gnnbench/adjacency.hpp>
@@ -17,7 +17,10 @@ const std::vector<std::int64_t> widths = {12, 6, 24};
 /// A setting with everything stated_volume needs.
 struct Stated {
     Stated(const std::string& name, int ranks, const std::map<std::string, std::string>& chosen)
-        : strategy(catalog().strategy(name)), graph(graphs::directed_random(n, 500, false)), owned(dress(graph, 12, 24)), data(owned.view()) {
+        : strategy(catalog().strategy(name)),
+          graph(graphs::directed_random(n, 500, false)),
+          owned(dress(graph, 12, 24)),
+          data(owned.view()) {
         const auto declared = catalog().find(PluginKind::strategy, name).params;
         params = Params(declared);
         for (const ParamDecl& p : declared)
@@ -29,7 +32,8 @@ struct Stated {
         for (std::int64_t v = 0; v < n; ++v) partition.part_of.push_back(static_cast<Part>(v * need.parts / n));
         index.emplace(partition);
         for (int rank = 0; rank < ranks; ++rank)
-            volume.push_back(strategy->stated_volume({data, *index, partition, model, train, params, nullptr, ranks}, rank, 4));
+            volume.push_back(
+                strategy->stated_volume({data, *index, partition, model, train, params, nullptr, ranks}, rank, 4));
     }
 
     std::int64_t received(int rank, CommOp op, Content content = Content::payload) const {
@@ -60,7 +64,8 @@ std::int64_t over_layers(auto&& of_layer) {
 }
 
 /// Nonzeros of Â with rows and columns in the given runs of the dataset's order.
-std::int64_t nonzeros(const Stated& s, std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns) {
+std::int64_t nonzeros(const Stated& s, std::int64_t row, std::int64_t rows, std::int64_t column,
+                      std::int64_t columns) {
     std::int64_t count = 0;
     const Adjacency a(s.data.graph, s.model);
     for (std::int64_t v = row; v < row + rows; ++v)
@@ -77,7 +82,8 @@ TEST_CASE("cagnet-2d on a square grid: the paper's algorithm") {
         INFO("rank " << rank);
         const bool diagonal = rank / r == rank % r;
         // ÂH, TW; ÂᵀG, UWᵀ above layer 0; HᵀU
-        CHECK(s.received(rank, CommOp::broadcast) == over_layers([&](std::size_t l, std::int64_t f, std::int64_t g) {
+        CHECK(s.received(rank, CommOp::broadcast) ==
+              over_layers([&](std::size_t l, std::int64_t f, std::int64_t g) {
                   return (r - 1) * n * (f + f + g + (l > 0 ? g : 0) + f + g) / P;
               }));
         CHECK(s.received(rank, CommOp::point_to_point) ==
@@ -94,13 +100,15 @@ TEST_CASE("cagnet-2d with the weight gradient by rows, on any grid") {
         const Stated s("cagnet-2d", P, {{"grid_rows", std::to_string(R)}, {"weight_gradient", "rows"}});
         for (int rank = 0; rank < P; ++rank) {
             INFO(R << "x" << C << ", rank " << rank);
-            CHECK(s.received(rank, CommOp::broadcast) == over_layers([&](std::size_t, std::int64_t f, std::int64_t g) {
+            CHECK(s.received(rank, CommOp::broadcast) ==
+                  over_layers([&](std::size_t, std::int64_t f, std::int64_t g) {
                       return (R - 1) * n * (f + g) / P + (C - 1) * n * (f + g) / P;
                   }));
             CHECK(s.received(rank, CommOp::all_gather) ==
                   over_layers([&](std::size_t, std::int64_t f, std::int64_t g) { return (C - 1) * (f / C) * g; }));
             std::int64_t reduced = 2 * all_reduce_bytes(n / R, C);
-            for (std::size_t l = 0; l + 1 < widths.size(); ++l) reduced += all_reduce_bytes(widths[l] / C * widths[l + 1], R);
+            for (std::size_t l = 0; l + 1 < widths.size(); ++l)
+                reduced += all_reduce_bytes(widths[l] / C * widths[l + 1], R);
             CHECK(s.received(rank, CommOp::all_reduce) == reduced);
         }
     }
@@ -119,14 +127,16 @@ TEST_CASE("cagnet-3d on a cube") {
         CHECK(s.received(rank, CommOp::all_gather) ==
               over_layers([&](std::size_t, std::int64_t f, std::int64_t g) { return (q - 1) * (f / q) * g; }));
         std::int64_t reduced = 2 * all_reduce_bytes(n / (q * q), q);
-        for (std::size_t l = 0; l + 1 < widths.size(); ++l) reduced += all_reduce_bytes(widths[l] / q * widths[l + 1], q * q);
+        for (std::size_t l = 0; l + 1 < widths.size(); ++l)
+            reduced += all_reduce_bytes(widths[l] / q * widths[l + 1], q * q);
         CHECK(s.received(rank, CommOp::all_reduce) == reduced);
     }
 }
 
 TEST_CASE("blocks of A that travel: all of a rank's line but its own, each product") {
     for (const auto& [R, C] : {std::pair{2, 3}, {3, 2}, {3, 3}}) {
-        const std::map<std::string, std::string> common = {{"grid_rows", std::to_string(R)}, {"weight_gradient", "rows"}};
+        const std::map<std::string, std::string> common = {{"grid_rows", std::to_string(R)},
+                                                           {"weight_gradient", "rows"}};
         auto travelling = common;
         travelling["travel"] = "true";
         const Stated kept("cagnet-2d", R * C, common), sent("cagnet-2d", R * C, travelling);
@@ -134,12 +144,16 @@ TEST_CASE("blocks of A that travel: all of a rank's line but its own, each produ
             INFO(R << "x" << C << ", rank " << rank);
             const int x = rank / C, y = rank % C;
             // Rows of grid row x; panels of grid column y are n / C consecutive columns.
-            const std::int64_t forward = nonzeros(sent, x * n / R, n / R, 0, n) - nonzeros(sent, x * n / R, n / R, y * n / C, n / C);
-            const std::int64_t backward = nonzeros(sent, 0, n, x * n / R, n / R) - nonzeros(sent, y * n / C, n / C, x * n / R, n / R);
+            const std::int64_t forward =
+                nonzeros(sent, x * n / R, n / R, 0, n) - nonzeros(sent, x * n / R, n / R, y * n / C, n / C);
+            const std::int64_t backward =
+                nonzeros(sent, 0, n, x * n / R, n / R) - nonzeros(sent, y * n / C, n / C, x * n / R, n / R);
             const auto layers = static_cast<std::int64_t>(widths.size()) - 1;
-            CHECK(sent.received(rank, CommOp::broadcast) - kept.received(rank, CommOp::broadcast) == 4 * layers * (forward + backward));
+            CHECK(sent.received(rank, CommOp::broadcast) - kept.received(rank, CommOp::broadcast) ==
+                  4 * layers * (forward + backward));
             // 4 bytes for each column index, and 8 for each row start of each block that has a nonzero
-            const std::int64_t starts = 8 * (n / R + 1), metadata = sent.received(rank, CommOp::broadcast, Content::metadata);
+            const std::int64_t starts = 8 * (n / R + 1),
+                               metadata = sent.received(rank, CommOp::broadcast, Content::metadata);
             const std::int64_t rest = metadata - 4 * layers * (forward + backward);
             CHECK(rest % (layers * starts) == 0);
             CHECK(rest <= 2 * layers * starts * (sent.index->parts() - sent.index->parts() / C));

@@ -33,7 +33,9 @@ struct Bench {
 };
 
 double logit(std::int64_t row, std::int64_t column) {
-    return 6 * unit_interval(random_word(3, Draw::features, static_cast<std::uint64_t>(row), static_cast<std::uint32_t>(column), 0)) - 3;
+    return 6 * unit_interval(random_word(3, Draw::features, static_cast<std::uint64_t>(row),
+                                         static_cast<std::uint32_t>(column), 0)) -
+           3;
 }
 
 /// Rows of block x, columns of block y of an n × c matrix of logits.
@@ -53,7 +55,9 @@ Matrix upload(Kernel& k, const Piece& p) {
 struct Labelled {
     Array<std::int32_t> labels;
     Array<Split> split;
-    LossInput input(double scale) const { return {.labels = labels.data(), .split = split.data(), .scale = scale}; }
+    LossInput input(double scale) const {
+        return {.labels = labels.data(), .split = split.data(), .scale = scale};
+    }
 };
 
 Labelled label(Kernel& k, const Piece& p, std::int64_t classes) {
@@ -114,13 +118,16 @@ TEST_CASE("the loss over sharded classes equals the loss over whole rows, and mo
                 if (shape.extent(Axis::z) > 1) continue;
                 INFO(shape.text() << ", " << n << " rows, " << classes << " classes");
                 ProcessGrid grid(b.world, shape);
-                const int rows = shape.extent(Axis::x), x = grid.at(Axis::x), columns = shape.extent(Axis::y), y = grid.at(Axis::y);
+                const int rows = shape.extent(Axis::x), x = grid.at(Axis::x), columns = shape.extent(Axis::y),
+                          y = grid.at(Axis::y);
                 const Piece mine{block_begin(n, rows, x), block_size(n, rows, x), block_begin(classes, columns, y),
                                  block_size(classes, columns, y)};
                 const Piece all{0, n, 0, classes};
-                const Labelled my_labels = label(*b.kernel, mine, classes), all_labels = label(*b.kernel, all, classes);
+                const Labelled my_labels = label(*b.kernel, mine, classes),
+                               all_labels = label(*b.kernel, all, classes);
                 const Matrix whole = upload(*b.kernel, all), logits = upload(*b.kernel, mine);
-                Matrix whole_gradient = b.kernel->matrix(n, classes), gradient = b.kernel->matrix(mine.rows, mine.classes);
+                Matrix whole_gradient = b.kernel->matrix(n, classes),
+                       gradient = b.kernel->matrix(mine.rows, mine.classes);
                 const Array<double> whole_loss = b.kernel->upload(std::span<const double>(std::array{0.0}));
                 b.kernel->softmax_cross_entropy(whole, all_labels.input(0.25), whole_gradient, whole_loss.data());
 
@@ -134,7 +141,8 @@ TEST_CASE("the loss over sharded classes equals the loss over whole rows, and mo
                 const HostMatrix wanted = b.kernel->download(whole_gradient), found = b.kernel->download(gradient);
                 for (std::int64_t r = 0; r < mine.rows; ++r)
                     for (std::int64_t c = 0; c < mine.classes; ++c)
-                        CHECK(found(r, c) == Approx(wanted(mine.first_row + r, mine.first_class + c)).margin(1e-14));
+                        CHECK(found(r, c) ==
+                              Approx(wanted(mine.first_row + r, mine.first_class + c)).margin(1e-14));
 
                 std::array<std::int64_t, 6> counts{};
                 b.kernel->count_correct(whole, all_labels.input(1), counts.data());
@@ -143,7 +151,8 @@ TEST_CASE("the loss over sharded classes equals the loss over whole rows, and mo
                     if (counts[2 * s + 1] == 0)
                         CHECK(std::isnan(accuracy.of[s]));
                     else
-                        CHECK(accuracy.of[s] == Approx(static_cast<double>(counts[2 * s]) / static_cast<double>(counts[2 * s + 1])));
+                        CHECK(accuracy.of[s] ==
+                              Approx(static_cast<double>(counts[2 * s]) / static_cast<double>(counts[2 * s + 1])));
                 }
             }
 }

@@ -31,14 +31,18 @@ struct GridLayout {
     Part parts_per_block() const { return index.parts() / (extent(Axis::x) * extent(Axis::z)); }
     /// Of this rank.
     PartRange row_parts() const { return row_parts(at(Axis::x), at(Axis::z)); }
-    PartRange row_parts(int x, int z) const { return {(x * extent(Axis::z) + z) * parts_per_block(), parts_per_block()}; }
+    PartRange row_parts(int x, int z) const {
+        return {(x * extent(Axis::z) + z) * parts_per_block(), parts_per_block()};
+    }
     /// Of all ranks in this one's grid row.
     PartRange line_parts() const {
         return {at(Axis::x) * extent(Axis::z) * parts_per_block(), extent(Axis::z) * parts_per_block()};
     }
     std::int64_t rows() const { return row_parts().size(index); }
     std::int64_t line_rows() const { return line_parts().size(index); }
-    std::int64_t first_column(std::int64_t width) const { return block_begin(width, extent(Axis::y), at(Axis::y)); }
+    std::int64_t first_column(std::int64_t width) const {
+        return block_begin(width, extent(Axis::y), at(Axis::y));
+    }
     std::int64_t columns(std::int64_t width) const { return block_size(width, extent(Axis::y), at(Axis::y)); }
     /// {parts of row blocks (x, z) over all x}, z this rank's.
     std::vector<Part> panels() const;
@@ -65,8 +69,8 @@ public:
     /// For each panel k in order: B_k [size(panel k) × columns], broadcast along this rank's grid column from the
     /// row that holds it. b: this rank's own block. visit(k, B_k) must be done with it when it returns.
     void for_each_panel(MatrixView b, const std::function<void(int k, MatrixView b_k)>& visit);
-    /// For each non-empty column block k in order: T_k [rows × block_size(width, Y, k)], broadcast along this rank's
-    /// grid row. t: this rank's own block.
+    /// For each non-empty column block k in order: T_k [rows × block_size(width, Y, k)], broadcast along this
+    /// rank's grid row. t: this rank's own block.
     void for_each_column_block(MatrixView t, std::int64_t width,
                                const std::function<void(int k, MatrixView t_k)>& visit);
 
@@ -92,23 +96,24 @@ public:
     virtual void aggregate(Direction d, MatrixView b, MatrixView c) = 0;
     /// z ← epilogue(T W); t: block of T [n × f], w [f × g] whole, z: block of Z [n × g].
     virtual void transform(MatrixView t, MatrixView w, MatrixView z, const Epilogue& epilogue) = 0;
-    /// dW ← Hᵀ U, whole on every rank, and dH ← U Wᵀ unless dh.data is null. h: block of H [n × f], u: of U [n × g].
+    /// dW ← Hᵀ U, whole on every rank, and dH ← U Wᵀ unless dh.data is null. h: block of H [n × f], u: of U [n ×
+    /// g].
     virtual void backward(MatrixView h, MatrixView u, MatrixView w, MatrixView dw, MatrixView dh) = 0;
     virtual std::string notes() const = 0;
 };
 
 /// dW ← Hᵀ U by sums over grid rows, with dH ← U Wᵀ on the way: each grid row's U is broadcast within it, block by
-/// block, so every rank sums rows block y of dW over its own vertices; those are all-reduced over the ranks with the
-/// same y and gathered along the grid row.
-void backward_by_rows(GridRank rank, GridBroadcasts& broadcasts, MatrixView h, MatrixView u, MatrixView w, MatrixView dw,
-                      MatrixView dh);
+/// block, so every rank sums rows block y of dW over its own vertices; those are all-reduced over the ranks with
+/// the same y and gathered along the grid row.
+void backward_by_rows(GridRank rank, GridBroadcasts& broadcasts, MatrixView h, MatrixView u, MatrixView w,
+                      MatrixView dw, MatrixView dh);
 void state_backward_by_rows(VolumeStatement& v, const GridLayout& layout, std::int64_t f, std::int64_t g);
 
 using MakeGridProducts = std::function<std::unique_ptr<GridProducts>(const Adjacency&, GridRank)>;
 
 /// Per layer T = ÂH, Z = TW; backward U = ÂᵀG, dW = HᵀU, dH = UWᵀ. Buffers: one block per layer for its output (in
-/// place: Z, H, dZ, dH below), one for T and U that all layers share, with input dropout one for the dropped X, and
-/// what the products need. W, its gradient and the optimizer's state are whole on every rank.
+/// place: Z, H, dZ, dH below), one for T and U that all layers share, with input dropout one for the dropped X,
+/// and what the products need. W, its gradient and the optimizer's state are whole on every rank.
 std::unique_ptr<Trainer> make_grid_trainer(const Problem& problem, Rank rank, GridShape shape,
                                            const MakeGridProducts& make_products);
 
@@ -118,7 +123,8 @@ using StateAggregate = std::function<void(VolumeStatement&, Direction, std::int6
 using StateBackward = std::function<void(VolumeStatement&, int layer, std::int64_t f, std::int64_t g)>;
 
 /// One epoch of one rank: the strategy's products, and what the trainer adds: T's blocks along the grid row, bias
-/// gradients (all-reduce of this rank's columns over the ranks that share them, all-gather along the grid row), loss.
+/// gradients (all-reduce of this rank's columns over the ranks that share them, all-gather along the grid row),
+/// loss.
 Volume grid_volume(const ModelSpec& model, const GridLayout& layout, std::int64_t element_bytes,
                    const StateAggregate& aggregate, const StateBackward& backward);
 

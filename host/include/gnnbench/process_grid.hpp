@@ -12,7 +12,9 @@ namespace gnnbench {
 
 // {0 … n−1} cut into `blocks` runs as equal as possible: the first n mod blocks of them are one longer. Block i is
 // {block_begin(n, blocks, i) … block_begin(n, blocks, i + 1) − 1}; blocks beyond n are empty.
-constexpr std::int64_t block_size(std::int64_t n, int blocks, int i) { return n / blocks + (i < n % blocks ? 1 : 0); }
+constexpr std::int64_t block_size(std::int64_t n, int blocks, int i) {
+    return n / blocks + (i < n % blocks ? 1 : 0);
+}
 constexpr std::int64_t block_begin(std::int64_t n, int blocks, int i) {
     return n / blocks * i + (i < n % blocks ? i : n % blocks);
 }
@@ -31,8 +33,8 @@ struct GridPlace {
     bool operator==(const GridPlace&) const = default;
 };
 
-/// Ranks {0 … X·Y·Z − 1} on an X × Y × Z grid, z running fastest: rank (x, y, z) = (x·Y + y)·Z + z. Pure numbers, so
-/// that volumes can be stated for any rank without one.
+/// Ranks {0 … X·Y·Z − 1} on an X × Y × Z grid, z running fastest: rank (x, y, z) = (x·Y + y)·Z + z. Pure numbers,
+/// so that volumes can be stated for any rank without one.
 struct GridShape {
     std::array<int, 3> extents{1, 1, 1};
 

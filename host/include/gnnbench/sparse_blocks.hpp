@@ -23,8 +23,8 @@ struct PartRange {
 
 /// Block k [rows.size × size(panels[k])] of Â or Âᵀ has the rows of `rows`, by position, and the columns of part
 /// panels[k]. Panels ascend.
-std::vector<Csr> sparse_blocks(const Adjacency& a, const IndexMap& index, PartRange rows, std::span<const Part> panels,
-                               Direction d);
+std::vector<Csr> sparse_blocks(const Adjacency& a, const IndexMap& index, PartRange rows,
+                               std::span<const Part> panels, Direction d);
 /// Their nonzeros, without making them.
 std::vector<std::int64_t> block_nonzeros(const Adjacency& a, const IndexMap& index, PartRange rows,
                                          std::span<const Part> panels, Direction d);
@@ -33,8 +33,9 @@ std::vector<std::int64_t> block_nonzeros(const Adjacency& a, const IndexMap& ind
 class PanelBlocks {
 public:
     virtual ~PanelBlocks();
-    /// c [rows × w] ← Â_k b, or Âᵀ_k b, b [size(panels[k]) × w]; added to c where `add` is set. False, and c untouched,
-    /// where the block has no nonzero. Collective over the line that the blocks travel along, if they do.
+    /// c [rows × w] ← Â_k b, or Âᵀ_k b, b [size(panels[k]) × w]; added to c where `add` is set. False, and c
+    /// untouched, where the block has no nonzero. Collective over the line that the blocks travel along, if they
+    /// do.
     virtual bool multiply(Direction d, int k, ConstMatrixView b, MatrixView c, bool add) = 0;
     virtual std::string notes() const = 0;
 };
@@ -49,7 +50,9 @@ std::unique_ptr<PanelBlocks> keep_blocks(const Adjacency& a, const IndexMap& ind
 std::unique_ptr<PanelBlocks> send_blocks(const Adjacency& a, const IndexMap& index, PartRange rows,
                                          std::span<const Part> panels, Kernel& kernel, Communicator& line);
 
-/// What multiplying by every block once sends and receives, given block_nonzeros; `rank` is this one's in the line.
-void state_sent_blocks(VolumeStatement& v, std::int64_t rows, std::span<const std::int64_t> nonzeros, int ranks, int rank);
+/// What multiplying by every block once sends and receives, given block_nonzeros; `rank` is this one's in the
+/// line.
+void state_sent_blocks(VolumeStatement& v, std::int64_t rows, std::span<const std::int64_t> nonzeros, int ranks,
+                       int rank);
 
 }  // namespace gnnbench

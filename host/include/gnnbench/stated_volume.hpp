@@ -5,8 +5,8 @@
 
 namespace gnnbench {
 
-/// Adds up one rank's stated volume operation by operation, each by the rule that Communicator counts it with. Sizes
-/// are in elements of dense values unless said otherwise; one rank alone and empty operations state nothing.
+/// Adds up one rank's stated volume operation by operation, each by the rule that Communicator counts it with.
+/// Sizes are in elements of dense values unless said otherwise; one rank alone and empty operations state nothing.
 class VolumeStatement {
 public:
     explicit VolumeStatement(std::int64_t element_bytes) : element_bytes_(element_bytes) {}

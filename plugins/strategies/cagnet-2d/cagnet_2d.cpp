@@ -1,6 +1,6 @@
 // CAGNET, the 2D algorithm: SUMMA on a grid of ranks, sparse for Â's products and dense for those with W.
-// A. Tripathy, K. Yelick, A. Buluç, "Reducing Communication in Graph Neural Network Training", SC 2020, the section
-// "Block 2D". Equation numbers are README.md's; the paper's Aᵀ is Â here, rows being destinations.
+// A. Tripathy, K. Yelick, A. Buluç, "Reducing Communication in Graph Neural Network Training", SC 2020, the
+// section "Block 2D". Equation numbers are README.md's; the paper's Aᵀ is Â here, rows being destinations.
 //
 //   R × C              the grid; rank (x, y) stands in grid row x and grid column y
 //   H_xy [n_x × f_y]   block of H: rows of grid row x, columns block y of f's C even blocks; so too T, Z, G, U
@@ -37,7 +37,8 @@ public:
         const int r = at_.extent(Axis::x);
         std::int64_t widest = 0, largest = 0;
         for (int l = 0; l < model.layers(); ++l) {
-            const std::int64_t f = model.widths[static_cast<std::size_t>(l)], g = model.widths[static_cast<std::size_t>(l) + 1];
+            const std::int64_t f = model.widths[static_cast<std::size_t>(l)],
+                               g = model.widths[static_cast<std::size_t>(l) + 1];
             widest = std::max(widest, block_size(f, r, at_.at(Axis::x)));
             largest = std::max(largest, f * g);
         }
@@ -85,7 +86,8 @@ private:
             kernel_.wait(StreamRole::compute, grid_.world().exchange({}, {}));
             return h_xy;
         }
-        const MatrixView h_yx = transposed_.view().reshaped(at_.index.size(y), block_size(f, at_.extent(Axis::x), x));
+        const MatrixView h_yx =
+            transposed_.view().reshaped(at_.index.size(y), block_size(f, at_.extent(Axis::x), x));
         const int peer = at_.shape.rank({{y, x, 0}});
         const RowMessage out[] = {{peer, h_xy}}, in[] = {{peer, h_yx}};
         kernel_.wait(StreamRole::compute, grid_.world().exchange(out, in));
@@ -117,9 +119,11 @@ private:
         const auto for_each_tile = [&](auto&& visit) {
             std::int64_t from = 0;
             for (int rank = 0; rank < ranks; ++rank) {
-                const std::int64_t rows = block_size(dw.rows, r, rank / r), cols = block_size(dw.cols, r, rank % r);
+                const std::int64_t rows = block_size(dw.rows, r, rank / r),
+                                   cols = block_size(dw.cols, r, rank % r);
                 visit(rank, all.rows_from(from, rows * cols).reshaped(rows, cols),
-                      dw.rows_from(block_begin(dw.rows, r, rank / r), rows).cols_from(block_begin(dw.cols, r, rank % r), cols));
+                      dw.rows_from(block_begin(dw.rows, r, rank / r), rows)
+                          .cols_from(block_begin(dw.cols, r, rank % r), cols));
                 from += rows * cols;
             }
         };
@@ -152,8 +156,10 @@ public:
             return fmt::format("grid_rows must divide the number of ranks; {} given for {} ranks", rows, s.ranks);
         const GridShape shape = grid(s.ranks, s.params);
         if (s.params.choice("weight_gradient") == "summa" && shape.extent(Axis::x) != shape.extent(Axis::y))
-            return fmt::format("weight_gradient summa transposes H block by block, so it needs a square grid; {} ranks "
-                               "make {}: use weight_gradient rows (or auto)", s.ranks, shape.text());
+            return fmt::format(
+                "weight_gradient summa transposes H block by block, so it needs a square grid; {} ranks "
+                "make {}: use weight_gradient rows (or auto)",
+                s.ranks, shape.text());
         return grid_why_unsupported(s);
     }
 
@@ -214,9 +220,11 @@ constexpr ParamDecl parameters[] = {
     {"grid_rows", ParamType::integer, "0", 0, 1 << 20, nullptr,
      "rows of the grid of ranks; 0: the most nearly square grid, with at least as many rows as columns"},
     {"travel", ParamType::boolean, "false", 0, 0, nullptr,
-     "blocks of A have one owner and are broadcast at each product, as released; off: each rank keeps what it multiplies"},
+     "blocks of A have one owner and are broadcast at each product, as released; off: each rank keeps what it "
+     "multiplies"},
     {"weight_gradient", ParamType::choice, "auto", 0, 0, "auto|summa|rows",
-     "summa: dW as dense SUMMA of the transposed H, as in the paper, on square grids; rows: by sums over grid rows, whose "
+     "summa: dW as dense SUMMA of the transposed H, as in the paper, on square grids; rows: by sums over grid "
+     "rows, whose "
      "bytes do not grow with the graph; auto: summa where the grid is square"},
 };
 
@@ -224,4 +232,5 @@ constexpr ParamDecl parameters[] = {
 }  // namespace gnnbench
 
 GNNBENCH_PLUGIN(strategy, gnnbench::Cagnet2d, "cagnet-2d", "1.0.0",
-                "CAGNET 2D: SUMMA on a grid of ranks, features cut by columns (Tripathy et al., SC 2020)", gnnbench::parameters)
+                "CAGNET 2D: SUMMA on a grid of ranks, features cut by columns (Tripathy et al., SC 2020)",
+                gnnbench::parameters)

@@ -1,9 +1,9 @@
 // CAGNET, the 3D algorithm: split-3D products, 2D SUMMA in each of q layers of a cube and a sum over the fibres.
-// A. Tripathy, K. Yelick, A. Buluç, "Reducing Communication in Graph Neural Network Training", SC 2020, the section
-// "Block 3D". Equation numbers are README.md's; the paper's Aᵀ is Â here, rows being destinations.
+// A. Tripathy, K. Yelick, A. Buluç, "Reducing Communication in Graph Neural Network Training", SC 2020, the
+// section "Block 3D". Equation numbers are README.md's; the paper's Aᵀ is Â here, rows being destinations.
 //
-//   q × q × q            the cube; rank (x, y, z): grid row x and column y of layer z; a fibre is all z of one (x, y)
-//   H_xyz [n_xz × f_y]   block of H: part z of grid row x's vertices, block y of f's columns; so too T, Z, G, U
+//   q × q × q            the cube; rank (x, y, z): grid row x and column y of layer z; a fibre is all z of one (x,
+//   y) H_xyz [n_xz × f_y]   block of H: part z of grid row x's vertices, block y of f's columns; so too T, Z, G, U
 //   Â_xkz [n_x × n_kz]   block of Â in layer z: all vertices of grid row x, the vertices (k, z) as columns
 //   W     [f × g]        on every rank; W_ky: rows of block k, columns of block y
 #include <algorithm>
@@ -19,10 +19,7 @@ namespace {
 class Split3d final : public GridProducts {
 public:
     Split3d(const Adjacency& a, GridRank rank, bool travel, std::int64_t widest)
-        : rank_(rank),
-          at_(rank.layout),
-          blocks_(make_panel_blocks(travel, a, rank)),
-          broadcasts_(rank, widest) {
+        : rank_(rank), at_(rank.layout), blocks_(make_panel_blocks(travel, a, rank)), broadcasts_(rank, widest) {
         for (int z = 0; z < at_.extent(Axis::z); ++z)
             fibre_rows_.push_back(at_.row_parts(at_.at(Axis::x), z).size(at_.index));
         if (at_.extent(Axis::z) > 1) partial_ = rank.kernel.matrix(at_.line_rows(), at_.columns(widest));
@@ -73,7 +70,9 @@ public:
     }
 
     /// One part for each grid row and layer: part x·q + z.
-    PartitionNeed partition_need(const Setting& s) const override { return {.parts = side(s.ranks) * side(s.ranks)}; }
+    PartitionNeed partition_need(const Setting& s) const override {
+        return {.parts = side(s.ranks) * side(s.ranks)};
+    }
 
     Volume stated_volume(const Problem& p, int rank, std::int64_t element_bytes) const override {
         const GridShape shape = cube(p.ranks);
@@ -104,7 +103,8 @@ private:
 
 constexpr ParamDecl parameters[] = {
     {"travel", ParamType::boolean, "false", 0, 0, nullptr,
-     "blocks of A have one owner and are broadcast at each product, as released; off: each rank keeps what it multiplies"},
+     "blocks of A have one owner and are broadcast at each product, as released; off: each rank keeps what it "
+     "multiplies"},
 };
 
 }  // namespace
