@@ -231,7 +231,8 @@ private:
     /// One optimizer step on X; every rank trains the rows it owns.
     void step_input(std::int64_t epoch) {
         if (const DropoutMask m = mask(0, Pass::training, epoch); m.active())
-            kernel_.apply_backward({.dropout = m, .row_ids = vertices_.ids.data()}, dropped_input_, input_gradient_, input_gradient_);
+            kernel_.apply_backward({.dropout = m, .row_ids = vertices_.ids.data()}, dropped_input_, input_gradient_,
+                                   input_gradient_);
         const ParameterSlot slot{.weight = input_.view().data,
                                  .gradient = input_gradient_.view().data,
                                  .first_moment = input_moments_[0].view().data,

@@ -31,7 +31,8 @@ VertexOrders permuted_orders(const IndexMap& given, Permutation permutation, std
     }
     VertexOrders orders;
     orders.rows = permutation == Permutation::original ? position : shuffled(position, seed, row_salt);
-    orders.columns = permutation == Permutation::separate ? shuffled(std::move(position), seed, column_salt) : orders.rows;
+    orders.columns =
+        permutation == Permutation::separate ? shuffled(std::move(position), seed, column_salt) : orders.rows;
     return orders;
 }
 
@@ -50,9 +51,10 @@ ShardBalance shard_balance(const Adjacency& a, const VertexOrders& orders, Part 
     b.column_blocks = column_blocks;
     b.nonzeros.resize(static_cast<std::size_t>(row_blocks) * static_cast<std::size_t>(column_blocks));
     for (std::int64_t v = 0; v < n; ++v) {
-        const std::int64_t first = std::int64_t{block_of(n, row_blocks, orders.rows[static_cast<std::size_t>(v)])} * column_blocks;
+        const std::int64_t row_block = block_of(n, row_blocks, orders.rows[static_cast<std::size_t>(v)]);
         a.row(v, [&](std::int64_t j, double) {
-            ++b.nonzeros[static_cast<std::size_t>(first + block_of(n, column_blocks, orders.columns[static_cast<std::size_t>(j)]))];
+            const int column_block = block_of(n, column_blocks, orders.columns[static_cast<std::size_t>(j)]);
+            ++b.nonzeros[static_cast<std::size_t>(row_block * column_blocks + column_block)];
         });
     }
     b.largest = b.nonzeros.empty() ? 0 : *std::max_element(b.nonzeros.begin(), b.nonzeros.end());

@@ -2,6 +2,8 @@
 // against the closed formulas where sizes divide.
 #include <catch2/catch.hpp>
 
+#include <gnnbench/process_grid.hpp>
+
 #include "contract/strategy_case.hpp"
 
 using namespace gnnbench;
@@ -26,7 +28,8 @@ std::vector<std::array<int, 3>> grids(int ranks) {
 }
 
 std::map<std::string, std::string> sizes(const std::array<int, 3>& g) {
-    return {{"grid", "given"}, {"x", std::to_string(g[0])}, {"y", std::to_string(g[1])}, {"z", std::to_string(g[2])}};
+    return {
+        {"grid", "given"}, {"x", std::to_string(g[0])}, {"y", std::to_string(g[1])}, {"z", std::to_string(g[2])}};
 }
 
 std::vector<ModelVariant> models() {
@@ -37,7 +40,9 @@ std::vector<ModelVariant> models() {
     return {deep, dropped};
 }
 
-Traffic of(const Volume& v, CommOp op) { return v.contains({op, Content::payload}) ? v.at({op, Content::payload}) : Traffic{}; }
+Traffic of(const Volume& v, CommOp op) {
+    return v.contains({op, Content::payload}) ? v.at({op, Content::payload}) : Traffic{};
+}
 
 }  // namespace
 
@@ -46,6 +51,8 @@ TEST_CASE("plexus-3d is exact on every grid, whatever its parameters") {
         {{"permutation", "double"}},
         {{"permutation", "single"}, {"blocks", "3"}, {"gemm_tuning", "true"}},
         {{"permutation", "none"}, {"blocks", "2"}, {"trainable_features", "true"}},
+        {{"permutation", "double"}, {"sparse_all_reduce", "true"}, {"trainable_features", "true"}},
+        {{"permutation", "none"}, {"sparse_all_reduce", "true"}, {"blocks", "3"}},
         {{"permutation", "double"}, {"blocks", "50"}, {"gemm_tuning", "true"}, {"trainable_features", "true"}},
     };
     const auto graph = graphs::directed_random(40, 200, true);
@@ -55,9 +62,10 @@ TEST_CASE("plexus-3d is exact on every grid, whatever its parameters") {
             change.merge(sizes(grid));
             for (const auto& [key, value] : change) text += key + "=" + value + " ";
             for (const ModelVariant& v : models()) {
-                const Outcome o = run({"plexus-3d", with(change), text}, "random", {"reference", DType::f64}, v, graph);
-                INFO(text << ", model " << v.name << ": loss error " << o.agreement.loss_error << ", gradient error "
-                          << o.agreement.gradient_error << " at " << o.agreement.worst);
+                const Outcome o =
+                    run({"plexus-3d", with(change), text}, "random", {"reference", DType::f64}, v, graph);
+                INFO(text << ", model " << v.name << ": loss error " << o.agreement.loss_error
+                          << ", gradient error " << o.agreement.gradient_error << " at " << o.agreement.worst);
                 REQUIRE(o.skipped == "");
                 CHECK(o.agreement.holds());
                 CHECK(o.volume_difference == "");
@@ -74,11 +82,14 @@ TEST_CASE("plexus-3d states the closed formulas where everything divides") {
     v.model.bias = false;
     const ModelSpec model = v.complete_model();
     const TrainSpec train = v.complete_train();
-    const Partition parts{.parts = 24, .part_of = [] {
-                              std::vector<Part> p;
-                              for (Part i = 0; i < 24; ++i) p.push_back(i);
-                              return p;
-                          }(), .column_part_of = {}};
+    const Partition parts{.parts = 24,
+                          .part_of =
+                              [] {
+                                  std::vector<Part> p;
+                                  for (Part i = 0; i < 24; ++i) p.push_back(i);
+                                  return p;
+                              }(),
+                          .column_part_of = {}};
     const IndexMap index(parts);
     const DatasetView data = owned.view();
     const auto strategy = catalog().strategy("plexus-3d");
@@ -87,14 +98,16 @@ TEST_CASE("plexus-3d states the closed formulas where everything divides") {
         const Params params = with(change);
         const Problem problem{data, index, parts, model, train, params, nullptr, 24};
         for (int r = 1; r < 24; ++r)
-            CHECK(payload_total(strategy->stated_volume(problem, r, 4)) == payload_total(strategy->stated_volume(problem, 0, 4)));
+            CHECK(payload_total(strategy->stated_volume(problem, r, 4)) ==
+                  payload_total(strategy->stated_volume(problem, 0, 4)));
         return strategy->stated_volume(problem, 0, 4);
     };
     const auto ar = [](std::int64_t elements, std::int64_t k) { return 4 * (elements + (k - 2) * elements / k); };
     const std::int64_t X = 2, Y = 3, Z = 4, N = 24, f = 24, g = 36, c = 12;
     // Layer 0 (o, i, d) = (X, Y, Z), layer 1 (Z, X, Y).
     const std::int64_t loss = 2 * ar(N / Y, Z);
-    const std::int64_t forward = ar(N * f / (Z * Y), X) + ar(N * g / (Z * X), Y) + ar(N * g / (Y * X), Z) + ar(N * c / (Y * Z), X);
+    const std::int64_t forward =
+        ar(N * f / (Z * Y), X) + ar(N * g / (Z * X), Y) + ar(N * g / (Y * X), Z) + ar(N * c / (Y * Z), X);
     const std::int64_t layer_1 = ar(N * g / (Y * X), Z) + ar(N * g / (Z * X), Y);  // dH, then dF
     const std::int64_t w_0 = 4 * f * g / (Y * X) * (Z - 1) / Z, w_1 = 4 * g * c / (X * Z) * (Y - 1) / Y;
     const std::int64_t features = 4 * N * f / (X * Y) * (Z - 1) / Z;
@@ -108,6 +121,54 @@ TEST_CASE("plexus-3d states the closed formulas where everything divides") {
     CHECK(of(trained, CommOp::all_reduce).received_bytes == loss + forward + layer_1 + ar(N * f / (Z * Y), X));
     CHECK(of(trained, CommOp::all_gather).received_bytes == features + 2 * w_0 + 2 * w_1);
     CHECK(of(trained, CommOp::reduce_scatter).received_bytes == w_0 + w_1 + features);
+}
+
+TEST_CASE(
+    "plexus-3d's sparse all-reduce never states more bytes than the dense one, and as many where all rows are "
+    "needed") {
+    const ModelVariant v{.name = "default", .widths = {9, 6, 7, 3}};
+    const ModelSpec model = v.complete_model();
+    const TrainSpec train = v.complete_train();
+    const Partition parts{.parts = 1, .part_of = std::vector<Part>(24), .column_part_of = {}};
+    const IndexMap index(parts);
+    const auto strategy = catalog().strategy("plexus-3d");
+    const auto total = [&](const graphs::NamedGraph& graph, std::map<std::string, std::string> change) {
+        const OwnedDataset owned = dress(graph, 9, 3);
+        const DatasetView data = owned.view();
+        change.merge(sizes({2, 3, 4}));
+        const Params params = with(change);
+        const Problem problem{data, index, parts, model, train, params, nullptr, 24};
+        Traffic sum;
+        for (int r = 0; r < 24; ++r) sum += payload_total(strategy->stated_volume(problem, r, 4));
+        CHECK(sum.sent_bytes == sum.received_bytes);
+        return sum.received_bytes;
+    };
+    graphs::Entries every;
+    for (std::int32_t u = 0; u < 24; ++u)
+        for (std::int32_t w = 0; w < 24; ++w) every.emplace_back(u, w);
+    const auto complete = graphs::from_entries("complete", 24, every);
+    CHECK(total(complete, {{"sparse_all_reduce", "true"}}) == total(complete, {}));
+    // Only the diagonal, in the same order for rows and columns: rank r needs of layer l's F the rows with r's own
+    // ids.
+    const auto lone = graphs::without_edges(24);
+    const std::int64_t dense = total(lone, {{"permutation", "none"}});
+    const std::int64_t sparse = total(lone, {{"permutation", "none"}, {"sparse_all_reduce", "true"}});
+    // Into layers 1 and 2, widths 6 and 7, along Y (3 ranks) and X (2 ranks); each has 24 rows over o, f over i.
+    // Dense less sparse is 2 (Σ rows outside the own block − Σ u): the shards (r, c) of d × o have a diagonal
+    // where row blocks r and column blocks c meet.
+    const auto saved = [](int d, int o, std::int64_t width) {
+        std::int64_t rows = 0;
+        for (int c = 0; c < o; ++c)
+            for (int r = 0; r < d; ++r)
+                for (std::int64_t at = block_begin(24, o, c); at < block_begin(24, o, c + 1); ++at) {
+                    const std::int64_t within = at - block_begin(24, o, c), n_o = block_size(24, o, c);
+                    const bool own = within >= block_begin(n_o, d, r) && within < block_begin(n_o, d, r + 1);
+                    const bool needed = at >= block_begin(24, d, r) && at < block_begin(24, d, r + 1);
+                    rows += !own && !needed;
+                }
+        return 2 * rows * width;  // the columns over i add up to the whole width
+    };
+    CHECK(dense - sparse == 4 * (saved(3, 4, 6) + saved(2, 3, 7)));
 }
 
 TEST_CASE("plexus-3d chooses the grid with the fewest stated bytes, and says why it cannot take one") {
@@ -135,7 +196,8 @@ TEST_CASE("plexus-3d chooses the grid with the fewest stated bytes, and says why
         const Params params = with(change);
         return strategy->why_unsupported({12, model, train, params});
     };
-    CHECK(why({{"grid", "given"}, {"x", "3"}}) == "grid: given needs x, y and z; one of them is 0 (chosen automatically)");
+    CHECK(why({{"grid", "given"}, {"x", "3"}}) ==
+          "grid: given needs x, y and z; one of them is 0 (chosen automatically)");
     CHECK(why({{"x", "5"}}) == "the grid's given sizes multiply to 5, which does not divide 12 ranks");
     CHECK(why(sizes({2, 2, 2})) == "the grid's given sizes multiply to 8, which is not 12 ranks");
     CHECK(why({{"x", "3"}, {"z", "2"}}) == "");

@@ -15,7 +15,8 @@ namespace gnnbench {
 /// The block of process_grid.hpp's even blocks that position ∈ {0 … n−1} lies in.
 constexpr int block_of(std::int64_t n, int blocks, std::int64_t position) {
     const std::int64_t longer = n / blocks + 1, in_longer = n % blocks * longer;
-    return static_cast<int>(position < in_longer ? position / longer : n % blocks + (position - in_longer) / (n / blocks));
+    return static_cast<int>(position < in_longer ? position / longer
+                                                 : n % blocks + (position - in_longer) / (n / blocks));
 }
 
 /// Rows and columns in the given order, both permuted alike, or each by a permutation of its own.

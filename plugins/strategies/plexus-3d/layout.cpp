@@ -17,7 +17,8 @@ Layout::Layout(const GridShape& grid, const ModelSpec& model, std::int64_t verti
     : grid_(grid), place_(grid.place(rank)), rank_(rank) {
     for (int l = 0; l < model.layers(); ++l) {
         const auto [o, i, d] = roles_of(l);
-        const auto f = model.widths[static_cast<std::size_t>(l)], g = model.widths[static_cast<std::size_t>(l) + 1];
+        const auto f = model.widths[static_cast<std::size_t>(l)],
+                   g = model.widths[static_cast<std::size_t>(l) + 1];
         layers_.push_back({.roles = {o, i, d},
                            .n_o = block_size(vertices, extent(o), at(o)),
                            .n_d = block_size(vertices, extent(d), at(d)),
@@ -39,16 +40,20 @@ Options read_options(const Params& p) {
             .permutation_seed = p.integer("permutation_seed"),
             .blocks = static_cast<int>(p.integer("blocks")),
             .tune = p.boolean("gemm_tuning"),
-            .trainable = trains_features(p)};
+            .trainable = trains_features(p),
+            .sparse = p.boolean("sparse_all_reduce")};
 }
 
 VertexBlocks::VertexBlocks(const Problem& problem, const Layout& layout, const Options& o)
     : separate_(o.permutation == Permutation::separate) {
-    const std::uint64_t seed = o.permutation_seed < 0 ? problem.train.seed : static_cast<std::uint64_t>(o.permutation_seed);
+    const std::uint64_t seed =
+        o.permutation_seed < 0 ? problem.train.seed : static_cast<std::uint64_t>(o.permutation_seed);
     const VertexOrders orders = permuted_orders(problem.index, o.permutation, seed);
-    for (const Axis a : {Axis::x, Axis::y, Axis::z}) maps_.push_back(even_index_map(orders.rows, layout.extent(a)));
+    for (const Axis a : {Axis::x, Axis::y, Axis::z})
+        maps_.push_back(even_index_map(orders.rows, layout.extent(a)));
     if (!separate_) return;
-    for (const Axis a : {Axis::x, Axis::y, Axis::z}) maps_.push_back(even_index_map(orders.columns, layout.extent(a)));
+    for (const Axis a : {Axis::x, Axis::y, Axis::z})
+        maps_.push_back(even_index_map(orders.columns, layout.extent(a)));
 }
 
 }  // namespace gnnbench::plexus

@@ -11,8 +11,8 @@
 /// Which block of which matrix a rank holds (sections 3.1 and 3.2).
 namespace gnnbench::plexus {
 
-// G = X · Y · Z ranks. Neighbours along Y are neighbours in rank, then along X, then along Z, so that Y's groups are the
-// first to lie within a node (section 4.2): the grid's own axes run z fastest.
+// G = X · Y · Z ranks. Neighbours along Y are neighbours in rank, then along X, then along Z, so that Y's groups
+// are the first to lie within a node (section 4.2): the grid's own axes run z fastest.
 inline constexpr Axis X = Axis::y, Y = Axis::z, Z = Axis::x;
 constexpr GridShape grid_of(int x, int y, int z) { return {{z, x, y}}; }
 std::string text(const GridShape& grid);  ///< "2 x 2 x 1": X, Y, Z
@@ -50,7 +50,9 @@ public:
     int layers() const { return static_cast<int>(layers_.size()); }
     const LayerShape& layer(int l) const { return layers_[static_cast<std::size_t>(l)]; }
     /// Layer 0's F is cut further by rows, each layer's W and bias by elements: how many, by coordinate along d.
-    std::vector<std::int64_t> feature_counts() const { return block_sizes(layer(0).n_o, extent(layer(0).roles.d)); }
+    std::vector<std::int64_t> feature_counts() const {
+        return block_sizes(layer(0).n_o, extent(layer(0).roles.d));
+    }
     std::vector<std::int64_t> parameter_counts(int l) const {
         return block_sizes(layer(l).parameters(), extent(layer(l).roles.d));
     }
@@ -74,18 +76,20 @@ struct Options {
     int blocks = 1;
     bool tune = false;
     bool trainable = false;
+    bool sparse = false;
 };
 Options read_options(const Params& params);
 
-/// [Sec 5.1] Rows and columns of A that layer l sees, by axis: the index map over d holds its rows, that over o its columns.
-/// Even layers multiply by P_r A P_cᵀ, odd ones by P_c A P_rᵀ, so that one's rows are the next one's columns.
+/// [Sec 5.1] Rows and columns of A that layer l sees, by axis: the index map over d has its rows, that over o its
+/// columns. Even layers multiply by P_r A P_cᵀ, odd ones by P_c A P_rᵀ, so that one's rows are the next one's
+/// columns.
 class VertexBlocks {
 public:
     VertexBlocks(const Problem& problem, const Layout& layout, const Options& options);
     const IndexMap& rows(int l) const { return map(roles_of(l).d, l % 2 == 0); }
     const IndexMap& columns(int l) const { return map(roles_of(l).o, l % 2 == 1); }
-    /// Rows and columns are permuted apart, so odd layers need shards of their own.
-    bool separate() const { return separate_; }
+    /// Which of the three shards of A layer l multiplies by; of six, where rows and columns are permuted apart.
+    int shard(int l) const { return l % 3 + (separate_ ? 3 * (l % 2) : 0); }
 
 private:
     const IndexMap& map(Axis a, bool by_rows) const {

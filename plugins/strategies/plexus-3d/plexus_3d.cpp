@@ -1,11 +1,13 @@
 // Plexus: three-dimensional tensor-parallel full-graph training.
-// A. K. Ranjan, "Scaling Parallel Full-graph GNN Training to Thousands of GPUs", M.S. thesis, University of Maryland,
-// 2025, Algorithm 1 and sections 3 and 5.
+// A. K. Ranjan, "Scaling Parallel Full-graph GNN Training to Thousands of GPUs", M.S. thesis, University of
+// Maryland, 2025, Algorithm 1 and sections 3 and 5.
 //
-//   X × Y × Z  the grid. The comments name the axes of layer 0; later layers cycle them (roles o, i, d in layout.hpp)
-//   A [n_Z × n_X]    shard of Â, replicated along Y. Three shards serve all layers, six with double permutation
-//   F [n_X × f_Y]    the layer's input;   H [n_Z × f_Y] = A F;   Q [n_Z × g_X] = H W
-//   W [f_Y × g_X]    cut further along Z, as layer 0's F is
+//   X × Y × Z      the grid. Comments name the axes of layer 0; later layers cycle them (layout.hpp's roles)
+//   A [n_Z × n_X]  shard of Â, replicated along Y. Three shards serve all layers, six with double permutation
+//   F [n_X × f_Y]  the layer's input
+//   H [n_Z × f_Y]  = A F
+//   Q [n_Z × g_X]  = H W
+//   W [f_Y × g_X]  cut further along Z, as layer 0's F is
 #include <fmt/format.h>
 
 #include <gnnbench/trained_features.hpp>
@@ -18,14 +20,14 @@ namespace {
 class PlexusTrainer final : public Trainer, private ShardedState {
 public:
     PlexusTrainer(const Problem& problem, Rank rank, const Layout& layout, const VertexBlocks& vertices,
-                  const Options& options, const EpochKind& kind)
-        : ShardedState(problem, rank, layout, vertices, options, kind) {
+                  const SparsePlan& sparse, const Options& options, const EpochKind& kind)
+        : ShardedState(problem, rank, layout, vertices, sparse, options, kind) {
         const auto own = vertices.rows(last()).owned(layout.at(layout.layer(last()).roles.d));
         rows_.assign(own.begin(), own.end());
         if (!kind.aggregated_input) return;
         aggregate_input(Pass::evaluation, 0);
         data_.features = Matrix();
-        adjacency_.drop_layer_0(layout.layers());
+        adjacency_.drop_layer_0();
     }
 
     double train_epoch(std::int64_t epoch) override {
@@ -35,7 +37,9 @@ public:
         parameters_.step(feature_slots());
         return loss_.value();
     }
-    Accuracy evaluate() override { return loss_.accuracy(forward(Pass::evaluation, 0), data_.outputs.loss_input()); }
+    Accuracy evaluate() override {
+        return loss_.accuracy(forward(Pass::evaluation, 0), data_.outputs.loss_input());
+    }
     ModelWeights weights() override { return parameters_.weights(grid_.world()); }
     ModelWeights gradients() override { return parameters_.gradients(grid_.world()); }
 
@@ -58,37 +62,66 @@ private:
         return q(last());
     }
 
-    /// [Alg 1] FORWARD. Layers after the first have no line 2: their F is whole where the last one left it. [Sec 3.2]
+    /// [Alg 1] FORWARD. Layers after the first have no line 2: their F is whole where the last one left it.
+    /// [Sec 3.2]
     void forward_layer(int l, Pass pass, std::int64_t epoch) {
         const auto [o, i, d] = layout_.layer(l).roles;
-        // [Alg 1:2] [Alg 1:3] [Alg 1:4]
+        // [Alg 1, line 2] [Alg 1, line 3] [Alg 1, line 4]
         if (l > 0)
-            aggregate(Direction::forward, l, q(l - 1), h(l), &along(o));
+            aggregate(Direction::forward, l, f(l), h(l), &along(o));
         else if (!kind_.aggregated_input)
             aggregate_input(pass, epoch);
-        // [Alg 1:5] All-gather W across Z
+        // [Alg 1, line 5] All-gather W across Z
         const Gathered w = gathered_weights(l);
         finish_reducing();
         wait(w.arrived);
-        // [Alg 1:6] [Eq 2.2] Q = SGEMM(H, W)
+        // [Alg 1, line 6] [Eq 2.2] Q = SGEMM(H, W)
         kernel_.gemm(Transpose::no, h(l), Transpose::no, w.weight, q(l));
-        // [Alg 1:7] All-reduce Q across Y
+        const void* bias = problem_.model.bias ? w.bias.data : nullptr;
+        if (l < last() && exchange(l + 1)) return spread(l, pass, epoch, bias);
+        // [Alg 1, line 7] All-reduce Q across Y
         wait(along(i).all_reduce(q(l)));
-        // [Alg 1:8] [Eq 2.3] F = σ(Q), in place
-        Epilogue e = epilogue(l, pass, epoch);
-        if (problem_.model.bias) e.bias = w.bias.data;
-        kernel_.apply(e, q(l));
+        // [Alg 1, line 8] [Eq 2.3] F = σ(Q), in place
+        activate(epilogue(l, pass, epoch), bias, q(l));
+    }
+    void activate(Epilogue e, const void* bias, MatrixView z) {
+        e.bias = bias;
+        kernel_.apply(e, z);
     }
 
-    /// Layer 0: [Alg 1:2] All-gather F across Z, then as every layer.
+    /// [Sec 8.1] In place of lines 7 and 8: Q's rows are reduced to their owners along Y, which apply σ and give
+    /// F's rows to the ranks whose shards of A need them.
+    void spread(int l, Pass pass, std::int64_t epoch, const void* bias) {
+        RowExchange& rows = *exchange(l + 1);
+        Communicator& line = along(layout_.layer(l).roles.i);
+        const MatrixView next = f(l + 1), own = rows.own(next);
+        wait(line.reduce_scatter(q(l), own, row_counts(l)));
+        activate(epilogue(l, pass, epoch, first_own_row(l)), bias, own);
+        rows.gather(next, line);
+    }
+
+    /// [Sec 8.1] Backward in place of line 18: dF's rows go back to their owners, which apply σ'; dQ is gathered
+    /// whole, because dW = Hᵀ dQ needs all its rows.
+    void collect(int l, std::int64_t epoch) {
+        RowExchange& rows = *exchange(l);
+        Communicator& line = along(layout_.layer(l).roles.d);
+        rows.reduce(panel(l), line);
+        // [Eq 2.4] dQ = dF ⊙ σ'(Q)
+        kernel_.apply_backward(epilogue(l - 1, Pass::training, epoch, first_own_row(l - 1)), rows.own(f(l)),
+                               rows.own(panel(l)), own_rows(l - 1));
+        wait(line.all_gather(q(l - 1), row_counts(l - 1)));
+    }
+
+    /// Layer 0: [Alg 1, line 2] All-gather F across Z, then as every layer.
     void aggregate_input(Pass pass, std::int64_t epoch) {
         const MatrixView f = gathered_features(pass, epoch);
         aggregate(Direction::forward, 0, f, h(0), &along(layout_.layer(0).roles.o));
         finish_reducing();
     }
 
-    /// [Alg 1:3] [Eq 2.1] H = SpMM(A, F) and [Alg 1:4] all-reduce H across X, or backward's lines 17 and 18: each row
-    /// block is reduced while the next is multiplied [Sec 5.2]. Without a line nothing is reduced.
+    /// [Alg 1, line 3] [Eq 2.1] H = SpMM(A, F) and [Alg 1, line 4] all-reduce H across X, or backward's lines 17
+    /// and 18: each row block is reduced while the next is multiplied [Sec 5.2]. Without a line nothing is
+    /// reduced.
     void aggregate(Direction direction, int l, MatrixView b, MatrixView c, Communicator* line) {
         std::int64_t first = 0;
         for (const auto& a : adjacency_.row_blocks(l, direction)) {
@@ -107,25 +140,27 @@ private:
     void backward_layer(int l, std::int64_t epoch) {
         const auto [o, i, d] = layout_.layer(l).roles;
         wait(scattered_);  // dW's buffer is free again
-        // [Alg 1:12] [Eq 2.5] dW = SGEMM(Hᵀ, dQ), in the order that is fastest [Sec 5.3]; the bias is one more row of W
+        // [Alg 1, line 12] [Eq 2.5] dW = SGEMM(Hᵀ, dQ), in the fastest order [Sec 5.3]; the bias is one more row
+        // of W
         const Gathered dw = weight_gradient(l);
         products_.multiply(l, h(l), q(l), dw.weight);
         if (problem_.model.bias) kernel_.column_sums(q(l), dw.bias);
-        // [Alg 1:13] Reduce-scatter dW across Z
+        // [Alg 1, line 13] Reduce-scatter dW across Z
         scattered_ = scatter_gradient(l);
         if (l == 0 && !kind_.trainable) return;  // F is fixed: nobody asks for dH
-        // [Alg 1:14] All-gather W across Z
+        // [Alg 1, line 14] All-gather W across Z
         const Gathered w = gathered_weights(l);
         wait(w.arrived);
-        // [Alg 1:15] [Eq 2.6] dH = SGEMM(dQ, Wᵀ), in H's place
+        // [Alg 1, line 15] [Eq 2.6] dH = SGEMM(dQ, Wᵀ), in H's place
         kernel_.gemm(Transpose::no, q(l), Transpose::yes, w.weight, h(l));
-        // [Alg 1:16] All-reduce dH across X
+        // [Alg 1, line 16] All-reduce dH across X
         wait(along(o).all_reduce(h(l)));
-        // [Alg 1:17] [Eq 2.7] dF = SpMM(Aᵀ, dH)
-        // [Alg 1:18] Reduce-scatter dF across Z in layer 0, all-reduce it in later ones [Sec 3.2]
-        aggregate(Direction::backward, l, h(l), panel(l), l > 0 ? &along(d) : nullptr);
+        // [Alg 1, line 17] [Eq 2.7] dF = SpMM(Aᵀ, dH)
+        // [Alg 1, line 18] Reduce-scatter dF across Z in layer 0, all-reduce it in later ones [Sec 3.2]
+        aggregate(Direction::backward, l, h(l), panel(l), l > 0 && !exchange(l) ? &along(d) : nullptr);
         finish_reducing();
         if (l == 0) return scatter_feature_gradient(epoch);
+        if (exchange(l)) return collect(l, epoch);
         // [Eq 2.4] dQ = dF ⊙ σ'(Q) of the layer below
         kernel_.apply_backward(epilogue(l - 1, Pass::training, epoch), q(l - 1), panel(l), q(l - 1));
     }
@@ -135,7 +170,8 @@ private:
         const Axis d = s.roles.d;
         wait(along(d).reduce_scatter(panel(0), feature_gradient_, block_sizes(s.n_o, layout_.extent(d))));
         const Epilogue dropped = input_dropout(Pass::training, epoch);
-        if (!dropped.empty()) kernel_.apply_backward(dropped, data_.features, feature_gradient_, feature_gradient_);
+        if (!dropped.empty())
+            kernel_.apply_backward(dropped, data_.features, feature_gradient_, feature_gradient_);
     }
 
     std::vector<GlobalId> rows_;   ///< of the last layer's output
@@ -159,9 +195,11 @@ public:
             return fmt::format("the grid's given sizes multiply to {}, which {} {} ranks", given,
                                complete ? "is not" : "does not divide", s.ranks);
         if (o.trainable && s.model.aggregate_input == AggregateInput::on)
-            return "aggregate_input needs layer 0's input to stay the same, and trainable_features changes it every epoch";
+            return "aggregate_input needs layer 0's input to stay the same, and trainable_features changes it "
+                   "every epoch";
         if (s.model.aggregate_input == AggregateInput::on && s.train.input_dropout > 0)
-            return "aggregate_input needs layer 0's input to stay the same, and input_dropout redraws it every epoch";
+            return "aggregate_input needs layer 0's input to stay the same, and input_dropout redraws it every "
+                   "epoch";
         return {};
     }
 
@@ -171,13 +209,18 @@ public:
     }
 
     Volume stated_volume(const Problem& p, int rank, std::int64_t element_bytes) const override {
-        return epoch_volume(layout(p, rank), kind(p), {}, element_bytes);
+        const Options o = read_options(p.params);
+        const Layout of_rank = layout(p, rank);
+        const SparsePlan sparse = plan(p, of_rank, VertexBlocks(p, of_rank, o), o);
+        return epoch_volume(of_rank, kind(p), sparse.traffic(of_rank.layers()), element_bytes);
     }
 
     std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override {
         const Options o = read_options(p.params);
         const Layout of_rank = layout(p, rank.world.rank());
-        return std::make_unique<PlexusTrainer>(p, rank, of_rank, VertexBlocks(p, of_rank, o), o, kind(p));
+        const VertexBlocks vertices(p, of_rank, o);
+        return std::make_unique<PlexusTrainer>(p, rank, of_rank, vertices, plan(p, of_rank, vertices, o), o,
+                                               kind(p));
     }
 
 private:
@@ -186,6 +229,11 @@ private:
         return {.aggregated_input = aggregates_input(*this, {p.ranks, p.model, p.train, p.params}),
                 .blocks = o.blocks,
                 .trainable = o.trainable};
+    }
+    SparsePlan plan(const Problem& p, const Layout& of_rank, const VertexBlocks& vertices,
+                    const Options& o) const {
+        if (!o.sparse) return {};
+        return SparsePlan(Adjacency(p.dataset.graph, p.model), vertices, of_rank);
     }
     Layout layout(const Problem& p, int rank) const {
         return Layout(choose_grid(p, read_options(p.params).size, kind(p)), p.model, p.index.vertices(), rank);
@@ -199,14 +247,19 @@ constexpr ParamDecl parameters[] = {
     {"y", ParamType::integer, "0", 0, 65536, nullptr, "ranks along Y; 0: chosen"},
     {"z", ParamType::integer, "0", 0, 65536, nullptr, "ranks along Z; 0: chosen"},
     {"permutation", ParamType::choice, "double", 0, 0, "double|single|none",
-     "rows and columns permuted differently, alternating by layer (section 5.1); alike; none: the partition's order"},
-    {"permutation_seed", ParamType::integer, "-1", -1, 0x1p53, nullptr, "seed of the permutations; -1: the cell's seed"},
+     "rows and columns permuted differently, alternating by layer (section 5.1); alike; none: the partition's "
+     "order"},
+    {"permutation_seed", ParamType::integer, "-1", -1, 0x1p53, nullptr,
+     "seed of the permutations; -1: the cell's seed"},
     {"blocks", ParamType::integer, "1", 1, 4096, nullptr,
      "row blocks of an aggregation, each all-reduced while the next is multiplied (section 5.2)"},
     {"gemm_tuning", ParamType::boolean, "false", 0, 0, nullptr,
      "time all orders and transposes of the dW product in the first epochs and keep the fastest (section 5.3)"},
     {gnnbench::trainable_features, ParamType::boolean, "false", 0, 0, nullptr,
      "train the input features along with the weights (section 3.1)"},
+    {"sparse_all_reduce", ParamType::boolean, "false", 0, 0, nullptr,
+     "between layers, send only the rows that the next layer's shard needs (section 8.1, the thesis' future "
+     "work)"},
 };
 
 }  // namespace

@@ -15,7 +15,7 @@ struct RankData {
     Array<std::int64_t> feature_ids;  ///< original ids of its rows; with input dropout only
     /// Original ids of the rows of each layer's output [n_d]; with dropout only, and none for the last layer.
     std::vector<Array<std::int64_t>> output_ids;
-    VertexData outputs;               ///< of the last layer's rows [n_d]
+    VertexData outputs;  ///< of the last layer's rows [n_d]
 };
 
 }  // namespace gnnbench::plexus

@@ -1,5 +1,6 @@
 #include "sharded_adjacency.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
@@ -10,7 +11,11 @@ Csr shard_of(const Adjacency& a, const VertexBlocks& vertices, const Layout& lay
     const Roles roles = layout.layer(l).roles;
     const IndexMap &rows = vertices.rows(l), &columns = vertices.columns(l);
     const Part row_block = layout.at(roles.d), column_block = layout.at(roles.o);
-    Csr shard{.rows = rows.size(row_block), .cols = columns.size(column_block), .indptr = {0}, .indices = {}, .values = {}};
+    Csr shard{.rows = rows.size(row_block),
+              .cols = columns.size(column_block),
+              .indptr = {0},
+              .indices = {},
+              .values = {}};
     // Local ids ascend with original ids, so rows come in order and columns of a row do too.
     for (const GlobalId v : rows.owned(row_block)) {
         a.row(value(v), [&](std::int64_t j, double w) {
@@ -33,7 +38,8 @@ Csr transposed(const Csr& a) {
     t.values.resize(a.values.size());
     std::vector<std::int64_t> next(t.indptr.begin(), t.indptr.end() - 1);
     for (std::int64_t r = 0; r < a.rows; ++r)
-        for (std::int64_t e = a.indptr[static_cast<std::size_t>(r)]; e < a.indptr[static_cast<std::size_t>(r) + 1]; ++e) {
+        for (std::int64_t e = a.indptr[static_cast<std::size_t>(r)]; e < a.indptr[static_cast<std::size_t>(r) + 1];
+             ++e) {
             const auto from = static_cast<std::size_t>(e);
             const auto to = static_cast<std::size_t>(next[static_cast<std::size_t>(a.indices[from])]++);
             t.indices[to] = static_cast<std::int32_t>(r);
@@ -63,24 +69,29 @@ PreparedRowBlocks prepare_row_blocks(const Csr& a, int blocks, Kernel& kernel) {
 
 }  // namespace
 
-ShardedAdjacency::ShardedAdjacency(const Adjacency& a, const VertexBlocks& vertices, const Layout& layout, int blocks,
-                                   bool trainable, Kernel& kernel)
-    : separate_(vertices.separate()) {
-    std::set<std::pair<int, int>> backward;
-    for (int l = trainable ? 0 : 1; l < layout.layers(); ++l) backward.insert(key(l));
+ShardedAdjacency::ShardedAdjacency(const Adjacency& a, const VertexBlocks& vertices, const Layout& layout,
+                                   const SparsePlan& sparse, const Options& options, Kernel& kernel) {
+    std::set<Key> backward;
     for (int l = 0; l < layout.layers(); ++l) {
-        if (shards_.contains(key(l))) continue;
-        const Csr shard = shard_of(a, vertices, layout, l);
-        Shard& s = shards_[key(l)];
-        s.forward = prepare_row_blocks(shard, blocks, kernel);
-        if (backward.contains(key(l))) s.backward = prepare_row_blocks(transposed(shard), blocks, kernel);
+        of_layer_.emplace_back(vertices.shard(l), sparse.input(l) != nullptr);
+        if (l > 0 || options.trainable) backward.insert(of_layer_.back());
+    }
+    for (int l = 0; l < layout.layers(); ++l) {
+        const Key key = of_layer_[static_cast<std::size_t>(l)];
+        if (shards_.contains(key)) continue;
+        Csr shard = shard_of(a, vertices, layout, l);
+        if (const SparseRows* rows = sparse.input(l)) {
+            for (std::int32_t& column : shard.indices) column = rows->compact[static_cast<std::size_t>(column)];
+            shard.cols = rows->rows();
+        }
+        Shard& s = shards_[key];
+        s.forward = prepare_row_blocks(shard, options.blocks, kernel);
+        if (backward.contains(key)) s.backward = prepare_row_blocks(transposed(shard), options.blocks, kernel);
     }
 }
 
-void ShardedAdjacency::drop_layer_0(int layers) {
-    for (int l = 1; l < layers; ++l)
-        if (key(l) == key(0)) return;
-    shards_.erase(key(0));
+void ShardedAdjacency::drop_layer_0() {
+    if (std::count(of_layer_.begin(), of_layer_.end(), of_layer_[0]) == 1) shards_.erase(of_layer_[0]);
 }
 
 std::string ShardedAdjacency::formats() const {

@@ -10,35 +10,36 @@
 #include <gnnbench/kernel.hpp>
 
 #include "layout.hpp"
+#include "sparse_rows.hpp"
 
 namespace gnnbench::plexus {
 
 using PreparedRowBlocks = std::vector<std::unique_ptr<PreparedMatrix>>;
 
-/// This rank's shards of A [n_d × n_o] and Aᵀ [n_o × n_d]: one for each of the three planes that layers cycle through,
-/// and twice as many where rows and columns are permuted apart (min(3, L), or min(6, L)). Each is cut in row blocks,
-/// whose products are reduced one while the next is computed (section 5.2).
+/// This rank's shards of A [n_d × n_o] and Aᵀ [n_o × n_d]: one for each of the three planes that layers cycle
+/// through, and twice as many where rows and columns are permuted apart (min(3, L), or min(6, L)). Each is cut in
+/// row blocks, whose products are reduced one while the next is computed (section 5.2).
 class ShardedAdjacency {
 public:
-    /// Layer 0 needs Aᵀ only where features are trained.
-    ShardedAdjacency(const Adjacency& a, const VertexBlocks& vertices, const Layout& layout, int blocks,
-                     bool trainable, Kernel& kernel);
+    /// Layer 0 needs Aᵀ only where features are trained. Shards that multiply a compact F have its columns only.
+    ShardedAdjacency(const Adjacency& a, const VertexBlocks& vertices, const Layout& layout,
+                     const SparsePlan& sparse, const Options& options, Kernel& kernel);
     std::span<const std::unique_ptr<PreparedMatrix>> row_blocks(int l, Direction d) const {
-        const Shard& s = shards_.at(key(l));
+        const Shard& s = shards_.at(of_layer_[static_cast<std::size_t>(l)]);
         return d == Direction::forward ? s.forward : s.backward;
     }
     /// Frees layer 0's shard unless another layer uses it: its aggregate is known.
-    void drop_layer_0(int layers);
+    void drop_layer_0();
     std::string formats() const;
 
 private:
     struct Shard {
         PreparedRowBlocks forward, backward;
     };
-    std::pair<int, int> key(int l) const { return {l % 3, separate_ ? l % 2 : 0}; }
+    using Key = std::pair<int, bool>;  ///< which shard, and whether for a compact F
 
-    bool separate_;
-    std::map<std::pair<int, int>, Shard> shards_;
+    std::vector<Key> of_layer_;
+    std::map<Key, Shard> shards_;
 };
 
 /// The shard of A that layer l multiplies by, on the host.

@@ -38,8 +38,8 @@ ShardedParameters::ShardedParameters(const Layout& layout, const ModelSpec& mode
         const auto f = model.widths[layer], g = model.widths[layer + 1];
         const auto check = [&](const HostMatrix& given, std::int64_t rows, const char* what) {
             if (given.rows != rows || given.cols != g)
-                throw DataError(fmt::format("initial {} of layer {} is {}x{}; the model needs {}x{}", what, l, given.rows,
-                                            given.cols, rows, g));
+                throw DataError(fmt::format("initial {} of layer {} is {}x{}; the model needs {}x{}", what, l,
+                                            given.rows, given.cols, rows, g));
         };
         check(whole.weight.at(layer), f, "weight");
         if (model.bias) check(whole.bias.at(layer), 1, "bias");
@@ -98,8 +98,7 @@ ModelWeights ShardedParameters::assembled(const Matrix& slab, Communicator& worl
     for (int r = 0; r < world.size(); ++r) {
         const Layout& of_rank = layouts.emplace_back(layout_.grid(), model_, 0, r);
         std::int64_t elements = 0;
-        for (int l = 0; l < of_rank.layers(); ++l)
-            elements += run_length(of_rank, l);
+        for (int l = 0; l < of_rank.layers(); ++l) elements += run_length(of_rank, l);
         rows.push_back(elements);
     }
     const std::int64_t before = std::reduce(rows.begin(), rows.begin() + world.rank());

@@ -9,12 +9,12 @@
 
 namespace gnnbench::plexus {
 
-/// Layer l's W [f_i × g_o] with the bias as its last row, cut in even runs of elements over the ranks along d; with
-/// gradients and optimizer state cut alike. The bias is the same on all ranks along i.
+/// Layer l's W [f_i × g_o] with the bias as its last row, cut in even runs of elements over the ranks along d;
+/// with gradients and optimizer state cut alike. The bias is the same on all ranks along i.
 class ShardedParameters {
 public:
-    ShardedParameters(const Layout& layout, const ModelSpec& model, const TrainSpec& train, const ModelWeights& initial,
-                      Kernel& kernel);
+    ShardedParameters(const Layout& layout, const ModelSpec& model, const TrainSpec& train,
+                      const ModelWeights& initial, Kernel& kernel);
 
     /// This rank's run of layer l, [elements × 1].
     MatrixView weight_shard(int l) const { return shard(weights_, l); }
@@ -37,9 +37,9 @@ private:
     ModelSpec model_;
     TrainSpec train_;
     Kernel& kernel_;
-    std::vector<std::int64_t> start_;                 ///< of each layer in a slab; length layers + 1
-    std::vector<std::vector<std::int64_t>> counts_;   ///< per layer
-    std::vector<std::int64_t> decayed_;               ///< per layer: leading elements of the run that belong to W
+    std::vector<std::int64_t> start_;                ///< of each layer in a slab; length layers + 1
+    std::vector<std::vector<std::int64_t>> counts_;  ///< per layer
+    std::vector<std::int64_t> decayed_;              ///< per layer: leading elements of the run that belong to W
     Matrix weights_, gradients_, first_moments_, second_moments_;
     std::int64_t step_ = 0;
 };

@@ -7,32 +7,35 @@
 namespace gnnbench::plexus {
 
 ShardedState::ShardedState(const Problem& problem, Rank rank, const Layout& layout, const VertexBlocks& vertices,
-                           const Options& options, const EpochKind& kind)
+                           const SparsePlan& sparse, const Options& options, const EpochKind& kind)
     : problem_(problem),
       layout_(layout),
       kind_(kind),
       kernel_(rank.kernel),
       grid_(rank.world, layout.grid()),
       data_(problem, vertices, layout, kernel_),
-      adjacency_(Adjacency(problem.dataset.graph, problem.model), vertices, layout, options.blocks, options.trainable,
-                 kernel_),
-      parameters_(layout_, problem.model, problem.train,
-                  problem.initial_weights ? *problem.initial_weights : initial_weights(problem.model, problem.train.seed),
-                  kernel_),
+      adjacency_(Adjacency(problem.dataset.graph, problem.model), vertices, layout, sparse, options, kernel_),
+      parameters_(
+          layout_, problem.model, problem.train,
+          problem.initial_weights ? *problem.initial_weights : initial_weights(problem.model, problem.train.seed),
+          kernel_),
       products_(layout, options.tune, kernel_),
       loss_(kernel_, grid_.along(layout.layer(last()).roles.o), grid_.plane(layout.layer(last()).roles.i),
             layout.layer(last()).n_d, problem.model.widths.back()) {
-    allocate();
+    allocate(sparse);
 }
 
-void ShardedState::allocate() {
+void ShardedState::allocate(const SparsePlan& sparse) {
     std::int64_t panel = 0, weights = 0;
     for (int l = 0; l <= last(); ++l) {
         const LayerShape& s = layout_.layer(l);
+        const SparseRows* rows = sparse.input(l);
+        exchanges_.push_back(rows ? std::make_unique<RowExchange>(*rows, s.f_i, kernel_) : nullptr);
+        compact_f_.push_back(rows ? kernel_.matrix(rows->rows(), s.f_i) : Matrix());
         h_.push_back(kernel_.matrix(s.n_d, s.f_i));
         q_.push_back(kernel_.matrix(s.n_d, s.g_o));
         const bool used_in_place = l == 0 && one_run(0) && problem_.train.input_dropout == 0 && !kind_.trainable;
-        if (!used_in_place) panel = std::max(panel, s.n_o * s.f_i);
+        if (!used_in_place) panel = std::max(panel, rows_of_f(l) * s.f_i);
         if (!one_run(l)) weights = std::max(weights, s.parameters());
     }
     panel_ = kernel_.matrix(panel, 1);
@@ -51,19 +54,27 @@ void ShardedState::allocate() {
 }
 
 DropoutMask ShardedState::mask(int layer, Pass pass, std::int64_t epoch, std::int64_t first_column) const {
-    if (pass == Pass::evaluation || layer > last()) return {};
-    return {.rate = layer == 0 ? problem_.train.input_dropout : problem_.train.dropout,
-            .seed = problem_.train.seed,
-            .layer = static_cast<std::uint32_t>(layer),
-            .epoch = static_cast<std::uint32_t>(epoch),
-            .first_column = static_cast<std::uint32_t>(first_column)};
+    if (pass == Pass::evaluation) return {};
+    DropoutMask m = input_mask(problem_.model, problem_.train, layer, epoch);
+    m.first_column = static_cast<std::uint32_t>(first_column);
+    return m;
 }
 
-Epilogue ShardedState::epilogue(int l, Pass pass, std::int64_t epoch) const {
+std::vector<std::int64_t> ShardedState::row_counts(int l) const {
+    return block_sizes(layout_.layer(l).n_d, layout_.extent(layout_.layer(l).roles.i));
+}
+
+std::int64_t ShardedState::first_own_row(int l) const {
+    const LayerShape& s = layout_.layer(l);
+    return block_begin(s.n_d, layout_.extent(s.roles.i), layout_.at(s.roles.i));
+}
+
+Epilogue ShardedState::epilogue(int l, Pass pass, std::int64_t epoch, std::int64_t first) const {
     if (l == last()) return {};
+    const std::int64_t* ids = data_.output_ids[static_cast<std::size_t>(l)].data();
     return {.activation = problem_.model.activation,
             .dropout = mask(l + 1, pass, epoch, layout_.layer(l).first_g),
-            .row_ids = data_.output_ids[static_cast<std::size_t>(l)].data()};
+            .row_ids = ids ? ids + first : nullptr};
 }
 
 Epilogue ShardedState::input_dropout(Pass pass, std::int64_t epoch) const {
@@ -75,7 +86,8 @@ MatrixView ShardedState::gathered_features(Pass pass, std::int64_t epoch) {
     const Axis d = s.roles.d;
     const Epilogue dropping = input_dropout(pass, epoch);
     if (one_run(0) && dropping.empty()) return data_.features;
-    const MatrixView mine = panel(0).rows_from(block_begin(s.n_o, layout_.extent(d), layout_.at(d)), data_.features.rows());
+    const MatrixView mine =
+        panel(0).rows_from(block_begin(s.n_o, layout_.extent(d), layout_.at(d)), data_.features.rows());
     if (dropping.empty())
         kernel_.copy(data_.features, mine);
     else
@@ -87,7 +99,9 @@ MatrixView ShardedState::gathered_features(Pass pass, std::int64_t epoch) {
 ShardedState::Gathered ShardedState::parts(int l, MatrixView column) const {
     const LayerShape& s = layout_.layer(l);
     const MatrixView all = column.reshaped(s.parameter_rows(), s.g_o);
-    return {.weight = all.rows_from(0, s.f_i), .bias = all.rows_from(s.f_i, s.parameter_rows() - s.f_i), .arrived = {}};
+    return {.weight = all.rows_from(0, s.f_i),
+            .bias = all.rows_from(s.f_i, s.parameter_rows() - s.f_i),
+            .arrived = {}};
 }
 
 ShardedState::Gathered ShardedState::gathered_weights(int l) {

@@ -9,6 +9,7 @@
 #include "rank_data.hpp"
 #include "sharded_adjacency.hpp"
 #include "sharded_parameters.hpp"
+#include "sparse_rows.hpp"
 #include "stated_volume.hpp"
 #include "tuned_product.hpp"
 
@@ -16,12 +17,15 @@ namespace gnnbench::plexus {
 
 /// What a trainer holds beside the algorithm: shards, buffers, and how a matrix is gathered into them.
 ///
-///   h(l)  [n_d × f_i]  H, then dH in its place           panel  [n_o × f_i] of the widest layer: layer 0's gathered F, then dF
-///   q(l)  [n_d × g_o]  Q, F of layer l + 1, then dQ       gathered, dw  W and bias of the largest layer, and their gradient
+///   h(l)   [n_d × f_i]  H, then dH in its place
+///   q(l)   [n_d × g_o]  Q, F of layer l + 1, then dQ
+///   f(l)                F of layer l ≥ 1: q(l − 1), or, where its rows come one by one, a compact matrix
+///   panel  [n_o × f_i]  of the widest layer: layer 0's gathered F, then dF of any
+///   gathered, dw        W and bias of the largest layer, and their gradient before it is reduced
 class ShardedState {
 public:
     ShardedState(const Problem& problem, Rank rank, const Layout& layout, const VertexBlocks& vertices,
-                 const Options& options, const EpochKind& kind);
+                 const SparsePlan& sparse, const Options& options, const EpochKind& kind);
 
 protected:
     enum class Pass { training, evaluation };
@@ -30,13 +34,21 @@ protected:
     Communicator& along(Axis a) { return grid_.along(a); }
     MatrixView h(int l) const { return h_[static_cast<std::size_t>(l)]; }
     MatrixView q(int l) const { return q_[static_cast<std::size_t>(l)]; }
-    MatrixView panel(int l) const { return panel_.view().reshaped(layout_.layer(l).n_o, layout_.layer(l).f_i); }
+    MatrixView f(int l) const { return exchange(l) ? compact_f_[static_cast<std::size_t>(l)].view() : q(l - 1); }
+    MatrixView panel(int l) const { return panel_.view().reshaped(rows_of_f(l), layout_.layer(l).f_i); }
+    /// The exchange of layer l's F; nullptr where it is whole.
+    RowExchange* exchange(int l) const { return exchanges_[static_cast<std::size_t>(l)].get(); }
+    /// The rows of q(l) that this rank owns of an even cut along the layer's i.
+    MatrixView own_rows(int l) const { return q(l).rows_from(first_own_row(l), row_counts(l)[own_place(l)]); }
+    std::int64_t first_own_row(int l) const;
+    std::vector<std::int64_t> row_counts(int l) const;
     void wait(const Event& e) { kernel_.wait(StreamRole::compute, e); }
 
-    /// Layer 0's F [n_o × f_i] from the shards along d, with its dropout. Where nothing is to be gathered or dropped,
-    /// the shard itself.
+    /// Layer 0's F [n_o × f_i] from the shards along d, with its dropout. Where nothing is to be gathered or
+    /// dropped, the shard itself.
     MatrixView gathered_features(Pass pass, std::int64_t epoch);
-    /// Layer l's W and bias from the runs along d; where there is but one, the run itself. Valid until the next call.
+    /// Layer l's W and bias from the runs along d; where there is but one, the run itself. Valid until the next
+    /// call.
     struct Gathered {
         MatrixView weight, bias;
         Event arrived;
@@ -47,8 +59,9 @@ protected:
     /// Starts reducing them to the runs along d.
     Event scatter_gradient(int l);
 
-    /// What makes layer l's Q its output: σ except in the last layer, and the next layer's dropout.
-    Epilogue epilogue(int l, Pass pass, std::int64_t epoch) const;
+    /// What makes rows of layer l's Q, from `first` on, its output: σ except in the last layer, then the next
+    /// one's dropout.
+    Epilogue epilogue(int l, Pass pass, std::int64_t epoch, std::int64_t first = 0) const;
     Epilogue input_dropout(Pass pass, std::int64_t epoch) const;
     /// F as one more trainable array, if it is one.
     std::vector<ParameterSlot> feature_slots() const;
@@ -62,13 +75,16 @@ protected:
     ShardedAdjacency adjacency_;
     ShardedParameters parameters_;
     TunedProduct products_;
-    std::vector<Matrix> h_, q_;
+    std::vector<Matrix> h_, q_, compact_f_;
+    std::vector<std::unique_ptr<RowExchange>> exchanges_;  ///< per layer
     Matrix panel_, gathered_, dw_;
     Matrix feature_gradient_, feature_first_moment_, feature_second_moment_;
     ShardedLoss loss_;
 
 private:
-    void allocate();
+    std::size_t own_place(int l) const { return static_cast<std::size_t>(layout_.at(layout_.layer(l).roles.i)); }
+    void allocate(const SparsePlan& sparse);
+    std::int64_t rows_of_f(int l) const { return exchange(l) ? f(l).rows : layout_.layer(l).n_o; }
     bool one_run(int l) const { return layout_.extent(layout_.layer(l).roles.d) == 1; }
     Gathered parts(int l, MatrixView column) const;
     DropoutMask mask(int layer, Pass pass, std::int64_t epoch, std::int64_t first_column) const;

@@ -25,7 +25,8 @@ public:
     void reduce_scatter(std::int64_t rows, std::int64_t columns, Axis a) {
         sum_.reduce_scatter(rows * columns, mine(rows, a) * columns, layout_.extent(a));
     }
-    void all_to_all(std::vector<std::int64_t> sent, std::vector<std::int64_t> received, std::int64_t columns, Axis a) {
+    void all_to_all(std::vector<std::int64_t> sent, std::vector<std::int64_t> received, std::int64_t columns,
+                    Axis a) {
         for (auto* rows : {&sent, &received})
             for (std::int64_t& r : *rows) r *= columns * sum_.element_bytes();
         const Traffic t = counting::all_to_all(sent, received, layout_.at(a));
@@ -35,7 +36,9 @@ public:
     const Volume& total() const { return sum_.total(); }
 
 private:
-    std::int64_t mine(std::int64_t rows, Axis a) const { return block_size(rows, layout_.extent(a), layout_.at(a)); }
+    std::int64_t mine(std::int64_t rows, Axis a) const {
+        return block_size(rows, layout_.extent(a), layout_.at(a));
+    }
     const Layout& layout_;
     VolumeStatement sum_;
 };
@@ -56,29 +59,29 @@ Volume epoch_volume(const Layout& layout, const EpochKind& kind, const std::vect
         const bool trains_input = l > 0 || kind.trainable;
         // Forward
         if (l > 0 || !kind.aggregated_input) {
-            if (l == 0) sum.all_gather(s.n_o, s.f_i, d);                // F
-            sum.all_reduce_blocks(s.n_d, s.f_i, kind.blocks, o);        // H
+            if (l == 0) sum.all_gather(s.n_o, s.f_i, d);          // F
+            sum.all_reduce_blocks(s.n_d, s.f_i, kind.blocks, o);  // H
         }
-        sum.all_gather(s.parameters(), 1, d);                           // W
+        sum.all_gather(s.parameters(), 1, d);  // W
         const RowTraffic* next = l < last ? sparse_input(l + 1) : nullptr;
         if (!next) {
-            sum.all_reduce(s.n_d * s.g_o, i);                           // Q
+            sum.all_reduce(s.n_d * s.g_o, i);  // Q
         } else {
-            sum.reduce_scatter(s.n_d, s.g_o, i);                        // Q, to the owners of its rows
-            sum.all_to_all(next->sent, next->received, s.g_o, i);       // F of layer l + 1, where it is needed
+            sum.reduce_scatter(s.n_d, s.g_o, i);                   // Q, to the owners of its rows
+            sum.all_to_all(next->sent, next->received, s.g_o, i);  // F of layer l + 1, where it is needed
         }
         // Backward
-        sum.reduce_scatter(s.parameters(), 1, d);                       // dW
+        sum.reduce_scatter(s.parameters(), 1, d);  // dW
         if (!trains_input) continue;
-        sum.all_gather(s.parameters(), 1, d);                           // W again
-        sum.all_reduce(s.n_d * s.f_i, o);                               // dH
+        sum.all_gather(s.parameters(), 1, d);  // W again
+        sum.all_reduce(s.n_d * s.f_i, o);      // dH
         if (l == 0) {
-            sum.reduce_scatter(s.n_o, s.f_i, d);                        // dF of layer 0
+            sum.reduce_scatter(s.n_o, s.f_i, d);  // dF of layer 0
         } else if (const RowTraffic* mine = sparse_input(l)) {
-            sum.all_to_all(mine->received, mine->sent, s.f_i, d);       // dF, to the owners of its rows
-            sum.all_gather(s.n_o, s.f_i, d);                            // dQ of layer l − 1, from them
+            sum.all_to_all(mine->received, mine->sent, s.f_i, d);  // dF, to the owners of its rows
+            sum.all_gather(s.n_o, s.f_i, d);                       // dQ of layer l − 1, from them
         } else {
-            sum.all_reduce_blocks(s.n_o, s.f_i, kind.blocks, d);        // dF
+            sum.all_reduce_blocks(s.n_o, s.f_i, kind.blocks, d);  // dF
         }
     }
     const LayerShape& top = layout.layer(last);

@@ -88,13 +88,17 @@ void TunedProduct::multiply(int l, MatrixView h, MatrixView g, MatrixView dw) {
         least = layer.tried == 0 ? s : std::min(least, s);
     }
     ++layer.tried;
-    layer.chosen = static_cast<int>(std::min_element(layer.least_s.begin(), layer.least_s.end()) - layer.least_s.begin());
-    if (std::all_of(layers_.begin(), layers_.end(), [](const Layer& each) { return each.tried == rounds; })) settle();
+    layer.chosen =
+        static_cast<int>(std::min_element(layer.least_s.begin(), layer.least_s.end()) - layer.least_s.begin());
+    if (std::all_of(layers_.begin(), layers_.end(), [](const Layer& each) { return each.tried == rounds; }))
+        settle();
 }
 
 void TunedProduct::settle() {
     const auto free_unless = [&](int bit, Matrix& m) {
-        if (std::none_of(layers_.begin(), layers_.end(), [&](const Layer& layer) { return layer.chosen & bit; })) m = Matrix();
+        const bool used = std::any_of(layers_.begin(), layers_.end(),
+                                      [&](const Layer& each) { return (each.chosen & bit) != 0; });
+        if (!used) m = Matrix();
     };
     free_unless(h_copied, h_transposed_);
     free_unless(g_copied, g_transposed_);

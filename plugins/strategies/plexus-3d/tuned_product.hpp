@@ -9,10 +9,12 @@
 
 namespace gnnbench::plexus {
 
-/// dW = Hᵀ G in the order and with the transposes that are fastest here (section 5.3). With tuning, every way is timed
-/// in each of the first `rounds` epochs, layer by layer, and the one with the least time is kept from then on.
+/// dW = Hᵀ G in the order and with the transposes that are fastest here (section 5.3). With tuning, every way is
+/// timed in each of the first `rounds` epochs, layer by layer, and the one with the least time is kept from then
+/// on.
 ///
-/// A way is Hᵀ G, or (Gᵀ H)ᵀ, with each operand read transposed by the GEMM or transposed beforehand: NN, NT, TN, TT.
+/// A way is Hᵀ G, or (Gᵀ H)ᵀ, with each operand read transposed by the GEMM or transposed beforehand: NN, NT, TN,
+/// TT.
 class TunedProduct {
 public:
     static constexpr int ways = 8, rounds = 2;

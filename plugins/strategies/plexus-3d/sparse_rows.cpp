@@ -1,0 +1,106 @@
+#include "sparse_rows.hpp"
+
+namespace gnnbench::plexus {
+
+SparseRows::SparseRows(const Adjacency& a, const VertexBlocks& vertices, const Layout& layout, int l) {
+    const auto [o, i, d] = layout.layer(l).roles;
+    const int ranks = layout.extent(d);
+    const IndexMap &rows = vertices.rows(l), &columns = vertices.columns(l);
+    const std::int64_t n_o = layout.layer(l).n_o;
+    own = layout.at(d);
+    own_begin = block_begin(n_o, ranks, own);
+    own_count = block_size(n_o, ranks, own);
+    given.resize(static_cast<std::size_t>(ranks));
+    std::vector<bool> mine;
+    // The nonzero columns of the shards of all ranks along d: they share this rank's columns and split the rows.
+    for (int j = 0; j < ranks; ++j) {
+        std::vector<bool> needed(static_cast<std::size_t>(n_o));
+        for (const GlobalId v : rows.owned(j))
+            a.row(value(v), [&](std::int64_t column, double) {
+                const GlobalId c{column};
+                if (columns.part_of(c) != layout.at(o)) return;
+                needed[static_cast<std::size_t>(value(columns.local(c)))] = true;
+            });
+        for (std::int64_t r = 0; j != own && r < own_count; ++r)
+            if (needed[static_cast<std::size_t>(own_begin + r)])
+                given[static_cast<std::size_t>(j)].push_back(static_cast<std::int32_t>(r));
+        if (j == own) mine = std::move(needed);
+    }
+    compact.assign(static_cast<std::size_t>(n_o), -1);
+    std::int64_t next = 0;
+    for (int owner = 0; owner < ranks; ++owner) {
+        segment.push_back(next);
+        const std::int64_t begin = block_begin(n_o, ranks, owner);
+        for (std::int64_t r = begin; r < begin + block_size(n_o, ranks, owner); ++r)
+            if (owner == own || mine[static_cast<std::size_t>(r)])
+                compact[static_cast<std::size_t>(r)] = static_cast<std::int32_t>(next++);
+    }
+    segment.push_back(next);
+}
+
+RowTraffic SparseRows::traffic() const {
+    RowTraffic t;
+    for (std::size_t j = 0; j < given.size(); ++j) {
+        t.sent.push_back(std::ssize(given[j]));
+        t.received.push_back(static_cast<int>(j) == own ? 0 : segment[j + 1] - segment[j]);
+    }
+    return t;
+}
+
+SparsePlan::SparsePlan(const Adjacency& a, const VertexBlocks& vertices, const Layout& layout) {
+    for (int l = 0; l < layout.layers(); ++l) {
+        const bool dense = l == 0 || layout.extent(layout.layer(l).roles.d) == 1;
+        const int key = dense ? -1 : vertices.shard(l);
+        of_layer_.push_back(key);
+        if (!dense && !rows_.contains(key)) rows_.emplace(key, SparseRows(a, vertices, layout, l));
+    }
+}
+
+const SparseRows* SparsePlan::input(int l) const {
+    if (of_layer_.empty() || of_layer_[static_cast<std::size_t>(l)] < 0) return nullptr;
+    return &rows_.at(of_layer_[static_cast<std::size_t>(l)]);
+}
+
+std::vector<RowTraffic> SparsePlan::traffic(int layers) const {
+    std::vector<RowTraffic> all;
+    for (int l = 0; l < layers; ++l) all.push_back(input(l) ? input(l)->traffic() : RowTraffic());
+    return all;
+}
+
+RowExchange::RowExchange(const SparseRows& rows, std::int64_t widest, Kernel& kernel)
+    : kernel_(kernel), own_(static_cast<std::size_t>(rows.own)), segment_(rows.segment), start_{0} {
+    std::vector<std::int32_t> all;
+    for (const auto& to : rows.given) {
+        all.insert(all.end(), to.begin(), to.end());
+        start_.push_back(std::ssize(all));
+    }
+    given_ = kernel.upload(std::span<const std::int32_t>(all));
+    packed_ = kernel.matrix(start_.back(), widest);
+}
+
+std::vector<RowMessage> RowExchange::segments(MatrixView compact) const {
+    std::vector<RowMessage> out;
+    for (std::size_t j = 0; j + 1 < segment_.size(); ++j)
+        if (j != own_) out.push_back({static_cast<int>(j), segment_of(compact, j)});
+    return out;
+}
+
+std::vector<RowMessage> RowExchange::parts(std::int64_t width) const {
+    std::vector<RowMessage> out;
+    for (std::size_t j = 0; j + 1 < start_.size(); ++j)
+        if (j != own_) out.push_back({static_cast<int>(j), part(j, width)});
+    return out;
+}
+
+void RowExchange::gather(MatrixView f, Communicator& line) {
+    kernel_.gather_rows(own(f), given_.data(), packed_.view().reshaped(start_.back(), f.cols));
+    kernel_.wait(StreamRole::compute, line.all_to_all(parts(f.cols), segments(f)));
+}
+
+void RowExchange::reduce(MatrixView df, Communicator& line) {
+    kernel_.wait(StreamRole::compute, line.all_to_all(segments(df), parts(df.cols)));
+    for (std::size_t j = 0; j + 1 < start_.size(); ++j)
+        kernel_.scatter_add_rows(part(j, df.cols), given_.data() + start_[j], own(df));
+}
+
+}  // namespace gnnbench::plexus
