@@ -57,9 +57,13 @@ std::int64_t tile_columns() {
     return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::bit_floor(fit)), 1024, 16384);
 }
 
+/// Whether a tile's rows are used often enough to be worth fetching for each chunk: many times where gathers would
+/// find them in the last-level cache anyway, a few times where B (at the widest panel) is beyond that.
 bool tiles_pay(const Csr& a) {
     const std::int64_t tiles = (a.cols + tile_columns() - 1) / tile_columns();
-    return tiles > 2 && a.nonzeros() > 4 * a.rows * tiles;
+    const std::int64_t per_segment = a.nonzeros() / std::max<std::int64_t>(1, a.rows * tiles);
+    const bool far = a.cols * widest_panel * 4 > last_level_cache_bytes() / 2;
+    return tiles > 2 && per_segment >= (far ? 4 : 16);
 }
 
 }  // namespace
