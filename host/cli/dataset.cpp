@@ -179,6 +179,7 @@ void add_dataset(CLI::App& app, const GlobalOptions& options, Action& action) {
     dataset->require_subcommand(1);
     add_import(*dataset, options, action);
     add_generate(*dataset, options, action);
+    add_balance(*dataset, options, action);
 
     auto name = std::make_shared<std::string>();
     auto as_json = std::make_shared<bool>(false);
