@@ -64,7 +64,7 @@ TEST_CASE("cpu says why it cannot serve float64 or no thread") {
 }
 
 TEST_CASE("spmm: a 3 x 4 matrix by hand") {
-    for (const char* format : {"auto", "rows", "tiled"}) {
+    for (const char* format : {"auto", "rows", "tiled", "reordered"}) {
         const auto k = cpu_kernel(2, format);
         const Csr a{3, 4, {0, 2, 2, 3}, {0, 3, 1}, {2, -1, 0.5}};
         HostMatrix b(4, 2);
@@ -77,19 +77,19 @@ TEST_CASE("spmm: a 3 x 4 matrix by hand") {
 }
 
 TEST_CASE("spmm: every width from 1 to 70 in every format") {
-    const std::string format = GENERATE("rows", "tiled", "auto");
+    const std::string format = GENERATE("rows", "tiled", "reordered", "auto");
     const int threads = GENERATE(1, 2);
     const auto k = cpu_kernel(threads, format);
-    const Csr a = random_csr(67, 131, 9, 5);
+    const Csr a = random_csr(67, format == "reordered" ? 67 : 131, 9, 5);
     for (std::int64_t width = 1; width <= 70; ++width) check_spmm(*k, a, width, {}, {});
 }
 
 TEST_CASE("spmm: wide, ragged and degenerate shapes with alpha, beta and epilogues") {
-    const std::string format = GENERATE("rows", "tiled");
+    const std::string format = GENERATE("rows", "tiled", "reordered");
     const int threads = GENERATE(1, 2, 3);
     const auto k = cpu_kernel(threads, format);
     for (const auto& [rows, cols, most] : {std::tuple{1, 1, 1}, {1, 300, 200}, {300, 1, 1}, {40, 70000, 50},
-                                           {9, 0, 0}, {5, 8, 0}, {1500, 2500, 60}})
+                                           {0, 5, 0}, {9, 0, 0}, {5, 8, 0}, {6, 6, 0}, {1200, 1200, 50}, {1500, 2500, 60}})
         for (const std::int64_t width : {1, 16, 41, 129, 300, 512})
             for (const Scale s : {Scale{1, 0}, Scale{-0.5, 0}, Scale{2, 0.75}}) {
                 if ((cols > 10'000 && width > 20) || (rows * width > 60'000 && s.alpha != -0.5)) continue;
@@ -100,7 +100,7 @@ TEST_CASE("spmm: wide, ragged and degenerate shapes with alpha, beta and epilogu
 }
 
 TEST_CASE("spmm: long rows beside short ones, and rows enough for several chunks") {
-    const std::string format = GENERATE("rows", "tiled");
+    const std::string format = GENERATE("rows", "tiled", "reordered");
     const auto k = cpu_kernel(2, format);
     Csr a = random_csr(20000, 3000, 3, 21);
     Csr dense = random_csr(40, 3000, 2900, 22);
@@ -124,7 +124,7 @@ TEST_CASE("spmm: results too large for the caches are written past them") {
 TEST_CASE("spmm: the same bits in every run and with any number of threads") {
     const Csr a = random_csr(5000, 5000, 40, 41);
     const HostMatrix b = random_matrix(5000, 65, 42);
-    for (const char* format : {"rows", "tiled"}) {
+    for (const char* format : {"rows", "tiled", "reordered"}) {
         std::vector<double> first;
         for (const int threads : {1, 2, 3, 2}) {
             const auto k = cpu_kernel(threads, format);

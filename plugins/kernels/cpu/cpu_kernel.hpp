@@ -9,7 +9,7 @@
 namespace gnnbench::cpu {
 
 /// How `prepare` lays a matrix out.
-enum class FormatChoice : std::uint8_t { automatic, rows, tiled };
+enum class FormatChoice : std::uint8_t { automatic, rows, tiled, reordered };
 
 /// float32 on this machine's cores. Every verb has ended when it returns, so streams and events order nothing.
 class CpuKernel final : public Kernel {

@@ -11,12 +11,13 @@ namespace gnnbench::cpu {
 namespace {
 
 constexpr ParamDecl params[] = {
-    {"format", ParamType::choice, "auto", 0, 0, "auto|rows|tiled",
+    {"format", ParamType::choice, "auto", 0, 0, "auto|rows|tiled|reordered",
      "how sparse matrices are laid out: by what each one looks like, or always the same way"},
 };
 
 FormatChoice format_choice(const std::string& name) {
     if (name == "rows") return FormatChoice::rows;
+    if (name == "reordered") return FormatChoice::reordered;
     return name == "tiled" ? FormatChoice::tiled : FormatChoice::automatic;
 }
 

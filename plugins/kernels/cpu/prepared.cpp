@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <string>
 
 #include "machine.hpp"
 #include "memory.hpp"
+#include "reordered.hpp"
 #include "threads.hpp"
 #include "tiled.hpp"
 
@@ -51,6 +53,21 @@ private:
     TiledMatrix tiled_;
 };
 
+class ReorderedForm final : public CpuPrepared {
+public:
+    ReorderedForm(const Csr& a, ClusterOrder order, int threads) {
+        format = "csr in cluster order, " + std::to_string(static_cast<int>(100 * order.inside)) + "% inside";
+        reordered_ = make_reordered(a, std::move(order), threads);
+    }
+
+    void multiply(const DenseSide& d, int threads, Workspace& workspace) const override {
+        spmm_reordered(reordered_, d, threads, workspace);
+    }
+
+private:
+    ReorderedMatrix reordered_;
+};
+
 /// Columns of a tile, so that its widest panel fills a core's own cache.
 std::int64_t tile_columns() {
     const auto fit = static_cast<std::uint64_t>(second_level_cache_bytes() / (widest_panel * 4));
@@ -66,11 +83,34 @@ bool tiles_pay(const Csr& a) {
     return tiles > 2 && per_segment >= (far ? 4 : 16);
 }
 
+/// Share of the nonzeros whose row and column are so close that a cache holds all between them.
+double share_nearby(const Csr& a) {
+    std::int64_t nearby = 0, counted = 0;
+    const std::int64_t step = std::max<std::int64_t>(1, a.rows / 4096);
+    for (std::int64_t r = 0; r < a.rows; r += step)
+        for (auto j = static_cast<std::size_t>(a.indptr[static_cast<std::size_t>(r)]);
+             j < static_cast<std::size_t>(a.indptr[static_cast<std::size_t>(r) + 1]); ++j, ++counted)
+            nearby += std::abs(a.indices[j] - r) < tile_columns();
+    return counted > 0 ? static_cast<double>(nearby) / static_cast<double>(counted) : 1;
+}
+
+/// Whether looking for clusters may pay: B far beyond the caches, rows long enough to gain, no order of its own.
+bool clusters_may_pay(const Csr& a) {
+    return a.rows == a.cols && a.cols * widest_panel * 4 > 4 * last_level_cache_bytes() &&
+           a.nonzeros() > 12 * a.rows && share_nearby(a) < 0.3;
+}
+
 }  // namespace
 
 std::unique_ptr<CpuPrepared> prepare_matrix(const Csr& a, FormatChoice choice, int threads) {
     const bool tiled = choice == FormatChoice::tiled || (choice == FormatChoice::automatic && tiles_pay(a));
     if (tiled) return std::make_unique<TiledForm>(a, tile_columns(), threads);
+    const bool reorders = choice == FormatChoice::reordered || (choice == FormatChoice::automatic && clusters_may_pay(a));
+    if (reorders && a.rows == a.cols) {
+        ClusterOrder order = cluster_order(a, tile_columns(), threads);
+        if (order.inside > 0.15 || choice == FormatChoice::reordered)
+            return std::make_unique<ReorderedForm>(a, std::move(order), threads);
+    }
     return std::make_unique<RowsMatrix>(a, threads);
 }
 

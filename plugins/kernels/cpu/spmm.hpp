@@ -36,6 +36,10 @@ struct RowsPass {
 };
 /// out ← alpha · A · B + beta · out on the rows, one thread.
 void multiply_rows(const FlatCsr& a, const DenseSide& d, RowRange rows, const RowsPass& pass);
+/// Nonzeros to look ahead in B; 0 where it stays in a core's own cache.
+std::int64_t prefetch_distance(const DenseSide& d);
+/// Run `i` of `runs` of about equal work.
+RowRange equal_work(const FlatCsr& a, std::int64_t i, std::int64_t runs);
 /// Copies past the caches, for results larger than those; 4-byte aligned.
 void stream_out(const float* from, float* to, std::int64_t count);
 

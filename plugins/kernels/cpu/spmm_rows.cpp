@@ -25,13 +25,6 @@ std::int64_t row_at_work(const FlatCsr& a, std::int64_t work) {
     return low;
 }
 
-/// Nonzeros to look ahead, so that some 64 cache lines are under way; none where B stays in a core's own cache.
-std::int64_t prefetch_distance(const DenseSide& d) {
-    if (d.b.rows * d.b.ld * 4 < (std::int64_t{1} << 20)) return 0;
-    const std::int64_t lines = (d.b.cols + 15) / 16;
-    return std::clamp<std::int64_t>(64 / lines, 4, 32);
-}
-
 /// Computes rows into a small buffer and copies that past the caches.
 void multiply_streaming(const FlatCsr& a, const DenseSide& d, RowRange rows, std::int64_t ahead, float* buffer,
                         std::int64_t buffer_rows) {
@@ -57,6 +50,18 @@ void multiply_in_place(const FlatCsr& a, const DenseSide& d, RowRange rows, std:
 
 }  // namespace
 
+std::int64_t prefetch_distance(const DenseSide& d) {
+    // So many that some 64 cache lines are under way.
+    if (d.b.rows * d.b.ld * 4 < second_level_cache_bytes()) return 0;
+    const std::int64_t lines = (d.b.cols + 15) / 16;
+    return std::clamp<std::int64_t>(64 / lines, 4, 32);
+}
+
+RowRange equal_work(const FlatCsr& a, std::int64_t i, std::int64_t runs) {
+    const std::int64_t work = a.nonzeros() + 2 * a.rows;
+    return {i == 0 ? 0 : row_at_work(a, work * i / runs), i + 1 == runs ? a.rows : row_at_work(a, work * (i + 1) / runs)};
+}
+
 void spmm_by_rows(const FlatCsr& a, const DenseSide& d, int threads, Workspace& workspace) {
     const std::int64_t work = a.nonzeros() + 2 * a.rows, cols = d.c.cols;
     // Runs short enough to balance, long enough that taking one costs nothing.
@@ -65,9 +70,8 @@ void spmm_by_rows(const FlatCsr& a, const DenseSide& d, int threads, Workspace& 
     const std::int64_t ahead = prefetch_distance(d), step = rows_for(4096, cols);
     const bool streams = d.beta == 0 && d.c.contiguous() &&
                          static_cast<std::int64_t>(d.c.bytes()) > last_level_cache_bytes();
-    const auto run = [&](std::int64_t first, std::int64_t last, float* buffer) {
-        const RowRange rows{first == 0 ? 0 : row_at_work(a, work * first / runs),
-                            last == runs ? a.rows : row_at_work(a, work * last / runs)};
+    const auto run = [&](std::int64_t i, float* buffer) {
+        const RowRange rows = equal_work(a, i, runs);
         if (streams) {
             multiply_streaming(a, d, rows, ahead, buffer, step);
         } else {
@@ -78,7 +82,7 @@ void spmm_by_rows(const FlatCsr& a, const DenseSide& d, int threads, Workspace& 
     {
         float* buffer = streams ? workspace.of_thread(omp_get_thread_num(), static_cast<std::size_t>(step * cols)) : nullptr;
 #pragma omp for schedule(dynamic)
-        for (std::int64_t i = 0; i < runs; ++i) run(i, i + 1, buffer);
+        for (std::int64_t i = 0; i < runs; ++i) run(i, buffer);
     }
 }
 

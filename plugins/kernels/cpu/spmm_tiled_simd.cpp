@@ -72,38 +72,6 @@ void multiply_block_(const TiledMatrix& a, const TileBlock& block, const float* 
     }
 }
 
-void pack_rows_(ConstMatrixView b, const std::int32_t* column_at, RowRange positions, std::int64_t first,
-                std::int64_t count, float* packed, std::int64_t panel) {
-    constexpr std::int64_t ahead = 16, line = 16;
-    const F d;
-    const float* from = static_cast<const float*>(b.data) + first;
-    for (std::int64_t p = positions.begin; p < positions.end; ++p) {
-        const float* next = from + column_at[std::min(p + ahead, positions.end - 1)] * b.ld;
-        for (std::int64_t c = 0; c < count; c += line) __builtin_prefetch(next + c);
-        const float* row = from + column_at[p] * b.ld;
-        float* out = packed + p * panel;
-        for (std::int64_t c = 0; c < panel; c += lanes) {
-            const std::int64_t n = std::clamp<std::int64_t>(count - c, 0, lanes);
-            hn::StoreU(n > 0 ? load_n(row + c, n) : hn::Zero(d), d, out + c);
-        }
-    }
-}
-
-void finish_rows_(const DenseSide& d, RowRange rows, std::int64_t first, std::int64_t count, const float* sums,
-                  std::int64_t panel) {
-    const F tag;
-    const VF alpha = hn::Set(tag, d.alpha), beta = hn::Set(tag, d.beta);
-    for (std::int64_t r = rows.begin; r < rows.end; ++r) {
-        const float* sum = sums + (r - rows.begin) * panel;
-        float* out = static_cast<float*>(d.c.data) + r * d.c.ld + first;
-        for_vectors(count, [&](std::int64_t c, std::int64_t n) HWY_ATTR {
-            VF v = hn::Mul(alpha, hn::LoadU(tag, sum + c));
-            if (d.beta != 0) v = hn::MulAdd(beta, load_n(out + c, n), v);
-            store_n(v, out + c, n);
-        });
-    }
-}
-
 }  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace gnnbench::cpu
@@ -112,20 +80,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace gnnbench::cpu {
 HWY_EXPORT(multiply_block_);
-HWY_EXPORT(pack_rows_);
-HWY_EXPORT(finish_rows_);
 
 void multiply_block(const TiledMatrix& a, const TileBlock& block, const float* tile, float* sums,
                     std::int64_t panel) {
     HWY_DYNAMIC_DISPATCH(multiply_block_)(a, block, tile, sums, panel);
-}
-void pack_rows(ConstMatrixView b, const std::int32_t* column_at, RowRange positions, std::int64_t first,
-               std::int64_t count, float* packed, std::int64_t panel) {
-    HWY_DYNAMIC_DISPATCH(pack_rows_)(b, column_at, positions, first, count, packed, panel);
-}
-void finish_rows(const DenseSide& d, RowRange rows, std::int64_t first, std::int64_t count, const float* sums,
-                 std::int64_t panel) {
-    HWY_DYNAMIC_DISPATCH(finish_rows_)(d, rows, first, count, sums, panel);
 }
 }  // namespace gnnbench::cpu
 #endif

@@ -5,6 +5,7 @@
 #include <gnnbench/matrix.hpp>
 
 #include "memory.hpp"
+#include "panels.hpp"
 #include "spmm.hpp"
 
 namespace gnnbench::cpu {
@@ -45,18 +46,9 @@ struct TiledMatrix {
 TiledMatrix make_tiled(const Csr& a, std::int64_t tile_cols, int threads);
 void spmm_tiled(const TiledMatrix& a, const DenseSide& d, int threads, Workspace& workspace);
 
-/// Panels are multiples of this many columns, up to `widest_panel`; B's are padded with zeros.
-inline constexpr std::int64_t panel_step = 16, widest_panel = 64;
-
 /// sums [chunk rows × panel] += block · tile, where tile [tile_cols × panel] is B's packed panel from the
 /// block's tile on.
 void multiply_block(const TiledMatrix& a, const TileBlock& block, const float* tile, float* sums,
                     std::int64_t panel);
-/// packed[i] ← columns [first, first + count) of B's row column_at[i], padded with zeros to `panel`.
-void pack_rows(ConstMatrixView b, const std::int32_t* column_at, RowRange positions, std::int64_t first,
-               std::int64_t count, float* packed, std::int64_t panel);
-/// C[r, first …] ← alpha · sums[r − rows.begin] + beta · C[r, first …].
-void finish_rows(const DenseSide& d, RowRange rows, std::int64_t first, std::int64_t count, const float* sums,
-                 std::int64_t panel);
 
 }  // namespace gnnbench::cpu

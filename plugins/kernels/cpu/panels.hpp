@@ -1,0 +1,28 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "spmm.hpp"
+
+namespace gnnbench::cpu {
+
+/// Columns [first, first + count) of B and C, packed as rows of `width` elements: count rounded up to whole steps,
+/// the rest zeros.
+struct Panel {
+    std::int64_t first, count, width;
+};
+inline constexpr std::int64_t panel_step = 16, widest_panel = 64;
+
+/// `cols` columns cut into panels as equal as steps allow.
+std::vector<Panel> cut_columns(std::int64_t cols);
+std::int64_t widest_of(const std::vector<Panel>& panels);
+
+/// packed[p] ← the panel's columns of row row_at[p] of b.
+void pack_rows(ConstMatrixView b, const std::int32_t* row_at, RowRange positions, const Panel& panel, float* packed);
+
+/// C's columns of the panel ← epilogue(alpha · sums + beta · C), where row p of the range, at sums[p − begin], is
+/// row row_at[p] of C, or row p if row_at is null.
+void finish_rows(const DenseSide& d, RowRange rows, const std::int32_t* row_at, const Panel& panel,
+                 const float* sums);
+
+}  // namespace gnnbench::cpu
