@@ -80,7 +80,8 @@ nlohmann::json provenance() {
             {"version", build.version},
             {"commit", build.commit},
             {"compiler", build.compiler},
-            {"build_type", build.build_type}};
+            {"build_type", build.build_type},
+            {"build", build.digest}};
 }
 
 }  // namespace gnnbench

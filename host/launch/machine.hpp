@@ -24,6 +24,7 @@ int usable_cores();
 
 struct BuildInfo {
     std::string version, commit, compiler, build_type;  ///< commit is empty outside a git checkout
+    std::string digest;  ///< of the sources, compiler and build type: builds that differ in none of them are one
 };
 BuildInfo build_info();
 
