@@ -51,6 +51,9 @@ Plan plan_of(const PreparedExperiment& prepared, const PluginSource& plugins, co
 /// Brings what dead processes recorded into the database, and ends what is left of their trials.
 void recover(Database& database, const Say& say);
 
+/// An experiment is named by its name, by its file, or not at all: then it is the one measured last.
+std::string experiment_name(const std::string& given, const GlobalOptions& options);
+
 /// A cell as results keep it.
 CellRecord record_of(const Cell& cell);
 

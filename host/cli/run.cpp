@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <gnnbench/error.hpp>
+
 #include "cli/formats.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
@@ -18,7 +20,7 @@ namespace {
 struct RunChoice {
     ExperimentChoice experiment;
     SweepRules rules;
-    bool failed = false, rerun = false, no_verify = false;
+    bool failed = false, rerun = false, no_verify = false, trace = false;
     std::shared_ptr<OutputFormat> format;
 };
 
@@ -42,10 +44,22 @@ void say_what_happened(const SweepReport& report, const RunChoice& choice, Progr
     if (report.elsewhere) text += fmt::format("; {} run by another gnnbench", report.elsewhere);
     if (report.skipped) text += fmt::format("; {} skipped", plural(report.skipped, "cell"));
     progress.message(text);
+    if (!choice.rules.trace_epochs.empty() && report.run == 0)
+        progress.message("nothing was traced, as nothing was run; --rerun runs again what is there");
     if (report.interrupted)
         progress.message(
             fmt::format("interrupted; what was measured is kept, the same command goes on: gnnbench run {}",
                         choice.experiment.file.string()));
+}
+
+/// An epoch that no trial reaches would leave no trace, and no word of it.
+void check_trace_epochs(const Experiment& experiment, const std::vector<std::int64_t>& epochs) {
+    for (const std::int64_t e : epochs)
+        for (const Cell& cell : experiment.cells)
+            if (e >= cell.warmup + cell.epochs)
+                throw SpecError(fmt::format("--trace-epochs {}: trials have {} epochs here, warm-up included, "
+                                            "counted from 0",
+                                            e, cell.warmup + cell.epochs));
 }
 
 int run(const RunChoice& choice, const GlobalOptions& options) {
@@ -55,6 +69,7 @@ int run(const RunChoice& choice, const GlobalOptions& options) {
     const InstalledPlugins plugins;
     // The file is read, with all its errors, before anything is made on disk.
     const Experiment experiment = load(choice.experiment, catalog, plugins);
+    check_trace_epochs(experiment, choice.rules.trace_epochs);
     Database database(options.database);
     recover(database, say);
     const PreparedExperiment prepared = prepare(experiment, catalog, plugins, Datasets::make, say);
@@ -101,8 +116,16 @@ void add_run(CLI::App& app, const GlobalOptions& options, Action& action) {
         ->add_option("--export", choice->rules.export_folder,
                      "Keep trained weights and embeddings as .npy in there")
         ->type_name("FOLDER");
+    command
+        ->add_option("--trace-epochs", choice->rules.trace_epochs,
+                     "Keep every operation's time in these epochs (from 0, warm-up included); see trace")
+        ->delimiter(',')
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("N,...");
+    command->add_flag("--trace", choice->trace, "The same for each trial's last epoch");
     choice->format = add_format_options(*command);
     command->callback([&, choice] {
+        if (choice->trace) choice->rules.trace_epochs.push_back(last_epoch);
         choice->rules.verify = !choice->no_verify;
         choice->rules.again = choice->rerun ? Again::all : choice->failed ? Again::failed : Again::missing;
         action = [&, choice] { return run(*choice, options); };

@@ -147,7 +147,8 @@ bool Sweep::measure(const ScheduledTrial& scheduled) {
     TrialOrder order{.cell = cell,
                      .number = scheduled.index,
                      .timeout_s = limits.trial_timeout_s,
-                     .export_folder = export_folder_of(scheduled)};
+                     .export_folder = export_folder_of(scheduled),
+                     .trace_epochs = rules_.trace_epochs};
     if (const auto seen = due.conclusive.find(scheduled.index); seen != due.conclusive.end())
         order.seen_conclusive = seen->second;
     const auto disproven = disproven_.find(cell.record.verification_key);

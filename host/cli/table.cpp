@@ -22,14 +22,13 @@ std::string measured_last(const std::filesystem::path& database) {
     return std::get<std::string>(found.rows[0][0]);
 }
 
-/// An experiment is named by its name, by its file, or not at all.
+}  // namespace
+
 std::string experiment_name(const std::string& given, const GlobalOptions& options) {
     if (given.empty()) return measured_last(options.database);
     if (!std::filesystem::is_regular_file(given)) return given;
     return load({.file = given, .overrides = {}}, Catalog::at(options.data_dir), InstalledPlugins()).name;
 }
-
-}  // namespace
 
 void add_table(CLI::App& app, const GlobalOptions& options, Action& action) {
     CLI::App* command = app.add_subcommand("table", "Print an experiment's comparison");

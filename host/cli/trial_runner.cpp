@@ -148,7 +148,7 @@ TrialResult TrialRunner::run(const TrialOrder& order, const Watch& watch) {
                                             .store = cell.dataset.store,
                                             .export_folder = order.export_folder,
                                             .verify = order.verify,
-                                            .trace_epochs = {},
+                                            .trace_epochs = order.trace_epochs,
                                             .cell = cell});
     begin(order, trial);
     const LaunchEnd launched = launch_trial(mpiexec_,

@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/prepare.hpp"
 #include "launch/machine.hpp"
@@ -23,6 +24,7 @@ struct TrialOrder {
     double timeout_s = 3600;
     std::string export_folder{};  ///< empty: nothing is exported
     VerifyRequest verify{};
+    std::vector<std::int64_t> trace_epochs{};  ///< see TrialRequest
 };
 
 /// How far a running trial is, from its journal lines.

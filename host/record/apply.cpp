@@ -66,6 +66,8 @@ LineApplier::LineApplier(sqlite::Connection& c)
                            "store an epoch's phases")),
       add_volume_(c.prepare("INSERT INTO rank_volume VALUES (?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING",
                             "store an epoch's volume")),
+      add_span_(c.prepare("INSERT INTO span VALUES (?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING",
+                          "store an epoch's spans")),
       find_trial_(c.prepare("SELECT id FROM trial WHERE uuid = ?", "look for a trial")),
       is_over_(c.prepare("SELECT 1 FROM trial WHERE id = ? AND status <> 'running'", "look at a trial")) {}
 
@@ -79,6 +81,8 @@ void LineApplier::apply(const json& line) try {
         setup(id, line);
     else if (type == "epoch")
         epoch(id, line);
+    else if (type == "spans")
+        spans(id, line);
     else if (type == "evaluation")
         evaluation(id, line);
     else if (type == "verification")
@@ -89,7 +93,7 @@ void LineApplier::apply(const json& line) try {
         outcome(id, line);
     else
         throw DataError(
-            fmt::format("a journal line of type '{}' is unknown; known are trial, start, setup, epoch, "
+            fmt::format("a journal line of type '{}' is unknown; known are trial, start, setup, epoch, spans, "
                         "evaluation, verification, end and outcome.",
                         type));
 } catch (const json::exception& e) {
@@ -254,6 +258,21 @@ void LineApplier::epoch(std::int64_t trial, const json& l) {
     if (over.step()) {
         over.reset();
         summarise_trial(*connection_, trial);
+    }
+}
+
+void LineApplier::spans(std::int64_t trial, const json& l) {
+    const auto epoch = l.at("epoch").get<std::int64_t>();
+    std::int64_t rank = 0;
+    for (const json& list : l.at("ranks")) {
+        std::int64_t number = 0;
+        for (const json& s : list)
+            add_span_.run(trial, epoch, rank, number++, s.at("stream").get_ref<const std::string&>(),
+                          s.at("phase").get_ref<const std::string&>(),
+                          s.at("operation").get_ref<const std::string&>(), s.at("begin_s").get<double>(),
+                          s.at("end_s").get<double>(), s.at("bytes").get<std::int64_t>(),
+                          s.at("group_size").get<std::int64_t>());
+        ++rank;
     }
 }
 

@@ -26,6 +26,7 @@ private:
     void start(std::int64_t trial, const nlohmann::json& l);
     void setup(std::int64_t trial, const nlohmann::json& l);
     void epoch(std::int64_t trial, const nlohmann::json& l);
+    void spans(std::int64_t trial, const nlohmann::json& l);
     void evaluation(std::int64_t trial, const nlohmann::json& l);
     void verification(std::int64_t trial, const nlohmann::json& l);
     void end(std::int64_t trial, const nlohmann::json& l);
@@ -34,7 +35,7 @@ private:
     std::int64_t trial_id(const std::string& uuid);
 
     sqlite::Connection* connection_;
-    sqlite::Statement add_epoch_, add_rank_, add_phase_, add_volume_, find_trial_, is_over_;
+    sqlite::Statement add_epoch_, add_rank_, add_phase_, add_volume_, add_span_, find_trial_, is_over_;
     std::map<std::string, std::int64_t> trial_ids_;
 };
 

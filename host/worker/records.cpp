@@ -46,6 +46,19 @@ json to_json(const PartitionQuality& q) {
             {"nonzero_imbalance", q.nonzero_imbalance}};
 }
 
+json to_json(std::span<const Span> spans) {
+    json list = json::array();
+    for (const Span& s : spans)
+        list.push_back({{"stream", s.stream == StreamRole::compute ? "compute" : "communication"},
+                        {"phase", phase_names[static_cast<std::size_t>(s.phase)]},
+                        {"operation", s.operation},
+                        {"begin_s", s.begin_s},
+                        {"end_s", s.end_s},
+                        {"bytes", s.bytes},
+                        {"group_size", s.group_size}});
+    return list;
+}
+
 json epoch_json(const EpochTimes& times, const Volume& volume, std::int64_t peak_memory_bytes) {
     json phases = json::object();
     for (std::size_t p = 0; p < phase_count; ++p) phases[std::string(phase_names[p])] = times.phase_s[p];

@@ -1,4 +1,5 @@
 #pragma once
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,8 @@ nlohmann::json to_json(const Volume& volume);
 nlohmann::json to_json(const PartitionQuality& quality);
 /// This rank's part of an epoch line.
 nlohmann::json epoch_json(const EpochTimes& times, const Volume& volume, std::int64_t peak_memory_bytes);
+/// This rank's part of a spans line.
+nlohmann::json to_json(std::span<const Span> spans);
 /// A number, or null where it is not finite.
 nlohmann::json finite_or_null(double x);
 

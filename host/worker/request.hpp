@@ -13,6 +13,9 @@ namespace gnnbench {
 enum class Purpose { measure, verify, reference };
 std::string to_text(Purpose purpose);
 
+/// Among TrialRequest::trace_epochs: whichever epoch turns out to be the last.
+inline constexpr std::int64_t last_epoch = -1;
+
 /// How a trial with purpose `verify` or `reference` works.
 struct VerifyRequest {
     std::int64_t epochs = 5;  ///< of SGD
@@ -30,7 +33,8 @@ struct TrialRequest {
     std::string store;          ///< folder of the dataset
     std::string export_folder;  ///< gets W0.npy, b0.npy …, embeddings.npy; empty: nothing is exported
     VerifyRequest verify;
-    std::vector<std::int64_t> trace_epochs;  ///< epochs whose spans are kept; none: no trace
+    /// Epochs whose spans are kept, warm-up epochs counted; last_epoch: the last that is run. None: no trace.
+    std::vector<std::int64_t> trace_epochs;
     Cell cell;
 };
 

@@ -1,5 +1,6 @@
 #include "worker/trial.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -153,11 +154,12 @@ private:
     TrialEnd measure() {
         const std::int64_t epochs = cell_.warmup + cell_.epochs;
         double best_validation = -1;
-        std::int64_t stale = 0;
-        for (std::int64_t e = 0; e < epochs; ++e) {
+        std::int64_t stale = 0, e = 0;
+        for (; e < epochs; ++e) {
             const double loss = timed_epoch(e);
             json ranks = record_.gather(epoch_json(kernel_->trace().times(), counter_.take(), kernel_->memory().peak_bytes));
             record_.write("epoch", {{"epoch", e}, {"warmup", e < cell_.warmup}, {"loss", finite_or_null(loss)}, {"ranks", ranks}});
+            if (traces(e)) write_spans(e);
             // Ranks that read different losses still stop together.
             if (group_.maximum({std::isfinite(loss) ? 0.0 : 1.0})[0] > 0) return {"diverged", fmt::format("the loss of epoch {} is not finite", e)};
             const bool last = e + 1 == epochs;
@@ -166,11 +168,20 @@ private:
             const double validation = a.of[static_cast<std::size_t>(Split::validation) - 1];
             stale = validation > best_validation ? 0 : stale + 1;
             best_validation = std::max(best_validation, validation);
-            if (cell_.patience > 0 && stale >= cell_.patience) break;
+            if (last || (cell_.patience > 0 && stale >= cell_.patience)) break;
         }
+        if (traces(last_epoch) && !traces(e)) write_spans(e);
         if (!request_.export_folder.empty())
             export_results(request_.export_folder, *trainer_, data_.graph.vertices(), group_);
         return {};
+    }
+
+    bool traces(std::int64_t epoch) const { return std::ranges::count(request_.trace_epochs, epoch) > 0; }
+
+    /// The trace holds the epoch's spans until the next begins. Collective.
+    void write_spans(std::int64_t epoch) {
+        json ranks = record_.gather(to_json(kernel_->trace().spans()));
+        record_.write("spans", {{"epoch", epoch}, {"ranks", std::move(ranks)}});
     }
 
     Accuracy evaluate(std::int64_t epoch) {

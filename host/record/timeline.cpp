@@ -1,0 +1,144 @@
+#include "record/timeline.hpp"
+
+#include <fmt/format.h>
+
+#include <gnnbench/error.hpp>
+
+#include "record/sqlite.hpp"
+
+namespace gnnbench {
+namespace {
+
+constexpr const char* how_to_trace =
+    "`gnnbench run --trace` records them; of trials that are there already with "
+    "--rerun";
+
+sqlite::Connection opened(const std::filesystem::path& path) {
+    std::error_code error;
+    if (!std::filesystem::exists(path, error))
+        throw SpecError(fmt::format(
+            "there is no database {}. `gnnbench run` makes it; name another with --database.", path.string()));
+    sqlite::Connection c(path, sqlite::Access::read_only);
+    // Read-only, so not migrated: an older schema has no such table.
+    if (c.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'span'", "look for spans") == 0)
+        throw SpecError(fmt::format("the database {} holds no timelines: its schema is older than they are. {}.",
+                                    path.string(), how_to_trace));
+    return c;
+}
+
+/// The id of the one trial whose UUID begins so.
+std::int64_t trial_id(const sqlite::Connection& c, const std::string& begins) {
+    auto q = c.prepare(
+        "SELECT id, uuid FROM trial WHERE length(?1) > 0 AND substr(uuid, 1, length(?1)) = ?1 "
+        "ORDER BY uuid LIMIT 2",  // a whole UUID comes before those that it begins
+        "look for a trial");
+    q.bind(begins);
+    std::vector<std::int64_t> ids;
+    while (q.step()) {
+        if (q.text(1) == begins) return q.integer(0);
+        ids.push_back(q.integer(0));
+    }
+    if (ids.empty())
+        throw SpecError(
+            fmt::format("there is no trial '{}' in {}; `gnnbench query \"SELECT trial, scheme, started "
+                        "FROM trials\"` lists them.",
+                        begins, c.path().string()));
+    if (ids.size() > 1)
+        throw SpecError(fmt::format("several trials begin with '{}'; give more of its UUID.", begins));
+    return ids.front();
+}
+
+std::vector<std::int64_t> traced_epochs(const sqlite::Connection& c, std::int64_t trial) {
+    auto q = c.prepare("SELECT DISTINCT epoch FROM span WHERE trial_id = ? ORDER BY epoch", "look for spans");
+    q.bind(trial);
+    std::vector<std::int64_t> epochs;
+    while (q.step()) epochs.push_back(q.integer(0));
+    return epochs;
+}
+
+std::int64_t chosen_epoch(const std::vector<std::int64_t>& traced, std::optional<std::int64_t> epoch,
+                          const std::string& trial) {
+    if (traced.empty()) throw SpecError(fmt::format("trial {} has no spans. {}.", trial, how_to_trace));
+    if (!epoch) return traced.back();
+    std::string known;
+    for (const std::int64_t e : traced) {
+        if (e == *epoch) return e;
+        known += fmt::format("{}{}", known.empty() ? "" : ", ", e);
+    }
+    throw SpecError(fmt::format("trial {} has no spans of epoch {}; traced were: {}.", trial, *epoch, known));
+}
+
+Timeline described(const sqlite::Connection& c, std::int64_t trial) {
+    auto q = c.prepare(
+        "SELECT t.uuid, x.name, c.dataset, c.scheme_label, c.partitioner_label, c.kernel, coalesce(m.cpu, ''), "
+        "t.started, c.gpus, c.threads_per_rank, t.oversubscribed FROM trial t JOIN cell c ON c.id = t.cell_id "
+        "JOIN experiment x ON x.id = t.experiment_id JOIN machine m ON m.id = t.machine_id WHERE t.id = ?",
+        "read a trial");
+    q.bind(trial);
+    q.step();
+    return {.trial = q.text(0),
+            .experiment = q.text(1),
+            .dataset = q.text(2),
+            .scheme = q.text(3),
+            .partitioner = q.text(4),
+            .kernel = q.text(5),
+            .machine = q.text(6),
+            .started = q.text(7),
+            .ranks = q.integer(8),
+            .threads_per_rank = q.integer(9),
+            .oversubscribed = q.integer(10) != 0,
+            .spans = {}};
+}
+
+}  // namespace
+
+std::string traced_trial(const std::filesystem::path& database, const std::string& experiment) {
+    const sqlite::Connection c = opened(database);
+    auto q = c.prepare(
+        "SELECT t.uuid, c.scheme_label, c.partitioner_label, c.gpus, c.dataset, max(t.id) FROM trial t "
+        "JOIN cell c ON c.id = t.cell_id JOIN experiment x ON x.id = t.experiment_id "
+        "WHERE x.name = ? AND EXISTS (SELECT 1 FROM span s WHERE s.trial_id = t.id) GROUP BY c.id ORDER BY c.id",
+        "look for traced trials");
+    q.bind(experiment);
+    std::vector<std::string> trials;
+    std::string list;
+    while (q.step()) {
+        trials.push_back(q.text(0));
+        list +=
+            fmt::format("\n  {}  {}, {}, {} gpus, {}", q.text(0), q.text(1), q.text(2), q.integer(3), q.text(4));
+    }
+    if (trials.empty())
+        throw SpecError(fmt::format("no trial of the experiment '{}' has spans. {}.", experiment, how_to_trace));
+    if (trials.size() > 1)
+        throw SpecError(fmt::format("{} cells of '{}' are traced; name one of these trials:{}", trials.size(),
+                                    experiment, list));
+    return trials.front();
+}
+
+Timeline read_timeline(const std::filesystem::path& database, const std::string& trial,
+                       std::optional<std::int64_t> epoch) {
+    const sqlite::Connection c = opened(database);
+    const std::int64_t id = trial_id(c, trial);
+    Timeline t = described(c, id);
+    t.epoch = chosen_epoch(traced_epochs(c, id), epoch, t.trial);
+    auto wall = c.prepare("SELECT wall_s FROM epoch WHERE trial_id = ? AND epoch = ?", "read an epoch");
+    wall.bind(id, t.epoch);
+    if (wall.step()) t.wall_s = wall.real(0);
+    auto q = c.prepare(
+        "SELECT rank, stream, phase, operation, begin_s, end_s, bytes, group_size FROM span "
+        "WHERE trial_id = ? AND epoch = ? ORDER BY rank, begin_s, number",
+        "read an epoch's spans");
+    q.bind(id, t.epoch);
+    while (q.step())
+        t.spans.push_back({.rank = q.integer(0),
+                           .communicates = q.text(1) == "communication",
+                           .phase = q.text(2),
+                           .operation = q.text(3),
+                           .begin_s = q.real(4),
+                           .end_s = q.real(5),
+                           .bytes = q.integer(6),
+                           .group_size = q.integer(7)});
+    return t;
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,37 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gnnbench {
+
+/// One operation of a traced epoch, on one stream of one rank. Seconds since that rank's epoch began.
+struct TimelineSpan {
+    std::int64_t rank = 0;
+    bool communicates = false;  ///< the communication stream; else the compute stream
+    std::string phase, operation;
+    double begin_s = 0, end_s = 0;
+    std::int64_t bytes = 0, group_size = 0;
+};
+
+/// One traced epoch of a trial.
+struct Timeline {
+    std::string trial, experiment, dataset, scheme, partitioner, kernel, machine, started;
+    std::int64_t ranks = 0, threads_per_rank = 0, epoch = 0;
+    bool oversubscribed = false;
+    double wall_s = 0;                ///< of the slowest rank
+    std::vector<TimelineSpan> spans;  ///< by rank, then by beginning
+};
+
+/// The newest traced trial of an experiment that has one cell with spans. Throws SpecError where there is none,
+/// and, naming their trials, where there are several cells.
+std::string traced_trial(const std::filesystem::path& database, const std::string& experiment);
+
+/// `trial`: its UUID or what it alone begins with; `epoch`: else the last one traced. Throws SpecError where there
+/// is no such trial or it has no such spans.
+Timeline read_timeline(const std::filesystem::path& database, const std::string& trial,
+                       std::optional<std::int64_t> epoch);
+
+}  // namespace gnnbench
