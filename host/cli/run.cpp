@@ -57,9 +57,10 @@ void check_trace_epochs(const Experiment& experiment, const std::vector<std::int
     for (const std::int64_t e : epochs)
         for (const Cell& cell : experiment.cells)
             if (e >= cell.warmup + cell.epochs)
-                throw SpecError(fmt::format("--trace-epochs {}: trials have {} epochs here, warm-up included, "
-                                            "counted from 0",
-                                            e, cell.warmup + cell.epochs));
+                throw SpecError(
+                    fmt::format("--trace-epochs {}: trials have {} epochs here, warm-up included, "
+                                "counted from 0",
+                                e, cell.warmup + cell.epochs));
 }
 
 int run(const RunChoice& choice, const GlobalOptions& options) {

@@ -13,9 +13,9 @@ namespace gnnbench {
 
 struct SweepRules {
     Again again = Again::missing;
-    bool verify = true;            ///< each new combination, before it is first measured
-    std::uint64_t order_seed = 0;  ///< of the order within blocks
-    std::string export_folder;     ///< empty: nothing is exported
+    bool verify = true;                      ///< each new combination, before it is first measured
+    std::uint64_t order_seed = 0;            ///< of the order within blocks
+    std::string export_folder;               ///< empty: nothing is exported
     std::vector<std::int64_t> trace_epochs;  ///< of each trial measured now; see TrialRequest
 };
 

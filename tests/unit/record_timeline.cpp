@@ -16,7 +16,7 @@ namespace {
 
 json span(const char* stream, const char* phase, const char* operation, double begin_s, double end_s,
           std::int64_t bytes = 0, int group_size = 0) {
-    return {{"stream", stream}, {"phase", phase}, {"operation", operation},   {"begin_s", begin_s},
+    return {{"stream", stream}, {"phase", phase}, {"operation", operation},  {"begin_s", begin_s},
             {"end_s", end_s},   {"bytes", bytes}, {"group_size", group_size}};
 }
 
@@ -26,7 +26,8 @@ json spans_line(const std::string& trial, int epoch) {
             {"trial", trial},
             {"epoch", epoch},
             {"ranks",
-             {{span("compute", "spmm", "spmm", 0.5, 1), span("communication", "comm", "broadcast", 0.25, 0.75, 100, 2)},
+             {{span("compute", "spmm", "spmm", 0.5, 1),
+               span("communication", "comm", "broadcast", 0.25, 0.75, 100, 2)},
               json::array({span("compute", "gemm", "gemm", 0, 1)})}}};
 }
 
@@ -115,14 +116,20 @@ TEST_CASE("a database of schema 1 keeps its results and can hold spans") {
         c.execute("PRAGMA journal_mode = WAL", "use WAL");
         migrate(c, shipped_migrations().first(1));
         c.execute(
-            "INSERT INTO experiment VALUES (1, 'old', '', '2026'); INSERT INTO machine VALUES (1, 'f', '{}', 'CPU', 2);"
-            "INSERT INTO cell (id, digest, identity, dataset, scheme, scheme_label, partitioner, partitioner_label, "
-            "kernel, gpus, threads_per_rank, precision, hidden, layers, optimizer, learning_rate, dropout, seed, epochs, "
-            "warmup) VALUES (1, 'd', '{}', 'ring', 'mg-gcn', 'mg-gcn', 'random', 'random', 'cpu', 2, 1, 'float32', "
+            "INSERT INTO experiment VALUES (1, 'old', '', '2026'); INSERT INTO machine VALUES (1, 'f', '{}', "
+            "'CPU', 2);"
+            "INSERT INTO cell (id, digest, identity, dataset, scheme, scheme_label, partitioner, "
+            "partitioner_label, "
+            "kernel, gpus, threads_per_rank, precision, hidden, layers, optimizer, learning_rate, dropout, seed, "
+            "epochs, "
+            "warmup) VALUES (1, 'd', '{}', 'ring', 'mg-gcn', 'mg-gcn', 'random', 'random', 'cpu', 2, 1, "
+            "'float32', "
             "'64', 2, 'adam', 0.01, 0, 7, 3, 1);"
-            "INSERT INTO trial (uuid, cell_id, experiment_id, machine_id, number, block, purpose, started, provenance) "
+            "INSERT INTO trial (uuid, cell_id, experiment_id, machine_id, number, block, purpose, started, "
+            "provenance) "
             "VALUES ('old-trial', 1, 1, 1, 0, 0, 'measure', '2026', '{}');"
-            "INSERT INTO epoch VALUES (1, 0, 0, 1.5, 2.5); INSERT INTO rank_epoch VALUES (1, 0, 0, 2.5, NULL, NULL),"
+            "INSERT INTO epoch VALUES (1, 0, 0, 1.5, 2.5); INSERT INTO rank_epoch VALUES (1, 0, 0, 2.5, NULL, "
+            "NULL),"
             "(1, 0, 1, 2, NULL, NULL)",
             "fill a database of schema 1");
     }

@@ -67,14 +67,16 @@ TEST_CASE("a Chrome trace: a process a rank, a thread a stream, microseconds") {
     const json& events = j.at("traceEvents");
     // 2 ranks × (name, order) + (2 + 3 threads) × (name, order) + 8 spans
     REQUIRE(events.size() == 4 + 10 + 8);
-    CHECK(events[0] == json::parse(R"({"ph":"M","name":"process_name","pid":0,"tid":0,"args":{"name":"rank 0"}})"));
+    CHECK(events[0] ==
+          json::parse(R"({"ph":"M","name":"process_name","pid":0,"tid":0,"args":{"name":"rank 0"}})"));
     CHECK(text.find(R"({"args":{"name":"communication"},"name":"thread_name","ph":"M","pid":0,"tid":2})") !=
           std::string::npos);
     CHECK(text.find(R"~({"args":{"name":"communication (2)"},"name":"thread_name","ph":"M","pid":1,"tid":4})~") !=
           std::string::npos);
     CHECK(events[16] == json::parse(R"({"ph":"X","name":"broadcast","cat":"comm","pid":0,"tid":2,"ts":1500.0,
         "dur":1500.0,"args":{"phase":"comm","bytes":200,"group_size":2,"stage":2}})"));
-    CHECK(events[18] == json::parse(R"({"ph":"X","name":"gemm","cat":"gemm","pid":0,"tid":1,"ts":6000.0,"dur":2000.0,
+    CHECK(events[18] ==
+          json::parse(R"({"ph":"X","name":"gemm","cat":"gemm","pid":0,"tid":1,"ts":6000.0,"dur":2000.0,
         "args":{"phase":"gemm"}})"));
 }
 
@@ -84,12 +86,14 @@ TEST_CASE("a figure: bars where their times are, computation above communication
     CHECK(svg.ends_with("</svg>\n"));
     CHECK(svg.find("a&lt;b, random partition, 2 ranks of 1 thread, cpu kernel, epoch 3") != std::string::npos);
     // 10 ms are 830 pixels from 150 on; lanes are 22 high, the second 25 below the first.
-    CHECK(svg.find("<rect x=\"233.00\" y=\"78\" width=\"249.00\" height=\"22\" fill=\"#0072b2\" stroke=\"#333333\" "
-                   "stroke-width=\"0.5\"><title>spmm: 3.00 ms</title></rect>\n<text x=\"357.50\" y=\"92.5\" "
-                   "text-anchor=\"middle\" font-size=\"10\" fill=\"#ffffff\">1</text>") != std::string::npos);
-    CHECK(svg.find("<rect x=\"274.50\" y=\"103\" width=\"124.50\" height=\"22\" fill=\"#d55e00\" stroke=\"#333333\" "
-                   "stroke-width=\"0.5\"><title>broadcast: 1.50 ms, 200 bytes, 2 ranks</title></rect>") !=
-          std::string::npos);
+    CHECK(
+        svg.find("<rect x=\"233.00\" y=\"78\" width=\"249.00\" height=\"22\" fill=\"#0072b2\" stroke=\"#333333\" "
+                 "stroke-width=\"0.5\"><title>spmm: 3.00 ms</title></rect>\n<text x=\"357.50\" y=\"92.5\" "
+                 "text-anchor=\"middle\" font-size=\"10\" fill=\"#ffffff\">1</text>") != std::string::npos);
+    CHECK(
+        svg.find("<rect x=\"274.50\" y=\"103\" width=\"124.50\" height=\"22\" fill=\"#d55e00\" stroke=\"#333333\" "
+                 "stroke-width=\"0.5\"><title>broadcast: 1.50 ms, 200 bytes, 2 ranks</title></rect>") !=
+        std::string::npos);
     CHECK(occurrences(svg, "<title>") == 8);
     CHECK(occurrences(svg, ">computation<") == 2);
     CHECK(svg.find(">spmm</text>") != std::string::npos);
