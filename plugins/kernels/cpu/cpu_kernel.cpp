@@ -54,7 +54,7 @@ void CpuKernel::do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c
 
 void CpuKernel::do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
     const FlatCsr flat{a.indptr, a.indices, static_cast<const float*>(a.values), a.rows, a.cols};
-    spmm_by_rows(flat, dense_side(b, c, s, e), threads_, workspace_);
+    spmm_by_rows(flat, dense_side(b, c, s, e), threads_);
 }
 
 void CpuKernel::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,

@@ -70,7 +70,7 @@ double softmax_cross_entropy_rows_(ConstMatrixView logits, const LossInput& in, 
 
 void count_correct_rows_(ConstMatrixView logits, const LossInput& in, RowRange rows, std::int64_t* counts) {
     for (std::int64_t r = rows.begin; r < rows.end; ++r) {
-        if (in.split[r] == Split::none || in.labels[r] < 0) continue;
+        if (in.split[r] == Split::none) continue;
         const float* x = static_cast<const float*>(logits.data) + r * logits.ld;
         const float top = row_maximum(x, logits.cols);
         std::int64_t first = 0;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <string>
 
 #include "machine.hpp"
@@ -28,8 +27,8 @@ public:
         format = "csr";
     }
 
-    void multiply(const DenseSide& d, int threads, Workspace& workspace) const override {
-        spmm_by_rows(csr_, d, threads, workspace);
+    void multiply(const DenseSide& d, int threads, Workspace&) const override {
+        spmm_by_rows(csr_, d, threads);
     }
 
 private:
@@ -83,21 +82,11 @@ bool tiles_pay(const Csr& a) {
     return tiles > 2 && per_segment >= (far ? 4 : 16);
 }
 
-/// Share of the nonzeros whose row and column are so close that a cache holds all between them.
-double share_nearby(const Csr& a) {
-    std::int64_t nearby = 0, counted = 0;
-    const std::int64_t step = std::max<std::int64_t>(1, a.rows / 4096);
-    for (std::int64_t r = 0; r < a.rows; r += step)
-        for (auto j = static_cast<std::size_t>(a.indptr[static_cast<std::size_t>(r)]);
-             j < static_cast<std::size_t>(a.indptr[static_cast<std::size_t>(r) + 1]); ++j, ++counted)
-            nearby += std::abs(a.indices[j] - r) < tile_columns();
-    return counted > 0 ? static_cast<double>(nearby) / static_cast<double>(counted) : 1;
-}
-
 /// Whether looking for clusters may pay: B far beyond the caches, rows long enough to gain, no order of its own.
 bool clusters_may_pay(const Csr& a) {
+    const FlatCsr pattern{a.indptr.data(), a.indices.data(), nullptr, a.rows, a.cols};
     return a.rows == a.cols && a.cols * widest_panel * 4 > 4 * last_level_cache_bytes() &&
-           a.nonzeros() > 12 * a.rows && share_nearby(a) < 0.3;
+           a.nonzeros() > 12 * a.rows && share_nearby(pattern, tile_columns(), 4096) < 0.3;
 }
 
 }  // namespace

@@ -38,8 +38,8 @@ ReorderedMatrix make_reordered(const Csr& a, ClusterOrder order, int threads) {
 namespace {
 
 void multiply_run(const ReorderedMatrix& a, const DenseSide& packed, const DenseSide& d, const Panel& panel,
-                  RowRange rows, float* sums) {
-    multiply_rows(a.csr, packed, rows, {sums, panel.width, prefetch_distance(packed)});
+                  RowRange rows, std::int64_t ahead, float* sums) {
+    multiply_rows(a.csr, packed, rows, {sums, panel.width, ahead});
     finish_rows(d, rows, a.vertex_at.data(), panel, sums);
 }
 
@@ -61,11 +61,12 @@ void spmm_reordered(const ReorderedMatrix& a, const DenseSide& d, int threads, W
                 pack_rows(d.b, a.vertex_at.data(), {p, std::min(rows, p + pack_step)}, panel, packed);
             const DenseSide side{{packed, rows, panel.width, panel.width, DType::f32},
                                  {sums, rows, panel.width, panel.width, DType::f32}, 1, 0, FlatEpilogue({})};
+            const std::int64_t ahead = prefetch_distance(a.csr, side);
 #pragma omp for schedule(dynamic)
             for (std::int64_t i = 0; i < runs; ++i) {
                 const RowRange run = equal_work(a.csr, i, runs);
                 for (std::int64_t r = run.begin; r < run.end; r += few)
-                    multiply_run(a, side, d, panel, {r, std::min(run.end, r + few)}, sums);
+                    multiply_run(a, side, d, panel, {r, std::min(run.end, r + few)}, ahead, sums);
             }
         }
     }

@@ -26,21 +26,22 @@ struct DenseSide {
 };
 
 /// Rows of A in turn, each with its row of C in registers. Threads take runs of about equal work.
-void spmm_by_rows(const FlatCsr& a, const DenseSide& d, int threads, Workspace& workspace);
+void spmm_by_rows(const FlatCsr& a, const DenseSide& d, int threads);
 
 /// How rows are gone through; part of spmm_by_rows.
 struct RowsPass {
     float* out = nullptr;             ///< row rows.begin of the result
     std::int64_t ldo = 0;
-    std::int64_t prefetch_ahead = 0;  ///< nonzeros; 0: B is in cache anyway
+    std::int64_t prefetch_ahead = 0;  ///< nonzeros; 0: not at all
+    bool past_caches = false;         ///< out is written past them: beta 0, rows of whole, aligned cache lines
 };
 /// out ← alpha · A · B + beta · out on the rows, one thread.
 void multiply_rows(const FlatCsr& a, const DenseSide& d, RowRange rows, const RowsPass& pass);
-/// Nonzeros to look ahead in B; 0 where it stays in a core's own cache.
-std::int64_t prefetch_distance(const DenseSide& d);
+/// Nonzeros to look ahead in B; 0 where it stays in a core's own cache or is read about in order.
+std::int64_t prefetch_distance(const FlatCsr& a, const DenseSide& d);
+/// Share of the nonzeros whose row and column are less than `distance` apart, in a sample of about `rows` rows.
+double share_nearby(const FlatCsr& a, std::int64_t distance, std::int64_t rows);
 /// Run `i` of `runs` of about equal work.
 RowRange equal_work(const FlatCsr& a, std::int64_t i, std::int64_t runs);
-/// Copies past the caches, for results larger than those; 4-byte aligned.
-void stream_out(const float* from, float* to, std::int64_t count);
 
 }  // namespace gnnbench::cpu

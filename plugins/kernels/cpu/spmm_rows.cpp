@@ -1,10 +1,10 @@
 #include <algorithm>
+#include <cstdlib>
 #include <vector>
 
 #include <hwy/cache_control.h>
 
 #include "machine.hpp"
-#include "memory.hpp"
 #include "spmm.hpp"
 #include "threads.hpp"
 
@@ -25,34 +25,32 @@ std::int64_t row_at_work(const FlatCsr& a, std::int64_t work) {
     return low;
 }
 
-/// Computes rows into a small buffer and copies that past the caches.
-void multiply_streaming(const FlatCsr& a, const DenseSide& d, RowRange rows, std::int64_t ahead, float* buffer,
-                        std::int64_t buffer_rows) {
-    const std::int64_t cols = d.c.cols;
-    for (std::int64_t r = rows.begin; r < rows.end; r += buffer_rows) {
-        const RowRange some{r, std::min(rows.end, r + buffer_rows)};
-        multiply_rows(a, d, some, {buffer, cols, ahead});
-        const MatrixView view{buffer, some.end - some.begin, cols, cols, DType::f32};
-        if (!d.epilogue.empty) epilogue_rows(d.epilogue, view, view, {0, view.rows}, {r, 0});
-        stream_out(buffer, static_cast<float*>(d.c.data) + r * cols, view.rows * cols);
-    }
-    hwy::FlushStream();
-}
-
-void multiply_in_place(const FlatCsr& a, const DenseSide& d, RowRange rows, std::int64_t ahead,
-                       std::int64_t step) {
+void multiply_run(const FlatCsr& a, const DenseSide& d, RowRange rows, std::int64_t ahead,
+                       std::int64_t step, bool past_caches) {
     for (std::int64_t r = rows.begin; r < rows.end; r += step) {
         const RowRange some{r, std::min(rows.end, r + step)};
-        multiply_rows(a, d, some, {static_cast<float*>(d.c.data) + r * d.c.ld, d.c.ld, ahead});
+        multiply_rows(a, d, some, {static_cast<float*>(d.c.data) + r * d.c.ld, d.c.ld, ahead, past_caches});
         if (!d.epilogue.empty) epilogue_rows(d.epilogue, d.c, d.c, some);
     }
 }
 
 }  // namespace
 
-std::int64_t prefetch_distance(const DenseSide& d) {
+double share_nearby(const FlatCsr& a, std::int64_t distance, std::int64_t rows) {
+    std::int64_t nearby = 0, counted = 0;
+    const std::int64_t step = std::max<std::int64_t>(1, a.rows / rows);
+    for (std::int64_t r = 0; r < a.rows; r += step) {
+        const std::int64_t end = std::min(a.indptr[r + 1], a.indptr[r] + 64);
+        for (std::int64_t j = a.indptr[r]; j < end; ++j, ++counted) nearby += std::abs(a.indices[j] - r) < distance;
+    }
+    return counted > 0 ? static_cast<double>(nearby) / static_cast<double>(counted) : 1;
+}
+
+std::int64_t prefetch_distance(const FlatCsr& a, const DenseSide& d) {
+    const std::int64_t row_bytes = d.b.ld * 4, cache = second_level_cache_bytes();
+    if (d.b.rows * row_bytes < cache) return 0;
+    if (share_nearby(a, std::max<std::int64_t>(4096, cache / row_bytes), 64) > 0.7) return 0;
     // So many that some 64 cache lines are under way.
-    if (d.b.rows * d.b.ld * 4 < second_level_cache_bytes()) return 0;
     const std::int64_t lines = (d.b.cols + 15) / 16;
     return std::clamp<std::int64_t>(64 / lines, 4, 32);
 }
@@ -62,27 +60,21 @@ RowRange equal_work(const FlatCsr& a, std::int64_t i, std::int64_t runs) {
     return {i == 0 ? 0 : row_at_work(a, work * i / runs), i + 1 == runs ? a.rows : row_at_work(a, work * (i + 1) / runs)};
 }
 
-void spmm_by_rows(const FlatCsr& a, const DenseSide& d, int threads, Workspace& workspace) {
+void spmm_by_rows(const FlatCsr& a, const DenseSide& d, int threads) {
     const std::int64_t work = a.nonzeros() + 2 * a.rows, cols = d.c.cols;
     // Runs short enough to balance, long enough that taking one costs nothing.
     const std::int64_t least = std::max<std::int64_t>(1, (std::int64_t{1} << 18) / cols);
     const std::int64_t runs = std::clamp<std::int64_t>(work / least, 1, 64 * threads);
-    const std::int64_t ahead = prefetch_distance(d), step = rows_for(4096, cols);
-    const bool streams = d.beta == 0 && d.c.contiguous() &&
-                         static_cast<std::int64_t>(d.c.bytes()) > last_level_cache_bytes();
-    const auto run = [&](std::int64_t i, float* buffer) {
-        const RowRange rows = equal_work(a, i, runs);
-        if (streams) {
-            multiply_streaming(a, d, rows, ahead, buffer, step);
-        } else {
-            multiply_in_place(a, d, rows, ahead, step);
-        }
-    };
+    const std::int64_t ahead = prefetch_distance(a, d), step = rows_for(4096, cols);
+    // Past the caches, a result does not cost fetching what it overwrites.
+    const bool past_caches = d.beta == 0 && d.epilogue.empty && cols % 16 == 0 && d.c.ld % 16 == 0 &&
+                             reinterpret_cast<std::uintptr_t>(d.c.data) % 64 == 0 &&
+                             static_cast<std::int64_t>(d.c.bytes()) > last_level_cache_bytes();
 #pragma omp parallel num_threads(threads) if (threads > 1 && runs > 1)
     {
-        float* buffer = streams ? workspace.of_thread(omp_get_thread_num(), static_cast<std::size_t>(step * cols)) : nullptr;
 #pragma omp for schedule(dynamic)
-        for (std::int64_t i = 0; i < runs; ++i) run(i, buffer);
+        for (std::int64_t i = 0; i < runs; ++i) multiply_run(a, d, equal_work(a, i, runs), ahead, step, past_caches);
+        if (past_caches) hwy::FlushStream();
     }
 }
 

@@ -75,6 +75,10 @@ void multiply_block(const FlatCsr& a, const DenseSide& d, RowRange rows, const R
             for (int u = 1; u < unroll; ++u) v = hn::Add(v, sum[u][k]);
             v = hn::Mul(v, alpha);
             const std::int64_t n = Tail && k == NV - 1 ? block.last : lanes;
+            if (pass.past_caches) {
+                hn::Stream(v, tag, out + k * lanes);
+                continue;
+            }
             if (d.beta != 0) v = hn::MulAdd(beta, load_n(out + k * lanes, n), v);
             store_n(v, out + k * lanes, n);
         }
@@ -96,21 +100,17 @@ void multiply_rows_(const FlatCsr& a, const DenseSide& d, RowRange rows, const R
     static constexpr BlockTable table = make_table(std::make_index_sequence<most_vectors>());
     const std::int64_t vectors = (d.c.cols + lanes - 1) / lanes;
     const std::int64_t blocks = (vectors + most_vectors - 1) / most_vectors;
-    for (std::int64_t i = 0; i < blocks; ++i) {
-        const std::int64_t begin = vectors * i / blocks, end = vectors * (i + 1) / blocks;
-        const std::int64_t last = std::min(lanes, d.c.cols - (end - 1) * lanes);
-        const ColumnBlock block{begin * lanes, last};
-        table[static_cast<std::size_t>(end - begin - 1)][last < lanes][pass.prefetch_ahead > 0](a, d, rows, pass,
-                                                                                               block);
-    }
-}
-
-void stream_out_(const float* from, float* to, std::int64_t count) {
-    const F tag;
-    std::int64_t i = 0;
-    while (i < count && reinterpret_cast<std::uintptr_t>(to + i) % (sizeof(float) * lanes) != 0) to[i] = from[i], ++i;
-    for (; i + lanes <= count; i += lanes) hn::Stream(hn::LoadU(tag, from + i), tag, to + i);
-    for (; i < count; ++i) to[i] = from[i];
+    // Row by row where a row takes several blocks, so that a row of B is read in one go.
+    const std::int64_t step = blocks > 1 ? 1 : rows.end - rows.begin;
+    for (std::int64_t r = rows.begin; r < rows.end; r += step)
+        for (std::int64_t i = 0; i < blocks; ++i) {
+            const std::int64_t begin = vectors * i / blocks, end = vectors * (i + 1) / blocks;
+            const std::int64_t last = std::min(lanes, d.c.cols - (end - 1) * lanes);
+            RowsPass here = pass;
+            here.out += (r - rows.begin) * pass.ldo;
+            table[static_cast<std::size_t>(end - begin - 1)][last < lanes][pass.prefetch_ahead > 0](
+                a, d, {r, r + step}, here, {begin * lanes, last});
+        }
 }
 
 }  // namespace
@@ -121,13 +121,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace gnnbench::cpu {
 HWY_EXPORT(multiply_rows_);
-HWY_EXPORT(stream_out_);
 
 void multiply_rows(const FlatCsr& a, const DenseSide& d, RowRange rows, const RowsPass& pass) {
     HWY_DYNAMIC_DISPATCH(multiply_rows_)(a, d, rows, pass);
-}
-void stream_out(const float* from, float* to, std::int64_t count) {
-    HWY_DYNAMIC_DISPATCH(stream_out_)(from, to, count);
 }
 }  // namespace gnnbench::cpu
 #endif
