@@ -86,7 +86,7 @@ TEST_CASE("spmm: every width from 1 to 70 in every format") {
 
 TEST_CASE("spmm: wide, ragged and degenerate shapes with alpha, beta and epilogues") {
     const std::string format = GENERATE("rows", "tiled", "reordered");
-    const int threads = GENERATE(1, 2, 3);
+    const int threads = GENERATE(1, 3);
     const auto k = cpu_kernel(threads, format);
     for (const auto& [rows, cols, most] : {std::tuple{1, 1, 1}, {1, 300, 200}, {300, 1, 1}, {40, 70000, 50},
                                            {0, 5, 0}, {9, 0, 0}, {5, 8, 0}, {6, 6, 0}, {1200, 1200, 50}, {1500, 2500, 60}})
