@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <gnnbench/halo.hpp>
 #include <gnnbench/sparse_blocks.hpp>
 
 namespace gnnbench {
@@ -42,11 +43,20 @@ std::vector<Csr> block_row(const Adjacency& a, const IndexMap& index, Part p, Di
     return sparse_blocks(a, index, {.first = p, .count = 1}, all, d);
 }
 
+std::vector<Csr> block_column(const Adjacency& a, const IndexMap& index, Part p, Direction d) {
+    // (A_ip)ᵀ is block (p, i) of Aᵀ.
+    std::vector<Csr> blocks =
+        block_row(a, index, p, d == Direction::forward ? Direction::backward : Direction::forward);
+    for (Csr& block : blocks) block = transposed(block);
+    return blocks;
+}
+
 PreparedBlocks::PreparedBlocks(const Adjacency& a, const IndexMap& index, Part p, Kernel& kernel,
-                               const HoldsBlock& holds) {
+                               const HoldsBlock& holds, BlockLine line) {
     const auto prepare_all = [&](Direction d) {
         std::vector<std::unique_ptr<PreparedMatrix>> prepared;
-        std::vector<Csr> blocks = block_row(a, index, p, d);
+        std::vector<Csr> blocks =
+            line == BlockLine::row ? block_row(a, index, p, d) : block_column(a, index, p, d);
         for (Part j = 0; j < index.parts(); ++j) {
             Csr& block = blocks[static_cast<std::size_t>(j)];
             prepared.push_back(holds(j) ? kernel.prepare(block) : nullptr);

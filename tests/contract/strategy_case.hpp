@@ -34,8 +34,10 @@ inline OwnedDataset dress(const graphs::NamedGraph& g, std::int64_t features, st
     d.classes = classes;
     for (std::int64_t v = 0; v < g.view().vertices(); ++v) {
         for (std::int64_t c = 0; c < features; ++c)
-            d.features.push_back(static_cast<float>(
-                unit_interval(random_word(1, Draw::features, static_cast<std::uint64_t>(v), static_cast<std::uint32_t>(c), 0)) - 0.4));
+            d.features.push_back(
+                static_cast<float>(unit_interval(random_word(1, Draw::features, static_cast<std::uint64_t>(v),
+                                                             static_cast<std::uint32_t>(c), 0)) -
+                                   0.4));
         d.labels.push_back(static_cast<std::int32_t>((v * 7 + v / 3) % classes));
         d.split.push_back(static_cast<Split>((v + 1) % 4));
     }
@@ -63,20 +65,29 @@ struct ModelVariant {
 };
 
 struct StrategyVariant {
-    std::string name;    ///< of the strategy
+    std::string name;  ///< of the strategy
     Params params;
-    std::string changed; ///< "overlap=false", empty for the defaults
+    std::string changed;  ///< "overlap=false", empty for the defaults
 };
 
-/// The defaults, and each parameter changed alone: booleans and choices to each other value, reals to half.
-inline std::vector<StrategyVariant> variants(const std::string& name) {
+/// The defaults with some parameters set, and each other parameter changed alone: booleans and choices to each
+/// other value, reals to half.
+inline std::vector<StrategyVariant> variants(const std::string& name,
+                                             const std::map<std::string, std::string>& set = {}) {
     const auto declared = catalog().find(PluginKind::strategy, name).params;
-    std::vector<StrategyVariant> out = {{name, Params(declared), ""}};
+    StrategyVariant base{name, Params(declared), ""};
+    for (const ParamDecl& p : declared)
+        if (const auto found = set.find(p.name); found != set.end()) {
+            base.params.set(p, found->second);
+            base.changed += found->first + "=" + found->second + " ";
+        }
+    std::vector<StrategyVariant> out = {base};
     const auto add = [&](const ParamDecl& p, const std::string& text) {
-        if (text == p.default_value) return;
-        Params changed(declared);
-        changed.set(p, text);
-        out.push_back({name, changed, std::string(p.name) + "=" + text});
+        if (text == p.default_value || set.contains(p.name)) return;
+        StrategyVariant changed = base;
+        changed.params.set(p, text);
+        changed.changed += std::string(p.name) + "=" + text;
+        out.push_back(std::move(changed));
     };
     for (const ParamDecl& p : declared) {
         if (p.type == ParamType::boolean) {
@@ -101,15 +112,15 @@ struct KernelVariant {
 };
 
 struct Outcome {
-    std::string skipped;           ///< why it did not run
-    Agreement agreement;           ///< meaningful on rank 0
-    std::string volume_difference; ///< over all ranks
-    Traffic sum;                   ///< over ranks and epochs
+    std::string skipped;            ///< why it did not run
+    Agreement agreement;            ///< meaningful on rank 0
+    std::string volume_difference;  ///< over all ranks
+    Traffic sum;                    ///< over ranks and epochs
     std::int64_t allocations_in_epochs = 0;
     std::int64_t allocations_at_setup = 0;
     std::int64_t bytes_at_setup = 0;  ///< of this rank
     std::string approximation;
-    std::string evaluation_problem; ///< of accuracy and embeddings; float64 alone is asked
+    std::string evaluation_problem;  ///< of accuracy and embeddings; float64 alone is asked
 };
 
 /// References by what they depend on; rank 0 alone fills it.
@@ -117,7 +128,8 @@ inline const ReferenceResult& reference(const std::string& key, const DatasetVie
                                         std::int64_t epochs, bool trained_features) {
     static std::map<std::string, ReferenceResult> known;
     if (!known.contains(key))
-        known[key] = compute_reference(catalog(), data, v.complete_model(), v.complete_train(), nullptr, epochs, trained_features);
+        known[key] = compute_reference(catalog(), data, v.complete_model(), v.complete_train(), nullptr, epochs,
+                                       trained_features);
     return known[key];
 }
 
@@ -137,8 +149,8 @@ inline Outcome run(const StrategyVariant& s, const std::string& partitioner_name
     Outcome o;
     o.skipped = strategy->why_unsupported(setting);
     if (o.skipped.empty())
-        o.skipped = partitioner->why_unsupported({data.graph.vertices(), data.graph.edges(), !data.graph.weights.empty()},
-                                                 need, partitioner_params);
+        o.skipped = partitioner->why_unsupported(
+            {data.graph.vertices(), data.graph.edges(), !data.graph.weights.empty()}, need, partitioner_params);
     if (!o.skipped.empty()) return o;
 
     const Partition partition = partitioner->partition(data.graph, need, partitioner_params, 3);
@@ -154,7 +166,8 @@ inline Outcome run(const StrategyVariant& s, const std::string& partitioner_name
     const auto trainer = strategy->make_trainer(problem, {*kernel, comm});
     o.allocations_at_setup = kernel->memory().allocations - before;
     o.bytes_at_setup = kernel->memory().current_bytes - bytes_before;
-    const Volume stated = strategy->stated_volume(problem, world.rank(), static_cast<std::int64_t>(size_of(k.dtype)));
+    const Volume stated =
+        strategy->stated_volume(problem, world.rank(), static_cast<std::int64_t>(size_of(k.dtype)));
 
     o.approximation = strategy->approximation(s.params);
     const bool trained = trains_features(s.params);
@@ -173,7 +186,9 @@ inline Outcome run(const StrategyVariant& s, const std::string& partitioner_name
         for (const auto& [key, t] : counted) sum += t;
         const ModelWeights gradients = trainer->gradients();
         if (world.rank() == 0 && o.approximation.empty())
-            o.agreement.compare(e, loss, gradients, reference(graph.name + "|" + v.name + (trained ? "|trained" : ""), data, v, epochs, trained));
+            o.agreement.compare(
+                e, loss, gradients,
+                reference(graph.name + "|" + v.name + (trained ? "|trained" : ""), data, v, epochs, trained));
     }
     if (k.dtype == DType::f64) {
         const bool random = train.dropout > 0 || train.input_dropout > 0 || !o.approximation.empty();

@@ -13,10 +13,14 @@ using namespace gnnbench::contract;
 namespace {
 
 std::vector<graphs::NamedGraph> all_graphs() {
-    return {graphs::without_edges(1),   graphs::without_edges(3),
-            graphs::directed_cycle(5),  graphs::directed_star(9),
-            graphs::disconnected(3),    graphs::known_symmetric(graphs::disconnected(3)),
-            graphs::looped_path(17),    graphs::directed_random(60, 400, false),
+    return {graphs::without_edges(1),
+            graphs::without_edges(3),
+            graphs::directed_cycle(5),
+            graphs::directed_star(9),
+            graphs::disconnected(3),
+            graphs::known_symmetric(graphs::disconnected(3)),
+            graphs::looped_path(17),
+            graphs::directed_random(60, 400, false),
             graphs::directed_random(40, 200, true)};
 }
 
@@ -65,7 +69,8 @@ void check(const StrategyVariant& s, const std::string& partitioner, const Kerne
     if (!o.skipped.empty()) return;
     ++ran;
     INFO(s.name << " " << s.changed << ", " << partitioner << ", kernel " << k.name
-                << (k.dtype == DType::f32 ? " float32" : " float64") << ", model " << v.name << ", graph " << g.name);
+                << (k.dtype == DType::f32 ? " float32" : " float64") << ", model " << v.name << ", graph "
+                << g.name);
     if (o.approximation.empty()) {
         INFO("loss error " << o.agreement.loss_error << ", gradient error " << o.agreement.gradient_error << " at "
                            << o.agreement.worst << "; allowed " << o.agreement.tolerance);
@@ -88,7 +93,8 @@ std::vector<std::string> usable(PluginKind kind) {
 std::vector<KernelVariant> kernels() {
     std::vector<KernelVariant> out = {{"reference", DType::f64}};
     for (const std::string& name : usable(PluginKind::kernel)) {
-        const KernelSetting s{.dtype = DType::f32, .params = Params(catalog().find(PluginKind::kernel, name).params)};
+        const KernelSetting s{.dtype = DType::f32,
+                              .params = Params(catalog().find(PluginKind::kernel, name).params)};
         if (catalog().kernel(name)->why_unsupported(s).empty()) out.push_back({name, DType::f32});
     }
     return out;
@@ -103,8 +109,8 @@ std::string refusal(const std::string& name) {
     return catalog().strategy(name)->why_unsupported({ProcessGroup::world().size(), model, train, s.params});
 }
 
-/// Above 4 ranks, where a case takes long, every third: a variant with one partitioner or kernel meets a third of the
-/// graphs or models, with the next one another third. All of them where GNNBENCH_CONTRACT is "full".
+/// Above 4 ranks, where a case takes long, every third: a variant with one partitioner or kernel meets a third of
+/// the graphs or models, with the next one another third. All of them where GNNBENCH_CONTRACT is "full".
 bool of_selection(std::size_t place) {
     const char* asked = std::getenv("GNNBENCH_CONTRACT");
     const bool full = asked && std::string(asked) == "full";
@@ -122,7 +128,8 @@ TEST_CASE("a strategy agrees with the serial reference on every graph under ever
                 for (const std::string& partitioner : usable(PluginKind::partitioner)) {
                     std::size_t of_pair = place++;
                     for (const auto& g : all_graphs())
-                        if (of_selection(of_pair++)) check(s, partitioner, {"reference", DType::f64}, {.name = "default"}, g, ran);
+                        if (of_selection(of_pair++))
+                            check(s, partitioner, {"reference", DType::f64}, {.name = "default"}, g, ran);
                 }
             }
             const int ranks = ProcessGroup::world().size();
@@ -135,8 +142,7 @@ TEST_CASE("a strategy agrees with the serial reference on every graph under ever
 
 TEST_CASE("a strategy agrees with the serial reference for every model, on every kernel") {
     const auto graph = graphs::directed_random(40, 200, true);
-    for (const std::string& name : usable(PluginKind::strategy))
-        DYNAMIC_SECTION(name) {
+    for (const std::string& name : usable(PluginKind::strategy)) DYNAMIC_SECTION(name) {
             std::size_t place = 0;
             int ran = 0;
             for (const StrategyVariant& s : variants(name))
@@ -149,31 +155,44 @@ TEST_CASE("a strategy agrees with the serial reference for every model, on every
 }
 
 TEST_CASE("cagnet-2d agrees with the serial reference on every grid of this many ranks") {
-    const int ranks = ProcessGroup::world().size();
-    const std::string name = "cagnet-2d";
     int ran = 0;
-    for (int rows = 1; rows <= ranks; ++rows)
-        for (StrategyVariant s : variants(name)) {
-            for (const ParamDecl& p : catalog().find(PluginKind::strategy, name).params)
-                if (std::string(p.name) == "grid_rows") s.params.set(p, std::to_string(rows));
-            s.changed += " grid_rows=" + std::to_string(rows);
+    for (int rows = 1; rows <= ProcessGroup::world().size(); ++rows)
+        for (const StrategyVariant& s : variants("cagnet-2d", {{"grid_rows", std::to_string(rows)}}))
             check(s, "random", {"reference", DType::f64}, {.name = "up and down", .widths = {4, 9, 2, 7, 3}},
                   graphs::directed_random(40, 200, true), ran);
-        }
     CHECK(ran >= 3);
 }
 
+TEST_CASE("mg-gcn by tile columns agrees with the serial reference, with and without overlap") {
+    int ran = 0;
+    for (const StrategyVariant& s : variants("mg-gcn", {{"tiling", "column"}}))
+        for (const auto& widths : {std::vector<std::int64_t>{4, 9, 2, 7, 3}, {2, 3, 5, 8}})
+            for (const auto& g :
+                 {graphs::directed_random(40, 200, true), graphs::directed_star(9), graphs::disconnected(3)})
+                for (const std::string& partitioner : usable(PluginKind::partitioner))
+                    check(s, partitioner, {"reference", DType::f64},
+                          {.name = std::to_string(widths[1]), .widths = widths}, g, ran);
+    CHECK(ran >= 12);
+}
+
 TEST_CASE("mg-gcn makes L + 3 buffers, and one more for each widening layer after the first") {
-    const int ranks = ProcessGroup::world().size();
     // Beside them: X, labels, splits, ids, loss, counts; weights and gradients.
-    const std::int64_t others = 8, received = ranks > 1 ? 2 : 0;
-    const auto made = [&](std::vector<std::int64_t> widths) {
-        const Outcome o = run(variants("mg-gcn")[0], "block", {"reference", DType::f64}, {.name = "buffers", .widths = std::move(widths)},
-                              graphs::directed_random(40, 200, true));
-        return o.allocations_at_setup - others;
-    };
-    CHECK(made({9, 6, 3}) == 2 + 1 + received);
-    CHECK(made({9, 6, 4, 3, 2}) == 4 + 1 + received);
-    CHECK(made({3, 9, 2}) == 2 + 1 + received);       // layer 0 widens, but its aggregate is its input
-    CHECK(made({3, 5, 7, 9, 2}) == 4 + 1 + 2 + received);
+    const std::int64_t others = 8, two = ProcessGroup::world().size() > 1 ? 2 : 0;
+    for (const auto& [tiling, overlap, received] : {std::tuple("row", "true", two),
+                                                    {"row", "false", two / 2},
+                                                    {"column", "true", two},
+                                                    {"column", "false", two / 2}}) {
+        const auto made = [&, t = tiling, o = overlap](std::vector<std::int64_t> widths) {
+            const StrategyVariant s = variants("mg-gcn", {{"tiling", t}, {"overlap", o}})[0];
+            return run(s, "block", {"reference", DType::f64}, {.name = "buffers", .widths = std::move(widths)},
+                       graphs::directed_random(40, 200, true))
+                       .allocations_at_setup -
+                   others;
+        };
+        INFO("tiling " << tiling << ", overlap " << overlap);
+        CHECK(made({9, 6, 3}) == 2 + 1 + received);
+        CHECK(made({9, 6, 4, 3, 2}) == 4 + 1 + received);
+        CHECK(made({3, 9, 2}) == 2 + 1 + received);  // layer 0 widens, but its aggregate is its input
+        CHECK(made({3, 5, 7, 9, 2}) == 4 + 1 + 2 + received);
+    }
 }

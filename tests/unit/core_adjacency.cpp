@@ -13,15 +13,12 @@ namespace {
 /// Â as a dense matrix.
 HostMatrix dense(const Adjacency& a) {
     HostMatrix m(a.vertices(), a.vertices());
-    for (std::int64_t v = 0; v < a.vertices(); ++v)
-        a.row(v, [&](std::int64_t j, double w) { m(v, j) += w; });
+    for (std::int64_t v = 0; v < a.vertices(); ++v) a.row(v, [&](std::int64_t j, double w) { m(v, j) += w; });
     return m;
 }
 
 /// 0 ← 1 (weight 2), 0 ← 2 (3), 1 ← 1 (5); vertex 2 aggregates from none.
-graphs::NamedGraph three_vertices() {
-    return {"three", {0, 2, 3, 3}, {1, 2, 1}, {2, 3, 5}, false};
-}
+graphs::NamedGraph three_vertices() { return {"three", {0, 2, 3, 3}, {1, 2, 1}, {2, 3, 5}, false}; }
 
 Partition split_in(std::int64_t vertices, Part parts) {
     Partition p{.parts = parts, .part_of = {}, .column_part_of = {}};
@@ -50,7 +47,8 @@ TEST_CASE("symmetric normalisation uses row sums and column sums; a zero degree 
     CHECK(a(0, 1) == Approx(2 / std::sqrt(6.0 * 7)));
     CHECK(a(0, 2) == Approx(3 / std::sqrt(6.0 * 4)));
     CHECK(a(1, 1) == Approx(5 / std::sqrt(5.0 * 7)));
-    const HostMatrix none = dense(Adjacency(g.view(), {.widths = {}, .normalisation = Normalisation::symmetric, .self_loops = false}));
+    const HostMatrix none =
+        dense(Adjacency(g.view(), {.widths = {}, .normalisation = Normalisation::symmetric, .self_loops = false}));
     CHECK(none(2, 2) == 0);
     CHECK(none(0, 2) == Approx(3 / std::sqrt(5.0 * 3)));
     // vertex 0 is nobody's neighbour: its column sum is 0, and no entry divides by it
@@ -70,9 +68,11 @@ TEST_CASE("blocks put together are the matrix, backward its transpose") {
                 const Csr& b = blocks[static_cast<std::size_t>(j)];
                 HostMatrix again(b.rows, b.cols);
                 for (std::int64_t r = 0; r < b.rows; ++r)
-                    for (auto e = b.indptr[static_cast<std::size_t>(r)]; e < b.indptr[static_cast<std::size_t>(r) + 1]; ++e) {
+                    for (auto e = b.indptr[static_cast<std::size_t>(r)];
+                         e < b.indptr[static_cast<std::size_t>(r) + 1]; ++e) {
                         const auto k = static_cast<std::size_t>(e);
-                        if (k > static_cast<std::size_t>(b.indptr[static_cast<std::size_t>(r)])) CHECK(b.indices[k - 1] < b.indices[k]);
+                        if (k > static_cast<std::size_t>(b.indptr[static_cast<std::size_t>(r)]))
+                            CHECK(b.indices[k - 1] < b.indices[k]);
                         again(r, b.indices[k]) = b.values[k];
                     }
                 for (std::int64_t r = 0; r < b.rows; ++r)
@@ -85,8 +85,30 @@ TEST_CASE("blocks put together are the matrix, backward its transpose") {
         }
 }
 
+TEST_CASE("a column of blocks is made of the rows' blocks, in both directions") {
+    const auto g = graphs::directed_random(40, 200, true);
+    const Adjacency a(g.view(), {});
+    const Partition partition = split_in(40, 3);
+    const IndexMap index(partition);
+    for (const Direction d : {Direction::forward, Direction::backward})
+        for (Part j = 0; j < 3; ++j) {
+            const auto column = block_column(a, index, j, d);
+            REQUIRE(column.size() == 3);
+            for (Part i = 0; i < 3; ++i) {
+                const Csr wanted = block_row(a, index, i, d)[static_cast<std::size_t>(j)];
+                const Csr& found = column[static_cast<std::size_t>(i)];
+                CHECK(found.rows == wanted.rows);
+                CHECK(found.cols == wanted.cols);
+                CHECK(found.indptr == wanted.indptr);
+                CHECK(found.indices == wanted.indices);
+                CHECK(found.values == wanted.values);
+            }
+        }
+}
+
 TEST_CASE("partition report, halo and block counts give one number: the sum of connectivity - 1") {
-    for (const auto& g : {graphs::directed_random(60, 400, false), graphs::directed_star(9), graphs::disconnected(3)}) {
+    for (const auto& g :
+         {graphs::directed_random(60, 400, false), graphs::directed_star(9), graphs::disconnected(3)}) {
         const auto n = g.view().vertices();
         const Partition partition = split_in(n, 4);
         const IndexMap index(partition);

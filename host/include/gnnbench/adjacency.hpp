@@ -48,7 +48,9 @@ public:
     }
 
 private:
-    double row_scale(std::int64_t v) const { return row_scale_.empty() ? 1.0 : row_scale_[static_cast<std::size_t>(v)]; }
+    double row_scale(std::int64_t v) const {
+        return row_scale_.empty() ? 1.0 : row_scale_[static_cast<std::size_t>(v)];
+    }
     double column_scale(std::int64_t j) const {
         return column_scale_.empty() ? 1.0 : column_scale_[static_cast<std::size_t>(j)];
     }
@@ -66,17 +68,23 @@ enum class Direction : std::uint8_t { forward, backward };
 /// Row p of blocks of Â or Âᵀ under an index map: block j [size(p) × size(j)] has local rows and columns.
 std::vector<Csr> block_row(const Adjacency& a, const IndexMap& index, Part p, Direction d);
 
+/// Column p of blocks: block i [size(i) × size(p)].
+std::vector<Csr> block_column(const Adjacency& a, const IndexMap& index, Part p, Direction d);
+/// A row of blocks has the rank's rows of the product, a column its rows of what is multiplied.
+enum class BlockLine : std::uint8_t { row, column };
+
 /// Which columns of blocks a rank multiplies: all of them (1D), or its stages only (1.5D).
 using HoldsBlock = std::function<bool(Part column)>;
 /// All columns of blocks: J = {0 … parts−1}.
 inline bool every_block(Part) { return true; }
 
-/// The same blocks prepared by a kernel, for both directions; a symmetric Â is prepared once and serves both.
+/// A row or a column of blocks prepared by a kernel, for both directions; a symmetric Â is prepared once and
+/// serves both.
 class PreparedBlocks {
 public:
     PreparedBlocks(const Adjacency& a, const IndexMap& index, Part p, Kernel& kernel,
-                   const HoldsBlock& holds = every_block);
-    /// Of a block that is held.
+                   const HoldsBlock& holds = every_block, BlockLine line = BlockLine::row);
+    /// Block j of the line, one that is held.
     const PreparedMatrix& block(Direction d, Part j) const {
         const auto& blocks = d == Direction::backward && !backward_.empty() ? backward_ : forward_;
         return *blocks[static_cast<std::size_t>(j)];
