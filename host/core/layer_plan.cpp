@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include <gnnbench/parameters.hpp>
 #include <gnnbench/trained_features.hpp>
 
@@ -16,22 +14,17 @@ std::int64_t width(const ModelSpec& m, int l) { return m.widths[static_cast<std:
 
 DistributedSpmm::~DistributedSpmm() = default;
 
-ReplicatedLayout::ReplicatedLayout(int ranks, int c, int rank)
-    : replication(c), parts(ranks / c), part(rank / c), replica(rank % c) {}
-
-std::string ReplicatedLayout::why_unsupported(int ranks, int c) {
-    if (ranks % (c * c) == 0) return {};
-    return fmt::format("needs replication² to divide the number of ranks; replication {} and {} ranks given", c, ranks);
-}
-
 std::int64_t LayerPlan::forward_width(const ModelSpec& m, int l) const {
     switch (order.at(static_cast<std::size_t>(l))) {
         case LayerOrder::transform_first:
-        case LayerOrder::transform_first_shortcut: return width(m, l + 1);
+        case LayerOrder::transform_first_shortcut:
+            return width(m, l + 1);
         case LayerOrder::aggregate_first:
         case LayerOrder::aggregate_first_kept:
-        case LayerOrder::aggregate_first_shortcut: return width(m, l);
-        case LayerOrder::aggregated_input: return 0;
+        case LayerOrder::aggregate_first_shortcut:
+            return width(m, l);
+        case LayerOrder::aggregated_input:
+            return 0;
     }
     return 0;
 }
@@ -39,11 +32,15 @@ std::int64_t LayerPlan::forward_width(const ModelSpec& m, int l) const {
 std::int64_t LayerPlan::backward_width(const ModelSpec& m, int l) const {
     switch (order.at(static_cast<std::size_t>(l))) {
         case LayerOrder::transform_first:
-        case LayerOrder::aggregate_first: return width(m, l + 1);
-        case LayerOrder::transform_first_shortcut: return l == 0 ? 0 : width(m, l + 1);
+        case LayerOrder::aggregate_first:
+            return width(m, l + 1);
+        case LayerOrder::transform_first_shortcut:
+            return l == 0 ? 0 : width(m, l + 1);
         case LayerOrder::aggregate_first_kept:
-        case LayerOrder::aggregate_first_shortcut: return l == 0 ? 0 : width(m, l);
-        case LayerOrder::aggregated_input: return 0;
+        case LayerOrder::aggregate_first_shortcut:
+            return l == 0 ? 0 : width(m, l);
+        case LayerOrder::aggregated_input:
+            return 0;
     }
     return 0;
 }
@@ -63,8 +60,8 @@ std::int64_t LayerPlan::shared_columns(const ModelSpec& m) const {
     return columns;
 }
 
-Volume row_parallel_volume(const LayerPlan& plan, const ModelSpec& m, const SpmmVolume& product, int ranks, int rank,
-                           std::int64_t element_bytes) {
+Volume row_parallel_volume(const LayerPlan& plan, const ModelSpec& m, const SpmmVolume& product, int ranks,
+                           int rank, std::int64_t element_bytes) {
     Volume v;
     const auto all_reduce = [&](std::int64_t elements, std::int64_t bytes, Content content) {
         if (ranks == 1) return;
@@ -90,14 +87,6 @@ Volume block_row_volume(const IndexMap& index, int rank, std::int64_t row_bytes)
     return v;
 }
 
-Volume replica_sum_volume(const ReplicatedLayout& layout, std::int64_t elements, std::int64_t element_bytes) {
-    const std::int64_t mine = counting::even_block_bytes(elements, element_bytes, layout.replication, layout.replica);
-    const Traffic t = counting::all_reduce(elements * element_bytes, mine, layout.replication);
-    Volume v;
-    if (t != Traffic{}) v[{CommOp::all_reduce, Content::payload}] = t;
-    return v;
-}
-
 LayerPlan aggregate_first_plan(const Strategy& strategy, const Problem& p) {
     LayerPlan plan{std::vector(static_cast<std::size_t>(p.model.layers()), LayerOrder::aggregate_first)};
     if (aggregates_input(strategy, {p.index.parts(), p.model, p.train, p.params}))
@@ -109,7 +98,8 @@ std::string row_parallel_why_unsupported(const Setting& s) {
     if (s.model.aggregate_input == AggregateInput::on && s.train.input_dropout > 0)
         return "aggregate_input needs layer 0's input to stay the same, and input_dropout redraws it every epoch";
     if (s.model.aggregate_input == AggregateInput::on && trains_features(s.params))
-        return "aggregate_input needs layer 0's input to stay the same, and trainable_features changes it every epoch";
+        return "aggregate_input needs layer 0's input to stay the same, and trainable_features changes it every "
+               "epoch";
     return {};
 }
 

@@ -39,7 +39,8 @@ enum class LayerOrder : std::uint8_t {
     aggregated_input,
     /// As transform_first, but dW = HᵀG and no SpMM backward: MG-GCN's shortcut for layer 0; not the gradient.
     transform_first_shortcut,
-    /// As aggregate_first_kept, but dW = HᵀG and T is not kept: its shortcut for widening layers; not the gradient.
+    /// As aggregate_first_kept, but dW = HᵀG and T is not kept: its shortcut for widening layers; not the
+    /// gradient.
     aggregate_first_shortcut,
 };
 
@@ -62,19 +63,6 @@ struct RowLayout {
     std::shared_ptr<Communicator> group;
 };
 
-/// 1.5D: P ranks as a grid of P/c parts × c replicas; rank (i, k) is number i·c + k and holds part i. Replica k
-/// multiplies the columns of blocks J_k = {k·P/c², …, (k+1)·P/c² − 1}; the sum over k is an all-reduce.
-struct ReplicatedLayout {
-    int replication = 1;                         ///< c
-    Part parts = 1;                              ///< P / c
-    Part part = 0;                               ///< i
-    int replica = 0;                             ///< k
-    ReplicatedLayout(int ranks, int replication, int rank);
-    bool stage(Part j) const { return j / (parts / replication) == replica; }
-    /// Empty if c² divides P.
-    static std::string why_unsupported(int ranks, int replication);
-};
-
 /// The volume of one product of a given width by Â or Âᵀ, one rank.
 using SpmmVolume = std::function<Volume(Direction, std::int64_t width)>;
 
@@ -86,9 +74,6 @@ Volume row_parallel_volume(const LayerPlan& plan, const ModelSpec& model, const 
 /// One product in which every rank broadcasts its rows once: a root sends its block to P − 1 others and receives
 /// the rest. `row_bytes` is width × element size.
 Volume block_row_volume(const IndexMap& index, int rank, std::int64_t row_bytes);
-
-/// 1.5D's all-reduce of `elements` over the c replicas.
-Volume replica_sum_volume(const ReplicatedLayout& layout, std::int64_t elements, std::int64_t element_bytes);
 
 /// Z = (Â H) W forward and dW = Hᵀ (Âᵀ G) backward in every layer, whatever the widths: CAGNET and what descends
 /// from it. Layer 0 as the cell's aggregate_input says.
@@ -107,7 +92,7 @@ using MakeSpmm = std::function<std::unique_ptr<DistributedSpmm>(const Adjacency&
 /// The second form is for layouts other than one part per rank.
 std::unique_ptr<Trainer> make_row_parallel_trainer(const Problem& problem, Rank rank, LayerPlan plan,
                                                    const MakeSpmm& make_spmm);
-std::unique_ptr<Trainer> make_row_parallel_trainer(const Problem& problem, Rank rank, RowLayout layout, LayerPlan plan,
-                                                   const MakeSpmm& make_spmm);
+std::unique_ptr<Trainer> make_row_parallel_trainer(const Problem& problem, Rank rank, RowLayout layout,
+                                                   LayerPlan plan, const MakeSpmm& make_spmm);
 
 }  // namespace gnnbench

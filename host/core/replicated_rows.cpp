@@ -1,0 +1,70 @@
+#include <gnnbench/replicated_rows.hpp>
+
+#include <fmt/format.h>
+
+namespace gnnbench {
+namespace {
+
+int replication_of(const Params& params) { return static_cast<int>(params.integer(replication_parameter.name)); }
+
+/// The all-reduce of `elements` over the c replicas.
+Volume replica_sum_volume(const ReplicatedLayout& layout, std::int64_t elements, std::int64_t element_bytes) {
+    const std::int64_t mine =
+        counting::even_block_bytes(elements, element_bytes, layout.replication, layout.replica);
+    const Traffic t = counting::all_reduce(elements * element_bytes, mine, layout.replication);
+    Volume v;
+    if (t != Traffic{}) v[{CommOp::all_reduce, Content::payload}] = t;
+    return v;
+}
+
+}  // namespace
+
+ReplicatedLayout::ReplicatedLayout(int ranks, int c, int rank)
+    : replication(c), parts(ranks / c), part(rank / c), replica(rank % c) {}
+
+ReplicatedSpmm::ReplicatedSpmm(const ReplicatedRank& r)
+    : layout_(r.layout),
+      kernel_(r.rank.kernel),
+      column_(r.column),
+      row_(r.rank.world.split(r.layout.part, r.layout.replica)) {}
+
+void ReplicatedSpmm::multiply(Direction d, MatrixView h_i, MatrixView z_i, const Epilogue& epilogue) {
+    multiply_stages(d, h_i, z_i);
+    kernel_.wait(StreamRole::compute, row_.all_reduce(z_i));
+    kernel_.apply(epilogue, z_i);
+}
+
+std::string ReplicatedRows::why_unsupported(const Setting& s) const {
+    const int c = replication_of(s.params);
+    if (s.ranks % (c * c) == 0) return row_parallel_why_unsupported(s);
+    return fmt::format("needs replication² to divide the number of ranks; replication {} and {} ranks given", c,
+                       s.ranks);
+}
+
+PartitionNeed ReplicatedRows::partition_need(const Setting& s) const {
+    return {.parts = s.ranks / replication_of(s.params)};
+}
+
+Volume ReplicatedRows::stated_volume(const Problem& p, int rank, std::int64_t element_bytes) const {
+    const int c = replication_of(p.params);
+    const ReplicatedLayout layout(p.index.parts() * c, c, rank);
+    const SpmmVolume stages = stages_volume(p, layout, element_bytes);
+    const auto product = [&](Direction d, std::int64_t width) {
+        Volume v = stages(d, width);
+        v += replica_sum_volume(layout, p.index.size(layout.part) * width, element_bytes);
+        return v;
+    };
+    return row_parallel_volume(aggregate_first_plan(*this, p), p.model, product, layout.parts, layout.part,
+                               element_bytes);
+}
+
+std::unique_ptr<Trainer> ReplicatedRows::make_trainer(const Problem& p, Rank rank) const {
+    const ReplicatedLayout layout(rank.world.size(), replication_of(p.params), rank.world.rank());
+    const auto column = std::make_shared<Communicator>(rank.world.split(layout.replica, layout.part));
+    return make_row_parallel_trainer(p, rank, {layout.part, column}, aggregate_first_plan(*this, p),
+                                     [&](const Adjacency& a, std::int64_t widest) {
+                                         return make_spmm(p, a, {layout, rank, *column}, widest);
+                                     });
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,77 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <gnnbench/row_parallel.hpp>
+
+/// What the 1.5D schemes share: block rows of Â held by several ranks each, of which every one multiplies a share
+/// of the blocks. They differ in how a rank gets at the rows of the other parts.
+
+namespace gnnbench {
+
+/// P ranks as a grid of P/c parts × c replicas; rank (i, k) is number i·c + k and holds part i. Replica k
+/// multiplies the columns of blocks J_k = {k·P/c², …, (k+1)·P/c² − 1}, its stages.
+struct ReplicatedLayout {
+    int replication = 1;  ///< c
+    Part parts = 1;       ///< P / c
+    Part part = 0;        ///< i
+    int replica = 0;      ///< k
+    ReplicatedLayout(int ranks, int replication, int rank);
+    bool stage(Part j) const { return j / (parts / replication) == replica; }
+};
+
+/// A rank on that grid: its column are the ranks (·, k), one of each part, numbered by part.
+struct ReplicatedRank {
+    const ReplicatedLayout& layout;
+    Rank rank;
+    Communicator& column;
+};
+
+/// A product by one replica's stages, completed by an all-reduce over the replicas.
+class ReplicatedSpmm : public DistributedSpmm {
+public:
+    explicit ReplicatedSpmm(const ReplicatedRank& r);
+    /// Z_i ← epilogue(Σ_k Ẑ_ik)
+    void multiply(Direction d, MatrixView h_i, MatrixView z_i, const Epilogue& epilogue) final;
+
+protected:
+    const ReplicatedLayout layout_;
+    Kernel& kernel_;
+    Communicator& column_;
+
+private:
+    /// Ẑ_ik ← Σ_{j ∈ J_k} Â_ij H_j, or Âᵀ's blocks.
+    virtual void multiply_stages(Direction d, MatrixView h_i, MatrixView z_ik) = 0;
+
+    Communicator row_;  // ranks (i, ·): the replicas
+};
+
+/// The one parameter of every 1.5D scheme.
+inline constexpr ParamDecl replication_parameter{
+    "replication",
+    ParamType::integer,
+    "2",
+    1,
+    1024,
+    nullptr,
+    "c: how often every block row is held; c² must divide the number of ranks"};
+
+/// A row-parallel strategy on that grid: P/c parts; each column of ranks holds the whole graph once, and sums its
+/// own gradients and loss.
+class ReplicatedRows : public Strategy {
+public:
+    std::string why_unsupported(const Setting& s) const final;
+    PartitionNeed partition_need(const Setting& s) const final;
+    Volume stated_volume(const Problem& p, int rank, std::int64_t element_bytes) const final;
+    std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const final;
+
+private:
+    virtual std::unique_ptr<ReplicatedSpmm> make_spmm(const Problem& p, const Adjacency& a,
+                                                      const ReplicatedRank& r, std::int64_t widest) const = 0;
+    /// What one product moves down the column of ranks. What it refers to outlives it.
+    virtual SpmmVolume stages_volume(const Problem& p, const ReplicatedLayout& layout,
+                                     std::int64_t element_bytes) const = 0;
+};
+
+}  // namespace gnnbench
