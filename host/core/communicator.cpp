@@ -9,7 +9,8 @@ namespace {
 /// An event that only the host can complete, with its span still open: closed when the wait returns.
 class TracedEvent final : public EventState {
 public:
-    TracedEvent(Event inner, Trace& trace, Trace::SpanId span) : inner_(std::move(inner)), trace_(trace), span_(span) {}
+    TracedEvent(Event inner, Trace& trace, Trace::SpanId span)
+        : inner_(std::move(inner)), trace_(trace), span_(span) {}
     void wait_on_host() override {
         if (done_) return;
         inner_.state()->wait_on_host();
@@ -58,27 +59,39 @@ Communicator Communicator::split(int color, int key) const {
     return part;
 }
 
-/// Counts, waits for late peers if asked, times and starts one operation.
-Event Communicator::timed(CommOp op, Content content, const Traffic& t, auto&& start) {
+/// Counts an operation, and waits for late peers if asked, and for what the compute stream was given.
+void Communicator::prepare(CommOp op, Content content, const Traffic& t) {
     counter_->count(op, content, t);
-    Trace& trace = kernel_->trace();
     if (separate_wait_ && size() > 1) {
+        Trace& trace = kernel_->trace();
         const auto span = trace.open({.phase = Phase::wait, .operation = "barrier", .group_size = size()});
         transport_->barrier();
         trace.close(span);
     }
     kernel_->wait(StreamRole::communication, kernel_->record(StreamRole::compute));
-    const auto span = trace.open({.phase = Phase::comm,
+}
+
+Trace::SpanId Communicator::open_span(CommOp op, std::int64_t bytes) {
+    return kernel_->trace().open({.phase = Phase::comm,
                                   .stream = StreamRole::communication,
                                   .operation = comm_op_names[static_cast<std::size_t>(op)].data(),
-                                  .bytes = t.sent_bytes + t.received_bytes,
+                                  .bytes = bytes,
                                   .group_size = size()});
-    Event event = start();
-    if (event.happened_at_once() || !event.state()->completed_by_host()) {
-        trace.close(span);
-        return event;
-    }
-    return Event(std::make_shared<TracedEvent>(std::move(event), trace, span));
+}
+
+/// The event that also closes the span, if only the host can complete it; else the span ends here.
+Event Communicator::traced(Event event, Trace::SpanId span) {
+    if (!event.happened_at_once() && event.state()->completed_by_host())
+        return Event(std::make_shared<TracedEvent>(std::move(event), kernel_->trace(), span));
+    kernel_->trace().close(span);
+    return event;
+}
+
+/// Prepares, times and starts one operation.
+Event Communicator::timed(CommOp op, Content content, const Traffic& t, auto&& start) {
+    prepare(op, content, t);
+    const auto span = open_span(op, t.sent_bytes + t.received_bytes);
+    return traced(start(), span);
 }
 
 Event Communicator::broadcast(MatrixView data, int root, Content content) {
@@ -141,6 +154,21 @@ Event Communicator::exchange(std::span<const RowMessage> sends, std::span<const 
     const auto out = messages(sends), in = messages(receives);
     if (out.empty() && in.empty() && !separate_wait_) return {};
     return timed(CommOp::point_to_point, content, traffic(out, in), [&] { return transport_->exchange(out, in); });
+}
+
+std::vector<Event> Communicator::exchange_each(std::span<const RowMessage> sends,
+                                               std::span<const RowMessage> receives, Content content) {
+    const auto out = messages(sends), in = messages(receives);
+    require(in.size() == receives.size(), "exchange_each: an empty receive would have no event");
+    if (out.empty() && in.empty() && !separate_wait_) return {Event()};
+    const Traffic t = traffic(out, in);
+    prepare(CommOp::point_to_point, content, t);
+    std::vector<Trace::SpanId> spans;
+    for (const Message& m : in) spans.push_back(open_span(CommOp::point_to_point, m.bytes));
+    spans.push_back(open_span(CommOp::point_to_point, t.sent_bytes));
+    std::vector<Event> events = transport_->exchange_each(out, in);
+    for (std::size_t i = 0; i < events.size(); ++i) events[i] = traced(std::move(events[i]), spans[i]);
+    return events;
 }
 
 Event Communicator::all_to_all(std::span<const RowMessage> sends, std::span<const RowMessage> receives,

@@ -11,13 +11,18 @@ namespace gnnbench {
 
 Transport::~Transport() = default;
 
+std::vector<Event> Transport::exchange_each(std::span<const Message> sends, std::span<const Message> receives) {
+    return std::vector<Event>(receives.size() + 1, exchange(sends, receives));
+}
+
 namespace {
 
 class Requests final : public EventState {
 public:
     ~Requests() override {
         // Only an exception in flight destroys an unfinished bundle; its memory may go, so finish it first.
-        if (!requests_.empty()) MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+        if (!requests_.empty())
+            MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
     }
     MPI_Request* add() { return &requests_.emplace_back(MPI_REQUEST_NULL); }
     void keep(std::vector<std::vector<int>> arrays) { arrays_ = std::move(arrays); }
@@ -26,7 +31,8 @@ public:
     void wait_on_host() override {
         if (requests_.empty()) return;
         auto waiting = std::exchange(requests_, {});
-        check_mpi(MPI_Waitall(static_cast<int>(waiting.size()), waiting.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+        check_mpi(MPI_Waitall(static_cast<int>(waiting.size()), waiting.data(), MPI_STATUSES_IGNORE),
+                  "MPI_Waitall");
         if (type_ != MPI_DATATYPE_NULL) check_mpi(MPI_Type_free(&type_), "MPI_Type_free");
         arrays_.clear();
     }
@@ -82,9 +88,10 @@ public:
     Event broadcast(void* data, std::int64_t bytes, int root) override {
         auto bundle = std::make_shared<Requests>();
         for (std::int64_t at = 0; at < bytes; at += piece_elements)
-            check_mpi(MPI_Ibcast(static_cast<char*>(data) + at, static_cast<int>(std::min(piece_elements, bytes - at)),
-                                 MPI_BYTE, root, comm_.comm, bundle->add()),
-                      "MPI_Ibcast");
+            check_mpi(
+                MPI_Ibcast(static_cast<char*>(data) + at, static_cast<int>(std::min(piece_elements, bytes - at)),
+                           MPI_BYTE, root, comm_.comm, bundle->add()),
+                "MPI_Ibcast");
         return Event(std::move(bundle));
     }
 
@@ -92,8 +99,8 @@ public:
         auto bundle = std::make_shared<Requests>();
         for_pieces(data, count, dtype, [&](void* p, int n) {
             const bool is_root = rank_ == root;
-            check_mpi(MPI_Ireduce(is_root ? MPI_IN_PLACE : p, is_root ? p : nullptr, n, mpi_type(dtype), mpi_op(op),
-                                  root, comm_.comm, bundle->add()),
+            check_mpi(MPI_Ireduce(is_root ? MPI_IN_PLACE : p, is_root ? p : nullptr, n, mpi_type(dtype),
+                                  mpi_op(op), root, comm_.comm, bundle->add()),
                       "MPI_Ireduce");
         });
         return Event(std::move(bundle));
@@ -115,7 +122,8 @@ public:
         auto bundle = std::make_shared<Requests>();
         if (unit == 0) return Event(std::move(bundle));
         MPI_Datatype row = MPI_DATATYPE_NULL;
-        check_mpi(MPI_Type_contiguous(mpi_count(unit, "MPI_Type_contiguous"), MPI_BYTE, &row), "MPI_Type_contiguous");
+        check_mpi(MPI_Type_contiguous(mpi_count(unit, "MPI_Type_contiguous"), MPI_BYTE, &row),
+                  "MPI_Type_contiguous");
         check_mpi(MPI_Type_commit(&row), "MPI_Type_commit");
         bundle->keep(row);
         std::vector<int> counts, starts;
@@ -136,8 +144,9 @@ public:
         auto bundle = std::make_shared<Requests>();
         std::vector<int> narrow;
         for (const std::int64_t c : counts) narrow.push_back(mpi_count(c, "MPI_Ireduce_scatter"));
-        check_mpi(MPI_Ireduce_scatter(all, mine, narrow.data(), mpi_type(dtype), MPI_SUM, comm_.comm, bundle->add()),
-                  "MPI_Ireduce_scatter");
+        check_mpi(
+            MPI_Ireduce_scatter(all, mine, narrow.data(), mpi_type(dtype), MPI_SUM, comm_.comm, bundle->add()),
+            "MPI_Ireduce_scatter");
         bundle->keep({std::move(narrow)});
         return Event(std::move(bundle));
     }
@@ -153,6 +162,13 @@ public:
                 check_mpi(MPI_Isend(p, n, MPI_BYTE, m.peer, 0, comm_.comm, bundle->add()), "MPI_Isend");
             });
         return Event(std::move(bundle));
+    }
+
+    std::vector<Event> exchange_each(std::span<const Message> sends, std::span<const Message> receives) override {
+        std::vector<Event> events;
+        for (const Message& m : receives) events.push_back(exchange({}, std::span(&m, 1)));
+        events.push_back(exchange(sends, {}));
+        return events;
     }
 
     /// Pairwise messages, as every MPI library does all-to-all-v at these sizes; blocks may lie anywhere.

@@ -134,7 +134,7 @@ inline const ReferenceResult& reference(const std::string& key, const DatasetVie
 }
 
 inline Outcome run(const StrategyVariant& s, const std::string& partitioner_name, const KernelVariant& k,
-                   const ModelVariant& v, const graphs::NamedGraph& graph) {
+                   const ModelVariant& v, const graphs::NamedGraph& graph, bool separate_wait = false) {
     constexpr std::int64_t epochs = 5;
     const ProcessGroup world = ProcessGroup::world();
     const OwnedDataset owned = dress(graph, v.widths.front(), static_cast<std::int32_t>(v.widths.back()));
@@ -160,6 +160,7 @@ inline Outcome run(const StrategyVariant& s, const std::string& partitioner_name
     const auto kernel = catalog().kernel(k.name)->create(kernel_setting);
     VolumeCounter counter;
     Communicator comm(kernel->connect(world), *kernel, counter);
+    comm.separate_wait(separate_wait);
     const Problem problem{data, index, partition, model, train, s.params, nullptr, world.size()};
     const auto before = kernel->memory().allocations;
     const auto bytes_before = kernel->memory().current_bytes;

@@ -64,8 +64,8 @@ std::vector<ModelVariant> all_models() {
 }
 
 void check(const StrategyVariant& s, const std::string& partitioner, const KernelVariant& k, const ModelVariant& v,
-           const graphs::NamedGraph& g, int& ran) {
-    const Outcome o = run(s, partitioner, k, v, g);
+           const graphs::NamedGraph& g, int& ran, bool separate_wait = false) {
+    const Outcome o = run(s, partitioner, k, v, g, separate_wait);
     if (!o.skipped.empty()) return;
     ++ran;
     INFO(s.name << " " << s.changed << ", " << partitioner << ", kernel " << k.name
@@ -151,6 +151,18 @@ TEST_CASE("a strategy agrees with the serial reference for every model, on every
                     for (const ModelVariant& v : all_models())
                         if (k.dtype == DType::f64 || of_selection(of_pair++)) check(s, "random", k, v, graph, ran);
                 }
+        }
+}
+
+TEST_CASE(
+    "a strategy runs with a barrier before each operation, where ranks have different numbers of neighbours") {
+    for (const std::string& name : usable(PluginKind::strategy)) DYNAMIC_SECTION(name) {
+            int ran = 0;
+            for (const StrategyVariant& s : variants(name))
+                for (const auto& g :
+                     {graphs::directed_star(9), graphs::directed_cycle(5), graphs::disconnected(3)})
+                    check(s, "block", {"reference", DType::f64}, {.name = "default"}, g, ran, true);
+            CHECK((ran > 0 || !refusal(name).empty()));
         }
 }
 

@@ -49,9 +49,14 @@ public:
     /// mine [row_counts[rank] × f] ← the sum over ranks of that row block of `all`.
     Event reduce_scatter(ConstMatrixView all, MatrixView mine, std::span<const std::int64_t> row_counts,
                          Content content = Content::payload);
-    /// Point to point. Empty messages are left out on both sides.
+    /// Point to point. Empty messages are left out on both sides. All ranks of the group call it, some perhaps
+    /// with nothing to send or receive: waits are told apart by a barrier.
     Event exchange(std::span<const RowMessage> sends, std::span<const RowMessage> receives,
                    Content content = Content::payload);
+    /// exchange, with an event for each receive, in order, and a last one for all sends: for who works on what has
+    /// arrived while the rest is on its way. Receives are not empty.
+    std::vector<Event> exchange_each(std::span<const RowMessage> sends, std::span<const RowMessage> receives,
+                                     Content content = Content::payload);
     /// One message per rank on both sides, own ones empty.
     Event all_to_all(std::span<const RowMessage> sends, std::span<const RowMessage> receives,
                      Content content = Content::payload);
@@ -63,6 +68,9 @@ public:
 
 private:
     Event timed(CommOp op, Content content, const Traffic& t, auto&& start);
+    void prepare(CommOp op, Content content, const Traffic& t);
+    Trace::SpanId open_span(CommOp op, std::int64_t bytes);
+    Event traced(Event event, Trace::SpanId span);
     std::unique_ptr<Transport> transport_;
     Kernel* kernel_;
     VolumeCounter* counter_;

@@ -76,9 +76,13 @@ public:
     /// Rank i contributes counts[i] bytes, found in place in `all` at the sum of the counts before it.
     virtual Event all_gather(void* all, std::span<const std::int64_t> byte_counts) = 0;
     /// `all` holds every block; rank i receives the sum of block i in `mine`. Counts in elements.
-    virtual Event reduce_scatter(const void* all, void* mine, std::span<const std::int64_t> counts, DType dtype) = 0;
+    virtual Event reduce_scatter(const void* all, void* mine, std::span<const std::int64_t> counts,
+                                 DType dtype) = 0;
     /// Any set of sends and receives, posted together. Sends to and from one peer are matched in order.
     virtual Event exchange(std::span<const Message> sends, std::span<const Message> receives) = 0;
+    /// The same with an event for each receive, in order, and a last one for all sends. By default one event that
+    /// tells of everything stands for all of them.
+    virtual std::vector<Event> exchange_each(std::span<const Message> sends, std::span<const Message> receives);
     /// sends[j], receives[j]: to and from rank j; empty messages allowed.
     virtual Event all_to_all(std::span<const Message> sends, std::span<const Message> receives) = 0;
     virtual void barrier() = 0;

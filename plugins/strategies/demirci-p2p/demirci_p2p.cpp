@@ -1,10 +1,10 @@
-// Point-to-point training: non-blocking sends of exactly the needed rows, received blocks multiplied as they arrive.
-// G. V. Demirci, A. Haldar, H. Ferhatosmanoglu, "Scalable Graph Convolutional Network Training on Distributed-Memory
-// Systems", VLDB 2023, Algorithms 1 and 2. The paper's letters:
+// Point-to-point training: non-blocking sends of exactly the needed rows, received blocks multiplied as they
+// arrive. G. V. Demirci, A. Haldar, H. Ferhatosmanoglu, "Scalable Graph Convolutional Network Training on
+// Distributed-Memory Systems", VLDB 2023, Algorithms 1 and 2. The paper's letters:
 //
 //   A_m  [n_m × n]        rows of A on processor P_m; by columns' owners A_mm and A_mn, n ≠ m
-//   X_mn                  which rows of P_m's share P_n needs; S_m those P_m sends, R_m the processors it hears from
-//   H^{k-1}_mn, G^k_mn    the rows that X_mn selects
+//   X_mn                  which rows of P_m's share P_n needs; S_m those P_m sends, R_m the processors it hears
+//   from H^{k-1}_mn, G^k_mn    the rows that X_mn selects
 //
 // The paper's backward multiplies by A as if A = Aᵀ; here it is Âᵀ, with index lists of its own where Â ≠ Âᵀ.
 #include <gnnbench/halo.hpp>
@@ -23,11 +23,10 @@ public:
     // [Alg 1, lines 3–9] with H^{k-1}, and [Alg 2, lines 4–10] with G^k; W^k is applied once, after the sum.
     void multiply(Direction d, MatrixView h_m, MatrixView z_m, const Epilogue& e) override {
         Side& s = d == Direction::backward && backward_ ? *backward_ : *forward_;
-        // Receives first, so that no message waits for a place; then the sends, none of which blocks.
-        std::vector<Event> arrivals;
-        for (const RowMessage& from_n : s.exchange.receives(h_m.cols))
-            arrivals.push_back(world_.exchange({}, std::span(&from_n, 1)));
-        const Event sent = world_.exchange(s.exchange.pack(h_m), {});
+        // One message from each of R_m and to each P_n that shares rows; none of them blocks.
+        std::vector<Event> arrivals = world_.exchange_each(s.exchange.pack(h_m), s.exchange.receives(h_m.cols));
+        const Event sent = arrivals.back();
+        arrivals.pop_back();
         // [Alg 1, line 6] Z_m = A_mm H_m, while messages are on their way
         const bool alone = s.peers.empty();
         kernel_.spmm(*s.own, h_m, z_m, {}, alone ? e : Epilogue{});
@@ -37,7 +36,8 @@ public:
             const std::size_t n = kernel_.wait_first(StreamRole::compute, arrivals, done);
             done[n] = true;
             const bool last = k + 1 == arrivals.size();
-            kernel_.spmm(*s.blocks[n], s.exchange.received(s.peers[n], h_m.cols), z_m, {.beta = 1}, last ? e : Epilogue{});
+            kernel_.spmm(*s.blocks[n], s.exchange.received(s.peers[n], h_m.cols), z_m, {.beta = 1},
+                         last ? e : Epilogue{});
         }
         kernel_.wait(StreamRole::compute, sent);
     }
@@ -52,7 +52,8 @@ private:
 
     std::unique_ptr<Side> make_side(const Adjacency& a, const IndexMap& index, Direction d, std::int64_t widest) {
         const Halo halo = make_halo(a, index, world_.rank(), d, every_block);
-        auto side = std::make_unique<Side>(Side{HaloExchange(halo, kernel_, widest), kernel_.prepare(halo.own), {}, {}});
+        auto side =
+            std::make_unique<Side>(Side{HaloExchange(halo, kernel_, widest), kernel_.prepare(halo.own), {}, {}});
         for (Part n = 0; n < index.parts(); ++n)
             if (!halo.needed[static_cast<std::size_t>(n)].empty()) {
                 side->peers.push_back(n);
@@ -76,7 +77,8 @@ public:
             return halo_volume(counts, rank, p.index.parts(), d, BackwardExchange::gather, every_block,
                                CommOp::point_to_point, width * element_bytes);
         };
-        return row_parallel_volume(aggregate_first_plan(*this, p), p.model, product, p.index.parts(), rank, element_bytes);
+        return row_parallel_volume(aggregate_first_plan(*this, p), p.model, product, p.index.parts(), rank,
+                                   element_bytes);
     }
 
     // [Alg 2, line 12] ΔW_m = (H_m^{k-1})ᵀ (Âᵀ G^k)_m and [line 13] its all-reduce are the shared trainer's.
