@@ -1,0 +1,200 @@
+// bench_communication: what each scheme's communication takes beside the same calls made by plain MPI.
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <gnnbench/error.hpp>
+
+#include "launch/machine.hpp"
+#include "launch/trial.hpp"
+
+namespace gnnbench::bench {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr double goal = 1.3;
+
+struct Arguments {
+    std::vector<int> ranks{2, 4};
+    std::int64_t vertices = 60'000, average_degree = 16, width = 128, classes = 16;
+    int rounds = 15;
+    std::string only, output;
+};
+
+/// A folder for what the host tells the ranks and what they answer, gone in the end.
+struct Exchange {
+    fs::path folder = fs::temp_directory_path() / fmt::format("gnnbench-bench-{}", getpid());
+    Exchange() { fs::create_directories(folder); }
+    ~Exchange() {
+        std::error_code ignored;
+        fs::remove_all(folder, ignored);
+    }
+};
+
+json measured(const Mpiexec& mpiexec, const Arguments& a, int ranks) {
+    const Exchange files;
+    const fs::path request = files.folder / "request.json", result = files.folder / "result.json";
+    std::ofstream(request) << json{{"graph",
+                                    {{"vertices", a.vertices},
+                                     {"average_degree", a.average_degree},
+                                     {"features", a.width},
+                                     {"classes", a.classes}}},
+                                   {"hidden", {a.width, a.width}},
+                                   {"packed_widths", {16, 64, 128, 256}},
+                                   {"rounds", a.rounds},
+                                   {"only", a.only},
+                                   {"result", result.string()}};
+    const fs::path program = fs::read_symlink("/proc/self/exe").parent_path() / "communication_ranks";
+    const LaunchEnd end = launch_trial(mpiexec,
+                                       {.trial = fmt::format("bench-{}-{}", getpid(), ranks),
+                                        .worker = program,
+                                        .request = request,
+                                        .log_file = files.folder / "log",
+                                        .ranks = ranks,
+                                        .threads_per_rank = 1,
+                                        .timeout_s = 3600},
+                                       [] {});
+    if (end.kind != EndKind::ok)
+        throw EnvironmentError(
+            fmt::format("{} ranks ended as {}: {}\n{}", ranks, to_text(end.kind), end.reason, end.log_tail));
+    return json::parse(std::ifstream(result));
+}
+
+double seconds(const json& row, const char* key) { return row.at(key).get<double>(); }
+
+/// One row: bytes and seconds of an epoch, and the ratio that the goal is about.
+std::string row(const std::string& scheme, const std::string& operation, const json& r) {
+    const double mb = seconds(r, "sent_bytes") / 1e6, ours = seconds(r, "ours_s"), raw = seconds(r, "raw_s");
+    return fmt::format("| {} | {} | {:.0f} | {:.3f} | {:.3f} | {:.3f} | {:.3f} | {:.2f} | {:.2f} |\n", scheme,
+                       operation, seconds(r, "calls"), mb, 1e3 * ours, 1e3 * raw, 1e3 * seconds(r, "blocking_s"),
+                       mb / 1e3 / raw, ours / raw);
+}
+
+std::string schemes_table(const json& result, bool judged, int& missed) {
+    std::string text =
+        "| scheme | operation | calls | MB sent | ours ms | plain MPI ms | blocking ms | plain GB/s | ours ÷ "
+        "plain |\n"
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
+    std::string skipped;
+    for (const json& scheme : result.at("schemes")) {
+        const std::string name = scheme.at("scheme");
+        if (scheme.contains("skipped")) {
+            skipped += fmt::format("- {}: {}\n", name, scheme["skipped"].get<std::string>());
+            continue;
+        }
+        json all = {{"calls", 0.0}, {"sent_bytes", 0.0}, {"ours_s", 0.0}, {"raw_s", 0.0}, {"blocking_s", 0.0}};
+        for (const json& r : scheme.at("operations")) {
+            text += row(name, r.at("operation"), r);
+            for (auto& [key, value] : all.items()) value = value.get<double>() + seconds(r, key.c_str());
+        }
+        const bool over = judged && seconds(all, "ours_s") > goal * seconds(all, "raw_s");
+        missed += over;
+        text += row(name, over ? "**all: over the goal**" : "**all**", all);
+    }
+    return text + (skipped.empty() ? "" : "\nNot run:\n" + skipped);
+}
+
+std::string packing_table(const json& result) {
+    std::string text =
+        "| partitioner | width | rows | MB | packed GB/s | memcpy GB/s | packing ÷ memcpy | adding ÷ memcpy |\n"
+        "| --- | --- | --- | --- | --- | --- | --- | --- |\n";
+    for (const auto& [partitioner, rows] : result.at("packing").items())
+        for (const json& r : rows) {
+            const double mb = seconds(r, "bytes") / 1e6, copy = seconds(r, "copy_s");
+            text += fmt::format("| {} | {} | {:.0f} | {:.2f} | {:.2f} | {:.2f} | {:.2f} | {:.2f} |\n", partitioner,
+                                r.at("width").get<int>(), seconds(r, "rows"), mb, mb / 1e3 / seconds(r, "pack_s"),
+                                mb / 1e3 / copy, seconds(r, "pack_s") / copy, seconds(r, "add_s") / copy);
+        }
+    return text;
+}
+
+std::string introduction(const Mpiexec& mpiexec, const Arguments& a, const std::string& command) {
+    const Machine m = this_machine(mpiexec);
+    const json p = provenance();
+    return fmt::format(
+        "# Communication of each scheme beside plain MPI\n\n"
+        "{:%Y-%m-%d}. {}, {} cores, {} GiB, {}; load average {:.1f} at the start. Commit {}.\n\nCommand: `{}`\n\n"
+        "Every exact scheme trains on one generated graph (dcsbm, {} vertices, average degree {}), {} features, "
+        "two hidden "
+        "layers of {}, {} classes, partitioner random, kernel cpu, one thread a rank. A barrier before each "
+        "operation; each is "
+        "complete before its caller goes on, so nothing is hidden. In turns with the epochs, plain MPI makes the "
+        "same calls in the "
+        "same order among the same ranks, on memory that lies alike: `plain MPI` is the non-blocking call and "
+        "MPI_Wait, `blocking` "
+        "the blocking function. Times, calls and bytes are of one epoch, means over ranks, of each call the best "
+        "of {} "
+        "rounds. The goal is ours ÷ plain ≤ {} for all operations of a scheme together, where there is a core for "
+        "every rank.\n",
+        fmt::gmtime(std::time(nullptr)), m.cpu, m.cores, m.memory_gib, m.mpi, p["load_average"][0].get<double>(),
+        p["commit"].get<std::string>().substr(0, 12), command, a.vertices, a.average_degree, a.width, a.width,
+        a.classes, a.rounds, goal);
+}
+
+/// Prints and returns the report; `missed` counts schemes over the goal, `wrong` those whose bytes were not as
+/// stated.
+std::string report(const Mpiexec& mpiexec, const Arguments& a, const std::string& command, int& missed,
+                   int& wrong) {
+    std::string text = introduction(mpiexec, a, command);
+    const int cores = usable_cores();
+    for (const int ranks : a.ranks) {
+        const json result = measured(mpiexec, a, ranks);
+        const bool judged = ranks <= cores;
+        text += fmt::format("\n## {} ranks{}\n\n{}", ranks,
+                            judged ? "" : fmt::format(" on {} cores: reported, not judged", cores),
+                            schemes_table(result, judged, missed));
+        text += fmt::format(
+            "\nPacking rows for the sparsity-aware schemes, all ranks at once, beside memcpy of the same bytes; "
+            "adding is the sum of returned rows into their places, which also reads them:\n\n{}",
+            packing_table(result));
+        for (const json& s : result.at("schemes"))
+            if (!s.contains("skipped") && !s.at("volume_differs").get<std::string>().empty()) {
+                ++wrong;
+                text += fmt::format("\nWRONG: {} moved other bytes than it states: {}\n",
+                                    s["scheme"].get<std::string>(), s["volume_differs"].get<std::string>());
+            }
+    }
+    return text;
+}
+
+}  // namespace
+}  // namespace gnnbench::bench
+
+int main(int argc, char** argv) {
+    using namespace gnnbench::bench;
+    Arguments a;
+    CLI::App app("What each scheme's communication takes beside the same calls made by plain MPI");
+    app.add_option("--ranks", a.ranks, "numbers of ranks")->delimiter(',')->check(CLI::Range(2, 1024));
+    app.add_option("--vertices", a.vertices, "of the graph")->check(CLI::Range(64, 100'000'000));
+    app.add_option("--degree", a.average_degree, "of the graph, on average")->check(CLI::Range(1, 1000));
+    app.add_option("--width", a.width, "features, and columns of hidden layers")->check(CLI::Range(1, 4096));
+    app.add_option("--rounds", a.rounds, "timed epochs of each scheme")->check(CLI::Range(1, 1000));
+    app.add_option("--scheme", a.only, "one scheme");
+    app.add_option("--output", a.output, "Markdown file to write, beside stdout");
+    CLI11_PARSE(app, argc, argv);
+    std::string command = "bench_communication";
+    for (int i = 1; i < argc; ++i) command += fmt::format(" {}", argv[i]);
+    try {
+        int missed = 0, wrong = 0;
+        const std::string text = report(gnnbench::find_mpiexec(), a, command, missed, wrong);
+        std::fputs(text.c_str(), stdout);
+        if (!a.output.empty() && !(std::ofstream(a.output) << text))
+            throw gnnbench::EnvironmentError(fmt::format("cannot write {}", a.output));
+        if (missed > 0) std::fprintf(stderr, "bench_communication: %d schemes are over the goal\n", missed);
+        return wrong > 0 ? 1 : 0;
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "bench_communication: %s\n", e.what());
+        return 5;
+    }
+}

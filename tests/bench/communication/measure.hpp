@@ -1,0 +1,47 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <gnnbench/transport.hpp>
+
+#include "plugin/loader.hpp"
+#include "worker/workload.hpp"
+
+/// What the ranks of one launch measure; every result is a JSON object, the same on all ranks.
+namespace gnnbench::bench {
+
+/// A strategy with some parameters set.
+struct Scheme {
+    std::string name;
+    std::vector<std::pair<std::string, std::string>> params;
+    std::string text() const;
+};
+
+/// What is measured with what; the same on all ranks.
+struct Ground {
+    const PluginCatalog& catalog;
+    const ProcessGroup& world;
+    const DatasetView& data;
+    std::vector<std::int64_t> widths;  ///< of the model
+    int rounds = 1;
+};
+
+/// Exact schemes, in the order of tables: overlap off where it is a parameter.
+std::vector<Scheme> schemes(const PluginCatalog& catalog);
+
+/// Epochs and replays by turns. {scheme, skipped} where the strategy says why it cannot; else {scheme, epoch_s,
+/// wait_s, operations: [{operation, calls, sent_bytes, ours_s, raw_s, blocking_s}], volume_differs}. Times and
+/// bytes are means over ranks of an epoch's sums; each call's time is the best of all rounds.
+nlohmann::json measure_scheme(const Ground& g, const Scheme& scheme);
+
+/// What sa-1d packs and adds up, under a partitioner: [{width, rows, bytes, pack_s, add_s, copy_s}]; means over
+/// ranks of the best of all rounds.
+nlohmann::json measure_packing(const Ground& g, const std::string& partitioner,
+                               const std::vector<std::int64_t>& widths);
+
+/// The mean over ranks of each value.
+std::vector<double> mean_over_ranks(const ProcessGroup& world, std::vector<double> values);
+
+}  // namespace gnnbench::bench
