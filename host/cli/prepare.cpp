@@ -53,6 +53,8 @@ void add_experiment_options(CLI::App& command, ExperimentChoice& choice) {
                     "Override a key: --set epochs=5 --set train.lr=0.1 (may be repeated)")
         ->type_name("KEY=VALUE")
         ->take_all();
+    command.add_option("--profile", choice.profile, "One of the profiles of the experiment (default: as it says)")
+        ->type_name("NAME");
 }
 
 CellRecord record_of(const Cell& cell) {
@@ -84,6 +86,7 @@ CellRecord record_of(const Cell& cell) {
 Experiment load(const ExperimentChoice& choice, const Catalog& catalog, const PluginSource& plugins) {
     LoadOptions options;
     options.overrides = choice.overrides;
+    options.profile = choice.profile;
     options.cores = usable_cores();
     return load_experiment(choice.file, options, plugins, InstalledDatasets(catalog));
 }

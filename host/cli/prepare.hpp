@@ -30,8 +30,9 @@ struct PreparedExperiment {
 struct ExperimentChoice {
     std::filesystem::path file;
     std::vector<std::string> overrides;
+    std::string profile{};
 };
-/// Adds the file and --set to a command.
+/// Adds the file, --profile and --set to a command.
 void add_experiment_options(CLI::App& command, ExperimentChoice& choice);
 
 enum class Datasets { make, only_look };

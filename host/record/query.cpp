@@ -24,20 +24,6 @@ bool holds_more(sqlite3* c, const std::string& sql) {
     return statement || code != SQLITE_OK;
 }
 
-SqlValue value(const sqlite::Statement& s, int c) {
-    switch (s.type(c)) {
-        case sqlite::Type::null:
-            return std::monostate{};
-        case sqlite::Type::integer:
-            return s.integer(c);
-        case sqlite::Type::real:
-            return s.real(c);
-        case sqlite::Type::text:
-            return s.text(c);
-    }
-    return std::monostate{};
-}
-
 }  // namespace
 
 QueryResult query(const std::filesystem::path& path, const std::string& sql) {
@@ -56,7 +42,7 @@ QueryResult query(const std::filesystem::path& path, const std::string& sql) {
     while (s.step()) {
         std::vector<SqlValue> row;
         row.reserve(result.columns.size());
-        for (int c = 0; c < s.columns(); ++c) row.push_back(value(s, c));
+        for (int c = 0; c < s.columns(); ++c) row.push_back(s.value(c));
         result.rows.push_back(std::move(row));
     }
     return result;

@@ -95,6 +95,17 @@ void Statement::bind_one(int i, std::string_view v) {
 }
 void Statement::bind_integer(int i, std::int64_t v) { check(sqlite3_bind_int64(handle_.get(), i, v)); }
 
+void Statement::bind_value(int i, const SqlValue& v) {
+    if (const auto* integer = std::get_if<std::int64_t>(&v))
+        bind_integer(i, *integer);
+    else if (const auto* real = std::get_if<double>(&v))
+        bind_one(i, *real);
+    else if (const auto* text = std::get_if<std::string>(&v))
+        bind_one(i, std::string_view(*text));
+    else
+        bind_one(i, nullptr);
+}
+
 int Statement::columns() const { return sqlite3_column_count(handle_.get()); }
 std::string Statement::column_name(int c) const { return sqlite3_column_name(handle_.get(), c); }
 Type Statement::type(int c) const {
@@ -115,6 +126,19 @@ std::string Statement::text(int c) const {
     const void* bytes = sqlite3_column_blob(handle_.get(), c);
     const int size = sqlite3_column_bytes(handle_.get(), c);
     return bytes ? std::string(static_cast<const char*>(bytes), static_cast<std::size_t>(size)) : std::string();
+}
+SqlValue Statement::value(int c) const {
+    switch (type(c)) {
+        case Type::null:
+            return std::monostate{};
+        case Type::integer:
+            return integer(c);
+        case Type::real:
+            return real(c);
+        case Type::text:
+            return text(c);
+    }
+    return std::monostate{};
 }
 std::optional<double> Statement::maybe_real(int c) const {
     return is_null(c) ? std::nullopt : std::optional(real(c));
@@ -141,6 +165,17 @@ Connection::Connection(const std::filesystem::path& path, Access access) : path_
     sqlite3_limit(handle_.get(), SQLITE_LIMIT_ATTACHED,
                   0);  // nothing else can be opened through it, to write or read
     execute("PRAGMA query_only = ON", "forbid writing");
+}
+
+Connection Connection::in_memory() {
+    Connection c;
+    c.path_ = ":memory:";
+    sqlite3* raw = nullptr;
+    const int code = sqlite3_open_v2(":memory:", &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+    c.handle_.reset(raw);
+    if (code != SQLITE_OK) fail(raw, code, "make a database");
+    sqlite3_limit(raw, SQLITE_LIMIT_ATTACHED, 0);
+    return c;
 }
 
 void Connection::open(const std::string& uri, Access access) {

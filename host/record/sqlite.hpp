@@ -8,6 +8,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "record/query.hpp"
+
 struct sqlite3;
 struct sqlite3_stmt;
 
@@ -35,6 +37,8 @@ public:
         int i = 0;
         (bind_one(++i, values), ...);
     }
+    /// Binds parameter i, counted from 1; the others keep what they have.
+    void bind_value(int i, const SqlValue& v);
     /// True while there is a row to read; the statement is reset after the last.
     bool step();
     /// Must be called where step() is not taken to its end, or the read transaction stays open.
@@ -47,6 +51,7 @@ public:
     std::int64_t integer(int c) const;
     double real(int c) const;
     std::string text(int c) const;
+    SqlValue value(int c) const;
     std::optional<double> maybe_real(int c) const;
     std::optional<std::int64_t> maybe_integer(int c) const;
 
@@ -84,6 +89,8 @@ enum class Access {
 class Connection {
 public:
     Connection(const std::filesystem::path& path, Access access);
+    /// A database of its own, gone with the connection.
+    static Connection in_memory();
 
     void execute(const std::string& sql, const char* doing);
     Statement prepare(std::string_view sql, const char* doing) const { return {handle_.get(), sql, doing}; }
@@ -95,6 +102,7 @@ public:
     sqlite3* handle() const { return handle_.get(); }
 
 private:
+    Connection() = default;
     struct Close {
         void operator()(sqlite3* c) const;
     };

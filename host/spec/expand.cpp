@@ -10,6 +10,7 @@
 
 #include <gnnbench/strategy.hpp>
 
+#include "record/cell_filter.hpp"
 #include "spec/setting.hpp"
 
 namespace gnnbench {
@@ -40,25 +41,35 @@ bool one_part(const Cell& cell, const PluginSource& plugins) {
 
 class Expansion {
 public:
-    Expansion(const Outline& outline, const LoadOptions& options, const PluginSource& plugins, Findings& findings)
-        : outline_(outline), options_(options), plugins_(plugins), findings_(findings) {}
+    Expansion(const Outline& outline, const Draft& base, const LoadOptions& options, const PluginSource& plugins,
+              Findings& findings)
+        : outline_(outline), base_(base), options_(options), plugins_(plugins), findings_(findings) {}
 
-    void run(const Draft& base, Experiment& experiment) {
+    void run(Experiment& experiment) {
         experiment.combinations = combinations();
         if (experiment.combinations == 0) return;
-        std::vector<std::int32_t> at(outline_.varied.size(), 0);
-        do {
-            Draft draft = base;
-            for (std::size_t i = 0; i < at.size(); ++i)
-                assign(draft, outline_.varied[i].options[static_cast<std::size_t>(at[i])]);
-            finish(draft);
+        std::vector<Combination> all = survivors();
+        leave_out_where(all, experiment);
+        include(all);
+        if (!findings_.empty()) return;
+        seen_.clear();
+        for (Combination& c : all) {
+            Draft draft = draft_of(c);
             if (!agrees(draft.cell) || !seen_.insert(cell_digest(draft.cell)).second) continue;
             experiment.cells.push_back(std::move(draft.cell));
-            experiment.choices.push_back(at);
-        } while (advance(at));
+            experiment.choices.push_back(std::move(c.at));
+        }
+        if (experiment.cells.empty() && findings_.empty() && !outline_.excluded.empty())
+            findings_.add(outline_.excluded.front().place, "matrix.exclude", "every cell is excluded; nothing is left");
     }
 
 private:
+    /// A choice of one value of every axis, and what `include` adds to it.
+    struct Combination {
+        std::vector<std::int32_t> at;  ///< all −1 where `include` made it
+        std::vector<const Outline::Inclusion*> added;
+    };
+
     std::int64_t combinations() {
         std::int64_t n = 1;
         for (const auto& v : outline_.varied) {
@@ -69,6 +80,133 @@ private:
             return 0;
         }
         return n;
+    }
+
+    /// What a combination sets `field` to; nullptr where neither file nor default does.
+    const FieldValue* value_of(const Combination& c, const Field* field) const {
+        const FieldValue* found = nullptr;
+        const auto look = [&](const Assignments& all) {
+            for (const Assignment& a : all)
+                if (a.field == field) found = &a.value;
+        };
+        look(outline_.fixed);
+        for (std::size_t i = 0; i < c.at.size(); ++i)
+            if (c.at[i] >= 0) look(outline_.varied[i].options[static_cast<std::size_t>(c.at[i])]);
+        return found;
+    }
+
+    bool has_all(const Combination& c, const Assignments& values) const {
+        return std::all_of(values.begin(), values.end(), [&](const Assignment& a) {
+            const FieldValue* value = value_of(c, a.field);
+            return value && same(a.value, *value);
+        });
+    }
+
+    /// All combinations but those that `exclude` names by their values alone.
+    std::vector<Combination> survivors() {
+        std::vector<Combination> all;
+        Combination c{std::vector<std::int32_t>(outline_.varied.size(), 0), {}};
+        do {
+            const bool out = std::any_of(outline_.excluded.begin(), outline_.excluded.end(), [&](const auto& rule) {
+                return rule.where.empty() && rule.reason.empty() && has_all(c, rule.values);
+            });
+            if (!out) all.push_back(c);
+        } while (advance(c.at));
+        return all;
+    }
+
+    /// Expressions judge finished cells. What a rule with a reason leaves out is told.
+    void leave_out_where(std::vector<Combination>& all, Experiment& experiment) {
+        const auto asks = [](const Outline::Exclusion& rule) { return !rule.where.empty() || !rule.reason.empty(); };
+        if (std::none_of(outline_.excluded.begin(), outline_.excluded.end(), asks)) return;
+        std::vector<Cell> cells;
+        std::vector<CellFields> fields;
+        for (const Combination& c : all) {
+            cells.push_back(draft_of(c).cell);
+            fields.push_back(cell_fields(to_json(cells.back(), JsonFor::identity)));
+        }
+        const CellFilter filter(fields);
+        std::vector<bool> out(all.size(), false);
+        for (const Outline::Exclusion& rule : outline_.excluded) {
+            if (!asks(rule)) continue;
+            std::vector<bool> chosen(all.size(), true);
+            try {
+                if (!rule.where.empty()) chosen = filter.where(rule.where);
+            } catch (const SpecError& e) {
+                findings_.add(rule.where_place, "matrix.exclude.where", e.what());
+                continue;
+            }
+            for (std::size_t i = 0; i < all.size(); ++i) {
+                if (out[i] || !chosen[i] || !has_all(all[i], rule.values)) continue;
+                out[i] = true;
+                if (seen_.insert(cell_digest(cells[i])).second)
+                    experiment.excluded.push_back({std::move(cells[i]), rule.reason, rule.place});
+            }
+        }
+        std::size_t i = 0;
+        std::erase_if(all, [&](const Combination&) { return static_cast<bool>(out[i++]); });
+    }
+
+    /// As GitHub's workflows do it: a rule adds to every combination whose varied values it does not change; if there is
+    /// none, it makes a cell of its own.
+    void include(std::vector<Combination>& all) {
+        const std::size_t from_lists = all.size();
+        for (const Outline::Inclusion& rule : outline_.included) {
+            Assignments varied;
+            for (const Assignment& a : rule.values)
+                if (varies(a.field)) varied.push_back(a);
+            bool found = false;
+            for (std::size_t i = 0; i < from_lists; ++i) {
+                if (!has_all(all[i], varied)) continue;
+                all[i].added.push_back(&rule);
+                found = true;
+            }
+            if (found) continue;
+            all.push_back({std::vector<std::int32_t>(outline_.varied.size(), -1), {&rule}});
+            for (const Field& f : fields()) {
+                const auto sets = [&](const Assignment& a) { return a.field == &f; };
+                if (f.required() && !value_of(all.back(), &f) &&
+                    std::none_of(rule.values.begin(), rule.values.end(), sets))
+                    findings_.add(rule.place, "matrix.include",
+                                  fmt::format("agrees with no cell of the lists, so it makes a cell of its own; that needs "
+                                              "'{}' too", f.path));
+            }
+        }
+    }
+
+    bool varies(const Field* field) const {
+        for (const auto& v : outline_.varied)
+            for (const Assignments& option : v.options)
+                for (const Assignment& a : option)
+                    if (a.field == field) return true;
+        return false;
+    }
+
+    /// A plugin named without parameters stands for it with any.
+    static bool same(const FieldValue& rule, const FieldValue& value) {
+        if (rule.index() != value.index()) return false;
+        if (const auto* plugin = std::get_if<PluginChoice>(&rule)) {
+            const auto& other = std::get<PluginChoice>(value);
+            return plugin->name == other.name && (plugin->label == plugin->name || plugin->label == other.label);
+        }
+        if (const auto* dataset = std::get_if<DatasetChoice>(&rule))
+            return dataset->source == std::get<DatasetChoice>(value).source;
+        return std::visit(
+            [&](const auto& v) {
+                using V = std::decay_t<decltype(v)>;
+                if constexpr (std::is_same_v<V, PluginChoice> || std::is_same_v<V, DatasetChoice>) return false;
+                else return v == std::get<V>(value);
+            },
+            rule);
+    }
+
+    Draft draft_of(const Combination& c) {
+        Draft draft = base_;
+        for (std::size_t i = 0; i < c.at.size(); ++i)
+            if (c.at[i] >= 0) assign(draft, outline_.varied[i].options[static_cast<std::size_t>(c.at[i])]);
+        for (const Outline::Inclusion* rule : c.added) assign(draft, rule->values);
+        finish(draft);
+        return draft;
     }
 
     bool advance(std::vector<std::int32_t>& at) const {
@@ -114,11 +252,14 @@ private:
         for (const auto& v : outline_.varied)
             for (const Assignments& option : v.options)
                 if (const Assignment* a = in(option)) return a->place;
+        for (const auto& rule : outline_.included)
+            if (const Assignment* a = in(rule.values)) return a->place;
         const Assignment* fixed = in(outline_.fixed);
         return fixed ? fixed->place : Place{};
     }
 
     const Outline& outline_;
+    const Draft& base_;
     const LoadOptions& options_;
     const PluginSource& plugins_;
     Findings& findings_;
@@ -129,16 +270,18 @@ private:
 /// Tables tell datasets apart by name.
 void check_dataset_names(const Outline& outline, Findings& findings) {
     std::map<std::string, std::string> sources;
-    for (const auto& v : outline.varied) {
-        for (const Assignments& option : v.options) {
-            for (const Assignment& a : option) {
-                const auto* d = std::get_if<DatasetChoice>(&a.value);
-                if (!d || sources.emplace(d->name, d->source.dump()).first->second == d->source.dump()) continue;
-                findings.add(a.place, "dataset", fmt::format("two datasets would be shown as '{}'; give one of them a "
-                                                             "name of its own, as {{…, name: …}}", d->name));
-            }
+    const auto check = [&](const Assignments& all) {
+        for (const Assignment& a : all) {
+            const auto* d = std::get_if<DatasetChoice>(&a.value);
+            if (!d || sources.emplace(d->name, d->source.dump()).first->second == d->source.dump()) continue;
+            findings.add(a.place, "dataset", fmt::format("two datasets would be shown as '{}'; give one of them a "
+                                                         "name of its own, as {{…, name: …}}", d->name));
         }
-    }
+    };
+    if (!outline.included.empty()) check(outline.fixed);
+    for (const auto& v : outline.varied)
+        for (const Assignments& option : v.options) check(option);
+    for (const auto& rule : outline.included) check(rule.values);
 }
 
 }  // namespace
@@ -159,7 +302,7 @@ void expand(const Outline& outline, const LoadOptions& options, const PluginSour
     experiment.limits = base.limits;
     for (const auto& v : outline.varied) experiment.axes.push_back(v.axis);
     check_dataset_names(outline, findings);
-    if (findings.empty()) Expansion(outline, options, plugins, findings).run(base, experiment);
+    if (findings.empty()) Expansion(outline, base, options, plugins, findings).run(experiment);
 }
 
 }  // namespace gnnbench

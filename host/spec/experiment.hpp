@@ -12,23 +12,32 @@ namespace gnnbench {
 
 /// A key that the matrix (or a list at the top level) varies.
 struct Axis {
-    std::string key;                  ///< "gpus", "train.lr", "model"
+    std::string key;                  ///< "gpus", "train.lr", "model"; of a zip all its keys: "gpus, seed"
     std::vector<std::string> values;  ///< as written, for people: "mg-gcn", "{name: mg-gcn, overlap: true}"
     std::vector<Place> places;        ///< of each value
 };
 
+/// A cell that the file itself leaves out.
+struct ExcludedCell {
+    Cell cell;
+    std::string reason;               ///< as the file says; may be empty
+    Place place;                      ///< of the rule
+};
+
 /// A YAML file, resolved.
 struct Experiment {
-    std::string name, description;
+    std::string name, description;    ///< of a profile that gives no name: "<name>-<profile>"
+    std::string profile;              ///< empty: none
     std::filesystem::path file;
-    std::string text;                 ///< of the file, as read: provenance
+    std::string text;                 ///< of the file and of what it imports, as read: provenance
     std::vector<std::string> overrides;
     std::int64_t trials = 0;
     Limits limits;
 
-    std::vector<Cell> cells;          ///< no two the same; the last axis varies fastest
+    std::vector<Cell> cells;          ///< no two the same; the last axis varies fastest, then those that `include` adds
+    std::vector<ExcludedCell> excluded;
     std::vector<Axis> axes;           ///< in the order of the file
-    /// For each cell the value of each axis; of cells that turned out the same, the first one's.
+    /// For each cell the value of each axis, −1 where `include` made it; of cells that are the same, the first one's.
     std::vector<std::vector<std::int32_t>> choices;
     std::int64_t combinations = 0;    ///< of the axes, before equal cells became one
     /// Where each key's value comes from: "exp.yaml:4:10", "--set epochs=5", "default", "matrix".
@@ -39,6 +48,7 @@ struct LoadOptions {
     std::vector<std::string> overrides;  ///< "key.path=value", as given to --set
     int cores = 0;                       ///< of one host; 0: of this one
     int hosts = 1;                       ///< that ranks spread over, evenly
+    std::string profile{};               ///< empty: the one that the file names, if any
 };
 
 /// Throws ExperimentError with everything that is wrong, SpecError if there is no such file, PluginError

@@ -141,7 +141,8 @@ const Section declared_sections[] = {
     {"limits", false, "How long a trial may take; changes nothing that is measured"},
 };
 
-constexpr const char* reserved[] = {"zip", "include", "exclude"};
+constexpr const char* rules[] = {"zip", "exclude", "include"};
+constexpr const char* whole_file[] = {"imports", "profiles", "profile"};
 
 std::string number(double v) {
     return v == std::floor(v) ? fmt::format("{:.0f}", v) : fmt::format("{}", v);
@@ -163,7 +164,8 @@ bool Range::contains(double v) const {
 
 std::span<const Field> fields() { return declared; }
 std::span<const Section> sections() { return declared_sections; }
-std::span<const char* const> reserved_matrix_keys() { return reserved; }
+std::span<const char* const> matrix_rules() { return rules; }
+std::span<const char* const> file_keys() { return whole_file; }
 
 const Field* find_field(std::string_view path) {
     for (const Field& f : declared)

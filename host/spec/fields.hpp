@@ -60,8 +60,10 @@ struct Section {
 
 std::span<const Field> fields();
 std::span<const Section> sections();
-/// Keys that `matrix` will have one day.
-std::span<const char* const> reserved_matrix_keys();
+/// Keys of `matrix` that are no fields: zip, exclude, include.
+std::span<const char* const> matrix_rules();
+/// Keys of the top level that are no fields: imports, profiles, profile.
+std::span<const char* const> file_keys();
 
 /// nullptr where there is no such key.
 const Field* find_field(std::string_view path);

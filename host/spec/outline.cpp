@@ -1,6 +1,7 @@
 #include "spec/outline.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -15,6 +16,7 @@ std::vector<std::string> top_level_keys() {
         if (last_word(f.path) == f.path) keys.emplace_back(f.path);
     for (const Section& s : sections()) keys.emplace_back(s.name);
     keys.emplace_back("matrix");
+    for (const char* key : file_keys()) keys.emplace_back(key);
     return keys;
 }
 
@@ -31,6 +33,7 @@ std::vector<std::string> matrix_keys() {
         if (s.varies) keys.emplace_back(s.name);
     for (const Field& f : fields())
         if (f.varies) keys.emplace_back(f.path);
+    for (const char* key : matrix_rules()) keys.emplace_back(key);
     return keys;
 }
 
@@ -107,33 +110,139 @@ private:
                                                               describe(matrix)));
             return;
         }
-        for (const YamlEntry& e : matrix.entries) read_matrix_key(e);
+        for (const YamlEntry& e : matrix.entries)
+            if (e.key == "zip") for_each_map(e, [&](const YamlNode& zip) { add_zip(zip); });
+            else if (e.key == "exclude") for_each_map(e, [&](const YamlNode& rule) { add_exclusion(rule); });
+            else if (e.key == "include") for_each_map(e, [&](const YamlNode& rule) { add_inclusion(rule); });
+            else read_matrix_key(e);
     }
 
-    void read_matrix_key(const YamlEntry& e) {
-        const std::string path = "matrix." + e.key;
-        const auto reserved = reserved_matrix_keys();
-        const Section* section = find_section(e.key);
-        const Field* field = find_field(e.key);
-        if (std::find(reserved.begin(), reserved.end(), e.key) != reserved.end()) {
-            findings_.add(e.place, path, "not supported yet; the lists of matrix multiply, so write several "
-                                         "experiments where that gives too many cells");
-        } else if ((section && !section->varies) || (field && !field->varies)) {
-            findings_.add(e.place, path, fmt::format("this key cannot vary within an experiment; write '{}' outside "
-                                                     "matrix", e.key));
-        } else if (!section && !field) {
-            std::string hint = allowed_words(e.key, matrix_keys());
-            for (const Field& f : fields())
-                if (f.varies && last_word(f.path) == e.key) hint = fmt::format("write '{}'", f.path);
-            findings_.add(e.place, path, fmt::format("unknown key; {}", hint));
-        } else if (e.value.is(Kind::list)) {
-            add_axis(e, field, section);
-        } else {
-            add_fixed(section ? read_section(*section, e.value) : read_field(*field, e.value));
+    /// A mapping, or a list of mappings.
+    template <class Read>
+    void for_each_map(const YamlEntry& e, Read read) {
+        const YamlNode* first = &e.value;
+        const YamlNode* last = first + 1;
+        if (e.value.is(Kind::list)) first = e.value.items.data(), last = first + e.value.items.size();
+        for (; first != last; ++first) {
+            if (first->is(Kind::map) && !first->entries.empty()) read(*first);
+            else if (!first->is(Kind::null))
+                findings_.add(first->place, "matrix." + e.key, fmt::format("expected a mapping of keys, or a list of "
+                                                                           "mappings; found {}",
+                                                                           first->is(Kind::map) ? "an empty mapping"
+                                                                                                : describe(*first)));
         }
     }
 
+    /// Lists of one length that go together: the first values, the second values, …
+    void add_zip(const YamlNode& zip) {
+        std::vector<Outline::VariedKey> lists;
+        for (const YamlEntry& e : zip.entries) {
+            const auto key = known_key("matrix.zip.", e);
+            if (!key) continue;
+            if (!e.value.is(Kind::list)) {
+                findings_.add(e.value.place, "matrix.zip." + e.key, fmt::format("expected a list; found {}; what holds for "
+                                                                                "all cells stands outside zip",
+                                                                                describe(e.value)));
+                continue;
+            }
+            if (!lists.empty() && e.value.items.size() != lists[0].options.size()) {
+                findings_.add(e.value.place, "matrix.zip." + e.key,
+                              fmt::format("zipped lists go together, so they are of one length; found {} values, and {} "
+                                          "in '{}'", e.value.items.size(), lists[0].options.size(), lists[0].axis.key));
+                continue;
+            }
+            lists.push_back(varied_key(e, key->field, key->section));
+        }
+        if (lists.empty()) return;
+        Outline::VariedKey whole = std::move(lists[0]);
+        for (std::size_t k = 1; k < lists.size(); ++k) {
+            whole.axis.key += ", " + lists[k].axis.key;
+            const std::size_t both = std::min(whole.options.size(), lists[k].options.size());
+            for (std::size_t i = 0; i < both; ++i) {
+                whole.axis.values[i] += ", " + lists[k].axis.values[i];
+                for (Assignment& a : lists[k].options[i]) whole.options[i].push_back(std::move(a));
+            }
+        }
+        outline_.varied.push_back(std::move(whole));
+    }
+
+    void add_exclusion(const YamlNode& rule) {
+        Outline::Exclusion exclusion{rule.place, {}, {}, {}, {}};
+        for (const YamlEntry& e : rule.entries) {
+            if (e.key != "where" && e.key != "reason") {
+                add_values(exclusion.values, "matrix.exclude.", e);
+                continue;
+            }
+            if (!e.value.is(Kind::text) || e.value.text.empty()) {
+                findings_.add(e.value.place, "matrix.exclude." + e.key,
+                              fmt::format("expected {}; found {}",
+                                          e.key == "where" ? "an expression over a cell's fields" : "a sentence",
+                                          describe(e.value)));
+                continue;
+            }
+            (e.key == "where" ? exclusion.where : exclusion.reason) = e.value.text;
+            if (e.key == "where") exclusion.where_place = e.value.place;
+        }
+        if (exclusion.where.empty() && exclusion.values.empty()) {
+            if (rule.entries.size() == 1 && rule.entries[0].key == "reason")
+                findings_.add(rule.place, "matrix.exclude", "expected 'where' with an expression, or keys with the values "
+                                                            "to leave out; found a reason only");
+            return;
+        }
+        outline_.excluded.push_back(std::move(exclusion));
+    }
+
+    void add_inclusion(const YamlNode& rule) {
+        Outline::Inclusion inclusion{rule.place, {}};
+        for (const YamlEntry& e : rule.entries) add_values(inclusion.values, "matrix.include.", e);
+        if (!inclusion.values.empty()) outline_.included.push_back(std::move(inclusion));
+    }
+
+    /// One value of a key, in a rule of `exclude` or `include`.
+    void add_values(Assignments& values, const std::string& prefix, const YamlEntry& e) {
+        const auto key = known_key(prefix, e);
+        if (!key) return;
+        // What a rule says does not make the key said.
+        const std::vector<std::string> seen = seen_;
+        for (Assignment& a : key->section ? read_section(*key->section, e.value) : read_field(*key->field, e.value))
+            values.push_back(std::move(a));
+        seen_ = seen;
+    }
+
+    struct Key {
+        const Field* field;
+        const Section* section;  ///< one of both
+    };
+    /// What a key of the matrix, or of its rules, names; reports and returns nothing where it may not stand there.
+    std::optional<Key> known_key(const std::string& prefix, const YamlEntry& e) {
+        const std::string path = prefix + e.key;
+        const Section* section = find_section(e.key);
+        const Field* field = find_field(e.key);
+        if ((section && !section->varies) || (field && !field->varies)) {
+            findings_.add(e.place, path, fmt::format("this key cannot vary within an experiment; write '{}' outside "
+                                                     "matrix", e.key));
+            return {};
+        }
+        if (section || field) return Key{field, section};
+        std::string hint = allowed_words(e.key, matrix_keys());
+        for (const Field& f : fields())
+            if (f.varies && last_word(f.path) == e.key) hint = fmt::format("write '{}'", f.path);
+        findings_.add(e.place, path, fmt::format("unknown key; {}", hint));
+        return {};
+    }
+
+    void read_matrix_key(const YamlEntry& e) {
+        const auto key = known_key("matrix.", e);
+        if (!key) return;
+        if (e.value.is(Kind::list)) add_axis(e, key->field, key->section);
+        else add_fixed(key->section ? read_section(*key->section, e.value) : read_field(*key->field, e.value));
+    }
+
     void add_axis(const YamlEntry& e, const Field* field, const Section* section) {
+        outline_.varied.push_back(varied_key(e, field, section));
+    }
+
+    Outline::VariedKey varied_key(const YamlEntry& e, const Field* field, const Section* section) {
         Outline::VariedKey varied{{e.key, {}, {}}, {}};
         if (e.value.items.empty())
             findings_.add(e.value.place, e.key, "an empty list gives no cell; list at least one value");
@@ -152,7 +261,7 @@ private:
                 if (std::find(set.begin(), set.end(), a.field) == set.end()) set.push_back(a.field);
         }
         for (const Field* f : set) claim(*f, e.value.place, "matrix");
-        outline_.varied.push_back(std::move(varied));
+        return varied;
     }
 
     void add_fixed(Assignments all) {
@@ -193,8 +302,14 @@ private:
     }
 
     void set_default(const Field& f, const Place& place) {
-        const auto varied = [&](const Outline::VariedKey& v) { return v.axis.key == f.path; };
-        if (std::any_of(outline_.varied.begin(), outline_.varied.end(), varied)) return;
+        // Where every value of an axis sets it, only a cell that `include` makes can want the default.
+        const auto sets = [&](const Assignments& all) {
+            return std::any_of(all.begin(), all.end(), [&](const Assignment& a) { return a.field == &f; });
+        };
+        const auto varied = [&](const Outline::VariedKey& v) {
+            return std::all_of(v.options.begin(), v.options.end(), sets);
+        };
+        if (outline_.included.empty() && std::any_of(outline_.varied.begin(), outline_.varied.end(), varied)) return;
         YamlNode node = parse_yaml_value(f.fallback, place.origin, findings_);
         node.place = place;
         if (auto value = reader_.read(f, node, fmt::format("{} (by default {})", f.path, f.fallback)))

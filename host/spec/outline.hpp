@@ -26,8 +26,23 @@ struct Outline {
         Axis axis;
         std::vector<Assignments> options;
     };
+    /// What `exclude` leaves out: combinations with all these values, and of them the cells for which the expression
+    /// holds. One of both is there.
+    struct Exclusion {
+        Place place;
+        Assignments values;
+        std::string where, reason;
+        Place where_place;
+    };
+    /// What `include` adds: to every combination whose varied values agree, else as a cell of its own.
+    struct Inclusion {
+        Place place;
+        Assignments values;
+    };
     Assignments fixed;                ///< of the file, then the defaults of what the file does not set
     std::vector<VariedKey> varied;
+    std::vector<Exclusion> excluded;
+    std::vector<Inclusion> included;
     std::map<std::string, std::string> origins;
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "spec/compose.hpp"
 #include "spec/fields.hpp"
 
 namespace gnnbench {
@@ -19,15 +20,6 @@ YamlNode empty_map(const std::string& origin) {
     map.kind = Kind::map;
     map.place = {origin};
     return map;
-}
-
-/// A setting outside the matrix replaces what the matrix says of the same key.
-void leave_matrix(YamlNode& experiment, const std::string& path) {
-    YamlNode* matrix = experiment.find("matrix");
-    if (!matrix || !matrix->is(Kind::map)) return;
-    std::erase_if(matrix->entries, [&](const YamlEntry& e) {
-        return e.key == path || (path.find('.') == std::string::npos && e.key.starts_with(path + "."));
-    });
 }
 
 class Override {

@@ -43,6 +43,50 @@ trials: 3
 `--set key=value` on the command line replaces a key, wherever it stands: `--set gpus=2`, `--set train.lr=0.1`,
 `--set scheme.overlap=false`, `--set 'matrix.seed=[0, 1, 2]'`. The value is YAML.
 
+### Zip, exclude, include
+
+```yaml
+matrix:
+  scheme: [serial, cagnet-1d, {name: mg-gcn, overlap: false}]
+  zip: {gpus: [1, 2, 4], threads_per_rank: [4, 2, 1]}      # three pairs, not nine; a list of such mappings is several zips
+  exclude:
+    - {where: scheme = 'serial' AND gpus > 1, reason: it has one rank}
+    - {scheme: cagnet-1d, gpus: 1}                        # cells with all these values
+  include:
+    - {scheme: mg-gcn, epochs: 50}                        # mg-gcn's cells have 50 epochs
+    - {scheme: serial, gpus: 1, kernel: reference}        # agrees with serial's cell on one GPU, so that one uses it
+    - {scheme: cagnet-1d, gpus: 8}                        # agrees with none, so it is a cell of its own
+```
+
+As in GitHub's workflows, `exclude` comes first, then `include`: each of its entries adds its values to every cell of the lists
+whose varied values agree with it, and makes a cell of its own where none does, with the values of the top level and defaults
+for the rest; so it can bring back what `exclude` left out. A plugin named without parameters stands for it with any.
+`plan` tells what was excluded, with the reason.
+
+### Expressions
+
+`exclude`'s `where` and `--where` of `plan`, `run` and `compare` take an SQL expression over the fields of one cell, as in
+`gnnbench query` (SQLite evaluates it): comparisons, `AND OR NOT IN BETWEEN LIKE`, arithmetic, functions. Text stands in single quotes; an
+expression with commas inside `{…}` is put in double quotes as a whole.
+Fields are the keys below: `gpus`, `train.lr`, `model.hidden` (as `'64,32'`), `model.depth` (number of layers). `scheme`, `partitioner`,
+`kernel` and `dataset` are names; `scheme.overlap` is a parameter, `scheme_label` the name with what differs from the defaults, and
+`dataset.vertices` what a generator was asked for. Booleans are `true` and `false`. A parameter that a cell's scheme does not have
+is unknown, which counts as no, also after `NOT`.
+
+### Imports and profiles
+
+```yaml
+imports: [common.yaml]            # its keys hold unless this file says otherwise; of several files the later wins
+profiles:
+  small: {dataset: {generate: dcsbm, vertices: 20000}, epochs: 5, matrix: {gpus: [1, 2]}}
+  paper: {dataset: reddit, trials: 10}
+profile: small                    # used where --profile names none
+```
+
+`model`, `train`, `limits` and `matrix` are merged key by key; everything else is replaced. A key that a profile or an importing file
+sets outside `matrix` no longer varies, and one that it lets vary leaves the top level. With a profile the experiment is called
+`<name>-<profile>` (unless the profile has a `name`), so that the results of profiles stand side by side.
+
 Values are typed as in YAML 1.2: `true` and `false` are booleans, `yes` is text; `20` is an integer and `"20"` is text.
 )";
 

@@ -78,16 +78,50 @@ json section_schema(const Section& section) {
     return {{"type", "object"}, {"additionalProperties", false}, {"properties", properties}};
 }
 
-json matrix_schema() {
+/// The keys that may vary, each with what `allowed` makes of one value.
+template <class Allowed>
+json varying_keys(Allowed allowed) {
     json properties = json::object();
     for (const Field& f : fields()) {
         if (!f.varies) continue;
         json j{{"description", f.help}};
-        j.update(varied(item(f)));
+        j.update(allowed(item(f)));
         properties[f.path] = j;
     }
     for (const Section& s : sections())
-        if (s.varies) properties[s.name] = varied(reference(s.name));
+        if (s.varies) properties[s.name] = allowed(reference(s.name));
+    return properties;
+}
+
+json closed(json properties) {
+    return {{"type", "object"}, {"minProperties", 1}, {"additionalProperties", false}, {"properties", properties}};
+}
+
+/// Draft-07 ignores what stands beside a $ref.
+json one(const json& allowed) {
+    return allowed.contains("$ref") ? json{{"allOf", json::array({allowed})}} : allowed;
+}
+
+json rule_schema(bool excludes) {
+    json properties = varying_keys(one);
+    if (excludes) {
+        properties["where"] = {{"description", "Leaves out the cells for which this expression over their fields holds: "
+                                               "scheme = 'serial' AND gpus > 1"}, {"type", "string"}};
+        properties["reason"] = {{"description", "Why; plan tells it"}, {"type", "string"}};
+    }
+    return closed(properties);
+}
+
+json matrix_schema() {
+    json properties = varying_keys(varied);
+    const auto described_rule = [](const char* help, const char* rule) {
+        json j{{"description", help}};
+        j.update(varied(reference(rule)));
+        return j;
+    };
+    properties["zip"] = described_rule("Lists of one length that go together instead of multiplying", "zip");
+    properties["exclude"] = described_rule("Cells to leave out, before any are included", "exclude");
+    properties["include"] = described_rule("Values to add to the cells that agree with them, or further cells", "include");
     return {{"description", "Keys that vary: every list multiplies, what is no list holds for all cells"},
             {"type", "object"}, {"additionalProperties", false}, {"properties", properties}};
 }
@@ -192,13 +226,26 @@ json top_level() {
     return properties;
 }
 
-/// A required key may stand at the top level or in the matrix.
+/// What a file is put together from.
+void put_file_keys(json& properties) {
+    properties["imports"] = {{"description", "Files whose keys hold unless this one says otherwise; paths start at its "
+                                             "folder, and of several the later wins"}};
+    properties["imports"].update(varied({{"type", "string"}}));
+    properties["profiles"] = {{"description", "Named variants of the experiment: each lays its keys over the others"},
+                              {"type", "object"}, {"additionalProperties", reference("profile")}};
+    properties["profile"] = {{"description", "The profile that is used where --profile names none"}, {"type", "string"}};
+}
+
+/// A required key may stand at the top level or in the matrix, or come from elsewhere.
 json requirements() {
     json all = json::array();
     for (const Field& f : fields()) {
         if (!f.required()) continue;
         const json at_top{{"required", {f.path}}};
-        all.push_back(any_of({at_top, {{"required", {"matrix"}}, {"properties", {{"matrix", at_top}}}}}));
+        all.push_back(any_of({at_top, {{"required", {"matrix"}}, {"properties", {{"matrix", at_top}}}},
+                              {{"required", {"matrix"}},
+                               {"properties", {{"matrix", {{"required", {"zip"}}}}}}},
+                              {{"required", {"imports"}}}, {{"required", {"profiles"}}}}));
     }
     return all;
 }
@@ -209,7 +256,13 @@ nlohmann::ordered_json experiment_schema(const PluginSource& plugins, const Data
                                          const nlohmann::ordered_json& previous) {
     json definitions = json::object();
     for (const Section& s : sections()) definitions[s.name] = section_schema(s);
+    definitions["zip"] = closed(varying_keys(list_of));
+    definitions["exclude"] = rule_schema(true);
+    definitions["include"] = rule_schema(false);
     definitions["matrix"] = matrix_schema();
+    definitions["profile"] = {{"type", "object"}, {"additionalProperties", false}, {"properties", top_level()}};
+    json properties = top_level();
+    put_file_keys(properties);
     put_datasets(definitions, datasets);
     for (const PluginKind kind : {PluginKind::strategy, PluginKind::partitioner, PluginKind::kernel})
         put_plugins(definitions, kind, plugins, previous);
@@ -218,7 +271,7 @@ nlohmann::ordered_json experiment_schema(const PluginSource& plugins, const Data
             {"description", "Generated from host/spec/fields.cpp and the plugins' declarations: see docs/spec-reference.md"},
             {"type", "object"},
             {"additionalProperties", false},
-            {"properties", top_level()},
+            {"properties", properties},
             {"allOf", requirements()},
             {"definitions", definitions}};
 }

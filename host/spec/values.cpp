@@ -129,7 +129,8 @@ std::optional<std::filesystem::path> ValueReader::path(const YamlNode& node, con
         }
         text.replace(start, end - start + 1, set && *set ? std::string(set) : inside.substr(otherwise + 2));
     }
-    const std::filesystem::path base = node.place.line > 0 ? folder_ : std::filesystem::current_path();
+    const std::filesystem::path base = node.place.line > 0 ? std::filesystem::absolute(node.place.origin).parent_path()
+                                                           : std::filesystem::current_path();
     return std::filesystem::absolute(base / text).lexically_normal();
 }
 

@@ -12,10 +12,10 @@ namespace gnnbench {
 /// Turns nodes into the values their fields declare. What is wrong goes to the findings.
 class ValueReader {
 public:
-    /// Relative paths of the file start at `folder`, those of the command line at the current one.
-    ValueReader(const PluginSource& plugins, const DatasetSource& datasets, std::filesystem::path folder,
-                Findings& findings)
-        : plugins_(plugins), datasets_(datasets), folder_(std::move(folder)), findings_(findings) {}
+    /// Relative paths start at the folder of the file they are written in, those of the command line at the current
+    /// one.
+    ValueReader(const PluginSource& plugins, const DatasetSource& datasets, Findings& findings)
+        : plugins_(plugins), datasets_(datasets), findings_(findings) {}
 
     /// `key` is what messages call it. Empty where the node does not hold such a value.
     std::optional<FieldValue> read(const Field& field, const YamlNode& node, const std::string& key) const;
@@ -42,7 +42,6 @@ private:
 
     const PluginSource& plugins_;
     const DatasetSource& datasets_;
-    std::filesystem::path folder_;
     Findings& findings_;
 };
 

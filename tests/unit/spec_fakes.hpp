@@ -122,16 +122,18 @@ public:
     }
 };
 
-inline Experiment read(const std::string& text, std::vector<std::string> overrides = {}) {
+inline Experiment read(const std::string& text, std::vector<std::string> overrides = {},
+                       const std::string& profile = "", const std::string& file = "exp.yaml") {
     static const FakePlugins plugins;
     static const FakeDatasets datasets;
-    return read_experiment(text, "exp.yaml", {std::move(overrides), 8, 1}, plugins, datasets);
+    return read_experiment(text, file, {std::move(overrides), 8, 1, profile}, plugins, datasets);
 }
 
 /// Everything said about a text that cannot be used; fails the test where it can.
-inline std::string complaint(const std::string& text, std::vector<std::string> overrides = {}) {
+inline std::string complaint(const std::string& text, std::vector<std::string> overrides = {},
+                             const std::string& profile = "", const std::string& file = "exp.yaml") {
     try {
-        read(text, std::move(overrides));
+        read(text, std::move(overrides), profile, file);
     } catch (const ExperimentError& e) {
         return e.what();
     }

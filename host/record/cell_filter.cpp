@@ -1,0 +1,160 @@
+#include "record/cell_filter.hpp"
+
+#include <sqlite3.h>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <gnnbench/error.hpp>
+
+#include "plugin/spelling.hpp"
+#include "record/sqlite.hpp"
+
+namespace gnnbench {
+namespace {
+
+using nlohmann::json;
+
+SqlValue value_of(const json& j) {
+    if (j.is_boolean()) return std::int64_t{j.get<bool>()};
+    if (j.is_number_integer()) return j.get<std::int64_t>();
+    if (j.is_number()) return j.get<double>();
+    if (j.is_string()) return j.get<std::string>();
+    if (j.is_null()) return {};
+    if (j.is_array()) {  // [64, 32] is "64,32", as results show it; a list of one number is that number
+        if (j.size() == 1 && j[0].is_number_float()) return j[0].get<double>();
+        std::string all;
+        for (const json& item : j) all += (all.empty() ? "" : ",") + item.dump();
+        return all;
+    }
+    return j.dump();
+}
+
+std::string in_quotes(std::string_view name) { return fmt::format("\"{}\"", name); }
+
+/// "train" and "lr" of "train.lr"; "" and "gpus" of "gpus".
+std::pair<std::string, std::string> split(const std::string& field) {
+    const std::size_t dot = field.find('.');
+    if (dot == std::string::npos) return {"", field};
+    return {field.substr(0, dot), field.substr(dot + 1)};
+}
+
+/// The word that SQLite complains of: "no such column: gpu" → "gpu".
+std::string after_colon(const std::string& message) {
+    const std::size_t colon = message.find(": ");
+    return colon == std::string::npos ? "" : message.substr(colon + 2);
+}
+
+}  // namespace
+
+CellFields cell_fields(const json& identity) {
+    CellFields fields;
+    for (const auto& [key, value] : identity.items()) {
+        if (!value.is_object()) {
+            fields[key] = value_of(value);
+        } else if (value.contains("params")) {
+            fields[key] = value_of(value.at("name"));
+            fields[key + "_label"] = value_of(value.value("label", value.at("name")));
+            for (const auto& [name, param] : value.at("params").items()) fields[key + "." + name] = value_of(param);
+        } else if (key == "dataset") {
+            fields[key] = value_of(value.value("name", json()));
+            fields["dataset.split"] = value_of(value.value("split", json(0)));
+            if (const auto source = value.find("source"); source != value.end() && source->is_object())
+                for (const auto& [name, part] : source->items()) fields["dataset." + name] = value_of(part);
+        } else {
+            for (const auto& [name, part] : value.items())
+                fields[key + "." + (name == "widths" ? "hidden" : name)] = value_of(part);
+            if (const auto widths = value.find("widths"); widths != value.end())
+                fields[key + ".depth"] = static_cast<std::int64_t>(widths->size()) + 1;
+        }
+    }
+    return fields;
+}
+
+CellFilter::CellFilter(std::span<const CellFields> cells)
+    : cells_(cells.size()), connection_(std::make_unique<sqlite::Connection>(sqlite::Connection::in_memory())) {
+    std::map<std::string, std::map<std::string, bool>> known;  // by table and column: whether it holds numbers
+    known[""]["gpus"] = true;                                   // with no cell, too, there are fields
+    for (const CellFields& cell : cells)
+        for (const auto& [field, value] : cell) {
+            const auto [table, column] = split(field);
+            known[table][column] |= std::holds_alternative<std::int64_t>(value) || std::holds_alternative<double>(value);
+        }
+    // A bare name is a column of "cell"; train.lr is SQL for the column lr of the table train.
+    from_ = "SELECT cell.rowid FROM cell";
+    sqlite::Transaction filling(*connection_);
+    for (const auto& [table, names] : known) {
+        const std::string name = in_quotes(table.empty() ? "cell" : table);
+        std::string columns;  // with types, so that gpus = '4' and model.hidden = 64 hold
+        for (const auto& [column, numbers] : names) {
+            columns_[table].push_back(column);
+            columns += fmt::format("{}{} {}", columns.empty() ? "" : ", ", in_quotes(column), numbers ? "NUMERIC" : "TEXT");
+        }
+        connection_->execute(fmt::format("CREATE TABLE {} ({})", name, columns), "make room for cells");
+        if (!table.empty()) from_ += fmt::format(" JOIN {0} ON {0}.rowid = cell.rowid", name);
+    }
+    for (const auto& [table, columns] : columns_) {
+        std::string marks;
+        for (std::size_t i = 0; i < columns.size(); ++i) marks += i ? ",?" : "?";
+        auto add = connection_->prepare(
+            fmt::format("INSERT INTO {} VALUES ({})", in_quotes(table.empty() ? "cell" : table), marks), "note a cell");
+        for (const CellFields& cell : cells) {
+            add.reset();
+            for (std::size_t i = 0; i < columns.size(); ++i) {
+                const auto found = cell.find(table.empty() ? columns[i] : table + "." + columns[i]);
+                add.bind_value(static_cast<int>(i) + 1, found == cell.end() ? SqlValue() : found->second);
+            }
+            add.step();
+        }
+    }
+    filling.commit();
+}
+
+CellFilter::CellFilter(CellFilter&&) noexcept = default;
+CellFilter::~CellFilter() = default;
+
+std::string CellFilter::refusal(const std::string& expression, const std::string& cause, int offset) const {
+    std::vector<std::string> names;
+    for (const auto& [table, columns] : columns_)
+        for (const std::string& column : columns) names.push_back(table.empty() ? column : table + "." + column);
+    const std::string word = cause.find("no such column") == std::string::npos ? "" : after_colon(cause);
+    const std::string meant = word.empty() ? "" : nearest(word, names);
+    std::string text = fmt::format("expected an expression over a cell's fields, such as \"scheme = 'mg-gcn' AND "
+                                   "gpus > 2\"; found \"{}\": {}",
+                                   expression, word.empty() ? cause : fmt::format("there is no field '{}'", word));
+    if (offset > 0) text += fmt::format(" (at its character {})", offset);
+    if (!word.empty()) {
+        text += fmt::format("; fields: {}", fmt::join(names, ", "));
+        text += meant.empty() ? fmt::format("; text is written '{}'", word)
+                              : fmt::format("; did you mean '{}'?", meant);
+    }
+    return text;
+}
+
+std::vector<bool> CellFilter::where(const std::string& expression) const {
+    std::vector<bool> chosen(cells_, false);
+    if (expression.find_first_not_of(" \t\r\n") == std::string::npos)
+        throw SpecError(refusal(expression, "it is empty", 0));
+    const std::string before = from_ + " WHERE (";
+    const std::string sql = before + expression + "\n)";
+    sqlite3_stmt* raw = nullptr;
+    const char* tail = nullptr;
+    const int code =
+        sqlite3_prepare_v2(connection_->handle(), sql.data(), static_cast<int>(sql.size()), &raw, &tail);
+    const bool more = code == SQLITE_OK && tail && tail != sql.data() + sql.size();
+    sqlite3_finalize(raw);
+    if (code != SQLITE_OK || more) {
+        const int offset = sqlite3_error_offset(connection_->handle()) - static_cast<int>(before.size());
+        const int at = code == SQLITE_OK || offset < 0 || offset >= static_cast<int>(expression.size()) ? 0 : offset + 1;
+        throw SpecError(refusal(expression, more ? "it ends early" : sqlite3_errmsg(connection_->handle()), at));
+    }
+    try {
+        auto select = connection_->prepare(sql, "choose cells");
+        while (select.step()) chosen[static_cast<std::size_t>(select.integer(0)) - 1] = true;
+    } catch (const SpecError& e) {
+        throw SpecError(refusal(expression, e.what(), 0));
+    }
+    return chosen;
+}
+
+}  // namespace gnnbench

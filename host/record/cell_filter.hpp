@@ -1,0 +1,44 @@
+#pragma once
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "record/query.hpp"
+
+namespace gnnbench {
+
+namespace sqlite {
+class Connection;
+}
+
+/// What expressions call the fields of a cell: "gpus", "train.lr", "scheme.overlap".
+using CellFields = std::map<std::string, SqlValue>;
+/// From a cell's identity (see spec/cell.hpp): plugins and the dataset by name, their parameters after a dot.
+CellFields cell_fields(const nlohmann::json& identity);
+
+/// Cells that expressions choose from. An expression is SQL over one cell's fields, as in `gnnbench query`:
+/// "scheme = 'mg-gcn' AND gpus > 2 AND NOT scheme.overlap". SQLite evaluates it, on a database in memory.
+class CellFilter {
+public:
+    explicit CellFilter(std::span<const CellFields> cells);
+    CellFilter(CellFilter&&) noexcept;
+    ~CellFilter();
+    /// For each cell whether the expression holds; unknown (NULL: a parameter that its scheme has not) is no.
+    /// Throws SpecError that names what is wrong in the expression, and the fields there are.
+    std::vector<bool> where(const std::string& expression) const;
+
+private:
+    std::string refusal(const std::string& expression, const std::string& cause, int offset) const;
+
+    std::map<std::string, std::vector<std::string>> columns_;  ///< by table: "", "train", "scheme" …
+    std::size_t cells_;
+    std::unique_ptr<sqlite::Connection> connection_;
+    std::string from_;  ///< SELECT … FROM all tables, by cell
+};
+
+}  // namespace gnnbench

@@ -1,0 +1,224 @@
+#include "spec/compose.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "spec/fields.hpp"
+
+namespace gnnbench {
+namespace {
+
+using Kind = YamlNode::Kind;
+namespace fs = std::filesystem;
+
+/// A key that varies is at the top level no more.
+void leave_top_level(YamlNode& experiment, const std::string& path) {
+    experiment.erase(path);
+    const std::size_t dot = path.find('.');
+    if (dot == std::string::npos) return;
+    if (YamlNode* section = experiment.find(path.substr(0, dot))) section->erase(path.substr(dot + 1));
+}
+
+void leave_lists(YamlNode& lists, const std::string& path) {
+    if (!lists.is(Kind::map)) return;
+    std::erase_if(lists.entries, [&](const YamlEntry& e) {
+        return e.key == path || (path.find('.') == std::string::npos && e.key.starts_with(path + "."));
+    });
+}
+
+void put(YamlNode& map, const YamlEntry& e) {
+    map.erase(e.key);
+    map.entries.push_back(e);
+}
+
+void overlay_matrix(YamlNode& base, const YamlNode& over) {
+    for (const YamlEntry& e : over.entries) {
+        if (const bool rule = e.key == "zip" || e.key == "include" || e.key == "exclude"; !rule) {
+            leave_top_level(base, e.key);
+            leave_matrix(base, e.key);
+        } else if (e.key == "zip" && e.value.is(Kind::map)) {
+            for (const YamlEntry& zipped : e.value.entries) {
+                leave_top_level(base, zipped.key);
+                leave_matrix(base, zipped.key);
+            }
+        }
+        if (!base.find("matrix")) base.insert("matrix", over).entries.clear();
+        put(*base.find("matrix"), e);
+    }
+}
+
+/// Gathers imports, depth first.
+class Importer {
+public:
+    Importer(Composition& result, Findings& findings) : result_(result), findings_(findings) {}
+
+    /// What `root`, read from `file`, comes to with all its imports.
+    YamlNode resolve(YamlNode root, const fs::path& file) {
+        const YamlNode* imports = root.find("imports");
+        if (!imports) return root;
+        YamlNode base = root;
+        base.entries.clear();
+        open_.push_back(fs::absolute(file).lexically_normal());
+        std::vector<YamlNode> names = imports->is(Kind::list) ? imports->items : std::vector{*imports};
+        for (const YamlNode& name : names) {
+            if (!name.is(Kind::text)) {
+                findings_.add(name.place, "imports", fmt::format("expected a file's path, or a list of them; found {}",
+                                                                 describe(name)));
+                continue;
+            }
+            YamlNode imported = read(name, open_.back().parent_path() / name.text);
+            imported.erase("name");  // are of that file, not of what imports it
+            imported.erase("description");
+            overlay(base, imported);
+        }
+        open_.pop_back();
+        root.erase("imports");
+        overlay(base, root);
+        return base;
+    }
+
+private:
+    YamlNode read(const YamlNode& name, const fs::path& path) {
+        YamlNode nothing;
+        nothing.kind = Kind::map;
+        const fs::path file = path.lexically_normal();
+        if (std::find(open_.begin(), open_.end(), file) != open_.end()) {
+            findings_.add(name.place, "imports", fmt::format("'{}' imports itself", name.text));
+            return nothing;
+        }
+        std::ifstream in(file, std::ios::binary);
+        std::error_code ignored;
+        if (!in || fs::is_directory(file, ignored)) {
+            findings_.add(name.place, "imports", fmt::format("expected a file at {}; {}", file.string(),
+                                                             in ? "that is a folder" : std::strerror(errno)));
+            return nothing;
+        }
+        std::ostringstream text;
+        text << in.rdbuf();
+        result_.imported.push_back(fmt::format("# imported from {}\n{}", name.text, text.str()));
+        YamlNode root = parse_yaml(text.str(), file.string(), findings_);
+        if (root.is(Kind::map)) return resolve(std::move(root), file);
+        findings_.add(root.place, "", fmt::format("expected a mapping, as part of an experiment; found {}",
+                                                  describe(root)));
+        return nothing;
+    }
+
+    Composition& result_;
+    Findings& findings_;
+    std::vector<fs::path> open_;  ///< files whose imports are being read
+};
+
+bool is_profile_name(const std::string& name) {
+    return !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
+        return std::isalnum(c) || c == '-' || c == '_' || c == '.';
+    });
+}
+
+std::vector<std::string> names_of(const YamlNode& map) {
+    std::vector<std::string> names;
+    for (const YamlEntry& e : map.entries) names.push_back(e.key);
+    return names;
+}
+
+/// Profiles as such are judged whether one is chosen or not.
+void check(const YamlNode& profiles, Findings& findings) {
+    if (!profiles.is(Kind::map)) {
+        findings.add(profiles.place, "profiles", fmt::format("expected a mapping of names to parts of an experiment; "
+                                                             "found {}", describe(profiles)));
+        return;
+    }
+    for (const YamlEntry& e : profiles.entries) {
+        const std::string key = "profiles." + e.key;
+        if (!is_profile_name(e.key))
+            findings.add(e.place, key, "expected a name of letters, digits, '-', '_' and '.'");
+        if (!e.value.is(Kind::map)) {
+            findings.add(e.value.place, key, fmt::format("expected a mapping, part of an experiment; found {}",
+                                                         describe(e.value)));
+            continue;
+        }
+        for (const YamlEntry& inner : e.value.entries)
+            if (inner.key == "imports" || inner.key == "profiles" || inner.key == "profile")
+                findings.add(inner.place, key + "." + inner.key, "cannot stand inside a profile; write it outside");
+    }
+}
+
+void choose(Composition& c, const std::string& wanted, const std::string& file, Findings& findings) {
+    YamlNode none;
+    none.kind = Kind::map;
+    const YamlNode* given = c.root.find("profiles");
+    const YamlNode profiles = given ? *given : none;
+    const YamlNode* named = c.root.find("profile");
+    const YamlNode by_default = named ? *named : YamlNode();
+    c.root.erase("profiles");
+    c.root.erase("profile");
+    check(profiles, findings);
+    const std::string& name = wanted.empty() ? by_default.text : wanted;
+    if (!named && wanted.empty()) return;
+    const YamlNode* chosen = profiles.find(name);
+    if (!chosen) {
+        const std::string allowed = allowed_words(name, names_of(profiles));
+        if (!wanted.empty())
+            throw SpecError(fmt::format("--profile {}: {} has no such profile; {}", wanted, file, allowed));
+        findings.add(by_default.place, "profile", fmt::format("expected one of the profiles; found {}; {}",
+                                                              describe(by_default), allowed));
+        return;
+    }
+    c.profile = name;
+    c.profile_names = chosen->find("name") != nullptr;
+    if (chosen->is(Kind::map)) overlay(c.root, *chosen);
+}
+
+}  // namespace
+
+void leave_matrix(YamlNode& experiment, const std::string& path) {
+    YamlNode* matrix = experiment.find("matrix");
+    if (!matrix || !matrix->is(Kind::map)) return;
+    leave_lists(*matrix, path);
+    YamlNode* zip = matrix->find("zip");
+    if (!zip) return;
+    leave_lists(*zip, path);
+    for (YamlNode& one : zip->items) leave_lists(one, path);
+    std::erase_if(zip->items, [](const YamlNode& one) { return one.is(Kind::map) && one.entries.empty(); });
+    if ((zip->is(Kind::map) && zip->entries.empty()) || (zip->is(Kind::list) && zip->items.empty()))
+        matrix->erase("zip");
+}
+
+void overlay(YamlNode& base, const YamlNode& over) {
+    for (const YamlEntry& e : over.entries) {
+        if (e.key == "matrix" && e.value.is(Kind::map)) continue;  // last: what varies wins
+        const YamlNode* below = base.find(e.key);
+        if (e.key == "profiles" && e.value.is(Kind::map) && below && below->is(Kind::map)) {
+            for (const YamlEntry& profile : e.value.entries) put(*base.find(e.key), profile);
+            continue;
+        }
+        if (!find_section(e.key) || !e.value.is(Kind::map)) {
+            leave_matrix(base, e.key);
+            put(base, e);
+            continue;
+        }
+        YamlNode section = below && below->is(Kind::map) ? *below : e.value;
+        if (YamlNode* varied = base.find("matrix"); varied && varied->is(Kind::map)) varied->erase(e.key);
+        for (const YamlEntry& inner : e.value.entries) {
+            leave_matrix(base, e.key + "." + inner.key);
+            put(section, inner);
+        }
+        base.erase(e.key);
+        base.entries.push_back({e.key, e.place, std::move(section)});
+    }
+    if (const YamlNode* matrix = over.find("matrix"); matrix && matrix->is(Kind::map)) overlay_matrix(base, *matrix);
+}
+
+Composition compose(YamlNode root, const fs::path& file, const std::string& profile, Findings& findings) {
+    Composition result;
+    result.root = Importer(result, findings).resolve(std::move(root), file);
+    choose(result, profile, file.string(), findings);
+    return result;
+}
+
+}  // namespace gnnbench
