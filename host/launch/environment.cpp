@@ -38,7 +38,10 @@ void add_open_mpi(Environment& variables, const RankLoad& load, std::string_view
     // Bound to one core, a rank's threads would share it; the same for all trials, so that they compare.
     set_unless_given(variables, "OMPI_MCA_hwloc_base_binding_policy", "none");
     if (load.ranks > load.cores) set_unless_given(variables, "OMPI_MCA_rmaps_base_oversubscribe", "1");
-    if (load.oversubscribed()) set_unless_given(variables, "OMPI_MCA_mpi_yield_when_idle", "1");
+    if (load.oversubscribed()) {
+        set_unless_given(variables, "OMPI_MCA_mpi_yield_when_idle", "1");
+        set_unless_given(variables, "GNNBENCH_YIELD", "sleep");  // host/worker/yield.cpp
+    }
     if (!shared_folder.empty()) {
         set_unless_given(variables, "OMPI_MCA_orte_tmpdir_base", shared_folder);
         set_unless_given(variables, "OMPI_MCA_btl_vader_backing_directory", shared_folder);

@@ -48,6 +48,8 @@ TEST_CASE("ranks yield and oversubscribe only where there are more of them than 
     CHECK_FALSE(has_name(fits, "OMPI_MCA_rmaps_base_oversubscribe"));
     const Environment crowded = trial_environment({}, open_mpi, {8, 1, 4}, "T", "");
     CHECK(has(crowded, "OMPI_MCA_mpi_yield_when_idle=1"));
+    CHECK(has(crowded, "GNNBENCH_YIELD=sleep"));
+    CHECK_FALSE(has_name(fits, "GNNBENCH_YIELD"));
     CHECK(has(crowded, "OMPI_MCA_rmaps_base_oversubscribe=1"));
     const Environment users = trial_environment({"OMPI_MCA_mpi_yield_when_idle=0"}, open_mpi, {8, 1, 4}, "T", "");
     CHECK(has(users, "OMPI_MCA_mpi_yield_when_idle=0"));
