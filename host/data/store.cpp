@@ -111,7 +111,10 @@ DatasetView Store::view(int split) const {
                                     manifest_.splits - 1, split));
     auto n = static_cast<std::size_t>(manifest_.vertices);
     return {.name = manifest_.name,
-            .graph = {indptr_.values(), indices_.values(), weights_.values()},
+            .graph = {.indptr = indptr_.values(),
+                      .indices = indices_.values(),
+                      .weights = weights_.values(),
+                      .symmetric = manifest_.symmetric_pattern && manifest_.symmetric_weights},
             .feature_count = manifest_.features,
             .features = features_.values(),
             .classes = manifest_.classes,

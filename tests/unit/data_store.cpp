@@ -84,6 +84,23 @@ TEST_CASE("a store comes back as it was written") {
     CHECK_THAT(message_of<SpecError>([&] { store.view(1); }), says("dataset tiny has splits 0 to 0; split 1"));
 }
 
+TEST_CASE("a view knows whether its graph equals its transpose") {
+    TempFolder folder;
+    auto data = tiny_dataset();
+    data.graph.indptr = {0, 1, 3, 4, 4};
+    data.graph.indices = {1, 0, 2, 1};
+    const auto symmetric = [&](std::vector<float> weights) {
+        data.graph.weights = std::move(weights);
+        write_store(folder / "s", data);
+        return Store::open(folder / "s").view().graph.symmetric;
+    };
+    CHECK(symmetric({}));
+    CHECK(symmetric({2, 2, 3, 3}));
+    CHECK_FALSE(symmetric({2, 2, 3, 4}));
+    data.graph.indices = {1, 0, 2, 0};
+    CHECK_FALSE(symmetric({}));
+}
+
 TEST_CASE("a damaged store says what is wrong") {
     TempFolder folder;
     auto path = folder / "s";
