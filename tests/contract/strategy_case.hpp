@@ -8,6 +8,7 @@
 #include <gnnbench/trained_features.hpp>
 #include <gnnbench/transport.hpp>
 
+#include "contract/checked_training.hpp"
 #include "contract/evaluation_check.hpp"
 #include "contract/graphs.hpp"
 #include "plugin/loader.hpp"
@@ -111,18 +112,6 @@ struct KernelVariant {
     DType dtype;
 };
 
-struct Outcome {
-    std::string skipped;            ///< why it did not run
-    Agreement agreement;            ///< meaningful on rank 0
-    std::string volume_difference;  ///< over all ranks
-    Traffic sum;                    ///< over ranks and epochs
-    std::int64_t allocations_in_epochs = 0;
-    std::int64_t allocations_at_setup = 0;
-    std::int64_t bytes_at_setup = 0;  ///< of this rank
-    std::string approximation;
-    std::string evaluation_problem;  ///< of accuracy and embeddings; float64 alone is asked
-};
-
 /// References by what they depend on; rank 0 alone fills it.
 inline const ReferenceResult& reference(const std::string& key, const DatasetView& data, const ModelVariant& v,
                                         std::int64_t epochs, bool trained_features) {
@@ -158,48 +147,17 @@ inline Outcome run(const StrategyVariant& s, const std::string& partitioner_name
     const KernelSetting kernel_setting{
         .dtype = k.dtype, .threads = 1, .params = Params(catalog().find(PluginKind::kernel, k.name).params)};
     const auto kernel = catalog().kernel(k.name)->create(kernel_setting);
-    VolumeCounter counter;
-    Communicator comm(kernel->connect(world), *kernel, counter);
-    comm.separate_wait(separate_wait);
     const Problem problem{data, index, partition, model, train, s.params, nullptr, world.size()};
-    const auto before = kernel->memory().allocations;
-    const auto bytes_before = kernel->memory().current_bytes;
-    const auto trainer = strategy->make_trainer(problem, {*kernel, comm});
-    o.allocations_at_setup = kernel->memory().allocations - before;
-    o.bytes_at_setup = kernel->memory().current_bytes - bytes_before;
-    const Volume stated =
-        strategy->stated_volume(problem, world.rank(), static_cast<std::int64_t>(size_of(k.dtype)));
-
-    o.approximation = strategy->approximation(s.params);
+    CheckedTraining training(*strategy, problem, *kernel, separate_wait);
     const bool trained = trains_features(s.params);
-    o.agreement = agreement_for(k.dtype);
-    std::string differs;
-    Traffic sum;
-    for (std::int64_t e = 0; e < epochs; ++e) {
-        counter.take();  // reading gradients of sharded weights back communicates, outside the epoch
-        const auto allocated = kernel->memory().allocations;
-        kernel->trace().begin_epoch();
-        const double loss = trainer->train_epoch(e);
-        kernel->trace().end_epoch();
-        o.allocations_in_epochs += kernel->memory().allocations - allocated;
-        const Volume counted = counter.take();
-        if (differs.empty()) differs = difference(stated, counted);
-        for (const auto& [key, t] : counted) sum += t;
-        const ModelWeights gradients = trainer->gradients();
-        if (world.rank() == 0 && o.approximation.empty())
-            o.agreement.compare(
-                e, loss, gradients,
-                reference(graph.name + "|" + v.name + (trained ? "|trained" : ""), data, v, epochs, trained));
-    }
+    o = training.train(epochs, [&]() -> const ReferenceResult& {
+        return reference(graph.name + "|" + v.name + (trained ? "|trained" : ""), data, v, epochs, trained);
+    });
     if (k.dtype == DType::f64) {
         const bool random = train.dropout > 0 || train.input_dropout > 0 || !o.approximation.empty();
-        o.evaluation_problem = evaluation_problem(*trainer, data, world, epochs, random, o.agreement.tolerance);
+        o.evaluation_problem =
+            evaluation_problem(training.trainer(), data, world, epochs, random, o.agreement.tolerance);
     }
-    const auto all = world.all_gather(differs);
-    for (std::size_t r = 0; r < all.size(); ++r)
-        if (!all[r].empty()) o.volume_difference += "rank " + std::to_string(r) + ": " + all[r];
-    const auto sums = world.sum({static_cast<double>(sum.sent_bytes), static_cast<double>(sum.received_bytes)});
-    o.sum = {static_cast<std::int64_t>(sums[0]), static_cast<std::int64_t>(sums[1]), 0};
     return o;
 }
 

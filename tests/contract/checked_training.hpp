@@ -1,0 +1,102 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <gnnbench/strategy.hpp>
+#include <gnnbench/transport.hpp>
+
+#include "worker/verification.hpp"
+
+/// One strategy at work on all ranks, with everything about it watched that must hold for every strategy.
+namespace gnnbench::contract {
+
+/// What a few epochs showed.
+struct Outcome {
+    std::string skipped;            ///< why it did not run
+    Agreement agreement;            ///< meaningful on rank 0, and where approximation is empty
+    std::string volume_difference;  ///< over all ranks: stated against counted, per operation and content
+    Traffic sum;                    ///< over ranks and epochs
+    std::int64_t allocations_in_epochs = 0;
+    std::int64_t allocations_at_setup = 0;
+    std::int64_t bytes_at_setup = 0;  ///< of this rank
+    std::string approximation;
+    std::string evaluation_problem;  ///< of accuracy and embeddings; float64 alone is asked
+};
+
+class CheckedTraining {
+public:
+    /// Collective. All three must outlive it. separate_wait: see Communicator.
+    CheckedTraining(const Strategy& strategy, const Problem& problem, Kernel& kernel, bool separate_wait = false)
+        : strategy_(strategy),
+          problem_(problem),
+          kernel_(kernel),
+          world_(ProcessGroup::world()),
+          comm_(kernel.connect(world_), kernel, counter_) {
+        comm_.separate_wait(separate_wait);
+        const auto before = kernel.memory().allocations;
+        const auto bytes_before = kernel.memory().current_bytes;
+        trainer_ = strategy.make_trainer(problem, {kernel, comm_});
+        allocations_at_setup_ = kernel.memory().allocations - before;
+        bytes_at_setup_ = kernel.memory().current_bytes - bytes_before;
+    }
+
+    /// From epoch 0 on. `reference` is asked on rank 0, and only where the strategy is exact.
+    Outcome train(std::int64_t epochs, const std::function<const ReferenceResult&()>& reference) {
+        Outcome o{.skipped = {},
+                  .agreement = agreement_for(kernel_.dtype()),
+                  .volume_difference = {},
+                  .sum = {},
+                  .allocations_at_setup = allocations_at_setup_,
+                  .bytes_at_setup = bytes_at_setup_,
+                  .approximation = strategy_.approximation(problem_.params),
+                  .evaluation_problem = {}};
+        const auto element_bytes = static_cast<std::int64_t>(size_of(kernel_.dtype()));
+        const Volume stated = strategy_.stated_volume(problem_, world_.rank(), element_bytes);
+        std::string differs;
+        Traffic sum;
+        for (std::int64_t e = 0; e < epochs; ++e) {
+            counter_.take();  // reading gradients of sharded weights back communicates, outside the epoch
+            const auto allocated = kernel_.memory().allocations;
+            kernel_.trace().begin_epoch();
+            const double loss = trainer_->train_epoch(e);
+            kernel_.trace().end_epoch();
+            o.allocations_in_epochs += kernel_.memory().allocations - allocated;
+            counted_ = counter_.take();
+            if (differs.empty()) differs = difference(stated, counted_);
+            for (const auto& [key, t] : counted_) sum += t;
+            const ModelWeights gradients = trainer_->gradients();
+            if (world_.rank() == 0 && o.approximation.empty())
+                o.agreement.compare(e, loss, gradients, reference());
+        }
+        const auto all = world_.all_gather(differs);
+        for (std::size_t r = 0; r < all.size(); ++r)
+            if (!all[r].empty()) o.volume_difference += "rank " + std::to_string(r) + ": " + all[r];
+        const auto sums =
+            world_.sum({static_cast<double>(sum.sent_bytes), static_cast<double>(sum.received_bytes)});
+        o.sum = {static_cast<std::int64_t>(sums[0]), static_cast<std::int64_t>(sums[1]), 0};
+        return o;
+    }
+
+    Trainer& trainer() { return *trainer_; }
+    /// Of this rank: the last epoch's, and what a forward pass for accuracy moves. The latter is collective.
+    const Volume& last_epoch() const { return counted_; }
+    Volume evaluation() {
+        counter_.take();
+        trainer_->evaluate();
+        return counter_.take();
+    }
+
+private:
+    const Strategy& strategy_;
+    const Problem& problem_;
+    Kernel& kernel_;
+    ProcessGroup world_;
+    VolumeCounter counter_;
+    Communicator comm_;
+    std::unique_ptr<Trainer> trainer_;
+    std::int64_t allocations_at_setup_ = 0, bytes_at_setup_ = 0;
+    Volume counted_;
+};
+
+}  // namespace gnnbench::contract
