@@ -15,10 +15,10 @@ set(GNNBENCH_MPI_ENVIRONMENT
   OMPI_MCA_mpi_yield_when_idle=1 GNNBENCH_YIELD=sleep OMPI_MCA_hwloc_base_binding_policy=none OMP_NUM_THREADS=1
   ASAN_OPTIONS=detect_leaks=0)
 
-# gnnbench_add_mpi_test(name RANKS n COMMAND … [LABELS …] [TIMEOUT seconds] [ENVIRONMENT …]): the command under
-# mpiexec with n ranks.
+# gnnbench_add_mpi_test(name RANKS n COMMAND … [LABELS …] [TIMEOUT seconds] [ENVIRONMENT …] [CONFIGURATIONS …]): the
+# command under mpiexec with n ranks; with CONFIGURATIONS only where ctest is given one of them (-C).
 function(gnnbench_add_mpi_test name)
-  cmake_parse_arguments(ARG "" "RANKS;TIMEOUT" "COMMAND;LABELS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(ARG "" "RANKS;TIMEOUT" "COMMAND;LABELS;ENVIRONMENT;CONFIGURATIONS" ${ARGN})
   if(NOT ARG_RANKS OR NOT ARG_COMMAND)
     message(FATAL_ERROR "gnnbench_add_mpi_test(${name}): RANKS and COMMAND are needed")
   endif()
@@ -34,7 +34,11 @@ function(gnnbench_add_mpi_test name)
     target_link_libraries(${program} PRIVATE gnnbench_yield)
     set(program "$<TARGET_FILE:${program}>")
   endif()
-  add_test(NAME ${name} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ARG_RANKS} ${MPIEXEC_PREFLAGS}
+  set(only "")
+  if(ARG_CONFIGURATIONS)
+    set(only CONFIGURATIONS ${ARG_CONFIGURATIONS})
+  endif()
+  add_test(NAME ${name} ${only} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ARG_RANKS} ${MPIEXEC_PREFLAGS}
            "${program}" ${MPIEXEC_POSTFLAGS} ${ARG_COMMAND})
   set_tests_properties(${name} PROPERTIES PROCESSORS ${ARG_RANKS} TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}"
     ENVIRONMENT "${GNNBENCH_MPI_ENVIRONMENT};${ARG_ENVIRONMENT}")

@@ -1,0 +1,140 @@
+#include "verify/check.hpp"
+
+#include <chrono>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include <gnnbench/trained_features.hpp>
+
+#include "contract/checked_training.hpp"
+#include "worker/workload.hpp"
+
+namespace gnnbench::verify {
+namespace {
+
+constexpr std::int64_t epochs = 5;
+constexpr std::uint64_t partition_seed = 3;
+
+/// A scheme whose dense rows travel along the nets of the graph and of nothing else.
+struct NetScheme {
+    CommOp operation;
+    bool returns_partial_sums;  ///< backward goes the way of forward's nets, to their owners
+};
+std::optional<NetScheme> net_scheme(const ProductCell& cell) {
+    if (cell.strategy == "demirci-p2p") return NetScheme{CommOp::point_to_point, false};
+    if (cell.strategy == "sa-1d") return NetScheme{CommOp::all_to_all, cell.params.choice("backward") == "return"};
+    return {};
+}
+
+/// Bytes that all ranks receive in an operation's payload.
+std::int64_t received(const Volume& mine, CommOp op, const ProcessGroup& world) {
+    const auto found = mine.find({op, Content::payload});
+    const auto bytes = found == mine.end() ? 0 : found->second.received_bytes;
+    return static_cast<std::int64_t>(world.sum({static_cast<double>(bytes)})[0]);
+}
+
+/// Empty, or where the rows that travelled are not width × Σ (λ − 1), forward and in a whole epoch.
+std::string net_problem(const NetScheme& scheme, const Problem& problem, const Connectivity& nets,
+                        bool aggregated_input, contract::CheckedTraining& training, const ProcessGroup& world) {
+    const auto& widths = problem.model.widths;
+    std::int64_t forward_width = 0, backward_width = 0;
+    for (std::size_t l = aggregated_input ? 1 : 0; l + 1 < widths.size(); ++l) {
+        forward_width += widths[l];
+        backward_width += widths[l + 1];
+    }
+    constexpr std::int64_t element_bytes = sizeof(float);
+    const std::int64_t forward = element_bytes * forward_width * nets.columns;
+    const std::int64_t backward =
+        element_bytes * backward_width * (scheme.returns_partial_sums ? nets.columns : nets.rows);
+    const std::int64_t epoch_found = received(training.last_epoch(), scheme.operation, world);
+    const std::int64_t forward_found = received(training.evaluation(), scheme.operation, world);
+    if (forward_found != forward)
+        return fmt::format("forward moves {} bytes; width x sum(lambda - 1) is {} x {} x {} bytes = {}",
+                           forward_found, forward_width, nets.columns, element_bytes, forward);
+    if (epoch_found != forward + backward)
+        return fmt::format("an epoch moves {} bytes; by the graph's nets it is {} forward and {} backward",
+                           epoch_found, forward, backward);
+    return {};
+}
+
+std::string agreement_problem(const Agreement& a) {
+    if (a.holds()) return {};
+    return fmt::format("loss error {:.2e}, gradient error {:.2e} at {}; {:.0e} is allowed", a.loss_error,
+                       a.gradient_error, a.worst, a.tolerance);
+}
+
+}  // namespace
+
+CellChecker::CellChecker(const PluginCatalog& catalog, const Graphs& graphs, std::filesystem::path references,
+                         const ProcessGroup& world)
+    : catalog_(catalog),
+      graphs_(graphs),
+      references_(std::move(references)),
+      world_(world),
+      kernel_(catalog.kernel("cpu")) {}
+
+const CellChecker::Divided& CellChecker::divided(const LoadedGraph& graph, const std::string& partitioner,
+                                                 const PartitionNeed& need) {
+    auto& known = divided_[{graph.subject.graph, partitioner, need.parts, need.column_parts}];
+    if (known) return *known;
+    const auto plugin = catalog_.partitioner(partitioner);
+    const Params params(catalog_.find(PluginKind::partitioner, partitioner).params);
+    Partition partition = make_partition(*plugin, graph.data, need, params, partition_seed, world_);
+    IndexMap index(partition);
+    Connectivity nets;
+    std::string problem;
+    if (world_.rank() == 0 && partition.column_part_of.empty()) {
+        nets = count_connectivity(graph.data.graph, partition.part_of);
+        const auto reported = measure_quality(graph.data.graph, partition).connectivity_minus_one;
+        if (reported != nets.columns)
+            problem = fmt::format("the partition report says connectivity {}; it is {}", reported, nets.columns);
+    }
+    known = std::make_unique<Divided>(Divided{std::move(partition), std::move(index), nets, std::move(problem)});
+    return *known;
+}
+
+const ReferenceResult& CellChecker::reference(const LoadedGraph& graph, bool trained_features) {
+    const auto key = std::pair(graph.subject.graph, trained_features);
+    if (const auto found = known_.find(key); found != known_.end()) return found->second;
+    return known_[key] =
+               cached_reference(references_.string(), graph.store.manifest().digest, catalog_, graph.data,
+                                graph.subject.model, graph.subject.train, nullptr, epochs, trained_features);
+}
+
+Finding CellChecker::check(const ProductCell& cell) {
+    const auto begin = std::chrono::steady_clock::now();
+    const LoadedGraph& graph = graphs_.named(cell.graph);
+    const Divided& parts = divided(graph, cell.partitioner, cell.need);
+    const auto strategy = catalog_.strategy(cell.strategy);
+    const auto kernel = kernel_->create(
+        {.dtype = DType::f32, .threads = 1, .params = Params(catalog_.find(PluginKind::kernel, "cpu").params)});
+    const Problem problem{graph.data,          parts.index, parts.partition, graph.subject.model,
+                          graph.subject.train, cell.params, nullptr,         world_.size()};
+    contract::CheckedTraining training(*strategy, problem, *kernel);
+    const contract::Outcome o = training.train(
+        epochs, [&]() -> const ReferenceResult& { return reference(graph, trains_features(cell.params)); });
+
+    Finding f(cell);
+    f.loss_error = o.agreement.loss_error;
+    f.gradient_error = o.agreement.gradient_error;
+    const auto add = [&](const std::string& problem_text) {
+        if (!problem_text.empty()) f.problem += (f.problem.empty() ? "" : "; ") + problem_text;
+    };
+    add(agreement_problem(o.agreement));
+    add(o.volume_difference);
+    if (o.sum.sent_bytes != o.sum.received_bytes)
+        add(fmt::format("{} bytes sent, {} received", o.sum.sent_bytes, o.sum.received_bytes));
+    if (o.allocations_in_epochs != 0) add(fmt::format("{} allocations inside epochs", o.allocations_in_epochs));
+    if (const auto scheme = net_scheme(cell)) {
+        const bool aggregated =
+            aggregates_input(*strategy, {world_.size(), graph.subject.model, graph.subject.train, cell.params});
+        f.connectivity = parts.connectivity.columns;
+        add(parts.quality_problem);
+        add(net_problem(*scheme, problem, parts.connectivity, aggregated, training, world_));
+    }
+    f.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return f;
+}
+
+}  // namespace gnnbench::verify

@@ -1,0 +1,48 @@
+#pragma once
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+
+#include <gnnbench/transport.hpp>
+
+#include "plugin/loader.hpp"
+#include "verify/connectivity.hpp"
+#include "verify/findings.hpp"
+#include "verify/subjects.hpp"
+#include "worker/verification.hpp"
+
+namespace gnnbench::verify {
+
+/// Runs cells of the product on all ranks of this launch, on the `cpu` kernel in float32, and compares each with
+/// the serial float64 reference and with what it states. Partitions and references are made once.
+class CellChecker {
+public:
+    /// References are kept in a folder. All but `references` must outlive it.
+    CellChecker(const PluginCatalog& catalog, const Graphs& graphs, std::filesystem::path references,
+                const ProcessGroup& world);
+
+    /// Collective. Meaningful on rank 0.
+    Finding check(const ProductCell& cell);
+
+private:
+    struct Divided {
+        Partition partition;
+        IndexMap index;
+        Connectivity connectivity;
+        std::string quality_problem;  ///< where the partition report counts another connectivity
+    };
+    const Divided& divided(const LoadedGraph& graph, const std::string& partitioner, const PartitionNeed& need);
+    const ReferenceResult& reference(const LoadedGraph& graph, bool trained_features);
+
+    const PluginCatalog& catalog_;
+    const Graphs& graphs_;
+    std::filesystem::path references_;
+    const ProcessGroup& world_;
+    std::unique_ptr<KernelPlugin> kernel_;
+    std::map<std::tuple<std::string, std::string, Part, Part>, std::unique_ptr<Divided>> divided_;
+    std::map<std::pair<std::string, bool>, ReferenceResult> known_;
+};
+
+}  // namespace gnnbench::verify

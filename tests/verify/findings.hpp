@@ -1,0 +1,66 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "verify/product.hpp"
+#include "verify/subjects.hpp"
+
+namespace gnnbench::verify {
+
+/// What became of one cell.
+struct Finding {
+    Finding() = default;
+    explicit Finding(const ProductCell& cell)
+        : ranks(cell.ranks),
+          graph(cell.graph),
+          strategy(cell.strategy),
+          changed(cell.changed),
+          partitioner(cell.partitioner),
+          standing(cell.standing),
+          reason(cell.reason) {}
+
+    int ranks = 1;
+    std::string graph, strategy, changed, partitioner;
+    Standing standing = Standing::runs;
+    std::string reason;                         ///< why it did not run
+    std::string problem;                        ///< everything that disagreed; empty where all agreed
+    double loss_error = 0, gradient_error = 0;  ///< largest over epochs and matrices
+    std::int64_t connectivity = -1;             ///< Σ (λ − 1), where the volume was compared with it
+    double wall_s = 0;
+
+    /// "sa-1d (backward=return), wiki-Vote, metis, 4 ranks"
+    std::string name() const;
+};
+
+/// What one launch did: all its cells at one number of ranks.
+struct LaunchFindings {
+    int ranks = 1;
+    std::string mpi;
+    double wall_s = 0;
+    bool complete = false;  ///< it came to its end
+    std::vector<AbsentGraph> absent;
+    std::vector<Finding> cells;
+};
+
+/// One launch's findings as a file of JSON lines, written while it runs.
+class FindingsFile {
+public:
+    FindingsFile(const std::filesystem::path& folder, int ranks, const std::string& mpi,
+                 const std::vector<AbsentGraph>& absent);
+    void add(const Finding& finding);
+    /// The last line: without it the launch did not come to its end.
+    void finish(double wall_s);
+
+private:
+    void write(const nlohmann::json& line);
+    std::filesystem::path path_;
+};
+
+/// All launches of a folder, by number of ranks. Throws DataError where there are none or one is no such file.
+std::vector<LaunchFindings> read_findings(const std::filesystem::path& folder);
+
+}  // namespace gnnbench::verify

@@ -1,0 +1,168 @@
+// verify_product: the whole product of graphs, exact schemes, their parameters and partitioners at one number of
+// ranks per launch (run, under mpiexec), and one page about all launches (report).
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <set>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <gnnbench/error.hpp>
+
+#include "core/mpi_check.hpp"
+#include "launch/die_with_parent.hpp"
+#include "verify/check.hpp"
+#include "verify/findings.hpp"
+#include "verify/report.hpp"
+
+namespace gnnbench::verify {
+namespace {
+
+/// Every number of ranks that the product has; each is a launch.
+const std::vector<int> product_ranks = {1, 2, 3, 4, 6, 7, 8, 9, 12};
+
+struct Options {
+    bool pairwise = false;
+    std::string shared;                        ///< folder of real datasets
+    std::string cache = ".";                   ///< gets stores and references
+    std::string out;                           ///< folder of findings; empty: none are written
+    std::set<std::string> graphs, strategies;  ///< only these; empty: all
+};
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// The cells of this launch, in the product's order.
+std::vector<ProductCell> cells_of_launch(const Options& o, const PluginCatalog& catalog, const Graphs& graphs,
+                                         int ranks) {
+    std::vector<ProductCell> cells = whole_product(catalog, graphs.subjects(), product_ranks);
+    if (o.pairwise) cells = pairwise_selection(cells);
+    std::erase_if(cells, [&](const ProductCell& c) {
+        return c.ranks != ranks || (!o.graphs.empty() && !o.graphs.contains(c.graph)) ||
+               (!o.strategies.empty() && !o.strategies.contains(c.strategy));
+    });
+    return cells;
+}
+
+/// Cells of one graph and strategy: their line of progress.
+class Group {
+public:
+    explicit Group(const ProductCell& first)
+        : graph_(first.graph), strategy_(first.strategy), ranks_(first.ranks) {}
+    bool has(const ProductCell& c) const { return c.graph == graph_ && c.strategy == strategy_; }
+    void add(const Finding& f) {
+        if (f.standing != Standing::runs) return void(++others_);
+        ++ran_;
+        problems_ += !f.problem.empty();
+    }
+    void print() const {
+        std::fprintf(stderr, "%s\n",
+                     fmt::format("{} ranks, {}, {}: {} ran, {} disagreed, {} did not run, {:.1f} s", ranks_,
+                                 graph_, strategy_, ran_, problems_, others_, seconds_since(begin_))
+                         .c_str());
+    }
+
+private:
+    std::string graph_, strategy_;
+    int ranks_, ran_ = 0, problems_ = 0, others_ = 0;
+    Clock::time_point begin_ = Clock::now();
+};
+
+int run(const Options& o, std::string& at) {
+    const auto begin = Clock::now();
+    const ProcessGroup world = ProcessGroup::world();
+    const bool speaks = world.rank() == 0;
+    if (std::find(product_ranks.begin(), product_ranks.end(), world.size()) == product_ranks.end())
+        throw SpecError(fmt::format("the product has {} ranks; {} were started", fmt::join(product_ranks, ", "),
+                                    world.size()));
+    at = "loading the graphs";
+    const PluginCatalog catalog;
+    const std::filesystem::path cache = o.cache;
+    const Graphs graphs = load_graphs(o.shared, cache / "stores", world);
+    if (speaks)
+        for (const AbsentGraph& a : graphs.absent)
+            std::fprintf(stderr, "%s is left out: %s\n", a.name.c_str(), a.reason.c_str());
+    at = "choosing the cells";
+    const std::vector<ProductCell> cells = cells_of_launch(o, catalog, graphs, world.size());
+    CellChecker checker(catalog, graphs, cache / "references", world);
+    std::optional<FindingsFile> file;
+    if (speaks && !o.out.empty()) file.emplace(o.out, world.size(), ProcessGroup::library(), graphs.absent);
+
+    std::optional<Group> group;
+    int ran = 0, problems = 0;
+    for (const ProductCell& cell : cells) {
+        if (speaks && group && !group->has(cell)) group->print();
+        if (!group || !group->has(cell)) group.emplace(cell);
+        at = Finding(cell).name();
+        const Finding f = cell.standing == Standing::runs ? checker.check(cell) : Finding(cell);
+        if (!speaks) continue;
+        group->add(f);
+        ran += f.standing == Standing::runs;
+        problems += !f.problem.empty();
+        if (!f.problem.empty()) std::fprintf(stderr, "DISAGREES: %s: %s\n", at.c_str(), f.problem.c_str());
+        if (file) file->add(f);
+    }
+    if (!speaks) return 0;
+    if (group) group->print();
+    if (file) file->finish(seconds_since(begin));
+    std::fprintf(stderr, "%d ranks: %d cells ran, %d disagreed, %.1f s\n", world.size(), ran, problems,
+                 seconds_since(begin));
+    return problems == 0 ? 0 : 1;
+}
+
+/// Under mpiexec: all ranks end with rank 0's verdict; one that fails ends them all, naming the cell.
+int run_on_all_ranks(const Options& o) {
+    int provided = 0;
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+    std::string at;
+    int code = 0;
+    try {
+        code = run(o, at);
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "verify_product, %s: %s\n", at.c_str(), e.what());
+        MPI_Abort(MPI_COMM_WORLD, 1);
+        std::abort();
+    }
+    MPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Finalize();
+    return code;
+}
+
+int report(const std::string& folder) {
+    try {
+        const auto launches = read_findings(folder);
+        std::cout << render_report(launches);
+        return count_problems(launches) == 0 ? 0 : 1;
+    } catch (const DataError& e) {
+        std::fprintf(stderr, "verify_product: %s\n", e.what());
+        return 2;
+    }
+}
+
+}  // namespace
+}  // namespace gnnbench::verify
+
+int main(int argc, char** argv) {
+    using namespace gnnbench::verify;
+    CLI::App app("Exact schemes against the serial reference and their own stated volume");
+    app.require_subcommand(1);
+    Options o;
+    CLI::App* run = app.add_subcommand("run", "This launch's part of the product (under mpiexec)");
+    run->add_flag("--pairwise", o.pairwise, "only a selection that covers every pair of values");
+    run->add_option("--shared", o.shared, "folder of real datasets")->envname("GNNBENCH_SHARED_DATA");
+    run->add_option("--cache", o.cache, "folder that keeps stores and references")->required();
+    run->add_option("--out", o.out, "folder for the findings");
+    run->add_option("--graph", o.graphs, "only these graphs");
+    run->add_option("--strategy", o.strategies, "only these strategies");
+    std::string folder;
+    CLI::App* report_command = app.add_subcommand("report", "A page of Markdown about all findings of a folder");
+    report_command->add_option("folder", folder)->required();
+    CLI11_PARSE(app, argc, argv);
+    gnnbench::die_with_parent();
+    return report_command->parsed() ? report(folder) : run_on_all_ranks(o);
+}

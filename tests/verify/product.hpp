@@ -1,0 +1,57 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gnnbench/strategy.hpp>
+
+#include "plugin/loader.hpp"
+
+namespace gnnbench::verify {
+
+/// A graph of the product, and the model that is trained on it.
+struct Subject {
+    std::string graph;
+    GraphSize size;
+    ModelSpec model;
+    TrainSpec train;
+};
+
+/// What becomes of a cell of the product.
+enum class Standing : std::uint8_t {
+    runs,
+    alike,    ///< asks for one part only, so that every partitioner gives what the first one gives
+    refused,  ///< strategy or partitioner cannot serve it
+    inexact   ///< the strategy says that these parameters approximate
+};
+
+struct ProductCell {
+    int ranks = 1;
+    std::string graph, strategy;
+    Params params;
+    /// Those parameters of the strategy that the product varies, with this cell's values, in declared order.
+    std::vector<std::pair<std::string, std::string>> varied;
+    std::string changed;  ///< of these, which are not the default: "travel=true, weight_gradient=rows"
+    std::string partitioner;
+    PartitionNeed need;
+    Standing standing = Standing::runs;
+    std::string reason;  ///< why it does not run
+};
+
+/// The values of a declared parameter that the product takes, its default first: both of a boolean, every word of
+/// a choice; of a count (an integer from 1 on) the least, the default and one more. Other numbers keep their
+/// default.
+std::vector<std::string> product_values(const ParamDecl& declared);
+
+/// Graphs × strategies × all combinations of their parameters' values × partitioners, at each number of ranks:
+/// every strategy and partitioner that the catalog has. In this order: ranks, graph, strategy, parameters,
+/// partitioner.
+std::vector<ProductCell> whole_product(const PluginCatalog& catalog, const std::vector<Subject>& subjects,
+                                       const std::vector<int>& ranks);
+
+/// Of those that run, few that between them have every pair of values (graph, ranks, partitioner, strategy, each
+/// of its parameters) that any of them has. The same cells give the same choice.
+std::vector<ProductCell> pairwise_selection(const std::vector<ProductCell>& cells);
+
+}  // namespace gnnbench::verify

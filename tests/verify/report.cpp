@@ -1,0 +1,192 @@
+#include "verify/report.hpp"
+
+#include <algorithm>
+#include <ctime>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "launch/machine.hpp"
+
+namespace gnnbench::verify {
+namespace {
+
+/// Sums over cells.
+struct Tally {
+    std::int64_t ran = 0, agreed = 0, alike = 0, refused = 0, inexact = 0;
+    double loss_error = 0, gradient_error = 0;
+
+    void take(const Finding& f) {
+        alike += f.standing == Standing::alike;
+        refused += f.standing == Standing::refused;
+        inexact += f.standing == Standing::inexact;
+        if (f.standing != Standing::runs) return;
+        ++ran;
+        agreed += f.problem.empty();
+        loss_error = std::max(loss_error, f.loss_error);
+        gradient_error = std::max(gradient_error, f.gradient_error);
+    }
+};
+
+template <class Visit>
+void for_each_cell(const std::vector<LaunchFindings>& launches, Visit&& visit) {
+    for (const LaunchFindings& l : launches)
+        for (const Finding& f : l.cells) visit(f);
+}
+
+/// 1.0e-7 as Markdown shows it; a dash where nothing ran.
+std::string error_text(const Tally& t, double error) { return t.ran > 0 ? fmt::format("{:.1e}", error) : "–"; }
+
+std::string ranks_text(const std::set<int>& ranks) { return fmt::format("{}", fmt::join(ranks, ", ")); }
+
+std::string head(const std::vector<LaunchFindings>& launches, const Tally& all) {
+    const Machine machine = this_machine({.path = {}, .version = launches[0].mpi});
+    const BuildInfo build = build_info();
+    const std::time_t now = std::time(nullptr);
+    std::set<int> ranks;
+    double wall_s = 0;
+    for (const LaunchFindings& l : launches) {
+        ranks.insert(l.ranks);
+        wall_s += l.wall_s;
+    }
+    std::string text = fmt::format(
+        "# Every exact scheme against the serial reference\n\n"
+        "`./dev verify-all`, {:%Y-%m-%d}, {}, {} cores, {}, commit {}, {} of launches.\n"
+        "Ranks {}. Kernel cpu in float32, one thread a rank; more ranks than cores time-share them, which no sum "
+        "depends on.\n\n",
+        fmt::gmtime(now), machine.cpu, machine.cores, machine.mpi, build.commit.empty() ? "unknown" : build.commit,
+        wall_s < 120 ? fmt::format("{:.0f} s", wall_s) : fmt::format("{:.1f} minutes", wall_s / 60),
+        ranks_text(ranks));
+    text += fmt::format(
+        "**{} cells ran, {} agreed, {} did not.** A cell is graph × scheme × its parameters × partitioner × "
+        "ranks; each ran 5 epochs of SGD on the\n"
+        "whole graph. It agrees if the loss and every weight and bias gradient of every epoch lie within 1e-4 of "
+        "`serial` on `reference` in\n"
+        "float64, if bytes and messages counted in every epoch equal the stated ones on every rank, for every "
+        "operation, if as much was received as\n"
+        "sent, and if no epoch allocated device memory. For sa-1d and demirci-p2p also: a forward pass moves "
+        "width × Σ(λ − 1) rows' bytes, an epoch\n"
+        "that and the backward nets' (Σ counted from graph and parts alone, and equal to the partition report's "
+        "connectivity).\n\n",
+        all.ran, all.agreed, all.ran - all.agreed);
+    text += fmt::format(
+        "{} further cells need no run of their own: their scheme asks for one part (one rank, or its own "
+        "permutation), so that every\n"
+        "partitioner gives the same. {} were refused with a reason, {} are not exact by their own word; both are "
+        "listed below.\n\n",
+        all.alike, all.refused, all.inexact);
+    return text;
+}
+
+std::string table(const std::vector<LaunchFindings>& launches) {
+    std::vector<std::string> graphs;
+    std::map<std::pair<std::size_t, std::string>, Tally> rows;
+    for_each_cell(launches, [&](const Finding& f) {
+        auto graph = std::find(graphs.begin(), graphs.end(), f.graph);
+        if (graph == graphs.end()) graph = graphs.insert(graphs.end(), f.graph);
+        rows[{static_cast<std::size_t>(graph - graphs.begin()), f.strategy}].take(f);
+    });
+    std::string text =
+        "| graph | scheme | ran | agreed | as another | refused | not exact | worst loss error | worst gradient "
+        "error |\n"
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n";
+    for (const auto& [key, t] : rows)
+        text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", graphs[key.first], key.second,
+                            t.ran, t.agreed, t.alike, t.refused, t.inexact, error_text(t, t.loss_error),
+                            error_text(t, t.gradient_error));
+    return text;
+}
+
+/// Why cells did not run: by scheme and reason, with the numbers of ranks where that was so.
+std::string reasons(const std::vector<LaunchFindings>& launches) {
+    struct Where {
+        std::set<int> ranks;
+        std::int64_t cells = 0;
+    };
+    std::map<std::pair<std::string, std::string>, Where> found;
+    for_each_cell(launches, [&](const Finding& f) {
+        if (f.standing != Standing::refused && f.standing != Standing::inexact) return;
+        Where& w = found[{f.strategy, (f.standing == Standing::inexact ? "not exact: " : "") + f.reason}];
+        w.ranks.insert(f.ranks);
+        ++w.cells;
+    });
+    std::string text =
+        "\n## What did not run\n\n| scheme | ranks | cells | reason |\n| --- | --- | ---: | --- |\n";
+    for (const auto& [key, w] : found)
+        text += fmt::format("| {} | {} | {} | {} |\n", key.first, ranks_text(w.ranks), w.cells, key.second);
+    std::set<std::pair<std::string, std::string>> absent;
+    for (const LaunchFindings& l : launches)
+        for (const AbsentGraph& a : l.absent) absent.insert({a.name, a.reason});
+    for (const auto& [name, reason] : absent)
+        text += fmt::format("\n{} is not in this product: {}.\n", name, reason);
+    return text;
+}
+
+/// Σ(λ − 1) where sa-1d's and demirci-p2p's volumes were compared with it.
+std::string connectivity(const std::vector<LaunchFindings>& launches) {
+    std::map<std::tuple<std::string, std::string>, std::map<int, std::int64_t>> sums;
+    std::set<int> ranks;
+    std::int64_t cells = 0;
+    for_each_cell(launches, [&](const Finding& f) {
+        if (f.connectivity < 0 || f.standing != Standing::runs) return;
+        ++cells;
+        ranks.insert(f.ranks);
+        sums[{f.graph, f.partitioner}][f.ranks] = f.connectivity;
+    });
+    std::string text = fmt::format(
+        "\n## Rows that travel: Σ(λ − 1)\n\nsa-1d (both backward variants) and demirci-p2p, {} cells. At one rank "
+        "nothing travels.\n\n| graph | partitioner |",
+        cells);
+    for (const int r : ranks) text += fmt::format(" {} |", r);
+    text += "\n| --- | --- |";
+    for (std::size_t i = 0; i < ranks.size(); ++i) text += " ---: |";
+    for (const auto& [key, by_ranks] : sums) {
+        text += fmt::format("\n| {} | {} |", std::get<0>(key), std::get<1>(key));
+        for (const int r : ranks) text += by_ranks.contains(r) ? fmt::format(" {} |", by_ranks.at(r)) : " – |";
+    }
+    return text + "\n";
+}
+
+std::string launches_table(const std::vector<LaunchFindings>& launches) {
+    std::string text =
+        "\n## Launches\n\n| ranks | ran | agreed | seconds | |\n| ---: | ---: | ---: | ---: | --- |\n";
+    for (const LaunchFindings& l : launches) {
+        Tally t;
+        for (const Finding& f : l.cells) t.take(f);
+        text += fmt::format("| {} | {} | {} | {:.0f} | {} |\n", l.ranks, t.ran, t.agreed, l.wall_s,
+                            l.complete ? "" : "ended before its last cell");
+    }
+    return text;
+}
+
+std::string problems(const std::vector<LaunchFindings>& launches) {
+    std::string text;
+    for_each_cell(launches, [&](const Finding& f) {
+        if (f.problem.empty()) return;
+        std::string line = f.problem;
+        std::replace(line.begin(), line.end(), '\n', ' ');
+        text += fmt::format("- {}: {}\n", f.name(), line);
+    });
+    return text.empty() ? text : "\n## Disagreements\n\n" + text;
+}
+
+}  // namespace
+
+std::string render_report(const std::vector<LaunchFindings>& launches) {
+    Tally all;
+    for_each_cell(launches, [&](const Finding& f) { all.take(f); });
+    return head(launches, all) + table(launches) + problems(launches) + reasons(launches) +
+           connectivity(launches) + launches_table(launches);
+}
+
+std::int64_t count_problems(const std::vector<LaunchFindings>& launches) {
+    std::int64_t count = 0;
+    for (const LaunchFindings& l : launches) count += !l.complete;
+    for_each_cell(launches, [&](const Finding& f) { count += !f.problem.empty(); });
+    return count;
+}
+
+}  // namespace gnnbench::verify

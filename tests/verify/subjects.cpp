@@ -1,0 +1,99 @@
+#include "verify/subjects.hpp"
+
+#include <utility>
+
+#include <gnnbench/error.hpp>
+
+#include "data/catalog.hpp"
+#include "worker/verification.hpp"
+
+namespace gnnbench::verify {
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+/// Widths that narrow, widen and narrow again; none is a multiple of another, few divide by a number of ranks.
+constexpr std::int64_t random_features = 11, hidden_1 = 7, hidden_2 = 9;
+constexpr std::int32_t random_classes = 4;
+
+struct Source {
+    const char* name;
+    const char* file;  ///< in the folder of real datasets; nullptr: generated
+    json spec;
+};
+
+std::vector<Source> sources() {
+    const json random = {{"features", random_features}, {"classes", random_classes}};
+    json rmat = random;
+    rmat.update({{"generate", "rmat"}, {"vertices", 3000}, {"average_degree", 12}, {"directed", true}});
+    return {{"lesmis", "metis/lesmis.graph", random},
+            {"rmat", nullptr, rmat},
+            {"wiki-Vote", "snap/wiki-Vote.txt", random},
+            {"astro-ph", "metis/astro-ph.graph", random},
+            {"tolokers", "heterophilous-npz/tolokers.npz", json::object()}};
+}
+
+/// Hidden dropout, so that masks are compared too; plain SGD as all verification.
+Subject subject_of(const std::string& name, const DatasetView& data) {
+    ModelSpec model{.widths = {data.feature_count, hidden_1, hidden_2, data.classes}};
+    TrainSpec train{.weight_decay = {5e-4, 5e-4, 5e-4}, .dropout = 0.25, .seed = 11};
+    return {.graph = name,
+            .size = {data.graph.vertices(), data.graph.edges(), !data.graph.weights.empty()},
+            .model = std::move(model),
+            .train = verification_training(std::move(train))};
+}
+
+/// Rank 0 makes the store; the others open it after that.
+fs::path ensure_store(const json& spec, const fs::path& stores, const ProcessGroup& world) {
+    const Catalog catalog(stores);
+    std::string store, error;
+    if (world.rank() == 0) {
+        try {
+            store = ensure_dataset(spec, catalog).store.string();
+        } catch (const Error& e) {
+            error = e.what();
+        }
+    }
+    error = world.all_gather(error)[0];
+    if (!error.empty()) throw DataError(error);
+    return world.all_gather(store)[0];
+}
+
+}  // namespace
+
+std::vector<Subject> Graphs::subjects() const {
+    std::vector<Subject> all;
+    for (const LoadedGraph& g : loaded) all.push_back(g.subject);
+    return all;
+}
+
+const LoadedGraph& Graphs::named(const std::string& name) const {
+    for (const LoadedGraph& g : loaded)
+        if (g.subject.graph == name) return g;
+    throw LogicError("no graph " + name + " is loaded");
+}
+
+Graphs load_graphs(const fs::path& shared, const fs::path& stores, const ProcessGroup& world) {
+    Graphs graphs;
+    for (Source& s : sources()) {
+        if (s.file) {
+            const fs::path file = shared / s.file;
+            if (shared.empty() || !fs::exists(file)) {
+                graphs.absent.push_back(
+                    {s.name, shared.empty()
+                                 ? "GNNBENCH_SHARED_DATA names no folder of real datasets"
+                                 : "there is no file " + std::string(s.file) + " in the folder of real datasets"});
+                continue;
+            }
+            s.spec["path"] = file.string();
+        }
+        s.spec["name"] = s.name;
+        Store store = Store::open(ensure_store(s.spec, stores, world));
+        const DatasetView data = store.view();
+        graphs.loaded.push_back({subject_of(s.name, data), std::move(store), data});
+    }
+    return graphs;
+}
+
+}  // namespace gnnbench::verify

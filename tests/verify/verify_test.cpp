@@ -1,0 +1,130 @@
+// The product's own parts: the selection of pairs, the count of nets, which values a parameter takes.
+#include <set>
+
+#include <catch2/catch.hpp>
+
+#include <gnnbench/params.hpp>
+
+#include "verify/connectivity.hpp"
+#include "verify/pairwise.hpp"
+#include "verify/product.hpp"
+
+using namespace gnnbench;
+using namespace gnnbench::verify;
+
+namespace {
+
+using Pairs = std::set<std::pair<std::string, std::string>>;
+
+Pairs pairs_in(const std::vector<std::vector<std::string>>& candidates, const std::vector<std::size_t>& chosen) {
+    Pairs pairs;
+    for (const std::size_t c : chosen)
+        for (const auto& a : candidates[c])
+            for (const auto& b : candidates[c])
+                if (a < b) pairs.insert({a, b});
+    return pairs;
+}
+
+std::vector<std::size_t> all_of(const std::vector<std::vector<std::string>>& candidates) {
+    std::vector<std::size_t> all(candidates.size());
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("a pairwise cover of nothing is nothing") { CHECK(pairwise_cover({}).empty()); }
+
+TEST_CASE("a pairwise cover of two by two by two values takes four of eight") {
+    std::vector<std::vector<std::string>> candidates;
+    for (const char* a : {"a0", "a1"})
+        for (const char* b : {"b0", "b1"})
+            for (const char* c : {"c0", "c1"}) candidates.push_back({a, b, c});
+    const auto chosen = pairwise_cover(candidates);
+    CHECK(chosen.size() == 4);
+    CHECK(chosen[0] == 0);  // the first of equals
+    CHECK(pairs_in(candidates, chosen) == pairs_in(candidates, all_of(candidates)));
+}
+
+TEST_CASE("a pairwise cover has every pair there is, and only pairs that there are") {
+    // Values of later factors depend on the first, and some combinations are missing.
+    std::vector<std::vector<std::string>> candidates;
+    for (int s = 0; s < 5; ++s)
+        for (int r = 1; r < 10; ++r)
+            for (int p = 0; p < 3; ++p)
+                for (int v = 0; v <= s; ++v)
+                    if ((s + r) % 4 != 0)
+                        candidates.push_back({"s" + std::to_string(s), "r" + std::to_string(r),
+                                              "p" + std::to_string(p),
+                                              "s" + std::to_string(s) + " v" + std::to_string(v)});
+    const auto chosen = pairwise_cover(candidates);
+    CHECK(pairs_in(candidates, chosen) == pairs_in(candidates, all_of(candidates)));
+    CHECK(chosen.size() < candidates.size() / 2);
+    CHECK(chosen == pairwise_cover(candidates));
+}
+
+TEST_CASE("connectivity counts the parts in each net beyond one, the owner's among them") {
+    // Rows: 0 ← 1, 2; 1 ← 2; 2 ← 2; 3 ← nothing. Parts {0, 1}, {2}, {3}.
+    const std::vector<std::int64_t> indptr = {0, 2, 3, 4, 4};
+    const std::vector<std::int32_t> indices = {1, 2, 2, 2};
+    const GraphView graph{.indptr = indptr, .indices = indices, .weights = {}};
+    const std::vector<Part> parts = {0, 0, 1, 2};
+    const Connectivity nets = count_connectivity(graph, parts);
+    CHECK(nets.columns == 1);  // column 2: its owner and part 0
+    CHECK(nets.rows == 2);     // rows 0 and 1: their owner and part 1
+    const std::vector<Part> apart = {0, 1, 2, 3};
+    CHECK(count_connectivity(graph, apart).columns == 1 + 2);
+    CHECK(count_connectivity(graph, apart).rows == 2 + 1);
+    const std::vector<Part> one(4, 0);
+    CHECK(count_connectivity(graph, one).columns == 0);
+}
+
+TEST_CASE("a parameter's values in the product follow from its declaration") {
+    using Values = std::vector<std::string>;
+    CHECK(product_values({"overlap", ParamType::boolean, "true", 0, 0, nullptr, ""}) == Values{"true", "false"});
+    CHECK(product_values({"backward", ParamType::choice, "b", 0, 0, "a|b|c", ""}) == Values{"b", "a", "c"});
+    CHECK(product_values({"blocks", ParamType::integer, "1", 1, 64, nullptr, ""}) == Values{"1", "2"});
+    CHECK(product_values({"replication", ParamType::integer, "2", 1, 64, nullptr, ""}) == Values{"2", "1", "3"});
+    CHECK(product_values({"replication", ParamType::integer, "2", 1, 2, nullptr, ""}) == Values{"2", "1"});
+    CHECK(product_values({"grid_rows", ParamType::integer, "0", 0, 64, nullptr, ""}) == Values{"0"});
+    CHECK(product_values({"rate", ParamType::real, "1", 0, 1, nullptr, ""}) == Values{"1"});
+}
+
+TEST_CASE("a cell that does not run says why") {
+    const PluginCatalog catalog;
+    const Subject subject{.graph = "small",
+                          .size = {100, 500, false},
+                          .model = {.widths = {5, 4, 3, 2}},
+                          .train = {.weight_decay = {0, 0, 0}}};
+    std::set<Standing> met;
+    for (const ProductCell& c : whole_product(catalog, {subject}, {1, 3})) {
+        met.insert(c.standing);
+        CHECK((c.standing == Standing::runs) == c.reason.empty());
+        if (c.strategy == "serial" && c.ranks == 3) CHECK(c.reason == "trains on one device; 3 ranks given");
+        if (c.strategy == "serial" && c.ranks == 1 && c.partitioner != "block")
+            CHECK(c.standing == Standing::alike);
+        if (c.changed == "gradient_shortcut=true") CHECK(c.standing == Standing::inexact);
+    }
+    CHECK(met == std::set<Standing>{Standing::runs, Standing::alike, Standing::refused, Standing::inexact});
+}
+
+TEST_CASE("the pairwise selection has every strategy at every number of ranks that it serves") {
+    const PluginCatalog catalog;
+    const Subject subject{.graph = "small",
+                          .size = {100, 500, false},
+                          .model = {.widths = {5, 4, 3, 2}},
+                          .train = {.weight_decay = {0, 0, 0}}};
+    Subject other = subject;
+    other.graph = "other";
+    const auto cells = whole_product(catalog, {subject, other}, {1, 2, 4, 8});
+    const auto selection = pairwise_selection(cells);
+    const auto seen = [](const std::vector<ProductCell>& some) {
+        std::set<std::pair<std::string, int>> s;
+        for (const ProductCell& c : some)
+            if (c.standing == Standing::runs) s.insert({c.strategy, c.ranks});
+        return s;
+    };
+    CHECK(!selection.empty());
+    CHECK(seen(selection) == seen(cells));
+    for (const ProductCell& c : selection) CHECK(c.standing == Standing::runs);
+}
