@@ -1,9 +1,10 @@
 // MG-GCN: two-buffer pipelines that overlap communication with SpMM.
 // M. F. Balın, K. Sancak, Ü. V. Çatalyürek, "MG-GCN: Scalable Multi-GPU GCN Training Framework", ICPP 2022.
 //
-//   A^ij [n_i × n_j]   tile of Â [Sec 4.1] [Eq 15]; a rank holds its tile row (the paper's choice) or its tile
-//   column H^j  [n_j × f]     rows of rank j C^i  [n_i × f]     rows i of the product BC1, BC2           buffers
-//   [max n_j × widest] for rows of other ranks: one is multiplied into or from while the
+//   A^ij [n_i × n_j]   tile of Â [Sec 4.1] [Eq 15]; a rank holds its tile row (the paper's choice) or tile column
+//   H^j  [n_j × f]     rows of rank j
+//   C^i  [n_i × f]     rows i of the product
+//   BC1, BC2           buffers [max n_j × widest] for rows of other ranks: one is multiplied into or from while the
 //                      other is on its way [Sec 4.3]
 #include <array>
 
