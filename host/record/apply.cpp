@@ -301,6 +301,9 @@ void LineApplier::verification(std::int64_t trial, const json& l) {
 void LineApplier::end(std::int64_t trial, const json& l) {
     connection_->prepare("UPDATE trial SET reason = ? WHERE id = ? AND status = 'running'", "store a trial's end")
         .run(text(l, "reason"), trial);
+    // What was chosen at run time, where the trial came far enough to choose; else what set-up said stays.
+    if (const std::string notes = text(l, "notes"); !notes.empty())
+        connection_->prepare("UPDATE trial SET notes = ? WHERE id = ?", "store a trial's notes").run(notes, trial);
 }
 
 void LineApplier::outcome(std::int64_t trial, const json& l) {

@@ -33,7 +33,7 @@ void run(const std::optional<TrialRequest>& request) {
     const ProcessGroup world = ProcessGroup::world();
     TrialRecord record(world, request->journal, request->trial);
     const TrialEnd end = run_trial(*request, world, record);
-    record.write("end", {{"status", end.status}, {"reason", end.reason}});
+    record.write("end", {{"status", end.status}, {"reason", end.reason}, {"notes", end.notes}});
 }
 
 }  // namespace

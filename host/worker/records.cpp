@@ -1,6 +1,10 @@
 #include "worker/records.hpp"
 
+#include <algorithm>
 #include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <gnnbench/transport.hpp>
 
@@ -24,6 +28,22 @@ void TrialRecord::write(const char* type, json fields) {
     fields["type"] = type;
     fields["trial"] = trial_;
     journal_->append(fields);
+}
+
+std::string told_by_ranks(const std::vector<std::string>& texts) {
+    std::vector<std::string> different;
+    for (const std::string& t : texts)
+        if (std::find(different.begin(), different.end(), t) == different.end()) different.push_back(t);
+    if (different.size() == 1) return different.front();
+    std::string lines;
+    for (const std::string& t : different) {
+        std::vector<std::size_t> ranks;
+        for (std::size_t r = 0; r < texts.size(); ++r)
+            if (texts[r] == t) ranks.push_back(r);
+        lines += fmt::format("{}{} {}: {}", lines.empty() ? "" : "\n", ranks.size() == 1 ? "rank" : "ranks",
+                             fmt::join(ranks, ", "), t);
+    }
+    return lines;
 }
 
 json finite_or_null(double x) { return std::isfinite(x) ? json(x) : json(nullptr); }

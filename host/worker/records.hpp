@@ -14,7 +14,8 @@
 
 namespace gnnbench {
 
-/// A trial's lines in the journal: rank 0 writes, the others only contribute. The fields are those of record/README.md.
+/// A trial's lines in the journal: rank 0 writes, the others only contribute. The fields are those of
+/// record/README.md.
 class TrialRecord {
 public:
     /// `journal` empty: nothing is written.
@@ -39,6 +40,8 @@ nlohmann::json to_json(const PartitionQuality& quality);
 nlohmann::json epoch_json(const EpochTimes& times, const Volume& volume, std::int64_t peak_memory_bytes);
 /// This rank's part of a spans line.
 nlohmann::json to_json(std::span<const Span> spans);
+/// The text of all ranks where they say the same; else one line for each text: "ranks 0, 2: …".
+std::string told_by_ranks(const std::vector<std::string>& texts);
 /// A number, or null where it is not finite.
 nlohmann::json finite_or_null(double x);
 

@@ -62,8 +62,9 @@ public:
                      {"total", seconds_since(start)}},
                     stated);
         counter_.take();  // set-up's communication is no part of an epoch
-        if (request_.purpose == Purpose::verify) return verify(stated);
-        return measure();
+        TrialEnd end = request_.purpose == Purpose::verify ? verify(stated) : measure();
+        end.notes = notes();  // what was tuned in the first epochs is known now
+        return end;
     }
 
 private:
@@ -118,6 +119,9 @@ private:
                                 {"mpi", ProcessGroup::library()}});
     }
 
+    /// Collective.
+    std::string notes() const { return told_by_ranks(group_.all_gather(trainer_->notes())); }
+
     void write_setup(json seconds, const Volume& stated) {
         const json ranks = record_.gather({{"stated", to_json(stated)}, {"memory", kernel_->memory().current_bytes}});
         json all_stated = json::array(), memory = json::array();
@@ -125,6 +129,7 @@ private:
             all_stated.push_back(rank["stated"]);
             memory.push_back(rank["memory"]);
         }
+        const std::string said = notes();
         if (!record_.writes()) return;
         record_.write("setup", {{"seconds", std::move(seconds)},
                                 {"partition", to_json(measure_quality(data_.graph, partition_))},
@@ -138,7 +143,7 @@ private:
                                 {"approximation", plugins_.strategy->approximation(cell_.scheme.params)},
                                 {"stated", std::move(all_stated)},
                                 {"memory_bytes", std::move(memory)},
-                                {"notes", trainer_->notes()}});
+                                {"notes", said}});
     }
 
     /// One epoch between barriers, in the trace and the counter.

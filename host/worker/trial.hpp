@@ -10,6 +10,7 @@ namespace gnnbench {
 struct TrialEnd {
     std::string status = "ok";  ///< ok, skipped, diverged
     std::string reason;
+    std::string notes = {};  ///< what was chosen at run time, in the end; empty where nothing ran
 };
 
 /// Runs one trial on all ranks of `group`, writing its lines as it goes; everything but the `end` line.

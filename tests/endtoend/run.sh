@@ -50,6 +50,12 @@ expect_code 0 "--export"
 [[ -n "$(find exported -name W0.npy)" && -n "$(find exported -name embeddings.npy)" ]] ||
     fail "--export wrote: $(find exported)"
 
+# What the first epochs chose is known at the end, and kept; ranks may choose differently.
+gnnbench run tiny.yaml --set trials=1 --set gpus=2 --set 'scheme={name: plexus-3d, gemm_tuning: true}' --no-verify
+expect_code 0 "a run that tunes itself"
+expect_value "SELECT count(*) FROM trials WHERE notes LIKE '%dW products: layer 0 %' AND notes NOT LIKE '%not tuned yet%'" 1 \
+    "the choice of a run that tunes itself"
+
 # Two at once share the work: no trial runs twice, both end well.
 export GNNBENCH_DATABASE=shared.sqlite
 "$bin/gnnbench" run tiny.yaml >other.out 2>other.err &

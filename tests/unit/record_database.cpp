@@ -157,6 +157,27 @@ TEST_CASE("migrating an older database keeps a copy; a migration that fails chan
     CHECK(rows(folder / "r.sqlite.backup-v1-2", "PRAGMA user_version")[0][0] == 1);
 }
 
+TEST_CASE("notes of a trial's end replace those of its set-up; an end without notes leaves them") {
+    samples::Folder folder;
+    Database d(folder / "r.sqlite");
+    const auto notes_after = [&](const std::string& uuid, const json& end) {
+        std::vector<json> lines = samples::whole_trial(uuid, samples::cell("plexus-3d", 1));
+        lines[2]["notes"] = "grid: 2x1x1; dW products: not tuned yet";
+        lines[8] = end;
+        lines[8]["type"] = "end";
+        lines[8]["trial"] = uuid;
+        d.apply(lines);
+        return rows(folder / "r.sqlite", "SELECT notes FROM trials WHERE trial = '" + uuid + "'")[0][0];
+    };
+    CHECK(notes_after("a", {{"status", "failed"}, {"reason", "a rank was lost"}}) ==
+          "grid: 2x1x1; dW products: not tuned yet");
+    CHECK(notes_after("b", {{"status", "ok"}, {"reason", ""}, {"notes", ""}}) ==
+          "grid: 2x1x1; dW products: not tuned yet");
+    CHECK(
+        notes_after("c", {{"status", "ok"}, {"reason", ""}, {"notes", "grid: 2x1x1; dW products: layer 0 TN"}}) ==
+        "grid: 2x1x1; dW products: layer 0 TN");
+}
+
 TEST_CASE("a trial's summary, views and counted volumes, by hand") {
     samples::Folder folder;
     const auto path = folder / "r.sqlite";
