@@ -1,4 +1,7 @@
+#include <algorithm>
+#include <filesystem>
 #include <iostream>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -7,6 +10,7 @@
 
 #include "cli/options.hpp"
 #include "cli/output.hpp"
+#include "cli/prepare.hpp"
 #include "data/catalog.hpp"
 #include "data/store.hpp"
 
@@ -16,8 +20,16 @@ namespace {
 
 struct BalanceChoice {
     std::string dataset, shards = "8x8";
-    std::uint64_t seed = 0;
+    std::optional<std::uint64_t> seed;
     bool self_loops = true, as_json = false;
+};
+
+/// A matrix to cut: a store's graph, with a diagonal or without, and the seed of its permutations.
+struct Subject {
+    std::string name, store;
+    bool self_loops;
+    std::uint64_t seed;
+    bool operator==(const Subject&) const = default;
 };
 
 /// "8x4" → 8 blocks of rows, 4 of columns.
@@ -26,46 +38,93 @@ std::pair<Part, Part> parse_shards(const std::string& text, std::int64_t vertice
     const bool whole = std::sscanf(text.c_str(), "%dx%d%n", &rows, &columns, &read) == 2 &&
                        static_cast<std::size_t>(read) == text.size();
     if (!whole || rows < 1 || columns < 1 || rows > vertices || columns > vertices)
-        throw SpecError(fmt::format("--shards expects ROWSxCOLUMNS, each from 1 to the {} vertices; found '{}'", vertices, text));
+        throw SpecError(fmt::format("--shards expects ROWSxCOLUMNS, each from 1 to the {} vertices; found '{}'",
+                                    vertices, text));
     return {rows, columns};
 }
 
-int balance(const BalanceChoice& choice, const Catalog& catalog) {
-    const Store store = Store::open(catalog.find(choice.dataset));
+/// The datasets of an experiment, made where they do not exist; each once, as its cells' models and seeds ask.
+std::vector<Subject> subjects_of(const std::filesystem::path& experiment, const BalanceChoice& choice,
+                                 const Catalog& catalog) {
+    const InstalledPlugins plugins;
+    const auto say = [](const std::string& line) { std::cerr << "gnnbench: " << line << "\n"; };
+    const PreparedExperiment prepared = prepare(load({.file = experiment, .overrides = {}}, catalog, plugins),
+                                                catalog, plugins, Datasets::make, say);
+    std::vector<Subject> all;
+    for (const PreparedCell& p : prepared.cells) {
+        const Subject s{p.cell.dataset.name, p.cell.dataset.store, choice.self_loops && p.cell.model.self_loops,
+                        choice.seed.value_or(p.cell.train.seed)};
+        if (std::find(all.begin(), all.end(), s) == all.end()) all.push_back(s);
+    }
+    return all;
+}
+
+/// One row for each order; the table on stdout unless JSON is asked.
+nlohmann::json balance_of(const Subject& subject, const BalanceChoice& choice) {
+    const Store store = Store::open(subject.store);
     const GraphView graph = store.view().graph;
     const auto [rows, columns] = parse_shards(choice.shards, graph.vertices());
     ModelSpec model;
-    model.self_loops = choice.self_loops;
+    model.self_loops = subject.self_loops;
     const Adjacency adjacency(graph, model);
-    const IndexMap whole(
-        Partition{.parts = 1, .part_of = std::vector<Part>(static_cast<std::size_t>(graph.vertices())), .column_part_of = {}});
+    const IndexMap whole(Partition{.parts = 1,
+                                   .part_of = std::vector<Part>(static_cast<std::size_t>(graph.vertices())),
+                                   .column_part_of = {}});
     TextColumns table({"order", "max/mean", "max nonzeros", "mean nonzeros"});
-    nlohmann::json all = nlohmann::json::array();
+    nlohmann::json orders = nlohmann::json::array();
     const auto add = [&](const char* name, Permutation permutation) {
-        const ShardBalance b = shard_balance(adjacency, permuted_orders(whole, permutation, choice.seed), rows, columns);
-        table.add({name, fmt::format("{:.3f}", b.max_over_mean()), std::to_string(b.largest), fmt::format("{:.1f}", b.mean)});
-        all.push_back({{"order", name}, {"max_over_mean", b.max_over_mean()}, {"max_nonzeros", b.largest}, {"mean_nonzeros", b.mean}});
+        const ShardBalance b =
+            shard_balance(adjacency, permuted_orders(whole, permutation, subject.seed), rows, columns);
+        table.add({name, fmt::format("{:.3f}", b.max_over_mean()), std::to_string(b.largest),
+                   fmt::format("{:.1f}", b.mean)});
+        orders.push_back({{"order", name},
+                          {"max_over_mean", b.max_over_mean()},
+                          {"max_nonzeros", b.largest},
+                          {"mean_nonzeros", b.mean}});
     };
     add("original", Permutation::original);
     add("single permutation", Permutation::single);
     add("double permutation", Permutation::separate);
-    if (choice.as_json) print_json(std::cout, {{"dataset", store.manifest().name}, {"shards", choice.shards}, {"balance", all}});
-    else std::cout << table.text();
+    if (!choice.as_json)
+        std::cout << fmt::format("{}, {} shards, {} vertices, {} nonzeros, seed {}\n{}", subject.name,
+                                 choice.shards, graph.vertices(), adjacency.nonzeros(), subject.seed,
+                                 table.text());
+    return {{"dataset", subject.name},          {"shards", choice.shards}, {"vertices", graph.vertices()},
+            {"nonzeros", adjacency.nonzeros()}, {"seed", subject.seed},    {"balance", orders}};
+}
+
+int balance(const BalanceChoice& choice, const Catalog& catalog) {
+    if (std::filesystem::is_regular_file(choice.dataset)) {
+        nlohmann::json all = nlohmann::json::array();
+        for (const Subject& s : subjects_of(choice.dataset, choice, catalog)) all.push_back(balance_of(s, choice));
+        if (choice.as_json) print_json(std::cout, all);
+        return exit_ok;
+    }
+    const std::filesystem::path store = catalog.find(choice.dataset);
+    const nlohmann::json one = balance_of(
+        {Store::open(store).manifest().name, store, choice.self_loops, choice.seed.value_or(0)}, choice);
+    if (choice.as_json) print_json(std::cout, one);
     return exit_ok;
 }
 
 }  // namespace
 
 void add_balance(CLI::App& dataset, const GlobalOptions& options, Action& action) {
-    CLI::App* command = dataset.add_subcommand(
-        "balance", "Nonzeros per shard, largest over mean: in the dataset's order, permuted once, and rows and columns apart");
+    CLI::App* command = dataset.add_subcommand("balance",
+                                               "Nonzeros per shard, largest over mean: in the dataset's order, "
+                                               "permuted once, and rows and columns apart");
     auto choice = std::make_shared<BalanceChoice>();
-    command->add_option("name", choice->dataset, "As `gnnbench dataset list` shows it, or a store's path")->required();
+    command
+        ->add_option(
+            "name", choice->dataset,
+            "As `gnnbench dataset list` shows it, a store's path, or an experiment file, whose datasets are made")
+        ->required();
     command->add_option("--shards", choice->shards, "Blocks of rows x blocks of columns (default: 8x8)");
-    command->add_option("--seed", choice->seed, "Of the permutations");
+    command->add_option("--seed", choice->seed, "Of the permutations (default: 0, or the experiment's)");
     command->add_flag("!--no-self-loops", choice->self_loops, "Count the matrix without a diagonal");
     command->add_flag("--json", choice->as_json, "As JSON");
-    command->callback([&, choice] { action = [&, choice] { return balance(*choice, Catalog::at(options.data_dir)); }; });
+    command->callback(
+        [&, choice] { action = [&, choice] { return balance(*choice, Catalog::at(options.data_dir)); }; });
 }
 
 }  // namespace gnnbench

@@ -11,7 +11,7 @@
 namespace gnnbench {
 
 /// A key that the matrix (or a list at the top level) varies.
-struct Axis {
+struct MatrixAxis {
     std::string key;                  ///< "gpus", "train.lr", "model"; of a zip all its keys: "gpus, seed"
     std::vector<std::string> values;  ///< as written, for people: "mg-gcn", "{name: mg-gcn, overlap: true}"
     std::vector<Place> places;        ///< of each value
@@ -36,7 +36,7 @@ struct Experiment {
 
     std::vector<Cell> cells;          ///< no two the same; the last axis varies fastest, then those that `include` adds
     std::vector<ExcludedCell> excluded;
-    std::vector<Axis> axes;           ///< in the order of the file
+    std::vector<MatrixAxis> axes;           ///< in the order of the file
     /// For each cell the value of each axis, −1 where `include` made it; of cells that are the same, the first one's.
     std::vector<std::vector<std::int32_t>> choices;
     std::int64_t combinations = 0;    ///< of the axes, before equal cells became one

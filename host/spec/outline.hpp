@@ -23,7 +23,7 @@ using Assignments = std::vector<Assignment>;
 /// An experiment file, read and typed, not yet multiplied.
 struct Outline {
     struct VariedKey {
-        Axis axis;
+        MatrixAxis axis;
         std::vector<Assignments> options;
     };
     /// What `exclude` leaves out: combinations with all these values, and of them the cells for which the expression
