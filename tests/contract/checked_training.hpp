@@ -2,6 +2,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include <gnnbench/strategy.hpp>
 #include <gnnbench/transport.hpp>
@@ -18,6 +19,8 @@ struct Outcome {
     std::string volume_difference;  ///< over all ranks: stated against counted, per operation and content
     Traffic sum;                    ///< over ranks and epochs
     std::int64_t allocations_in_epochs = 0;
+    std::int64_t copies_in_epochs = 0;  ///< of matrices, on this rank
+    bool gathers = false;               ///< an epoch has an all-gather
     std::int64_t allocations_at_setup = 0;
     std::int64_t bytes_at_setup = 0;  ///< of this rank
     std::string approximation;
@@ -62,7 +65,10 @@ public:
             const double loss = trainer_->train_epoch(e);
             kernel_.trace().end_epoch();
             o.allocations_in_epochs += kernel_.memory().allocations - allocated;
+            for (const Span& span : kernel_.trace().spans())
+                o.copies_in_epochs += std::string_view(span.operation) == "copy";
             counted_ = counter_.take();
+            o.gathers = o.gathers || counted_.contains({CommOp::all_gather, Content::payload});
             if (differs.empty()) differs = difference(stated, counted_);
             for (const auto& [key, t] : counted_) sum += t;
             const ModelWeights gradients = trainer_->gradients();

@@ -80,6 +80,11 @@ void check(const StrategyVariant& s, const std::string& partitioner, const Kerne
     CHECK(o.volume_difference == "");
     CHECK(o.sum.sent_bytes == o.sum.received_bytes);
     CHECK(o.allocations_in_epochs == 0);
+    // A copy lays out what an all-gather sends or brings, or transposes for a tuned product; else a view would
+    // serve.
+    const auto& params = s.params.values();
+    const bool tunes = params.contains("gemm_tuning") && s.params.boolean("gemm_tuning");
+    if (!o.gathers && !tunes) CHECK(o.copies_in_epochs == 0);
 }
 
 std::vector<std::string> usable(PluginKind kind) {

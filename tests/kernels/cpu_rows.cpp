@@ -230,3 +230,20 @@ TEST_CASE("fill, copy, gather and scatter of rows, also of views inside wider ma
         CHECK(error(k->download(wide), want_wide) == 0);
     }
 }
+
+TEST_CASE("gathering more rows than caches hold gives the same rows") {
+    const auto k = cpu_kernel(2);
+    const std::int64_t n = 1000, picked = 700'000;  // 45 MB of rows of one cache line
+    const HostMatrix from = random_matrix(n, 16, 3);
+    const Matrix from_dev = to_device(*k, from), gathered = k->matrix(picked, 16);
+    std::vector<std::int32_t> rows;
+    for (std::int64_t i = 0; i < picked; ++i) rows.push_back(static_cast<std::int32_t>((i * 7919 + i / 1000) % n));
+    const auto rows_dev = k->upload(std::span<const std::int32_t>(rows));
+    k->gather_rows(from_dev, rows_dev.data(), gathered);
+    const auto* out = static_cast<const float*>(gathered.view().data);
+    std::int64_t wrong = 0;
+    for (std::int64_t i = 0; i < picked; ++i)
+        for (std::int64_t c = 0; c < 16; ++c)
+            wrong += out[i * 16 + c] != static_cast<float>(from(rows[static_cast<std::size_t>(i)], c));
+    CHECK(wrong == 0);
+}

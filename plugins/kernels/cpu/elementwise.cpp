@@ -5,6 +5,9 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <cstring>
+
+#include <hwy/cache_control.h>
 
 #include "row_operations.hpp"
 #include "simd-inl.hpp"
@@ -137,6 +140,24 @@ void add_column_sums_(ConstMatrixView g, RowRange rows, double* sums) {
     });
 }
 
+void gather_range_(ConstMatrixView from, const std::int32_t* sources, MatrixView to, RowRange rows, bool past_caches) {
+    constexpr std::int64_t ahead = 8, line = 16;
+    const F d;
+    const std::size_t row_bytes = static_cast<std::size_t>(from.cols) * sizeof(float);
+    for (std::int64_t r = rows.begin; r < rows.end; ++r) {
+        const float* next = row_of(from, sources[std::min(r + ahead, rows.end - 1)]);
+        for (std::int64_t c = 0; c < from.cols; c += line) __builtin_prefetch(next + c);
+        const float* in = row_of(from, sources[r]);
+        float* out = row_of(to, r);
+        if (!past_caches) {
+            std::memcpy(out, in, row_bytes);
+            continue;
+        }
+        for (std::int64_t c = 0; c < from.cols; c += lanes) hn::Stream(hn::LoadU(d, in + c), d, out + c);
+    }
+    if (past_caches) hwy::FlushStream();
+}
+
 void scatter_add_range_(ConstMatrixView from, const std::int32_t* targets, MatrixView to, RowRange rows) {
     for (std::int64_t r = rows.begin; r < rows.end; ++r) {
         float* out = row_of(to, targets[r]);
@@ -192,6 +213,7 @@ namespace gnnbench::cpu {
 HWY_EXPORT(epilogue_rows_);
 HWY_EXPORT(epilogue_backward_rows_);
 HWY_EXPORT(add_column_sums_);
+HWY_EXPORT(gather_range_);
 HWY_EXPORT(scatter_add_range_);
 HWY_EXPORT(optimizer_range_);
 HWY_EXPORT(instruction_set_);
@@ -205,6 +227,9 @@ void epilogue_backward_rows(const FlatEpilogue& e, ConstMatrixView h, ConstMatri
 }
 void add_column_sums(ConstMatrixView g, RowRange rows, double* sums) {
     HWY_DYNAMIC_DISPATCH(add_column_sums_)(g, rows, sums);
+}
+void gather_range(ConstMatrixView from, const std::int32_t* sources, MatrixView to, RowRange rows, bool past_caches) {
+    HWY_DYNAMIC_DISPATCH(gather_range_)(from, sources, to, rows, past_caches);
 }
 void scatter_add_range(ConstMatrixView from, const std::int32_t* targets, MatrixView to, RowRange rows) {
     HWY_DYNAMIC_DISPATCH(scatter_add_range_)(from, targets, to, rows);

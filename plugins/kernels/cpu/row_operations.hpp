@@ -47,6 +47,8 @@ void add_column_sums(ConstMatrixView g, RowRange rows, double* sums);
 double softmax_cross_entropy_rows(ConstMatrixView logits, const LossInput& in, MatrixView grad, RowRange rows);
 /// counts[2·(split − 1)] += rows of that split whose arg max is their label; counts[2·(split − 1) + 1] += such rows.
 void count_correct_rows(ConstMatrixView logits, const LossInput& in, RowRange rows, std::int64_t* counts);
+/// to[r] ← from[sources[r]]. `past_caches`: to's rows are whole, aligned cache lines, and are written past the caches.
+void gather_range(ConstMatrixView from, const std::int32_t* sources, MatrixView to, RowRange rows, bool past_caches);
 /// to[targets[r]] += from[r].
 void scatter_add_range(ConstMatrixView from, const std::int32_t* targets, MatrixView to, RowRange rows);
 
