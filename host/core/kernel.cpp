@@ -14,7 +14,8 @@ namespace {
 class Timed {
 public:
     Timed(Trace& trace, Phase phase, const char* operation)
-        : trace_(trace), id_(trace.open({.phase = phase, .stream = StreamRole::compute, .operation = operation})) {}
+        : trace_(trace),
+          id_(trace.open({.phase = phase, .stream = StreamRole::compute, .operation = operation})) {}
     ~Timed() { trace_.close(id_); }
 
 private:
@@ -60,8 +61,8 @@ Buffer Kernel::allocate(std::size_t bytes) {
     void* data = bytes == 0 ? nullptr : do_allocate(bytes);
     if (bytes > 0 && !data) {
         const std::int64_t free = do_free_bytes();
-        throw OutOfMemory(fmt::format("the device has no room for {} bytes: {} in use{}", bytes, memory_.current_bytes,
-                                      free >= 0 ? fmt::format(", {} free", free) : ""));
+        throw OutOfMemory(fmt::format("the device has no room for {} bytes: {} in use{}", bytes,
+                                      memory_.current_bytes, free >= 0 ? fmt::format(", {} free", free) : ""));
     }
     ++memory_.allocations;
     memory_.current_bytes += static_cast<std::int64_t>(bytes);
@@ -72,6 +73,11 @@ Buffer Kernel::allocate(std::size_t bytes) {
 void Kernel::release(void* data, std::size_t bytes) noexcept {
     if (data) do_free(data, bytes);
     memory_.current_bytes -= static_cast<std::int64_t>(bytes);
+}
+
+void Kernel::count_own_memory(std::int64_t bytes) {
+    memory_.current_bytes += bytes;
+    memory_.peak_bytes = std::max(memory_.peak_bytes, memory_.current_bytes);
 }
 
 Matrix Kernel::matrix(std::int64_t rows, std::int64_t cols) {
@@ -91,13 +97,15 @@ void with_dtype(std::span<const From> from, DType to, auto&& copy) {
 }  // namespace
 
 void Kernel::upload(std::span<const float> from, MatrixView to) {
-    require(to.contiguous() && static_cast<std::int64_t>(from.size()) == to.rows * to.cols, "upload: sizes differ");
+    require(to.contiguous() && static_cast<std::int64_t>(from.size()) == to.rows * to.cols,
+            "upload: sizes differ");
     if (!from.empty())
         with_dtype(from, dtype_, [&](const void* p, std::size_t bytes) { do_copy_in(p, to.data, bytes); });
 }
 
 void Kernel::upload(std::span<const double> from, MatrixView to) {
-    require(to.contiguous() && static_cast<std::int64_t>(from.size()) == to.rows * to.cols, "upload: sizes differ");
+    require(to.contiguous() && static_cast<std::int64_t>(from.size()) == to.rows * to.cols,
+            "upload: sizes differ");
     if (!from.empty())
         with_dtype(from, dtype_, [&](const void* p, std::size_t bytes) { do_copy_in(p, to.data, bytes); });
 }
@@ -203,7 +211,8 @@ void Kernel::column_sums(ConstMatrixView g, MatrixView out) {
     do_column_sums(g, out);
 }
 
-void Kernel::softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad, double* loss_out) {
+void Kernel::softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
+                                   double* loss_out) {
     same_shape("softmax_cross_entropy", logits, grad);
     const Timed timed(trace_, Phase::loss, "softmax-cross-entropy");
     do_softmax_cross_entropy(logits, in, grad, loss_out);

@@ -14,8 +14,10 @@ std::vector<Interval> merged(std::vector<Interval> all) {
     std::sort(all.begin(), all.end());
     std::vector<Interval> out;
     for (const Interval& i : all) {
-        if (!out.empty() && i.first <= out.back().second) out.back().second = std::max(out.back().second, i.second);
-        else out.push_back(i);
+        if (!out.empty() && i.first <= out.back().second)
+            out.back().second = std::max(out.back().second, i.second);
+        else
+            out.push_back(i);
     }
     return out;
 }
@@ -30,40 +32,64 @@ double overlap(const std::vector<Interval>& a, const std::vector<Interval>& b) {
     double sum = 0;
     for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
         sum += std::max(0.0, std::min(a[i].second, b[j].second) - std::max(a[i].first, b[j].first));
-        if (a[i].second < b[j].second) ++i;
-        else ++j;
+        if (a[i].second < b[j].second)
+            ++i;
+        else
+            ++j;
     }
     return sum;
 }
 
 }  // namespace
 
+DeviceClock::~DeviceClock() = default;
+
 void Trace::begin_epoch() {
     require(!recording_, "an epoch began before the last one ended");
     spans_.clear();
+    marks_.clear();
     open_ = 0;
     recording_ = true;
     start_ = Clock::now();
+    if (device_) device_->begin();
 }
 
 void Trace::end_epoch() {
+    const std::vector<double> seconds = device_ ? device_->resolve() : std::vector<double>();
     wall_s_ = now_s();
     recording_ = false;
+    for (const Marks& m : marks_) {
+        spans_[m.span].begin_s = seconds.at(m.begin);
+        spans_[m.span].end_s = seconds.at(m.end);
+    }
     require(open_ == 0, "an epoch ended with an operation under way: its event was never waited for");
 }
 
 Trace::SpanId Trace::open(const Span& span) {
     if (!recording_) return ~SpanId{0};
     spans_.push_back(span);
-    spans_.back().begin_s = now_s();
     ++open_;
-    return spans_.size() - 1;
+    const SpanId id = spans_.size() - 1;
+    if (device_) {
+        const std::size_t begin = device_->mark_begin(span);
+        marks_.push_back({id, begin, begin});
+    } else {
+        spans_.back().begin_s = now_s();
+    }
+    return id;
 }
 
 void Trace::close(SpanId id) {
     if (!recording_ || id >= spans_.size()) return;
-    spans_[id].end_s = now_s();
     --open_;
+    if (!device_) {
+        spans_[id].end_s = now_s();
+        return;
+    }
+    // Most spans close before the next opens, so the search ends where it begins.
+    const auto m = std::find_if(marks_.rbegin(), marks_.rend(), [&](const Marks& x) { return x.span == id; });
+    require(m != marks_.rend(), "a span closed that the device's clock never opened");
+    m->end = device_->mark_end(spans_[id], m->begin);
 }
 
 void Trace::add(const Span& span) {

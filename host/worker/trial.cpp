@@ -47,7 +47,7 @@ public:
         const double partition_s = seconds_since(partitioning);
 
         const auto building = std::chrono::steady_clock::now();
-        kernel_ = plugins_.kernel->create(device);
+        kernel_ = plugins_.kernel->create(for_this_model(device));
         world_ = std::make_unique<Communicator>(kernel_->connect(group_), *kernel_, counter_);
         world_->separate_wait(cell_.separate_wait);
         const Problem problem{data_, *index_, partition_, model_, train_, cell_.scheme.params, initial_.get(),
@@ -68,6 +68,11 @@ public:
     }
 
 private:
+    KernelSetting for_this_model(KernelSetting device) const {
+        device.widths = model_.widths;
+        return device;
+    }
+
     Setting setting() const { return {group_.size(), model_, train_, cell_.scheme.params}; }
 
     void load_data() {
@@ -120,7 +125,10 @@ private:
     }
 
     /// Collective.
-    std::string notes() const { return told_by_ranks(group_.all_gather(trainer_->notes())); }
+    std::string notes() const {
+        const std::string strategy = trainer_->notes(), kernel = kernel_->notes();
+        return told_by_ranks(group_.all_gather(strategy + (strategy.empty() || kernel.empty() ? "" : "\n") + kernel));
+    }
 
     void write_setup(json seconds, const Volume& stated) {
         const json ranks = record_.gather({{"stated", to_json(stated)}, {"memory", kernel_->memory().current_bytes}});

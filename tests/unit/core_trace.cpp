@@ -11,7 +11,45 @@ double phase(const EpochTimes& t, Phase p) { return t.phase_s[static_cast<std::s
 
 Span span(Phase p, double begin_s, double end_s) { return {.phase = p, .begin_s = begin_s, .end_s = end_s}; }
 
+/// A device whose clock ticks once per mark.
+class TickingClock final : public DeviceClock {
+public:
+    void begin() override { ticks_.clear(); }
+    std::size_t mark_begin(const Span&) override { return tick(); }
+    std::size_t mark_end(const Span&, std::size_t) override { return tick(); }
+    std::vector<double> resolve() override { return ticks_; }
+
+private:
+    std::size_t tick() {
+        ticks_.push_back(static_cast<double>(ticks_.size()));
+        return ticks_.size() - 1;
+    }
+    std::vector<double> ticks_;
+};
+
 }  // namespace
+
+TEST_CASE("a device's clock times spans where they began and ended, also those that overlap") {
+    TickingClock clock;
+    Trace t;
+    t.use(&clock);
+    for (int epoch = 0; epoch < 2; ++epoch) {
+        t.begin_epoch();
+        const auto outer = t.open({.phase = Phase::comm, .stream = StreamRole::communication});
+        const auto inner = t.open({.phase = Phase::spmm});
+        t.close(inner);
+        t.close(t.open({.phase = Phase::gemm}));
+        t.close(outer);
+        t.end_epoch();
+        REQUIRE(t.spans().size() == 3);
+        CHECK(t.spans()[0].begin_s == 0);
+        CHECK(t.spans()[0].end_s == 5);
+        CHECK(t.spans()[1].begin_s == 1);
+        CHECK(t.spans()[1].end_s == 2);
+        CHECK(t.spans()[2].end_s == 4);
+        CHECK(t.times().exposed_comm_s == Approx(3));
+    }
+}
 
 TEST_CASE("an epoch that ends with an operation under way is a defect") {
     Trace t;
@@ -29,9 +67,9 @@ TEST_CASE("outside an epoch nothing is recorded") {
 TEST_CASE("communication that compute covers is hidden, the rest exposed") {
     Trace t;
     t.begin_epoch();
-    t.add(span(Phase::comm, 0, 4));   // exposed 0–1 and 3–4
+    t.add(span(Phase::comm, 0, 4));  // exposed 0–1 and 3–4
     t.add(span(Phase::spmm, 1, 3));
-    t.add(span(Phase::comm, 3, 5));   // overlaps the first: 3–5 counts once
+    t.add(span(Phase::comm, 3, 5));  // overlaps the first: 3–5 counts once
     t.add(span(Phase::gemm, 5, 6));
     t.end_epoch();
     const EpochTimes times = t.times();
@@ -47,7 +85,8 @@ TEST_CASE("phases add up to the wall time") {
     t.begin_epoch();
     for (const Phase p : {Phase::gemm, Phase::spmm, Phase::comm, Phase::optimizer}) {
         const auto id = t.open({.phase = p});
-        while (t.now_s() < 1e-4) {}
+        while (t.now_s() < 1e-4) {
+        }
         t.close(id);
     }
     t.end_epoch();

@@ -81,9 +81,9 @@ public:
 
 /// A CSR matrix in device memory, used as it comes: for matrices that arrive or change within an epoch.
 struct CsrView {
-    const std::int64_t* indptr = nullptr;  ///< length rows + 1
-    const std::int32_t* indices = nullptr; ///< length indptr[rows]
-    const void* values = nullptr;          ///< length indptr[rows], of the kernel's dtype
+    const std::int64_t* indptr = nullptr;   ///< length rows + 1
+    const std::int32_t* indices = nullptr;  ///< length indptr[rows]
+    const void* values = nullptr;           ///< length indptr[rows], of the kernel's dtype
     std::int64_t rows = 0, cols = 0;
 };
 
@@ -91,10 +91,10 @@ enum class Transpose : std::uint8_t { no, yes };
 
 /// What happens to each element of a product after it is complete: + bias[column], σ, dropout, in this order.
 struct Epilogue {
-    const void* bias = nullptr;                   ///< length cols, device, kernel's dtype; or none
+    const void* bias = nullptr;  ///< length cols, device, kernel's dtype; or none
     Activation activation = Activation::identity;
-    DropoutMask dropout;                          ///< inactive at rate 0
-    const std::int64_t* row_ids = nullptr;        ///< length rows, device: original ids, for dropout
+    DropoutMask dropout;                    ///< inactive at rate 0
+    const std::int64_t* row_ids = nullptr;  ///< length rows, device: original ids, for dropout
 
     bool empty() const { return !bias && activation == Activation::identity && !dropout.active(); }
 };
@@ -119,12 +119,12 @@ struct LossInput {
     const std::int32_t* labels = nullptr;
     const Split* split = nullptr;
     Split counted = Split::train;
-    double scale = 1;               ///< 1 / |counted vertices of the whole graph|
+    double scale = 1;  ///< 1 / |counted vertices of the whole graph|
 };
 
 struct MemoryUse {
     std::int64_t current_bytes = 0, peak_bytes = 0;
-    std::int64_t allocations = 0;   ///< calls of allocate since the kernel was made
+    std::int64_t allocations = 0;  ///< calls of allocate since the kernel was made
 };
 
 /// A rank's compute back end: memory, streams, products, element-wise operations. The public verbs check
@@ -143,6 +143,8 @@ public:
     DType dtype() const { return dtype_; }
     Trace& trace() { return trace_; }
     const MemoryUse& memory() const { return memory_; }
+    /// What was chosen at run time, for the record ("transport: nccl"); empty where nothing was.
+    std::string notes() const { return do_notes(); }
 
     // Memory. Contents are undefined until written. Throws OutOfMemory with what was asked and what was free.
     Buffer allocate(std::size_t bytes);
@@ -189,15 +191,16 @@ public:
     /// Softmax cross entropy of logits [n × classes]: grad ← (softmax − onehot) · scale on counted rows, 0 on
     /// the others (may alias logits); loss_out (one float64, device) ← Σ over counted rows of −log p · scale.
     void softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad, double* loss_out);
-    // The same loss where a row's classes lie on several ranks: each holds columns [first_class, first_class + cols).
-    // maxima and sums [n × 1] are reduced over those ranks between the calls. Phase `loss`.
+    // The same loss where a row's classes lie on several ranks: each holds columns [first_class, first_class +
+    // cols). maxima and sums [n × 1] are reduced over those ranks between the calls. Phase `loss`.
     /// maxima ← the largest logit of each row; −∞ where this shard has no class.
     void row_maxima(ConstMatrixView logits, MatrixView maxima);
     /// sums ← Σ_c exp(logit − maximum) over this shard's classes.
     void row_exp_sums(ConstMatrixView logits, ConstMatrixView maxima, MatrixView sums);
     /// As softmax_cross_entropy with whole rows' maxima and sums; a row's loss is added where its label lies.
     void softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView maxima, ConstMatrixView sums,
-                                     std::int64_t first_class, const LossInput& in, MatrixView grad, double* loss_out);
+                                     std::int64_t first_class, const LossInput& in, MatrixView grad,
+                                     double* loss_out);
     /// counts (6 int64, device) ← correct and total of train, validation, test rows, by arg max. Phase `loss`.
     void count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts);
     /// One step of every slot; `step` counts from 1. Phase `optimizer`.
@@ -214,13 +217,17 @@ public:
     /// The transport that moves this kernel's memory between the ranks of `group`.
     std::unique_ptr<Transport> connect(const ProcessGroup& group);
 
+protected:
+    /// Device memory that the kernel took (negative: gave back) for itself, beside what allocate handed out.
+    void count_own_memory(std::int64_t bytes);
+
 private:
     friend class Buffer;
     void release(void* data, std::size_t bytes) noexcept;
 
     virtual void* do_allocate(std::size_t bytes) = 0;  ///< nullptr: no memory left
     virtual void do_free(void* data, std::size_t bytes) noexcept = 0;
-    virtual std::int64_t do_free_bytes() const = 0;    ///< for messages; −1 unknown
+    virtual std::int64_t do_free_bytes() const = 0;  ///< for messages; −1 unknown
     virtual void do_copy_in(const void* host, void* device, std::size_t bytes) = 0;
     virtual void do_copy_out(const void* device, void* host, std::size_t bytes, StreamRole stream) = 0;
     virtual Event do_record(StreamRole stream) = 0;
@@ -238,16 +245,18 @@ private:
                                           double* loss_out) = 0;
     virtual void do_row_maxima(ConstMatrixView logits, MatrixView maxima) = 0;
     virtual void do_row_exp_sums(ConstMatrixView logits, ConstMatrixView maxima, MatrixView sums) = 0;
-    virtual void do_softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView maxima, ConstMatrixView sums,
-                                                std::int64_t first_class, const LossInput& in, MatrixView grad,
-                                                double* loss_out) = 0;
+    virtual void do_softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView maxima,
+                                                ConstMatrixView sums, std::int64_t first_class,
+                                                const LossInput& in, MatrixView grad, double* loss_out) = 0;
     virtual void do_count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) = 0;
-    virtual void do_optimizer_step(const TrainSpec& spec, std::int64_t step, std::span<const ParameterSlot> slots) = 0;
+    virtual void do_optimizer_step(const TrainSpec& spec, std::int64_t step,
+                                   std::span<const ParameterSlot> slots) = 0;
     virtual void do_fill(MatrixView m, double v) = 0;
     virtual void do_copy(ConstMatrixView from, MatrixView to) = 0;
     virtual void do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) = 0;
     virtual void do_scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) = 0;
     virtual std::unique_ptr<Transport> do_connect(const ProcessGroup& group) = 0;
+    virtual std::string do_notes() const { return {}; }
 
     DType dtype_;
     MemoryUse memory_;
@@ -268,6 +277,8 @@ struct KernelSetting {
     int local_rank = 0;   ///< this rank's number on its host: which device it takes
     int local_ranks = 1;  ///< ranks on this host
     Params params = {};
+    /// Widths of the dense matrices to come, where they are known: what a kernel may tune its products for.
+    std::vector<std::int64_t> widths = {};
 };
 
 /// A kernel plugin: says whether it can serve here, and makes kernels.

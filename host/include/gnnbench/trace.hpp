@@ -20,7 +20,7 @@ enum class StreamRole : std::uint8_t { compute, communication };
 struct Span {
     Phase phase = Phase::other;
     StreamRole stream = StreamRole::compute;
-    const char* operation = "";   ///< static text: "spmm", "broadcast"
+    const char* operation = "";  ///< static text: "spmm", "broadcast"
     double begin_s = 0, end_s = 0;
     std::int64_t bytes = 0;       ///< payload this rank sends and receives; 0 for compute
     std::int32_t group_size = 0;  ///< ranks that take part; 0 for compute
@@ -36,12 +36,30 @@ struct EpochTimes {
     double total_comm_s = 0;    ///< time covered by comm spans, hidden or not
 };
 
+/// The clock of a device that works on after the host has gone on: marks in its streams, read when the epoch is
+/// over.
+class DeviceClock {
+public:
+    virtual ~DeviceClock();
+    /// Forgets all marks; time 0 is now.
+    virtual void begin() = 0;
+    /// A mark after all that the span's stream was given so far, where the span begins; marks count from 0.
+    virtual std::size_t mark_begin(const Span& span) = 0;
+    /// The mark where the span ends that began at mark `begin`.
+    virtual std::size_t mark_end(const Span& span, std::size_t begin) = 0;
+    /// Waits for all streams, then gives the seconds from begin() to each mark.
+    virtual std::vector<double> resolve() = 0;
+};
+
 /// The spans of the current epoch of one rank. Kernel and Communicator write it; nobody else needs to.
 /// Times come from a clock that the kernel supplies (the host's, or device events resolved at the epoch's end).
 class Trace {
 public:
     using SpanId = std::size_t;
     using Clock = std::chrono::steady_clock;
+
+    /// Spans are timed by `clock`, which must outlive the trace's epochs; nullptr: by the host's clock.
+    void use(DeviceClock* clock) { device_ = clock; }
 
     /// Forgets the last epoch and starts the clock.
     void begin_epoch();
@@ -50,9 +68,9 @@ public:
     bool recording() const { return recording_; }
 
     double now_s() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
-    SpanId open(const Span& span);          ///< begin_s is set to now; a no-op outside an epoch
-    void close(SpanId id);                  ///< end_s is set to now
-    void add(const Span& span);             ///< a whole span with times already known
+    SpanId open(const Span& span);  ///< begins now; a no-op outside an epoch
+    void close(SpanId id);          ///< ends now
+    void add(const Span& span);     ///< a whole span with times already known
 
     const std::vector<Span>& spans() const { return spans_; }
     EpochTimes times() const;
@@ -63,6 +81,12 @@ private:
     bool recording_ = false;
     std::size_t open_ = 0;
     std::vector<Span> spans_;
+    struct Marks {
+        SpanId span;
+        std::size_t begin, end;
+    };
+    DeviceClock* device_ = nullptr;
+    std::vector<Marks> marks_;  ///< of the spans that the device's clock times
 };
 
 }  // namespace gnnbench
