@@ -1,0 +1,242 @@
+#include "cuda_kernel.hpp"
+
+#include <cmath>
+#include <exception>
+
+#include <fmt/format.h>
+
+#include "check.hpp"
+#include "transports.hpp"
+
+namespace gnnbench::cuda {
+namespace {
+
+/// What cuBLAS advises on its largest devices; smaller ones need less.
+constexpr std::size_t blas_workspace_bytes = std::size_t{32} << 20;
+
+Counted counted(const LossInput& in) {
+    static_assert(sizeof(Split) == 1);
+    return {in.labels, reinterpret_cast<const std::uint8_t*>(in.split), static_cast<std::uint8_t>(in.counted),
+            in.scale};
+}
+
+}  // namespace
+
+CudaKernel::CudaKernel(Options options)
+    : Kernel(options.dtype),
+      options_(std::move(options)),
+      clock_(streams_),
+      pinned_(std::make_shared<PinnedPool>()),
+      sparse_(streams_.compute()) {
+    blas_workspace_ = own_memory(blas_workspace_bytes);
+    if (!blas_workspace_)
+        throw OutOfMemory(fmt::format("cuBLAS asks for a workspace of {} bytes; the device has {} free",
+                                      blas_workspace_bytes, pool_.free_bytes()));
+    blas_.emplace(streams_.compute(), blas_workspace_.get(), blas_workspace_bytes, options_.tf32);
+    trace().use(&clock_);
+}
+
+CudaKernel::~CudaKernel() {
+    trace().use(nullptr);
+    streams_.drain();
+}
+
+void* CudaKernel::do_allocate(std::size_t bytes) { return pool_.take(bytes); }
+
+void CudaKernel::do_free(void* data, std::size_t) noexcept {
+    // The block may be handed out again: no stream may still be at work on it. Freeing is rare and outside of
+    // epochs. While an error unwinds, peers may never come, and nothing is handed out any more.
+    if (std::uncaught_exceptions() == 0) streams_.drain();
+    pool_.give_back(data);
+}
+
+std::int64_t CudaKernel::do_free_bytes() const { return pool_.free_bytes(); }
+
+std::shared_ptr<void> CudaKernel::own_memory(std::size_t bytes) {
+    void* data = pool_.take(bytes);
+    if (!data) return nullptr;
+    count_own_memory(static_cast<std::int64_t>(bytes));
+    return {data, [this, bytes](void* p) {
+                do_free(p, bytes);
+                count_own_memory(-static_cast<std::int64_t>(bytes));
+            }};
+}
+
+void* CudaKernel::scratch(std::size_t bytes) {
+    if (bytes <= scratch_bytes_) return scratch_.get();
+    scratch_bytes_ = 0;
+    scratch_.reset();
+    scratch_ = own_memory(bytes);
+    if (!scratch_)
+        throw OutOfMemory(fmt::format("kernel cuda needs {} bytes of scratch memory; the device has {} free",
+                                      bytes, pool_.free_bytes()));
+    scratch_bytes_ = bytes;
+    return scratch_.get();
+}
+
+void CudaKernel::do_copy_in(const void* host, void* device, std::size_t bytes) {
+    // In the compute stream, so that what it still does with a block that was used before is over.
+    check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, compute()),
+          "cudaMemcpyAsync to the device");
+    streams_.synchronize(StreamRole::compute);
+}
+
+void CudaKernel::do_copy_out(const void* device, void* host, std::size_t bytes, StreamRole stream) {
+    // Waiting first, because the copy itself would wait without asking whether a peer failed.
+    streams_.synchronize(stream);
+    check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, streams_.of(stream)),
+          "cudaMemcpyAsync to the host");
+    streams_.synchronize(stream);
+}
+
+Event CudaKernel::do_record(StreamRole stream) { return streams_.record(stream); }
+void CudaKernel::do_wait(StreamRole stream, const Event& event) { streams_.wait(stream, event); }
+void CudaKernel::do_synchronize(StreamRole stream) { streams_.synchronize(stream); }
+
+void CudaKernel::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
+                         const Epilogue& e) {
+    const std::int64_t inner = ta == Transpose::no ? a.cols : a.rows;
+    if (inner > 0 && s.alpha != 0) {
+        blas_->gemm(ta, a, tb, b, c, s);
+    } else {
+        typed([&]<class T>(T) {
+            if (s.beta == 0)
+                check(cuda::fill(dense<T>(c), T(0), compute()), "launching fill");
+            else if (s.beta != 1)
+                check(cuda::scale(dense<T>(c), static_cast<T>(s.beta), compute()), "launching scale");
+        });
+    }
+    if (!e.empty()) do_apply(e, c, c);
+}
+
+void CudaKernel::do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) {
+    typed([&]<class T>(T) {
+        check(cuda::apply(finish<T>(e), dense<T>(x), dense<T>(z), compute()), "launching apply");
+    });
+}
+
+void CudaKernel::do_apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) {
+    typed([&]<class T>(T) {
+        check(cuda::apply_backward(finish<T>(e), dense<T>(h), dense<T>(dh), dense<T>(dz), compute()),
+              "launching apply_backward");
+    });
+}
+
+void CudaKernel::do_column_sums(ConstMatrixView g, MatrixView out) {
+    const auto count = static_cast<std::size_t>(column_sum_parts(g.rows) * g.cols);
+    auto* partial = static_cast<double*>(scratch(count * sizeof(double)));
+    typed([&]<class T>(T) {
+        check(cuda::column_sums(dense<T>(g), partial, static_cast<T*>(out.data), compute()),
+              "launching column_sums");
+    });
+}
+
+void CudaKernel::do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
+                                          double* loss_out) {
+    auto* partial =
+        static_cast<double*>(scratch(static_cast<std::size_t>(loss_blocks(logits.rows)) * sizeof(double)));
+    typed([&]<class T>(T) {
+        check(cuda::softmax_cross_entropy(dense<T>(logits), counted(in), dense<T>(grad), partial, loss_out,
+                                          compute()),
+              "launching softmax_cross_entropy");
+    });
+}
+
+void CudaKernel::do_row_maxima(ConstMatrixView logits, MatrixView maxima) {
+    typed([&]<class T>(T) {
+        check(cuda::row_maxima(dense<T>(logits), dense<T>(maxima), compute()), "launching row_maxima");
+    });
+}
+
+void CudaKernel::do_row_exp_sums(ConstMatrixView logits, ConstMatrixView maxima, MatrixView sums) {
+    typed([&]<class T>(T) {
+        check(cuda::row_exp_sums(dense<T>(logits), dense<T>(maxima), dense<T>(sums), compute()),
+              "launching row_exp_sums");
+    });
+}
+
+void CudaKernel::do_softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView maxima,
+                                                ConstMatrixView sums, std::int64_t first_class,
+                                                const LossInput& in, MatrixView grad, double* loss_out) {
+    auto* partial =
+        static_cast<double*>(scratch(static_cast<std::size_t>(loss_blocks(logits.rows)) * sizeof(double)));
+    typed([&]<class T>(T) {
+        check(cuda::softmax_cross_entropy_shard(dense<T>(logits), dense<T>(maxima), dense<T>(sums), first_class,
+                                                counted(in), dense<T>(grad), partial, loss_out, compute()),
+              "launching softmax_cross_entropy_shard");
+    });
+}
+
+void CudaKernel::do_count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) {
+    typed([&]<class T>(T) {
+        check(cuda::count_correct(dense<T>(logits), counted(in), counts, compute()), "launching count_correct");
+    });
+}
+
+void CudaKernel::do_optimizer_step(const TrainSpec& spec, std::int64_t step,
+                                   std::span<const ParameterSlot> slots) {
+    const auto t = static_cast<double>(step);
+    typed([&]<class T>(T) {
+        OptimizerStep<T> o{};
+        o.kind = static_cast<int>(spec.optimizer);
+        o.rate = static_cast<T>(spec.learning_rate);
+        o.beta1 = static_cast<T>(spec.beta1);
+        o.beta2 = static_cast<T>(spec.beta2);
+        o.rest1 = static_cast<T>(1 - spec.beta1);
+        o.rest2 = static_cast<T>(1 - spec.beta2);
+        o.epsilon = static_cast<T>(spec.epsilon);
+        o.first_correction = static_cast<T>(1 / (1 - std::pow(spec.beta1, t)));
+        o.second_correction = static_cast<T>(1 / (1 - std::pow(spec.beta2, t)));
+        const auto launch = [&] {
+            check(cuda::optimizer_step(o, compute()), "launching optimizer_step");
+            o.slots = 0;
+            o.blocks = 0;
+        };
+        for (const ParameterSlot& p : slots) {
+            if (p.count == 0) continue;
+            o.slot[o.slots++] = {static_cast<T*>(p.weight),
+                                 static_cast<const T*>(p.gradient),
+                                 static_cast<T*>(p.first_moment),
+                                 static_cast<T*>(p.second_moment),
+                                 p.count,
+                                 o.blocks,
+                                 static_cast<T>(p.weight_decay)};
+            o.blocks += divided_up(p.count, slot_elements_per_block);
+            if (o.slots == slots_per_launch) launch();
+        }
+        if (o.slots > 0) launch();
+    });
+}
+static_assert(static_cast<int>(OptimizerKind::sgd) == 0 && static_cast<int>(OptimizerKind::adam) == 1 &&
+              static_cast<int>(OptimizerKind::adamw) == 2);
+
+void CudaKernel::do_fill(MatrixView m, double v) {
+    typed([&]<class T>(T) { check(cuda::fill(dense<T>(m), static_cast<T>(v), compute()), "launching fill"); });
+}
+
+void CudaKernel::do_copy(ConstMatrixView from, MatrixView to) { do_gather_rows(from, nullptr, to); }
+
+void CudaKernel::do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
+    typed([&]<class T>(T) {
+        check(cuda::gather_rows(dense<T>(from), rows, dense<T>(to), compute()), "launching gather_rows");
+    });
+}
+
+void CudaKernel::do_scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
+    typed([&]<class T>(T) {
+        check(cuda::scatter_add_rows(dense<T>(from), rows, dense<T>(to), compute()), "launching scatter_add_rows");
+    });
+}
+
+std::unique_ptr<Transport> CudaKernel::do_connect(const ProcessGroup& group) {
+    Connection c = connect_ranks(group, options_.transport, options_.device, streams_, pinned_);
+    transport_note_ = c.note;
+    return std::move(c.transport);
+}
+
+std::string CudaKernel::do_notes() const {
+    return fmt::format("cuda: {}tf32 {}", transport_note_.empty() ? "" : "transport " + transport_note_ + "; ",
+                       options_.tf32 ? "on" : "off");
+}
+
+}  // namespace gnnbench::cuda

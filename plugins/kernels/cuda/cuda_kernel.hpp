@@ -1,0 +1,137 @@
+#pragma once
+#include <optional>
+#include <string>
+
+#include <gnnbench/kernel.hpp>
+
+#include "gemm.hpp"
+#include "library_spmm.hpp"
+#include "pinned.hpp"
+#include "pool.hpp"
+#include "prepared.hpp"
+#include "streams.hpp"
+
+namespace gnnbench::cuda {
+
+enum class ProductChoice { measured, rows, balanced, library };
+enum class TransportChoice { automatic, nccl, mpi, staged };
+
+/// What the plugin's parameters and the setting ask for.
+struct Options {
+    DType dtype = DType::f32;
+    ProductChoice product = ProductChoice::measured;
+    TransportChoice transport = TransportChoice::automatic;
+    bool tf32 = false;
+    int device = 0;
+    std::vector<std::int64_t> widths = {};  ///< to run trials for
+};
+
+/// One CUDA device: two streams, a memory pool, cuBLAS, cuSPARSE and kernels of our own.
+/// Every verb only enqueues work on the compute stream; uploads, downloads and synchronize wait for it.
+class CudaKernel final : public Kernel {
+public:
+    explicit CudaKernel(Options options);
+    ~CudaKernel() override;
+
+private:
+    void* do_allocate(std::size_t bytes) override;
+    void do_free(void* data, std::size_t bytes) noexcept override;
+    std::int64_t do_free_bytes() const override;
+    void do_copy_in(const void* host, void* device, std::size_t bytes) override;
+    void do_copy_out(const void* device, void* host, std::size_t bytes, StreamRole stream) override;
+    Event do_record(StreamRole stream) override;
+    void do_wait(StreamRole stream, const Event& event) override;
+    void do_synchronize(StreamRole stream) override;
+    std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a) override;
+    void do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override;
+    void do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override;
+    void do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
+                 const Epilogue& e) override;
+    void do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) override;
+    void do_apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) override;
+    void do_column_sums(ConstMatrixView g, MatrixView out) override;
+    void do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
+                                  double* loss_out) override;
+    void do_row_maxima(ConstMatrixView logits, MatrixView maxima) override;
+    void do_row_exp_sums(ConstMatrixView logits, ConstMatrixView maxima, MatrixView sums) override;
+    void do_softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView maxima, ConstMatrixView sums,
+                                        std::int64_t first_class, const LossInput& in, MatrixView grad,
+                                        double* loss_out) override;
+    void do_count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) override;
+    void do_optimizer_step(const TrainSpec& spec, std::int64_t step,
+                           std::span<const ParameterSlot> slots) override;
+    void do_fill(MatrixView m, double v) override;
+    void do_copy(ConstMatrixView from, MatrixView to) override;
+    void do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) override;
+    void do_scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) override;
+    std::unique_ptr<Transport> do_connect(const ProcessGroup& group) override;
+    std::string do_notes() const override;
+
+    // products.cpp
+    void multiply(const CudaMatrix& a, Product how, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e);
+    void multiply_by_library(const CudaMatrix& a, Product how, ConstMatrixView b, MatrixView c, Scale s);
+    const LibrarySpmm& library_product(const CudaMatrix& a, Product how, ConstMatrixView b, MatrixView c);
+    void run_trials(CudaMatrix& a);
+    std::optional<float> trial_ms(const CudaMatrix& a, Product how, ConstMatrixView b, MatrixView c);
+
+    /// Memory of the kernel's own, counted and given back with its last holder. nullptr: none left.
+    std::shared_ptr<void> own_memory(std::size_t bytes);
+    /// Scratch that verbs of the compute stream use one after another. Grows; only then it waits for the device.
+    void* scratch(std::size_t bytes);
+    template <class F>
+    void typed(F&& f);
+    cudaStream_t compute() const { return streams_.compute(); }
+
+    Options options_;
+    Pool pool_;
+    Streams streams_;
+    StreamClock clock_;
+    std::shared_ptr<PinnedPool> pinned_;
+    std::shared_ptr<void> blas_workspace_, scratch_;
+    std::size_t scratch_bytes_ = 0;
+    SparseHandle sparse_;
+    std::optional<Blas> blas_;
+    std::string transport_note_;
+};
+
+/// Calls f with a value of the kernel's element type.
+template <class F>
+void CudaKernel::typed(F&& f) {
+    if (dtype() == DType::f32)
+        f(float{});
+    else
+        f(double{});
+}
+
+template <class T>
+Dense<T> dense(MatrixView m) {
+    return {static_cast<T*>(m.data), m.rows, m.cols, m.ld};
+}
+template <class T>
+Dense<const T> dense(ConstMatrixView m) {
+    return {static_cast<const T*>(m.data), m.rows, m.cols, m.ld};
+}
+
+template <class T>
+Finish<T> finish(const Epilogue& e) {
+    Finish<T> f;
+    f.bias = static_cast<const T*>(e.bias);
+    f.curve = static_cast<Curve>(e.activation);
+    if (!e.dropout.active()) return f;
+    f.scale = static_cast<T>(e.dropout.scale());
+    // As in core/random.cpp: counter (vertex, block, stream), key (seed, what).
+    f.mask = {.active = true,
+              .threshold = e.dropout.threshold(),
+              .key0 = static_cast<u32>(e.dropout.seed),
+              .key1 = static_cast<u32>(e.dropout.seed >> 32) ^ (static_cast<u32>(Draw::dropout) * 0x9E3779B9u),
+              .stream = e.dropout.stream(),
+              .first_column = e.dropout.first_column};
+    f.row_ids = e.row_ids;
+    return f;
+}
+
+static_assert(static_cast<int>(Activation::relu) == static_cast<int>(Curve::relu) &&
+              static_cast<int>(Activation::leaky_relu) == static_cast<int>(Curve::leaky_relu) &&
+              static_cast<int>(Activation::sigmoid) == static_cast<int>(Curve::sigmoid));
+
+}  // namespace gnnbench::cuda

@@ -1,0 +1,25 @@
+#pragma once
+#include <string>
+
+namespace gnnbench {
+struct KernelSetting;
+}
+
+namespace gnnbench::cuda {
+
+/// The device of a rank: by its number on its host, modulo the devices where ranks may share them.
+int device_of(int local_rank, int devices);
+
+/// Why no rank of this setting, or not this rank, can have a device; empty when it can. Makes no context.
+std::string why_no_device(const KernelSetting& setting);
+
+/// What a rank's device calls itself: "NVIDIA H100 80GB HBM3".
+std::string device_name(const KernelSetting& setting);
+
+/// Makes the setting's device the calling thread's, and its context. Throws EnvironmentError with why_no_device.
+int use_device(const KernelSetting& setting);
+
+/// Tells devices of one machine apart: the PCI address.
+std::string device_address(int device);
+
+}  // namespace gnnbench::cuda

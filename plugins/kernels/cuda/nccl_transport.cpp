@@ -1,0 +1,226 @@
+// NCCL on the communication stream: every call enqueues and returns, the device completes it.
+#include <algorithm>
+#include <exception>
+#include <utility>
+#include <vector>
+
+#include <nccl.h>
+
+#include "check.hpp"
+#include "transports.hpp"
+
+namespace gnnbench::cuda {
+namespace {
+
+ncclDataType_t type_of(DType t) { return t == DType::f32 ? ncclFloat32 : ncclFloat64; }
+ncclRedOp_t op_of(ReduceOp op) { return op == ReduceOp::sum ? ncclSum : ncclMax; }
+
+class NcclTransport;
+
+/// Receives that were asked for before the sends they belong with. What NCCL starts first must be able to finish
+/// first, so a receive alone would hold up the sends behind it on every rank: receives wait for the next sends, or
+/// for being needed.
+class HeldBack final : public DeviceEvent {
+public:
+    explicit HeldBack(NcclTransport& transport) : transport_(transport) {}
+    cudaEvent_t event() override;
+    void started(Event e) { started_ = std::move(e); }
+
+private:
+    NcclTransport& transport_;
+    Event started_;
+};
+
+class NcclTransport final : public Transport {
+public:
+    NcclTransport(ProcessGroup control, Streams& streams)
+        : control_(std::move(control)), streams_(streams), rank_(control_.rank()), size_(control_.size()) {
+        ncclUniqueId id{};
+        if (rank_ == 0) check(ncclGetUniqueId(&id), "ncclGetUniqueId");
+        control_.broadcast(&id, sizeof id, 0);
+        check(ncclCommInitRank(&comm_, size_, id, rank_), "ncclCommInitRank");
+        streams_.watch(this, [this] { ask(); });
+    }
+    NcclTransport(const NcclTransport&) = delete;
+    NcclTransport& operator=(const NcclTransport&) = delete;
+    ~NcclTransport() override {
+        streams_.forget(this);
+        if (!comm_) return;
+        // While an error unwinds, peers may never come: give up what is under way.
+        if (std::uncaught_exceptions() > 0) {
+            (void)ncclCommAbort(comm_);
+        } else {
+            (void)cudaStreamSynchronize(stream());
+            (void)ncclCommDestroy(comm_);
+        }
+    }
+
+    int rank() const override { return rank_; }
+    int size() const override { return size_; }
+    std::unique_ptr<Transport> split(int color, int key) const override {
+        return std::make_unique<NcclTransport>(control_.split(color, key), streams_);
+    }
+
+    Event broadcast(void* data, std::int64_t bytes, int root) override {
+        check(ncclBroadcast(data, data, static_cast<std::size_t>(bytes), ncclInt8, root, comm_, stream()),
+              "ncclBroadcast", comm_);
+        return recorded();
+    }
+
+    Event reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, int root) override {
+        // The result is written on the root alone.
+        check(ncclReduce(data, data, static_cast<std::size_t>(count), type_of(dtype), op_of(op), root, comm_,
+                         stream()),
+              "ncclReduce", comm_);
+        return recorded();
+    }
+
+    Event all_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op) override {
+        check(
+            ncclAllReduce(data, data, static_cast<std::size_t>(count), type_of(dtype), op_of(op), comm_, stream()),
+            "ncclAllReduce", comm_);
+        return recorded();
+    }
+
+    Event all_gather(void* all, std::span<const std::int64_t> byte_counts) override {
+        auto* const first = static_cast<char*>(all);
+        if (equal(byte_counts)) {
+            const auto n = static_cast<std::size_t>(byte_counts[0]);
+            // In place: this rank's block is where it belongs.
+            check(ncclAllGather(first + n * static_cast<std::size_t>(rank_), first, n, ncclInt8, comm_, stream()),
+                  "ncclAllGather", comm_);
+            return recorded();
+        }
+        // Blocks of different sizes: a broadcast from each rank, all as one.
+        Group group(*this);
+        char* at = first;
+        for (int root = 0; root < size_; ++root) {
+            const auto n = static_cast<std::size_t>(byte_counts[static_cast<std::size_t>(root)]);
+            if (n > 0) check(ncclBroadcast(at, at, n, ncclInt8, root, comm_, stream()), "ncclBroadcast", comm_);
+            at += n;
+        }
+        group.end();
+        return recorded();
+    }
+
+    Event reduce_scatter(const void* all, void* mine, std::span<const std::int64_t> counts, DType dtype) override {
+        const auto* at = static_cast<const char*>(all);
+        if (equal(counts)) {
+            check(ncclReduceScatter(all, mine, static_cast<std::size_t>(counts[0]), type_of(dtype), ncclSum, comm_,
+                                    stream()),
+                  "ncclReduceScatter", comm_);
+            return recorded();
+        }
+        Group group(*this);
+        for (int root = 0; root < size_; ++root) {
+            const auto n = static_cast<std::size_t>(counts[static_cast<std::size_t>(root)]);
+            // `mine` is written where this rank is the root, and ignored elsewhere.
+            if (n > 0)
+                check(ncclReduce(at, mine, n, type_of(dtype), ncclSum, root, comm_, stream()), "ncclReduce",
+                      comm_);
+            at += n * size_of(dtype);
+        }
+        group.end();
+        return recorded();
+    }
+
+    Event exchange(std::span<const Message> sends, std::span<const Message> receives) override {
+        if (sends.empty() && receives.empty()) return {};
+        held_.insert(held_.end(), receives.begin(), receives.end());
+        if (sends.empty()) {
+            auto event = std::make_shared<HeldBack>(*this);
+            waiting_.push_back(event);
+            return Event(std::move(event));
+        }
+        return start(sends);
+    }
+
+    Event all_to_all(std::span<const Message> sends, std::span<const Message> receives) override {
+        if (sends.empty() && receives.empty() && held_.empty()) return {};
+        held_.insert(held_.end(), receives.begin(), receives.end());
+        return start(sends);
+    }
+
+    void barrier() override {
+        streams_.synchronize(StreamRole::compute);
+        control_.barrier();
+    }
+
+    /// Sends, and all receives held back, as one.
+    Event start(std::span<const Message> sends) {
+        const std::vector<Message> receives = std::exchange(held_, {});
+        Group group(*this);
+        for (const Message& m : receives)
+            if (m.bytes > 0)
+                check(ncclRecv(m.data, static_cast<std::size_t>(m.bytes), ncclInt8, m.peer, comm_, stream()),
+                      "ncclRecv", comm_);
+        for (const Message& m : sends)
+            if (m.bytes > 0)
+                check(ncclSend(m.data, static_cast<std::size_t>(m.bytes), ncclInt8, m.peer, comm_, stream()),
+                      "ncclSend", comm_);
+        group.end();
+        Event event = recorded();
+        for (const auto& w : std::exchange(waiting_, {}))
+            if (const auto held = w.lock()) held->started(event);
+        return event;
+    }
+
+private:
+    /// ncclGroupStart … ncclGroupEnd, ended also where a call between them throws.
+    class Group {
+    public:
+        explicit Group(NcclTransport& t) : t_(t) { check(ncclGroupStart(), "ncclGroupStart"); }
+        Group(const Group&) = delete;
+        Group& operator=(const Group&) = delete;
+        ~Group() {
+            if (open_) (void)ncclGroupEnd();
+        }
+        void end() {
+            open_ = false;
+            check(ncclGroupEnd(), "ncclGroupEnd", t_.comm_);
+        }
+
+    private:
+        NcclTransport& t_;
+        bool open_ = true;
+    };
+
+    static bool equal(std::span<const std::int64_t> counts) {
+        return std::all_of(counts.begin(), counts.end(), [&](std::int64_t c) { return c == counts[0]; });
+    }
+    cudaStream_t stream() const { return streams_.communication(); }
+    Event recorded() { return streams_.record(StreamRole::communication); }
+
+    /// While the host waits: has a peer or the network failed?
+    void ask() {
+        if (!comm_) return;
+        ncclResult_t state = ncclSuccess;
+        check(ncclCommGetAsyncError(comm_, &state), "ncclCommGetAsyncError", comm_);
+        if (state == ncclSuccess || state == ncclInProgress) return;
+        const char* last = ncclGetLastError(comm_);
+        const std::string detail = last ? last : "";
+        (void)ncclCommAbort(std::exchange(comm_, nullptr));
+        throw CommunicationError(std::string("NCCL gave up: ") + ncclGetErrorString(state) +
+                                 (detail.empty() ? "" : "; NCCL says: " + detail));
+    }
+
+    ProcessGroup control_;
+    Streams& streams_;
+    int rank_ = 0, size_ = 1;
+    ncclComm_t comm_ = nullptr;
+    std::vector<Message> held_;
+    std::vector<std::weak_ptr<HeldBack>> waiting_;
+};
+
+cudaEvent_t HeldBack::event() {
+    if (started_.happened_at_once()) transport_.start({});
+    return static_cast<DeviceEvent*>(started_.state())->event();
+}
+
+}  // namespace
+
+std::unique_ptr<Transport> make_nccl_transport(ProcessGroup control, Streams& streams) {
+    return std::make_unique<NcclTransport>(std::move(control), streams);
+}
+
+}  // namespace gnnbench::cuda

@@ -1,0 +1,60 @@
+// The `cuda` kernel: one NVIDIA GPU per rank.
+#include <string>
+
+#include <gnnbench/kernel.hpp>
+#include <gnnbench/plugin.hpp>
+
+#include "cuda_kernel.hpp"
+#include "device.hpp"
+
+namespace gnnbench::cuda {
+namespace {
+
+constexpr ParamDecl params[] = {
+    {"spmm", ParamType::choice, "auto", 0, 0, "auto|rows|balanced|cusparse",
+     "who multiplies sparse matrices: the fastest of a short trial at set-up, our kernels by rows or by balanced "
+     "items, or cuSPARSE"},
+    {"transport", ParamType::choice, "auto", 0, 0, "auto|nccl|mpi|staged",
+     "what carries messages: NCCL, an MPI that takes device memory, or MPI through host memory; auto: NCCL where "
+     "no device is shared"},
+    {"tf32", ParamType::boolean, "false", 0, 0, nullptr,
+     "dense products may round their inputs to TF32, on devices that have it"},
+    {"share_devices", ParamType::boolean, "false", 0, 0, nullptr,
+     "ranks may share a device where a host has more ranks than devices; times then say nothing"},
+};
+
+ProductChoice product_choice(const std::string& name) {
+    if (name == "rows") return ProductChoice::rows;
+    if (name == "balanced") return ProductChoice::balanced;
+    return name == "cusparse" ? ProductChoice::library : ProductChoice::measured;
+}
+
+TransportChoice transport_choice(const std::string& name) {
+    if (name == "nccl") return TransportChoice::nccl;
+    if (name == "mpi") return TransportChoice::mpi;
+    return name == "staged" ? TransportChoice::staged : TransportChoice::automatic;
+}
+
+class CudaPlugin final : public KernelPlugin {
+public:
+    std::string why_unsupported(const KernelSetting& s) const override { return why_no_device(s); }
+    std::string device_name(const KernelSetting& s) const override { return cuda::device_name(s); }
+    std::unique_ptr<Kernel> create(const KernelSetting& s) const override {
+        // The device first: streams and handles belong to the one that is current when they are made.
+        const int device = use_device(s);
+        return std::make_unique<CudaKernel>(Options{.dtype = s.dtype,
+                                                    .product = product_choice(s.params.choice("spmm")),
+                                                    .transport = transport_choice(s.params.choice("transport")),
+                                                    .tf32 = s.params.boolean("tf32"),
+                                                    .device = device,
+                                                    .widths = s.widths});
+    }
+};
+
+}  // namespace
+}  // namespace gnnbench::cuda
+
+using gnnbench::cuda::CudaPlugin;
+using gnnbench::cuda::params;
+GNNBENCH_PLUGIN(kernel, CudaPlugin, "cuda", "1.0.0",
+                "one NVIDIA GPU per rank: own and cuSPARSE products picked by trial, cuBLAS, NCCL", params)

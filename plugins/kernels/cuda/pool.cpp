@@ -1,0 +1,64 @@
+#include "pool.hpp"
+
+#include "check.hpp"
+
+namespace gnnbench::cuda {
+namespace {
+constexpr std::size_t granule = 512;
+}
+
+Pool::~Pool() {
+    trim();
+    for (const auto& [data, bytes] : taken_) (void)cudaFree(data);
+}
+
+void* Pool::take(std::size_t bytes) {
+    const std::size_t rounded = (bytes + granule - 1) / granule * granule;
+    // A block up to an eighth larger serves: epochs and trials ask for the same sizes again and again.
+    if (const auto found = waiting_.lower_bound(rounded);
+        found != waiting_.end() && found->first <= rounded + rounded / 8) {
+        void* data = found->second;
+        taken_.emplace(data, found->first);
+        waiting_bytes_ -= found->first;
+        waiting_.erase(found);
+        return data;
+    }
+    void* data = nullptr;
+    cudaError_t code = cudaMalloc(&data, rounded);
+    if (code == cudaErrorMemoryAllocation) {
+        (void)cudaGetLastError();
+        trim();
+        code = cudaMalloc(&data, rounded);
+    }
+    if (code == cudaErrorMemoryAllocation) {
+        (void)cudaGetLastError();
+        return nullptr;
+    }
+    check(code, "cudaMalloc");
+    taken_.emplace(data, rounded);
+    return data;
+}
+
+void Pool::give_back(void* data) noexcept {
+    const auto found = taken_.find(data);
+    if (found == taken_.end()) return;
+    const std::size_t bytes = found->second;
+    taken_.erase(found);
+    waiting_.emplace(bytes, data);
+    waiting_bytes_ += bytes;
+}
+
+void Pool::trim() noexcept {
+    // cudaFree waits for the device; what it says of earlier errors shows at the next checked call.
+    for (const auto& [bytes, data] : waiting_) (void)cudaFree(data);
+    waiting_.clear();
+    waiting_bytes_ = 0;
+}
+
+std::int64_t Pool::free_bytes() const {
+    std::size_t free = 0, total = 0;
+    if (cudaMemGetInfo(&free, &total) != cudaSuccess) return -1;
+    return static_cast<std::int64_t>(free + waiting_bytes_);
+}
+
+}  // namespace gnnbench::cuda

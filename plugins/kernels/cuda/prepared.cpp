@@ -1,0 +1,64 @@
+#include "prepared.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace gnnbench::cuda {
+
+const char* name_of(Product p) {
+    switch (p) {
+        case Product::rows:
+            return "rows";
+        case Product::balanced:
+            return "balanced";
+        case Product::library_2:
+            return "cusparse-alg2";
+        case Product::library_3:
+            return "cusparse-alg3";
+    }
+    return "";
+}
+
+Product CudaMatrix::product(std::int64_t width) const {
+    const auto distance = [&](std::int64_t w) {
+        return std::abs(std::log(static_cast<double>(w) / static_cast<double>(width)));
+    };
+    Product best = usual;
+    double nearest = std::numeric_limits<double>::infinity();
+    for (const auto& [w, p] : tried)
+        if (distance(w) < nearest) {
+            nearest = distance(w);
+            best = p;
+        }
+    return best;
+}
+
+LibraryCsr CudaMatrix::for_library(DType dtype) const {
+    return {rows, cols, nonzeros, narrow_indptr.data(), indices.data(), values.view().data, dtype};
+}
+
+std::unique_ptr<CudaMatrix> upload_matrix(const Csr& a, Kernel& kernel, bool always_items, bool for_library) {
+    auto m = std::make_unique<CudaMatrix>();
+    m->rows = a.rows;
+    m->cols = a.cols;
+    m->nonzeros = a.nonzeros();
+    m->indptr = kernel.upload(std::span<const std::int64_t>(a.indptr));
+    m->indices = kernel.upload(std::span<const std::int32_t>(a.indices));
+    m->values = kernel.matrix(1, a.nonzeros());
+    kernel.upload(std::span<const double>(a.values), m->values);
+    const RowLengths lengths = row_lengths(a.indptr);
+    if (a.nonzeros() > 0 && (always_items || lengths.uneven())) {
+        const WorkPlan plan = plan_work(a.indptr, lengths.split_after());
+        m->items = kernel.upload(std::span<const WorkItem>(plan.items));
+        if (!plan.split.empty()) m->split = kernel.upload(std::span<const SplitRow>(plan.split));
+        m->slots = plan.slots;
+        m->usual = Product::balanced;
+    }
+    if (for_library && a.nonzeros() > 0 && a.nonzeros() < std::numeric_limits<std::int32_t>::max()) {
+        const std::vector<std::int32_t> narrow(a.indptr.begin(), a.indptr.end());
+        m->narrow_indptr = kernel.upload(std::span<const std::int32_t>(narrow));
+    }
+    return m;
+}
+
+}  // namespace gnnbench::cuda

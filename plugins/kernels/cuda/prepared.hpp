@@ -1,0 +1,69 @@
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <gnnbench/kernel.hpp>
+
+#include "launch.hpp"
+#include "library_spmm.hpp"
+#include "work_items.hpp"
+
+namespace gnnbench::cuda {
+
+/// Who multiplies: our kernel row by row, our kernel by work items, or cuSPARSE by one of two algorithms.
+enum class Product { rows, balanced, library_2, library_3 };
+const char* name_of(Product p);
+inline cusparseSpMMAlg_t algorithm_of(Product p) {
+    return p == Product::library_2 ? CUSPARSE_SPMM_CSR_ALG2 : CUSPARSE_SPMM_CSR_ALG3;
+}
+
+/// A CSR matrix in device memory, with what the ways to multiply by it need.
+class CudaMatrix final : public PreparedMatrix {
+public:
+    Array<std::int64_t> indptr;
+    Array<std::int32_t> indices;
+    Matrix values;          ///< [1 × nonzeros]
+    Array<WorkItem> items;  ///< where rows differ much in length, or items were asked for
+    Array<SplitRow> split;
+    std::int64_t slots = 0;
+    Array<std::int32_t> narrow_indptr;  ///< for cuSPARSE; empty where nonzeros need 64 bits
+
+    Product usual = Product::rows;          ///< where no trial was run
+    std::map<std::int64_t, Product> tried;  ///< by width: what a trial found fastest
+
+    /// By the width nearest to those that were tried.
+    Product product(std::int64_t width) const;
+    bool has_items() const { return items.size() > 0; }
+    bool serves_library() const { return narrow_indptr.size() > 0; }
+    LibraryCsr for_library(DType dtype) const;
+
+    /// cuSPARSE's preparations by width and algorithm, with the buffer of each.
+    struct Planned {
+        std::unique_ptr<LibrarySpmm> product;
+        std::shared_ptr<void> buffer;
+    };
+    mutable std::map<std::pair<std::int64_t, Product>, Planned> planned;
+};
+
+/// Uploads `a`. Items are made where rows are uneven, or always; cuSPARSE's row starts where it may be asked.
+std::unique_ptr<CudaMatrix> upload_matrix(const Csr& a, Kernel& kernel, bool always_items, bool for_library);
+
+/// A call of our kernels, without operands and epilogue.
+template <class T>
+SpmmCall<T> call_for(const CudaMatrix& a, bool by_items) {
+    SpmmCall<T> call;
+    call.indptr = a.indptr.data();
+    call.indices = a.indices.data();
+    call.values = static_cast<const T*>(a.values.view().data);
+    call.units = by_items ? a.items.size() : a.rows;
+    if (by_items) {
+        call.items = a.items.data();
+        call.split = a.split.data();
+        call.split_rows = a.split.size();
+    }
+    return call;
+}
+
+}  // namespace gnnbench::cuda

@@ -1,0 +1,195 @@
+// Who multiplies a sparse matrix: chosen at set-up by a short trial for each width that is to come.
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "check.hpp"
+#include "cuda_kernel.hpp"
+
+namespace gnnbench::cuda {
+namespace {
+
+/// Wider products are tried at this width: they run as several tiles of it.
+constexpr std::int64_t widest_trial = 256;
+/// Another way must be this much faster than rows by themselves, or noise would decide.
+constexpr float worth_changing = 0.95f;
+
+template <class T>
+void set_operands(SpmmCall<T>& call, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
+    call.b = static_cast<const T*>(b.data);
+    call.ldb = b.ld;
+    call.c = static_cast<T*>(c.data);
+    call.ldc = c.ld;
+    call.width = c.cols;
+    call.alpha = static_cast<T>(s.alpha);
+    call.beta = static_cast<T>(s.beta);
+    call.finish = finish<T>(e);
+}
+
+/// An event with a time.
+class Stamp {
+public:
+    explicit Stamp(cudaStream_t stream) {
+        check(cudaEventCreate(&e_), "cudaEventCreate");
+        const cudaError_t code = cudaEventRecord(e_, stream);
+        if (code != cudaSuccess) (void)cudaEventDestroy(e_);
+        check(code, "cudaEventRecord");
+    }
+    Stamp(const Stamp&) = delete;
+    Stamp& operator=(const Stamp&) = delete;
+    ~Stamp() { (void)cudaEventDestroy(e_); }
+    cudaEvent_t get() const { return e_; }
+
+private:
+    cudaEvent_t e_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<PreparedMatrix> CudaKernel::do_prepare(const Csr& a) {
+    const bool tries = options_.product == ProductChoice::measured && !options_.widths.empty();
+    auto m = upload_matrix(a, *this, options_.product == ProductChoice::balanced,
+                           tries || options_.product == ProductChoice::library);
+    switch (options_.product) {
+        case ProductChoice::measured:
+            if (tries && m->nonzeros > 0) run_trials(*m);
+            break;
+        case ProductChoice::rows:
+            m->usual = Product::rows;
+            break;
+        case ProductChoice::balanced:
+            break;
+        case ProductChoice::library:
+            m->usual = m->serves_library() ? Product::library_2 : m->usual;
+            break;
+    }
+    m->format = "csr";
+    for (const auto& [width, product] : m->tried) m->format += fmt::format(", {}: {}", width, name_of(product));
+    if (m->tried.empty()) m->format += fmt::format(", {}", name_of(m->usual));
+    return m;
+}
+
+void CudaKernel::do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
+    const auto& m = static_cast<const CudaMatrix&>(a);
+    multiply(m, m.product(c.cols), b, c, s, e);
+}
+
+void CudaKernel::do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
+    typed([&]<class T>(T) {
+        SpmmCall<T> call;
+        call.indptr = a.indptr;
+        call.indices = a.indices;
+        call.values = static_cast<const T*>(a.values);
+        call.units = a.rows;
+        set_operands(call, b, c, s, e);
+        check(cuda::spmm(call, compute()), "launching spmm");
+    });
+}
+
+void CudaKernel::multiply(const CudaMatrix& a, Product how, ConstMatrixView b, MatrixView c, Scale s,
+                          const Epilogue& e) {
+    if (a.nonzeros == 0) how = Product::rows;
+    if (how == Product::library_2 || how == Product::library_3) {
+        multiply_by_library(a, how, b, c, s);
+        if (!e.empty()) do_apply(e, c, c);
+        return;
+    }
+    typed([&]<class T>(T) {
+        const bool by_items = how == Product::balanced && a.has_items();
+        SpmmCall<T> call = call_for<T>(a, by_items);
+        if (by_items && a.slots > 0)
+            call.partial = static_cast<T*>(scratch(static_cast<std::size_t>(a.slots * c.cols) * sizeof(T)));
+        set_operands(call, b, c, s, e);
+        check(cuda::spmm(call, compute()), "launching spmm");
+    });
+}
+
+void CudaKernel::multiply_by_library(const CudaMatrix& a, Product how, ConstMatrixView b, MatrixView c, Scale s) {
+    library_product(a, how, b, c).multiply(b, c, s.alpha, s.beta);
+}
+
+const LibrarySpmm& CudaKernel::library_product(const CudaMatrix& a, Product how, ConstMatrixView b, MatrixView c) {
+    CudaMatrix::Planned& plan = a.planned[{c.cols, how}];
+    if (plan.product) return *plan.product;
+    auto product = std::make_unique<LibrarySpmm>(sparse_, a.for_library(dtype()), algorithm_of(how));
+    if (const std::size_t bytes = product->buffer_bytes(b, c); bytes > 0) {
+        plan.buffer = own_memory(bytes);
+        if (!plan.buffer)
+            throw OutOfMemory(fmt::format("cuSPARSE asks for {} bytes beside a product; the device has {} free",
+                                          bytes, pool_.free_bytes()));
+    }
+    product->preprocess(b, c, plan.buffer.get());
+    plan.product = std::move(product);
+    return *plan.product;
+}
+
+/// The least of three runs after one; nothing where cuSPARSE refuses or memory is short.
+std::optional<float> CudaKernel::trial_ms(const CudaMatrix& a, Product how, ConstMatrixView b, MatrixView c) {
+    try {
+        multiply(a, how, b, c, {}, {});
+        std::optional<float> least;
+        for (int run = 0; run < 3; ++run) {
+            const Stamp begin(compute());
+            multiply(a, how, b, c, {}, {});
+            const Stamp end(compute());
+            streams_.synchronize(StreamRole::compute);
+            float ms = 0;
+            check(cudaEventElapsedTime(&ms, begin.get(), end.get()), "cudaEventElapsedTime");
+            least = std::min(least.value_or(ms), ms);
+        }
+        return least;
+    } catch (const OutOfMemory&) {
+        return std::nullopt;
+    } catch (const EnvironmentError&) {
+        // Only a library's refusal leaves the device usable; anything else shows here again.
+        streams_.synchronize(StreamRole::compute);
+        return std::nullopt;
+    }
+}
+
+void CudaKernel::run_trials(CudaMatrix& a) {
+    std::set<std::int64_t> widths;
+    for (const std::int64_t w : options_.widths) widths.insert(std::clamp<std::int64_t>(w, 1, widest_trial));
+    const auto element = static_cast<std::int64_t>(size_of(dtype()));
+    for (const std::int64_t width : widths) {
+        // B and C of zeros: what is stored in them does not change how long a product takes.
+        const std::int64_t b_bytes = a.cols * width * element, c_bytes = a.rows * width * element;
+        if (b_bytes + c_bytes > pool_.free_bytes() / 2) continue;
+        const auto b_memory = own_memory(static_cast<std::size_t>(b_bytes)),
+                   c_memory = own_memory(static_cast<std::size_t>(c_bytes));
+        if (!b_memory || !c_memory) continue;
+        check(cudaMemsetAsync(b_memory.get(), 0, static_cast<std::size_t>(b_bytes), compute()), "cudaMemsetAsync");
+        const ConstMatrixView b{b_memory.get(), a.cols, width, width, dtype()};
+        const MatrixView c{c_memory.get(), a.rows, width, width, dtype()};
+        const std::optional<float> by_rows = trial_ms(a, Product::rows, b, c);
+        if (!by_rows) continue;
+        Product best = Product::rows;
+        float least = *by_rows * worth_changing;
+        for (const Product p : {Product::balanced, Product::library_2, Product::library_3}) {
+            if (p == Product::balanced ? !a.has_items() : !a.serves_library()) continue;
+            const std::optional<float> ms = trial_ms(a, p, b, c);
+            if (ms && *ms < least) {
+                least = *ms;
+                best = p;
+            }
+        }
+        a.tried[width] = best;
+        // What cuSPARSE prepared and lost with goes back.
+        std::erase_if(a.planned,
+                      [&](const auto& plan) { return plan.first.first == width && plan.first.second != best; });
+    }
+    const bool items = std::ranges::any_of(a.tried, [](const auto& t) { return t.second == Product::balanced; });
+    const bool library =
+        std::ranges::any_of(a.tried, [](const auto& t) { return t.second >= Product::library_2; });
+    if (!a.tried.empty() && !items) {
+        a.items = {};
+        a.split = {};
+        a.slots = 0;
+    }
+    if (!a.tried.empty() && !library) a.narrow_indptr = {};
+    pool_.trim();
+}
+
+}  // namespace gnnbench::cuda

@@ -1,0 +1,104 @@
+// Rows moved, filled, scaled and added, 16 bytes at a time where alignment and width allow.
+#include "device_launch.cuh"
+
+namespace gnnbench::cuda {
+namespace {
+
+template <class T, int pack>
+__global__ void gather_kernel(const Dense<const T> from, const i32* rows, const Dense<T> to) {
+    const i64 row = row_here();
+    if (row >= to.rows) return;
+    const auto* in = reinterpret_cast<const Pack<T, pack>*>(from.data + (rows ? static_cast<i64>(rows[row]) : row) * from.ld);
+    auto* out = reinterpret_cast<Pack<T, pack>*>(to.data + row * to.ld);
+    for (i64 c = threadIdx.x; c < to.cols / pack; c += blockDim.x) out[c] = in[c];
+}
+
+template <class T, int pack>
+__global__ void scatter_add_kernel(const Dense<const T> from, const i32* rows, const Dense<T> to) {
+    const i64 row = row_here();
+    if (row >= from.rows) return;
+    const auto* in = reinterpret_cast<const Pack<T, pack>*>(from.data + row * from.ld);
+    auto* out = reinterpret_cast<Pack<T, pack>*>(to.data + static_cast<i64>(rows[row]) * to.ld);
+    for (i64 c = threadIdx.x; c < from.cols / pack; c += blockDim.x) {
+        Pack<T, pack> sum = out[c];
+        const Pack<T, pack> x = in[c];
+        for (int i = 0; i < pack; ++i) sum.at[i] += x.at[i];
+        out[c] = sum;
+    }
+}
+
+/// m ← keep · m + value, without reading m where keep is 0.
+template <class T, int pack>
+__global__ void fill_kernel(const Dense<T> m, const T keep, const T value) {
+    const i64 row = row_here();
+    if (row >= m.rows) return;
+    auto* out = reinterpret_cast<Pack<T, pack>*>(m.data + row * m.ld);
+    for (i64 c = threadIdx.x; c < m.cols / pack; c += blockDim.x) {
+        Pack<T, pack> v;
+        for (int i = 0; i < pack; ++i) v.at[i] = value;
+        if (keep != T(0)) {
+            const Pack<T, pack> old = out[c];
+            for (int i = 0; i < pack; ++i) v.at[i] += keep * old.at[i];
+        }
+        out[c] = v;
+    }
+}
+
+/// Calls f with the pack as a constant: 16 bytes, 8 bytes of float32, or one element.
+template <class T, class F>
+cudaError_t with_pack(int pack, F&& f) {
+    if constexpr (packs_of<T>.most == 4)
+        if (pack == 4) return f.template operator()<4>();
+    if (pack == 2) return f.template operator()<2>();
+    return f.template operator()<1>();
+}
+
+template <class T>
+cudaError_t fill_or_scale(Dense<T> m, T keep, T value, cudaStream_t stream) {
+    if (m.rows == 0 || m.cols == 0) return cudaSuccess;
+    const int pack = packs_of<T>.pack(m.cols, m.data, m.ld), lanes = side_by_side(m.cols / pack);
+    return with_pack<T>(pack, [&]<int p>() {
+        return enqueue(fill_kernel<T, p>, rows_grid(m.rows, lanes), rows_block(lanes), stream, m, keep, value);
+    });
+}
+
+}  // namespace
+
+template <class T>
+cudaError_t fill(Dense<T> m, T value, cudaStream_t stream) {
+    return fill_or_scale(m, T(0), value, stream);
+}
+
+template <class T>
+cudaError_t scale(Dense<T> m, T factor, cudaStream_t stream) {
+    return fill_or_scale(m, factor, T(0), stream);
+}
+
+template <class T>
+cudaError_t gather_rows(Dense<const T> from, const i32* rows, Dense<T> to, cudaStream_t stream) {
+    if (to.rows == 0 || to.cols == 0) return cudaSuccess;
+    const int pack = packs_of<T>.pack(to.cols, from.data, from.ld, to.data, to.ld), lanes = side_by_side(to.cols / pack);
+    return with_pack<T>(pack, [&]<int p>() {
+        return enqueue(gather_kernel<T, p>, rows_grid(to.rows, lanes), rows_block(lanes), stream, from, rows, to);
+    });
+}
+
+template <class T>
+cudaError_t scatter_add_rows(Dense<const T> from, const i32* rows, Dense<T> to, cudaStream_t stream) {
+    if (from.rows == 0 || from.cols == 0) return cudaSuccess;
+    const int pack = packs_of<T>.pack(from.cols, from.data, from.ld, to.data, to.ld), lanes = side_by_side(from.cols / pack);
+    return with_pack<T>(pack, [&]<int p>() {
+        return enqueue(scatter_add_kernel<T, p>, rows_grid(from.rows, lanes), rows_block(lanes), stream, from, rows, to);
+    });
+}
+
+#define GNNBENCH_INSTANTIATE(T)                                                                \
+    template cudaError_t fill(Dense<T>, T, cudaStream_t);                                       \
+    template cudaError_t scale(Dense<T>, T, cudaStream_t);                                      \
+    template cudaError_t gather_rows(Dense<const T>, const i32*, Dense<T>, cudaStream_t);       \
+    template cudaError_t scatter_add_rows(Dense<const T>, const i32*, Dense<T>, cudaStream_t);
+GNNBENCH_INSTANTIATE(float)
+GNNBENCH_INSTANTIATE(double)
+#undef GNNBENCH_INSTANTIATE
+
+}  // namespace gnnbench::cuda

@@ -1,0 +1,152 @@
+// Sparse times dense by groups of threads: a group has one row's run of nonzeros, holds a tile of the result in
+// registers, and keeps four rows of B in flight. The epilogue works on the finished registers.
+#include "device_launch.cuh"
+#include "work_items.hpp"
+
+namespace gnnbench::cuda {
+namespace {
+
+constexpr int in_flight = 4;
+
+/// acc[k] += Σ values[p] · B[indices[p]], p in [begin, end), for this thread's packs.
+template <class T, int pack, int packs>
+__device__ __forceinline__ void multiply_run(const SpmmCall<T>& s, i64 begin, i64 end, const i64 (&column)[packs],
+                                             Pack<T, pack> (&acc)[packs]) {
+    const i32* __restrict__ indices = s.indices;
+    const T* __restrict__ values = s.values;
+    const T* __restrict__ b = s.b;
+    i64 p = begin;
+    for (; p + in_flight <= end; p += in_flight) {
+        T value[in_flight];
+        Pack<T, pack> x[in_flight][packs];
+#pragma unroll
+        for (int u = 0; u < in_flight; ++u) {
+            const T* row = b + static_cast<i64>(indices[p + u]) * s.ldb;
+            value[u] = values[p + u];
+#pragma unroll
+            for (int k = 0; k < packs; ++k)
+                if (column[k] < s.width) x[u][k] = *reinterpret_cast<const Pack<T, pack>*>(row + column[k]);
+                else x[u][k] = {};
+        }
+#pragma unroll
+        for (int u = 0; u < in_flight; ++u)
+#pragma unroll
+            for (int k = 0; k < packs; ++k)
+#pragma unroll
+                for (int i = 0; i < pack; ++i) acc[k].at[i] += value[u] * x[u][k].at[i];
+    }
+    for (; p < end; ++p) {
+        const T* row = b + static_cast<i64>(indices[p]) * s.ldb;
+        const T value = values[p];
+#pragma unroll
+        for (int k = 0; k < packs; ++k) {
+            if (column[k] >= s.width) continue;
+            const Pack<T, pack> x = *reinterpret_cast<const Pack<T, pack>*>(row + column[k]);
+#pragma unroll
+            for (int i = 0; i < pack; ++i) acc[k].at[i] += value * x.at[i];
+        }
+    }
+}
+
+/// C[row, column …] ← epilogue(alpha · sum + beta · C).
+template <class T, int pack>
+__device__ __forceinline__ void finish_pack(const SpmmCall<T>& s, i64 row, i64 column, Pack<T, pack> sum) {
+    auto* c = reinterpret_cast<Pack<T, pack>*>(s.c + row * s.ldc + column);
+    for (int i = 0; i < pack; ++i) sum.at[i] *= s.alpha;
+    if (s.beta != T(0)) {
+        const Pack<T, pack> old = *c;
+        for (int i = 0; i < pack; ++i) sum.at[i] += s.beta * old.at[i];
+    }
+    s.finish.apply(sum, row, column);
+    *c = sum;
+}
+
+template <class T, int pack, int lanes, int packs>
+__global__ void __launch_bounds__(block_threads) spmm_kernel(const SpmmCall<T> s) {
+    constexpr Tiling tiling{pack, lanes, packs};
+    const int lane = static_cast<int>(threadIdx.x) % lanes;
+    const i64 unit = static_cast<i64>(blockIdx.x) * tiling.rows_per_block() + static_cast<int>(threadIdx.x) / lanes;
+    if (unit >= s.units) return;
+    i64 begin, end, target = unit;
+    if (s.items) {
+        const WorkItem item = s.items[unit];
+        begin = item.begin;
+        end = begin + item.count;
+        target = item.target;
+    } else {
+        begin = s.indptr[unit];
+        end = s.indptr[unit + 1];
+    }
+    i64 column[packs];
+    Pack<T, pack> acc[packs];
+#pragma unroll
+    for (int k = 0; k < packs; ++k) {
+        column[k] = tiling.column(blockIdx.y, lane, k);
+#pragma unroll
+        for (int i = 0; i < pack; ++i) acc[k].at[i] = T(0);
+    }
+    multiply_run<T, pack, packs>(s, begin, end, column, acc);
+#pragma unroll
+    for (int k = 0; k < packs; ++k) {
+        if (column[k] >= s.width) continue;
+        if (target >= 0) finish_pack<T, pack>(s, target, column[k], acc[k]);
+        else *reinterpret_cast<Pack<T, pack>*>(s.partial + ~target * s.width + column[k]) = acc[k];
+    }
+}
+
+/// Rows that were split: their partial sums in the order of their nonzeros.
+template <class T>
+__global__ void __launch_bounds__(block_threads) combine_kernel(const SpmmCall<T> s) {
+    const SplitRow row = s.split[blockIdx.x];
+    for (i64 column = threadIdx.x; column < s.width; column += blockDim.x) {
+        Pack<T, 1> sum{};
+        for (i32 slot = 0; slot < row.slots; ++slot)
+            sum.at[0] += s.partial[(static_cast<i64>(row.first_slot) + slot) * s.width + column];
+        finish_pack<T, 1>(s, row.row, column, sum);
+    }
+}
+
+template <class T, int pack, int lanes, int packs>
+cudaError_t with_tiling(const SpmmCall<T>& s, cudaStream_t stream) {
+    constexpr Tiling tiling{pack, lanes, packs};
+    const dim3 grid(static_cast<unsigned>(divided_up(s.units, tiling.rows_per_block())),
+                    static_cast<unsigned>(tiling.column_tiles(s.width)));
+    return enqueue(spmm_kernel<T, pack, lanes, packs>, grid, dim3(block_threads), stream, s);
+}
+
+template <class T, int pack>
+cudaError_t with_pack(const SpmmCall<T>& s, cudaStream_t stream) {
+    constexpr int widest = packs_of<T>.most;
+    const Tiling t = spmm_tiling(s.width, pack, widest);
+    if constexpr (pack == widest) {
+        if (t.lanes == 4) return with_tiling<T, pack, 4, 1>(s, stream);
+        if (t.lanes == 16) return with_tiling<T, pack, 16, 1>(s, stream);
+        if (t.packs == 2) return with_tiling<T, pack, 32, 2>(s, stream);
+    }
+    if (t.lanes == 8) return with_tiling<T, pack, 8, 1>(s, stream);
+    if (t.packs == 1) return with_tiling<T, pack, 32, 1>(s, stream);
+    return with_tiling<T, pack, 32, 4>(s, stream);
+}
+
+}  // namespace
+
+template <class T>
+cudaError_t spmm(const SpmmCall<T>& s, cudaStream_t stream) {
+    if (s.units == 0 || s.width == 0) return cudaSuccess;
+    const int pack = packs_of<T>.pack(s.width, s.b, s.ldb, s.c, s.ldc, s.partial, s.width);
+    cudaError_t code = cudaSuccess;
+    if (pack == 4) {
+        if constexpr (packs_of<T>.most == 4) code = with_pack<T, 4>(s, stream);
+    } else if (pack == 2) {
+        code = with_pack<T, 2>(s, stream);
+    } else {
+        code = with_pack<T, 1>(s, stream);
+    }
+    if (code != cudaSuccess || s.split_rows == 0) return code;
+    return enqueue(combine_kernel<T>, dim3(static_cast<unsigned>(s.split_rows)), dim3(block_threads), stream, s);
+}
+
+template cudaError_t spmm(const SpmmCall<float>&, cudaStream_t);
+template cudaError_t spmm(const SpmmCall<double>&, cudaStream_t);
+
+}  // namespace gnnbench::cuda

@@ -1,0 +1,36 @@
+#pragma once
+#include <memory>
+#include <string>
+
+#include <gnnbench/transport.hpp>
+
+#include "cuda_kernel.hpp"
+#include "pinned.hpp"
+#include "streams.hpp"
+
+namespace gnnbench::cuda {
+
+/// A transport of a kernel, and what it is, for the record.
+struct Connection {
+    std::unique_ptr<Transport> transport;
+    std::string note;
+};
+
+/// The transport that was asked for between the ranks of `group`, each with its device. Collective. `automatic` is
+/// NCCL, except where ranks share a device, which NCCL refuses, and where there is one rank: then by MPI through
+/// host memory.
+Connection connect_ranks(const ProcessGroup& group, TransportChoice choice, int device, Streams& streams,
+                         std::shared_ptr<PinnedPool> pinned);
+
+/// MPI through page-locked host memory; with `direct`, an MPI that knows CUDA sends and receives device memory
+/// itself.
+std::unique_ptr<Transport> make_host_transport(std::unique_ptr<Transport> mpi, Streams& streams,
+                                               std::shared_ptr<PinnedPool> pinned, bool direct);
+
+/// NCCL on the communication stream.
+std::unique_ptr<Transport> make_nccl_transport(ProcessGroup control, Streams& streams);
+
+/// Whether this MPI library takes device memory.
+bool mpi_knows_cuda();
+
+}  // namespace gnnbench::cuda

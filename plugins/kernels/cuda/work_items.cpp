@@ -1,0 +1,45 @@
+#include "work_items.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace gnnbench::cuda {
+
+RowLengths row_lengths(std::span<const i64> indptr) {
+    RowLengths l;
+    const auto rows = static_cast<i64>(indptr.size()) - 1;
+    if (rows <= 0) return l;
+    for (std::size_t r = 0; r + 1 < indptr.size(); ++r) l.longest = std::max(l.longest, indptr[r + 1] - indptr[r]);
+    l.mean = static_cast<double>(indptr.back() - indptr.front()) / static_cast<double>(rows);
+    return l;
+}
+
+i64 RowLengths::split_after() const { return std::clamp<i64>(static_cast<i64>(8 * mean), 512, 16384); }
+
+WorkPlan plan_work(std::span<const i64> indptr, i64 longest) {
+    WorkPlan plan;
+    plan.longest = longest;
+    const auto rows = static_cast<i32>(indptr.size()) - 1;
+    for (i32 r = 0; r < rows; ++r) {
+        const i64 begin = indptr[static_cast<std::size_t>(r)], end = indptr[static_cast<std::size_t>(r) + 1];
+        if (end - begin <= longest) {
+            plan.items.push_back({begin, static_cast<i32>(end - begin), r});
+            continue;
+        }
+        const i64 parts = divided_up(end - begin, longest);
+        plan.split.push_back({r, static_cast<i32>(plan.slots), static_cast<i32>(parts)});
+        for (i64 p = 0; p < parts; ++p) {
+            // Parts of equal length, one nonzero more in the first ones.
+            const i64 size = (end - begin) / parts, more = (end - begin) % parts;
+            const i64 first = begin + p * size + std::min(p, more);
+            plan.items.push_back({first, static_cast<i32>(size + (p < more)), ~static_cast<i32>(plan.slots + p)});
+        }
+        plan.slots += parts;
+    }
+    const auto length_class = [](const WorkItem& i) { return std::bit_width(static_cast<u32>(i.count)); };
+    std::stable_sort(plan.items.begin(), plan.items.end(),
+                     [&](const WorkItem& a, const WorkItem& b) { return length_class(a) > length_class(b); });
+    return plan;
+}
+
+}  // namespace gnnbench::cuda
