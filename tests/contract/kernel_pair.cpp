@@ -1,0 +1,61 @@
+#include "contract/kernel_pair.hpp"
+
+namespace gnnbench::contract {
+namespace {
+
+const PluginCatalog& catalog() {
+    static const PluginCatalog found;
+    return found;
+}
+
+/// The parameters as they are, and each choice that is not about messages changed alone.
+std::vector<KernelChoice> with_parameters(const KernelChoice& base) {
+    const auto declared = catalog().find(PluginKind::kernel, base.name).params;
+    std::vector<KernelChoice> out = {base};
+    for (const ParamDecl& p : declared) {
+        if (p.type != ParamType::choice || std::string(p.name) == "transport") continue;
+        std::istringstream words(p.choices);
+        for (std::string word; std::getline(words, word, '|');) {
+            if (word == p.default_value) continue;
+            KernelChoice changed = base;
+            changed.params.set(p, word);
+            changed.changed += std::string(" ") + p.name + "=" + word;
+            out.push_back(changed);
+        }
+    }
+    return out;
+}
+
+bool run(const KernelChoice& choice, DType dtype, std::vector<std::int64_t> widths,
+         const std::function<void(KernelPair&)>& test) {
+    const auto plugin = catalog().kernel(choice.name);
+    const KernelSetting setting{
+        .dtype = dtype, .threads = 2, .params = choice.params, .widths = std::move(widths)};
+    if (const std::string why = plugin->why_unsupported(setting); !why.empty()) {
+        if (dtype == DType::f32) WARN("skipped: kernel " << choice.name << choice.changed << ": " << why);
+        return false;
+    }
+    KernelPair pair{
+        choice.name + choice.changed + (dtype == DType::f32 ? ", float32" : ", float64") +
+            (setting.widths.empty() ? "" : ", widths known"),
+        plugin->create(setting),
+        catalog().kernel("reference")->create({.dtype = dtype, .params = Params(std::span<const ParamDecl>())})};
+    INFO("kernel " << pair.what);
+    test(pair);
+    return true;
+}
+
+}  // namespace
+
+void for_every_kernel(const std::function<void(KernelPair&)>& test) {
+    int ran = 0;
+    for (const KernelChoice& base : kernel_choices(catalog())) {
+        for (const KernelChoice& choice : with_parameters(base)) ran += run(choice, DType::f32, {}, test);
+        run(base, DType::f32, {17, 64, 600}, test);
+        run(base, DType::f64, {}, test);
+    }
+    // Where one kernel is asked for and this machine cannot serve it, its reason was said; CTest skips on it.
+    CHECK((ran > 0 || !asked_kernel().empty()));
+}
+
+}  // namespace gnnbench::contract

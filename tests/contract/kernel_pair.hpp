@@ -1,0 +1,107 @@
+#pragma once
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <gnnbench/kernel.hpp>
+#include <gnnbench/random.hpp>
+
+#include "contract/kernel_choice.hpp"
+
+/// A kernel beside `reference`, given the same things to do.
+namespace gnnbench::contract {
+
+inline double noise(std::uint64_t seed, std::int64_t r, std::int64_t c) {
+    const auto word =
+        random_word(seed, Draw::features, static_cast<std::uint64_t>(r), static_cast<std::uint32_t>(c), 0);
+    return static_cast<double>(static_cast<float>(2 * unit_interval(word) - 1));
+}
+
+inline HostMatrix random_matrix(std::int64_t rows, std::int64_t cols, std::uint64_t seed) {
+    HostMatrix m(rows, cols);
+    for (std::int64_t r = 0; r < rows; ++r)
+        for (std::int64_t c = 0; c < cols; ++c) m(r, c) = noise(seed, r, c);
+    return m;
+}
+
+/// The tested kernel first, then `reference` in the same type.
+struct KernelPair {
+    std::string what;  ///< "cuda spmm=balanced, float32"
+    std::unique_ptr<Kernel> tested, reference;
+
+    bool f32() const { return tested->dtype() == DType::f32; }
+    /// What sums of `terms` products of numbers of about 1 may differ by.
+    double tolerance(std::int64_t terms = 1) const {
+        return (f32() ? 1e-6 : 1e-14) * (8 + std::sqrt(static_cast<double>(terms)));
+    }
+    void both(const std::function<void(Kernel&, std::size_t)>& f) {
+        f(*tested, 0);
+        f(*reference, 1);
+    }
+};
+
+/// A matrix on both kernels: columns [first, first + cols) of a wider one, so that what lies around the view is
+/// seen too.
+class Twin {
+public:
+    Twin(KernelPair& pair, const HostMatrix& values, std::int64_t first = 0, std::int64_t beyond = 0)
+        : pair_(pair), first_(first), cols_(values.cols) {
+        HostMatrix whole(values.rows, first + values.cols + beyond);
+        std::fill(whole.values.begin(), whole.values.end(), 77.0);
+        for (std::int64_t r = 0; r < values.rows; ++r)
+            for (std::int64_t c = 0; c < values.cols; ++c) whole(r, first + c) = values(r, c);
+        pair.both([&](Kernel& k, std::size_t i) {
+            whole_[i] = k.matrix(whole.rows, whole.cols);
+            k.upload(std::span<const double>(whole.values), whole_[i]);
+        });
+    }
+    MatrixView view(std::size_t i) const { return whole_[i].view().cols_from(first_, cols_); }
+    MatrixView operator[](std::size_t i) const { return view(i); }
+
+    /// The largest |found − wanted| / max(1, |wanted|) over the whole matrix, NaN as infinity unless both are.
+    double difference() const {
+        const HostMatrix found = pair_.tested->download(whole_[0]), wanted = pair_.reference->download(whole_[1]);
+        double worst = 0;
+        for (std::size_t i = 0; i < wanted.values.size(); ++i) {
+            if (std::isnan(found.values[i]) && std::isnan(wanted.values[i])) continue;
+            const double off =
+                std::abs(found.values[i] - wanted.values[i]) / std::max(1.0, std::abs(wanted.values[i]));
+            if (!(off <= worst)) worst = std::isnan(off) ? INFINITY : off;
+        }
+        return worst;
+    }
+
+private:
+    KernelPair& pair_;
+    std::int64_t first_, cols_;
+    Matrix whole_[2];
+};
+
+/// Plain data on both kernels.
+template <class T>
+class TwinArray {
+public:
+    TwinArray(KernelPair& pair, const std::vector<T>& values) {
+        pair.both([&](Kernel& k, std::size_t i) { arrays_[i] = k.upload(std::span<const T>(values)); });
+    }
+    T* operator[](std::size_t i) const { return arrays_[i].data(); }
+    std::vector<T> read(Kernel& k, std::size_t i) const {
+        std::vector<T> out(static_cast<std::size_t>(arrays_[i].size()));
+        k.download_bytes(arrays_[i].data(), out.data(), out.size() * sizeof(T));
+        return out;
+    }
+
+private:
+    Array<T> arrays_[2];
+};
+
+/// Runs `test` for every kernel that serves here: with default parameters in each type, and with each choice of
+/// each parameter that says how it computes, in float32.
+void for_every_kernel(const std::function<void(KernelPair&)>& test);
+
+}  // namespace gnnbench::contract

@@ -1,0 +1,101 @@
+#pragma once
+// Stands in for CUDA's header: the few calls that the kernel `cuda` makes, run on the host (see ../README.md).
+#include <cmath>
+#include <cstddef>
+#include <functional>
+
+#define __host__
+#define __device__
+#define __global__
+#define __forceinline__ inline
+#define __shared__ static
+#define __launch_bounds__(threads)
+
+struct dim3 {
+    unsigned x = 1, y = 1, z = 1;
+    constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
+};
+
+enum cudaError_t {
+    cudaSuccess = 0,
+    cudaErrorInvalidValue = 1,
+    cudaErrorMemoryAllocation = 2,
+    cudaErrorInvalidConfiguration = 9,
+    cudaErrorInsufficientDriver = 35,
+    cudaErrorNoDevice = 100,
+    cudaErrorNoKernelImageForDevice = 209,
+    cudaErrorNotReady = 600,
+    cudaErrorLaunchFailure = 719,
+};
+enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2, cudaMemcpyDeviceToDevice = 3 };
+enum cudaDeviceAttr { cudaDevAttrComputeCapabilityMajor, cudaDevAttrComputeCapabilityMinor };
+enum cudaDataType_t { CUDA_R_32F = 0, CUDA_R_64F = 1 };
+using cudaDataType = cudaDataType_t;
+constexpr unsigned cudaEventDisableTiming = 2, cudaStreamNonBlocking = 1, cudaHostAllocDefault = 0;
+
+namespace emulated {
+struct Stream;
+struct Event;
+}  // namespace emulated
+using cudaStream_t = emulated::Stream*;
+using cudaEvent_t = emulated::Event*;
+struct cudaDeviceProp {
+    char name[256];
+};
+
+const char* cudaGetErrorString(cudaError_t);
+const char* cudaGetErrorName(cudaError_t);
+cudaError_t cudaGetLastError();
+cudaError_t cudaGetDeviceCount(int*);
+cudaError_t cudaDriverGetVersion(int*);
+cudaError_t cudaRuntimeGetVersion(int*);
+cudaError_t cudaSetDevice(int);
+cudaError_t cudaDeviceGetAttribute(int*, cudaDeviceAttr, int);
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp*, int);
+cudaError_t cudaDeviceGetPCIBusId(char*, int, int);
+cudaError_t cudaMemGetInfo(std::size_t*, std::size_t*);
+cudaError_t cudaMalloc(void**, std::size_t);
+cudaError_t cudaFree(void*);
+cudaError_t cudaHostAlloc(void**, std::size_t, unsigned);
+cudaError_t cudaFreeHost(void*);
+cudaError_t cudaMemcpyAsync(void*, const void*, std::size_t, cudaMemcpyKind, cudaStream_t);
+cudaError_t cudaMemsetAsync(void*, int, std::size_t, cudaStream_t);
+cudaError_t cudaDeviceGetStreamPriorityRange(int*, int*);
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t*, unsigned, int);
+cudaError_t cudaStreamDestroy(cudaStream_t);
+cudaError_t cudaStreamQuery(cudaStream_t);
+cudaError_t cudaStreamSynchronize(cudaStream_t);
+cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned);
+cudaError_t cudaEventCreate(cudaEvent_t*);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t*, unsigned);
+cudaError_t cudaEventDestroy(cudaEvent_t);
+cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t);
+cudaError_t cudaEventQuery(cudaEvent_t);
+cudaError_t cudaEventSynchronize(cudaEvent_t);
+cudaError_t cudaEventElapsedTime(float*, cudaEvent_t, cudaEvent_t);
+
+// What device code sees.
+extern dim3 threadIdx, blockIdx, blockDim, gridDim;
+void __syncthreads();
+void __syncwarp(unsigned mask = 0xffffffffu);
+
+namespace emulated {
+/// Puts `work` at the end of a stream; it runs when something waits for it, with device memory open.
+void later(cudaStream_t stream, std::function<void()> work);
+/// One launch: `thread` is called once for each thread of each block. `kernel` tells kernels apart.
+cudaError_t enqueue(cudaStream_t stream, dim3 grid, dim3 block, const void* kernel, std::function<void()> thread);
+/// Exchanges 16 bytes at most with lane ^ mask of the warp.
+void shuffle_xor(void* value, std::size_t bytes, int mask);
+}  // namespace emulated
+
+template <class T>
+T __shfl_xor_sync(unsigned, T value, int mask) {
+    emulated::shuffle_xor(&value, sizeof value, mask);
+    return value;
+}
+template <class T>
+T atomicAdd(T* to, T value) {
+    const T old = *to;
+    *to += value;
+    return old;
+}

@@ -1,0 +1,182 @@
+// cuBLAS and cuSPARSE as their manuals say: column-major dense products, row-major sparse ones; plain loops in
+// double.
+#include <cstdint>
+#include <cstring>
+
+#include <cublas_v2.h>
+#include <cusparse.h>
+
+#include "emulated.hpp"
+
+namespace emulated {
+
+struct Blas {
+    cudaStream_t stream = nullptr;
+};
+struct Sparse {
+    cudaStream_t stream = nullptr;
+};
+struct Csr {
+    std::int64_t rows, cols, nonzeros;
+    const std::int32_t *indptr, *indices;
+    const void* values;
+    cudaDataType type;
+};
+struct Dense {
+    std::int64_t rows, cols, ld;
+    void* data;
+    cudaDataType type;
+};
+
+namespace {
+
+constexpr char prepared_mark[] = "prepared";
+
+/// C [m × n] = alpha op(A) [m × k] op(B) [k × n] + beta C, column-major.
+template <class T>
+void gemm(bool ta, bool tb, int m, int n, int k, T alpha, const T* a, std::int64_t lda, const T* b,
+          std::int64_t ldb, T beta, T* c, std::int64_t ldc) {
+    for (std::int64_t j = 0; j < n; ++j)
+        for (std::int64_t i = 0; i < m; ++i) {
+            double sum = 0;
+            for (std::int64_t l = 0; l < k; ++l)
+                sum += double{ta ? a[l + i * lda] : a[i + l * lda]} * double{tb ? b[j + l * ldb] : b[l + j * ldb]};
+            T& to = c[i + j * ldc];
+            to = static_cast<T>(double{alpha} * sum + (beta == 0 ? 0 : double{beta} * to));
+        }
+}
+
+template <class T>
+void spmm(const Csr& a, const Dense& b, const Dense& c, T alpha, T beta) {
+    const auto *values = static_cast<const T*>(a.values), *x = static_cast<const T*>(b.data);
+    auto* y = static_cast<T*>(c.data);
+    for (std::int64_t r = 0; r < a.rows; ++r)
+        for (std::int64_t j = 0; j < c.cols; ++j) {
+            double sum = 0;
+            for (std::int32_t p = a.indptr[r]; p < a.indptr[r + 1]; ++p)
+                sum += double{values[p]} * double{x[a.indices[p] * b.ld + j]};
+            T& to = y[r * c.ld + j];
+            to = static_cast<T>(double{alpha} * sum + (beta == 0 ? 0 : double{beta} * to));
+        }
+}
+
+bool fit(const Csr& a, const Dense& b, const Dense& c) {
+    return a.cols == b.rows && a.rows == c.rows && b.cols == c.cols && a.type == b.type && b.type == c.type;
+}
+
+}  // namespace
+}  // namespace emulated
+
+const char* cublasGetStatusString(cublasStatus_t s) {
+    return s == CUBLAS_STATUS_INVALID_VALUE ? "invalid value" : "emulated status";
+}
+cublasStatus_t cublasCreate(cublasHandle_t* h) {
+    *h = new emulated::Blas;
+    return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasDestroy(cublasHandle_t h) {
+    delete h;
+    return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasSetStream(cublasHandle_t h, cudaStream_t s) {
+    h->stream = s;
+    return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasSetWorkspace(cublasHandle_t, void*, std::size_t) { return CUBLAS_STATUS_SUCCESS; }
+cublasStatus_t cublasSetPointerMode(cublasHandle_t, cublasPointerMode_t) { return CUBLAS_STATUS_SUCCESS; }
+cublasStatus_t cublasGemmEx(cublasHandle_t h, cublasOperation_t ta, cublasOperation_t tb, int m, int n, int k,
+                            const void* alpha, const void* a, cudaDataType at, int lda, const void* b,
+                            cudaDataType bt, int ldb, const void* beta, void* c, cudaDataType ct, int ldc,
+                            cublasComputeType_t compute, cublasGemmAlgo_t) {
+    const bool a_t = ta == CUBLAS_OP_T, b_t = tb == CUBLAS_OP_T;
+    if (m < 1 || n < 1 || k < 1 || lda < (a_t ? k : m) || ldb < (b_t ? n : k) || ldc < m || at != bt || bt != ct ||
+        (ct == CUDA_R_64F) != (compute == CUBLAS_COMPUTE_64F))
+        return CUBLAS_STATUS_INVALID_VALUE;
+    const auto run = [&]<class T>(T) {
+        const T al = *static_cast<const T*>(alpha), be = *static_cast<const T*>(beta);
+        emulated::later(h->stream, [=] {
+            emulated::gemm(a_t, b_t, m, n, k, al, static_cast<const T*>(a), lda, static_cast<const T*>(b), ldb, be,
+                           static_cast<T*>(c), ldc);
+        });
+    };
+    if (ct == CUDA_R_32F)
+        run(float{});
+    else
+        run(double{});
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+const char* cusparseGetErrorString(cusparseStatus_t) { return "emulated status"; }
+cusparseStatus_t cusparseCreate(cusparseHandle_t* h) {
+    *h = new emulated::Sparse;
+    return CUSPARSE_STATUS_SUCCESS;
+}
+cusparseStatus_t cusparseDestroy(cusparseHandle_t h) {
+    delete h;
+    return CUSPARSE_STATUS_SUCCESS;
+}
+cusparseStatus_t cusparseSetStream(cusparseHandle_t h, cudaStream_t s) {
+    h->stream = s;
+    return CUSPARSE_STATUS_SUCCESS;
+}
+cusparseStatus_t cusparseSetPointerMode(cusparseHandle_t, cusparsePointerMode_t) {
+    return CUSPARSE_STATUS_SUCCESS;
+}
+cusparseStatus_t cusparseCreateCsr(cusparseSpMatDescr_t* d, std::int64_t rows, std::int64_t cols,
+                                   std::int64_t nonzeros, void* indptr, void* indices, void* values,
+                                   cusparseIndexType_t, cusparseIndexType_t, cusparseIndexBase_t,
+                                   cudaDataType type) {
+    *d = new emulated::Csr{
+        rows,   cols, nonzeros, static_cast<std::int32_t*>(indptr), static_cast<std::int32_t*>(indices),
+        values, type};
+    return CUSPARSE_STATUS_SUCCESS;
+}
+cusparseStatus_t cusparseDestroySpMat(cusparseSpMatDescr_t d) {
+    delete d;
+    return CUSPARSE_STATUS_SUCCESS;
+}
+cusparseStatus_t cusparseCreateDnMat(cusparseDnMatDescr_t* d, std::int64_t rows, std::int64_t cols,
+                                     std::int64_t ld, void* data, cudaDataType type, cusparseOrder_t order) {
+    if (rows < 0 || cols < 0 || ld < cols || order != CUSPARSE_ORDER_ROW) return CUSPARSE_STATUS_INVALID_VALUE;
+    *d = new emulated::Dense{rows, cols, ld, data, type};
+    return CUSPARSE_STATUS_SUCCESS;
+}
+cusparseStatus_t cusparseDestroyDnMat(cusparseDnMatDescr_t d) {
+    delete d;
+    return CUSPARSE_STATUS_SUCCESS;
+}
+cusparseStatus_t cusparseSpMM_bufferSize(cusparseHandle_t, cusparseOperation_t, cusparseOperation_t, const void*,
+                                         cusparseSpMatDescr_t a, cusparseDnMatDescr_t b, const void*,
+                                         cusparseDnMatDescr_t c, cudaDataType, cusparseSpMMAlg_t,
+                                         std::size_t* bytes) {
+    *bytes = 1000;
+    return emulated::fit(*a, *b, *c) ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_INVALID_VALUE;
+}
+cusparseStatus_t cusparseSpMM_preprocess(cusparseHandle_t h, cusparseOperation_t, cusparseOperation_t, const void*,
+                                         cusparseSpMatDescr_t, cusparseDnMatDescr_t, const void*,
+                                         cusparseDnMatDescr_t, cudaDataType, cusparseSpMMAlg_t, void* buffer) {
+    if (!buffer) return CUSPARSE_STATUS_INVALID_VALUE;
+    emulated::later(h->stream,
+                    [=] { std::memcpy(buffer, emulated::prepared_mark, sizeof emulated::prepared_mark); });
+    return CUSPARSE_STATUS_SUCCESS;
+}
+cusparseStatus_t cusparseSpMM(cusparseHandle_t h, cusparseOperation_t, cusparseOperation_t, const void* alpha,
+                              cusparseSpMatDescr_t a, cusparseDnMatDescr_t b, const void* beta,
+                              cusparseDnMatDescr_t c, cudaDataType type, cusparseSpMMAlg_t algorithm,
+                              void* buffer) {
+    if (!buffer || !emulated::fit(*a, *b, *c)) return CUSPARSE_STATUS_INVALID_VALUE;
+    const auto run = [&]<class T>(T) {
+        const T al = *static_cast<const T*>(alpha), be = *static_cast<const T*>(beta);
+        emulated::later(h->stream, [=, a = *a, b = *b, c = *c] {
+            // Without its analysis the third algorithm has nothing to go by.
+            const bool ready = algorithm != CUSPARSE_SPMM_CSR_ALG3 ||
+                               std::memcmp(buffer, emulated::prepared_mark, sizeof emulated::prepared_mark) == 0;
+            if (ready) emulated::spmm<T>(a, b, c, al, be);
+        });
+    };
+    if (type == CUDA_R_32F)
+        run(float{});
+    else
+        run(double{});
+    return CUSPARSE_STATUS_SUCCESS;
+}

@@ -1,0 +1,159 @@
+// A block's threads as coroutines: each runs until it meets a barrier, and goes on when all it waits for are
+// there.
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include <ucontext.h>
+
+#include "emulated.hpp"
+
+dim3 threadIdx, blockIdx, blockDim, gridDim;
+
+namespace emulated {
+namespace {
+
+constexpr std::size_t stack_bytes = 64 << 10;
+constexpr int warp = 32;
+enum class At { running, warp_barrier, block_barrier, finished };
+
+/// Broken device code has no way to go on: says what is wrong and ends the process.
+[[noreturn]] void broken(const char* what) {
+    std::fprintf(stderr, "emulated device: %s (block %u, %u; thread %u, %u)\n", what, blockIdx.x, blockIdx.y,
+                 threadIdx.x, threadIdx.y);
+    std::abort();
+}
+
+struct Thread {
+    ucontext_t context;
+    std::unique_ptr<char[]> stack{new char[stack_bytes]};
+    At at = At::finished;
+    std::array<char, 16> slot{};  ///< what a shuffle shows to the others
+};
+
+/// The block at work; one at a time in a process.
+struct Block {
+    std::vector<std::unique_ptr<Thread>> threads;
+    ucontext_t scheduler;
+    const std::function<void()>* body = nullptr;
+    int size = 0, current = -1;
+    bool met_barrier = false;
+} block;
+
+void thread_main() {
+    (*block.body)();
+    block.threads[static_cast<std::size_t>(block.current)]->at = At::finished;
+}
+
+void place(int t) {
+    const auto i = static_cast<unsigned>(t);
+    threadIdx = dim3(i % blockDim.x, i / blockDim.x);
+}
+
+void resume(int t) {
+    place(t);
+    block.current = t;
+    Thread& thread = *block.threads[static_cast<std::size_t>(t)];
+    thread.at = At::running;
+    swapcontext(&block.scheduler, &thread.context);
+    block.current = -1;
+}
+
+void stop(At at) {
+    block.met_barrier = true;
+    if (block.current < 0) broken("a kernel that met no barrier in its first launch meets one now");
+    Thread& me = *block.threads[static_cast<std::size_t>(block.current)];
+    me.at = at;
+    swapcontext(&me.context, &block.scheduler);
+}
+
+/// Threads [first, end) all stand at `at`; those that ended while others wait are an error.
+bool all_at(int first, int end, At at) {
+    bool all = true, ended = false;
+    for (int t = first; t < end; ++t) {
+        const At where = block.threads[static_cast<std::size_t>(t)]->at;
+        all = all && where == at;
+        ended = ended || where == At::finished;
+    }
+    if (!all && ended)
+        for (int t = first; t < end; ++t)
+            if (block.threads[static_cast<std::size_t>(t)]->at == at)
+                broken("some threads ended, others wait for them");
+    return all;
+}
+
+void run_as_coroutines() {
+    while (static_cast<int>(block.threads.size()) < block.size)
+        block.threads.push_back(std::make_unique<Thread>());
+    for (int t = 0; t < block.size; ++t) {
+        Thread& thread = *block.threads[static_cast<std::size_t>(t)];
+        getcontext(&thread.context);
+        thread.context.uc_stack.ss_sp = thread.stack.get();
+        thread.context.uc_stack.ss_size = stack_bytes;
+        thread.context.uc_link = &block.scheduler;
+        makecontext(&thread.context, thread_main, 0);
+        thread.at = At::running;
+    }
+    for (int t = 0; t < block.size; ++t) resume(t);
+    for (bool moved = true; moved;) {
+        moved = false;
+        for (int first = 0; first < block.size; first += warp) {
+            const int end = std::min(block.size, first + warp);
+            if (!all_at(first, end, At::warp_barrier)) continue;
+            moved = true;
+            for (int t = first; t < end; ++t) resume(t);
+        }
+        if (!moved && block.threads[0]->at != At::finished && all_at(0, block.size, At::block_barrier)) {
+            moved = true;
+            for (int t = 0; t < block.size; ++t) resume(t);
+        }
+    }
+    for (int t = 0; t < block.size; ++t)
+        if (block.threads[static_cast<std::size_t>(t)]->at != At::finished)
+            broken("threads wait at different barriers");
+}
+
+}  // namespace
+
+void run_launch(dim3 grid, dim3 shape, const void* kernel, const std::function<void()>& body) {
+    static std::set<const void*> without_barriers;
+    gridDim = grid;
+    blockDim = shape;
+    block.body = &body;
+    block.size = static_cast<int>(shape.x * shape.y);
+    const bool plain = without_barriers.contains(kernel);
+    block.met_barrier = false;
+    for (unsigned y = 0; y < grid.y; ++y)
+        for (unsigned x = 0; x < grid.x; ++x) {
+            blockIdx = dim3(x, y);
+            if (!plain) {
+                run_as_coroutines();
+                continue;
+            }
+            for (int t = 0; t < block.size; ++t) {
+                place(t);
+                body();
+            }
+        }
+    if (!block.met_barrier) without_barriers.insert(kernel);
+}
+
+void shuffle_xor(void* value, std::size_t bytes, int mask) {
+    const int me = block.current;
+    if (me < 0) stop(At::warp_barrier);  // says what is wrong
+    std::memcpy(block.threads[static_cast<std::size_t>(me)]->slot.data(), value, bytes);
+    stop(At::warp_barrier);
+    std::memcpy(value,
+                block.threads[static_cast<std::size_t>(me / warp * warp + ((me % warp) ^ mask))]->slot.data(),
+                bytes);
+    stop(At::warp_barrier);
+}
+
+}  // namespace emulated
+
+void __syncthreads() { emulated::stop(emulated::At::block_barrier); }
+void __syncwarp(unsigned) { emulated::stop(emulated::At::warp_barrier); }
