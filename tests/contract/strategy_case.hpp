@@ -110,7 +110,18 @@ inline std::vector<StrategyVariant> variants(const std::string& name,
 struct KernelVariant {
     std::string name;
     DType dtype;
+    std::optional<Params> params = {};  ///< nothing: the defaults
 };
+
+/// What a kernel is made from on this rank, which has its place among the ranks of its host.
+inline KernelSetting kernel_setting_of(const KernelVariant& k) {
+    const ProcessGroup host = ProcessGroup::world().split_by_host();
+    return {.dtype = k.dtype,
+            .threads = 1,
+            .local_rank = host.rank(),
+            .local_ranks = host.size(),
+            .params = k.params ? *k.params : Params(catalog().find(PluginKind::kernel, k.name).params)};
+}
 
 /// References by what they depend on; rank 0 alone fills it.
 inline const ReferenceResult& reference(const std::string& key, const DatasetView& data, const ModelVariant& v,
@@ -144,9 +155,7 @@ inline Outcome run(const StrategyVariant& s, const std::string& partitioner_name
 
     const Partition partition = partitioner->partition(data.graph, need, partitioner_params, 3);
     const IndexMap index(partition);
-    const KernelSetting kernel_setting{
-        .dtype = k.dtype, .threads = 1, .params = Params(catalog().find(PluginKind::kernel, k.name).params)};
-    const auto kernel = catalog().kernel(k.name)->create(kernel_setting);
+    const auto kernel = catalog().kernel(k.name)->create(kernel_setting_of(k));
     const Problem problem{data, index, partition, model, train, s.params, nullptr, world.size()};
     CheckedTraining training(*strategy, problem, *kernel, separate_wait);
     const bool trained = trains_features(s.params);
