@@ -14,6 +14,7 @@
 
 #include <gnnbench/error.hpp>
 
+#include "launch/interrupt.hpp"
 #include "launch/machine.hpp"
 #include "launch/trial.hpp"
 
@@ -185,6 +186,7 @@ int main(int argc, char** argv) {
     CLI11_PARSE(app, argc, argv);
     std::string command = "bench_communication";
     for (int i = 1; i < argc; ++i) command += fmt::format(" {}", argv[i]);
+    const gnnbench::InterruptGuard guard;  // interrupted, it ends its ranks and removes its files
     try {
         int missed = 0, wrong = 0;
         const std::string text = report(gnnbench::find_mpiexec(), a, command, missed, wrong);

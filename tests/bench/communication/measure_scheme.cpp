@@ -84,7 +84,7 @@ public:
     }
 
     void run(int rounds) {
-        Replay replay(*calls_);
+        Replay replay(*calls_, kernel_);
         for (int round = -1; round < rounds; ++round) {
             epoch();
             const CallTimes ours = of_spans(kernel_.trace());

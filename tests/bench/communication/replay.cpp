@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 
 #include <gnnbench/error.hpp>
 
@@ -47,7 +48,7 @@ std::vector<int> narrowed(const std::vector<std::int64_t>& counts) {
 
 }  // namespace
 
-Replay::Replay(const std::vector<Call>& calls) : calls_(calls) {
+Replay::Replay(const std::vector<Call>& calls, Kernel& kernel) : calls_(calls) {
     std::vector<Range> all;
     for (const Call& c : calls)
         for (const Range& r : touched(c)) all.push_back(r);
@@ -59,13 +60,16 @@ Replay::Replay(const std::vector<Call>& calls) : calls_(calls) {
         else
             regions_.emplace(begin, Region{bytes, {}});
     }
-    for (auto& [begin, region] : regions_) region.memory.resize(region.bytes);
+    for (auto& [begin, region] : regions_) {
+        region.memory = kernel.allocate(region.bytes);
+        std::memset(region.memory.data(), 0, region.bytes);
+    }
 }
 
 void* Replay::shadow(const void* original) {
     const auto address = reinterpret_cast<std::uintptr_t>(original);
     auto& [begin, region] = *std::prev(regions_.upper_bound(address));
-    return region.memory.data() + (address - begin);
+    return static_cast<std::byte*>(region.memory.data()) + (address - begin);
 }
 
 std::vector<double> Replay::run(Manner manner) {

@@ -2,6 +2,8 @@
 #include <map>
 #include <vector>
 
+#include <gnnbench/kernel.hpp>
+
 #include "recorder.hpp"
 
 namespace gnnbench::bench {
@@ -13,7 +15,8 @@ enum class Manner { non_blocking, blocking };
 /// call left in the caches is there for the next here as well.
 class Replay {
 public:
-    explicit Replay(const std::vector<Call>& calls);
+    /// The memory is `kernel`'s, with pages of the same size: what MPI reads of another process it pays by the page.
+    Replay(const std::vector<Call>& calls, Kernel& kernel);
 
     /// Seconds of each call, after a barrier among its ranks that is not timed. Collective.
     std::vector<double> run(Manner manner);
@@ -22,7 +25,7 @@ private:
     /// A run of addresses that calls used, with our memory for it.
     struct Region {
         std::size_t bytes;
-        std::vector<std::byte> memory;
+        Buffer memory;
     };
     void* shadow(const void* original);
     void make(const Call& call, Manner manner);
