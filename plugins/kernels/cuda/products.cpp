@@ -13,7 +13,7 @@ namespace {
 
 /// Wider products are tried at this width: they run as several tiles of it.
 constexpr std::int64_t widest_trial = 256;
-/// Another way must be this much faster than rows by themselves, or noise would decide.
+/// Another way must take less than this much of the first one's time.
 constexpr float worth_changing = 0.95f;
 
 template <class T>
@@ -49,22 +49,12 @@ private:
 }  // namespace
 
 std::unique_ptr<PreparedMatrix> CudaKernel::do_prepare(const Csr& a) {
-    const bool tries = options_.product == ProductChoice::measured && !options_.widths.empty();
-    auto m = upload_matrix(a, *this, options_.product == ProductChoice::balanced,
-                           tries || options_.product == ProductChoice::library);
-    switch (options_.product) {
-        case ProductChoice::measured:
-            if (tries && m->nonzeros > 0) run_trials(*m);
-            break;
-        case ProductChoice::rows:
-            m->usual = Product::rows;
-            break;
-        case ProductChoice::balanced:
-            break;
-        case ProductChoice::library:
-            m->usual = m->serves_library() ? Product::library_2 : m->usual;
-            break;
-    }
+    const bool library = options_.product == ProductChoice::library;
+    const bool tries = (options_.product == ProductChoice::measured || library) && !options_.widths.empty();
+    auto m = upload_matrix(a, *this, options_.product == ProductChoice::balanced, tries || library);
+    if (options_.product == ProductChoice::rows) m->usual = Product::rows;
+    if (library && m->serves_library()) m->usual = Product::library_2;
+    if (tries && m->nonzeros > 0) run_trials(*m);
     m->format = "csr";
     for (const auto& [width, product] : m->tried) m->format += fmt::format(", {}: {}", width, name_of(product));
     if (m->tried.empty()) m->format += fmt::format(", {}", name_of(m->usual));
@@ -153,6 +143,10 @@ void CudaKernel::run_trials(CudaMatrix& a) {
     std::set<std::int64_t> widths;
     for (const std::int64_t w : options_.widths) widths.insert(std::clamp<std::int64_t>(w, 1, widest_trial));
     const auto element = static_cast<std::int64_t>(size_of(dtype()));
+    const std::vector<Product> candidates =
+        options_.product == ProductChoice::library
+            ? std::vector{Product::library_2, Product::library_3}
+            : std::vector{Product::rows, Product::balanced, Product::library_2, Product::library_3};
     for (const std::int64_t width : widths) {
         // B and C of zeros: what is stored in them does not change how long a product takes.
         const std::int64_t b_bytes = a.cols * width * element, c_bytes = a.rows * width * element;
@@ -163,22 +157,21 @@ void CudaKernel::run_trials(CudaMatrix& a) {
         check(cudaMemsetAsync(b_memory.get(), 0, static_cast<std::size_t>(b_bytes), compute()), "cudaMemsetAsync");
         const ConstMatrixView b{b_memory.get(), a.cols, width, width, dtype()};
         const MatrixView c{c_memory.get(), a.rows, width, width, dtype()};
-        const std::optional<float> by_rows = trial_ms(a, Product::rows, b, c);
-        if (!by_rows) continue;
-        Product best = Product::rows;
-        float least = *by_rows * worth_changing;
-        for (const Product p : {Product::balanced, Product::library_2, Product::library_3}) {
-            if (p == Product::balanced ? !a.has_items() : !a.serves_library()) continue;
+        std::optional<Product> best;
+        float least = 0;
+        for (const Product p : candidates) {
+            if (p == Product::balanced ? !a.has_items() : p != Product::rows && !a.serves_library()) continue;
             const std::optional<float> ms = trial_ms(a, p, b, c);
-            if (ms && *ms < least) {
-                least = *ms;
-                best = p;
-            }
+            if (!ms || (best && *ms >= least)) continue;
+            best = p;
+            // The first must be beaten clearly, or noise would decide.
+            least = p == candidates.front() ? *ms * worth_changing : *ms;
         }
-        a.tried[width] = best;
+        if (!best) continue;
+        a.tried[width] = *best;
         // What cuSPARSE prepared and lost with goes back.
         std::erase_if(a.planned,
-                      [&](const auto& plan) { return plan.first.first == width && plan.first.second != best; });
+                      [&](const auto& plan) { return plan.first.first == width && plan.first.second != *best; });
     }
     const bool items = std::ranges::any_of(a.tried, [](const auto& t) { return t.second == Product::balanced; });
     const bool library =
