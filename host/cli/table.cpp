@@ -3,10 +3,12 @@
 
 #include <gnnbench/error.hpp>
 
+#include "cli/definitions.hpp"
 #include "cli/formats.hpp"
 #include "cli/options.hpp"
 #include "cli/prepare.hpp"
 #include "record/query.hpp"
+#include "report/paper_table.hpp"
 #include "report/table.hpp"
 
 namespace gnnbench {
@@ -30,17 +32,43 @@ std::string experiment_name(const std::string& given, const GlobalOptions& optio
     return load({.file = given, .overrides = {}}, Catalog::at(options.data_dir), InstalledPlugins()).name;
 }
 
+namespace {
+
+struct TableChoice {
+    std::string what, profile;
+    bool list = false;
+    std::shared_ptr<OutputFormat> format;
+};
+
+int print_table(const TableChoice& choice, const GlobalOptions& options) {
+    if (choice.list) {
+        for (const std::string& name : definition_names()) std::cout << name << '\n';
+        return exit_ok;
+    }
+    if (const auto file = find_definition(choice.what)) {
+        const auto table = load_table(*file, choice.profile, options);
+        std::cout << render(paper_table(table->resolved), *choice.format);
+        return exit_ok;
+    }
+    if (!choice.profile.empty())
+        throw SpecError("--profile is for tables of papers, such as plexus/table-5-1; '" + choice.what + "' is none");
+    std::cout << render_comparison(read_comparison(options.database, experiment_name(choice.what, options)),
+                                   *choice.format);
+    return exit_ok;
+}
+
+}  // namespace
+
 void add_table(CLI::App& app, const GlobalOptions& options, Action& action) {
-    CLI::App* command = app.add_subcommand("table", "Print an experiment's comparison");
-    auto experiment = std::make_shared<std::string>();
-    command->add_option("experiment", *experiment, "Its name or its file (default: the one measured last)");
-    const auto format = add_format_options(*command);
-    command->callback([&options, &action, experiment, format] {
-        action = [&options, experiment, format] {
-            const ComparisonData data = read_comparison(options.database, experiment_name(*experiment, options));
-            std::cout << render_comparison(data, *format);
-            return exit_ok;
-        };
+    CLI::App* command = app.add_subcommand("table", "Print an experiment's comparison, or a paper's table");
+    auto choice = std::make_shared<TableChoice>();
+    command->add_option("what", choice->what,
+                        "An experiment's name or file (default: the one measured last), or a table's: plexus/table-5-1");
+    command->add_option("--profile", choice->profile, "Of a paper's table: small, paper (default: measured last)");
+    command->add_flag("--list", choice->list, "List the papers' tables and figures");
+    choice->format = add_format_options(*command);
+    command->callback([&options, &action, choice] {
+        action = [&options, choice] { return print_table(*choice, options); };
     });
 }
 

@@ -18,6 +18,7 @@ namespace {
 
 /// What a table needs of a trial.
 struct TrialRow {
+    std::int64_t id = 0;
     std::string status, reason, synthetic, approximation;
     std::optional<double> epoch_s, sent_bytes, exposed_comm_s, final_loss, test_accuracy, peak_memory;
     bool oversubscribed = false, aggregated_input = false, volume_differs = false;
@@ -30,7 +31,7 @@ std::map<std::int64_t, TrialsByNumber> read_trials(const sqlite::Connection& c, 
     auto q = c.prepare(
         "SELECT t.cell_id, t.number, t.status, t.reason, t.synthetic, t.approximation, t.epoch_s, "
         "t.sent_bytes_per_epoch, t.exposed_comm_s, t.final_loss, t.test_accuracy, t.peak_memory_bytes, "
-        "t.oversubscribed, t.aggregated_input, t.volume_as_stated FROM experiment_cell x "
+        "t.oversubscribed, t.aggregated_input, t.volume_as_stated, t.id FROM experiment_cell x "
         "JOIN trial t ON t.cell_id = x.cell_id AND t.purpose = 'measure' "
         "AND t.machine_id = (SELECT id FROM machine WHERE fingerprint = ?2) "
         "WHERE x.experiment_id = ?1 ORDER BY t.started, t.id",
@@ -38,7 +39,8 @@ std::map<std::int64_t, TrialsByNumber> read_trials(const sqlite::Connection& c, 
     q.bind(experiment, machine);
     std::map<std::int64_t, TrialsByNumber> all;
     while (q.step()) {
-        TrialRow row{q.text(2),
+        TrialRow row{q.integer(15),
+                     q.text(2),
                      q.text(3),
                      q.text(4),
                      q.text(5),
@@ -88,6 +90,7 @@ void summarise(ComparisonCell& cell, const TrialsByNumber& trials) {
                                         with_reason(others.back()->status, others.back()->reason));
     std::vector<double> times_s;
     for (const TrialRow* t : ok) {
+        cell.ok_trials.push_back(t->id);
         times_s.push_back(*t->epoch_s);
         cell.oversubscribed |= t->oversubscribed;
         cell.aggregated_input |= t->aggregated_input;
@@ -135,6 +138,24 @@ void describe_machine(ComparisonData& data, const sqlite::Connection& c, std::in
     if (others.step()) data.other_machines = others.integer(0);
 }
 
+/// Fields that tables choose cells by, of the row that read_comparison is at.
+std::map<std::string, std::string> fields_of(const sqlite::Statement& q) {
+    return {{"dataset", q.text(1)},
+            {"partitioner", q.text(2)},
+            {"scheme", q.text(3)},
+            {"scheme_name", q.text(4)},
+            {"gpus", fmt::format("{}", q.integer(5))},
+            {"kernel", q.text(8)},
+            {"threads_per_rank", fmt::format("{}", q.integer(9))},
+            {"epochs", fmt::format("{}", q.integer(10))},
+            {"partitioner_name", q.text(12)},
+            {"precision", q.text(13)},
+            {"hidden", q.text(14)},
+            {"layers", fmt::format("{}", q.integer(15))},
+            {"optimizer", q.text(16)},
+            {"seed", fmt::format("{}", q.integer(17))}};
+}
+
 }  // namespace
 
 ComparisonData read_comparison(const std::filesystem::path& database, const std::string& experiment,
@@ -149,7 +170,8 @@ ComparisonData read_comparison(const std::filesystem::path& database, const std:
 
     auto q = c.prepare(
         "SELECT c.id, c.dataset, c.partitioner_label, c.scheme_label, c.scheme, c.gpus, c.identity, "
-        "c.verification_key, c.kernel, c.threads_per_rank, c.epochs, c.warmup FROM experiment_cell x "
+        "c.verification_key, c.kernel, c.threads_per_rank, c.epochs, c.warmup, c.partitioner, c.precision, c.hidden, "
+        "c.layers, c.optimizer, c.seed FROM experiment_cell x "
         "JOIN cell c ON c.id = x.cell_id WHERE x.experiment_id = ? ORDER BY x.position",
         "read an experiment's cells");
     q.bind(id);
@@ -166,6 +188,7 @@ ComparisonData read_comparison(const std::filesystem::path& database, const std:
         cell.scheme = q.text(3);
         cell.scheme_name = q.text(4);
         cell.gpus = static_cast<int>(q.integer(5));
+        cell.fields = fields_of(q);
         places.push_back(fmt::format("{}\n{}\n{}\n{}", cell.dataset, cell.partitioner, cell.scheme, cell.gpus));
         identities.push_back(nlohmann::json::parse(q.text(6), nullptr, false));
         cell.verification.status = "unverified";

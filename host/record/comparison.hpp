@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,9 @@ struct ComparisonCell {
     bool oversubscribed = false, aggregated_input = false;
     bool volume_differs = false;  ///< counted bytes are not the stated ones, in some trial
     std::string synthetic, approximation;
+
+    std::map<std::string, std::string> fields;  ///< of the cell, for choosing it: "hidden" → "64,64"
+    std::vector<std::int64_t> ok_trials;        ///< row ids of the trials that its numbers are of
 };
 
 /// What the comparison table of an experiment is made from.

@@ -23,7 +23,10 @@ OutputFormat output_format(std::string_view name) {
     if (name == "markdown" || name == "md") return OutputFormat::markdown;
     if (name == "csv") return OutputFormat::csv;
     if (name == "json") return OutputFormat::json;
-    throw SpecError(fmt::format("the format '{}' is unknown; there are text, markdown, csv and json.", name));
+    if (name == "latex" || name == "tex") return OutputFormat::latex;
+    if (name == "html") return OutputFormat::html;
+    throw SpecError(
+        fmt::format("the format '{}' is unknown; there are text, markdown, latex, html, csv and json.", name));
 }
 
 std::size_t display_width(std::string_view text) {

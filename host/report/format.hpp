@@ -5,7 +5,7 @@
 
 namespace gnnbench {
 
-enum class OutputFormat { text, markdown, csv, json };
+enum class OutputFormat { text, markdown, csv, json, latex, html };
 /// Throws SpecError naming what is allowed.
 OutputFormat output_format(std::string_view name);
 

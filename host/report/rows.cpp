@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "report/table_render.hpp"
+
 namespace gnnbench {
 namespace {
 
@@ -96,6 +98,21 @@ std::string as_json(const QueryResult& result) {
     return rows.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
+/// For the formats that only tables have.
+Table as_table(const QueryResult& result) {
+    Table table;
+    table.name = "query";
+    table.nothing = "no rows";
+    const auto aligned = alignment(result);
+    for (std::size_t c = 0; c < result.columns.size(); ++c)
+        table.keys.push_back({result.columns[c], aligned[c] == Align::left});
+    for (const auto& row : result.rows) {
+        Table::Row& line = table.rows.emplace_back();
+        for (const SqlValue& v : row) line.keys.push_back(to_text(v));
+    }
+    return table;
+}
+
 }  // namespace
 
 std::string render_rows(const QueryResult& result, OutputFormat format) {
@@ -108,6 +125,9 @@ std::string render_rows(const QueryResult& result, OutputFormat format) {
             return as_csv(result);
         case OutputFormat::json:
             return as_json(result);
+        case OutputFormat::latex:
+        case OutputFormat::html:
+            return render(as_table(result), format);
     }
     return "";
 }

@@ -2,15 +2,16 @@
 #include <string>
 
 #include "record/comparison.hpp"
-#include "report/format.hpp"
+#include "report/table_render.hpp"
 
 namespace gnnbench {
 
-/// Columns that the text form fits.
-inline constexpr std::size_t table_width = 100;
+/// The comparison of an experiment's schemes: rows dataset × gpus × partitioner, a group of columns for each
+/// scheme. As data a row for each cell, times in seconds and sizes in bytes.
+Table comparison_table(const ComparisonData& data);
 
-/// The comparison of an experiment's schemes. Text fits 100 columns; CSV and JSON have one row for each cell,
-/// times in seconds and sizes in bytes.
-std::string render_comparison(const ComparisonData& data, OutputFormat format);
+inline std::string render_comparison(const ComparisonData& data, OutputFormat format) {
+    return render(comparison_table(data), format);
+}
 
 }  // namespace gnnbench

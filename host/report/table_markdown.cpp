@@ -1,61 +1,62 @@
-#include <fmt/format.h>
-
-#include "report/format.hpp"
-#include "report/table_forms.hpp"
-#include "report/units.hpp"
+#include "report/table_render.hpp"
 
 namespace gnnbench {
 namespace {
 
-std::string show(const PlacedCell& p, const ComparisonLayout& t) {
-    std::string text;
-    if (p.has_time()) {
-        const Unit time = time_unit(t.largest_s), bytes = byte_unit(t.largest_bytes);
-        const Estimate& e = *p.cell->epoch_s;
-        const double value = e.median / time.size;
-        text = three_digits(value);
-        if (e.method != SpreadMethod::none) text += " ±" + fixed(e.half_width() / time.size, decimals_of(value));
-        text += fmt::format(" {}", time.name);
-        if (p.fastest) text = "**" + text + "**";
-        if (p.speed_up) text += " · " + ratio(*p.speed_up) + "×";
-        if (t.has_volume && p.cell->sent_bytes_per_epoch)
-            text += fmt::format(" · {} {}", in_unit(*p.cell->sent_bytes_per_epoch, bytes), bytes.name);
-        if (p.cell->test_accuracy) text += " · " + fixed(100 * *p.cell->test_accuracy, 1) + "%";
-    } else {
-        text = p.status_word();
+std::string superscript(const Table::Field& f) {
+    const std::string letters = f.letters();
+    return letters.empty() ? "" : "<sup>" + letters + "</sup>";
+}
+
+/// A group is one column: "**16.8 ±0.6 ms** · 2.46× · 5.12 MB <sup>a</sup>".
+std::string show(const Table::Cell& cell, const Table::Group& group) {
+    std::string all, marks;
+    for (std::size_t p = 0; p < cell.fields.size(); ++p) {
+        const Table::Field& f = cell.fields[p];
+        std::string text;
+        if (!f.text.empty() && f.word) text = markdown_escaped(f.text);
+        if (!f.text.empty() && !f.word) {
+            text = group.parts[p].before + markdown_escaped(f.text) + (f.spread.empty() ? "" : " " + f.spread) +
+                   group.parts[p].after;
+            if (f.best) text = "**" + text + "**";
+        }
+        // Marks of the first field stand for the whole cell, those of others beside them.
+        const std::string mark = superscript(f);
+        if (p == 0) marks = mark;
+        else if (!mark.empty()) text += (text.empty() ? "" : " ") + mark;
+        if (!text.empty()) all += (all.empty() ? "" : " · ") + text;
     }
-    const std::string letters = p.letters();
-    if (!letters.empty()) text += (text.empty() ? "<sup>" : " <sup>") + letters + "</sup>";
-    return text;
+    return all + (all.empty() || marks.empty() ? "" : " ") + marks;
 }
 
 }  // namespace
 
-std::string comparison_markdown(const ComparisonData& data, const ComparisonLayout& t) {
+std::string table_markdown(const Table& t) {
     std::string out;
-    for (const std::string& line : heading(data, t)) out += markdown_escaped(line) + "  \n";
-    if (t.rows.empty()) return out + "the experiment has no cells\n";
-    std::string legend = "a cell: time per epoch";
-    if (t.has_speed_up) legend += " · speed-up " + baseline_words(t);
-    if (t.has_volume) legend += " · payload sent per epoch, all ranks";
-    if (t.has_accuracy) legend += " · test accuracy";
-    if (t.most_trials > 0) out += legend + "; bold: fastest in its row\n";
+    for (const std::string& line : t.heading) out += markdown_escaped(line) + "  \n";
+    if (t.rows.empty()) return out + t.nothing + "\n";
+    if (!t.cell_legend.empty()) out += t.cell_legend + "\n";
     out += "\n";
 
-    std::vector<std::string> heads{"dataset", "gpus", "partitioner"}, rules{"---", "---:", "---"};
-    for (const auto& key : data.other_keys) heads.push_back(markdown_escaped(key)), rules.emplace_back("---");
-    for (const auto& scheme : t.schemes) heads.push_back(markdown_escaped(scheme)), rules.emplace_back("---");
+    const bool sections = !t.rows.front().section.empty() || t.many_sections();
+    std::vector<std::string> heads, rules;
+    const auto column = [&](const std::string& head, const char* align) {
+        heads.push_back(markdown_escaped(head));
+        rules.emplace_back(align);
+    };
+    if (sections) column(t.section_name, "---");
+    for (const Table::Key& key : t.keys) column(key.head, key.left ? "---" : "---:");
+    for (const Table::Group& group : t.groups) column(group.title, "---");
     out += markdown_line(heads) + markdown_line(rules);
-    for (const ComparisonRow& row : t.rows) {
-        std::vector<std::string> line{markdown_escaped(row.dataset), fmt::format("{}", row.gpus),
-                                      markdown_escaped(row.partitioner)};
-        for (const auto& value : row.others) line.push_back(markdown_escaped(value));
-        for (const PlacedCell& p : row.cells) line.push_back(show(p, t));
+    for (const Table::Row& row : t.rows) {
+        std::vector<std::string> line;
+        if (sections) line.push_back(markdown_escaped(row.section));
+        for (const std::string& key : row.keys) line.push_back(markdown_escaped(key));
+        for (std::size_t g = 0; g < t.groups.size(); ++g) line.push_back(show(row.cells[g], t.groups[g]));
         out += markdown_line(line);
     }
-    if (!t.notes.notes().empty()) out += "\n";
-    for (const auto& note : t.notes.notes())
-        out += "<sup>" + note.mark + "</sup> " + markdown_escaped(note.text) + "  \n";
+    if (!t.notes.empty()) out += "\n";
+    for (const auto& note : t.notes) out += "<sup>" + note.mark + "</sup> " + markdown_escaped(note.text) + "  \n";
     return out;
 }
 

@@ -2,26 +2,18 @@
 
 #include <fmt/format.h>
 
-#include "report/format.hpp"
-#include "report/table.hpp"
-#include "report/table_forms.hpp"
-#include "report/units.hpp"
+#include "report/table_render.hpp"
 
 namespace gnnbench {
 namespace {
 
 using Lines = std::vector<std::string>;
 
-/// Between the columns of two schemes.
+/// Between the columns of two groups.
 constexpr std::string_view rule = " | ";
 
-struct Style {
-    Unit time, bytes;
-    bool speed_up;
-};
-
-/// The columns under one scheme: a title, their heads, and one line for each row, all of one width.
-struct Group {
+/// The columns under one title: a title, their heads, and one line for each row, all of one width.
+struct Block {
     std::string title, heads;
     Lines cells;
     std::size_t width = 0;
@@ -29,121 +21,94 @@ struct Group {
     /// Brings all lines to one width.
     void finish(std::size_t room) {
         title = shortened(title, room);
+        heads = shortened(heads, room);
         width = std::max(display_width(title), display_width(heads));
-        for (const auto& cell : cells) width = std::max(width, display_width(cell));
+        for (auto& cell : cells) width = std::max(width, display_width(cell = shortened(cell, room)));
         title = pad_right(title, width);
         heads = pad_right(heads, width);
         for (auto& cell : cells) cell = pad_right(cell, width);
     }
 };
 
-/// One column of a group; right-aligned numbers under a head.
-struct Column {
-    std::string head;
-    Lines fields;
-    bool left = false;
-
-    std::size_t width() const {
-        std::size_t w = display_width(head);
-        for (const auto& field : fields) w = std::max(w, display_width(field));
-        return w;
-    }
-    bool empty() const {
-        return std::all_of(fields.begin(), fields.end(), [](const auto& f) { return f.empty(); });
-    }
-    std::string padded(const std::string& text) const {
-        return left ? pad_right(text, width()) : pad_left(text, width());
-    }
+/// Text, spread and marks of one part, each as wide as its widest.
+struct Widths {
+    std::size_t text = 0, spread = 0, marks = 0;
 };
 
-struct GroupColumns {
-    Column time, spread{"", {}, true}, marks{"", {}, true}, speed_up{"×", {}}, volume;
-    bool moves_bytes = false;
-};
+std::string marks_of(const Table::Field& f) { return (f.best ? "*" : "") + f.letters(); }
 
-GroupColumns columns_of(const ComparisonLayout& t, std::size_t scheme, const Style& style) {
-    GroupColumns c;
-    c.time.head = style.time.name;
-    c.volume.head = style.bytes.name;
-    for (const ComparisonRow& row : t.rows) {
-        const PlacedCell& p = row.cells[scheme];
-        std::string time, spread, marks, speed_up, volume;
-        if (p.has_time()) {
-            const Estimate& e = *p.cell->epoch_s;
-            const double value = e.median / style.time.size;
-            const double bytes = p.cell->sent_bytes_per_epoch.value_or(0);
-            time = three_digits(value);
-            if (e.method != SpreadMethod::none)
-                spread = "±" + fixed(e.half_width() / style.time.size, decimals_of(value));
-            marks = (p.fastest ? "*" : "") + p.letters();
-            if (p.speed_up) speed_up = ratio(*p.speed_up);
-            if (p.cell->sent_bytes_per_epoch) volume = in_unit(bytes, style.bytes);
-            c.moves_bytes |= bytes > 0;
+/// A word alone in its cell takes the room of all its columns.
+bool takes_all(const Table::Cell& cell) {
+    if (cell.fields.empty() || !cell.fields[0].word) return false;
+    return std::all_of(cell.fields.begin() + 1, cell.fields.end(), [](const auto& f) { return f.empty(); });
+}
+
+std::vector<Widths> widths_of(const Table& t, std::size_t g) {
+    std::vector<Widths> all;
+    for (const Table::Part& part : t.groups[g].parts) all.push_back({display_width(part.head)});
+    for (const Table::Row& row : t.rows) {
+        const Table::Cell& cell = row.cells[g];
+        if (takes_all(cell)) continue;
+        for (std::size_t p = 0; p < cell.fields.size(); ++p) {
+            const Table::Field& f = cell.fields[p];
+            all[p].text = std::max(all[p].text, display_width(f.text));
+            all[p].spread = std::max(all[p].spread, display_width(f.spread));
+            all[p].marks = std::max(all[p].marks, display_width(marks_of(f)));
         }
-        c.time.fields.push_back(time);
-        c.spread.fields.push_back(spread);
-        c.marks.fields.push_back(marks);
-        c.speed_up.fields.push_back(speed_up);
-        c.volume.fields.push_back(volume);
     }
-    return c;
+    return all;
 }
 
-/// Time, spread and marks with one blank between, the others with two. A status word takes the room of all.
-Group times_of(const ComparisonLayout& t, std::size_t scheme, const Style& style) {
-    const GroupColumns c = columns_of(t, scheme, style);
-    const auto line = [&](const std::string& time, const std::string& spread, const std::string& marks,
-                          const std::string& speed_up, const std::string& volume) {
-        std::string text = c.time.padded(time);
-        if (!c.spread.empty()) text += " " + c.spread.padded(spread);
-        if (!c.marks.empty()) text += " " + c.marks.padded(marks);
-        if (style.speed_up) text += "  " + c.speed_up.padded(speed_up);
-        if (c.moves_bytes) text += "  " + c.volume.padded(volume);
-        return text;
-    };
-    Group g;
-    g.title = t.schemes[scheme];
-    g.heads = line(c.time.head, "", "", c.speed_up.head, c.volume.head);
-    for (std::size_t r = 0; r < t.rows.size(); ++r) {
-        const PlacedCell& p = t.rows[r].cells[scheme];
-        const std::string letters = p.letters();
-        if (p.has_time())
-            g.cells.push_back(line(c.time.fields[r], c.spread.fields[r], c.marks.fields[r], c.speed_up.fields[r],
-                                   c.volume.fields[r]));
-        else
-            g.cells.push_back(p.status_word() + (letters.empty() ? "" : " " + letters));
-    }
-    return g;
+/// Text, spread and marks with one blank between; columns that are empty throughout are not there.
+std::string placed(const Widths& w, const std::string& text, const std::string& spread, const std::string& marks) {
+    std::string all = pad_left(text, w.text);
+    if (w.spread > 0) all += " " + pad_right(spread, w.spread);
+    if (w.marks > 0) all += " " + pad_right(marks, w.marks);
+    return all;
 }
 
-Group accuracies_of(const ComparisonLayout& t, std::size_t scheme) {
-    Group g{t.schemes[scheme], "%", {}};
-    for (const ComparisonRow& row : t.rows) {
-        const PlacedCell& p = row.cells[scheme];
-        g.cells.push_back(p.has_time() && p.cell->test_accuracy ? fixed(100 * *p.cell->test_accuracy, 1) : "");
+Block block_of(const Table& t, std::size_t g) {
+    const std::vector<Widths> widths = widths_of(t, g);
+    const auto& parts = t.groups[g].parts;
+    Block b;
+    b.title = t.groups[g].title;
+    for (std::size_t p = 0; p < parts.size(); ++p)
+        b.heads += (p > 0 ? "  " : "") + placed(widths[p], parts[p].head, "", "");
+    for (const Table::Row& row : t.rows) {
+        const Table::Cell& cell = row.cells[g];
+        std::string line;
+        if (takes_all(cell)) {
+            const std::string marks = marks_of(cell.fields[0]);
+            line = cell.fields[0].text + (marks.empty() ? "" : " " + marks);
+        } else {
+            for (std::size_t p = 0; p < cell.fields.size(); ++p) {
+                const Table::Field& f = cell.fields[p];
+                line += (p > 0 ? "  " : "") + placed(widths[p], f.text, f.spread, marks_of(f));
+            }
+        }
+        b.cells.push_back(std::move(line));
     }
-    return g;
+    return b;
 }
 
-/// The columns that say which row it is, as a group of its own.
-Group row_keys(const ComparisonData& data, const ComparisonLayout& t) {
-    std::vector<Column> columns{{"gpus", {}}, {"partitioner", {}, true}};
-    for (const auto& key : data.other_keys) columns.push_back({key, {}, true});
-    for (const ComparisonRow& row : t.rows) {
-        columns[0].fields.push_back(fmt::format("{}", row.gpus));
-        columns[1].fields.push_back(shortened(row.partitioner, 24));
-        for (std::size_t k = 0; k < row.others.size(); ++k)
-            columns[2 + k].fields.push_back(shortened(row.others[k], 16));
-    }
-    Group g;
-    g.cells.resize(t.rows.size());
-    for (const Column& c : columns) {
-        g.heads += (g.heads.empty() ? "" : "  ") + c.padded(c.head);
+/// The columns that say which row it is, as a block of their own.
+Block row_keys(const Table& t) {
+    Block b;
+    b.cells.resize(t.rows.size());
+    for (std::size_t k = 0; k < t.keys.size(); ++k) {
+        const Table::Key& key = t.keys[k];
+        std::size_t width = display_width(key.head);
+        for (const Table::Row& row : t.rows)
+            width = std::max(width, display_width(shortened(row.keys[k], key.widest)));
+        const auto padded = [&](const std::string& text) {
+            return key.left ? pad_right(text, width) : pad_left(text, width);
+        };
+        b.heads += (k > 0 ? "  " : "") + padded(key.head);
         for (std::size_t r = 0; r < t.rows.size(); ++r)
-            g.cells[r] += (g.cells[r].empty() ? "" : "  ") + c.padded(c.fields[r]);
+            b.cells[r] += (k > 0 ? "  " : "") + padded(shortened(t.rows[r].keys[k], key.widest));
     }
-    g.finish(table_width);
-    return g;
+    b.finish(table_width);
+    return b;
 }
 
 void add_line(std::string& out, std::string line) {
@@ -151,10 +116,18 @@ void add_line(std::string& out, std::string line) {
     out += line + '\n';
 }
 
+std::string section_line(const Table& t, const std::string& section) {
+    return t.section_name.empty() ? section : t.section_name + " " + section;
+}
+
 /// Row keys beside as many groups as fit; the others in blocks below.
-std::string blocks(const ComparisonLayout& t, const Group& keys, std::vector<Group> groups) {
-    for (Group& g : groups) g.finish(table_width - keys.width - rule.size());
-    const bool many_datasets = t.rows.front().dataset != t.rows.back().dataset;
+std::string blocks(const Table& t) {
+    const Block keys = row_keys(t);
+    std::vector<Block> groups;
+    for (std::size_t g = 0; g < t.groups.size(); ++g) {
+        groups.push_back(block_of(t, g));
+        groups.back().finish(table_width - keys.width - rule.size());
+    }
     std::string out;
     for (std::size_t first = 0, last; first < groups.size(); first = last) {
         std::size_t width = keys.width;
@@ -168,51 +141,28 @@ std::string blocks(const ComparisonLayout& t, const Group& keys, std::vector<Gro
             add_line(out, std::move(text));
         };
         out += "\n";
-        line("", [](const Group& g) { return g.title; });
-        line(keys.heads, [](const Group& g) { return g.heads; });
+        line("", [](const Block& b) { return b.title; });
+        line(keys.heads, [](const Block& b) { return b.heads; });
         for (std::size_t r = 0; r < t.rows.size(); ++r) {
-            if (many_datasets && (r == 0 || t.rows[r].dataset != t.rows[r - 1].dataset))
-                add_line(out, "dataset " + t.rows[r].dataset);
-            line(keys.cells[r], [r](const Group& g) { return g.cells[r]; });
+            if (t.begins_section(r)) add_line(out, section_line(t, t.rows[r].section));
+            line(keys.cells[r], [r](const Block& b) { return b.cells[r]; });
         }
     }
     return out;
 }
 
-std::string legend(const ComparisonLayout& t, const Style& style) {
-    std::string text = fmt::format("columns: {} per epoch", style.time.name);
-    for (const ComparisonRow& row : t.rows)
-        if (std::any_of(row.cells.begin(), row.cells.end(), [](const PlacedCell& p) { return p.fastest; })) {
-            text += ", the fastest in each row with *";
-            break;
-        }
-    if (style.speed_up) text += "; × speed-up " + baseline_words(t);
-    if (t.has_volume) text += fmt::format("; {} payload sent per epoch by all ranks", style.bytes.name);
-    return text;
-}
-
 }  // namespace
 
-std::string comparison_text(const ComparisonData& data, const ComparisonLayout& t) {
+std::string table_text(const Table& t) {
     std::string out;
-    for (const std::string& line : heading(data, t)) out += wrapped(line, table_width, 2);
-    if (t.rows.empty()) return out + "the experiment has no cells\n";
-    const Style style{time_unit(t.largest_s), byte_unit(t.largest_bytes), t.has_speed_up};
-    if (t.most_trials > 0) out += wrapped(legend(t, style), table_width, 2);
-    if (t.rows.front().dataset == t.rows.back().dataset) out += "dataset " + t.rows.front().dataset + "\n";
-
-    const Group keys = row_keys(data, t);
-    std::vector<Group> times, accuracies;
-    for (std::size_t s = 0; s < t.schemes.size(); ++s) {
-        times.push_back(times_of(t, s, style));
-        accuracies.push_back(accuracies_of(t, s));
-    }
-    out += blocks(t, keys, std::move(times));
-    if (t.has_accuracy)
-        out += "\ntest accuracy, median of trials\n" + blocks(t, keys, std::move(accuracies)).substr(1);
-    const auto notes = t.notes.notes();
-    if (!notes.empty()) out += "\n";
-    for (const auto& note : notes) out += wrapped(note.mark + "  " + note.text, table_width, 3);
+    for (const std::string& line : t.heading) out += wrapped(line, table_width, 2);
+    if (t.rows.empty()) return out + t.nothing + "\n";
+    if (!t.legend.empty()) out += wrapped(t.legend, table_width, 2);
+    if (!t.many_sections() && !t.rows.front().section.empty())
+        out += section_line(t, t.rows.front().section) + "\n";
+    out += blocks(t);
+    if (!t.notes.empty()) out += "\n";
+    for (const auto& note : t.notes) out += wrapped(note.mark + "  " + note.text, table_width, 3);
     return out;
 }
 

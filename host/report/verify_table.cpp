@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/footnotes.hpp"
-#include "report/table.hpp"
+#include "report/table_render.hpp"
 
 namespace gnnbench {
 namespace {
@@ -109,6 +109,21 @@ std::string as_json(std::span<const VerificationRow> rows) {
     return all.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
+/// For the formats that only tables have.
+Table as_table(std::span<const VerificationRow> rows) {
+    Table table;
+    table.name = "verification";
+    table.heading = {"Verification against the serial float64 reference"};
+    table.nothing = "nothing to verify";
+    for (std::size_t h = 0; h < heads.size(); ++h) table.keys.push_back({heads[h], h < 3 || h > 5});
+    table.keys.push_back({"reason"});
+    for (const VerificationRow& r : rows) {
+        table.rows.push_back({"", line_of(r, true), {}});
+        table.rows.back().keys.push_back(first_line(r.found.reason));
+    }
+    return table;
+}
+
 }  // namespace
 
 std::string render_verifications(std::span<const VerificationRow> rows, OutputFormat format) {
@@ -121,6 +136,9 @@ std::string render_verifications(std::span<const VerificationRow> rows, OutputFo
             return as_csv(rows);
         case OutputFormat::json:
             return as_json(rows);
+        case OutputFormat::latex:
+        case OutputFormat::html:
+            return render(as_table(rows), format);
     }
     return "";
 }

@@ -1,0 +1,31 @@
+#pragma once
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/options.hpp"
+#include "report/resolved_table.hpp"
+
+namespace gnnbench {
+
+/// The definition of a table or figure: a file, or a name such as "plexus/table-5-1", looked for in experiments here
+/// and beside the program. Empty where that is none: an experiment, perhaps.
+std::optional<std::filesystem::path> find_definition(const std::string& given);
+
+/// Names of all definitions that a name finds, sorted.
+std::vector<std::string> definition_names();
+
+/// A definition with what the database has for it.
+struct LoadedTable {
+    TableDefinition definition;
+    MeasuredCells measured;
+    ResolvedTable resolved;  ///< points into both
+};
+/// `profile`: empty is the one measured last, or else the first. Throws SpecError for one that the definition does
+/// not have.
+std::unique_ptr<LoadedTable> load_table(const std::filesystem::path& file, const std::string& profile,
+                                        const GlobalOptions& options);
+
+}  // namespace gnnbench

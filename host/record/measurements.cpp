@@ -1,0 +1,163 @@
+#include "record/measurements.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include <fmt/format.h>
+
+#include <gnnbench/error.hpp>
+
+namespace gnnbench {
+namespace {
+
+// Phases are taken as the mean over ranks, so that they add up to an epoch. ?1 is the trial, ?2 the phase.
+constexpr const char* rank_epochs =
+    "(SELECT count(*) FROM rank_epoch r JOIN epoch e ON e.trial_id = r.trial_id AND e.epoch = r.epoch "
+    "WHERE r.trial_id = ?1 AND NOT e.warmup)";
+
+/// Seconds of the phases for which `condition` holds, divided by `divisor`.
+std::string over_phases(std::string_view condition, std::string_view divisor) {
+    return fmt::format(
+        "SELECT sum(CASE WHEN {} THEN p.seconds ELSE 0 END) / {} FROM rank_phase p JOIN epoch e "
+        "ON e.trial_id = p.trial_id AND e.epoch = p.epoch WHERE p.trial_id = ?1 AND NOT e.warmup",
+        condition, divisor);
+}
+
+constexpr std::array phases{"spmm", "gemm", "activation", "loss", "optimizer", "pack", "comm", "wait", "other"};
+
+/// Payload of a rank, mean over measured epochs, then over ranks (avg) or of the largest (max).
+std::string per_rank(std::string_view over, std::string_view column) {
+    return fmt::format(
+        "SELECT {}(v) FROM (SELECT sum(v.{}) * 1.0 / (SELECT count(*) FROM epoch m WHERE m.trial_id = ?1 AND NOT m.warmup) "
+        "AS v FROM rank_epoch r JOIN epoch e ON e.trial_id = r.trial_id AND e.epoch = r.epoch LEFT JOIN rank_volume v "
+        "ON v.trial_id = r.trial_id AND v.epoch = r.epoch AND v.rank = r.rank AND v.content = 'payload' "
+        "WHERE r.trial_id = ?1 AND NOT e.warmup GROUP BY r.rank)",
+        over, column);
+}
+
+/// A column of the trial's row.
+constexpr std::array columns{
+    "epoch_s", "setup_s", "load_s", "partition_s", "build_s", "exposed_comm_s", "sent_bytes_per_epoch",
+    "messages_per_epoch", "final_loss", "train_accuracy", "validation_accuracy", "test_accuracy", "peak_memory_bytes",
+    "edge_cut", "connectivity_minus_one", "vertex_imbalance", "nonzero_imbalance", "vertices", "edges", "features",
+    "classes"};
+
+struct Question {
+    std::string sql, phase;
+};
+
+Question question(const std::string& metric) {
+    for (const char* column : columns)
+        if (metric == column) return {fmt::format("SELECT {} FROM trial WHERE id = ?1", column), ""};
+    for (const char* phase : phases) {
+        if (metric == std::string(phase) + "_s") return {over_phases("p.phase = ?2", rank_epochs), phase};
+        if (metric == std::string(phase) + "_share") return {over_phases("p.phase = ?2", "sum(p.seconds)"), phase};
+    }
+    if (metric == "communication_s") return {over_phases("p.phase IN ('comm', 'wait')", rank_epochs), ""};
+    if (metric == "computation_s") return {over_phases("p.phase NOT IN ('comm', 'wait')", rank_epochs), ""};
+    if (metric == "training_s") return {"SELECT sum(wall_s) FROM epoch WHERE trial_id = ?1 AND NOT warmup", ""};
+    if (metric == "average_degree") return {"SELECT edges * 1.0 / vertices FROM trial WHERE id = ?1", ""};
+    if (metric == "mean_sent_bytes") return {per_rank("avg", "sent_bytes"), ""};
+    if (metric == "max_sent_bytes") return {per_rank("max", "sent_bytes"), ""};
+    if (metric == "mean_messages") return {per_rank("avg", "messages"), ""};
+    if (metric == "max_messages") return {per_rank("max", "messages"), ""};
+    throw LogicError("no SQL for the metric '" + metric + "'");
+}
+
+bool is_file(const std::filesystem::path& database) {
+    std::error_code error;
+    return std::filesystem::exists(database, error);
+}
+
+/// Fingerprint of the machine that ran the newest of an experiment's trials, and when.
+struct NewestTrial {
+    std::string experiment, machine, started;
+};
+std::optional<NewestTrial> newest_trial(const sqlite::Connection& c, std::span<const std::string> experiments) {
+    std::optional<NewestTrial> newest;
+    auto q = c.prepare(
+        "SELECT m.fingerprint, t.started FROM experiment x JOIN experiment_cell k ON k.experiment_id = x.id "
+        "JOIN trial t ON t.cell_id = k.cell_id AND t.purpose = 'measure' JOIN machine m ON m.id = t.machine_id "
+        "WHERE x.name = ? ORDER BY t.started DESC LIMIT 1",
+        "look for an experiment's newest trial");
+    for (const std::string& name : experiments) {
+        q.bind(name);
+        if (!q.step()) continue;
+        if (!newest || q.text(1) > newest->started) newest = {name, q.text(0), q.text(1)};
+        q.reset();
+    }
+    return newest;
+}
+
+bool is_there(const sqlite::Connection& c, const std::string& experiment) {
+    auto q = c.prepare("SELECT 1 FROM experiment WHERE name = ?", "look for an experiment");
+    q.bind(experiment);
+    const bool found = q.step();
+    q.reset();
+    return found;
+}
+
+}  // namespace
+
+MeasuredCells read_measured(const std::filesystem::path& database, std::span<const std::string> experiments) {
+    MeasuredCells all;
+    if (!is_file(database)) return all;
+    std::optional<NewestTrial> newest;
+    {
+        const sqlite::Connection c(database, sqlite::Access::read_only);
+        newest = newest_trial(c, experiments);
+        if (!newest) return all;
+        for (const std::string& name : experiments)
+            if (is_there(c, name)) all.experiments.push_back(name);
+    }
+    std::set<std::string> kernels;
+    for (const std::string& name : all.experiments) {
+        ComparisonData data = read_comparison(database, name, newest->machine);
+        if (all.machine.empty()) all.machine = data.machine;
+        all.other_machines = std::max(all.other_machines, data.other_machines);
+        if (!data.kernels.empty()) kernels.insert(data.kernels);
+        for (ComparisonCell& cell : data.cells) all.cells.push_back(std::move(cell));
+    }
+    for (const std::string& kernel : kernels) all.kernels += (all.kernels.empty() ? "" : ", ") + kernel;
+    return all;
+}
+
+std::string newest_of(const std::filesystem::path& database, std::span<const std::string> experiments) {
+    if (!is_file(database)) return "";
+    const auto newest = newest_trial(sqlite::Connection(database, sqlite::Access::read_only), experiments);
+    return newest ? newest->experiment : "";
+}
+
+MetricReader::MetricReader(const std::filesystem::path& database)
+    : connection_(database, sqlite::Access::read_only) {}
+
+std::optional<double> MetricReader::read(std::int64_t trial, const std::string& metric) const {
+    const Question asked = question(metric);
+    auto q = connection_.prepare(asked.sql, "read a metric");
+    if (asked.phase.empty()) q.bind(trial);
+    else q.bind(trial, asked.phase);
+    std::optional<double> value;
+    if (q.step()) {
+        value = q.maybe_real(0);
+        q.reset();
+    }
+    return value;
+}
+
+std::string traced_among(const std::filesystem::path& database, std::span<const std::int64_t> trials) {
+    const sqlite::Connection c(database, sqlite::Access::read_only);
+    // Spans came with the second version of the schema.
+    if (c.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'span'", "look for spans") == 0) return "";
+    auto q = c.prepare("SELECT uuid FROM trial t WHERE id = ? AND EXISTS (SELECT 1 FROM span s WHERE s.trial_id = t.id)",
+                       "look for a traced trial");
+    std::string found;
+    for (const std::int64_t trial : trials) {
+        q.bind(trial);
+        if (q.step()) found = q.text(0);
+        q.reset();
+    }
+    return found;
+}
+
+}  // namespace gnnbench

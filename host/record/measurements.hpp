@@ -1,0 +1,40 @@
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "record/comparison.hpp"
+#include "record/sqlite.hpp"
+
+namespace gnnbench {
+
+/// What a table of several experiments is made from.
+struct MeasuredCells {
+    std::vector<std::string> experiments;  ///< of those asked for, the ones that were ever run
+    std::string machine, kernels;          ///< whose trials they are: of the newest one, across experiments
+    std::int64_t other_machines = 0;
+    std::vector<ComparisonCell> cells;
+};
+/// A database that does not exist, or has none of the experiments, gives no cells.
+MeasuredCells read_measured(const std::filesystem::path& database, std::span<const std::string> experiments);
+
+/// The experiment among `experiments` whose trial is newest; empty if none was run.
+std::string newest_of(const std::filesystem::path& database, std::span<const std::string> experiments);
+
+/// Numbers of single trials.
+class MetricReader {
+public:
+    explicit MetricReader(const std::filesystem::path& database);
+    /// Names as in spec's metrics(). Empty where the trial has no such number. Throws LogicError for other names.
+    std::optional<double> read(std::int64_t trial, const std::string& metric) const;
+
+private:
+    sqlite::Connection connection_;
+};
+
+/// The newest trial with spans among these, as its UUID; empty if there is none.
+std::string traced_among(const std::filesystem::path& database, std::span<const std::int64_t> trials);
+
+}  // namespace gnnbench

@@ -1,0 +1,52 @@
+#include "report/comparison_record.hpp"
+
+namespace gnnbench {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json maybe(const std::optional<double>& x) { return x ? ordered_json(*x) : ordered_json(nullptr); }
+
+ordered_json maybe_whole(const std::optional<double>& x) {
+    return x ? ordered_json(static_cast<std::int64_t>(*x)) : ordered_json(nullptr);
+}
+
+}  // namespace
+
+nlohmann::ordered_json comparison_record(const ComparisonData& data, const ComparisonRow& row,
+                                         const std::string& scheme, const PlacedCell& p) {
+    const ComparisonCell& c = *p.cell;
+    ordered_json j{{"dataset", row.dataset}, {"gpus", row.gpus}, {"partitioner", row.partitioner}};
+    for (std::size_t k = 0; k < data.other_keys.size(); ++k) j[data.other_keys[k]] = row.others[k];
+    j["scheme"] = scheme;
+    j["status"] = c.status;
+    j["reason"] = c.reason;
+    const bool timed = p.has_time();
+    const auto of_estimate = [&](double Estimate::*field) {
+        return timed ? ordered_json((*c.epoch_s).*field) : ordered_json(nullptr);
+    };
+    j["trials"] = timed ? c.epoch_s->trials : 0;
+    j["epoch_s"] = of_estimate(&Estimate::median);
+    j["epoch_low_s"] = of_estimate(&Estimate::low);
+    j["epoch_high_s"] = of_estimate(&Estimate::high);
+    j["interval"] = timed ? spread_method_names[static_cast<std::size_t>(c.epoch_s->method)] : "";
+    j["speed_up"] = maybe(p.speed_up);
+    j["fastest"] = p.fastest;
+    j["sent_bytes_per_epoch"] = maybe_whole(c.sent_bytes_per_epoch);
+    j["exposed_comm_s"] = maybe(c.exposed_comm_s);
+    j["final_loss"] = maybe(c.final_loss);
+    j["test_accuracy"] = maybe(c.test_accuracy);
+    j["peak_memory_bytes"] = maybe_whole(c.peak_memory_bytes);
+    j["verification"] = c.verification.status;
+    j["verification_reason"] = c.verification.reason;
+    j["verified_on_vertices"] = c.verification.sampled_vertices;
+    j["oversubscribed"] = c.oversubscribed;
+    j["synthetic"] = c.synthetic;
+    j["aggregated_input"] = c.aggregated_input;
+    j["approximation"] = c.approximation;
+    j["volume_differs"] = c.volume_differs;
+    j["other_trials"] = c.other_trials;
+    return j;
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,135 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "report/comparison_record.hpp"
+#include "report/format.hpp"
+#include "report/layout.hpp"
+#include "report/table.hpp"
+#include "report/units.hpp"
+
+namespace gnnbench {
+namespace {
+
+using Field = Table::Field;
+using Part = Table::Part;
+
+std::string baseline_words(const ComparisonLayout& t) {
+    if (t.over_serial && t.over_itself)
+        return "over serial on 1 gpu (where it was not measured, over the same scheme on its fewest gpus)";
+    return t.over_serial ? "over serial on 1 gpu" : "over the same scheme on its fewest gpus";
+}
+
+/// One column of a scheme: what it is called, and what it shows of a cell that has a time.
+struct Column {
+    Part part;
+    Field (*show)(const PlacedCell&, const Unit&);
+    Unit unit;
+};
+
+Field show_time(const PlacedCell& p, const Unit& unit) {
+    const Estimate& e = *p.cell->epoch_s;
+    const double value = e.median / unit.size;
+    Field f{.text = three_digits(value), .spread = "", .marks = p.marks, .best = p.fastest};
+    if (e.method != SpreadMethod::none) f.spread = "±" + fixed(e.half_width() / unit.size, decimals_of(value));
+    return f;
+}
+
+Field show_speed_up(const PlacedCell& p, const Unit&) { return {.text = p.speed_up ? ratio(*p.speed_up) : ""}; }
+
+Field show_volume(const PlacedCell& p, const Unit& unit) {
+    return {.text = p.cell->sent_bytes_per_epoch ? in_unit(*p.cell->sent_bytes_per_epoch, unit) : ""};
+}
+
+Field show_accuracy(const PlacedCell& p, const Unit&) {
+    return {.text = p.cell->test_accuracy ? fixed(100 * *p.cell->test_accuracy, 1) : ""};
+}
+
+/// Columns under a scheme; volume only where the scheme moves bytes.
+std::vector<Column> columns_of(const ComparisonLayout& t, std::size_t scheme) {
+    const Unit time = time_unit(t.largest_s), bytes = byte_unit(t.largest_bytes);
+    const bool moves_bytes = std::any_of(t.rows.begin(), t.rows.end(), [scheme](const ComparisonRow& row) {
+        const PlacedCell& p = row.cells[scheme];
+        return p.has_time() && p.cell->sent_bytes_per_epoch.value_or(0) > 0;
+    });
+    std::vector<Column> all{{{std::string(time.name), "", fmt::format(" {}", time.name)}, show_time, time}};
+    if (t.has_speed_up) all.push_back({{"×", "", "×"}, show_speed_up, {}});
+    if (moves_bytes) all.push_back({{std::string(bytes.name), "", fmt::format(" {}", bytes.name)}, show_volume, bytes});
+    if (t.has_accuracy) all.push_back({{"%", "", "%"}, show_accuracy, {}});
+    return all;
+}
+
+Table::Cell cell_of(const ComparisonData& data, const ComparisonRow& row, const std::string& scheme,
+                    const PlacedCell& p, const std::vector<Column>& columns) {
+    Table::Cell cell;
+    if (p.cell) cell.record = comparison_record(data, row, scheme, p);
+    if (p.has_time())
+        for (const Column& c : columns) cell.fields.push_back(c.show(p, c.unit));
+    else if (const std::string word = p.status_word(); !word.empty() || !p.marks.empty())
+        cell.fields.push_back({.text = word, .spread = "", .marks = p.marks, .best = false, .word = true});
+    return cell;
+}
+
+void say_what_it_means(Table& table, const ComparisonLayout& t) {
+    if (t.most_trials == 0) return;
+    const Unit time = time_unit(t.largest_s), bytes = byte_unit(t.largest_bytes);
+    bool fastest = false;
+    for (const ComparisonRow& row : t.rows)
+        fastest |= std::any_of(row.cells.begin(), row.cells.end(), [](const PlacedCell& p) { return p.fastest; });
+    table.legend = fmt::format("columns: {} per epoch", time.name);
+    if (fastest) table.legend += ", the fastest in each row with *";
+    table.cell_legend = "a cell: time per epoch";
+    if (t.has_speed_up) {
+        table.legend += "; × speed-up " + baseline_words(t);
+        table.cell_legend += " · speed-up " + baseline_words(t);
+    }
+    if (t.has_volume) {
+        table.legend += fmt::format("; {} payload sent per epoch by all ranks", bytes.name);
+        table.cell_legend += " · payload sent per epoch, all ranks";
+    }
+    if (t.has_accuracy) {
+        table.legend += "; % test accuracy, median of trials";
+        table.cell_legend += " · test accuracy";
+    }
+    table.cell_legend += "; bold: fastest in its row";
+}
+
+}  // namespace
+
+Table comparison_table(const ComparisonData& data) {
+    const ComparisonLayout t = lay_out(data);
+    Table table;
+    table.name = data.experiment;
+    table.heading = heading(data, t);
+    table.nothing = "the experiment has no cells";
+    table.section_name = "dataset";
+    table.keys = {{"gpus", false}, {"partitioner", true, 24}};
+    for (const std::string& key : data.other_keys) table.keys.push_back({key, true, 16});
+    say_what_it_means(table, t);
+    std::vector<std::vector<Column>> columns;
+    for (std::size_t s = 0; s < t.schemes.size(); ++s) {
+        columns.push_back(columns_of(t, s));
+        table.groups.push_back({t.schemes[s], {}});
+        for (const Column& c : columns.back()) table.groups.back().parts.push_back(c.part);
+    }
+    for (const ComparisonRow& row : t.rows) {
+        Table::Row& line = table.rows.emplace_back();
+        line.section = row.dataset;
+        line.keys = {fmt::format("{}", row.gpus), row.partitioner};
+        line.keys.insert(line.keys.end(), row.others.begin(), row.others.end());
+        for (std::size_t s = 0; s < t.schemes.size(); ++s)
+            line.cells.push_back(cell_of(data, row, t.schemes[s], row.cells[s], columns[s]));
+    }
+    table.notes = t.notes.notes();
+    table.about = {{"experiment", data.experiment},
+                   {"machine", data.machine},
+                   {"other_machines", data.other_machines},
+                   {"kernels", data.kernels},
+                   {"threads_per_rank", {data.fewest_threads, data.most_threads}},
+                   {"epochs", data.epochs},
+                   {"warmup", data.warmup},
+                   {"speed_up", t.has_speed_up ? baseline_words(t) : ""}};
+    return table;
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,297 @@
+#include "report/paper_table.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "report/format.hpp"
+#include "report/units.hpp"
+#include "spec/metrics.hpp"
+
+namespace gnnbench {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// Where units are said: once for the table, at each column, at each row, or at each number.
+enum class UnitPlace { table, column, row, number };
+
+UnitPlace unit_place(const ResolvedTable& r) {
+    std::set<std::string> all;
+    bool by_column = true, by_row = true;
+    const auto gather = [&](auto&& place_of, std::size_t outer, std::size_t inner, bool& same) {
+        for (std::size_t o = 0; o < outer; ++o) {
+            std::set<std::string> units;
+            for (std::size_t i = 0; i < inner; ++i) {
+                const ResolvedCell& place = place_of(o, i);
+                if (place.given || place.measurable) units.insert(unit_of(place)), all.insert(unit_of(place));
+            }
+            same &= units.size() <= 1;
+        }
+    };
+    const std::size_t rows = r.cells.size(), columns = r.definition->columns.size();
+    gather([&](std::size_t c, std::size_t i) -> const ResolvedCell& { return r.cells[i][c]; }, columns, rows, by_column);
+    gather([&](std::size_t i, std::size_t c) -> const ResolvedCell& { return r.cells[i][c]; }, rows, columns, by_row);
+    if (all.size() <= 1) return UnitPlace::table;
+    return by_column ? UnitPlace::column : by_row ? UnitPlace::row : UnitPlace::number;
+}
+
+/// The unit of the first place that has one, of those that `place_of` gives.
+template <class PlaceOf>
+std::string unit_among(std::size_t count, const PlaceOf& place_of) {
+    for (std::size_t i = 0; i < count; ++i)
+        if (const ResolvedCell& place = place_of(i); place.given || place.measurable) return unit_of(place);
+    return "";
+}
+
+struct ColumnParts {
+    bool ours = false, published = false, ratio = false;
+};
+
+/// What a column has to show.
+ColumnParts parts_of(const ResolvedTable& r, std::size_t column) {
+    const TableDefinition& t = *r.definition;
+    ColumnParts p;
+    bool both = false;
+    for (const auto& row : r.cells) {
+        p.ours |= row[column].measurable;
+        p.published |= row[column].given != nullptr;
+        both |= row[column].measurable && row[column].published;
+    }
+    p.ours &= t.show_ours;
+    p.published &= t.show_published;
+    p.ratio = t.show_ratio && both && p.ours;
+    if (!p.ours && !p.published) p.ours = true;  // a place for what is to come
+    return p;
+}
+
+ordered_json record_of(const TableLine& row, const TableLine& column, const ResolvedCell& place, bool best) {
+    const auto maybe = [](bool has, double v) { return has ? ordered_json(v) : ordered_json(nullptr); };
+    const double size = size_of(*place.measure);
+    const bool ours = place.ours.has_value();
+    ordered_json j{{"row", row.name}, {"column", column.name}, {"metric", place.measure->metric}, {"unit", unit_of(place)}};
+    j["ours"] = maybe(ours, ours ? place.ours->median / size : 0);
+    j["ours_low"] = maybe(ours, ours ? place.ours->low / size : 0);
+    j["ours_high"] = maybe(ours, ours ? place.ours->high / size : 0);
+    j["trials"] = ours ? place.ours->trials : 0;
+    j["status"] = ours ? "ok" : place.word;
+    if (!place.given) j["published"] = nullptr;
+    else if (place.published) j["published"] = *place.published / (place.measure->metric.empty() ? find_unit(place.given->unit)->size : size);
+    else j["published"] = place.given->text;
+    j["ratio"] = place.ratio() ? ordered_json(*place.ratio()) : ordered_json(nullptr);
+    j["best"] = best;
+    j["page"] = place.given ? place.given->page : "";
+    j["verbatim"] = place.given ? place.given->verbatim : "";
+    j["erratum"] = place.given ? place.given->erratum : "";
+    j["remarks"] = fmt::format("{}", fmt::join(place.remarks, "; "));
+    return j;
+}
+
+/// The column with the best of our numbers, if it beats another.
+std::optional<std::size_t> best_of(const std::vector<ResolvedCell>& row, Best best) {
+    std::optional<std::size_t> found;
+    int numbers = 0;
+    for (std::size_t c = 0; c < row.size() && best != Best::none; ++c) {
+        if (!row[c].ours) continue;
+        ++numbers;
+        const double v = row[c].ours->median;
+        if (!found || (best == Best::lowest ? v < row[*found].ours->median : v > row[*found].ours->median)) found = c;
+    }
+    return numbers >= 2 ? found : std::nullopt;
+}
+
+/// Puts places into cells.
+class Filler {
+public:
+    Filler(const ResolvedTable& r, Footnotes& notes, UnitPlace units) : t_(*r.definition), notes_(notes), units_(units) {
+        const auto everywhere = remarks_everywhere(r);
+        said_.insert(everywhere.begin(), everywhere.end());
+    }
+
+    Table::Cell cell(const ResolvedCell& place, const ColumnParts& parts, bool best) {
+        Table::Cell cell;
+        if (parts.ours) cell.fields.push_back(ours(place, best));
+        if (parts.published) cell.fields.push_back(published(place));
+        if (parts.ratio) cell.fields.push_back({.text = place.ratio() ? gnnbench::ratio(*place.ratio()) : ""});
+        if (std::all_of(cell.fields.begin(), cell.fields.end(), [](const auto& f) { return f.empty(); })) cell.fields.clear();
+        return cell;
+    }
+
+private:
+    Table::Field ours(const ResolvedCell& place, bool best) {
+        Table::Field f;
+        f.best = best;
+        if (place.ours) {
+            f.text = shown_number(place.ours->median, *place.measure);
+            if (units_ == UnitPlace::number) f.text += unit_text(place);
+            if (place.ours->method != SpreadMethod::none && place.ours->half_width() > 0) {
+                const double median = place.ours->median / size_of(*place.measure);
+                f.spread = "±" + fixed(place.ours->half_width() / size_of(*place.measure),
+                                       place.measure->decimals.value_or(decimals_of(median)));
+            }
+        } else if (!place.word.empty()) {
+            f.word = true;
+            f.text = t_.failures == FailureStyle::word ? place.word : t_.failures == FailureStyle::dash ? "–" : "";
+        }
+        for (const std::string& text : place.remarks)
+            if (!said_.contains(text)) f.marks.push_back(notes_.mark(text));
+        return f;
+    }
+
+    Table::Field published(const ResolvedCell& place) {
+        Table::Field f;
+        if (!place.given) return f;
+        f.text = shown_published(place);
+        if (units_ == UnitPlace::number) f.text += unit_text(place);
+        if (!place.given->erratum.empty()) f.marks.push_back(notes_.mark("paper: " + place.given->erratum));
+        return f;
+    }
+
+    static std::string unit_text(const ResolvedCell& place) {
+        const std::string unit = unit_of(place);
+        return unit.empty() ? "" : " " + unit;
+    }
+
+    const TableDefinition& t_;
+    Footnotes& notes_;
+    UnitPlace units_;
+    std::set<std::string> said_;
+};
+
+void put_legend(Table& table, const ResolvedTable& r, UnitPlace units, bool ratio) {
+    std::string unit;
+    if (units == UnitPlace::table) {
+        unit = unit_among(r.cells.size() * r.definition->columns.size(), [&](std::size_t i) -> const ResolvedCell& {
+            return r.cells[i / r.definition->columns.size()][i % r.definition->columns.size()];
+        });
+    }
+    const auto add = [](std::string& all, const std::string& part) { all += (all.empty() ? "" : "; ") + part; };
+    if (!unit.empty()) add(table.legend, "numbers in " + unit);
+    table.cell_legend = table.legend;
+    if (ratio) {
+        add(table.legend, "ratio: ours ÷ paper");
+        add(table.cell_legend, "a cell: ours · the paper's · ours ÷ the paper's");
+    }
+    if (r.definition->best != Best::none && r.definition->show_ours) {
+        const char* which = r.definition->best == Best::lowest ? "the lowest" : "the highest";
+        add(table.legend, fmt::format("{} of ours in each row with *", which));
+        add(table.cell_legend, fmt::format("bold: {} of ours in its row", which));
+    }
+}
+
+std::string titled(const TableLine& line, const std::string& unit, bool with_section) {
+    std::string text = with_section && !line.section.empty() ? line.section + ": " + line.label : line.label;
+    if (!unit.empty()) text += " (" + unit + ")";
+    return text;
+}
+
+}  // namespace
+
+Table paper_table(const ResolvedTable& r) {
+    const TableDefinition& t = *r.definition;
+    const UnitPlace units = unit_place(r);
+    Table table;
+    table.name = t.name;
+    table.heading = paper_heading(r);
+    table.nothing = "the table has no rows";
+    table.keys = {{t.row_head, true}};
+    std::vector<ColumnParts> parts;
+    bool ratio = false;
+    for (std::size_t c = 0; c < t.columns.size(); ++c) {
+        parts.push_back(parts_of(r, c));
+        ratio |= parts.back().ratio;
+        const std::string unit =
+            units != UnitPlace::column ? ""
+                                       : unit_among(t.rows.size(), [&](std::size_t i) -> const ResolvedCell& { return r.cells[i][c]; });
+        Table::Group group{titled(t.columns[c], unit, true), {}};
+        if (parts[c].ours) group.parts.push_back({"ours"});
+        if (parts[c].published) group.parts.push_back({"paper", "paper "});
+        if (parts[c].ratio) group.parts.push_back({"ratio", "", "×"});
+        table.groups.push_back(std::move(group));
+    }
+    put_legend(table, r, units, ratio);
+    Footnotes notes;
+    Filler filler(r, notes, units);
+    for (std::size_t i = 0; i < t.rows.size(); ++i) {
+        const auto best = best_of(r.cells[i], t.best);
+        const std::string unit =
+            units != UnitPlace::row ? ""
+                                    : unit_among(t.columns.size(), [&](std::size_t c) -> const ResolvedCell& { return r.cells[i][c]; });
+        Table::Row& row = table.rows.emplace_back();
+        row.section = t.rows[i].section;
+        row.keys = {titled(t.rows[i], unit, false)};
+        for (std::size_t c = 0; c < t.columns.size(); ++c) {
+            row.cells.push_back(filler.cell(r.cells[i][c], parts[c], best == c));
+            row.cells.back().record = record_of(t.rows[i], t.columns[c], r.cells[i][c], best == c);
+        }
+    }
+    table.notes = notes.notes();
+    table.about = {{"table", t.name},       {"title", t.title},         {"source", t.source},
+                   {"profile", r.profile},  {"experiments", r.measured->experiments},
+                   {"machine", r.measured->machine}, {"kernels", r.measured->kernels}, {"missing", t.missing}};
+    return table;
+}
+
+std::vector<std::string> remarks_everywhere(const ResolvedTable& r) {
+    std::map<std::string, int> uses;
+    std::vector<std::string> order, everywhere;
+    int numbers = 0;
+    for (const auto& row : r.cells)
+        for (const ResolvedCell& place : row) {
+            if (!place.ours) continue;
+            ++numbers;
+            for (const std::string& text : place.remarks)
+                if (uses[text]++ == 0) order.push_back(text);
+        }
+    for (const std::string& text : order)
+        if (numbers >= 2 && uses[text] == numbers) everywhere.push_back(text);
+    return everywhere;
+}
+
+std::vector<std::string> paper_heading(const ResolvedTable& r) {
+    const TableDefinition& t = *r.definition;
+    std::vector<std::string> lines{t.title + " (" + t.source + ")"};
+    bool any = false;
+    for (const auto& row : r.cells)
+        for (const ResolvedCell& place : row) any |= place.ours.has_value();
+    if (!t.profiles.empty()) {
+        std::string ours = "ours: ";
+        if (any) ours += r.measured->machine + "; kernel " + r.measured->kernels + "; ";
+        else ours += "nothing measured yet; ";
+        std::vector<std::string> experiments = r.measured->experiments;
+        for (const auto& [name, wanted] : t.profiles)
+            if (name == r.profile && experiments.empty()) experiments = wanted;
+        lines.push_back(ours + fmt::format("profile {}: {}", r.profile, fmt::join(experiments, ", ")));
+        if (r.measured->other_machines > 0) lines.push_back("trials of other machines are not shown");
+    }
+    const auto everywhere = remarks_everywhere(r);
+    if (!everywhere.empty()) lines.push_back(fmt::format("all of ours: {}", fmt::join(everywhere, "; ")));
+    for (const std::string& note : t.notes) lines.push_back(note);
+    if (!t.missing.empty()) lines.push_back("not there yet: " + t.missing);
+    return lines;
+}
+
+std::string shown_number(double value, const Measure& m) {
+    const double shown = value / size_of(m);
+    if (m.decimals) return fixed(shown, *m.decimals);
+    if (m.against != Against::nothing) return ratio(shown);
+    return three_digits(shown);
+}
+
+std::string unit_of(const ResolvedCell& place) {
+    if (!place.measure->metric.empty()) return place.measure->against == Against::nothing ? place.measure->unit : "×";
+    return place.given ? place.given->unit : "";
+}
+
+std::string shown_published(const ResolvedCell& place) {
+    const Published& given = *place.given;
+    // As the paper writes it, unless it has to be converted.
+    if (!given.value || place.measure->metric.empty() || given.unit == unit_of(place)) return given.text;
+    const double shown = *place.published / size_of(*place.measure);
+    return three_digits(shown);
+}
+
+}  // namespace gnnbench

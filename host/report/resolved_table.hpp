@@ -1,0 +1,44 @@
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "record/measurements.hpp"
+#include "spec/table_definition.hpp"
+
+namespace gnnbench {
+
+/// One place of a table: our number, the paper's, and what is to be known of them. Numbers are in the metric's own
+/// unit; `ours` and `published` both empty: neither measured nor given.
+struct ResolvedCell {
+    const Measure* measure = nullptr;
+    bool measurable = false;       ///< else another system's
+    std::optional<Estimate> ours;
+    std::string word;              ///< "OOM": how it ended, in place of our number
+    std::vector<std::string> remarks;
+    const Published* given = nullptr;
+    std::optional<double> published;
+    std::vector<const ComparisonCell*> cells;  ///< that ours is of
+
+    std::optional<double> ratio() const;  ///< ours ÷ published
+};
+
+/// A definition with its numbers. Points into both arguments of resolve().
+struct ResolvedTable {
+    const TableDefinition* definition = nullptr;
+    const MeasuredCells* measured = nullptr;
+    std::string profile;
+    std::vector<std::vector<ResolvedCell>> cells;  ///< [row][column]
+};
+
+/// A trial's number; see MetricReader.
+using ReadMetric = std::function<std::optional<double>(std::int64_t trial, const std::string& metric)>;
+
+ResolvedTable resolve(const TableDefinition& definition, const MeasuredCells& measured, const std::string& profile,
+                      const ReadMetric& read);
+
+/// In its shown unit: ÷ this.
+double size_of(const Measure& measure);
+
+}  // namespace gnnbench

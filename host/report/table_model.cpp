@@ -1,0 +1,15 @@
+#include "report/table_model.hpp"
+
+namespace gnnbench {
+
+std::string Table::Field::letters() const {
+    std::string all;
+    for (const std::string& mark : marks) all += (all.empty() || mark.size() == 1 ? "" : ",") + mark;
+    return all;
+}
+
+bool Table::begins_section(std::size_t r) const {
+    return many_sections() && !rows[r].section.empty() && (r == 0 || rows[r].section != rows[r - 1].section);
+}
+
+}  // namespace gnnbench

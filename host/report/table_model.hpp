@@ -1,0 +1,71 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "report/footnotes.hpp"
+
+namespace gnnbench {
+
+/// A table in memory, before it is written down: what stands where, what is emphasised and remarked on. Every
+/// renderer (see table_render.hpp) takes this and nothing else.
+///
+///            | Group        | Group          title
+///   Key Key  | Part  Part   | Part  Part     heads
+///   section
+///   …   …    | Field Field  | Field Field    one Cell for each group
+struct Table {
+    /// A column that says which row it is.
+    struct Key {
+        std::string head{};
+        bool left = true;          ///< else right-aligned, as numbers are
+        std::size_t widest = 1000; ///< in text; what is longer is cut off
+    };
+    /// One of the columns under a group's title.
+    struct Part {
+        std::string head;
+        std::string before{}, after{};  ///< what Markdown, which has one column for each group, writes around a field
+    };
+    struct Group {
+        std::string title;
+        std::vector<Part> parts;
+    };
+    struct Field {
+        std::string text;                ///< a number, right-aligned, or a word; empty: nothing to show
+        std::string spread{};            ///< "±1.2"
+        std::vector<std::string> marks{};  ///< letters of `notes`
+        bool best = false;               ///< in its row
+        bool word = false;               ///< "OOM": may take the room of the whole cell
+
+        bool empty() const { return text.empty() && marks.empty(); }
+        std::string letters() const;  ///< the marks in a row: "ac"
+    };
+    struct Cell {
+        std::vector<Field> fields;       ///< one for each part of its group; none: nothing to show
+        nlohmann::ordered_json record;   ///< the cell as data; null: there is no such cell
+    };
+    struct Row {
+        std::string section;  ///< rows of one section follow each other
+        std::vector<std::string> keys;
+        std::vector<Cell> cells;  ///< one for each group
+    };
+
+    std::string name;                  ///< "plexus/table-5-1": LaTeX's label
+    std::vector<std::string> heading;  ///< lines above: the first says what the table is
+    std::string legend;                ///< what the heads mean; of text, LaTeX and HTML
+    std::string cell_legend;           ///< what a cell means where a group is one column; of Markdown
+    std::string section_name;          ///< "dataset"
+    std::vector<Key> keys;
+    std::vector<Group> groups;
+    std::vector<Row> rows;
+    std::string nothing;  ///< what is said where there are no rows
+    std::vector<Footnotes::Note> notes;
+    nlohmann::ordered_json about;  ///< of the whole, for JSON
+
+    bool many_sections() const { return !rows.empty() && rows.front().section != rows.back().section; }
+    /// Whether row r begins a section that has to be named above it.
+    bool begins_section(std::size_t r) const;
+};
+
+}  // namespace gnnbench

@@ -1,0 +1,25 @@
+#pragma once
+#include <string>
+
+#include "report/format.hpp"
+#include "report/table_model.hpp"
+
+namespace gnnbench {
+
+/// Columns that the text form fits.
+inline constexpr std::size_t table_width = 100;
+
+/// Text fits 100 columns, by going on in further blocks below. HTML is a page of its own.
+std::string render(const Table& table, OutputFormat format);
+
+std::string table_text(const Table& table);
+std::string table_markdown(const Table& table);
+/// booktabs; a `table` environment with its notes below.
+std::string table_latex(const Table& table);
+/// A <figure>, to be put on a page.
+std::string table_html(const Table& table);
+/// The records of all cells, one a row.
+std::string table_csv(const Table& table);
+std::string table_json(const Table& table);
+
+}  // namespace gnnbench

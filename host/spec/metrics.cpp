@@ -1,0 +1,95 @@
+#include "spec/metrics.hpp"
+
+#include <array>
+
+namespace gnnbench {
+namespace {
+
+using K = MetricKind;
+
+constexpr std::array all_metrics{
+    Metric{"epoch_s", "s", K::time, "time of an epoch: median over epochs of the slowest rank's"},
+    Metric{"training_s", "s", K::time, "all measured epochs together"},
+    Metric{"setup_s", "s", K::time, "loading, partitioning and building, before the first epoch"},
+    Metric{"load_s", "s", K::time, "of it, reading the data"},
+    Metric{"partition_s", "s", K::time, "of it, partitioning"},
+    Metric{"build_s", "s", K::time, "of it, building each rank's matrices"},
+    Metric{"exposed_comm_s", "s", K::time, "communication that computation does not hide, of the slowest rank"},
+    Metric{"communication_s", "s", K::time, "the phases comm and wait: mean over ranks and epochs"},
+    Metric{"computation_s", "s", K::time, "all other phases, likewise"},
+    Metric{"spmm_s", "s", K::time, "the phase spmm, likewise; so the following"},
+    Metric{"gemm_s", "s", K::time, "the phase gemm"},
+    Metric{"activation_s", "s", K::time, "the phase activation"},
+    Metric{"loss_s", "s", K::time, "the phase loss"},
+    Metric{"optimizer_s", "s", K::time, "the phase optimizer"},
+    Metric{"pack_s", "s", K::time, "the phase pack"},
+    Metric{"comm_s", "s", K::time, "the phase comm"},
+    Metric{"wait_s", "s", K::time, "the phase wait"},
+    Metric{"other_s", "s", K::time, "the phase other"},
+    Metric{"spmm_share", "", K::time, "the phase spmm over all phases; so the following"},
+    Metric{"gemm_share", "", K::time, "the phase gemm"},
+    Metric{"activation_share", "", K::time, "the phase activation"},
+    Metric{"loss_share", "", K::time, "the phase loss"},
+    Metric{"optimizer_share", "", K::time, "the phase optimizer"},
+    Metric{"sent_bytes_per_epoch", "B", K::volume, "payload sent in an epoch by all ranks"},
+    Metric{"mean_sent_bytes", "B", K::volume, "the same for a rank, mean over ranks"},
+    Metric{"max_sent_bytes", "B", K::volume, "the same for the rank that sends most"},
+    Metric{"messages_per_epoch", "", K::volume, "messages of an epoch, all ranks"},
+    Metric{"mean_messages", "", K::volume, "the same for a rank, mean over ranks"},
+    Metric{"max_messages", "", K::volume, "the same for the rank that sends most"},
+    Metric{"final_loss", "", K::quality, "loss of the last epoch"},
+    Metric{"train_accuracy", "", K::quality, "of the last evaluation; so the following"},
+    Metric{"validation_accuracy", "", K::quality, "on the validation split"},
+    Metric{"test_accuracy", "", K::quality, "on the test split"},
+    Metric{"peak_memory_bytes", "B", K::memory, "of the rank that needs most"},
+    Metric{"edge_cut", "", K::partition, "edges between parts"},
+    Metric{"connectivity_minus_one", "", K::partition, "sum over vertices of the other parts that need it"},
+    Metric{"vertex_imbalance", "", K::partition, "largest part over mean part, in vertices"},
+    Metric{"nonzero_imbalance", "", K::partition, "the same in stored entries"},
+    Metric{"vertices", "", K::data, "of the graph"},
+    Metric{"edges", "", K::data, "stored entries; an undirected edge is two"},
+    Metric{"average_degree", "", K::data, "edges over vertices"},
+    Metric{"features", "", K::data, "of a vertex"},
+    Metric{"classes", "", K::data, "of labels"},
+};
+
+constexpr std::array all_fields{
+    CellField{"dataset", "as tables call it"},
+    CellField{"scheme", "with what differs from its defaults: mg-gcn, mg-gcn(overlap=false)"},
+    CellField{"scheme_name", "without parameters"},
+    CellField{"partitioner", "with what differs from its defaults; none on one gpu"},
+    CellField{"partitioner_name", "without parameters"},
+    CellField{"kernel", "the compute back end"},
+    CellField{"gpus", "devices"},
+    CellField{"threads_per_rank", "CPU threads"},
+    CellField{"precision", "float32 or float64"},
+    CellField{"hidden", "widths of hidden layers: 64,64"},
+    CellField{"layers", "hidden layers and one"},
+    CellField{"optimizer", "sgd, adam or adamw"},
+    CellField{"seed", "of the cell"},
+    CellField{"epochs", "measured ones"},
+};
+
+constexpr std::array all_units{
+    ShownUnit{"s", "s", 1},      ShownUnit{"ms", "s", 1e-3}, ShownUnit{"µs", "s", 1e-6},
+    ShownUnit{"B", "B", 1},      ShownUnit{"kB", "B", 1e3},  ShownUnit{"MB", "B", 1e6},
+    ShownUnit{"GB", "B", 1e9},   ShownUnit{"%", "", 1e-2},   ShownUnit{"thousand", "", 1e3},
+    ShownUnit{"million", "", 1e6}, ShownUnit{"billion", "", 1e9}, ShownUnit{"×", "", 1}, ShownUnit{"", "", 1},
+};
+
+template <class All>
+const auto* named(const All& all, std::string_view name) {
+    for (const auto& one : all)
+        if (one.name == name) return &one;
+    return static_cast<decltype(&all[0])>(nullptr);
+}
+
+}  // namespace
+
+std::span<const Metric> metrics() { return all_metrics; }
+const Metric* find_metric(std::string_view name) { return named(all_metrics, name); }
+std::span<const CellField> cell_fields() { return all_fields; }
+std::span<const ShownUnit> shown_units() { return all_units; }
+const ShownUnit* find_unit(std::string_view name) { return named(all_units, name); }
+
+}  // namespace gnnbench

@@ -1,0 +1,23 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "spec/findings.hpp"
+#include "spec/table_definition.hpp"
+
+namespace gnnbench {
+
+/// A row of a published.csv.
+struct PublishedRow {
+    int line = 0;
+    std::string table;  ///< "table-5-1": the stem of its definition
+    Published value;
+};
+
+/// The columns of published.csv, in their order.
+inline constexpr const char* published_columns = "table,row,column,value,unit,page,verbatim,erratum";
+
+/// `text`: CSV after RFC 4180; may be empty. What is wrong goes to `findings`.
+std::vector<PublishedRow> read_published(const std::string& text, const std::string& origin, Findings& findings);
+
+}  // namespace gnnbench

@@ -1,0 +1,98 @@
+#pragma once
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "spec/findings.hpp"
+
+namespace gnnbench {
+
+/// A cell's field has one of these values.
+struct Condition {
+    std::string field;
+    std::vector<std::string> values;
+    bool operator==(const Condition&) const = default;
+};
+using Conditions = std::vector<Condition>;
+
+/// What becomes of several cells that a place matches.
+enum class OverCells { only, minimum, maximum, median, mean };
+/// A number set against another cell's.
+enum class Against { nothing, speed_up_over, relative_to };
+
+/// The number that a place shows.
+struct Measure {
+    std::string metric, unit;
+    std::optional<int> decimals;
+    OverCells over_cells = OverCells::only;
+    Against against = Against::nothing;
+    Conditions base;  ///< fields that the other cell has otherwise
+};
+
+/// A row or a column.
+struct TableLine {
+    std::string name;     ///< what published.csv calls it; no two the same
+    std::string label;    ///< what readers see
+    std::string section;  ///< under which title it stands
+    Conditions where;
+    std::optional<Measure> measure;
+    bool measured = true;  ///< else it is another system's: only published numbers
+    Place place;
+};
+
+/// A number that a paper gives.
+struct Published {
+    std::string row, column, text;  ///< the value as the file has it
+    std::optional<double> value;    ///< in `unit`; empty where it is a word
+    std::string unit, page, verbatim, erratum;
+};
+
+enum class PlotKind { line, scaling, bars, stacked, scatter, timeline };
+struct PlotDefinition {
+    PlotKind kind = PlotKind::line;
+    std::string x_label, y_label;
+    bool log_x = false, log_y = false;
+    bool over_columns = false;  ///< x runs over columns, and rows are the series
+};
+
+/// How a cell without a number shows.
+enum class FailureStyle { word, dash, empty };
+enum class Best { none, lowest, highest };
+
+/// A table or a figure as data: what stands where, and which cells of which experiments it shows.
+struct TableDefinition {
+    std::string name;  ///< "plexus/table-5-1"
+    std::filesystem::path file;
+    std::string title, source;
+    /// Profile → experiments whose trials it shows; the first is the default.
+    std::vector<std::pair<std::string, std::vector<std::string>>> profiles;
+    Measure measure;
+    Conditions where;
+    std::string row_head;
+    std::vector<TableLine> rows, columns;
+    bool show_ours = true, show_published = true, show_ratio = true;
+    Best best = Best::none;
+    FailureStyle failures = FailureStyle::word;
+    std::vector<std::string> notes;
+    std::string missing;  ///< what is not there yet to measure it with
+    std::optional<PlotDefinition> plot;
+    std::map<std::pair<std::string, std::string>, Published> published;  ///< by row and column
+};
+
+/// Reads a definition and the numbers for it from published.csv beside it. Throws ExperimentError with everything
+/// that is wrong in either, SpecError if there is no such file.
+TableDefinition load_table_definition(const std::filesystem::path& file);
+/// The same for texts; `published` may be empty.
+TableDefinition read_table_definition(const std::string& text, const std::filesystem::path& file,
+                                      const std::string& published);
+
+/// Whether a YAML text is a definition rather than an experiment: it has columns.
+bool is_table_definition(const std::string& text);
+
+/// Names of the tables that a published.csv has numbers for, each with its line.
+std::map<std::string, int> published_tables(const std::filesystem::path& file);
+
+}  // namespace gnnbench

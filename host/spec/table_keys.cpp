@@ -1,0 +1,173 @@
+#include "spec/table_keys.hpp"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "spec/metrics.hpp"
+
+namespace gnnbench {
+namespace {
+
+using T = TableKeyType;
+using Words = std::span<const char* const>;
+
+constexpr std::array shown{"ours", "published", "ratio"};
+constexpr std::array bests{"none", "lowest", "highest"};
+constexpr std::array failure_styles{"word", "dash", "empty"};
+constexpr std::array over_cells{"only", "minimum", "maximum", "median", "mean"};
+constexpr std::array plot_kinds{"line", "scaling", "bars", "stacked", "scatter", "timeline"};
+constexpr std::array axes{"x", "y"};
+constexpr std::array directions{"rows", "columns"};
+
+constexpr std::array all_keys{
+    TableKey{"table", "title", T::text, {}, true, "What it shows, in a few words"},
+    TableKey{"table", "source", T::text, {}, true, "Paper and number, as readers know them"},
+    TableKey{"table", "profiles", T::profiles, {}, false,
+             "Profile: experiment, or a list of them. Their trials are what `ours` shows; the first profile is the "
+             "default"},
+    TableKey{"table", "cell", T::measure, {}, false, "What a place shows; rows and columns may say otherwise"},
+    TableKey{"table", "where", T::conditions, {}, false, "Which cells are meant everywhere"},
+    TableKey{"table", "row_head", T::text, {}, false, "What the rows are"},
+    TableKey{"table", "rows", T::lines, {}, true, "From top to bottom"},
+    TableKey{"table", "columns", T::lines, {}, true, "From left to right"},
+    TableKey{"table", "show", T::words, Words(shown), false, "Of each place; default: all three"},
+    TableKey{"table", "best", T::word, Words(bests), false, "Which of our numbers stands out in a row; default: none"},
+    TableKey{"table", "failures", T::word, Words(failure_styles), false,
+             "What stands for a cell that failed: how it ended (the default), a dash, nothing"},
+    TableKey{"table", "notes", T::texts, {}, false, "Remarks above the table"},
+    TableKey{"table", "missing", T::text, {}, false, "What this program does not have yet to measure it"},
+    TableKey{"table", "plot", T::plot, {}, false, "How `gnnbench figure` draws it"},
+
+    TableKey{"line", "name", T::text, {}, true, "What published.csv calls it; no two the same"},
+    TableKey{"line", "label", T::text, {}, false, "What readers see; default: the name"},
+    TableKey{"line", "section", T::text, {}, false, "A title over neighbouring lines"},
+    TableKey{"line", "where", T::conditions, {}, false, "Which cells are meant; holds beside the table's and the other line's"},
+    TableKey{"line", "cell", T::measure, {}, false, "What it shows, in place of the table's; a column's goes before a row's"},
+    TableKey{"line", "measured", T::boolean, {}, false, "false: another system's numbers, so only published ones"},
+
+    TableKey{"measure", "metric", T::text, {}, false, "A metric, listed below"},
+    TableKey{"measure", "unit", T::text, {}, false, "A unit, listed below; default: the metric's own"},
+    TableKey{"measure", "decimals", T::whole, {}, false, "Default: three significant digits"},
+    TableKey{"measure", "over_cells", T::word, Words(over_cells), false,
+             "What several matching cells become; default: only, where several are a remark in place of a number"},
+    TableKey{"measure", "speed_up_over", T::conditions, {}, false,
+             "The number of the cell that differs in these fields, divided by this cell's"},
+    TableKey{"measure", "relative_to", T::conditions, {}, false, "This cell's number divided by that of the cell that differs so"},
+
+    TableKey{"plot", "kind", T::word, Words(plot_kinds), true,
+             "scaling: lines with both axes logarithmic; bars: in groups; stacked: on each other; scatter: second column "
+             "over first; timeline: operations of a traced epoch, a panel for each row"},
+    TableKey{"plot", "over", T::word, Words(directions), false, "What runs along x; default: rows; the others are the series"},
+    TableKey{"plot", "x_label", T::text, {}, false, "Of the axis"},
+    TableKey{"plot", "y_label", T::text, {}, false, "Of the axis"},
+    TableKey{"plot", "log", T::words, Words(axes), false, "Axes that are logarithmic"},
+};
+
+const TableKey* find_key(std::string_view owner, std::string_view name) {
+    for (const TableKey& k : all_keys)
+        if (k.owner == owner && k.name == name) return &k;
+    return nullptr;
+}
+
+std::vector<std::string> names_of(std::string_view owner) {
+    std::vector<std::string> names;
+    for (const TableKey& k : all_keys)
+        if (k.owner == owner) names.emplace_back(k.name);
+    return names;
+}
+
+std::vector<std::string> strings(Words words) { return {words.begin(), words.end()}; }
+
+bool is_text(const YamlNode& n) { return n.scalar() && !n.is(YamlNode::Kind::null); }
+
+bool all_texts(const YamlNode& n) {
+    if (is_text(n)) return true;
+    if (!n.is(YamlNode::Kind::list) || n.items.empty()) return false;
+    return std::all_of(n.items.begin(), n.items.end(), is_text);
+}
+
+void expect(bool fine, const TableKey& key, const YamlNode& n, const char* what, Findings& findings) {
+    if (!fine) findings.add(n.place, std::string(key.name), fmt::format("expected {}; found {}", what, describe(n)));
+}
+
+void check_word(const TableKey& key, const YamlNode& n, Findings& findings) {
+    const auto allowed = strings(key.words);
+    if (is_text(n) && std::find(allowed.begin(), allowed.end(), n.text) != allowed.end()) return;
+    findings.add(n.place, std::string(key.name),
+                 fmt::format("found {}; {}", describe(n), allowed_words(is_text(n) ? n.text : "", allowed)));
+}
+
+void check_conditions(const TableKey& key, const YamlNode& n, Findings& findings) {
+    if (!n.is(YamlNode::Kind::map)) return expect(false, key, n, "a mapping of fields to values", findings);
+    std::vector<std::string> allowed;
+    for (const CellField& f : cell_fields()) allowed.emplace_back(f.name);
+    for (const YamlEntry& e : n.entries) {
+        if (std::find(allowed.begin(), allowed.end(), e.key) == allowed.end())
+            findings.add(e.place, e.key, fmt::format("a cell has no such field; {}", allowed_words(e.key, allowed)));
+        expect(all_texts(e.value), key, e.value, "a value or a list of values", findings);
+    }
+}
+
+void check_lines(const TableKey& key, const YamlNode& n, Findings& findings) {
+    if (n.is(YamlNode::Kind::map)) {  // {over: gpus, values: [1, 2]}
+        const YamlNode* over = n.find("over");
+        const YamlNode* values = n.find("values");
+        expect(n.entries.size() == 2 && over && values && is_text(*over) && all_texts(*values), key, n,
+               "a list of lines, or {over: field, values: [...]}", findings);
+        return;
+    }
+    if (!n.is(YamlNode::Kind::list) || n.items.empty()) return expect(false, key, n, "a list of lines", findings);
+    for (const YamlNode& item : n.items) {
+        if (is_text(item)) continue;
+        if (item.is(YamlNode::Kind::map)) check_table_node(item, "line", findings);
+        else expect(false, key, item, "a name or a mapping", findings);
+    }
+}
+
+void check_value(const TableKey& key, const YamlNode& n, Findings& findings) {
+    std::int64_t whole = 0;
+    switch (key.type) {
+        case T::text: return expect(is_text(n), key, n, "text", findings);
+        case T::texts: return expect(all_texts(n), key, n, "text, or a list of texts", findings);
+        case T::whole: return expect(to_integer(n, whole) && whole >= 0 && whole <= 12, key, n, "an integer from 0 to 12", findings);
+        case T::boolean: return expect(n.is(YamlNode::Kind::boolean), key, n, "true or false", findings);
+        case T::word: return check_word(key, n, findings);
+        case T::words:
+            if (n.is(YamlNode::Kind::list))
+                for (const YamlNode& item : n.items) check_word(key, item, findings);
+            else check_word(key, n, findings);
+            return;
+        case T::conditions: return check_conditions(key, n, findings);
+        case T::profiles:
+            expect(n.is(YamlNode::Kind::map) && !n.entries.empty(), key, n, "a mapping of profiles to experiments", findings);
+            for (const YamlEntry& e : n.entries)
+                expect(all_texts(e.value), key, e.value, "an experiment's name, or a list of names", findings);
+            return;
+        case T::measure: return check_table_node(n, "measure", findings);
+        case T::plot: return check_table_node(n, "plot", findings);
+        case T::lines: return check_lines(key, n, findings);
+    }
+}
+
+}  // namespace
+
+std::span<const TableKey> table_keys() { return all_keys; }
+
+void check_table_node(const YamlNode& node, std::string_view owner, Findings& findings) {
+    if (!node.is(YamlNode::Kind::map)) {
+        findings.add(node.place, owner == "table" ? "" : std::string(owner),
+                     fmt::format("expected a mapping; found {}", describe(node)));
+        return;
+    }
+    for (const YamlEntry& e : node.entries) {
+        const TableKey* key = find_key(owner, e.key);
+        if (key) check_value(*key, e.value, findings);
+        else findings.add(e.place, e.key, fmt::format("there is no such key here; {}", allowed_words(e.key, names_of(owner))));
+    }
+    for (const TableKey& key : all_keys)
+        if (key.owner == owner && key.required && !node.find(key.name))
+            findings.add(node.place, std::string(key.name), "is required and not given");
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,33 @@
+#pragma once
+#include <span>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "spec/findings.hpp"
+#include "spec/yaml.hpp"
+
+namespace gnnbench {
+
+/// What a key of a table definition may hold. The last four are mappings with keys of their own.
+enum class TableKeyType { text, texts, whole, boolean, word, words, conditions, profiles, measure, plot, lines };
+
+/// One key. Reading, the JSON Schema and the reference page come from this.
+struct TableKey {
+    std::string_view owner;  ///< "table", "line", "measure", "plot"
+    std::string_view name;
+    TableKeyType type;
+    std::span<const char* const> words;  ///< of TableKeyType::word and words
+    bool required;
+    std::string_view help;
+};
+std::span<const TableKey> table_keys();
+
+/// Every key of `node` is one of the owner's and holds what it may; else it goes to `findings`.
+void check_table_node(const YamlNode& node, std::string_view owner, Findings& findings);
+
+/// schemas/table.schema.json and docs/table-reference.md, from the declarations.
+nlohmann::ordered_json table_schema();
+std::string table_reference_page();
+
+}  // namespace gnnbench

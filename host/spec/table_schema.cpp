@@ -1,0 +1,156 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "spec/metrics.hpp"
+#include "spec/published.hpp"
+#include "spec/table_keys.hpp"
+
+namespace gnnbench {
+namespace {
+
+using json = nlohmann::ordered_json;
+using T = TableKeyType;
+
+json reference(const char* name) { return {{"$ref", std::string("#/definitions/") + name}}; }
+json scalar() { return {{"type", {"string", "number", "boolean"}}}; }
+json one_or_more(const json& item) {
+    return {{"anyOf", json::array({item, {{"type", "array"}, {"items", item}, {"minItems", 1}}})}};
+}
+
+json allowed(const TableKey& k) {
+    switch (k.type) {
+        case T::text: return k.owner == "measure" && (k.name == "metric" || k.name == "unit") ? reference(k.name == "metric" ? "metric" : "unit") : scalar();
+        case T::texts: return one_or_more(scalar());
+        case T::whole: return {{"type", "integer"}, {"minimum", 0}, {"maximum", 12}};
+        case T::boolean: return {{"type", "boolean"}};
+        case T::word: return {{"enum", k.words}};
+        case T::words: return one_or_more({{"enum", k.words}});
+        case T::conditions: return reference("conditions");
+        case T::profiles: return {{"type", "object"}, {"minProperties", 1}, {"additionalProperties", one_or_more({{"type", "string"}})}};
+        case T::measure: return reference("measure");
+        case T::plot: return reference("plot");
+        case T::lines: return reference("lines");
+    }
+    return {};
+}
+
+json object(std::string_view owner) {
+    json properties = json::object(), required = json::array();
+    for (const TableKey& k : table_keys()) {
+        if (k.owner != owner) continue;
+        json j{{"description", k.help}};
+        json a = allowed(k);
+        // Draft-07 ignores what stands beside a $ref.
+        if (a.contains("$ref")) j["allOf"] = json::array({a});
+        else j.update(a);
+        properties[std::string(k.name)] = j;
+        if (k.required) required.push_back(k.name);
+    }
+    json j{{"type", "object"}, {"additionalProperties", false}, {"properties", properties}};
+    if (!required.empty()) j["required"] = required;
+    return j;
+}
+
+std::string rows_of(std::string_view owner) {
+    std::string rows = "| key | value | meaning |\n| --- | --- | --- |\n";
+    const auto value = [](const TableKey& k) -> std::string {
+        switch (k.type) {
+            case T::text: return "text";
+            case T::texts: return "text, or a list of texts";
+            case T::whole: return "an integer from 0 to 12";
+            case T::boolean: return "true or false";
+            case T::word: return fmt::format("one of: {}", fmt::join(k.words, ", "));
+            case T::words: return fmt::format("some of: {}", fmt::join(k.words, ", "));
+            case T::conditions: return "fields and values";
+            case T::profiles: return "names and experiments";
+            case T::measure: return "what is shown";
+            case T::plot: return "how it is drawn";
+            case T::lines: return "lines";
+        }
+        return "";
+    };
+    for (const TableKey& k : table_keys())
+        if (k.owner == owner)
+            rows += fmt::format("| `{}` | {}{} | {} |\n", k.name, value(k), k.required ? "; required" : "", k.help);
+    return rows;
+}
+
+constexpr const char* opening = R"(# The table file
+
+<!-- Generated: GNNBENCH_REWRITE=1 ctest --test-dir build/release -R unit.spec -->
+
+A table or a figure of a paper is a YAML file beside its experiments: which rows and columns there are, and which cells of
+which experiments they show. `gnnbench table plexus/table-5-1` prints it, `gnnbench figure plexus/figure-7-5` draws it.
+
+```yaml
+# yaml-language-server: $schema=../../schemas/table.schema.json
+title: Epoch time on DGX-A100
+source: MG-GCN, Table 3
+profiles: {small: mg-gcn-distgnn-small, paper: mg-gcn-distgnn-paper}
+cell: {metric: epoch_s, unit: s}
+where: {scheme: mg-gcn}
+row_head: GPUs
+rows: {over: gpus, values: [1, 2, 4, 8]}
+columns:
+  - {name: Reddit, where: {dataset: [reddit, reddit-small]}}
+best: none
+```
+
+A place shows a number of the cell whose fields fit `where` of the table, of its row and of its column, all three; a list
+means any of its values. `{over: gpus, values: [1, 2]}` is a line for each value, named after it. Of several trials it
+is the median, with its interval. A cell that was never measured is empty. What is to be known of a number (synthetic data,
+more ranks than cores, a paper's shortcut, not verified) becomes a footnote by itself, or stands above the table where it
+holds for all.
+
+`published.csv` beside it has the paper's numbers, in the columns `)";
+
+}  // namespace
+
+json table_schema() {
+    json names = json::array(), units = json::array(), fields = json::object();
+    for (const Metric& m : metrics()) names.push_back(m.name);
+    for (const ShownUnit& u : shown_units())
+        if (!u.name.empty()) units.push_back(u.name);
+    for (const CellField& f : cell_fields()) {
+        json j{{"description", f.help}};
+        j.update(one_or_more(scalar()));
+        fields[std::string(f.name)] = j;
+    }
+    json lines;
+    lines["anyOf"] = json::array(
+        {{{"type", "array"}, {"minItems", 1}, {"items", {{"anyOf", json::array({scalar(), reference("line")})}}}},
+         {{"type", "object"}, {"additionalProperties", false}, {"required", {"over", "values"}},
+          {"properties", {{"over", {{"type", "string"}}}, {"values", one_or_more(scalar())}}}}});
+    json schema{{"$schema", "http://json-schema.org/draft-07/schema#"},
+                {"title", "gnnbench table or figure"},
+                {"description", "Generated from host/spec/table_keys.cpp: see docs/table-reference.md"}};
+    schema.update(object("table"));
+    schema["definitions"] = {{"lines", lines},
+                             {"line", object("line")},
+                             {"measure", object("measure")},
+                             {"plot", object("plot")},
+                             {"metric", {{"enum", names}}},
+                             {"unit", {{"enum", units}}},
+                             {"conditions", {{"type", "object"}, {"additionalProperties", false}, {"properties", fields}}}};
+    return schema;
+}
+
+std::string table_reference_page() {
+    std::string page = opening + std::string(published_columns) +
+                       "`:\n`table` is the file's stem, `row` and `column` the lines' names, `value` a number in `unit` or a word, "
+                       "`page` where it stands,\n`verbatim` what is written there, `erratum` what is wrong with it.\n";
+    page += "\n## Keys\n\n" + rows_of("table");
+    page += "\n## A row or a column\n\nA name, or a mapping.\n\n" + rows_of("line");
+    page += "\n## `cell`\n\n" + rows_of("measure");
+    page += "\n## `plot`\n\n" + rows_of("plot");
+    page += "\n## Fields for `where`\n\n| field | meaning |\n| --- | --- |\n";
+    for (const CellField& f : cell_fields()) page += fmt::format("| `{}` | {} |\n", f.name, f.help);
+    page += "\n## Metrics\n\n| metric | unit | meaning |\n| --- | --- | --- |\n";
+    for (const Metric& m : metrics()) page += fmt::format("| `{}` | {} | {} |\n", m.name, m.unit, m.help);
+    page += "\n## Units\n\n";
+    for (const ShownUnit& u : shown_units())
+        if (!u.name.empty()) page += fmt::format("{}`{}`", page.ends_with("\n") ? "" : ", ", u.name);
+    return page + "\n";
+}
+
+}  // namespace gnnbench
