@@ -3,12 +3,8 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <set>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <gnnbench/error.hpp>
 
 #include "plugin/places.hpp"
 #include "spec/table_definition.hpp"
@@ -28,26 +24,17 @@ bool holds_definition(const fs::path& file) {
 
 std::vector<fs::path> experiment_folders() { return {"experiments", share_folder() / "experiments"}; }
 
-/// The experiments of each profile that was ever run, and of all; the newest of all decides.
+/// The one whose trial is newest, else the first.
 std::string default_profile(const TableDefinition& t, const fs::path& database) {
-    if (t.profiles.empty()) return "";
+    std::map<std::string, std::string> profile_of;
     std::vector<std::string> all;
-    for (const auto& [name, experiments] : t.profiles) all.insert(all.end(), experiments.begin(), experiments.end());
+    for (const char* profile : paper_profiles)
+        for (const std::string& name : under_profile(t.experiments, profile)) {
+            profile_of[name] = profile;
+            all.push_back(name);
+        }
     const std::string newest = newest_of(database, all);
-    for (const auto& [name, experiments] : t.profiles)
-        if (!newest.empty() && std::find(experiments.begin(), experiments.end(), newest) != experiments.end()) return name;
-    return t.profiles.front().first;
-}
-
-std::vector<std::string> experiments_of(const TableDefinition& t, const std::string& profile) {
-    if (profile.empty()) return {};
-    std::vector<std::string> names;
-    for (const auto& [name, experiments] : t.profiles) {
-        if (name == profile) return experiments;
-        names.push_back(name);
-    }
-    throw SpecError(fmt::format("{} has no profile '{}'; it has {}", t.name, profile,
-                                names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
+    return newest.empty() ? paper_profiles[0] : profile_of[newest];
 }
 
 }  // namespace
@@ -76,7 +63,7 @@ std::unique_ptr<LoadedTable> load_table(const fs::path& file, const std::string&
     auto table = std::make_unique<LoadedTable>();
     table->definition = load_table_definition(file);
     const std::string chosen = profile.empty() ? default_profile(table->definition, options.database) : profile;
-    table->measured = read_measured(options.database, experiments_of(table->definition, chosen));
+    table->measured = read_measured(options.database, under_profile(table->definition.experiments, chosen));
     std::optional<MetricReader> reader;
     if (!table->measured.cells.empty()) reader.emplace(options.database);
     table->resolved = resolve(table->definition, table->measured, chosen, [&](std::int64_t trial, const std::string& metric) {

@@ -23,8 +23,7 @@ struct LoadedTable {
     MeasuredCells measured;
     ResolvedTable resolved;  ///< points into both
 };
-/// `profile`: empty is the one measured last, or else the first. Throws SpecError for one that the definition does
-/// not have.
+/// `profile`: empty is the one measured last, or else the first.
 std::unique_ptr<LoadedTable> load_table(const std::filesystem::path& file, const std::string& profile,
                                         const GlobalOptions& options);
 

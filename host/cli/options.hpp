@@ -26,6 +26,7 @@ void add_validate(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_verify(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_query(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_table(CLI::App& app, const GlobalOptions& options, Action& action);
+void add_figure(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_trace(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_plugin(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_dataset(CLI::App& app, const GlobalOptions& options, Action& action);

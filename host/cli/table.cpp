@@ -7,6 +7,7 @@
 #include "cli/formats.hpp"
 #include "cli/options.hpp"
 #include "cli/prepare.hpp"
+#include "plugin/spelling.hpp"
 #include "record/query.hpp"
 #include "report/paper_table.hpp"
 #include "report/table.hpp"
@@ -50,8 +51,13 @@ int print_table(const TableChoice& choice, const GlobalOptions& options) {
         std::cout << render(paper_table(table->resolved), *choice.format);
         return exit_ok;
     }
-    if (!choice.profile.empty())
-        throw SpecError("--profile is for tables of papers, such as plexus/table-5-1; '" + choice.what + "' is none");
+    // "mg-gcn/tabel-3", or a profile for something else: meant is a paper's table.
+    const bool is_file = std::filesystem::exists(choice.what);
+    if (!choice.profile.empty() || (!is_file && choice.what.find('/') != std::string::npos)) {
+        const std::string meant = nearest(choice.what, definition_names());
+        throw SpecError("there is no paper's table or figure '" + choice.what + "'" +
+                        (meant.empty() ? "" : "; did you mean '" + meant + "'?") + " (gnnbench table --list lists all)");
+    }
     std::cout << render_comparison(read_comparison(options.database, experiment_name(choice.what, options)),
                                    *choice.format);
     return exit_ok;

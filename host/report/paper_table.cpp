@@ -95,7 +95,8 @@ std::optional<std::size_t> best_of(const std::vector<ResolvedCell>& row, Best be
     std::optional<std::size_t> found;
     int numbers = 0;
     for (std::size_t c = 0; c < row.size() && best != Best::none; ++c) {
-        if (!row[c].ours) continue;
+        // Seconds and speed-ups are not compared.
+        if (!row[c].ours || (found && unit_of(row[c]) != unit_of(row[*found]))) continue;
         ++numbers;
         const double v = row[c].ours->median;
         if (!found || (best == Best::lowest ? v < row[*found].ours->median : v > row[*found].ours->median)) found = c;
@@ -257,13 +258,11 @@ std::vector<std::string> paper_heading(const ResolvedTable& r) {
     bool any = false;
     for (const auto& row : r.cells)
         for (const ResolvedCell& place : row) any |= place.ours.has_value();
-    if (!t.profiles.empty()) {
+    if (!t.experiments.empty()) {
         std::string ours = "ours: ";
         if (any) ours += r.measured->machine + "; kernel " + r.measured->kernels + "; ";
         else ours += "nothing measured yet; ";
-        std::vector<std::string> experiments = r.measured->experiments;
-        for (const auto& [name, wanted] : t.profiles)
-            if (name == r.profile && experiments.empty()) experiments = wanted;
+        const auto experiments = any ? r.measured->experiments : under_profile(t.experiments, r.profile);
         lines.push_back(ours + fmt::format("profile {}: {}", r.profile, fmt::join(experiments, ", ")));
         if (r.measured->other_machines > 0) lines.push_back("trials of other machines are not shown");
     }

@@ -45,11 +45,13 @@ public:
         ResolvedCell base = place;
         base.cells.clear();
         const auto other = value(base, m, elsewhere(where, m.base));
-        place.remarks = std::move(base.remarks);
-        place.cells.insert(place.cells.end(), base.cells.begin(), base.cells.end());
         const double ours = place.ours->median;
         place.ours.reset();
+        place.word = base.word;
+        place.remarks.clear();
         if (!other || ours == 0 || other->median == 0) return;
+        place.remarks = std::move(base.remarks);
+        place.cells.insert(place.cells.end(), base.cells.begin(), base.cells.end());
         const double ratio = m.against == Against::speed_up_over ? other->median / ours : ours / other->median;
         place.ours = Estimate{.trials = other->trials, .median = ratio, .low = ratio, .high = ratio};
     }

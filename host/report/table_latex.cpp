@@ -9,7 +9,8 @@ namespace gnnbench {
 namespace {
 
 /// What pdflatex with UTF-8 input does not take as it stands.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 26> symbols{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 27> symbols{{
+    {"--", "-{}-"},
     {"×", "$\\times$"}, {"±", "$\\pm$"},     {"÷", "$\\div$"},   {"·", "$\\cdot$"},   {"µ", "\\textmu{}"},
     {"≤", "$\\leq$"},   {"≥", "$\\geq$"},    {"≈", "$\\approx$"}, {"→", "$\\to$"},     {"−", "$-$"},
     {"…", "\\ldots{}"}, {"–", "--"},         {"—", "---"},       {"λ", "$\\lambda$"}, {"½", "\\textonehalf{}"},
@@ -75,6 +76,7 @@ std::string head_lines(const Table& t) {
         column += n;
         for (const Table::Part& part : g.parts) heads += " & " + escaped(part.head);
     }
+    if (t.groups.empty()) return heads + " \\\\\n";
     return titles + " \\\\\n" + rules + "\n" + heads + " \\\\\n";
 }
 

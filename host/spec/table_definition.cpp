@@ -141,8 +141,7 @@ void fill(TableDefinition& t, const YamlNode& root, Findings& findings) {
     t.title = text_at(root, "title");
     t.source = text_at(root, "source");
     t.row_head = text_at(root, "row_head");
-    if (const YamlNode* profiles = root.find("profiles"))
-        for (const YamlEntry& e : profiles->entries) t.profiles.emplace_back(e.key, texts(&e.value));
+    t.experiments = texts(root.find("experiments"));
     if (const YamlNode* cell = root.find("cell")) t.measure = read_measure(*cell, {}, findings);
     t.where = conditions(root.find("where"));
     t.rows = read_lines(*root.find("rows"), t.measure, findings);
@@ -210,6 +209,12 @@ TableDefinition load_table_definition(const std::filesystem::path& file) {
     const std::filesystem::path csv = file.parent_path() / "published.csv";
     std::error_code ignored;
     return read_table_definition(text, file, std::filesystem::exists(csv, ignored) ? contents(csv) : "");
+}
+
+std::vector<std::string> under_profile(const std::vector<std::string>& experiments, const std::string& profile) {
+    std::vector<std::string> names;
+    for (const std::string& name : experiments) names.push_back(name + "-" + profile);
+    return names;
 }
 
 bool is_table_definition(const std::string& text) {

@@ -67,8 +67,7 @@ struct TableDefinition {
     std::string name;  ///< "plexus/table-5-1"
     std::filesystem::path file;
     std::string title, source;
-    /// Profile → experiments whose trials it shows; the first is the default.
-    std::vector<std::pair<std::string, std::vector<std::string>>> profiles;
+    std::vector<std::string> experiments;  ///< whose trials it shows, without a profile's name
     Measure measure;
     Conditions where;
     std::string row_head;
@@ -88,6 +87,11 @@ TableDefinition load_table_definition(const std::filesystem::path& file);
 /// The same for texts; `published` may be empty.
 TableDefinition read_table_definition(const std::string& text, const std::filesystem::path& file,
                                       const std::string& published);
+
+/// The profiles that the papers' experiments have.
+inline constexpr const char* paper_profiles[] = {"small", "paper"};
+/// What experiments are called under a profile: "mg-gcn-epochs-small".
+std::vector<std::string> under_profile(const std::vector<std::string>& experiments, const std::string& profile);
 
 /// Whether a YAML text is a definition rather than an experiment: it has columns.
 bool is_table_definition(const std::string& text);

@@ -23,9 +23,8 @@ constexpr std::array directions{"rows", "columns"};
 constexpr std::array all_keys{
     TableKey{"table", "title", T::text, {}, true, "What it shows, in a few words"},
     TableKey{"table", "source", T::text, {}, true, "Paper and number, as readers know them"},
-    TableKey{"table", "profiles", T::profiles, {}, false,
-             "Profile: experiment, or a list of them. Their trials are what `ours` shows; the first profile is the "
-             "default"},
+    TableKey{"table", "experiments", T::texts, {}, false,
+             "Whose trials `ours` shows: names without a profile, of which `--profile` chooses one"},
     TableKey{"table", "cell", T::measure, {}, false, "What a place shows; rows and columns may say otherwise"},
     TableKey{"table", "where", T::conditions, {}, false, "Which cells are meant everywhere"},
     TableKey{"table", "row_head", T::text, {}, false, "What the rows are"},
@@ -139,11 +138,6 @@ void check_value(const TableKey& key, const YamlNode& n, Findings& findings) {
             else check_word(key, n, findings);
             return;
         case T::conditions: return check_conditions(key, n, findings);
-        case T::profiles:
-            expect(n.is(YamlNode::Kind::map) && !n.entries.empty(), key, n, "a mapping of profiles to experiments", findings);
-            for (const YamlEntry& e : n.entries)
-                expect(all_texts(e.value), key, e.value, "an experiment's name, or a list of names", findings);
-            return;
         case T::measure: return check_table_node(n, "measure", findings);
         case T::plot: return check_table_node(n, "plot", findings);
         case T::lines: return check_lines(key, n, findings);

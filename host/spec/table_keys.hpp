@@ -9,8 +9,8 @@
 
 namespace gnnbench {
 
-/// What a key of a table definition may hold. The last four are mappings with keys of their own.
-enum class TableKeyType { text, texts, whole, boolean, word, words, conditions, profiles, measure, plot, lines };
+/// What a key of a table definition may hold. The last four are lists or mappings with keys of their own.
+enum class TableKeyType { text, texts, whole, boolean, word, words, conditions, measure, plot, lines };
 
 /// One key. Reading, the JSON Schema and the reference page come from this.
 struct TableKey {

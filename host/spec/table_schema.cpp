@@ -26,7 +26,6 @@ json allowed(const TableKey& k) {
         case T::word: return {{"enum", k.words}};
         case T::words: return one_or_more({{"enum", k.words}});
         case T::conditions: return reference("conditions");
-        case T::profiles: return {{"type", "object"}, {"minProperties", 1}, {"additionalProperties", one_or_more({{"type", "string"}})}};
         case T::measure: return reference("measure");
         case T::plot: return reference("plot");
         case T::lines: return reference("lines");
@@ -62,7 +61,6 @@ std::string rows_of(std::string_view owner) {
             case T::word: return fmt::format("one of: {}", fmt::join(k.words, ", "));
             case T::words: return fmt::format("some of: {}", fmt::join(k.words, ", "));
             case T::conditions: return "fields and values";
-            case T::profiles: return "names and experiments";
             case T::measure: return "what is shown";
             case T::plot: return "how it is drawn";
             case T::lines: return "lines";
@@ -86,7 +84,7 @@ which experiments they show. `gnnbench table plexus/table-5-1` prints it, `gnnbe
 # yaml-language-server: $schema=../../schemas/table.schema.json
 title: Epoch time on DGX-A100
 source: MG-GCN, Table 3
-profiles: {small: mg-gcn-distgnn-small, paper: mg-gcn-distgnn-paper}
+experiments: mg-gcn-distgnn
 cell: {metric: epoch_s, unit: s}
 where: {scheme: mg-gcn}
 row_head: GPUs
@@ -101,6 +99,9 @@ means any of its values. `{over: gpus, values: [1, 2]}` is a line for each value
 is the median, with its interval. A cell that was never measured is empty. What is to be known of a number (synthetic data,
 more ranks than cores, a paper's shortcut, not verified) becomes a footnote by itself, or stands above the table where it
 holds for all.
+
+Experiments have profiles: `small` ends in minutes on two cores, with scaled graphs; `paper` has the paper's settings. A table shows the
+profile that was measured last, or the one that `--profile` names, and says which.
 
 `published.csv` beside it has the paper's numbers, in the columns `)";
 

@@ -20,8 +20,8 @@ const QueryResult sample{{"name", "n", "x", "n"},
 }  // namespace
 
 TEST_CASE("an unknown format names the known ones") {
-    CHECK_THROWS_AS(output_format("html"), SpecError);
-    CHECK_THROWS_WITH(output_format("html"), Catch::Contains("text, markdown, csv and json"));
+    CHECK_THROWS_AS(output_format("pdf"), SpecError);
+    CHECK_THROWS_WITH(output_format("pdf"), Catch::Contains("text, markdown, latex, html, csv and json"));
     CHECK(output_format("md") == OutputFormat::markdown);
 }
 

@@ -146,8 +146,8 @@ TEST_CASE("many and long schemes go on in further blocks within 100 columns") {
     CHECK(count(text, "gpus  partitioner") >= 5);
     CHECK_THAT(text, Catch::Contains("xxx…"));
     CHECK_THAT(text, Catch::Contains("median of 1 to 2 trials ± half their range"));
-    CHECK_THAT(text, Catch::Contains("test accuracy, median of trials\n"));
-    CHECK_THAT(text, Catch::Contains("| 81.5") || Catch::Contains("| 81.6"));
+    CHECK_THAT(text, Catch::Contains("% test accuracy, median of"));
+    CHECK_THAT(text, Catch::Contains("  81.5\n") || Catch::Contains("  81.6\n"));
 }
 
 TEST_CASE("fields that tell cells apart are columns of their own") {
@@ -181,4 +181,19 @@ TEST_CASE("Markdown, CSV and JSON say the same") {
     CHECK_THAT(csv, Catch::Contains(
                         "\ndcsbm-20000,2,random,serial,skipped,serial runs on one device; 2 given,0,,,,,,false,"));
     CHECK_THAT(csv, Catch::Contains(",\"graph, features\","));
+}
+
+TEST_CASE("LaTeX and HTML have the same cells, and nothing that they take for markup") {
+    ComparisonData d = of({compared("a_b<1>", 1, "block", {0.1}, 0), compared("mg-gcn", 1, "block", {0.2}, 0)});
+    d.experiment = "50% & more";
+    const std::string latex = render_comparison(d, OutputFormat::latex);
+    CHECK_THAT(latex, Catch::Contains("50\\% \\& more") && Catch::Contains("{a\\_b\\textless{}1\\textgreater{}}"));
+    CHECK_THAT(latex, Catch::Contains("1 & block & \\textbf{100} & 1.00 & 200 & 1.00 \\\\\n"));
+    CHECK(count(latex, "\\begin{") == count(latex, "\\end{"));
+    const std::string html = render_comparison(d, OutputFormat::html);
+    CHECK_THAT(html, Catch::Contains("<title>50% &amp; more") && Catch::Contains("a_b&lt;1&gt;</th>"));
+    CHECK_THAT(html, Catch::Contains("<td><b>100</b></td><td>1.00</td><td>200</td>"));
+    CHECK(count(html, "<td") == count(html, "</td>"));
+    CHECK_THAT(render_comparison(samples::quickstart(), OutputFormat::html),
+               Catch::Contains("<td class=\"word\">skipped<sup>b</sup></td><td></td>"));
 }

@@ -10,6 +10,7 @@
 #include "spec/fields.hpp"
 #include "spec/installed.hpp"
 #include "spec/schema.hpp"
+#include "spec/table_keys.hpp"
 
 using namespace gnnbench;
 namespace fs = std::filesystem;
@@ -64,6 +65,11 @@ TEST_CASE("the committed schema and reference are generated from the declaration
     const auto schema = experiment_schema(plugins, datasets, previous);
     check_file(file, schema.dump(2) + "\n");
     check_file(root / "docs/spec-reference.md", reference_page(schema));
+}
+
+TEST_CASE("the committed schema and reference of tables are generated from the declarations") {
+    check_file(root / "schemas/table.schema.json", table_schema().dump(2) + "\n");
+    check_file(root / "docs/table-reference.md", table_reference_page());
 }
 
 TEST_CASE("every declared field is sound") {

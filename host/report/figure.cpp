@@ -1,0 +1,174 @@
+#include "report/figure.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <gnnbench/error.hpp>
+
+#include "report/figure_data.hpp"
+#include "report/figure_parts.hpp"
+#include "report/format.hpp"
+#include "report/paper_table.hpp"
+
+namespace gnnbench {
+namespace {
+
+/// x and y of a series' points that have both; a logarithmic axis has no place for what is not positive.
+std::string points(const FigureData& d, const std::vector<std::optional<double>>& y, const PlotDefinition& plot) {
+    std::string block;
+    for (std::size_t i = 0; i < y.size(); ++i)
+        if (y[i] && d.x[i] && (!plot.log_y || *y[i] > 0) && (!plot.log_x || *d.x[i] > 0))
+            block += fmt::format("{} {}\n", *d.x[i], *y[i]);
+    return block;
+}
+
+/// Tics at the points, and room beside the outermost.
+std::string x_axis(const FigureData& d, const PlotDefinition& plot) {
+    std::vector<double> at;
+    for (std::size_t i = 0; i < d.x.size(); ++i)
+        for (const FigureSeries& s : d.series)
+            if (d.x[i] && (s.ours[i] || s.published[i])) {
+                at.push_back(*d.x[i]);
+                break;
+            }
+    if (at.empty()) return "";
+    const auto [low, high] = std::minmax_element(at.begin(), at.end());
+    const double room = std::max(0.05 * (*high - *low), 0.5);
+    std::string tics;
+    for (const double x : at) tics += fmt::format("{}\"{}\" {}", tics.empty() ? "" : ", ", x, x);
+    return fmt::format("{}set xtics ({}) nomirror\nset xrange [{}:{}]\n", plot.log_x ? "set logscale x 2\n" : "", tics,
+                       plot.log_x ? *low / 1.2 : *low - room, plot.log_x ? *high * 1.2 : *high + room);
+}
+
+FigureParts line_parts(const FigureData& d, const PlotDefinition& plot) {
+    FigureParts f;
+    f.settings = x_axis(d, plot) + (plot.log_y ? "" : "set yrange [0:*]\n");
+    for (std::size_t s = 0; s < d.series.size(); ++s) {
+        const auto add = [&](const std::vector<std::optional<double>>& y, bool ours) {
+            const std::string block = points(d, y, plot);
+            if (block.empty()) return;
+            const auto& [open, filled] = point_types[s % point_types.size()];
+            f.add(block, fmt::format("using 1:2 with linespoints lc rgb '{}' lw 2 dt {} pt {} ps 1.2", colour(s), ours ? "1" : "'-'",
+                                     ours ? filled : open),
+                  d.series[s].name + (ours ? "" : " (paper)"));
+        };
+        add(d.series[s].ours, true);
+        add(d.series[s].published, false);
+    }
+    return f;
+}
+
+/// A box from (x0, y0) to (x1, y1), as boxxyerror takes it.
+std::string box(double x0, double x1, double y0, double y1) {
+    return fmt::format("{} {} {} {} {} {}\n", (x0 + x1) / 2, (y0 + y1) / 2, x0, x1, y0, y1);
+}
+
+std::string bar_style(std::size_t series, bool ours) {
+    // Hatching tells the paper's apart without colour.
+    return fmt::format("using 1:2:3:4:5:6 with boxxyerror lc rgb '{}' lw 1 fs {}", colour(series),
+                       ours ? "solid 0.9 border lc rgb 'black'" : "pattern 4 border");
+}
+
+std::string tics(const std::vector<std::string>& labels) {
+    std::string list;
+    for (std::size_t i = 0; i < labels.size(); ++i) list += fmt::format("{}{} {}", i > 0 ? ", " : "", gnuplot_text(shortened(labels[i], 28)), i);
+    const bool slanted = labels.size() > 6 || std::any_of(labels.begin(), labels.end(), [](const auto& l) { return l.size() > 12; });
+    return fmt::format("set xtics ({}) nomirror{}\nset xrange [-0.6:{}]\n", list, slanted ? " rotate by -30" : "",
+                       static_cast<double>(labels.size()) - 0.4);
+}
+
+/// Bars beside each other: for each x the series in turn, ours and then the paper's.
+FigureParts bar_parts(const FigureData& d, const PlotDefinition& plot) {
+    FigureParts f;
+    f.settings = tics(d.labels);
+    const double both = d.has_ours && d.has_published ? 2 : 1;
+    const double width = 0.86 / (static_cast<double>(d.series.size()) * both);
+    double smallest = 1e300;
+    for (const FigureSeries& s : d.series)
+        for (const auto* values : {&s.ours, &s.published})
+            for (const auto& v : *values)
+                if (v && *v > 0) smallest = std::min(smallest, *v);
+    const double floor = plot.log_y ? std::pow(10, std::floor(std::log10(smallest)) - 0.3) : 0;
+    if (plot.log_y) f.settings += fmt::format("set yrange [{}:*]\n", floor);
+    for (std::size_t s = 0; s < d.series.size(); ++s) {
+        const auto left = [&](std::size_t i, bool ours) {
+            const double slot = static_cast<double>(s) * both + (!ours && both > 1 ? 1 : 0);
+            return static_cast<double>(i) - 0.43 + slot * width;
+        };
+        const auto add = [&](const std::vector<std::optional<double>>& values, bool ours) {
+            std::string block;
+            for (std::size_t i = 0; i < values.size(); ++i)
+                if (values[i] && *values[i] > floor) block += box(left(i, ours), left(i, ours) + width, floor, *values[i]);
+            if (!block.empty()) f.add(block, bar_style(s, ours), d.series[s].name + (ours ? "" : " (paper)"));
+        };
+        add(d.series[s].ours, true);
+        add(d.series[s].published, false);
+        for (std::size_t i = 0; i < d.labels.size(); ++i)
+            if (!d.series[s].words[i].empty() && !d.series[s].ours[i])
+                f.settings += fmt::format("set label {} at first {}, graph 0.02 rotate by 90 font ',9' tc rgb '#555555'\n",
+                                          gnuplot_text(d.series[s].words[i]), left(i, true) + width / 2);
+    }
+    return f;
+}
+
+/// Bars on each other; where the paper has numbers for an x, its bar stands beside ours.
+FigureParts stacked_parts(const FigureData& d) {
+    FigureParts f;
+    f.settings = tics(d.labels) + "set yrange [0:*]\n";
+    std::vector<double> ours(d.labels.size(), 0), paper(d.labels.size(), 0);
+    for (std::size_t s = 0; s < d.series.size(); ++s) {
+        std::string blocks[2];
+        for (std::size_t i = 0; i < d.labels.size(); ++i) {
+            const auto x = static_cast<double>(i);
+            if (const auto& v = d.series[s].ours[i]) blocks[0] += box(x - 0.4, x, ours[i], ours[i] + *v), ours[i] += *v;
+            if (const auto& v = d.series[s].published[i]) blocks[1] += box(x, x + 0.4, paper[i], paper[i] + *v), paper[i] += *v;
+        }
+        if (!blocks[0].empty()) f.add(blocks[0], bar_style(s, true), d.series[s].name);
+        if (!blocks[1].empty()) f.add(blocks[1], bar_style(s, false), d.series[s].name + " (paper)");
+    }
+    return f;
+}
+
+/// The second column over the first, each row a point with its name.
+FigureParts scatter_parts(const ResolvedTable& r) {
+    FigureParts f;
+    std::string ours, paper;
+    for (std::size_t i = 0; i < r.cells.size(); ++i) {
+        if (r.cells[i].size() < 2) continue;
+        const ResolvedCell &x = r.cells[i][0], &y = r.cells[i][1];
+        const std::string name = gnuplot_text(r.definition->rows[i].label);
+        if (x.ours && y.ours) ours += fmt::format("{} {} {}\n", x.ours->median / size_of(*x.measure), y.ours->median / size_of(*y.measure), name);
+        if (x.published && y.published) paper += fmt::format("{} {} {}\n", *x.published / size_of(*x.measure), *y.published / size_of(*y.measure), name);
+    }
+    if (!ours.empty()) {
+        f.add(ours, fmt::format("using 1:2 with points lc rgb '{}' pt 7 ps 1.4", colour(0)), "ours");
+        f.add(ours, "using 1:2:3 with labels offset 0.8,0.6 left font ',10'", "");
+    }
+    if (!paper.empty()) f.add(paper, fmt::format("using 1:2 with points lc rgb '{}' pt 4 ps 1.4", colour(1)), "paper");
+    f.settings = "set offsets graph 0.05, graph 0.12, graph 0.08, graph 0.05\n";
+    return f;
+}
+
+}  // namespace
+
+std::string figure_script(const ResolvedTable& r, FigureFormat format, const std::vector<TimelinePanel>& panels) {
+    const TableDefinition& t = *r.definition;
+    if (!t.plot) throw SpecError(fmt::format("{} is a table, and has no plot; `gnnbench table {}` prints it", t.name, t.name));
+    const FigureData d = figure_data(r);
+    FigureParts parts;
+    switch (t.plot->kind) {
+        case PlotKind::line:
+        case PlotKind::scaling: parts = line_parts(d, *t.plot); break;
+        case PlotKind::bars: parts = bar_parts(d, *t.plot); break;
+        case PlotKind::stacked: parts = stacked_parts(d); break;
+        case PlotKind::scatter: parts = scatter_parts(r); break;
+        case PlotKind::timeline: parts = timeline_parts(panels); break;
+    }
+    if (t.plot->log_y) parts.settings = "set logscale y\n" + parts.settings;
+    return assembled(parts, *t.plot, paper_heading(r), format);
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,23 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "record/timeline.hpp"
+#include "report/resolved_table.hpp"
+
+namespace gnnbench {
+
+enum class FigureFormat { svg, png };
+
+/// A row's traced epoch, for figures of kind timeline.
+struct TimelinePanel {
+    std::string title;
+    Timeline timeline;
+};
+
+/// A definition with a plot as a gnuplot script, without `set output`. Ours are filled marks and solid lines, the
+/// paper's open ones and dashed lines, of one colour for each series, apart for the colour-blind. What has no number is
+/// not drawn; a figure without any says so. Throws SpecError for a definition without a plot.
+std::string figure_script(const ResolvedTable& resolved, FigureFormat format, const std::vector<TimelinePanel>& panels = {});
+
+}  // namespace gnnbench

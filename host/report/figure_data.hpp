@@ -1,0 +1,27 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/resolved_table.hpp"
+
+namespace gnnbench {
+
+/// What a figure draws, in the unit it is shown in.
+struct FigureSeries {
+    std::string name;
+    /// One for each x; empty where there is no number.
+    std::vector<std::optional<double>> ours, published;
+    std::vector<std::string> words;  ///< "OOM" where one of ours or the paper's ended so
+    bool empty() const;
+};
+struct FigureData {
+    std::vector<std::string> labels;         ///< along x
+    std::vector<std::optional<double>> x;    ///< the labels as numbers, where they begin with one
+    std::vector<FigureSeries> series;        ///< those with a number or a word
+    bool has_ours = false, has_published = false;
+};
+/// Series whose unit is not the first one's are left out: one axis has one unit.
+FigureData figure_data(const ResolvedTable& resolved);
+
+}  // namespace gnnbench

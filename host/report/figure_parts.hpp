@@ -1,0 +1,36 @@
+#pragma once
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "report/figure.hpp"
+
+namespace gnnbench {
+
+/// gnuplot's point types, open and filled, in an order in which neighbours look different.
+inline constexpr std::array<std::pair<int, int>, 6> point_types{{{6, 7}, {4, 5}, {8, 9}, {10, 11}, {12, 13}, {14, 15}}};
+/// Of Okabe and Ito's palette, which the colour-blind tell apart; dark ones first, for print.
+std::string colour(std::size_t series);
+
+/// A text as a gnuplot string.
+std::string gnuplot_text(const std::string& text);
+
+/// What a kind of figure adds to the frame that all share.
+struct FigureParts {
+    std::string settings;
+    std::string blocks;              ///< named data
+    std::vector<std::string> plots;  ///< parts of the plot command
+    bool legend = false;
+
+    /// Data, how to plot it, and what the legend calls it; empty: nothing there.
+    void add(const std::string& data, const std::string& how, const std::string& title);
+};
+
+/// Spans of each panel's ranks, computation above communication.
+FigureParts timeline_parts(const std::vector<TimelinePanel>& panels);
+
+/// The whole script: first line of the heading as title, the others small below the figure.
+std::string assembled(const FigureParts& parts, const PlotDefinition& plot, const std::vector<std::string>& heading, FigureFormat format);
+
+}  // namespace gnnbench

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Every figure of the papers is drawn, as SVG and as PNG; every table prints in every format, without a database.
+source "$(dirname "$0")/lib.sh"
+
+root="$(cd "$(dirname "$0")/../.." && pwd)"
+export GNNBENCH_DATABASE="$PWD/none.sqlite"
+
+for name in $("$bin/gnnbench" table --list); do
+    for format in text markdown latex html csv json; do
+        gnnbench table "$name" --format "$format"
+        expect_code 0 "table $name --format $format"
+    done
+done
+gnnbench table plexus/tabel-5-1
+expect_code 2 "a table that is not there"
+expect_text err "did you mean 'plexus/table-5-1'?" "a table that is not there"
+[[ ! -e none.sqlite ]] || fail "a table made a database"
+
+if ! command -v gnuplot >/dev/null && [[ -z "${GNNBENCH_GNUPLOT:-}" ]]; then
+    echo "skipped: there is no gnuplot (Debian: gnuplot-nox), so no figure is drawn"
+    exit 0
+fi
+for file in "$root"/experiments/*/figure-*.yaml; do
+    gnnbench figure "$file" --output drawn.svg
+    expect_code 0 "figure $file"
+    grep -q '</svg>' drawn.svg || fail "$file: the SVG is not whole"
+    ! grep -qi 'warning' err || fail "$file: $(cat err)"
+    gnnbench figure "$file" --output drawn.png
+    expect_code 0 "figure $file as PNG"
+    [[ "$(head -c 4 drawn.png | tail -c 3)" == PNG ]] || fail "$file: not a PNG"
+done
+gnnbench figure plexus/table-5-1
+expect_code 2 "a table drawn"
+GNNBENCH_GNUPLOT=/nonexistent/gnuplot gnnbench figure plexus/figure-7-1
+expect_code 5 "no gnuplot"

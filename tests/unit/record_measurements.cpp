@@ -1,0 +1,75 @@
+#include <catch2/catch.hpp>
+
+#include <gnnbench/error.hpp>
+
+#include "record/database.hpp"
+#include "record/measurements.hpp"
+#include "record_samples.hpp"
+
+using namespace gnnbench;
+using nlohmann::json;
+
+TEST_CASE("a database or experiment that is not there has no cells") {
+    samples::Folder folder;
+    const std::vector<std::string> names{"a", "b"};
+    CHECK(read_measured(folder / "no.sqlite", names).cells.empty());
+    CHECK(newest_of(folder / "no.sqlite", names).empty());
+    Database d(folder / "r.sqlite");
+    CHECK(read_measured(folder / "r.sqlite", names).cells.empty());
+    CHECK(newest_of(folder / "r.sqlite", names).empty());
+}
+
+TEST_CASE("cells of several experiments, on the machine of the newest trial") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    Database d(path);
+    const auto here = samples::cell("mg-gcn", 2), there = samples::cell("serial", 1);
+    d.register_experiment("sample", "", std::vector<CellRecord>{here});
+    d.register_experiment("second", "", std::vector<CellRecord>{there});
+    d.apply(samples::whole_trial("m0", here));
+    auto elsewhere = samples::whole_trial("far", there);
+    elsewhere[0]["machine"] = {{"cpu", "Other"}};
+    elsewhere[0]["experiment"] = "second";
+    elsewhere[0]["started"] = "2025-01-01T00:00:00.000Z";
+    d.apply(elsewhere);
+    const std::vector<std::string> names{"second", "sample", "third"};
+    const MeasuredCells m = read_measured(path, names);
+    CHECK(newest_of(path, names) == "sample");
+    CHECK(m.machine == "Sample CPU, 4 cores");
+    CHECK(m.experiments == std::vector<std::string>{"second", "sample"});
+    REQUIRE(m.cells.size() == 2);
+    CHECK(m.cells[0].status.empty());  // its trial is another machine's
+    CHECK(m.cells[1].fields.at("scheme") == "mg-gcn");
+    CHECK(m.cells[1].fields.at("gpus") == "2");
+    CHECK(m.cells[1].fields.at("hidden") == "64");
+    REQUIRE(m.cells[1].ok_trials.size() == 1);
+}
+
+TEST_CASE("metrics of a trial, worked out by hand") {
+    // Measured epochs of the two ranks: 1 and 2 s, 3 and 1 s, 7 and 6 s; half of it spmm, a quarter each comm and other.
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    Database d(path);
+    const auto cell = samples::cell("mg-gcn", 2);
+    d.register_experiment("sample", "", std::vector<CellRecord>{cell});
+    d.apply(samples::whole_trial("m0", cell));
+    const auto trial = read_measured(path, std::vector<std::string>{"sample"}).cells.at(0).ok_trials.at(0);
+    const MetricReader reader(path);
+    CHECK(reader.read(trial, "epoch_s") == 3);
+    CHECK(reader.read(trial, "training_s") == 12);
+    CHECK(*reader.read(trial, "spmm_s") == Approx(10.0 / 6));
+    CHECK(*reader.read(trial, "communication_s") == Approx(5.0 / 6));
+    CHECK(*reader.read(trial, "computation_s") == Approx(15.0 / 6));
+    CHECK(*reader.read(trial, "spmm_share") == Approx(0.5));
+    CHECK(reader.read(trial, "gemm_s") == 0);
+    CHECK(reader.read(trial, "sent_bytes_per_epoch") == 100);
+    CHECK(reader.read(trial, "mean_sent_bytes") == 50);
+    CHECK(reader.read(trial, "max_sent_bytes") == 100);
+    CHECK(reader.read(trial, "mean_messages") == 1);
+    CHECK(reader.read(trial, "max_messages") == 1);
+    CHECK(reader.read(trial, "average_degree") == 2);
+    CHECK(reader.read(trial, "validation_accuracy") == std::nullopt);
+    CHECK(reader.read(trial + 1, "epoch_s") == std::nullopt);
+    CHECK_THROWS_AS(reader.read(trial, "nonsense"), LogicError);
+    CHECK(traced_among(path, std::vector<std::int64_t>{trial}).empty());
+}

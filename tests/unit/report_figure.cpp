@@ -1,0 +1,88 @@
+// Figures as gnuplot scripts; tests/endtoend/figures.sh draws them.
+#include <catch2/catch.hpp>
+
+#include <gnnbench/error.hpp>
+
+#include "report/figure.hpp"
+#include "report/figure_data.hpp"
+#include "report/figure_parts.hpp"
+
+using namespace gnnbench;
+using Catch::Contains;
+
+namespace {
+
+constexpr const char* head = "table,row,column,value,unit,page,verbatim,erratum\n";
+
+/// Cells a on 1, 2 and 4 gpus, with 8, 4 and 2 ms.
+MeasuredCells cells() {
+    MeasuredCells m;
+    m.experiments = {"e-small"};
+    for (const int gpus : {1, 2, 4}) {
+        ComparisonCell c;
+        c.status = "ok";
+        c.epoch_s = Estimate{.trials = 1, .median = 0.008 / gpus};
+        c.fields = {{"gpus", std::to_string(gpus)}, {"scheme", "a"}};
+        c.ok_trials = {gpus};
+        m.cells.push_back(c);
+    }
+    return m;
+}
+
+struct Drawn {
+    TableDefinition definition;
+    MeasuredCells measured = cells();
+    ResolvedTable resolved;
+    explicit Drawn(const std::string& more, const std::string& csv = "")
+        : definition(read_table_definition("title: T\nsource: S\nexperiments: e\ncell: {metric: epoch_s, unit: ms}\n" + more, "p/f.yaml", head + csv)),
+          resolved(resolve(definition, measured, "small", [](std::int64_t trial, const std::string&) {
+              return std::optional(0.008 / static_cast<double>(trial));
+          })) {}
+    std::string script() const { return figure_script(resolved, FigureFormat::svg); }
+};
+
+const std::string lines = "rows: {over: gpus, values: [1, 2, 4]}\ncolumns: {over: scheme, values: [a, b]}\n";
+
+}  // namespace
+
+TEST_CASE("a table is no figure; a figure without numbers says so") {
+    CHECK_THROWS_AS(Drawn(lines).script(), SpecError);
+    const Drawn none("rows: [x]\ncolumns: [{name: y, measured: false}]\nplot: {kind: bars}\n");
+    CHECK_THAT(none.script(), Contains("nothing measured yet, and no number in the paper"));
+}
+
+TEST_CASE("ours and the paper's are different marks of one colour") {
+    const Drawn d(lines + "plot: {kind: scaling, x_label: GPUs}\n", "f,1,a,6,ms,p. 1,6,\nf,2,a,0.003,s,p. 1,3,\nf,4,b,OOM,,p. 1,-,\n");
+    const std::string script = d.script();
+    CHECK_THAT(script, Contains("set logscale y\n") && Contains("set logscale x 2\n"));
+    CHECK_THAT(script, Contains("$d0 << EOD\n1 8\n2 4\n4 2\nEOD\n") && Contains("$d1 << EOD\n1 6\n2 3\nEOD\n"));
+    CHECK_THAT(script, Contains("$d0 using 1:2 with linespoints lc rgb '#0072B2' lw 2 dt 1 pt 7"));
+    CHECK_THAT(script, Contains("$d1 using 1:2 with linespoints lc rgb '#0072B2' lw 2 dt '-' pt 6") && Contains("title \"a (paper)\""));
+    CHECK(figure_data(d.resolved).series.at(1).words.at(2) == "OOM");
+}
+
+TEST_CASE("bars stand side by side, and on each other") {
+    const std::string bars = Drawn(lines + "plot: {kind: bars}\n", "f,1,a,6,ms,p. 1,6,\nf,1,b,OOM,,p. 1,-,\n").script();
+    CHECK_THAT(bars, Contains("with boxxyerror") && Contains("fs pattern 4") && Contains("fs solid") && Contains("set label \"OOM\""));
+    const std::string stacked =
+        Drawn("rows: [{name: r, where: {scheme: a}}]\ncolumns: {over: gpus, values: [1, 2]}\nplot: {kind: stacked}\n").script();
+    CHECK_THAT(stacked, Contains("-0.4 0 0 8\n") && Contains("-0.4 0 8 12\n"));
+}
+
+TEST_CASE("scatter has a point for each row with both numbers") {
+    const std::string script = Drawn("rows: {over: gpus, values: [1, 2, 8]}\ncolumns:\n  - {name: x, where: {scheme: a}}\n"
+                                     "  - {name: y, where: {scheme: a}}\nplot: {kind: scatter}\n").script();
+    CHECK_THAT(script, Contains("8 8 \"1\"\n4 4 \"2\"\nEOD"));
+}
+
+TEST_CASE("timelines are a panel for each row") {
+    Timeline t;
+    t.ranks = 2;
+    t.spans = {{0, false, "spmm", "spmm", 0, 0.002, 0, 0}, {1, true, "comm", "broadcast", 0.001, 0.003, 10, 2}};
+    const FigureParts parts = timeline_parts({{"first", t}, {"second", t}});
+    CHECK(parts.plots.size() == 2);
+    CHECK_THAT(parts.settings, Contains("set label \"first\"") && Contains("\"rank 1\" -1.5") && Contains("\"rank 0\" -3.4"));
+    CHECK_THAT(parts.blocks, Contains(" 0 2 -0.5 -0.1\n") && Contains(" 1 3 -1.9 -1.5\n"));
+}
+
+TEST_CASE("text cannot become gnuplot commands") { CHECK(gnuplot_text("a \"b\" \\ `rm` \n") == "\"a \\\"b\\\" \\\\ 'rm' \""); }
