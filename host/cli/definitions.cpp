@@ -51,7 +51,8 @@ std::vector<std::string> definition_names() {
     std::set<std::string> names;
     for (const fs::path& folder : experiment_folders()) {
         std::error_code error;
-        for (auto it = fs::recursive_directory_iterator(folder, fs::directory_options::follow_directory_symlink, error);
+        for (auto it =
+                 fs::recursive_directory_iterator(folder, fs::directory_options::follow_directory_symlink, error);
              !error && it != fs::recursive_directory_iterator(); it.increment(error))
             if (it->path().extension() == ".yaml" && holds_definition(it->path()))
                 names.insert(it->path().lexically_relative(folder).replace_extension().string());
@@ -59,16 +60,17 @@ std::vector<std::string> definition_names() {
     return {names.begin(), names.end()};
 }
 
-std::unique_ptr<LoadedTable> load_table(const fs::path& file, const std::string& profile, const GlobalOptions& options) {
+std::unique_ptr<LoadedTable> load_table(const fs::path& file, const std::string& profile,
+                                        const GlobalOptions& options) {
     auto table = std::make_unique<LoadedTable>();
     table->definition = load_table_definition(file);
     const std::string chosen = profile.empty() ? default_profile(table->definition, options.database) : profile;
     table->measured = read_measured(options.database, under_profile(table->definition.experiments, chosen));
     std::optional<MetricReader> reader;
     if (!table->measured.cells.empty()) reader.emplace(options.database);
-    table->resolved = resolve(table->definition, table->measured, chosen, [&](std::int64_t trial, const std::string& metric) {
-        return reader->read(trial, metric);
-    });
+    table->resolved =
+        resolve(table->definition, table->measured, chosen,
+                [&](std::int64_t trial, const std::string& metric) { return reader->read(trial, metric); });
     return table;
 }
 

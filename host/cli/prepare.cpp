@@ -8,6 +8,7 @@
 #include <gnnbench/error.hpp>
 #include <gnnbench/strategy.hpp>
 
+#include "cli/definitions.hpp"
 #include "launch/machine.hpp"
 #include "spec/setting.hpp"
 #include "spec/words.hpp"
@@ -84,6 +85,10 @@ CellRecord record_of(const Cell& cell) {
 }
 
 Experiment load(const ExperimentChoice& choice, const Catalog& catalog, const PluginSource& plugins) {
+    if (find_definition(choice.file.string()))
+        throw SpecError(fmt::format("'{0}' is a paper's table, not an experiment; gnnbench table {0} prints it, and its "
+                                    "`experiments` say what to run",
+                                    choice.file.string()));
     LoadOptions options;
     options.overrides = choice.overrides;
     options.profile = choice.profile;

@@ -56,7 +56,8 @@ int print_table(const TableChoice& choice, const GlobalOptions& options) {
     if (!choice.profile.empty() || (!is_file && choice.what.find('/') != std::string::npos)) {
         const std::string meant = nearest(choice.what, definition_names());
         throw SpecError("there is no paper's table or figure '" + choice.what + "'" +
-                        (meant.empty() ? "" : "; did you mean '" + meant + "'?") + " (gnnbench table --list lists all)");
+                        (meant.empty() ? "" : "; did you mean '" + meant + "'?") +
+                        " (gnnbench table --list lists all)");
     }
     std::cout << render_comparison(read_comparison(options.database, experiment_name(choice.what, options)),
                                    *choice.format);
@@ -68,14 +69,14 @@ int print_table(const TableChoice& choice, const GlobalOptions& options) {
 void add_table(CLI::App& app, const GlobalOptions& options, Action& action) {
     CLI::App* command = app.add_subcommand("table", "Print an experiment's comparison, or a paper's table");
     auto choice = std::make_shared<TableChoice>();
-    command->add_option("what", choice->what,
-                        "An experiment's name or file (default: the one measured last), or a table's: plexus/table-5-1");
+    command->add_option(
+        "what", choice->what,
+        "An experiment's name or file (default: the one measured last), or a table's: plexus/table-5-1");
     command->add_option("--profile", choice->profile, "Of a paper's table: small, paper (default: measured last)");
     command->add_flag("--list", choice->list, "List the papers' tables and figures");
     choice->format = add_format_options(*command);
-    command->callback([&options, &action, choice] {
-        action = [&options, choice] { return print_table(*choice, options); };
-    });
+    command->callback(
+        [&options, &action, choice] { action = [&options, choice] { return print_table(*choice, options); }; });
 }
 
 }  // namespace gnnbench

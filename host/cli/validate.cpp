@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/definitions.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "cli/prepare.hpp"
@@ -19,9 +20,28 @@ nlohmann::json to_json(const Finding& finding) {
             {"message", finding.message}};
 }
 
+/// A paper's table: its keys, and that its published numbers are of its rows and columns.
+void validate_table(const std::filesystem::path& file, bool as_json) {
+    const TableDefinition t = load_table_definition(file);
+    if (as_json)
+        print_json(std::cout, {{"valid", true},
+                               {"name", t.name},
+                               {"rows", t.rows.size()},
+                               {"columns", t.columns.size()},
+                               {"published", t.published.size()},
+                               {"findings", nlohmann::json::array()}});
+    else
+        std::cout << fmt::format("{}: valid, {} rows and {} columns, {} published numbers\n", file.string(),
+                                 t.rows.size(), t.columns.size(), t.published.size());
+}
+
 int validate(const ExperimentChoice& choice, bool as_json, const GlobalOptions& options) {
     const InstalledPlugins plugins;
     try {
+        if (const auto table = find_definition(choice.file.string())) {
+            validate_table(*table, as_json);
+            return exit_ok;
+        }
         const Experiment experiment = load(choice, Catalog::at(options.data_dir), plugins);
         if (as_json)
             print_json(std::cout, {{"valid", true},
@@ -45,8 +65,8 @@ int validate(const ExperimentChoice& choice, bool as_json, const GlobalOptions& 
 }  // namespace
 
 void add_validate(CLI::App& app, const GlobalOptions& options, Action& action) {
-    CLI::App* command =
-        app.add_subcommand("validate", "Check an experiment, and say everything that is wrong with it");
+    CLI::App* command = app.add_subcommand(
+        "validate", "Check an experiment or a paper's table, and say everything that is wrong with it");
     auto choice = std::make_shared<ExperimentChoice>();
     auto as_json = std::make_shared<bool>(false);
     add_experiment_options(*command, *choice);

@@ -26,8 +26,9 @@ std::string locate() {
         std::error_code ignored;
         if (fs::is_regular_file(program, ignored) && access(program.c_str(), X_OK) == 0) return program;
     }
-    throw EnvironmentError("figures are drawn by gnuplot, which is not here; install it (Debian: gnuplot-nox) or name it with "
-                           "GNNBENCH_GNUPLOT");
+    throw EnvironmentError(
+        "figures are drawn by gnuplot, which is not here; install it (Debian: gnuplot-nox) or name it with "
+        "GNNBENCH_GNUPLOT");
 }
 
 /// A folder of its own, removed at the end.
@@ -35,7 +36,8 @@ class Folder {
 public:
     Folder() {
         std::string name = (fs::temp_directory_path() / "gnnbench-figure-XXXXXX").string();
-        if (!mkdtemp(name.data())) throw EnvironmentError("cannot make a folder in " + fs::temp_directory_path().string());
+        if (!mkdtemp(name.data()))
+            throw EnvironmentError("cannot make a folder in " + fs::temp_directory_path().string());
         path_ = name;
     }
     ~Folder() {

@@ -39,20 +39,13 @@ std::map<std::int64_t, TrialsByNumber> read_trials(const sqlite::Connection& c, 
     q.bind(experiment, machine);
     std::map<std::int64_t, TrialsByNumber> all;
     while (q.step()) {
-        TrialRow row{q.integer(15),
-                     q.text(2),
-                     q.text(3),
-                     q.text(4),
-                     q.text(5),
-                     q.maybe_real(6),
-                     q.maybe_real(7),
-                     q.maybe_real(8),
-                     q.maybe_real(9),
-                     q.maybe_real(10),
-                     q.maybe_real(11),
-                     q.integer(12) != 0,
-                     q.integer(13) != 0,
-                     !q.is_null(14) && q.integer(14) == 0};
+        TrialRow row{q.integer(15),      q.text(2),
+                     q.text(3),          q.text(4),
+                     q.text(5),          q.maybe_real(6),
+                     q.maybe_real(7),    q.maybe_real(8),
+                     q.maybe_real(9),    q.maybe_real(10),
+                     q.maybe_real(11),   q.integer(12) != 0,
+                     q.integer(13) != 0, !q.is_null(14) && q.integer(14) == 0};
         TrialRow& kept = all[q.integer(0)][q.integer(1)];
         if (kept.status.empty() || is_conclusive(row.status) || !is_conclusive(kept.status)) kept = std::move(row);
     }
@@ -170,7 +163,8 @@ ComparisonData read_comparison(const std::filesystem::path& database, const std:
 
     auto q = c.prepare(
         "SELECT c.id, c.dataset, c.partitioner_label, c.scheme_label, c.scheme, c.gpus, c.identity, "
-        "c.verification_key, c.kernel, c.threads_per_rank, c.epochs, c.warmup, c.partitioner, c.precision, c.hidden, "
+        "c.verification_key, c.kernel, c.threads_per_rank, c.epochs, c.warmup, c.partitioner, c.precision, "
+        "c.hidden, "
         "c.layers, c.optimizer, c.seed FROM experiment_cell x "
         "JOIN cell c ON c.id = x.cell_id WHERE x.experiment_id = ? ORDER BY x.position",
         "read an experiment's cells");

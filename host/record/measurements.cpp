@@ -29,19 +29,37 @@ constexpr std::array phases{"spmm", "gemm", "activation", "loss", "optimizer", "
 /// Payload of a rank, mean over measured epochs, then over ranks (avg) or of the largest (max).
 std::string per_rank(std::string_view over, std::string_view column) {
     return fmt::format(
-        "SELECT {}(v) FROM (SELECT sum(v.{}) * 1.0 / (SELECT count(*) FROM epoch m WHERE m.trial_id = ?1 AND NOT m.warmup) "
-        "AS v FROM rank_epoch r JOIN epoch e ON e.trial_id = r.trial_id AND e.epoch = r.epoch LEFT JOIN rank_volume v "
+        "SELECT {}(v) FROM (SELECT sum(v.{}) * 1.0 / (SELECT count(*) FROM epoch m WHERE m.trial_id = ?1 AND NOT "
+        "m.warmup) "
+        "AS v FROM rank_epoch r JOIN epoch e ON e.trial_id = r.trial_id AND e.epoch = r.epoch LEFT JOIN "
+        "rank_volume v "
         "ON v.trial_id = r.trial_id AND v.epoch = r.epoch AND v.rank = r.rank AND v.content = 'payload' "
         "WHERE r.trial_id = ?1 AND NOT e.warmup GROUP BY r.rank)",
         over, column);
 }
 
 /// A column of the trial's row.
-constexpr std::array columns{
-    "epoch_s", "setup_s", "load_s", "partition_s", "build_s", "exposed_comm_s", "sent_bytes_per_epoch",
-    "messages_per_epoch", "final_loss", "train_accuracy", "validation_accuracy", "test_accuracy", "peak_memory_bytes",
-    "edge_cut", "connectivity_minus_one", "vertex_imbalance", "nonzero_imbalance", "vertices", "edges", "features",
-    "classes"};
+constexpr std::array columns{"epoch_s",
+                             "setup_s",
+                             "load_s",
+                             "partition_s",
+                             "build_s",
+                             "exposed_comm_s",
+                             "sent_bytes_per_epoch",
+                             "messages_per_epoch",
+                             "final_loss",
+                             "train_accuracy",
+                             "validation_accuracy",
+                             "test_accuracy",
+                             "peak_memory_bytes",
+                             "edge_cut",
+                             "connectivity_minus_one",
+                             "vertex_imbalance",
+                             "nonzero_imbalance",
+                             "vertices",
+                             "edges",
+                             "features",
+                             "classes"};
 
 struct Question {
     std::string sql, phase;
@@ -135,8 +153,10 @@ MetricReader::MetricReader(const std::filesystem::path& database)
 std::optional<double> MetricReader::read(std::int64_t trial, const std::string& metric) const {
     const Question asked = question(metric);
     auto q = connection_.prepare(asked.sql, "read a metric");
-    if (asked.phase.empty()) q.bind(trial);
-    else q.bind(trial, asked.phase);
+    if (asked.phase.empty())
+        q.bind(trial);
+    else
+        q.bind(trial, asked.phase);
     std::optional<double> value;
     if (q.step()) {
         value = q.maybe_real(0);
@@ -149,8 +169,9 @@ std::string traced_among(const std::filesystem::path& database, std::span<const 
     const sqlite::Connection c(database, sqlite::Access::read_only);
     // Spans came with the second version of the schema.
     if (c.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'span'", "look for spans") == 0) return "";
-    auto q = c.prepare("SELECT uuid FROM trial t WHERE id = ? AND EXISTS (SELECT 1 FROM span s WHERE s.trial_id = t.id)",
-                       "look for a traced trial");
+    auto q = c.prepare(
+        "SELECT uuid FROM trial t WHERE id = ? AND EXISTS (SELECT 1 FROM span s WHERE s.trial_id = t.id)",
+        "look for a traced trial");
     std::string found;
     for (const std::int64_t trial : trials) {
         q.bind(trial);

@@ -54,7 +54,8 @@ std::vector<Column> columns_of(const ComparisonLayout& t, std::size_t scheme) {
     });
     std::vector<Column> all{{{std::string(time.name), "", fmt::format(" {}", time.name)}, show_time, time}};
     if (t.has_speed_up) all.push_back({{"×", "", "×"}, show_speed_up, {}});
-    if (moves_bytes) all.push_back({{std::string(bytes.name), "", fmt::format(" {}", bytes.name)}, show_volume, bytes});
+    if (moves_bytes)
+        all.push_back({{std::string(bytes.name), "", fmt::format(" {}", bytes.name)}, show_volume, bytes});
     if (t.has_accuracy) all.push_back({{"%", "", "%"}, show_accuracy, {}});
     return all;
 }

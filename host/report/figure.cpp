@@ -39,8 +39,8 @@ std::string x_axis(const FigureData& d, const PlotDefinition& plot) {
     const double room = std::max(0.05 * (*high - *low), 0.5);
     std::string tics;
     for (const double x : at) tics += fmt::format("{}\"{}\" {}", tics.empty() ? "" : ", ", x, x);
-    return fmt::format("{}set xtics ({}) nomirror\nset xrange [{}:{}]\n", plot.log_x ? "set logscale x 2\n" : "", tics,
-                       plot.log_x ? *low / 1.2 : *low - room, plot.log_x ? *high * 1.2 : *high + room);
+    return fmt::format("{}set xtics ({}) nomirror\nset xrange [{}:{}]\n", plot.log_x ? "set logscale x 2\n" : "",
+                       tics, plot.log_x ? *low / 1.2 : *low - room, plot.log_x ? *high * 1.2 : *high + room);
 }
 
 FigureParts line_parts(const FigureData& d, const PlotDefinition& plot) {
@@ -51,8 +51,9 @@ FigureParts line_parts(const FigureData& d, const PlotDefinition& plot) {
             const std::string block = points(d, y, plot);
             if (block.empty()) return;
             const auto& [open, filled] = point_types[s % point_types.size()];
-            f.add(block, fmt::format("using 1:2 with linespoints lc rgb '{}' lw 2 dt {} pt {} ps 1.2", colour(s), ours ? "1" : "'-'",
-                                     ours ? filled : open),
+            f.add(block,
+                  fmt::format("using 1:2 with linespoints lc rgb '{}' lw 2 dt {} pt {} ps 1.2", colour(s),
+                              ours ? "1" : "'-'", ours ? filled : open),
                   d.series[s].name + (ours ? "" : " (paper)"));
         };
         add(d.series[s].ours, true);
@@ -74,8 +75,10 @@ std::string bar_style(std::size_t series, bool ours) {
 
 std::string tics(const std::vector<std::string>& labels) {
     std::string list;
-    for (std::size_t i = 0; i < labels.size(); ++i) list += fmt::format("{}{} {}", i > 0 ? ", " : "", gnuplot_text(shortened(labels[i], 28)), i);
-    const bool slanted = labels.size() > 6 || std::any_of(labels.begin(), labels.end(), [](const auto& l) { return l.size() > 12; });
+    for (std::size_t i = 0; i < labels.size(); ++i)
+        list += fmt::format("{}{} {}", i > 0 ? ", " : "", gnuplot_text(shortened(labels[i], 28)), i);
+    const bool slanted = labels.size() > 6 ||
+                         std::any_of(labels.begin(), labels.end(), [](const auto& l) { return l.size() > 12; });
     return fmt::format("set xtics ({}) nomirror{}\nset xrange [-0.6:{}]\n", list, slanted ? " rotate by -30" : "",
                        static_cast<double>(labels.size()) - 0.4);
 }
@@ -101,15 +104,17 @@ FigureParts bar_parts(const FigureData& d, const PlotDefinition& plot) {
         const auto add = [&](const std::vector<std::optional<double>>& values, bool ours) {
             std::string block;
             for (std::size_t i = 0; i < values.size(); ++i)
-                if (values[i] && *values[i] > floor) block += box(left(i, ours), left(i, ours) + width, floor, *values[i]);
+                if (values[i] && *values[i] > floor)
+                    block += box(left(i, ours), left(i, ours) + width, floor, *values[i]);
             if (!block.empty()) f.add(block, bar_style(s, ours), d.series[s].name + (ours ? "" : " (paper)"));
         };
         add(d.series[s].ours, true);
         add(d.series[s].published, false);
         for (std::size_t i = 0; i < d.labels.size(); ++i)
             if (!d.series[s].words[i].empty() && !d.series[s].ours[i])
-                f.settings += fmt::format("set label {} at first {}, graph 0.02 rotate by 90 font ',9' tc rgb '#555555'\n",
-                                          gnuplot_text(d.series[s].words[i]), left(i, true) + width / 2);
+                f.settings +=
+                    fmt::format("set label {} at first {}, graph 0.02 rotate by 90 font ',9' tc rgb '#555555'\n",
+                                gnuplot_text(d.series[s].words[i]), left(i, true) + width / 2);
     }
     return f;
 }
@@ -123,8 +128,10 @@ FigureParts stacked_parts(const FigureData& d) {
         std::string blocks[2];
         for (std::size_t i = 0; i < d.labels.size(); ++i) {
             const auto x = static_cast<double>(i);
-            if (const auto& v = d.series[s].ours[i]) blocks[0] += box(x - 0.4, x, ours[i], ours[i] + *v), ours[i] += *v;
-            if (const auto& v = d.series[s].published[i]) blocks[1] += box(x, x + 0.4, paper[i], paper[i] + *v), paper[i] += *v;
+            if (const auto& v = d.series[s].ours[i])
+                blocks[0] += box(x - 0.4, x, ours[i], ours[i] + *v), ours[i] += *v;
+            if (const auto& v = d.series[s].published[i])
+                blocks[1] += box(x, x + 0.4, paper[i], paper[i] + *v), paper[i] += *v;
         }
         if (!blocks[0].empty()) f.add(blocks[0], bar_style(s, true), d.series[s].name);
         if (!blocks[1].empty()) f.add(blocks[1], bar_style(s, false), d.series[s].name + " (paper)");
@@ -140,14 +147,19 @@ FigureParts scatter_parts(const ResolvedTable& r) {
         if (r.cells[i].size() < 2) continue;
         const ResolvedCell &x = r.cells[i][0], &y = r.cells[i][1];
         const std::string name = gnuplot_text(r.definition->rows[i].label);
-        if (x.ours && y.ours) ours += fmt::format("{} {} {}\n", x.ours->median / size_of(*x.measure), y.ours->median / size_of(*y.measure), name);
-        if (x.published && y.published) paper += fmt::format("{} {} {}\n", *x.published / size_of(*x.measure), *y.published / size_of(*y.measure), name);
+        if (x.ours && y.ours)
+            ours += fmt::format("{} {} {}\n", x.ours->median / size_of(*x.measure),
+                                y.ours->median / size_of(*y.measure), name);
+        if (x.published && y.published)
+            paper += fmt::format("{} {} {}\n", *x.published / size_of(*x.measure),
+                                 *y.published / size_of(*y.measure), name);
     }
     if (!ours.empty()) {
         f.add(ours, fmt::format("using 1:2 with points lc rgb '{}' pt 7 ps 1.4", colour(0)), "ours");
         f.add(ours, "using 1:2:3 with labels offset 0.8,0.6 left font ',10'", "");
     }
-    if (!paper.empty()) f.add(paper, fmt::format("using 1:2 with points lc rgb '{}' pt 4 ps 1.4", colour(1)), "paper");
+    if (!paper.empty())
+        f.add(paper, fmt::format("using 1:2 with points lc rgb '{}' pt 4 ps 1.4", colour(1)), "paper");
     f.settings = "set offsets graph 0.05, graph 0.12, graph 0.08, graph 0.05\n";
     return f;
 }
@@ -156,16 +168,28 @@ FigureParts scatter_parts(const ResolvedTable& r) {
 
 std::string figure_script(const ResolvedTable& r, FigureFormat format, const std::vector<TimelinePanel>& panels) {
     const TableDefinition& t = *r.definition;
-    if (!t.plot) throw SpecError(fmt::format("{} is a table, and has no plot; `gnnbench table {}` prints it", t.name, t.name));
+    if (!t.plot)
+        throw SpecError(
+            fmt::format("{} is a table, and has no plot; `gnnbench table {}` prints it", t.name, t.name));
     const FigureData d = figure_data(r);
     FigureParts parts;
     switch (t.plot->kind) {
         case PlotKind::line:
-        case PlotKind::scaling: parts = line_parts(d, *t.plot); break;
-        case PlotKind::bars: parts = bar_parts(d, *t.plot); break;
-        case PlotKind::stacked: parts = stacked_parts(d); break;
-        case PlotKind::scatter: parts = scatter_parts(r); break;
-        case PlotKind::timeline: parts = timeline_parts(panels); break;
+        case PlotKind::scaling:
+            parts = line_parts(d, *t.plot);
+            break;
+        case PlotKind::bars:
+            parts = bar_parts(d, *t.plot);
+            break;
+        case PlotKind::stacked:
+            parts = stacked_parts(d);
+            break;
+        case PlotKind::scatter:
+            parts = scatter_parts(r);
+            break;
+        case PlotKind::timeline:
+            parts = timeline_parts(panels);
+            break;
     }
     if (t.plot->log_y) parts.settings = "set logscale y\n" + parts.settings;
     return assembled(parts, *t.plot, paper_heading(r), format);

@@ -18,6 +18,7 @@ struct TimelinePanel {
 /// A definition with a plot as a gnuplot script, without `set output`. Ours are filled marks and solid lines, the
 /// paper's open ones and dashed lines, of one colour for each series, apart for the colour-blind. What has no number is
 /// not drawn; a figure without any says so. Throws SpecError for a definition without a plot.
-std::string figure_script(const ResolvedTable& resolved, FigureFormat format, const std::vector<TimelinePanel>& panels = {});
+std::string figure_script(const ResolvedTable& resolved, FigureFormat format,
+                          const std::vector<TimelinePanel>& panels = {});
 
 }  // namespace gnnbench

@@ -14,14 +14,20 @@ std::optional<double> leading_number(const std::string& text) {
     return error == std::errc() ? std::optional(value) : std::nullopt;
 }
 
-std::string full_name(const TableLine& line) { return line.section.empty() ? line.label : line.section + ", " + line.label; }
+std::string full_name(const TableLine& line) {
+    return line.section.empty() ? line.label : line.section + ", " + line.label;
+}
 
 /// The table as the plot sees it: points along x, and one line of places for each series.
 class Axes {
 public:
     explicit Axes(const ResolvedTable& r) : r_(r), over_columns_(r.definition->plot->over_columns) {}
-    const std::vector<TableLine>& points() const { return over_columns_ ? r_.definition->columns : r_.definition->rows; }
-    const std::vector<TableLine>& lines() const { return over_columns_ ? r_.definition->rows : r_.definition->columns; }
+    const std::vector<TableLine>& points() const {
+        return over_columns_ ? r_.definition->columns : r_.definition->rows;
+    }
+    const std::vector<TableLine>& lines() const {
+        return over_columns_ ? r_.definition->rows : r_.definition->columns;
+    }
     const ResolvedCell& at(std::size_t point, std::size_t line) const {
         return over_columns_ ? r_.cells[line][point] : r_.cells[point][line];
     }
@@ -43,8 +49,11 @@ std::vector<std::string> sections_of(const std::vector<TableLine>& points, bool 
 }  // namespace
 
 bool FigureSeries::empty() const {
-    const auto none = [](const auto& v) { return std::none_of(v.begin(), v.end(), [](const auto& x) { return x.has_value(); }); };
-    return none(ours) && none(published) && std::all_of(words.begin(), words.end(), [](const auto& w) { return w.empty(); });
+    const auto none = [](const auto& v) {
+        return std::none_of(v.begin(), v.end(), [](const auto& x) { return x.has_value(); });
+    };
+    return none(ours) && none(published) &&
+           std::all_of(words.begin(), words.end(), [](const auto& w) { return w.empty(); });
 }
 
 FigureData figure_data(const ResolvedTable& r) {
@@ -74,17 +83,21 @@ FigureData figure_data(const ResolvedTable& r) {
                 if (!place.measurable && !place.given) continue;
                 if (!unit && (place.ours || place.published)) unit = unit_of(place);
                 const auto i = static_cast<std::size_t>(
-                    std::find(d.labels.begin(), d.labels.end(), numeric ? point.label : full_name(point)) - d.labels.begin());
+                    std::find(d.labels.begin(), d.labels.end(), numeric ? point.label : full_name(point)) -
+                    d.labels.begin());
                 if (numeric && !d.x[i]) continue;
                 const bool of_figure = !unit || unit == unit_of(place);
                 const double size = size_of(*place.measure);
                 if (of_figure && place.ours) s.ours[i] = place.ours->median / size;
                 if (of_figure && place.published) s.published[i] = *place.published / size;
-                if (!place.word.empty()) s.words[i] = place.word;
-                else if (place.given && !place.given->value && !place.ours) s.words[i] = place.given->text;
+                if (!place.word.empty())
+                    s.words[i] = place.word;
+                else if (place.given && !place.given->value && !place.ours)
+                    s.words[i] = place.given->text;
             }
             d.has_ours |= std::any_of(s.ours.begin(), s.ours.end(), [](const auto& v) { return v.has_value(); });
-            d.has_published |= std::any_of(s.published.begin(), s.published.end(), [](const auto& v) { return v.has_value(); });
+            d.has_published |=
+                std::any_of(s.published.begin(), s.published.end(), [](const auto& v) { return v.has_value(); });
             if (!s.empty()) d.series.push_back(std::move(s));
         }
     return d;

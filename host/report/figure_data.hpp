@@ -16,9 +16,9 @@ struct FigureSeries {
     bool empty() const;
 };
 struct FigureData {
-    std::vector<std::string> labels;         ///< along x
-    std::vector<std::optional<double>> x;    ///< the labels as numbers, where they begin with one
-    std::vector<FigureSeries> series;        ///< those with a number or a word
+    std::vector<std::string> labels;       ///< along x
+    std::vector<std::optional<double>> x;  ///< the labels as numbers, where they begin with one
+    std::vector<FigureSeries> series;      ///< those with a number or a word
     bool has_ours = false, has_published = false;
 };
 /// Series whose unit is not the first one's are left out: one axis has one unit.

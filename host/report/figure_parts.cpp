@@ -10,7 +10,8 @@
 namespace gnnbench {
 namespace {
 
-constexpr std::array palette{"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9", "#8C7000"};
+constexpr std::array palette{"#0072B2", "#D55E00", "#009E73", "#CC79A7",
+                             "#000000", "#E69F00", "#56B4E9", "#8C7000"};
 
 /// Which of a timeline's classes a span is drawn as.
 std::size_t span_class(const TimelineSpan& span) {
@@ -40,8 +41,10 @@ std::string gnuplot_text(const std::string& text) {
     std::string out = "\"";
     for (const char c : text) {
         if (c == '"' || c == '\\') out += '\\';
-        if (c == '`') out += '\'';  // gnuplot would run what stands between backquotes
-        else if (c != '\n' && c != '\r') out += c;
+        if (c == '`')
+            out += '\'';  // gnuplot would run what stands between backquotes
+        else if (c != '\n' && c != '\r')
+            out += c;
     }
     return out + "\"";
 }
@@ -49,7 +52,8 @@ std::string gnuplot_text(const std::string& text) {
 void FigureParts::add(const std::string& data, const std::string& how, const std::string& title) {
     const std::string name = fmt::format("$d{}", plots.size());
     blocks += name + " << EOD\n" + data + "EOD\n";
-    plots.push_back(fmt::format("{} {} {}", name, how, title.empty() ? "notitle" : "title " + gnuplot_text(title)));
+    plots.push_back(
+        fmt::format("{} {} {}", name, how, title.empty() ? "notitle" : "title " + gnuplot_text(title)));
     legend |= !title.empty();
 }
 
@@ -59,14 +63,17 @@ FigureParts timeline_parts(const std::vector<TimelinePanel>& panels) {
     std::string tics;
     double y = 0;
     for (const TimelinePanel& panel : panels) {
-        f.settings += fmt::format("set label {} at graph 0, first {} offset 0,0.4 font ',11'\n", gnuplot_text(panel.title), y);
+        f.settings += fmt::format("set label {} at graph 0, first {} offset 0,0.4 font ',11'\n",
+                                  gnuplot_text(panel.title), y);
         for (std::int64_t rank = 0; rank < panel.timeline.ranks; ++rank) {
-            tics += fmt::format("{}{} {}", tics.empty() ? "" : ", ", gnuplot_text(fmt::format("rank {}", rank)), y - 0.5);
+            tics += fmt::format("{}{} {}", tics.empty() ? "" : ", ", gnuplot_text(fmt::format("rank {}", rank)),
+                                y - 0.5);
             for (const TimelineSpan& span : panel.timeline.spans) {
                 if (span.rank != rank) continue;
                 const double top = y - (span.communicates ? 0.5 : 0.1);
-                blocks[span_class(span)] += fmt::format("{} {} {} {} {} {}\n", (span.begin_s + span.end_s) * 500, top - 0.2,
-                                                        span.begin_s * 1e3, span.end_s * 1e3, top - 0.4, top);
+                blocks[span_class(span)] +=
+                    fmt::format("{} {} {} {} {} {}\n", (span.begin_s + span.end_s) * 500, top - 0.2,
+                                span.begin_s * 1e3, span.end_s * 1e3, top - 0.4, top);
             }
             y -= 1;
         }
@@ -74,12 +81,17 @@ FigureParts timeline_parts(const std::vector<TimelinePanel>& panels) {
     }
     for (std::size_t c = 0; c < blocks.size(); ++c)
         if (!blocks[c].empty())
-            f.add(blocks[c], fmt::format("using 1:2:3:4:5:6 with boxxyerror lc rgb '{}' fs solid 1.0 noborder", class_colours[c]), class_names[c]);
-    f.settings += fmt::format("set ytics ({}) nomirror\nset yrange [{}:0.9]\nunset grid\nset grid x\n", tics, y + 0.4);
+            f.add(blocks[c],
+                  fmt::format("using 1:2:3:4:5:6 with boxxyerror lc rgb '{}' fs solid 1.0 noborder",
+                              class_colours[c]),
+                  class_names[c]);
+    f.settings +=
+        fmt::format("set ytics ({}) nomirror\nset yrange [{}:0.9]\nunset grid\nset grid x\n", tics, y + 0.4);
     return f;
 }
 
-std::string assembled(const FigureParts& parts, const PlotDefinition& plot, const std::vector<std::string>& heading, FigureFormat format) {
+std::string assembled(const FigureParts& parts, const PlotDefinition& plot,
+                      const std::vector<std::string>& heading, FigureFormat format) {
     std::vector<std::string> below;
     for (std::size_t i = 1; i < heading.size(); ++i)
         for (const std::string& line : lines_of(heading[i], 120)) below.push_back(line);
@@ -88,23 +100,30 @@ std::string assembled(const FigureParts& parts, const PlotDefinition& plot, cons
     const double top = 18.0 * static_cast<double>(title.size()) + 8;
     const double notes = 14.0 * static_cast<double>(below.size()) + 12;
     const double height = 420 + top + 18.0 * static_cast<double>(legend_rows) + notes;
-    std::string s = format == FigureFormat::svg
-                        ? fmt::format("set terminal svg size 900,{:.0f} font 'Helvetica,13' background rgb 'white' noenhanced\n", height)
-                        : fmt::format("set terminal pngcairo size 1800,{:.0f} fontscale 2 linewidth 2 pointscale 2 font 'Sans,10' noenhanced\n", 2 * height);
+    std::string s =
+        format == FigureFormat::svg
+            ? fmt::format(
+                  "set terminal svg size 900,{:.0f} font 'Helvetica,13' background rgb 'white' noenhanced\n",
+                  height)
+            : fmt::format(
+                  "set terminal pngcairo size 1800,{:.0f} fontscale 2 linewidth 2 pointscale 2 font 'Sans,10' "
+                  "noenhanced\n",
+                  2 * height);
     s += "set encoding utf8\nset border 3\nset tics nomirror out\nset grid y lc rgb '#dddddd' lt 1\n";
     for (std::size_t i = 0; i < title.size(); ++i)
         s += fmt::format("set label {} at screen 0.5, screen {:.4f} center font ',13'\n", gnuplot_text(title[i]),
                          1 - (14 + 18.0 * static_cast<double>(i)) / height);
     if (!plot.x_label.empty()) s += "set xlabel " + gnuplot_text(plot.x_label) + "\n";
     if (!plot.y_label.empty()) s += "set ylabel " + gnuplot_text(plot.y_label) + "\n";
-    s += parts.legend ? fmt::format("set key at screen 0.5, screen {:.4f} center top horizontal maxcols 3 samplen 3\n",
-                                    1 - top / height)
-                      : "unset key\n";
+    s += parts.legend
+             ? fmt::format("set key at screen 0.5, screen {:.4f} center top horizontal maxcols 3 samplen 3\n",
+                           1 - top / height)
+             : "unset key\n";
     s += fmt::format("set bmargin at screen {:.4f}\nset tmargin at screen {:.4f}\n", (notes + 95) / height,
                      1 - (top + 12 + 18.0 * static_cast<double>(legend_rows)) / height);
     for (std::size_t i = 0; i < below.size(); ++i)
-        s += fmt::format("set label {} at screen 0.02, screen {:.4f} left font ',10' tc rgb '#333333'\n", gnuplot_text(below[i]),
-                         (notes - 6 - 14.0 * static_cast<double>(i)) / height);
+        s += fmt::format("set label {} at screen 0.02, screen {:.4f} left font ',10' tc rgb '#333333'\n",
+                         gnuplot_text(below[i]), (notes - 6 - 14.0 * static_cast<double>(i)) / height);
     s += parts.settings + parts.blocks;
     if (!parts.plots.empty()) return s + fmt::format("plot {}\n", fmt::join(parts.plots, ", "));
     s += "unset key\nunset tics\nunset grid\nset xrange [0:1]\nset yrange [0:1]\nunset logscale\n"

@@ -9,7 +9,8 @@
 namespace gnnbench {
 
 /// gnuplot's point types, open and filled, in an order in which neighbours look different.
-inline constexpr std::array<std::pair<int, int>, 6> point_types{{{6, 7}, {4, 5}, {8, 9}, {10, 11}, {12, 13}, {14, 15}}};
+inline constexpr std::array<std::pair<int, int>, 6> point_types{
+    {{6, 7}, {4, 5}, {8, 9}, {10, 11}, {12, 13}, {14, 15}}};
 /// Of Okabe and Ito's palette, which the colour-blind tell apart; dark ones first, for print.
 std::string colour(std::size_t series);
 
@@ -31,6 +32,7 @@ struct FigureParts {
 FigureParts timeline_parts(const std::vector<TimelinePanel>& panels);
 
 /// The whole script: first line of the heading as title, the others small below the figure.
-std::string assembled(const FigureParts& parts, const PlotDefinition& plot, const std::vector<std::string>& heading, FigureFormat format);
+std::string assembled(const FigureParts& parts, const PlotDefinition& plot,
+                      const std::vector<std::string>& heading, FigureFormat format);
 
 }  // namespace gnnbench

@@ -159,9 +159,7 @@ std::string PlacedCell::letters() const {
     return all;
 }
 
-std::string PlacedCell::status_word() const {
-    return cell ? gnnbench::status_word(*cell) : "";
-}
+std::string PlacedCell::status_word() const { return cell ? gnnbench::status_word(*cell) : ""; }
 
 ComparisonLayout lay_out(const ComparisonData& data) {
     ComparisonLayout t;

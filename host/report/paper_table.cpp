@@ -33,8 +33,10 @@ UnitPlace unit_place(const ResolvedTable& r) {
         }
     };
     const std::size_t rows = r.cells.size(), columns = r.definition->columns.size();
-    gather([&](std::size_t c, std::size_t i) -> const ResolvedCell& { return r.cells[i][c]; }, columns, rows, by_column);
-    gather([&](std::size_t i, std::size_t c) -> const ResolvedCell& { return r.cells[i][c]; }, rows, columns, by_row);
+    gather([&](std::size_t c, std::size_t i) -> const ResolvedCell& { return r.cells[i][c]; }, columns, rows,
+           by_column);
+    gather([&](std::size_t i, std::size_t c) -> const ResolvedCell& { return r.cells[i][c]; }, rows, columns,
+           by_row);
     if (all.size() <= 1) return UnitPlace::table;
     return by_column ? UnitPlace::column : by_row ? UnitPlace::row : UnitPlace::number;
 }
@@ -72,15 +74,20 @@ ordered_json record_of(const TableLine& row, const TableLine& column, const Reso
     const auto maybe = [](bool has, double v) { return has ? ordered_json(v) : ordered_json(nullptr); };
     const double size = size_of(*place.measure);
     const bool ours = place.ours.has_value();
-    ordered_json j{{"row", row.name}, {"column", column.name}, {"metric", place.measure->metric}, {"unit", unit_of(place)}};
+    ordered_json j{
+        {"row", row.name}, {"column", column.name}, {"metric", place.measure->metric}, {"unit", unit_of(place)}};
     j["ours"] = maybe(ours, ours ? place.ours->median / size : 0);
     j["ours_low"] = maybe(ours, ours ? place.ours->low / size : 0);
     j["ours_high"] = maybe(ours, ours ? place.ours->high / size : 0);
     j["trials"] = ours ? place.ours->trials : 0;
     j["status"] = ours ? "ok" : place.word;
-    if (!place.given) j["published"] = nullptr;
-    else if (place.published) j["published"] = *place.published / (place.measure->metric.empty() ? find_unit(place.given->unit)->size : size);
-    else j["published"] = place.given->text;
+    if (!place.given)
+        j["published"] = nullptr;
+    else if (place.published)
+        j["published"] =
+            *place.published / (place.measure->metric.empty() ? find_unit(place.given->unit)->size : size);
+    else
+        j["published"] = place.given->text;
     j["ratio"] = place.ratio() ? ordered_json(*place.ratio()) : ordered_json(nullptr);
     j["best"] = best;
     j["page"] = place.given ? place.given->page : "";
@@ -99,7 +106,8 @@ std::optional<std::size_t> best_of(const std::vector<ResolvedCell>& row, Best be
         if (!row[c].ours || (found && unit_of(row[c]) != unit_of(row[*found]))) continue;
         ++numbers;
         const double v = row[c].ours->median;
-        if (!found || (best == Best::lowest ? v < row[*found].ours->median : v > row[*found].ours->median)) found = c;
+        if (!found || (best == Best::lowest ? v < row[*found].ours->median : v > row[*found].ours->median))
+            found = c;
     }
     return numbers >= 2 ? found : std::nullopt;
 }
@@ -107,7 +115,8 @@ std::optional<std::size_t> best_of(const std::vector<ResolvedCell>& row, Best be
 /// Puts places into cells.
 class Filler {
 public:
-    Filler(const ResolvedTable& r, Footnotes& notes, UnitPlace units) : t_(*r.definition), notes_(notes), units_(units) {
+    Filler(const ResolvedTable& r, Footnotes& notes, UnitPlace units)
+        : t_(*r.definition), notes_(notes), units_(units) {
         const auto everywhere = remarks_everywhere(r);
         said_.insert(everywhere.begin(), everywhere.end());
     }
@@ -117,7 +126,8 @@ public:
         if (parts.ours) cell.fields.push_back(ours(place, best));
         if (parts.published) cell.fields.push_back(published(place));
         if (parts.ratio) cell.fields.push_back({.text = place.ratio() ? gnnbench::ratio(*place.ratio()) : ""});
-        if (std::all_of(cell.fields.begin(), cell.fields.end(), [](const auto& f) { return f.empty(); })) cell.fields.clear();
+        if (std::all_of(cell.fields.begin(), cell.fields.end(), [](const auto& f) { return f.empty(); }))
+            cell.fields.clear();
         return cell;
     }
 
@@ -165,9 +175,10 @@ private:
 void put_legend(Table& table, const ResolvedTable& r, UnitPlace units, bool ratio) {
     std::string unit;
     if (units == UnitPlace::table) {
-        unit = unit_among(r.cells.size() * r.definition->columns.size(), [&](std::size_t i) -> const ResolvedCell& {
-            return r.cells[i / r.definition->columns.size()][i % r.definition->columns.size()];
-        });
+        unit =
+            unit_among(r.cells.size() * r.definition->columns.size(), [&](std::size_t i) -> const ResolvedCell& {
+                return r.cells[i / r.definition->columns.size()][i % r.definition->columns.size()];
+            });
     }
     const auto add = [](std::string& all, const std::string& part) { all += (all.empty() ? "" : "; ") + part; };
     if (!unit.empty()) add(table.legend, "numbers in " + unit);
@@ -205,8 +216,9 @@ Table paper_table(const ResolvedTable& r) {
         parts.push_back(parts_of(r, c));
         ratio |= parts.back().ratio;
         const std::string unit =
-            units != UnitPlace::column ? ""
-                                       : unit_among(t.rows.size(), [&](std::size_t i) -> const ResolvedCell& { return r.cells[i][c]; });
+            units != UnitPlace::column
+                ? ""
+                : unit_among(t.rows.size(), [&](std::size_t i) -> const ResolvedCell& { return r.cells[i][c]; });
         Table::Group group{titled(t.columns[c], unit, true), {}};
         if (parts[c].ours) group.parts.push_back({"ours"});
         if (parts[c].published) group.parts.push_back({"paper", "paper "});
@@ -219,8 +231,9 @@ Table paper_table(const ResolvedTable& r) {
     for (std::size_t i = 0; i < t.rows.size(); ++i) {
         const auto best = best_of(r.cells[i], t.best);
         const std::string unit =
-            units != UnitPlace::row ? ""
-                                    : unit_among(t.columns.size(), [&](std::size_t c) -> const ResolvedCell& { return r.cells[i][c]; });
+            units != UnitPlace::row ? "" : unit_among(t.columns.size(), [&](std::size_t c) -> const ResolvedCell& {
+                return r.cells[i][c];
+            });
         Table::Row& row = table.rows.emplace_back();
         row.section = t.rows[i].section;
         row.keys = {titled(t.rows[i], unit, false)};
@@ -230,9 +243,14 @@ Table paper_table(const ResolvedTable& r) {
         }
     }
     table.notes = notes.notes();
-    table.about = {{"table", t.name},       {"title", t.title},         {"source", t.source},
-                   {"profile", r.profile},  {"experiments", r.measured->experiments},
-                   {"machine", r.measured->machine}, {"kernels", r.measured->kernels}, {"missing", t.missing}};
+    table.about = {{"table", t.name},
+                   {"title", t.title},
+                   {"source", t.source},
+                   {"profile", r.profile},
+                   {"experiments", r.measured->experiments},
+                   {"machine", r.measured->machine},
+                   {"kernels", r.measured->kernels},
+                   {"missing", t.missing}};
     return table;
 }
 
@@ -260,8 +278,10 @@ std::vector<std::string> paper_heading(const ResolvedTable& r) {
         for (const ResolvedCell& place : row) any |= place.ours.has_value();
     if (!t.experiments.empty()) {
         std::string ours = "ours: ";
-        if (any) ours += r.measured->machine + "; kernel " + r.measured->kernels + "; ";
-        else ours += "nothing measured yet; ";
+        if (any)
+            ours += r.measured->machine + "; kernel " + r.measured->kernels + "; ";
+        else
+            ours += "nothing measured yet; ";
         const auto experiments = any ? r.measured->experiments : under_profile(t.experiments, r.profile);
         lines.push_back(ours + fmt::format("profile {}: {}", r.profile, fmt::join(experiments, ", ")));
         if (r.measured->other_machines > 0) lines.push_back("trials of other machines are not shown");
@@ -281,7 +301,8 @@ std::string shown_number(double value, const Measure& m) {
 }
 
 std::string unit_of(const ResolvedCell& place) {
-    if (!place.measure->metric.empty()) return place.measure->against == Against::nothing ? place.measure->unit : "×";
+    if (!place.measure->metric.empty())
+        return place.measure->against == Against::nothing ? place.measure->unit : "×";
     return place.given ? place.given->unit : "";
 }
 

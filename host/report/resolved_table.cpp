@@ -66,11 +66,15 @@ private:
 
     static double combined(OverCells how, const std::vector<double>& values) {
         switch (how) {
-            case OverCells::minimum: return *std::min_element(values.begin(), values.end());
-            case OverCells::maximum: return *std::max_element(values.begin(), values.end());
-            case OverCells::mean: return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+            case OverCells::minimum:
+                return *std::min_element(values.begin(), values.end());
+            case OverCells::maximum:
+                return *std::max_element(values.begin(), values.end());
+            case OverCells::mean:
+                return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
             case OverCells::median:
-            case OverCells::only: break;
+            case OverCells::only:
+                break;
         }
         return median(values);
     }
@@ -90,12 +94,14 @@ private:
         const MetricKind kind = metric ? metric->kind : MetricKind::time;
         // Cells of one graph that differ in scheme or gpus say the same of the graph.
         if (kind == MetricKind::data)
-            if (const auto ok = std::find_if(found.begin(), found.end(), [](const auto* c) { return !c->ok_trials.empty(); });
+            if (const auto ok =
+                    std::find_if(found.begin(), found.end(), [](const auto* c) { return !c->ok_trials.empty(); });
                 ok != found.end())
                 found = {*ok};
         if (found.size() > 1 && m.over_cells == OverCells::only) {
-            place.remarks.push_back(fmt::format("{} cells fit this place, of which {} and {}: its `where` has to tell them apart",
-                                                found.size(), name(*found[0]), name(*found[1])));
+            place.remarks.push_back(
+                fmt::format("{} cells fit this place, of which {} and {}: its `where` has to tell them apart",
+                            found.size(), name(*found[0]), name(*found[1])));
             return std::nullopt;
         }
         std::vector<double> values;
@@ -115,7 +121,8 @@ private:
         }
         if (found.size() == 1) return last;
         if (values.size() < found.size())
-            place.remarks.push_back(fmt::format("{} of {} cells have no number", found.size() - values.size(), found.size()));
+            place.remarks.push_back(
+                fmt::format("{} of {} cells have no number", found.size() - values.size(), found.size()));
         const double v = combined(m.over_cells, values);
         return Estimate{.trials = static_cast<std::int64_t>(values.size()), .median = v, .low = v, .high = v};
     }
@@ -148,7 +155,8 @@ double size_of(const Measure& measure) {
     return unit ? unit->size : 1;
 }
 
-ResolvedTable resolve(const TableDefinition& t, const MeasuredCells& measured, const std::string& profile, const ReadMetric& read) {
+ResolvedTable resolve(const TableDefinition& t, const MeasuredCells& measured, const std::string& profile,
+                      const ReadMetric& read) {
     const Combiner combiner(measured, read);
     ResolvedTable r{&t, &measured, profile, {}};
     for (const TableLine& row : t.rows) {

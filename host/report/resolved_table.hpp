@@ -13,9 +13,9 @@ namespace gnnbench {
 /// unit; `ours` and `published` both empty: neither measured nor given.
 struct ResolvedCell {
     const Measure* measure = nullptr;
-    bool measurable = false;       ///< else another system's
+    bool measurable = false;  ///< else another system's
     std::optional<Estimate> ours;
-    std::string word;              ///< "OOM": how it ended, in place of our number
+    std::string word;  ///< "OOM": how it ended, in place of our number
     std::vector<std::string> remarks;
     const Published* given = nullptr;
     std::optional<double> published;

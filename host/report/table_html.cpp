@@ -20,10 +20,12 @@ std::string head_rows(const Table& t) {
     std::string titles = "<tr>", heads = "<tr>";
     for (const Table::Key& key : t.keys) {
         titles += "<th></th>";
-        heads += std::string("<th scope=\"col\"") + (key.left ? " class=\"key\">" : ">") + html_escaped(key.head) + "</th>";
+        heads += std::string("<th scope=\"col\"") + (key.left ? " class=\"key\">" : ">") + html_escaped(key.head) +
+                 "</th>";
     }
     for (const Table::Group& g : t.groups) {
-        titles += fmt::format("<th scope=\"colgroup\" colspan=\"{}\">{}</th>", g.parts.size(), html_escaped(g.title));
+        titles +=
+            fmt::format("<th scope=\"colgroup\" colspan=\"{}\">{}</th>", g.parts.size(), html_escaped(g.title));
         for (const Table::Part& part : g.parts) heads += "<th scope=\"col\">" + html_escaped(part.head) + "</th>";
     }
     return titles + "</tr>\n" + heads + "</tr>\n";
@@ -49,8 +51,8 @@ std::string table_html(const Table& t) {
     for (std::size_t r = 0; r < t.rows.size(); ++r) {
         const Table::Row& row = t.rows[r];
         if (t.begins_section(r))
-            out += fmt::format("<tr><th scope=\"rowgroup\" class=\"section\" colspan=\"{}\">{}</th></tr>\n", columns,
-                               html_escaped(row.section));
+            out += fmt::format("<tr><th scope=\"rowgroup\" class=\"section\" colspan=\"{}\">{}</th></tr>\n",
+                               columns, html_escaped(row.section));
         out += "<tr>";
         for (std::size_t k = 0; k < row.keys.size(); ++k)
             out += std::string("<th scope=\"row\"") + (t.keys[k].left ? " class=\"key\">" : ">") +

@@ -10,13 +10,13 @@ namespace {
 
 /// What pdflatex with UTF-8 input does not take as it stands.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 27> symbols{{
-    {"--", "-{}-"},
-    {"×", "$\\times$"}, {"±", "$\\pm$"},     {"÷", "$\\div$"},   {"·", "$\\cdot$"},   {"µ", "\\textmu{}"},
-    {"≤", "$\\leq$"},   {"≥", "$\\geq$"},    {"≈", "$\\approx$"}, {"→", "$\\to$"},     {"−", "$-$"},
-    {"…", "\\ldots{}"}, {"–", "--"},         {"—", "---"},       {"λ", "$\\lambda$"}, {"½", "\\textonehalf{}"},
-    {"²", "$^2$"},      {"∛", "$\\sqrt[3]{}$"}, {"√", "$\\surd$"}, {"⌊", "$\\lfloor$"}, {"⌋", "$\\rfloor$"},
-    {"§", "\\S{}"},     {"“", "``"},         {"”", "''"},        {"’", "'"},          {"Σ", "$\\Sigma$"},
-    {"⋅", "$\\cdot$"},
+    {"--", "-{}-"},      {"×", "$\\times$"},     {"±", "$\\pm$"},     {"÷", "$\\div$"},
+    {"·", "$\\cdot$"},   {"µ", "\\textmu{}"},    {"≤", "$\\leq$"},    {"≥", "$\\geq$"},
+    {"≈", "$\\approx$"}, {"→", "$\\to$"},        {"−", "$-$"},        {"…", "\\ldots{}"},
+    {"–", "--"},         {"—", "---"},           {"λ", "$\\lambda$"}, {"½", "\\textonehalf{}"},
+    {"²", "$^2$"},       {"∛", "$\\sqrt[3]{}$"}, {"√", "$\\surd$"},   {"⌊", "$\\lfloor$"},
+    {"⌋", "$\\rfloor$"}, {"§", "\\S{}"},         {"“", "``"},         {"”", "''"},
+    {"’", "'"},          {"Σ", "$\\Sigma$"},     {"⋅", "$\\cdot$"},
 }};
 
 std::string escaped(std::string_view text) {
@@ -33,15 +33,38 @@ std::string escaped(std::string_view text) {
         if (found) continue;
         const char c = text[at++];
         switch (c) {
-            case '&': case '%': case '$': case '#': case '_': case '{': case '}': out += '\\', out += c; break;
-            case '~': out += "\\textasciitilde{}"; break;
-            case '^': out += "\\textasciicircum{}"; break;
-            case '\\': out += "\\textbackslash{}"; break;
-            case '<': out += "\\textless{}"; break;
-            case '>': out += "\\textgreater{}"; break;
-            case '|': out += "\\textbar{}"; break;
-            case '"': out += "\\textquotedbl{}"; break;
-            default: out += c;
+            case '&':
+            case '%':
+            case '$':
+            case '#':
+            case '_':
+            case '{':
+            case '}':
+                out += '\\', out += c;
+                break;
+            case '~':
+                out += "\\textasciitilde{}";
+                break;
+            case '^':
+                out += "\\textasciicircum{}";
+                break;
+            case '\\':
+                out += "\\textbackslash{}";
+                break;
+            case '<':
+                out += "\\textless{}";
+                break;
+            case '>':
+                out += "\\textgreater{}";
+                break;
+            case '|':
+                out += "\\textbar{}";
+                break;
+            case '"':
+                out += "\\textquotedbl{}";
+                break;
+            default:
+                out += c;
         }
     }
     return out;
@@ -71,7 +94,8 @@ std::string head_lines(const Table& t) {
     }
     for (const Table::Group& g : t.groups) {
         const std::size_t n = g.parts.size();
-        titles += n == 1 ? " & " + escaped(g.title) : fmt::format(" & \\multicolumn{{{}}}{{c}}{{{}}}", n, escaped(g.title));
+        titles += n == 1 ? " & " + escaped(g.title)
+                         : fmt::format(" & \\multicolumn{{{}}}{{c}}{{{}}}", n, escaped(g.title));
         rules += fmt::format("\\cmidrule(lr){{{}-{}}}", column + 1, column + n);
         column += n;
         for (const Table::Part& part : g.parts) heads += " & " + escaped(part.head);
@@ -112,7 +136,8 @@ std::string table_latex(const Table& t) {
     out += "\\begin{tabular}{" + columns + "}\n\\toprule\n" + head_lines(t) + "\\midrule\n";
     for (std::size_t r = 0; r < t.rows.size(); ++r) {
         if (t.begins_section(r))
-            out += fmt::format("\\multicolumn{{{}}}{{l}}{{\\emph{{{}}}}} \\\\\n", width, escaped(t.rows[r].section));
+            out +=
+                fmt::format("\\multicolumn{{{}}}{{l}}{{\\emph{{{}}}}} \\\\\n", width, escaped(t.rows[r].section));
         out += row_line(t, t.rows[r]);
     }
     out += "\\bottomrule\n\\end{tabular}";

@@ -19,31 +19,32 @@ struct Table {
     /// A column that says which row it is.
     struct Key {
         std::string head{};
-        bool left = true;          ///< else right-aligned, as numbers are
-        std::size_t widest = 1000; ///< in text; what is longer is cut off
+        bool left = true;           ///< else right-aligned, as numbers are
+        std::size_t widest = 1000;  ///< in text; what is longer is cut off
     };
     /// One of the columns under a group's title.
     struct Part {
         std::string head;
-        std::string before{}, after{};  ///< what Markdown, which has one column for each group, writes around a field
+        std::string before{},
+            after{};  ///< what Markdown, which has one column for each group, writes around a field
     };
     struct Group {
         std::string title;
         std::vector<Part> parts;
     };
     struct Field {
-        std::string text;                ///< a number, right-aligned, or a word; empty: nothing to show
-        std::string spread{};            ///< "±1.2"
+        std::string text;                  ///< a number, right-aligned, or a word; empty: nothing to show
+        std::string spread{};              ///< "±1.2"
         std::vector<std::string> marks{};  ///< letters of `notes`
-        bool best = false;               ///< in its row
-        bool word = false;               ///< "OOM": may take the room of the whole cell
+        bool best = false;                 ///< in its row
+        bool word = false;                 ///< "OOM": may take the room of the whole cell
 
         bool empty() const { return text.empty() && marks.empty(); }
         std::string letters() const;  ///< the marks in a row: "ac"
     };
     struct Cell {
-        std::vector<Field> fields;       ///< one for each part of its group; none: nothing to show
-        nlohmann::ordered_json record;   ///< the cell as data; null: there is no such cell
+        std::vector<Field> fields;      ///< one for each part of its group; none: nothing to show
+        nlohmann::ordered_json record;  ///< the cell as data; null: there is no such cell
     };
     struct Row {
         std::string section;  ///< rows of one section follow each other

@@ -2,7 +2,6 @@
 
 #include <charconv>
 
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -44,7 +43,8 @@ private:
             }
             ++at_;  // the closing quote
         }
-        while (at_ < text_.size() && text_[at_] != ',' && text_[at_] != '\n' && text_[at_] != '\r') out += text_[at_++];
+        while (at_ < text_.size() && text_[at_] != ',' && text_[at_] != '\n' && text_[at_] != '\r')
+            out += text_[at_++];
         return out;
     }
 
@@ -79,7 +79,8 @@ std::vector<PublishedRow> read_published(const std::string& text, const std::str
             continue;
         }
         if (f[0].empty() || f[1].empty() || f[2].empty() || f[3].empty() || f[5].empty() || f[6].empty())
-            findings.add(place, f[0], "expected table, row, column, value, page and verbatim; one of them is empty");
+            findings.add(place, f[0],
+                         "expected table, row, column, value, page and verbatim; one of them is empty");
         if (!find_unit(f[4])) findings.add(place, f[0], fmt::format("there is no unit '{}'", f[4]));
         rows.push_back({reader.line(), f[0], {f[1], f[2], f[3], number(f[3]), f[4], f[5], f[6], f[7]}});
     }

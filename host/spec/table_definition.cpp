@@ -39,7 +39,8 @@ Conditions conditions(const YamlNode* n) {
 }
 
 template <class E>
-E word_at(const YamlNode& map, std::string_view key, std::initializer_list<std::pair<const char*, E>> words, E otherwise) {
+E word_at(const YamlNode& map, std::string_view key, std::initializer_list<std::pair<const char*, E>> words,
+          E otherwise) {
     const std::string text = text_at(map, key);
     for (const auto& [word, value] : words)
         if (text == word) return value;
@@ -55,7 +56,8 @@ Measure read_measure(const YamlNode& n, const Measure& fallback, Findings& findi
         std::vector<std::string> known;
         for (const Metric& one : metrics()) known.emplace_back(one.name);
         if (!find_metric(m.metric))
-            findings.add(metric->place, "metric", fmt::format("there is no metric '{}'; {}", m.metric, allowed_words(m.metric, known)));
+            findings.add(metric->place, "metric",
+                         fmt::format("there is no metric '{}'; {}", m.metric, allowed_words(m.metric, known)));
     }
     if (const YamlNode* unit = n.find("unit")) {
         m.unit = unit->text;
@@ -64,9 +66,12 @@ Measure read_measure(const YamlNode& n, const Measure& fallback, Findings& findi
             if (!one.name.empty()) known.emplace_back(one.name);
         const Metric* metric = find_metric(m.metric);
         const ShownUnit* found = find_unit(m.unit);
-        if (!found) findings.add(unit->place, "unit", fmt::format("there is no unit '{}'; {}", m.unit, allowed_words(m.unit, known)));
+        if (!found)
+            findings.add(unit->place, "unit",
+                         fmt::format("there is no unit '{}'; {}", m.unit, allowed_words(m.unit, known)));
         else if (metric && found->of != metric->unit && !n.find("speed_up_over") && !n.find("relative_to"))
-            findings.add(unit->place, "unit", fmt::format("{} is in '{}', which '{}' is no unit of", m.metric, metric->unit, m.unit));
+            findings.add(unit->place, "unit",
+                         fmt::format("{} is in '{}', which '{}' is no unit of", m.metric, metric->unit, m.unit));
     }
     if (const Metric* metric = find_metric(m.metric); metric && m.unit.empty()) m.unit = metric->unit;
     if (const YamlNode* decimals = n.find("decimals")) {
@@ -74,10 +79,14 @@ Measure read_measure(const YamlNode& n, const Measure& fallback, Findings& findi
         if (to_integer(*decimals, whole)) m.decimals = static_cast<int>(whole);
     }
     m.over_cells = word_at<OverCells>(n, "over_cells",
-                                      {{"only", OverCells::only}, {"minimum", OverCells::minimum}, {"maximum", OverCells::maximum},
-                                       {"median", OverCells::median}, {"mean", OverCells::mean}},
+                                      {{"only", OverCells::only},
+                                       {"minimum", OverCells::minimum},
+                                       {"maximum", OverCells::maximum},
+                                       {"median", OverCells::median},
+                                       {"mean", OverCells::mean}},
                                       m.over_cells);
-    for (const auto& [key, against] : {std::pair("speed_up_over", Against::speed_up_over), std::pair("relative_to", Against::relative_to)})
+    for (const auto& [key, against] :
+         {std::pair("speed_up_over", Against::speed_up_over), std::pair("relative_to", Against::relative_to)})
         if (const YamlNode* base = n.find(key)) {
             m.against = against;
             m.base = conditions(base);
@@ -120,8 +129,12 @@ std::vector<TableLine> read_lines(const YamlNode& n, const Measure& fallback, Fi
 PlotDefinition read_plot(const YamlNode& n) {
     PlotDefinition p;
     p.kind = word_at<PlotKind>(n, "kind",
-                               {{"line", PlotKind::line}, {"scaling", PlotKind::scaling}, {"bars", PlotKind::bars},
-                                {"stacked", PlotKind::stacked}, {"scatter", PlotKind::scatter}, {"timeline", PlotKind::timeline}},
+                               {{"line", PlotKind::line},
+                                {"scaling", PlotKind::scaling},
+                                {"bars", PlotKind::bars},
+                                {"stacked", PlotKind::stacked},
+                                {"scatter", PlotKind::scatter},
+                                {"timeline", PlotKind::timeline}},
                                PlotKind::line);
     p.x_label = text_at(n, "x_label");
     p.y_label = text_at(n, "y_label");
@@ -148,14 +161,16 @@ void fill(TableDefinition& t, const YamlNode& root, Findings& findings) {
     t.columns = read_lines(*root.find("columns"), t.measure, findings);
     if (root.find("show")) {
         const auto shown = texts(root.find("show"));
-        const auto has = [&](const char* word) { return std::find(shown.begin(), shown.end(), word) != shown.end(); };
+        const auto has = [&](const char* word) {
+            return std::find(shown.begin(), shown.end(), word) != shown.end();
+        };
         t.show_ours = has("ours");
         t.show_published = has("published");
         t.show_ratio = has("ratio");
     }
     t.best = word_at<Best>(root, "best", {{"lowest", Best::lowest}, {"highest", Best::highest}}, Best::none);
-    t.failures = word_at<FailureStyle>(root, "failures", {{"dash", FailureStyle::dash}, {"empty", FailureStyle::empty}},
-                                       FailureStyle::word);
+    t.failures = word_at<FailureStyle>(
+        root, "failures", {{"dash", FailureStyle::dash}, {"empty", FailureStyle::empty}}, FailureStyle::word);
     t.notes = texts(root.find("notes"));
     t.missing = text_at(root, "missing");
     if (const YamlNode* plot = root.find("plot")) t.plot = read_plot(*plot);
@@ -174,7 +189,8 @@ std::string contents(const std::filesystem::path& file) {
 
 }  // namespace
 
-TableDefinition read_table_definition(const std::string& text, const std::filesystem::path& file, const std::string& published) {
+TableDefinition read_table_definition(const std::string& text, const std::filesystem::path& file,
+                                      const std::string& published) {
     Findings findings;
     const YamlNode root = parse_yaml(text, file.string(), findings);
     findings.raise();
@@ -192,7 +208,8 @@ TableDefinition read_table_definition(const std::string& text, const std::filesy
             std::vector<std::string> names;
             for (const TableLine& l : lines) names.push_back(l.name);
             if (std::find(names.begin(), names.end(), name) != names.end()) return true;
-            findings.add(place, name, fmt::format("{} has no such {}; {}", t.name, what, allowed_words(name, names)));
+            findings.add(place, name,
+                         fmt::format("{} has no such {}; {}", t.name, what, allowed_words(name, names)));
             return false;
         };
         if (!known(t.rows, value.row, "row") || !known(t.columns, value.column, "column")) continue;
@@ -226,7 +243,8 @@ bool is_table_definition(const std::string& text) {
 std::map<std::string, int> published_tables(const std::filesystem::path& file) {
     Findings findings;
     std::map<std::string, int> tables;
-    for (const auto& [line, table, value] : read_published(contents(file), file.string(), findings)) tables.emplace(table, line);
+    for (const auto& [line, table, value] : read_published(contents(file), file.string(), findings))
+        tables.emplace(table, line);
     findings.raise();
     return tables;
 }

@@ -23,7 +23,11 @@ constexpr std::array directions{"rows", "columns"};
 constexpr std::array all_keys{
     TableKey{"table", "title", T::text, {}, true, "What it shows, in a few words"},
     TableKey{"table", "source", T::text, {}, true, "Paper and number, as readers know them"},
-    TableKey{"table", "experiments", T::texts, {}, false,
+    TableKey{"table",
+             "experiments",
+             T::texts,
+             {},
+             false,
              "Whose trials `ours` shows: names without a profile, of which `--profile` chooses one"},
     TableKey{"table", "cell", T::measure, {}, false, "What a place shows; rows and columns may say otherwise"},
     TableKey{"table", "where", T::conditions, {}, false, "Which cells are meant everywhere"},
@@ -31,7 +35,8 @@ constexpr std::array all_keys{
     TableKey{"table", "rows", T::lines, {}, true, "From top to bottom"},
     TableKey{"table", "columns", T::lines, {}, true, "From left to right"},
     TableKey{"table", "show", T::words, Words(shown), false, "Of each place; default: all three"},
-    TableKey{"table", "best", T::word, Words(bests), false, "Which of our numbers stands out in a row; default: none"},
+    TableKey{"table", "best", T::word, Words(bests), false,
+             "Which of our numbers stands out in a row; default: none"},
     TableKey{"table", "failures", T::word, Words(failure_styles), false,
              "What stands for a cell that failed: how it ended (the default), a dash, nothing"},
     TableKey{"table", "notes", T::texts, {}, false, "Remarks above the table"},
@@ -41,8 +46,18 @@ constexpr std::array all_keys{
     TableKey{"line", "name", T::text, {}, true, "What published.csv calls it; no two the same"},
     TableKey{"line", "label", T::text, {}, false, "What readers see; default: the name"},
     TableKey{"line", "section", T::text, {}, false, "A title over neighbouring lines"},
-    TableKey{"line", "where", T::conditions, {}, false, "Which cells are meant; holds beside the table's and the other line's"},
-    TableKey{"line", "cell", T::measure, {}, false, "What it shows, in place of the table's; a column's goes before a row's"},
+    TableKey{"line",
+             "where",
+             T::conditions,
+             {},
+             false,
+             "Which cells are meant; holds beside the table's and the other line's"},
+    TableKey{"line",
+             "cell",
+             T::measure,
+             {},
+             false,
+             "What it shows, in place of the table's; a column's goes before a row's"},
     TableKey{"line", "measured", T::boolean, {}, false, "false: another system's numbers, so only published ones"},
 
     TableKey{"measure", "metric", T::text, {}, false, "A metric, listed below"},
@@ -50,14 +65,25 @@ constexpr std::array all_keys{
     TableKey{"measure", "decimals", T::whole, {}, false, "Default: three significant digits"},
     TableKey{"measure", "over_cells", T::word, Words(over_cells), false,
              "What several matching cells become; default: only, where several are a remark in place of a number"},
-    TableKey{"measure", "speed_up_over", T::conditions, {}, false,
+    TableKey{"measure",
+             "speed_up_over",
+             T::conditions,
+             {},
+             false,
              "The number of the cell that differs in these fields, divided by this cell's"},
-    TableKey{"measure", "relative_to", T::conditions, {}, false, "This cell's number divided by that of the cell that differs so"},
+    TableKey{"measure",
+             "relative_to",
+             T::conditions,
+             {},
+             false,
+             "This cell's number divided by that of the cell that differs so"},
 
     TableKey{"plot", "kind", T::word, Words(plot_kinds), true,
-             "scaling: lines with both axes logarithmic; bars: in groups; stacked: on each other; scatter: second column "
+             "scaling: lines with both axes logarithmic; bars: in groups; stacked: on each other; scatter: second "
+             "column "
              "over first; timeline: operations of a traced epoch, a panel for each row"},
-    TableKey{"plot", "over", T::word, Words(directions), false, "What runs along x; default: rows; the others are the series"},
+    TableKey{"plot", "over", T::word, Words(directions), false,
+             "What runs along x; default: rows; the others are the series"},
     TableKey{"plot", "x_label", T::text, {}, false, "Of the axis"},
     TableKey{"plot", "y_label", T::text, {}, false, "Of the axis"},
     TableKey{"plot", "log", T::words, Words(axes), false, "Axes that are logarithmic"},
@@ -87,7 +113,8 @@ bool all_texts(const YamlNode& n) {
 }
 
 void expect(bool fine, const TableKey& key, const YamlNode& n, const char* what, Findings& findings) {
-    if (!fine) findings.add(n.place, std::string(key.name), fmt::format("expected {}; found {}", what, describe(n)));
+    if (!fine)
+        findings.add(n.place, std::string(key.name), fmt::format("expected {}; found {}", what, describe(n)));
 }
 
 void check_word(const TableKey& key, const YamlNode& n, Findings& findings) {
@@ -103,7 +130,8 @@ void check_conditions(const TableKey& key, const YamlNode& n, Findings& findings
     for (const CellField& f : cell_fields()) allowed.emplace_back(f.name);
     for (const YamlEntry& e : n.entries) {
         if (std::find(allowed.begin(), allowed.end(), e.key) == allowed.end())
-            findings.add(e.place, e.key, fmt::format("a cell has no such field; {}", allowed_words(e.key, allowed)));
+            findings.add(e.place, e.key,
+                         fmt::format("a cell has no such field; {}", allowed_words(e.key, allowed)));
         expect(all_texts(e.value), key, e.value, "a value or a list of values", findings);
     }
 }
@@ -119,28 +147,41 @@ void check_lines(const TableKey& key, const YamlNode& n, Findings& findings) {
     if (!n.is(YamlNode::Kind::list) || n.items.empty()) return expect(false, key, n, "a list of lines", findings);
     for (const YamlNode& item : n.items) {
         if (is_text(item)) continue;
-        if (item.is(YamlNode::Kind::map)) check_table_node(item, "line", findings);
-        else expect(false, key, item, "a name or a mapping", findings);
+        if (item.is(YamlNode::Kind::map))
+            check_table_node(item, "line", findings);
+        else
+            expect(false, key, item, "a name or a mapping", findings);
     }
 }
 
 void check_value(const TableKey& key, const YamlNode& n, Findings& findings) {
     std::int64_t whole = 0;
     switch (key.type) {
-        case T::text: return expect(is_text(n), key, n, "text", findings);
-        case T::texts: return expect(all_texts(n), key, n, "text, or a list of texts", findings);
-        case T::whole: return expect(to_integer(n, whole) && whole >= 0 && whole <= 12, key, n, "an integer from 0 to 12", findings);
-        case T::boolean: return expect(n.is(YamlNode::Kind::boolean), key, n, "true or false", findings);
-        case T::word: return check_word(key, n, findings);
+        case T::text:
+            return expect(is_text(n), key, n, "text", findings);
+        case T::texts:
+            return expect(all_texts(n), key, n, "text, or a list of texts", findings);
+        case T::whole:
+            return expect(to_integer(n, whole) && whole >= 0 && whole <= 12, key, n, "an integer from 0 to 12",
+                          findings);
+        case T::boolean:
+            return expect(n.is(YamlNode::Kind::boolean), key, n, "true or false", findings);
+        case T::word:
+            return check_word(key, n, findings);
         case T::words:
             if (n.is(YamlNode::Kind::list))
                 for (const YamlNode& item : n.items) check_word(key, item, findings);
-            else check_word(key, n, findings);
+            else
+                check_word(key, n, findings);
             return;
-        case T::conditions: return check_conditions(key, n, findings);
-        case T::measure: return check_table_node(n, "measure", findings);
-        case T::plot: return check_table_node(n, "plot", findings);
-        case T::lines: return check_lines(key, n, findings);
+        case T::conditions:
+            return check_conditions(key, n, findings);
+        case T::measure:
+            return check_table_node(n, "measure", findings);
+        case T::plot:
+            return check_table_node(n, "plot", findings);
+        case T::lines:
+            return check_lines(key, n, findings);
     }
 }
 
@@ -156,8 +197,11 @@ void check_table_node(const YamlNode& node, std::string_view owner, Findings& fi
     }
     for (const YamlEntry& e : node.entries) {
         const TableKey* key = find_key(owner, e.key);
-        if (key) check_value(*key, e.value, findings);
-        else findings.add(e.place, e.key, fmt::format("there is no such key here; {}", allowed_words(e.key, names_of(owner))));
+        if (key)
+            check_value(*key, e.value, findings);
+        else
+            findings.add(e.place, e.key,
+                         fmt::format("there is no such key here; {}", allowed_words(e.key, names_of(owner))));
     }
     for (const TableKey& key : all_keys)
         if (key.owner == owner && key.required && !node.find(key.name))

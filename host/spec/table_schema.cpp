@@ -19,16 +19,28 @@ json one_or_more(const json& item) {
 
 json allowed(const TableKey& k) {
     switch (k.type) {
-        case T::text: return k.owner == "measure" && (k.name == "metric" || k.name == "unit") ? reference(k.name == "metric" ? "metric" : "unit") : scalar();
-        case T::texts: return one_or_more(scalar());
-        case T::whole: return {{"type", "integer"}, {"minimum", 0}, {"maximum", 12}};
-        case T::boolean: return {{"type", "boolean"}};
-        case T::word: return {{"enum", k.words}};
-        case T::words: return one_or_more({{"enum", k.words}});
-        case T::conditions: return reference("conditions");
-        case T::measure: return reference("measure");
-        case T::plot: return reference("plot");
-        case T::lines: return reference("lines");
+        case T::text:
+            return k.owner == "measure" && (k.name == "metric" || k.name == "unit")
+                       ? reference(k.name == "metric" ? "metric" : "unit")
+                       : scalar();
+        case T::texts:
+            return one_or_more(scalar());
+        case T::whole:
+            return {{"type", "integer"}, {"minimum", 0}, {"maximum", 12}};
+        case T::boolean:
+            return {{"type", "boolean"}};
+        case T::word:
+            return {{"enum", k.words}};
+        case T::words:
+            return one_or_more({{"enum", k.words}});
+        case T::conditions:
+            return reference("conditions");
+        case T::measure:
+            return reference("measure");
+        case T::plot:
+            return reference("plot");
+        case T::lines:
+            return reference("lines");
     }
     return {};
 }
@@ -40,8 +52,10 @@ json object(std::string_view owner) {
         json j{{"description", k.help}};
         json a = allowed(k);
         // Draft-07 ignores what stands beside a $ref.
-        if (a.contains("$ref")) j["allOf"] = json::array({a});
-        else j.update(a);
+        if (a.contains("$ref"))
+            j["allOf"] = json::array({a});
+        else
+            j.update(a);
         properties[std::string(k.name)] = j;
         if (k.required) required.push_back(k.name);
     }
@@ -54,22 +68,33 @@ std::string rows_of(std::string_view owner) {
     std::string rows = "| key | value | meaning |\n| --- | --- | --- |\n";
     const auto value = [](const TableKey& k) -> std::string {
         switch (k.type) {
-            case T::text: return "text";
-            case T::texts: return "text, or a list of texts";
-            case T::whole: return "an integer from 0 to 12";
-            case T::boolean: return "true or false";
-            case T::word: return fmt::format("one of: {}", fmt::join(k.words, ", "));
-            case T::words: return fmt::format("some of: {}", fmt::join(k.words, ", "));
-            case T::conditions: return "fields and values";
-            case T::measure: return "what is shown";
-            case T::plot: return "how it is drawn";
-            case T::lines: return "lines";
+            case T::text:
+                return "text";
+            case T::texts:
+                return "text, or a list of texts";
+            case T::whole:
+                return "an integer from 0 to 12";
+            case T::boolean:
+                return "true or false";
+            case T::word:
+                return fmt::format("one of: {}", fmt::join(k.words, ", "));
+            case T::words:
+                return fmt::format("some of: {}", fmt::join(k.words, ", "));
+            case T::conditions:
+                return "fields and values";
+            case T::measure:
+                return "what is shown";
+            case T::plot:
+                return "how it is drawn";
+            case T::lines:
+                return "lines";
         }
         return "";
     };
     for (const TableKey& k : table_keys())
         if (k.owner == owner)
-            rows += fmt::format("| `{}` | {}{} | {} |\n", k.name, value(k), k.required ? "; required" : "", k.help);
+            rows +=
+                fmt::format("| `{}` | {}{} | {} |\n", k.name, value(k), k.required ? "; required" : "", k.help);
     return rows;
 }
 
@@ -120,26 +145,31 @@ json table_schema() {
     json lines;
     lines["anyOf"] = json::array(
         {{{"type", "array"}, {"minItems", 1}, {"items", {{"anyOf", json::array({scalar(), reference("line")})}}}},
-         {{"type", "object"}, {"additionalProperties", false}, {"required", {"over", "values"}},
+         {{"type", "object"},
+          {"additionalProperties", false},
+          {"required", {"over", "values"}},
           {"properties", {{"over", {{"type", "string"}}}, {"values", one_or_more(scalar())}}}}});
     json schema{{"$schema", "http://json-schema.org/draft-07/schema#"},
                 {"title", "gnnbench table or figure"},
                 {"description", "Generated from host/spec/table_keys.cpp: see docs/table-reference.md"}};
     schema.update(object("table"));
-    schema["definitions"] = {{"lines", lines},
-                             {"line", object("line")},
-                             {"measure", object("measure")},
-                             {"plot", object("plot")},
-                             {"metric", {{"enum", names}}},
-                             {"unit", {{"enum", units}}},
-                             {"conditions", {{"type", "object"}, {"additionalProperties", false}, {"properties", fields}}}};
+    schema["definitions"] = {
+        {"lines", lines},
+        {"line", object("line")},
+        {"measure", object("measure")},
+        {"plot", object("plot")},
+        {"metric", {{"enum", names}}},
+        {"unit", {{"enum", units}}},
+        {"conditions", {{"type", "object"}, {"additionalProperties", false}, {"properties", fields}}}};
     return schema;
 }
 
 std::string table_reference_page() {
-    std::string page = opening + std::string(published_columns) +
-                       "`:\n`table` is the file's stem, `row` and `column` the lines' names, `value` a number in `unit` or a word, "
-                       "`page` where it stands,\n`verbatim` what is written there, `erratum` what is wrong with it.\n";
+    std::string page =
+        opening + std::string(published_columns) +
+        "`:\n`table` is the file's stem, `row` and `column` the lines' names, `value` a number in `unit` or a "
+        "word, "
+        "`page` where it stands,\n`verbatim` what is written there, `erratum` what is wrong with it.\n";
     page += "\n## Keys\n\n" + rows_of("table");
     page += "\n## A row or a column\n\nA name, or a mapping.\n\n" + rows_of("line");
     page += "\n## `cell`\n\n" + rows_of("measure");

@@ -16,6 +16,10 @@ expect_code 2 "a table that is not there"
 expect_text err "did you mean 'plexus/table-5-1'?" "a table that is not there"
 [[ ! -e none.sqlite ]] || fail "a table made a database"
 
+gnnbench validate plexus/table-5-1
+expect_code 0 "validate a table"
+expect_text out "3 rows and 1 columns, 3 published numbers" "validate a table"
+
 if ! command -v gnuplot >/dev/null && [[ -z "${GNNBENCH_GNUPLOT:-}" ]]; then
     echo "skipped: there is no gnuplot (Debian: gnuplot-nox), so no figure is drawn"
     exit 0

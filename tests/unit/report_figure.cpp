@@ -34,7 +34,9 @@ struct Drawn {
     MeasuredCells measured = cells();
     ResolvedTable resolved;
     explicit Drawn(const std::string& more, const std::string& csv = "")
-        : definition(read_table_definition("title: T\nsource: S\nexperiments: e\ncell: {metric: epoch_s, unit: ms}\n" + more, "p/f.yaml", head + csv)),
+        : definition(read_table_definition(
+              "title: T\nsource: S\nexperiments: e\ncell: {metric: epoch_s, unit: ms}\n" + more, "p/f.yaml",
+              head + csv)),
           resolved(resolve(definition, measured, "small", [](std::int64_t trial, const std::string&) {
               return std::optional(0.008 / static_cast<double>(trial));
           })) {}
@@ -52,26 +54,35 @@ TEST_CASE("a table is no figure; a figure without numbers says so") {
 }
 
 TEST_CASE("ours and the paper's are different marks of one colour") {
-    const Drawn d(lines + "plot: {kind: scaling, x_label: GPUs}\n", "f,1,a,6,ms,p. 1,6,\nf,2,a,0.003,s,p. 1,3,\nf,4,b,OOM,,p. 1,-,\n");
+    const Drawn d(lines + "plot: {kind: scaling, x_label: GPUs}\n",
+                  "f,1,a,6,ms,p. 1,6,\nf,2,a,0.003,s,p. 1,3,\nf,4,b,OOM,,p. 1,-,\n");
     const std::string script = d.script();
     CHECK_THAT(script, Contains("set logscale y\n") && Contains("set logscale x 2\n"));
     CHECK_THAT(script, Contains("$d0 << EOD\n1 8\n2 4\n4 2\nEOD\n") && Contains("$d1 << EOD\n1 6\n2 3\nEOD\n"));
     CHECK_THAT(script, Contains("$d0 using 1:2 with linespoints lc rgb '#0072B2' lw 2 dt 1 pt 7"));
-    CHECK_THAT(script, Contains("$d1 using 1:2 with linespoints lc rgb '#0072B2' lw 2 dt '-' pt 6") && Contains("title \"a (paper)\""));
+    CHECK_THAT(script, Contains("$d1 using 1:2 with linespoints lc rgb '#0072B2' lw 2 dt '-' pt 6") &&
+                           Contains("title \"a (paper)\""));
     CHECK(figure_data(d.resolved).series.at(1).words.at(2) == "OOM");
 }
 
 TEST_CASE("bars stand side by side, and on each other") {
-    const std::string bars = Drawn(lines + "plot: {kind: bars}\n", "f,1,a,6,ms,p. 1,6,\nf,1,b,OOM,,p. 1,-,\n").script();
-    CHECK_THAT(bars, Contains("with boxxyerror") && Contains("fs pattern 4") && Contains("fs solid") && Contains("set label \"OOM\""));
-    const std::string stacked =
-        Drawn("rows: [{name: r, where: {scheme: a}}]\ncolumns: {over: gpus, values: [1, 2]}\nplot: {kind: stacked}\n").script();
+    const std::string bars =
+        Drawn(lines + "plot: {kind: bars}\n", "f,1,a,6,ms,p. 1,6,\nf,1,b,OOM,,p. 1,-,\n").script();
+    CHECK_THAT(bars, Contains("with boxxyerror") && Contains("fs pattern 4") && Contains("fs solid") &&
+                         Contains("set label \"OOM\""));
+    const std::string stacked = Drawn(
+                                    "rows: [{name: r, where: {scheme: a}}]\ncolumns: {over: gpus, values: [1, "
+                                    "2]}\nplot: {kind: stacked}\n")
+                                    .script();
     CHECK_THAT(stacked, Contains("-0.4 0 0 8\n") && Contains("-0.4 0 8 12\n"));
 }
 
 TEST_CASE("scatter has a point for each row with both numbers") {
-    const std::string script = Drawn("rows: {over: gpus, values: [1, 2, 8]}\ncolumns:\n  - {name: x, where: {scheme: a}}\n"
-                                     "  - {name: y, where: {scheme: a}}\nplot: {kind: scatter}\n").script();
+    const std::string script =
+        Drawn(
+            "rows: {over: gpus, values: [1, 2, 8]}\ncolumns:\n  - {name: x, where: {scheme: a}}\n"
+            "  - {name: y, where: {scheme: a}}\nplot: {kind: scatter}\n")
+            .script();
     CHECK_THAT(script, Contains("8 8 \"1\"\n4 4 \"2\"\nEOD"));
 }
 
@@ -81,8 +92,11 @@ TEST_CASE("timelines are a panel for each row") {
     t.spans = {{0, false, "spmm", "spmm", 0, 0.002, 0, 0}, {1, true, "comm", "broadcast", 0.001, 0.003, 10, 2}};
     const FigureParts parts = timeline_parts({{"first", t}, {"second", t}});
     CHECK(parts.plots.size() == 2);
-    CHECK_THAT(parts.settings, Contains("set label \"first\"") && Contains("\"rank 1\" -1.5") && Contains("\"rank 0\" -3.4"));
+    CHECK_THAT(parts.settings,
+               Contains("set label \"first\"") && Contains("\"rank 1\" -1.5") && Contains("\"rank 0\" -3.4"));
     CHECK_THAT(parts.blocks, Contains(" 0 2 -0.5 -0.1\n") && Contains(" 1 3 -1.9 -1.5\n"));
 }
 
-TEST_CASE("text cannot become gnuplot commands") { CHECK(gnuplot_text("a \"b\" \\ `rm` \n") == "\"a \\\"b\\\" \\\\ 'rm' \""); }
+TEST_CASE("text cannot become gnuplot commands") {
+    CHECK(gnuplot_text("a \"b\" \\ `rm` \n") == "\"a \\\"b\\\" \\\\ 'rm' \"");
+}

@@ -35,16 +35,18 @@ struct Sample {
         measured.cells.push_back(std::move(c));
     }
     std::string render_as(const TableDefinition& t, OutputFormat format = OutputFormat::text) const {
-        return render(paper_table(resolve(t, measured, "small", [&](std::int64_t trial, const std::string&) {
-                          return std::optional(times_s.at(trial));
-                      })),
+        return render(paper_table(resolve(t, measured, "small",
+                                          [&](std::int64_t trial, const std::string&) {
+                                              return std::optional(times_s.at(trial));
+                                          })),
                       format);
     }
 };
 
 TableDefinition definition(const std::string& more, const std::string& csv = "") {
-    return read_table_definition("title: T\nsource: S, Table 1\nexperiments: e\ncell: {metric: epoch_s, unit: ms}\nrow_head: GPUs\n" + more,
-                                 "p/t.yaml", head + csv);
+    return read_table_definition(
+        "title: T\nsource: S, Table 1\nexperiments: e\ncell: {metric: epoch_s, unit: ms}\nrow_head: GPUs\n" + more,
+        "p/t.yaml", head + csv);
 }
 
 const std::string two_by_two = "rows: {over: gpus, values: [1, 2]}\ncolumns: {over: scheme, values: [a, b]}\n";
@@ -60,7 +62,8 @@ Sample sample() {
 }  // namespace
 
 TEST_CASE("a table of what was never measured has the paper's numbers and invents none") {
-    const std::string text = sample().render_as(definition(two_by_two, "t,1,a,2,ms,p. 1,2,\nt,2,b,OOM,,p. 1,-,\n"));
+    const std::string text =
+        sample().render_as(definition(two_by_two, "t,1,a,2,ms,p. 1,2,\nt,2,b,OOM,,p. 1,-,\n"));
     CHECK_THAT(text, Contains("T (S, Table 1)\nours: nothing measured yet; profile small: e-small\n"));
     CHECK_THAT(text, Contains("1    |           2        |\n2    |                    |         OOM\n"));
 }
@@ -71,8 +74,8 @@ TEST_CASE("several cells in one place are a remark, not a number") {
     s.add("a", 2, {0.2});
     const std::string text = s.render_as(definition("rows: [x]\ncolumns: {over: scheme, values: [a]}\n"));
     CHECK_THAT(text, Contains("2 cells fit this place") && Contains("x    |      a\n"));
-    const std::string least =
-        s.render_as(definition("rows: [x]\ncolumns: [{name: a, where: {scheme: a}, cell: {over_cells: minimum}}]\n"));
+    const std::string least = s.render_as(
+        definition("rows: [x]\ncolumns: [{name: a, where: {scheme: a}, cell: {over_cells: minimum}}]\n"));
     CHECK_THAT(least, Contains("x    |  100"));
 }
 
@@ -83,7 +86,8 @@ TEST_CASE("ours, the paper's, their ratio, the best and what ended otherwise") {
     s.add("a", 2, {}, "oom");
     s.add("b", 2, {0.001});
     for (ComparisonCell& c : s.measured.cells) c.oversubscribed = c.fields["gpus"] == "2";
-    const TableDefinition t = definition(two_by_two + "best: lowest\n", "t,1,a,0.002,s,p. 1,0.002,a slip\nt,2,a,7,ms,p. 1,7,\n");
+    const TableDefinition t =
+        definition(two_by_two + "best: lowest\n", "t,1,a,0.002,s,p. 1,0.002,a slip\nt,2,a,7,ms,p. 1,7,\n");
     CHECK(s.render_as(t) == 1 + R"(
 T (S, Table 1)
 ours: Sample CPU, 4 cores; kernel cpu; profile small: e-small
@@ -113,11 +117,13 @@ TEST_CASE("speed-up over another cell, and relative to it") {
     Sample s = sample();
     s.add("a", 1, {0.006});
     s.add("a", 2, {0.002});
-    const std::string by = "rows: [{name: over, cell: {speed_up_over: {gpus: 1}}}, {name: to, cell: {relative_to: {gpus: 1}}}]\n"
-                           "columns: [{name: x, where: {scheme: a, gpus: 2}}]\n";
+    const std::string by =
+        "rows: [{name: over, cell: {speed_up_over: {gpus: 1}}}, {name: to, cell: {relative_to: {gpus: 1}}}]\n"
+        "columns: [{name: x, where: {scheme: a, gpus: 2}}]\n";
     const std::string text = s.render_as(definition(by, "t,over,x,2,×,p. 1,2,\n"));
     CHECK_THAT(text, Contains("over | 3.00      2   1.50\n") && Contains("to   | 0.33\n"));
-    CHECK_THAT(s.render_as(definition("rows: [{name: over, cell: {speed_up_over: {gpus: 8}}}]\ncolumns: [{name: x, where: {scheme: a, gpus: 2}}]\n")),
+    CHECK_THAT(s.render_as(definition("rows: [{name: over, cell: {speed_up_over: {gpus: 8}}}]\ncolumns: [{name: "
+                                      "x, where: {scheme: a, gpus: 2}}]\n")),
                Contains("over |\n"));
 }
 
@@ -125,7 +131,8 @@ TEST_CASE("another system's lines have no place for ours") {
     Sample s = sample();
     s.add("a", 1, {0.006});
     const std::string text = s.render_as(
-        definition("rows: [{name: x}]\ncolumns: [{name: a, where: {scheme: a}}, {name: DGL, measured: false}]\n", "t,x,DGL,3,ms,p. 1,3,\n"));
+        definition("rows: [{name: x}]\ncolumns: [{name: a, where: {scheme: a}}, {name: DGL, measured: false}]\n",
+                   "t,x,DGL,3,ms,p. 1,3,\n"));
     CHECK_THAT(text, Contains("     | a       | DGL\nGPUs | ours    | paper\nx    | 6.00 ab |     3\n"));
 }
 

@@ -19,14 +19,18 @@ namespace {
 const fs::path experiments = fs::path(GNNBENCH_SOURCE_DIR) / "experiments";
 
 const std::map<std::string, std::vector<std::string>> papers{
-    {"mg-gcn", {"table-1", "table-2", "table-3", "figure-5", "figure-6", "figure-7", "figure-8", "figure-9", "figure-10", "figure-11",
-                "figure-12", "figure-13"}},
-    {"gossip", {"table-3-1", "table-3-4", "table-3-5", "table-3-6", "table-3-7", "table-3-8", "table-3-9", "table-3-10", "table-3-11",
-                "table-4-1", "table-4-2", "table-4-3", "table-4-4", "table-4-5", "table-4-6", "table-4-7", "table-4-8", "table-4-9",
+    {"mg-gcn",
+     {"table-1", "table-2", "table-3", "figure-5", "figure-6", "figure-7", "figure-8", "figure-9", "figure-10",
+      "figure-11", "figure-12", "figure-13"}},
+    {"gossip", {"table-3-1",  "table-3-4",  "table-3-5",  "table-3-6",  "table-3-7",  "table-3-8",
+                "table-3-9",  "table-3-10", "table-3-11", "table-4-1",  "table-4-2",  "table-4-3",
+                "table-4-4",  "table-4-5",  "table-4-6",  "table-4-7",  "table-4-8",  "table-4-9",
                 "figure-3-4", "figure-3-5", "figure-3-6", "figure-4-6", "figure-4-7", "figure-4-8"}},
-    {"plexus", {"table-2-1", "table-4-1", "table-5-1", "table-6-1", "figure-4-1", "figure-5-1", "figure-6-1", "figure-7-1", "figure-7-2",
-                "figure-7-3", "figure-7-4", "figure-7-5"}},
-    {"demirci", {"table-1", "table-2", "table-3", "table-4", "figure-3", "figure-4a", "figure-4b", "figure-4c", "figure-5"}}};
+    {"plexus",
+     {"table-2-1", "table-4-1", "table-5-1", "table-6-1", "figure-4-1", "figure-5-1", "figure-6-1", "figure-7-1",
+      "figure-7-2", "figure-7-3", "figure-7-4", "figure-7-5"}},
+    {"demirci",
+     {"table-1", "table-2", "table-3", "table-4", "figure-3", "figure-4a", "figure-4b", "figure-4c", "figure-5"}}};
 
 std::size_t count(const std::string& text, const std::string& part) {
     std::size_t n = 0;

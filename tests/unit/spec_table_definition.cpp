@@ -26,29 +26,38 @@ const std::string plain = "title: T\nsource: S\nrows: [a, b]\ncolumns: [x]\n";
 }  // namespace
 
 TEST_CASE("what is wrong in a definition is said with its line, all of it at once") {
-    CHECK_THAT(mistakes("title: T\n"), Contains("t.yaml:1:1: source: is required") && Contains("rows: is required"));
-    CHECK_THAT(mistakes(plain + "colums: [y]\n"), Contains("t.yaml:5:1: colums: there is no such key here") &&
-                                                      Contains("did you mean 'columns'?"));
-    CHECK_THAT(mistakes(plain + "best: fastest\n"), Contains("5:7: best: found the text 'fastest'; allowed: none, lowest, highest"));
-    CHECK_THAT(mistakes(plain + "cell: {metric: epoch}\n"), Contains("5:16: metric: there is no metric 'epoch'") &&
-                                                                Contains("did you mean 'epoch_s'?"));
-    CHECK_THAT(mistakes(plain + "cell: {metric: epoch_s, unit: MB}\n"), Contains("epoch_s is in 's', which 'MB' is no unit of"));
-    CHECK_THAT(mistakes(plain + "where: {gpu: 1}\n"), Contains("5:9: gpu: a cell has no such field") && Contains("'gpus'"));
+    CHECK_THAT(mistakes("title: T\n"),
+               Contains("t.yaml:1:1: source: is required") && Contains("rows: is required"));
+    CHECK_THAT(mistakes(plain + "colums: [y]\n"),
+               Contains("t.yaml:5:1: colums: there is no such key here") && Contains("did you mean 'columns'?"));
+    CHECK_THAT(mistakes(plain + "best: fastest\n"),
+               Contains("5:7: best: found the text 'fastest'; allowed: none, lowest, highest"));
+    CHECK_THAT(mistakes(plain + "cell: {metric: epoch}\n"),
+               Contains("5:16: metric: there is no metric 'epoch'") && Contains("did you mean 'epoch_s'?"));
+    CHECK_THAT(mistakes(plain + "cell: {metric: epoch_s, unit: MB}\n"),
+               Contains("epoch_s is in 's', which 'MB' is no unit of"));
+    CHECK_THAT(mistakes(plain + "where: {gpu: 1}\n"),
+               Contains("5:9: gpu: a cell has no such field") && Contains("'gpus'"));
     CHECK_THAT(mistakes(plain + "plot: {x_label: n}\n"), Contains("kind: is required"));
-    CHECK_THAT(mistakes("title: T\nsource: S\nrows: [a, a]\ncolumns: {over: gpus}\n"), Contains("{over: field, values: [...]}"));
-    CHECK_THAT(mistakes("title: T\nsource: S\nrows: [a, a]\ncolumns: [x]\n"), Contains("3:11: a: two lines have this name"));
+    CHECK_THAT(mistakes("title: T\nsource: S\nrows: [a, a]\ncolumns: {over: gpus}\n"),
+               Contains("{over: field, values: [...]}"));
+    CHECK_THAT(mistakes("title: T\nsource: S\nrows: [a, a]\ncolumns: [x]\n"),
+               Contains("3:11: a: two lines have this name"));
     CHECK_THAT(mistakes("title: [\n"), Contains("syntax error"));
     CHECK_THAT(mistakes("- a\n"), Contains("expected a mapping; found a list"));
 }
 
 TEST_CASE("what is wrong in published.csv is said with its line") {
-    CHECK_THAT(mistakes(plain, "t,a,x,1,s,p. 1,1\n"), Contains("published.csv:2:1: expected 8 fields") && Contains("found 7"));
+    CHECK_THAT(mistakes(plain, "t,a,x,1,s,p. 1,1\n"),
+               Contains("published.csv:2:1: expected 8 fields") && Contains("found 7"));
     CHECK_THAT(mistakes(plain, "t,a,x,1,s,,1,\n"), Contains("one of them is empty"));
     CHECK_THAT(mistakes(plain, "t,a,x,1,min,p. 1,1,\n"), Contains("there is no unit 'min'"));
     CHECK_THAT(mistakes(plain, "t,c,x,1,s,p. 1,1,\n"), Contains("dir/t has no such row; allowed: a, b"));
     CHECK_THAT(mistakes(plain, "t,a,y,1,s,p. 1,1,\n"), Contains("no such column"));
-    CHECK_THAT(mistakes(plain, "t,a,x,1,s,p. 1,1,\nt,a,x,2,s,p. 1,2,\n"), Contains("published.csv:3:1: a, x: is given twice"));
-    CHECK_THROWS_WITH(read_table_definition(plain, "dir/t.yaml", "row,column\n"), Contains("expected the columns table,row"));
+    CHECK_THAT(mistakes(plain, "t,a,x,1,s,p. 1,1,\nt,a,x,2,s,p. 1,2,\n"),
+               Contains("published.csv:3:1: a, x: is given twice"));
+    CHECK_THROWS_WITH(read_table_definition(plain, "dir/t.yaml", "row,column\n"),
+                      Contains("expected the columns table,row"));
     CHECK(mistakes(plain, "other,nowhere,x,1,s,p. 1,1,\n").empty());
 }
 
@@ -59,7 +68,9 @@ TEST_CASE("a definition means what it says") {
         "columns:\n  - {name: A, section: group, label: long A, where: {dataset: [a, a-small]}}\n"
         "  - {name: B, cell: {decimals: 2, speed_up_over: {gpus: 1}}}\n  - {name: C, measured: false}\n"
         "show: [ours]\nbest: highest\nfailures: dash\nnotes: [one, two]\nplot: {kind: scaling, over: columns}\n",
-        "dir/t.yaml", std::string(head) + "t,1,A,0.5,s,\"p. 3, Table 2\",\"a \"\"quoted\"\" word\",\"two\nlines\"\nt,2,C,OOM,,p. 3,-,\n");
+        "dir/t.yaml",
+        std::string(head) +
+            "t,1,A,0.5,s,\"p. 3, Table 2\",\"a \"\"quoted\"\" word\",\"two\nlines\"\nt,2,C,OOM,,p. 3,-,\n");
     CHECK(t.name == "dir/t");
     CHECK(under_profile(t.experiments, "small") == std::vector<std::string>{"e-small"});
     REQUIRE(t.rows.size() == 2);
