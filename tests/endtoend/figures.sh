@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Every figure of the papers is drawn, as SVG and as PNG; every table prints in every format, without a database.
-source "$(dirname "$0")/lib.sh"
-
 root="$(cd "$(dirname "$0")/../.." && pwd)"
+source "$root/tests/endtoend/lib.sh"
+
 export GNNBENCH_DATABASE="$PWD/none.sqlite"
 
 for name in $("$bin/gnnbench" table --list); do
