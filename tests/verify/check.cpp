@@ -1,5 +1,6 @@
 #include "verify/check.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 
@@ -72,7 +73,8 @@ CellChecker::CellChecker(const PluginCatalog& catalog, const Graphs& graphs, std
       graphs_(graphs),
       references_(std::move(references)),
       world_(world),
-      kernel_(catalog.kernel("cpu")) {}
+      kernel_(catalog.kernel("cpu")),
+      exact_kernel_(catalog.kernel("reference")) {}
 
 const CellChecker::Divided& CellChecker::divided(const LoadedGraph& graph, const std::string& partitioner,
                                                  const PartitionNeed& need) {
@@ -102,13 +104,30 @@ const ReferenceResult& CellChecker::reference(const LoadedGraph& graph, bool tra
                                 graph.subject.model, graph.subject.train, nullptr, epochs, trained_features);
 }
 
+std::unique_ptr<Kernel> CellChecker::make_kernel(DType dtype) const {
+    const bool exact = dtype == DType::f64;
+    const Params params(catalog_.find(PluginKind::kernel, exact ? "reference" : "cpu").params);
+    return (exact ? exact_kernel_ : kernel_)->create({.dtype = dtype, .threads = 1, .params = params});
+}
+
+void CellChecker::check_again_in_float64(const Strategy& strategy, const Problem& problem,
+                                         const LoadedGraph& graph, Finding& finding) {
+    const auto kernel = make_kernel(DType::f64);
+    contract::CheckedTraining training(strategy, problem, *kernel);
+    const contract::Outcome o = training.train(
+        epochs, [&]() -> const ReferenceResult& { return reference(graph, trains_features(problem.params)); });
+    finding.float64_error = std::max(o.agreement.loss_error, o.agreement.gradient_error);
+    const std::string why = agreement_problem(o.agreement);
+    if (!why.empty()) finding.add_problem("in float64: " + why);
+    finding.add_problem(o.volume_difference);
+}
+
 Finding CellChecker::check(const ProductCell& cell) {
     const auto begin = std::chrono::steady_clock::now();
     const LoadedGraph& graph = graphs_.named(cell.graph);
     const Divided& parts = divided(graph, cell.partitioner, cell.need);
     const auto strategy = catalog_.strategy(cell.strategy);
-    const auto kernel = kernel_->create(
-        {.dtype = DType::f32, .threads = 1, .params = Params(catalog_.find(PluginKind::kernel, "cpu").params)});
+    const auto kernel = make_kernel(DType::f32);
     const Problem problem{graph.data,          parts.index, parts.partition, graph.subject.model,
                           graph.subject.train, cell.params, nullptr,         world_.size()};
     contract::CheckedTraining training(*strategy, problem, *kernel);
@@ -118,20 +137,23 @@ Finding CellChecker::check(const ProductCell& cell) {
     Finding f(cell);
     f.loss_error = o.agreement.loss_error;
     f.gradient_error = o.agreement.gradient_error;
-    const auto add = [&](const std::string& problem_text) {
-        if (!problem_text.empty()) f.problem += (f.problem.empty() ? "" : "; ") + problem_text;
-    };
-    add(agreement_problem(o.agreement));
-    add(o.volume_difference);
+    // Only rank 0 compared.
+    const std::string beyond = world_.all_gather(agreement_problem(o.agreement))[0];
+    if (!beyond.empty()) {
+        f.rounding = beyond;
+        check_again_in_float64(*strategy, problem, graph, f);
+    }
+    f.add_problem(o.volume_difference);
     if (o.sum.sent_bytes != o.sum.received_bytes)
-        add(fmt::format("{} bytes sent, {} received", o.sum.sent_bytes, o.sum.received_bytes));
-    if (o.allocations_in_epochs != 0) add(fmt::format("{} allocations inside epochs", o.allocations_in_epochs));
+        f.add_problem(fmt::format("{} bytes sent, {} received", o.sum.sent_bytes, o.sum.received_bytes));
+    if (o.allocations_in_epochs != 0)
+        f.add_problem(fmt::format("{} allocations inside epochs", o.allocations_in_epochs));
     if (const auto scheme = net_scheme(cell)) {
         const bool aggregated =
             aggregates_input(*strategy, {world_.size(), graph.subject.model, graph.subject.train, cell.params});
         f.connectivity = parts.connectivity.columns;
-        add(parts.quality_problem);
-        add(net_problem(*scheme, problem, parts.connectivity, aggregated, training, world_));
+        f.add_problem(parts.quality_problem);
+        f.add_problem(net_problem(*scheme, problem, parts.connectivity, aggregated, training, world_));
     }
     f.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return f;

@@ -8,6 +8,8 @@
 
 #include <gnnbench/error.hpp>
 
+#include "launch/machine.hpp"
+
 namespace gnnbench::verify {
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -26,6 +28,8 @@ json to_json(const Finding& f) {
             {"standing", standing_names[static_cast<std::size_t>(f.standing)]},
             {"reason", f.reason},
             {"problem", f.problem},
+            {"rounding", f.rounding},
+            {"float64_error", f.float64_error},
             {"loss_error", f.loss_error},
             {"gradient_error", f.gradient_error},
             {"connectivity", f.connectivity},
@@ -46,6 +50,8 @@ Finding finding_from(const json& j) {
     f.problem = j.at("problem");
     // JSON has no infinity: an error without bound is null.
     const auto number = [&](const char* key) { return j.at(key).is_null() ? INFINITY : j.at(key).get<double>(); };
+    f.rounding = j.value("rounding", "");
+    f.float64_error = f.rounding.empty() ? 0 : number("float64_error");
     f.loss_error = number("loss_error");
     f.gradient_error = number("gradient_error");
     f.connectivity = j.at("connectivity");
@@ -62,6 +68,7 @@ LaunchFindings read_launch(const fs::path& path) {
         if (type == "launch") {
             launch.ranks = j.at("ranks");
             launch.mpi = j.at("mpi");
+            launch.commit = j.at("commit");
         } else if (type == "absent") {
             launch.absent.push_back({j.at("graph"), j.at("reason")});
         } else if (type == "cell") {
@@ -86,7 +93,7 @@ FindingsFile::FindingsFile(const fs::path& folder, int ranks, const std::string&
     : path_(folder / fmt::format("ranks-{:02}.jsonl", ranks)) {
     fs::create_directories(folder);
     fs::remove(path_);
-    write({{"type", "launch"}, {"ranks", ranks}, {"mpi", mpi}});
+    write({{"type", "launch"}, {"ranks", ranks}, {"mpi", mpi}, {"commit", build_info().commit}});
     for (const AbsentGraph& a : absent) write({{"type", "absent"}, {"graph", a.name}, {"reason", a.reason}});
 }
 

@@ -26,20 +26,27 @@ struct Finding {
     int ranks = 1;
     std::string graph, strategy, changed, partitioner;
     Standing standing = Standing::runs;
-    std::string reason;                         ///< why it did not run
-    std::string problem;                        ///< everything that disagreed; empty where all agreed
+    std::string reason;   ///< why it did not run
+    std::string problem;  ///< everything that disagreed; empty where all agreed
+    /// What was beyond the tolerance in float32, and the largest error in float64 then. No problem where that is within
+    /// its own, much smaller tolerance: it was rounding.
+    std::string rounding;
+    double float64_error = 0;
     double loss_error = 0, gradient_error = 0;  ///< largest over epochs and matrices
     std::int64_t connectivity = -1;             ///< Σ (λ − 1), where the volume was compared with it
     double wall_s = 0;
 
     /// "sa-1d (backward=return), wiki-Vote, metis, 4 ranks"
     std::string name() const;
+    void add_problem(const std::string& text) {
+        if (!text.empty()) problem += (problem.empty() ? "" : "; ") + text;
+    }
 };
 
 /// What one launch did: all its cells at one number of ranks.
 struct LaunchFindings {
     int ranks = 1;
-    std::string mpi;
+    std::string mpi, commit;
     double wall_s = 0;
     bool complete = false;  ///< it came to its end
     std::vector<AbsentGraph> absent;
