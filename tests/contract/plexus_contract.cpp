@@ -109,8 +109,7 @@ TEST_CASE("plexus-3d holds the memory that its README states, where everything d
         CHECK(held({}) == 8 * dense);
         CHECK(held({{"gemm_tuning", "true"}}) == 8 * (dense + std::max(h0, h1) + std::max(q0, q1) +
                                                       std::max(f0 / i0 * (f1 / o0), f1 / i1 * (f2 / o1))));
-        CHECK(held({{"trainable_features", "true"}}) ==
-              8 * (dense - panel + features + std::max(first_f, second_f)));
+        CHECK(held({{"trainable_features", "true"}}) == 8 * (dense + features));
         // Every row is needed: the compact F is whole, and each own row is packed once for each of the others.
         const std::int64_t given = d1 > 1 ? (d1 - 1) * (n / o1 / d1) : 0;
         CHECK(held({{"sparse_all_reduce", "true"}}) ==

@@ -157,7 +157,7 @@ private:
         wait(along(o).all_reduce(h(l)));
         // [Alg 1, line 17] [Eq 2.7] dF = SpMM(Aᵀ, dH)
         // [Alg 1, line 18] Reduce-scatter dF across Z in layer 0, all-reduce it in later ones [Sec 3.2]
-        aggregate(Direction::backward, l, h(l), panel(l), l > 0 && !exchange(l) ? &along(d) : nullptr);
+        aggregate(Direction::backward, l, h(l), df(l), l > 0 && !exchange(l) ? &along(d) : nullptr);
         finish_reducing();
         if (l == 0) return scatter_feature_gradient(epoch);
         if (exchange(l)) return collect(l, epoch);
@@ -168,7 +168,8 @@ private:
     void scatter_feature_gradient(std::int64_t epoch) {
         const LayerShape& s = layout_.layer(0);
         const Axis d = s.roles.d;
-        wait(along(d).reduce_scatter(panel(0), feature_gradient_, block_sizes(s.n_o, layout_.extent(d))));
+        if (!one_run(0))
+            wait(along(d).reduce_scatter(df(0), feature_gradient_, block_sizes(s.n_o, layout_.extent(d))));
         const Epilogue dropped = input_dropout(Pass::training, epoch);
         if (!dropped.empty())
             kernel_.apply_backward(dropped, data_.features, feature_gradient_, feature_gradient_);

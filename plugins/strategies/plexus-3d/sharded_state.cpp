@@ -34,7 +34,7 @@ void ShardedState::allocate(const SparsePlan& sparse) {
         compact_f_.push_back(rows ? kernel_.matrix(rows->rows(), s.f_i) : Matrix());
         h_.push_back(kernel_.matrix(s.n_d, s.f_i));
         q_.push_back(kernel_.matrix(s.n_d, s.g_o));
-        const bool used_in_place = l == 0 && one_run(0) && problem_.train.input_dropout == 0 && !kind_.trainable;
+        const bool used_in_place = l == 0 && one_run(0) && problem_.train.input_dropout == 0;
         if (!used_in_place) panel = std::max(panel, rows_of_f(l) * s.f_i);
         if (!one_run(l)) weights = std::max(weights, s.parameters());
     }

@@ -35,6 +35,10 @@ protected:
     MatrixView h(int l) const { return h_[static_cast<std::size_t>(l)]; }
     MatrixView q(int l) const { return q_[static_cast<std::size_t>(l)]; }
     MatrixView f(int l) const { return exchange(l) ? compact_f_[static_cast<std::size_t>(l)].view() : q(l - 1); }
+    /// No other rank has a part of layer l's runs: nothing to gather, nothing to scatter.
+    bool one_run(int l) const { return layout_.extent(layout_.layer(l).roles.d) == 1; }
+    /// Where layer l's Aᵀ dH goes.
+    MatrixView df(int l) const { return l == 0 && one_run(0) ? feature_gradient_.view() : panel(l); }
     MatrixView panel(int l) const { return panel_.view().reshaped(rows_of_f(l), layout_.layer(l).f_i); }
     /// The exchange of layer l's F; nullptr where it is whole.
     RowExchange* exchange(int l) const { return exchanges_[static_cast<std::size_t>(l)].get(); }
@@ -85,7 +89,6 @@ private:
     std::size_t own_place(int l) const { return static_cast<std::size_t>(layout_.at(layout_.layer(l).roles.i)); }
     void allocate(const SparsePlan& sparse);
     std::int64_t rows_of_f(int l) const { return exchange(l) ? f(l).rows : layout_.layer(l).n_o; }
-    bool one_run(int l) const { return layout_.extent(layout_.layer(l).roles.d) == 1; }
     Gathered parts(int l, MatrixView column) const;
     DropoutMask mask(int layer, Pass pass, std::int64_t epoch, std::int64_t first_column) const;
 };
