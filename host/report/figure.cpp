@@ -73,20 +73,25 @@ std::string bar_style(std::size_t series, bool ours) {
                        ours ? "solid 0.9 border lc rgb 'black'" : "pattern 4 border");
 }
 
-std::string tics(const std::vector<std::string>& labels) {
+/// A label below each place; slanted where they are many or long.
+void put_tics(FigureParts& f, const std::vector<std::string>& labels) {
     std::string list;
-    for (std::size_t i = 0; i < labels.size(); ++i)
-        list += fmt::format("{}{} {}", i > 0 ? ", " : "", gnuplot_text(shortened(labels[i], 28)), i);
-    const bool slanted = labels.size() > 6 ||
-                         std::any_of(labels.begin(), labels.end(), [](const auto& l) { return l.size() > 12; });
-    return fmt::format("set xtics ({}) nomirror{}\nset xrange [-0.6:{}]\n", list, slanted ? " rotate by -30" : "",
-                       static_cast<double>(labels.size()) - 0.4);
+    std::size_t longest = 0;
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+        const std::string label = shortened(labels[i], 28);
+        longest = std::max(longest, display_width(label));
+        list += fmt::format("{}{} {}", i > 0 ? ", " : "", gnuplot_text(label), i);
+    }
+    const bool slanted = labels.size() > 6 || longest > 12;
+    if (slanted) f.tic_room = 4.0 * static_cast<double>(longest);
+    f.settings += fmt::format("set xtics ({}) nomirror{}\nset xrange [-0.6:{}]\n", list,
+                              slanted ? " rotate by -30" : "", static_cast<double>(labels.size()) - 0.4);
 }
 
 /// Bars beside each other: for each x the series in turn, ours and then the paper's.
 FigureParts bar_parts(const FigureData& d, const PlotDefinition& plot) {
     FigureParts f;
-    f.settings = tics(d.labels);
+    put_tics(f, d.labels);
     const double both = d.has_ours && d.has_published ? 2 : 1;
     const double width = 0.86 / (static_cast<double>(d.series.size()) * both);
     double smallest = 1e300;
@@ -122,7 +127,8 @@ FigureParts bar_parts(const FigureData& d, const PlotDefinition& plot) {
 /// Bars on each other; where the paper has numbers for an x, its bar stands beside ours.
 FigureParts stacked_parts(const FigureData& d) {
     FigureParts f;
-    f.settings = tics(d.labels) + "set yrange [0:*]\n";
+    put_tics(f, d.labels);
+    f.settings += "set yrange [0:*]\n";
     std::vector<double> ours(d.labels.size(), 0), paper(d.labels.size(), 0);
     for (std::size_t s = 0; s < d.series.size(); ++s) {
         std::string blocks[2];

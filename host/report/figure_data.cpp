@@ -37,11 +37,23 @@ private:
     bool over_columns_;
 };
 
+/// Of the first place that we could measure, else of the first number.
+std::string axis_unit(const ResolvedTable& r) {
+    for (const auto& row : r.cells)
+        for (const ResolvedCell& place : row)
+            if (place.measurable) return unit_of(place);
+    for (const auto& row : r.cells)
+        for (const ResolvedCell& place : row)
+            if (place.published) return unit_of(place);
+    return "";
+}
+
 /// Points with sections are as many series as sections, where x is a number; else each point is a place of its own.
 std::vector<std::string> sections_of(const std::vector<TableLine>& points, bool numeric) {
     std::vector<std::string> all;
     for (const TableLine& p : points)
-        if (numeric && std::find(all.begin(), all.end(), p.section) == all.end()) all.push_back(p.section);
+        if (numeric && p.measured && std::find(all.begin(), all.end(), p.section) == all.end())
+            all.push_back(p.section);
     if (all.empty()) all.emplace_back();
     return all;
 }
@@ -62,12 +74,13 @@ FigureData figure_data(const ResolvedTable& r) {
     const bool numeric = kind == PlotKind::line || kind == PlotKind::scaling;
     FigureData d;
     for (const TableLine& p : axes.points()) {
+        if (!p.measured) continue;  // a number of the text, which stands in the table only
         const std::string label = numeric ? p.label : full_name(p);
         if (std::find(d.labels.begin(), d.labels.end(), label) != d.labels.end()) continue;
         d.labels.push_back(label);
         d.x.push_back(leading_number(label));
     }
-    std::optional<std::string> unit;
+    const std::string unit = axis_unit(r);
     for (const std::string& section : sections_of(axes.points(), numeric))
         for (std::size_t l = 0; l < axes.lines().size(); ++l) {
             FigureSeries s;
@@ -78,15 +91,14 @@ FigureData figure_data(const ResolvedTable& r) {
             s.words.resize(d.labels.size());
             for (std::size_t p = 0; p < axes.points().size(); ++p) {
                 const TableLine& point = axes.points()[p];
-                if (numeric && point.section != section) continue;
+                if (!point.measured || (numeric && point.section != section)) continue;
                 const ResolvedCell& place = axes.at(p, l);
                 if (!place.measurable && !place.given) continue;
-                if (!unit && (place.ours || place.published)) unit = unit_of(place);
                 const auto i = static_cast<std::size_t>(
                     std::find(d.labels.begin(), d.labels.end(), numeric ? point.label : full_name(point)) -
                     d.labels.begin());
                 if (numeric && !d.x[i]) continue;
-                const bool of_figure = !unit || unit == unit_of(place);
+                const bool of_figure = unit == unit_of(place);
                 const double size = size_of(*place.measure);
                 if (of_figure && place.ours) s.ours[i] = place.ours->median / size;
                 if (of_figure && place.published) s.published[i] = *place.published / size;

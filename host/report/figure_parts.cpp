@@ -96,10 +96,10 @@ std::string assembled(const FigureParts& parts, const PlotDefinition& plot,
     for (std::size_t i = 1; i < heading.size(); ++i)
         for (const std::string& line : lines_of(heading[i], 120)) below.push_back(line);
     const std::size_t legend_rows = parts.legend ? (parts.plots.size() + 2) / 3 : 0;
-    const auto title = lines_of(heading.empty() ? "" : heading.front(), 84);
+    const auto title = lines_of(heading.empty() ? "" : heading.front(), 92);
     const double top = 18.0 * static_cast<double>(title.size()) + 8;
     const double notes = 14.0 * static_cast<double>(below.size()) + 12;
-    const double height = 420 + top + 18.0 * static_cast<double>(legend_rows) + notes;
+    const double height = 420 + parts.tic_room + top + 18.0 * static_cast<double>(legend_rows) + notes;
     std::string s =
         format == FigureFormat::svg
             ? fmt::format(
@@ -119,7 +119,8 @@ std::string assembled(const FigureParts& parts, const PlotDefinition& plot,
              ? fmt::format("set key at screen 0.5, screen {:.4f} center top horizontal maxcols 3 samplen 3\n",
                            1 - top / height)
              : "unset key\n";
-    s += fmt::format("set bmargin at screen {:.4f}\nset tmargin at screen {:.4f}\n", (notes + 95) / height,
+    s += fmt::format("set bmargin at screen {:.4f}\nset tmargin at screen {:.4f}\n",
+                     (notes + 95 + parts.tic_room) / height,
                      1 - (top + 12 + 18.0 * static_cast<double>(legend_rows)) / height);
     for (std::size_t i = 0; i < below.size(); ++i)
         s += fmt::format("set label {} at screen 0.02, screen {:.4f} left font ',10' tc rgb '#333333'\n",

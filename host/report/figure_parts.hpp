@@ -23,6 +23,7 @@ struct FigureParts {
     std::string blocks;              ///< named data
     std::vector<std::string> plots;  ///< parts of the plot command
     bool legend = false;
+    double tic_room = 0;  ///< that slanted labels need below, in pixels
 
     /// Data, how to plot it, and what the legend calls it; empty: nothing there.
     void add(const std::string& data, const std::string& how, const std::string& title);

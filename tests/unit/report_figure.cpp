@@ -77,6 +77,17 @@ TEST_CASE("bars stand side by side, and on each other") {
     CHECK_THAT(stacked, Contains("-0.4 0 0 8\n") && Contains("-0.4 0 8 12\n"));
 }
 
+TEST_CASE("one axis has one unit, and numbers of the text alone are not drawn") {
+    const std::string script =
+        Drawn(
+            "rows: [{name: r, where: {gpus: 1}}, {name: said, measured: false}]\ncolumns:\n"
+            "  - {name: over, measured: false}\n  - {name: a, where: {scheme: a}}\n"
+            "  - {name: up, where: {scheme: a}, cell: {speed_up_over: {gpus: 4}}}\nplot: {kind: bars}\n",
+            "f,r,up,77,×,p. 1,77,\nf,said,a,55,ms,p. 1,55,\n")
+            .script();
+    CHECK_THAT(script, Contains("title \"a\"") && !Contains("77") && !Contains("55\n") && !Contains("said"));
+}
+
 TEST_CASE("scatter has a point for each row with both numbers") {
     const std::string script =
         Drawn(
