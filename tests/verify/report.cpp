@@ -190,7 +190,7 @@ std::string roundings(const std::vector<LaunchFindings>& launches) {
            "So the scheme is exact and the difference is\nrounding: where the exact sum before ReLU is zero but "
            "for "
            "float32's last bit, its derivative is 0 or 1 by the order of summation\n"
-           "(docs/decisions/verification-product.md).\n\n" +
+           "(docs/decisions/verification-product.md). The table leaves their float32 errors out.\n\n" +
            text;
 }
 
