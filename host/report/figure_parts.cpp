@@ -128,7 +128,8 @@ std::string assembled(const FigureParts& parts, const PlotDefinition& plot,
     s += parts.settings + parts.blocks;
     if (!parts.plots.empty()) return s + fmt::format("plot {}\n", fmt::join(parts.plots, ", "));
     s += "unset key\nunset tics\nunset grid\nset xrange [0:1]\nset yrange [0:1]\nunset logscale\n"
-         "set label 'nothing measured yet, and no number in the paper' at graph 0.5, graph 0.5 center\n";
+         "set label 'nothing measured yet, and no number of the paper that this axis could show' at graph 0.5, "
+         "graph 0.5 center\n";
     return s + "plot NaN notitle\n";
 }
 
