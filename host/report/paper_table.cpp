@@ -283,7 +283,8 @@ std::vector<std::string> paper_heading(const ResolvedTable& r) {
         else
             ours += "nothing measured yet; ";
         const auto experiments = any ? r.measured->experiments : under_profile(t.experiments, r.profile);
-        lines.push_back(ours + fmt::format("profile {}: {}", r.profile, fmt::join(experiments, ", ")));
+        const std::string profile = r.profile.empty() ? "" : fmt::format("profile {}: ", r.profile);
+        lines.push_back(ours + profile + fmt::format("{}", fmt::join(experiments, ", ")));
         if (r.measured->other_machines > 0) lines.push_back("trials of other machines are not shown");
     }
     const auto everywhere = remarks_everywhere(r);

@@ -230,7 +230,7 @@ TableDefinition load_table_definition(const std::filesystem::path& file) {
 
 std::vector<std::string> under_profile(const std::vector<std::string>& experiments, const std::string& profile) {
     std::vector<std::string> names;
-    for (const std::string& name : experiments) names.push_back(name + "-" + profile);
+    for (const std::string& name : experiments) names.push_back(profile.empty() ? name : name + "-" + profile);
     return names;
 }
 

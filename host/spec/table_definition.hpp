@@ -88,9 +88,9 @@ TableDefinition load_table_definition(const std::filesystem::path& file);
 TableDefinition read_table_definition(const std::string& text, const std::filesystem::path& file,
                                       const std::string& published);
 
-/// The profiles that the papers' experiments have.
-inline constexpr const char* paper_profiles[] = {"small", "paper"};
-/// What experiments are called under a profile: "mg-gcn-epochs-small".
+/// The profiles that the papers' experiments have; "": other experiments, which have none.
+inline constexpr const char* paper_profiles[] = {"small", "paper", ""};
+/// What experiments are called under a profile: "mg-gcn-epochs-small"; under none, their own names.
 std::vector<std::string> under_profile(const std::vector<std::string>& experiments, const std::string& profile);
 
 /// Whether a YAML text is a definition rather than an experiment: it has columns.

@@ -73,6 +73,7 @@ TEST_CASE("a definition means what it says") {
             "t,1,A,0.5,s,\"p. 3, Table 2\",\"a \"\"quoted\"\" word\",\"two\nlines\"\nt,2,C,OOM,,p. 3,-,\n");
     CHECK(t.name == "dir/t");
     CHECK(under_profile(t.experiments, "small") == std::vector<std::string>{"e-small"});
+    CHECK(under_profile(t.experiments, "") == std::vector<std::string>{"e"});
     REQUIRE(t.rows.size() == 2);
     CHECK(t.rows[1].where == Conditions{{"gpus", {"2"}}});
     CHECK(t.columns[0].where == Conditions{{"dataset", {"a", "a-small"}}});
