@@ -17,7 +17,15 @@ struct GlobalOptions {
 using Action = std::function<int()>;
 
 /// Exit codes. Errors thrown have theirs by type: see exit_code_of.
-enum ExitCode { exit_ok = 0, exit_cell_failed = 1, exit_usage = 2, exit_environment = 5, exit_interrupted = 130 };
+enum ExitCode {
+    exit_ok = 0,
+    exit_cell_failed = 1,
+    exit_usage = 2,
+    exit_regression = 3,
+    exit_unclear = 4,
+    exit_environment = 5,
+    exit_interrupted = 130
+};
 
 /// Each adds its command to the program and, where that is chosen, sets `action`.
 void add_run(CLI::App& app, const GlobalOptions& options, Action& action);
@@ -25,6 +33,10 @@ void add_plan(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_validate(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_verify(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_query(CLI::App& app, const GlobalOptions& options, Action& action);
+void add_results(CLI::App& app, const GlobalOptions& options, Action& action);
+void add_compare(CLI::App& app, const GlobalOptions& options, Action& action);
+void add_gate(CLI::App& app, const GlobalOptions& options, Action& action);
+void add_selftest(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_table(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_figure(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_trace(CLI::App& app, const GlobalOptions& options, Action& action);

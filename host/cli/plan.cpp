@@ -1,5 +1,6 @@
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <optional>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include "cli/output.hpp"
 #include "cli/prepare.hpp"
 #include "launch/machine.hpp"
+#include "record/experience.hpp"
 #include "record/lines.hpp"
 
 namespace gnnbench {
@@ -19,10 +21,11 @@ using nlohmann::json;
 
 struct PlanChoice {
     ExperimentChoice experiment;
-    bool failed = false, rerun = false, as_json = false;
-
-    Again again() const { return rerun ? Again::all : failed ? Again::failed : Again::missing; }
+    PlanRules rules;
+    bool as_json = false;
 };
+
+using Estimates = std::vector<std::optional<Experience::Estimate>>;  ///< of each planned cell
 
 /// "2 to run, 1 there", or why it is skipped.
 std::string detail(const PlannedCell& planned) {
@@ -31,17 +34,35 @@ std::string detail(const PlannedCell& planned) {
     if (planned.trials) parts.push_back(fmt::format("{} to run", planned.trials));
     if (planned.stored.ok) parts.push_back(fmt::format("{} there", planned.stored.ok));
     if (planned.stored.failed) parts.push_back(fmt::format("{} failed earlier", planned.stored.failed));
+    if (planned.stored.stale) parts.push_back(fmt::format("{} of another build", planned.stored.stale));
     if (planned.oversubscribed) parts.push_back("oversubscribed");
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-json to_json(const PlannedCell& planned, const PreparedCell& prepared) {
+/// "310.2 MiB", of a rank: "≥" what any scheme needs, "≈" what cells alike took; without a mark: what this one took.
+std::string memory_text(const PlannedCell& planned, const std::optional<Experience::Estimate>& estimate) {
+    const bool known = estimate && estimate->peak_memory_bytes > 0;
+    const std::int64_t bytes = known ? estimate->peak_memory_bytes : planned.least_memory_bytes;
+    if (bytes == 0) return "";
+    return fmt::format("{}{:.1f} MiB", known ? (estimate->same_cell ? "" : "≈ ") : "≥ ",
+                       static_cast<double>(bytes) / (1 << 20));
+}
+
+json to_json(const PlannedCell& planned, const PreparedCell& prepared,
+             const std::optional<Experience::Estimate>& estimate) {
     const Cell& cell = prepared.cell;
+    const auto number = [](bool known, auto value) { return known ? json(value) : json(); };
     return {{"verdict", to_text(planned.verdict)},
             {"reason", planned.reason},
             {"trials", planned.trials},
             {"ok", planned.stored.ok},
             {"failed", planned.stored.failed},
+            {"stale", planned.stored.stale},
+            {"least_memory_bytes", number(planned.least_memory_bytes > 0, planned.least_memory_bytes)},
+            {"peak_memory_bytes", number(estimate && estimate->peak_memory_bytes > 0,
+                                         estimate ? estimate->peak_memory_bytes : 0)},
+            {"trial_s", number(estimate.has_value(), estimate ? estimate->trial_s : 0)},
+            {"measured_before", estimate && estimate->same_cell},
             {"oversubscribed", planned.oversubscribed},
             {"digest", planned.digest},
             {"dataset", cell.dataset.name},
@@ -53,16 +74,51 @@ json to_json(const PlannedCell& planned, const PreparedCell& prepared) {
             {"cell", prepared.record.identity}};
 }
 
-void print_text(const Plan& plan, const PreparedExperiment& prepared) {
-    TextColumns columns({"", "dataset", "scheme", "partitioner", "gpus", "trials"});
-    for (const PlannedCell& planned : plan.cells) {
+/// "about 4m 05s", for all trials that are to run.
+std::string time_text(const Plan& plan, const Estimates& estimates) {
+    double total_s = 0;
+    std::int64_t unknown = 0;
+    for (std::size_t i = 0; i < plan.cells.size(); ++i) {
+        if (plan.cells[i].verdict != Verdict::run) continue;
+        if (estimates[i]) total_s += estimates[i]->trial_s * static_cast<double>(plan.cells[i].trials);
+        else ++unknown;
+    }
+    if (plan.run == 0) return "";
+    if (unknown == plan.run) return "no time can be told: nothing like them was measured on this machine\n";
+    return fmt::format("about {}{}, verifications aside, after what was measured on this machine\n",
+                       duration_text(total_s),
+                       unknown ? fmt::format(" and {} cells of which nothing like them was measured", unknown) : "");
+}
+
+/// Cells that the file excludes, with the reason, each rule once.
+std::string excluded_text(const Experiment& experiment) {
+    std::map<std::pair<int, int>, std::pair<std::size_t, const ExcludedCell*>> rules;
+    for (const ExcludedCell& cell : experiment.excluded) {
+        auto& [count, first] = rules[{cell.place.line, cell.place.column}];
+        ++count;
+        first = &cell;
+    }
+    std::string text;
+    for (const auto& [place, rule] : rules)
+        text += fmt::format("{} more excluded at {}{}\n", rule.first, to_text(rule.second->place),
+                            rule.second->reason.empty() ? "" : ": " + rule.second->reason);
+    return text;
+}
+
+void print_text(const Plan& plan, const PreparedExperiment& prepared, const Estimates& estimates) {
+    TextColumns columns({"", "dataset", "scheme", "partitioner", "gpus", "memory/rank", "trials"});
+    for (std::size_t i = 0; i < plan.cells.size(); ++i) {
+        const PlannedCell& planned = plan.cells[i];
         const Cell& cell = prepared.cells[planned.cell].cell;
         columns.add({to_text(planned.verdict), cell.dataset.name, cell.scheme.label, cell.partitioner.label,
-                     std::to_string(cell.gpus), detail(planned)});
+                     std::to_string(cell.gpus), memory_text(planned, estimates[i]), detail(planned)});
     }
     std::cout << columns.text()
               << fmt::format("\n{} cells: {} to run ({} trials), {} present, {} skipped\n", plan.cells.size(),
-                             plan.run, plan.trials, plan.present, plan.skipped);
+                             plan.run, plan.trials, plan.present, plan.skipped)
+              << excluded_text(prepared.experiment) << time_text(plan, estimates);
+    if (plan.stale)
+        std::cout << fmt::format("{} cells hold trials of another build of gnnbench; --stale runs those again\n", plan.stale);
     if (plan.unknown_dataset)
         std::cout << fmt::format(
             "{} of them on datasets that run will make first; what depends on their size is judged "
@@ -70,15 +126,22 @@ void print_text(const Plan& plan, const PreparedExperiment& prepared) {
             plan.unknown_dataset);
 }
 
-void print_as_json(const Plan& plan, const PreparedExperiment& prepared) {
-    json cells = json::array();
-    for (const PlannedCell& planned : plan.cells) cells.push_back(to_json(planned, prepared.cells[planned.cell]));
+void print_as_json(const Plan& plan, const PreparedExperiment& prepared, const Estimates& estimates) {
+    json cells = json::array(), excluded = json::array();
+    for (std::size_t i = 0; i < plan.cells.size(); ++i)
+        cells.push_back(to_json(plan.cells[i], prepared.cells[plan.cells[i].cell], estimates[i]));
+    for (const ExcludedCell& e : prepared.experiment.excluded)
+        excluded.push_back({{"reason", e.reason},
+                            {"at", to_text(e.place)},
+                            {"cell", gnnbench::to_json(e.cell, JsonFor::identity)}});
     print_json(std::cout, {{"name", prepared.experiment.name},
                            {"trials_per_cell", prepared.experiment.trials},
                            {"run", plan.run},
                            {"present", plan.present},
                            {"skipped", plan.skipped},
                            {"trials", plan.trials},
+                           {"stale", plan.stale},
+                           {"excluded", std::move(excluded)},
                            {"cells", std::move(cells)}});
 }
 
@@ -93,11 +156,17 @@ int plan(const PlanChoice& choice, const GlobalOptions& options) {
         database.emplace(options.database);
         here = machine_fingerprint(to_json(this_machine(find_mpiexec())));
     }
-    const Plan planned = plan_of(prepared, plugins, database ? &*database : nullptr, here, choice.again());
+    const Plan planned = plan_of(prepared, plugins, database ? &*database : nullptr, here, choice.rules);
+    Estimates estimates(planned.cells.size());
+    if (database) {
+        const Experience experience(*database, here);
+        for (std::size_t i = 0; i < estimates.size(); ++i)
+            estimates[i] = experience.of(prepared.cells[planned.cells[i].cell].record);
+    }
     if (choice.as_json)
-        print_as_json(planned, prepared);
+        print_as_json(planned, prepared, estimates);
     else
-        print_text(planned, prepared);
+        print_text(planned, prepared, estimates);
     return exit_ok;
 }
 
@@ -108,8 +177,7 @@ void add_plan(CLI::App& app, const GlobalOptions& options, Action& action) {
         app.add_subcommand("plan", "Say what would run, what is skipped and why, what is there already");
     auto choice = std::make_shared<PlanChoice>();
     add_experiment_options(*command, choice->experiment);
-    command->add_flag("--failed", choice->failed, "As for run");
-    command->add_flag("--rerun", choice->rerun, "As for run");
+    add_plan_options(*command, choice->rules);
     command->add_flag("--json", choice->as_json, "As JSON");
     command->callback([&, choice] { action = [&, choice] { return plan(*choice, options); }; });
 }

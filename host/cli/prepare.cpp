@@ -58,6 +58,18 @@ void add_experiment_options(CLI::App& command, ExperimentChoice& choice) {
         ->type_name("NAME");
 }
 
+void add_plan_options(CLI::App& command, PlanRules& rules) {
+    command
+        .add_option("--where,--only", rules.where,
+                    "Only cells for which this holds, an SQL expression over their fields: \"scheme = 'mg-gcn' AND gpus > 2\"")
+        ->type_name("EXPR");
+    command.add_flag("--stale", rules.stale, "Also what another build of gnnbench measured");
+    command.add_flag("--force", rules.force, "Also what cannot fit in memory");
+    command.add_flag_callback(
+        "--failed", [&rules] { rules.again = std::max(rules.again, Again::failed); }, "Also what failed");
+    command.add_flag_callback("--rerun", [&rules] { rules.again = Again::all; }, "Everything again");
+}
+
 CellRecord record_of(const Cell& cell) {
     CellRecord record;
     record.digest = cell_digest(cell);
@@ -114,17 +126,24 @@ PreparedExperiment prepare(Experiment experiment, const Catalog& catalog, const 
 }
 
 Plan plan_of(const PreparedExperiment& prepared, const PluginSource& plugins, const Database* database,
-             const std::string& machine_fingerprint, Again again) {
+             const std::string& machine_fingerprint, PlanRules rules) {
+    std::map<std::string, std::vector<TrialState>> states;  // of all cells at once: there may be thousands
+    if (database) states = database->all_trials(machine_fingerprint);
     const auto stored = [&](const std::string& digest) {
-        if (!database) return Stored{};
-        return due_trials(database->trials_of(digest, machine_fingerprint), prepared.experiment.trials, again)
-            .stored;
+        const auto found = states.find(digest);
+        if (found == states.end()) return Stored{};
+        return due_trials(found->second, prepared.experiment.trials, rules).stored;
     };
-    return make_plan(prepared.experiment, {.plugins = plugins, .dataset = facts_of, .stored = stored}, again,
+    std::vector<std::string> digests;
+    for (const PreparedCell& cell : prepared.cells) digests.push_back(cell.record.digest);
+    rules.host_memory_bytes = host_memory_bytes();
+    return make_plan(prepared.experiment,
+                     {.plugins = plugins, .dataset = facts_of, .stored = stored, .digests = digests}, rules,
                      usable_cores());
 }
 
-DueTrials due_trials(const std::vector<TrialState>& states, std::int64_t trials, Again again) {
+DueTrials due_trials(const std::vector<TrialState>& states, std::int64_t trials, const PlanRules& rules) {
+    static const std::string build = build_info().digest;
     std::map<std::int64_t, const TrialState*> known;
     for (const TrialState& state : states) known[state.number] = &state;
     DueTrials result;
@@ -132,8 +151,11 @@ DueTrials due_trials(const std::vector<TrialState>& states, std::int64_t trials,
         const auto found = known.find(number);
         const bool conclusive = found != known.end() && is_conclusive(found->second->status);
         const bool ok = conclusive && found->second->status == "ok";
-        if (conclusive) ++(ok ? result.stored.ok : result.stored.failed);
-        if (!conclusive || again == Again::all || (again == Again::failed && !ok)) result.due.push_back(number);
+        const bool stale = conclusive && found->second->build != build;
+        const bool again = rules.again == Again::all || (rules.again == Again::failed && !ok) || (rules.stale && stale);
+        if (conclusive && !(rules.stale && stale)) ++(ok ? result.stored.ok : result.stored.failed);
+        result.stored.stale += stale;
+        if (!conclusive || again) result.due.push_back(number);
     }
     return result;
 }

@@ -38,6 +38,9 @@ void add_experiment_options(CLI::App& command, ExperimentChoice& choice);
 enum class Datasets { make, only_look };
 using Say = std::function<void(const std::string&)>;
 
+/// Adds what `plan` and `run` are both told of which cells and trials are wanted.
+void add_plan_options(CLI::App& command, PlanRules& rules);
+
 /// Reads and checks the file; makes nothing.
 Experiment load(const ExperimentChoice& choice, const Catalog& catalog, const PluginSource& plugins);
 
@@ -46,8 +49,9 @@ PreparedExperiment prepare(Experiment experiment, const Catalog& catalog, const 
                            Datasets datasets, const Say& say);
 
 /// What would run. `database` may be null: nothing is stored then. Trials of other machines do not count.
+/// Rules' memory is filled in.
 Plan plan_of(const PreparedExperiment& prepared, const PluginSource& plugins, const Database* database,
-             const std::string& machine_fingerprint, Again again);
+             const std::string& machine_fingerprint, PlanRules rules);
 
 /// Brings what dead processes recorded into the database, and ends what is left of their trials.
 void recover(Database& database, const Say& say);
@@ -63,7 +67,7 @@ struct DueTrials {
     std::vector<std::int64_t> due;  ///< numbers, ascending
     Stored stored;
 };
-DueTrials due_trials(const std::vector<TrialState>& states, std::int64_t trials, Again again);
+DueTrials due_trials(const std::vector<TrialState>& states, std::int64_t trials, const PlanRules& rules);
 
 /// "mg-gcn metis 4 gpus, quickstart": how messages name a cell.
 std::string cell_label(const Cell& cell);

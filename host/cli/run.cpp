@@ -20,7 +20,8 @@ namespace {
 struct RunChoice {
     ExperimentChoice experiment;
     SweepRules rules;
-    bool failed = false, rerun = false, no_verify = false, trace = false;
+    bool no_verify = false, trace = false;
+    double timeout_s = 0;  ///< 0: as the experiment says
     std::shared_ptr<OutputFormat> format;
 };
 
@@ -46,6 +47,8 @@ void say_what_happened(const SweepReport& report, const RunChoice& choice, Progr
     progress.message(text);
     if (!choice.rules.trace_epochs.empty() && report.run == 0)
         progress.message("nothing was traced, as nothing was run; --rerun runs again what is there");
+    if (report.gave_up)
+        progress.message(fmt::format("stopped after {}, as --maxfail says", plural(report.failed, "failure")));
     if (report.interrupted)
         progress.message(
             fmt::format("interrupted; what was measured is kept, the same command goes on: gnnbench run {}",
@@ -69,15 +72,20 @@ int run(const RunChoice& choice, const GlobalOptions& options) {
     const Catalog catalog = Catalog::at(options.data_dir);
     const InstalledPlugins plugins;
     // The file is read, with all its errors, before anything is made on disk.
-    const Experiment experiment = load(choice.experiment, catalog, plugins);
+    Experiment experiment = load(choice.experiment, catalog, plugins);
+    if (choice.timeout_s > 0) experiment.limits.trial_timeout_s = choice.timeout_s;
+    chosen_cells(experiment, choice.rules.plan.where);
     check_trace_epochs(experiment, choice.rules.trace_epochs);
     Database database(options.database);
     recover(database, say);
     const PreparedExperiment prepared = prepare(experiment, catalog, plugins, Datasets::make, say);
     const InterruptGuard interrupts;  // not before: making a dataset may simply be ended
-    TrialRunner runner(database, prepared.experiment.name);
+    TrialRunner runner(database, prepared.experiment.name, choice.rules.jobs);
     register_cells(database, prepared);
-    const Plan plan = plan_of(prepared, plugins, &database, runner.machine_fingerprint(), choice.rules.again);
+    const Plan plan = plan_of(prepared, plugins, &database, runner.machine_fingerprint(), choice.rules.plan);
+    if (plan.stale && !choice.rules.plan.stale)
+        progress.message(fmt::format("{} hold{} trials of another build of gnnbench; --stale runs those again",
+                                     plural(static_cast<std::size_t>(plan.stale), "cell"), plan.stale == 1 ? "s" : ""));
     const SweepReport report = Sweep(prepared, plan, database, runner, choice.rules, progress).run();
     runner.finish();
     say_what_happened(report, choice, progress);
@@ -107,12 +115,29 @@ void add_run(CLI::App& app, const GlobalOptions& options, Action& action) {
     CLI::App* command = app.add_subcommand("run", "Run what is missing of an experiment, and print its table");
     auto choice = std::make_shared<RunChoice>();
     add_experiment_options(*command, choice->experiment);
-    command->add_flag("--failed", choice->failed, "Run again what failed");
-    command->add_flag("--rerun", choice->rerun, "Run everything again");
+    add_plan_options(*command, choice->rules.plan);
     command->add_flag("--no-verify", choice->no_verify,
                       "Do not check new combinations against the reference first");
-    command->add_option("--order-seed", choice->rules.order_seed,
-                        "Seed of the random order of trials (default: 0)");
+    command
+        ->add_option("--shuffle,--order-seed", choice->rules.order_seed,
+                     "Seed of the random order of cells within each block of trials (default: 0)")
+        ->type_name("SEED");
+    command->add_option("--maxfail", choice->rules.max_failures, "Stop after so many failed trials")
+        ->check(CLI::PositiveNumber)
+        ->type_name("N");
+    command
+        ->add_option("--retries", choice->rules.retries,
+                     "Run a trial that failed, crashed or took too long again, up to so many times")
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("N");
+    command->add_option("--timeout", choice->timeout_s, "Seconds a trial may take, instead of limits.trial_timeout")
+        ->check(CLI::PositiveNumber)
+        ->type_name("SECONDS");
+    command
+        ->add_option("--jobs", choice->rules.jobs,
+                     "Trials at once. They share the cores, so their times count as oversubscribed beyond those")
+        ->check(CLI::Range(1, 1024))
+        ->type_name("N");
     command
         ->add_option("--export", choice->rules.export_folder,
                      "Keep trained weights and embeddings as .npy in there")
@@ -128,7 +153,6 @@ void add_run(CLI::App& app, const GlobalOptions& options, Action& action) {
     command->callback([&, choice] {
         if (choice->trace) choice->rules.trace_epochs.push_back(last_epoch);
         choice->rules.verify = !choice->no_verify;
-        choice->rules.again = choice->rerun ? Again::all : choice->failed ? Again::failed : Again::missing;
         action = [&, choice] { return run(*choice, options); };
     });
 }

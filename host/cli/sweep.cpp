@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <future>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -56,10 +57,10 @@ void Sweep::judge() {
             continue;
         }
         const auto states = database_.trials_of(cell.record.digest, runner_.machine_fingerprint());
-        const DueTrials trials = due_trials(states, prepared_.experiment.trials, rules_.again);
+        const DueTrials trials = due_trials(states, prepared_.experiment.trials, rules_.plan);
         const auto all = static_cast<std::size_t>(prepared_.experiment.trials);
         report_.there += all - trials.due.size();
-        if (rules_.again == Again::missing)
+        if (rules_.plan.again == Again::missing)
             report_.failed_before += static_cast<std::size_t>(trials.stored.failed);
         if (trials.due.empty()) continue;
         DueCell due{&cell, {}};
@@ -118,17 +119,35 @@ void Sweep::verify(const PreparedCell& cell, const std::string& position) {
         fmt::format("{}: {}{}", what, status, reason.empty() ? "" : " (" + first_line(reason) + ")"));
 }
 
+namespace {
+
+/// What a thread needs to run trials beside others: a connection and a journal of its own.
+struct Hand {
+    Hand(const std::filesystem::path& path, const std::string& experiment, int jobs)
+        : database(path), runner(database, experiment, jobs) {}
+    Database database;
+    TrialRunner runner;
+};
+
+}  // namespace
+
 void Sweep::measure_all() {
     std::vector<ScheduledTrial> waiting = in_random_blocks(missing_, rules_.order_seed);
     pace_ = Pace(waiting.size());
+    std::vector<std::unique_ptr<Hand>> hands;
+    for (int i = 1; i < std::min(rules_.jobs, static_cast<int>(waiting.size())); ++i)
+        hands.push_back(std::make_unique<Hand>(database_.path(), prepared_.experiment.name, rules_.jobs));
     // What other processes hold is looked at again once the rest is done.
-    while (!waiting.empty()) {
+    while (!waiting.empty() && !over()) {
+        const std::size_t all = waiting.size();
         std::vector<ScheduledTrial> held;
-        for (const ScheduledTrial& trial : waiting) {
-            if (report_.interrupted) return;
-            if (!measure(trial)) held.push_back(trial);
-        }
-        if (held.size() == waiting.size()) {
+        std::reverse(waiting.begin(), waiting.end());  // taken from the end
+        std::vector<std::future<void>> others;
+        for (auto& hand : hands)
+            others.push_back(std::async(std::launch::async, [&] { work(hand->runner, waiting, held); }));
+        work(runner_, waiting, held);
+        for (auto& other : others) other.get();
+        if (held.size() == all) {
             progress_.status(
                 fmt::format("waiting for another gnnbench, which runs {} of these trials", held.size()));
             usleep(1'000'000);  // a signal ends it early
@@ -136,51 +155,87 @@ void Sweep::measure_all() {
         }
         waiting = std::move(held);
     }
+    for (auto& hand : hands) hand->runner.finish();
 }
 
-bool Sweep::measure(const ScheduledTrial& scheduled) {
+void Sweep::work(TrialRunner& runner, std::vector<ScheduledTrial>& waiting, std::vector<ScheduledTrial>& held) {
+    for (;;) {
+        ScheduledTrial trial;
+        {
+            const std::lock_guard lock(guard_);
+            if (waiting.empty() || over()) return;
+            trial = waiting.back();
+            waiting.pop_back();
+        }
+        if (measure(runner, trial)) continue;
+        const std::lock_guard lock(guard_);
+        held.push_back(trial);
+    }
+}
+
+bool Sweep::measure(TrialRunner& runner, const ScheduledTrial& scheduled) {
     const DueCell& due = due_[scheduled.cell];
     const PreparedCell& cell = *due.cell;
-    const Limits& limits = prepared_.experiment.limits;
-    const std::string what = fmt::format("[{}/{}] {} trial {}", pace_.done() + 1, pace_.trials(),
-                                         cell_label(cell.cell), scheduled.index + 1);
     TrialOrder order{.cell = cell,
                      .number = scheduled.index,
-                     .timeout_s = limits.trial_timeout_s,
+                     .timeout_s = prepared_.experiment.limits.trial_timeout_s,
                      .export_folder = export_folder_of(scheduled),
                      .trace_epochs = rules_.trace_epochs};
     if (const auto seen = due.conclusive.find(scheduled.index); seen != due.conclusive.end())
         order.seen_conclusive = seen->second;
     const auto disproven = disproven_.find(cell.record.verification_key);
+    std::string what;
+    {
+        const std::lock_guard lock(guard_);
+        what = fmt::format("[{}/{}] {} trial {}", pace_.done() + 1, pace_.trials(), cell_label(cell.cell),
+                           scheduled.index + 1);
+    }
     const Stopwatch watch;
-    const TrialResult result =
-        disproven != disproven_.end()
-            ? runner_.record_unrun(order, "failed",
-                                   "not measured, as it is not what it claims: " + disproven->second)
-            : runner_.run(order, [&](const TrialProgress& p) {
-                  const double left_s = pace_.left_s(watch.seconds());
-                  progress_.status(fmt::format("{}  epoch {}/{}{}{}", what, p.epochs,
-                                               cell.cell.warmup + cell.cell.epochs,
-                                               p.epoch_s > 0 ? ", " + duration_text(p.epoch_s) + " each" : "",
-                                               left_s >= 0 ? ", " + duration_text(left_s) + " left" : ""));
-              });
-    if (result.claim == ClaimState::held_by_other) return false;
+    const auto show = [&](const TrialProgress& p) {
+        const std::lock_guard lock(guard_);
+        const double left_s = pace_.left_s(watch.seconds()) / rules_.jobs;
+        progress_.status(fmt::format("{}  epoch {}/{}{}{}{}", what, p.epochs, cell.cell.warmup + cell.cell.epochs,
+                                     p.epoch_s > 0 ? ", " + duration_text(p.epoch_s) + " each" : "",
+                                     left_s >= 0 ? ", " + duration_text(left_s) + " left" : "",
+                                     report_.failed ? fmt::format(", {} failed", report_.failed) : ""));
+    };
+    for (int retries = rules_.retries;; --retries) {
+        const TrialResult result =
+            disproven != disproven_.end()
+                ? runner.record_unrun(order, "failed",
+                                      "not measured, as it is not what it claims: " + disproven->second)
+                : runner.run(order, show);
+        if (result.claim == ClaimState::held_by_other) return false;
+        const std::lock_guard lock(guard_);
+        const bool by_chance = result.status == "failed" || result.status == "crashed" || result.status == "timeout";
+        if (result.claim == ClaimState::claimed && by_chance && retries > 0 && disproven == disproven_.end()) {
+            progress_.message(fmt::format("{}: {}: {}; once more", what, result.status, first_line(result.reason)));
+            ++order.seen_conclusive;
+            continue;
+        }
+        count(result, what);
+        return true;
+    }
+}
+
+/// A trial that is over, for the report and the reader. The guard is held.
+void Sweep::count(const TrialResult& result, const std::string& what) {
     pace_.finished(result.wall_s);
     if (result.claim == ClaimState::done_by_other) {
         ++report_.elsewhere;
-        return true;
+        return;
     }
     if (result.status == "interrupted") {
         report_.interrupted = true;
         progress_.message(what + ": interrupted");
-        return true;
+        return;
     }
     ++report_.run;
     if (result.status != "ok" && result.status != "skipped") ++report_.failed;
+    report_.gave_up = rules_.max_failures > 0 && report_.failed >= static_cast<std::size_t>(rules_.max_failures);
     const std::string how = result.status == "ok" ? duration_text(result.epoch_s) + " per epoch"
                                                   : result.status + ": " + first_line(result.reason);
     progress_.message(fmt::format("{}: {}", what, how));
-    return true;
 }
 
 std::string Sweep::export_folder_of(const ScheduledTrial& trial) const {

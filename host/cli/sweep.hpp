@@ -1,5 +1,6 @@
 #pragma once
 #include <map>
+#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
@@ -12,7 +13,10 @@
 namespace gnnbench {
 
 struct SweepRules {
-    Again again = Again::missing;
+    PlanRules plan;
+    std::int64_t max_failures = 0;           ///< after which the sweep stops; 0: it goes on past all
+    int retries = 0;                         ///< of a trial that failed, crashed or took too long
+    int jobs = 1;                            ///< trials at once
     bool verify = true;                      ///< each new combination, before it is first measured
     std::uint64_t order_seed = 0;            ///< of the order within blocks
     std::string export_folder;               ///< empty: nothing is exported
@@ -29,6 +33,7 @@ struct SweepReport {
     std::size_t disproven = 0;      ///< combinations that disagree with the reference
     std::size_t elsewhere = 0;      ///< trials that another process runs or ran
     bool interrupted = false;
+    bool gave_up = false;           ///< after too many failures
 
     bool all_well() const { return failed + failed_before + disproven == 0; }
 };
@@ -52,8 +57,12 @@ private:
     void verify(const PreparedCell& cell, const std::string& position);
     bool known_verified(const PreparedCell& cell) const;
     void measure_all();
+    /// Takes trials from `waiting` until there are none; what other processes have now goes to `held`.
+    void work(TrialRunner& runner, std::vector<ScheduledTrial>& waiting, std::vector<ScheduledTrial>& held);
     /// False where another process has the trial now.
-    bool measure(const ScheduledTrial& trial);
+    bool measure(TrialRunner& runner, const ScheduledTrial& trial);
+    void count(const TrialResult& result, const std::string& what);
+    bool over() const { return report_.interrupted || report_.gave_up; }
     std::string export_folder_of(const ScheduledTrial& trial) const;
 
     const PreparedExperiment& prepared_;
@@ -67,6 +76,7 @@ private:
     std::vector<std::vector<std::int64_t>> missing_;  ///< of each of due_
     std::map<std::string, std::string> disproven_;    ///< verification key → why
     Pace pace_{0};
+    std::mutex guard_;  ///< of report_, pace_ and the lists of trials, while several trials run
 };
 
 /// What verifying a cell takes. Reference results are cached in `cache`.

@@ -54,7 +54,7 @@ fs::path reference_cache(const fs::path& database) {
     return cache;
 }
 
-TrialRunner::TrialRunner(Database& database, std::string experiment)
+TrialRunner::TrialRunner(Database& database, std::string experiment, int jobs)
     : database_(database),
       experiment_(std::move(experiment)),
       mpiexec_(find_mpiexec()),
@@ -62,12 +62,13 @@ TrialRunner::TrialRunner(Database& database, std::string experiment)
       machine_(to_json(this_machine(mpiexec_))),
       fingerprint_(gnnbench::machine_fingerprint(machine_)),
       cores_(usable_cores()),
+      jobs_(jobs),
       journal_(Journal::create(database.path())),
       tail_(journal_.path()) {}
 
 void TrialRunner::begin(const TrialOrder& order, const std::string& trial) {
     const Cell& cell = order.cell.cell;
-    const RankLoad load{cell.gpus, cell.threads_per_rank, cores_};
+    const RankLoad load{cell.gpus * jobs_, cell.threads_per_rank, cores_};
     journal_.append(trial_line({.trial = trial,
                                 .experiment = experiment_,
                                 .cell = order.cell.record,
@@ -158,7 +159,8 @@ TrialResult TrialRunner::run(const TrialOrder& order, const Watch& watch) {
                                              .log_file = folder / "log",
                                              .ranks = cell.gpus,
                                              .threads_per_rank = cell.threads_per_rank,
-                                             .timeout_s = order.timeout_s},
+                                             .timeout_s = order.timeout_s,
+                                             .trials_at_once = jobs_},
                                             [&] {
                                                 apply_new_lines();
                                                 watch(follow_.progress);

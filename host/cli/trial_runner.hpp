@@ -50,7 +50,8 @@ public:
     using Watch = std::function<void(const TrialProgress&)>;
 
     /// Throws EnvironmentError without mpiexec, the worker, or a place to write.
-    TrialRunner(Database& database, std::string experiment);
+    /// `jobs`: how many runners of this process run trials at the same time; they share its cores.
+    TrialRunner(Database& database, std::string experiment, int jobs = 1);
 
     TrialResult run(const TrialOrder& order, const Watch& watch);
     /// Records a trial that is not started, with the reason.
@@ -81,7 +82,7 @@ private:
     std::string worker_;
     nlohmann::json machine_;
     std::string fingerprint_;
-    int cores_;
+    int cores_, jobs_;
     Journal journal_;
     JournalTail tail_;
     Followed follow_;

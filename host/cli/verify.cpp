@@ -84,7 +84,7 @@ int verify(const ExperimentChoice& choice, OutputFormat format, const GlobalOpti
     const PreparedExperiment prepared = prepare(experiment, catalog, plugins, Datasets::make, say);
     const InterruptGuard interrupts;
     const Verifications all =
-        verify_all(prepared, plan_of(prepared, plugins, nullptr, "", Again::all), database, progress);
+        verify_all(prepared, plan_of(prepared, plugins, nullptr, "", {.again = Again::all}), database, progress);
     std::cout << render_verifications(all.rows, format);
     if (InterruptGuard::requested()) return exit_interrupted;
     return all.all_well ? exit_ok : exit_cell_failed;

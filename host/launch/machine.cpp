@@ -54,6 +54,13 @@ int usable_cores() {
     return std::max(cores, 1);
 }
 
+std::int64_t host_memory_bytes() {
+    const auto total = static_cast<std::int64_t>(1024 * std::strtod(value_in("/proc/meminfo", "MemTotal", ':').c_str(), nullptr));
+    std::ifstream in("/sys/fs/cgroup/memory.max");
+    std::int64_t granted = 0;
+    return in >> granted && granted > 0 && granted < total ? granted : total;  // "max" is no number
+}
+
 Machine this_machine(const Mpiexec& mpiexec) {
     const double memory_kib = std::strtod(value_in("/proc/meminfo", "MemTotal", ':').c_str(), nullptr);
     return {.cpu = cpu_model(),

@@ -19,6 +19,9 @@ struct Machine {
 Machine this_machine(const Mpiexec& mpiexec);
 nlohmann::json to_json(const Machine& machine);
 
+/// Memory that processes of ours may use: the host's, less where a cgroup limits it. 0: unknown.
+std::int64_t host_memory_bytes();
+
 /// Cores this process may use: its CPU affinity, less where a cgroup limits CPU time.
 int usable_cores();
 

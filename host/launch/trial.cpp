@@ -1,5 +1,7 @@
 #include "launch/trial.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -25,6 +27,13 @@ using Clock = std::chrono::steady_clock;
 
 /// Together under the promised 5 s: mpiexec ends its ranks and removes its shared-memory files when asked.
 constexpr double polite_s = 1.5, firm_s = 1.0, sweep_s = 2.0;
+
+/// Trials that this process runs now.
+std::atomic<int> under_way = 0;
+struct UnderWay {
+    UnderWay() { ++under_way; }
+    ~UnderWay() { --under_way; }
+};
 
 /// What launcher and ranks share in memory, gone with the trial.
 class SharedMemoryFolder {
@@ -54,7 +63,9 @@ public:
           shared_(launch.trial),
           child_(mpiexec_command(mpiexec, launch.ranks, launch.worker, {launch.request}),
                  trial_environment(current_environment(), mpiexec,
-                                   {launch.ranks, launch.threads_per_rank, usable_cores()}, launch.trial,
+                                   {launch.ranks, launch.threads_per_rank,
+                                    std::max(1, usable_cores() / launch.trials_at_once)},
+                                   launch.trial,
                                    shared_.path()),
                  launch.log_file) {}
     ~TrialInProgress() { end(); }
@@ -70,8 +81,9 @@ public:
         }
         const std::optional<int> status = wait_whole(firm_s);
         kill_trial(trial_, sweep_s);
-        // Ranks whose launcher died became our children, and nobody else would reap them.
-        while (waitpid(-1, nullptr, WNOHANG) > 0) {
+        // Ranks whose launcher died became our children, and nobody else would reap them. Beside other trials that
+        // would take their launchers' statuses too, so the last one reaps.
+        while (under_way == 1 && waitpid(-1, nullptr, WNOHANG) > 0) {
         }
         return status.value_or(SIGKILL);
     }
@@ -86,6 +98,7 @@ private:
         return status;
     }
 
+    UnderWay counted_;  // before there is a child
     std::string trial_;
     SharedMemoryFolder shared_;
     ChildProcess child_;

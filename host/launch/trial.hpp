@@ -15,6 +15,7 @@ struct TrialLaunch {
     int ranks = 1;
     int threads_per_rank = 1;
     double timeout_s = 3600;
+    int trials_at_once = 1;  ///< that share this host's cores
 };
 
 enum class EndKind { ok, failed, crashed, out_of_memory, timeout, interrupted };

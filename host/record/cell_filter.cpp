@@ -52,10 +52,11 @@ CellFields cell_fields(const json& identity) {
     for (const auto& [key, value] : identity.items()) {
         if (!value.is_object()) {
             fields[key] = value_of(value);
-        } else if (value.contains("params")) {
+        } else if (value.contains("name") && key != "dataset") {  // a plugin
             fields[key] = value_of(value.at("name"));
             fields[key + "_label"] = value_of(value.value("label", value.at("name")));
-            for (const auto& [name, param] : value.at("params").items()) fields[key + "." + name] = value_of(param);
+            if (const auto params = value.find("params"); params != value.end())
+                for (const auto& [name, param] : params->items()) fields[key + "." + name] = value_of(param);
         } else if (key == "dataset") {
             fields[key] = value_of(value.value("name", json()));
             fields["dataset.split"] = value_of(value.value("split", json(0)));

@@ -115,6 +115,26 @@ void Database::register_experiment(const std::string& name, const std::string& s
     transaction.commit();
 }
 
+namespace {
+
+/// Rows in order of time: number, uuid, status, reason, build.
+void add_state(std::map<int, TrialState>& by_number, const sqlite::Statement& q) {
+    TrialState& s = by_number[static_cast<int>(q.integer(0))];
+    const std::string status = q.text(2);
+    const bool conclusive = is_conclusive(status);
+    if (conclusive || s.conclusive == 0)
+        s = {static_cast<int>(q.integer(0)), q.text(1), status, q.text(3), q.text(4), s.conclusive};
+    s.conclusive += conclusive;
+}
+
+std::vector<TrialState> in_order(std::map<int, TrialState>& by_number) {
+    std::vector<TrialState> states;
+    for (auto& [number, state] : by_number) states.push_back(std::move(state));
+    return states;
+}
+
+}  // namespace
+
 std::vector<TrialState> Database::trials_of(const std::string& cell_digest, const std::string& machine) const {
     auto q = connection_->prepare(
         "SELECT t.number, t.uuid, t.status, t.reason, json_extract(t.provenance, '$.build') FROM trial t "
@@ -123,17 +143,22 @@ std::vector<TrialState> Database::trials_of(const std::string& cell_digest, cons
         "read a cell's trials");
     q.bind(cell_digest, machine);
     std::map<int, TrialState> by_number;
-    while (q.step()) {
-        TrialState& s = by_number[static_cast<int>(q.integer(0))];
-        const std::string status = q.text(2);
-        const bool conclusive = is_conclusive(status);
-        if (conclusive || s.conclusive == 0)
-            s = {static_cast<int>(q.integer(0)), q.text(1), status, q.text(3), q.text(4), s.conclusive};
-        s.conclusive += conclusive;
-    }
-    std::vector<TrialState> states;
-    for (auto& [number, state] : by_number) states.push_back(std::move(state));
-    return states;
+    while (q.step()) add_state(by_number, q);
+    return in_order(by_number);
+}
+
+std::map<std::string, std::vector<TrialState>> Database::all_trials(const std::string& machine) const {
+    auto q = connection_->prepare(
+        "SELECT t.number, t.uuid, t.status, t.reason, json_extract(t.provenance, '$.build'), c.digest FROM trial t "
+        "JOIN cell c ON c.id = t.cell_id JOIN machine m ON m.id = t.machine_id "
+        "WHERE m.fingerprint = ? AND t.purpose = 'measure' ORDER BY t.started, t.id",
+        "read all trials");
+    q.bind(machine);
+    std::map<std::string, std::map<int, TrialState>> by_cell;
+    while (q.step()) add_state(by_cell[q.text(5)], q);
+    std::map<std::string, std::vector<TrialState>> all;
+    for (auto& [digest, by_number] : by_cell) all[digest] = in_order(by_number);
+    return all;
 }
 
 std::optional<VerificationRecord> Database::verification(const std::string& key) const {

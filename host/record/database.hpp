@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -53,6 +54,8 @@ public:
     /// States of the `measure` trials of a cell on a machine, by number.
     std::vector<TrialState> trials_of(const std::string& cell_digest,
                                       const std::string& machine_fingerprint) const;
+    /// The same for every cell, by digest.
+    std::map<std::string, std::vector<TrialState>> all_trials(const std::string& machine_fingerprint) const;
     /// The newest verification under the key; where the last try left none (it crashed), `unverified` with why.
     std::optional<VerificationRecord> verification(const std::string& key) const;
 

@@ -44,21 +44,25 @@ void back_up(sqlite::Connection& from, std::int64_t version) {
     std::filesystem::path path = fmt::format("{}.backup-v{}", from.path().string(), version);
     for (int n = 2; std::filesystem::exists(path); ++n)
         path = fmt::format("{}.backup-v{}-{}", from.path().string(), version, n);
-    // A connection of its own reads what was committed, though `from` holds the write lock.
-    sqlite::Connection source(from.path(), sqlite::Access::read_only);
-    sqlite::Connection copy(path, sqlite::Access::read_write);
+    copy_database(from.path(), path);
+}
+
+}  // namespace
+
+void copy_database(const std::filesystem::path& from, const std::filesystem::path& to) {
+    // A connection of its own reads what was committed, though another may hold the write lock.
+    sqlite::Connection source(from, sqlite::Access::read_only);
+    sqlite::Connection copy(to, sqlite::Access::read_write);
     struct Finish {
         void operator()(sqlite3_backup* b) const { sqlite3_backup_finish(b); }
     };
-    const char* doing = "copy a database, before its schema changes,";
+    const char* doing = "copy a database of an older schema";
     std::unique_ptr<sqlite3_backup, Finish> backup(
         sqlite3_backup_init(copy.handle(), "main", source.handle(), "main"));
     if (!backup) sqlite::fail(copy.handle(), sqlite3_errcode(copy.handle()), doing);
     const int code = sqlite3_backup_step(backup.get(), -1);
     if (code != SQLITE_DONE) sqlite::fail(copy.handle(), code, doing);
 }
-
-}  // namespace
 
 std::span<const Migration> shipped_migrations() { return shipped; }
 

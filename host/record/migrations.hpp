@@ -1,4 +1,5 @@
 #pragma once
+#include <filesystem>
 #include <span>
 
 #include "record/sqlite.hpp"
@@ -11,6 +12,9 @@ struct Migration {
     const char* sql;
 };
 std::span<const Migration> shipped_migrations();
+
+/// SQLite's online backup: a consistent copy while others may read and write.
+void copy_database(const std::filesystem::path& from, const std::filesystem::path& to);
 
 /// Brings the database to the newest schema. One that holds results already is copied first, to
 /// `<database>.backup-v<version>`. Throws EnvironmentError for a file of another program or a newer schema.

@@ -26,7 +26,9 @@ bool holds_more(sqlite3* c, const std::string& sql) {
 
 }  // namespace
 
-QueryResult query(const std::filesystem::path& path, const std::string& sql) {
+void query_each(const std::filesystem::path& path, const std::string& sql, std::span<const SqlValue> arguments,
+                const std::function<void(const std::vector<std::string>&)>& columns,
+                const std::function<void(const SqlRow&)>& row) {
     std::error_code error;
     if (!std::filesystem::exists(path, error))
         throw SpecError(fmt::format(
@@ -37,14 +39,22 @@ QueryResult query(const std::filesystem::path& path, const std::string& sql) {
     sqlite::Statement s = connection.prepare(sql, "run the query");
     if (holds_more(connection.handle(), sql))
         throw SpecError("the query holds more than one SQL statement: one at a time is run.");
-    QueryResult result;
-    for (int c = 0; c < s.columns(); ++c) result.columns.push_back(s.column_name(c));
+    for (std::size_t i = 0; i < arguments.size(); ++i) s.bind_value(static_cast<int>(i) + 1, arguments[i]);
+    std::vector<std::string> names;
+    for (int c = 0; c < s.columns(); ++c) names.push_back(s.column_name(c));
+    columns(names);
+    SqlRow values(names.size());
     while (s.step()) {
-        std::vector<SqlValue> row;
-        row.reserve(result.columns.size());
-        for (int c = 0; c < s.columns(); ++c) row.push_back(s.value(c));
-        result.rows.push_back(std::move(row));
+        for (std::size_t c = 0; c < values.size(); ++c) values[c] = s.value(static_cast<int>(c));
+        row(values);
     }
+}
+
+QueryResult query(const std::filesystem::path& path, const std::string& sql, std::span<const SqlValue> arguments) {
+    QueryResult result;
+    query_each(
+        path, sql, arguments, [&](const auto& names) { result.columns = names; },
+        [&](const SqlRow& row) { result.rows.push_back(row); });
     return result;
 }
 

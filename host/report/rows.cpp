@@ -68,11 +68,7 @@ std::string as_markdown(const QueryResult& result) {
 
 std::string as_csv(const QueryResult& result) {
     std::string all = csv_line(result.columns);
-    for (const auto& row : result.rows) {
-        std::vector<std::string> line;
-        for (const SqlValue& v : row) line.push_back(to_text(v));
-        all += csv_line(line);
-    }
+    for (const auto& row : result.rows) all += csv_row(row);
     return all;
 }
 
@@ -114,6 +110,12 @@ Table as_table(const QueryResult& result) {
 }
 
 }  // namespace
+
+std::string csv_row(const SqlRow& row) {
+    std::vector<std::string> line;
+    for (const SqlValue& v : row) line.push_back(to_text(v));
+    return csv_line(line);
+}
 
 std::string render_rows(const QueryResult& result, OutputFormat format) {
     switch (format) {

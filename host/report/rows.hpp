@@ -8,5 +8,7 @@ namespace gnnbench {
 
 /// A query's result. CSV has NULL as nothing, JSON has it as null; JSON is a list of objects.
 std::string render_rows(const QueryResult& result, OutputFormat format);
+/// One line of it as CSV.
+std::string csv_row(const SqlRow& row);
 
 }  // namespace gnnbench

@@ -206,13 +206,91 @@ Cell cell_from_json(const json& j) {
     return c;
 }
 
+namespace {
+
+/// Writes JSON as nlohmann's dump() does, without building it first: a plan of 10,000 cells takes 30,000 digests.
+class IdentityText {
+public:
+    explicit IdentityText(const Cell& c) {
+        const ModelSpec& m = c.model;
+        const TrainSpec& t = c.train;
+        open("dataset");
+        member("digest", c.dataset.digest);
+        if (c.dataset.digest.empty()) member("source", c.dataset.source);
+        member("split", c.dataset.split);
+        close();
+        member("epochs", c.epochs);
+        member("gpus", c.gpus);
+        plugin("kernel", c.kernel);
+        open("model");
+        member("activation", word(words::activation, m.activation));
+        member("aggregate_input", word(words::aggregate_input, m.aggregate_input));
+        member("bias", m.bias);
+        member("feature_normalisation", word(words::feature_normalisation, m.feature_normalisation));
+        member("initialiser", word(words::initialiser, m.initialiser));
+        member("layers", words::layers[0]);
+        member("normalisation", word(words::normalisation, m.normalisation));
+        member("self_loops", m.self_loops);
+        member("widths", m.widths);
+        close();
+        plugin("partitioner", c.partitioner);
+        member("precision", c.precision);
+        plugin("scheme", c.scheme);
+        member("seed", t.seed);
+        member("separate_wait", c.separate_wait);
+        member("threads_per_rank", c.threads_per_rank);
+        open("train");
+        member("beta1", t.beta1);
+        member("beta2", t.beta2);
+        member("dropout", t.dropout);
+        member("epsilon", t.epsilon);
+        member("evaluate_every", c.evaluate_every);
+        member("initial_weights", c.initial_weights);
+        member("input_dropout", t.input_dropout);
+        member("lr", t.learning_rate);
+        member("optimizer", word(words::optimizer, t.optimizer));
+        member("patience", c.patience);
+        member("weight_decay", t.weight_decay);
+        close();
+        member("warmup", c.warmup);
+        text_ += '}';
+    }
+    const std::string& text() const { return text_; }
+
+private:
+    void key(const std::string& name) {
+        text_ += text_.back() == '{' ? "\"" : ",\"";
+        text_ += name;
+        text_ += "\":";
+    }
+    void open(const char* name) {
+        key(name);
+        text_ += '{';
+    }
+    void close() { text_ += '}'; }
+    template <class T>
+    void member(const char* name, const T& value) {
+        key(name);
+        if constexpr (std::is_same_v<T, bool>) text_ += value ? "true" : "false";
+        else if constexpr (std::is_integral_v<T>) text_ += std::to_string(value);
+        else text_ += json(value).dump();
+    }
+    void plugin(const char* name, const PluginChoice& p) {
+        open(name);
+        member("name", p.name);
+        member("params", to_json(p.params));
+        member("version", p.version);
+        close();
+    }
+
+    std::string text_ = "{";
+};
+
+}  // namespace
+
 std::string cell_digest(const Cell& cell) {
-    json j = to_json(cell, JsonFor::identity);
-    j["dataset"].erase("name");
-    if (!cell.dataset.digest.empty()) j["dataset"].erase("source");  // the split stays
-    for (const char* plugin : {"scheme", "partitioner", "kernel"}) j[plugin].erase("label");
-    const std::string text = j.dump();  // objects are sorted, numbers in their shortest exact form
-    const XXH128_hash_t h = XXH3_128bits(text.data(), text.size());
+    const IdentityText identity(cell);
+    const XXH128_hash_t h = XXH3_128bits(identity.text().data(), identity.text().size());
     return fmt::format("{:016x}{:016x}", h.high64, h.low64);
 }
 

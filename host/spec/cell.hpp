@@ -52,6 +52,7 @@ struct Cell {
 struct Limits {
     double trial_timeout_s = 3600;
     double verify_timeout_s = 600;
+    double memory_per_rank_gib = 0;  ///< of one device; 0: what the host has, where the kernel works in host memory
 };
 
 /// Keys are spelled as in YAML. `identity` is what a journal and a database keep of a cell: all but the store's folder.

@@ -133,6 +133,9 @@ const Field declared[] = {
     {"limits.verify_timeout", T::real, "600", nullptr, false, above(0), no_words,
      "Seconds after which a verification is given up",
      [](Draft& d, const V& v) { d.limits.verify_timeout_s = real(v); }},
+    {"limits.memory_per_rank", T::real, nullptr, "a share of the host's under the kernels in host memory, else unknown", false,
+     above(0), no_words, "GiB of one device; a cell that cannot fit is skipped, with the number, unless `--force` is given",
+     [](Draft& d, const V& v) { d.limits.memory_per_rank_gib = real(v); }},
 };
 
 const Section declared_sections[] = {

@@ -1,7 +1,13 @@
 #include "spec/plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+
+#include <fmt/format.h>
+
+#include "record/cell_filter.hpp"
+#include "spec/footprint.hpp"
 
 namespace gnnbench {
 
@@ -26,31 +32,68 @@ std::int64_t missing_trials(std::int64_t wanted, const Stored& stored, Again aga
     return std::max<std::int64_t>(0, wanted - kept);
 }
 
+std::string gibibytes(std::int64_t bytes) { return fmt::format("{:.1f} GiB", std::ldexp(static_cast<double>(bytes), -30)); }
+
+/// Why a cell cannot fit; empty where it may.
+std::string why_too_large(const Cell& cell, std::int64_t least_bytes, const Limits& limits, const PlanRules& rules) {
+    if (least_bytes == 0 || rules.force) return {};
+    const auto needs = [&](std::int64_t there_bytes, const std::string& whose) {
+        return fmt::format("memory: each of its {} ranks needs at least {}, and {} has {} (--force runs it all the same)",
+                           cell.gpus, gibibytes(least_bytes), whose, gibibytes(there_bytes));
+    };
+    if (limits.memory_per_rank_gib > 0) {
+        const auto limit_bytes = static_cast<std::int64_t>(std::ldexp(limits.memory_per_rank_gib, 30));
+        return least_bytes > limit_bytes ? needs(limit_bytes, "a rank (limits.memory_per_rank)") : "";
+    }
+    const bool in_host_memory = cell.kernel.name == "cpu" || cell.kernel.name == "reference";
+    if (!in_host_memory || rules.host_memory_bytes == 0) return {};
+    const std::int64_t share_bytes = rules.host_memory_bytes / cell.gpus;
+    return least_bytes > share_bytes ? needs(share_bytes, "its share of this host's memory") : "";
+}
+
 }  // namespace
 
-Plan make_plan(const Experiment& experiment, const PlanSources& sources, Again again, int cores) {
+std::vector<bool> chosen_cells(const Experiment& experiment, const std::string& where) {
+    if (where.empty()) return std::vector<bool>(experiment.cells.size(), true);
+    std::vector<CellFields> fields;
+    for (const Cell& cell : experiment.cells) fields.push_back(cell_fields(to_json(cell, JsonFor::identity)));
+    try {
+        return CellFilter(fields).where(where);
+    } catch (const SpecError& e) {
+        throw SpecError(std::string("--where: ") + e.what());
+    }
+}
+
+Plan make_plan(const Experiment& experiment, const PlanSources& sources, const PlanRules& rules, int cores) {
     Plan plan;
-    std::map<std::string, std::optional<DatasetFacts>> datasets;  // by source: a store is looked at once
+    const std::vector<bool> chosen = chosen_cells(experiment, rules.where);
+    std::map<std::pair<std::string, int>, std::optional<DatasetFacts>> datasets;  // a store is looked at once
     for (std::size_t i = 0; i < experiment.cells.size(); ++i) {
+        if (!chosen[i]) continue;
         const Cell& cell = experiment.cells[i];
         PlannedCell p;
         p.cell = i;
-        p.digest = cell_digest(cell);
+        p.digest = sources.digests.empty() ? cell_digest(cell) : sources.digests[i];
         p.oversubscribed = oversubscribed(cell, cores);
-        const std::string source = cell.dataset.source.dump();
-        auto known = datasets.find(source);
-        if (known == datasets.end()) known = datasets.emplace(source, sources.dataset(cell.dataset)).first;
+        // With a store its digest tells datasets apart, without one its source.
+        const std::pair key(cell.dataset.digest.empty() ? cell.dataset.source.dump() : cell.dataset.store,
+                            cell.dataset.split);
+        auto known = datasets.find(key);
+        if (known == datasets.end()) known = datasets.emplace(key, sources.dataset(cell.dataset)).first;
         if (!known->second) ++plan.unknown_dataset;
         p.reason = why_unsupported(cell, known->second, sources.plugins);
+        if (known->second) p.least_memory_bytes = least_memory_bytes(cell, *known->second);
+        if (p.reason.empty()) p.reason = why_too_large(cell, p.least_memory_bytes, experiment.limits, rules);
         if (!p.reason.empty()) {
             p.verdict = Verdict::skipped;
             ++plan.skipped;
         } else {
             p.stored = sources.stored(p.digest);
-            p.trials = missing_trials(experiment.trials, p.stored, again);
+            p.trials = missing_trials(experiment.trials, p.stored, rules.again);
             p.verdict = p.trials > 0 ? Verdict::run : Verdict::present;
             ++(p.trials > 0 ? plan.run : plan.present);
             plan.trials += p.trials;
+            plan.stale += p.stored.stale > 0;
         }
         plan.cells.push_back(std::move(p));
     }

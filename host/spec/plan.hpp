@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ namespace gnnbench {
 struct Stored {
     std::int64_t ok = 0;      ///< trials
     std::int64_t failed = 0;  ///< failed, oom, timeout, crashed, diverged: they stay until asked for again
+    std::int64_t stale = 0;   ///< measured by another build; also among the others unless they are to run again
 };
 
 enum class Again { missing, failed, all };
@@ -24,6 +26,17 @@ struct PlanSources {
     /// Empty where the dataset's store does not exist yet.
     std::function<std::optional<DatasetFacts>(const DatasetChoice&)> dataset;
     std::function<Stored(const std::string& cell_digest)> stored;
+    /// cell_digest() of each cell, where the caller has them.
+    std::span<const std::string> digests{};
+};
+
+/// What a plan is to be.
+struct PlanRules {
+    Again again = Again::missing;
+    bool stale = false;       ///< what another build measured runs again
+    bool force = false;       ///< what does not fit in memory runs all the same
+    std::string where{};      ///< expression over a cell's fields; empty: all cells
+    std::int64_t host_memory_bytes = 0;  ///< that the ranks of a kernel in host memory share; 0: not judged
 };
 
 enum class Verdict { run, present, skipped };
@@ -37,11 +50,13 @@ struct PlannedCell {
     Stored stored;
     std::int64_t trials = 0;       ///< to run
     bool oversubscribed = false;   ///< more threads than cores
+    std::int64_t least_memory_bytes = 0;  ///< of the fullest rank, see footprint.hpp; 0: its dataset does not exist yet
 };
 
 struct Plan {
     std::vector<PlannedCell> cells;  ///< in the experiment's order
     std::int64_t run = 0, present = 0, skipped = 0, trials = 0;
+    std::int64_t stale = 0;  ///< cells that another build measured
     /// Of cells whose dataset does not exist yet: what depends on its size was not judged.
     std::int64_t unknown_dataset = 0;
 };
@@ -49,6 +64,10 @@ struct Plan {
 /// Whether `gpus` ranks want more threads than `cores` over all hosts.
 bool oversubscribed(const Cell& cell, int cores);
 
-Plan make_plan(const Experiment& experiment, const PlanSources& sources, Again again, int cores);
+/// For each cell whether the expression holds; an empty one does for all. Throws SpecError for one that cannot be.
+std::vector<bool> chosen_cells(const Experiment& experiment, const std::string& where);
+
+/// Of the cells for which the rules' expression holds. Throws SpecError for an expression that cannot be.
+Plan make_plan(const Experiment& experiment, const PlanSources& sources, const PlanRules& rules, int cores);
 
 }  // namespace gnnbench

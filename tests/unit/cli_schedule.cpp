@@ -40,11 +40,11 @@ TrialState state(int number, const char* status) { return {number, "uuid", statu
 TEST_CASE("a trial is due unless it ended; failures stay until asked for") {
     const std::vector<TrialState> states = {state(0, "ok"), state(1, "crashed"), state(2, "interrupted"),
                                             state(3, "skipped"), state(7, "ok")};
-    const DueTrials missing = due_trials(states, 5, Again::missing);
+    const DueTrials missing = due_trials(states, 5, {});
     CHECK(missing.due == std::vector<std::int64_t>{2, 3, 4});
     CHECK(missing.stored.ok == 1);  // number 7 is beyond what the experiment asks for
     CHECK(missing.stored.failed == 1);
-    CHECK(due_trials(states, 5, Again::failed).due == std::vector<std::int64_t>{1, 2, 3, 4});
-    CHECK(due_trials(states, 5, Again::all).due == std::vector<std::int64_t>{0, 1, 2, 3, 4});
-    CHECK(due_trials({}, 2, Again::missing).due == std::vector<std::int64_t>{0, 1});
+    CHECK(due_trials(states, 5, {.again = Again::failed}).due == std::vector<std::int64_t>{1, 2, 3, 4});
+    CHECK(due_trials(states, 5, {.again = Again::all}).due == std::vector<std::int64_t>{0, 1, 2, 3, 4});
+    CHECK(due_trials({}, 2, {}).due == std::vector<std::int64_t>{0, 1});
 }

@@ -1,4 +1,7 @@
 // A cell as JSON, and its identity.
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "spec_fakes.hpp"
 
 using namespace gnnbench;
@@ -85,4 +88,28 @@ TEST_CASE("identity is what is measured, not where or how it is shown") {
 TEST_CASE("identities stay what they were in earlier databases") {
     // Another digest orphans every stored trial: if that is meant, say so in the commit that changes it.
     CHECK(cell_digest(Cell{}) == "a5d59178046edee064d89157c0fa1ded");
+}
+
+TEST_CASE("a digest is that of the identity's JSON without what is only shown") {
+    Cell other = sample();
+    other.dataset.digest = "abc";
+    other.dataset.name = "with \"quotes\"";
+    other.initial_weights = "/a \"folder\"/ü";
+    other.train.epsilon = 1e-8;
+    other.train.learning_rate = 5;
+    other.model.widths = {};
+    other.train.seed = 18446744073709551615U;
+    for (const Cell& c : {Cell{}, sample(), other}) {
+        nlohmann::json j = to_json(c, JsonFor::identity);
+        j["dataset"].erase("name");
+        if (!c.dataset.digest.empty()) j["dataset"].erase("source");
+        for (const char* plugin : {"scheme", "partitioner", "kernel"}) j[plugin].erase("label");
+        const std::string text = j.dump();
+        const XXH128_hash_t h = XXH3_128bits(text.data(), text.size());
+        char hex[33];
+        std::snprintf(hex, sizeof hex, "%016llx%016llx", static_cast<unsigned long long>(h.high64),
+                      static_cast<unsigned long long>(h.low64));
+        INFO(text);
+        CHECK(cell_digest(c) == hex);
+    }
 }

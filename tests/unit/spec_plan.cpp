@@ -10,7 +10,7 @@ using gnnbench::test::read;
 
 namespace {
 
-Plan plan(const Experiment& e, Stored stored = {}, Again again = Again::missing, std::int64_t vertices = 100) {
+Plan plan(const Experiment& e, Stored stored = {}, PlanRules rules = {}, std::int64_t vertices = 100) {
     static const test::FakePlugins plugins;
     const PlanSources sources{
         plugins,
@@ -19,14 +19,14 @@ Plan plan(const Experiment& e, Stored stored = {}, Again again = Again::missing,
             return DatasetFacts{{vertices, 10 * vertices, false}, 5, 3};
         },
         [=](const std::string&) { return stored; }};
-    return make_plan(e, sources, again, 4);
+    return make_plan(e, sources, rules, 4);
 }
 
 }  // namespace
 
 TEST_CASE("a cell that cannot run is skipped with the reason of whoever said so") {
     const auto reason = [](const std::string& rest, std::int64_t vertices = 100) {
-        const Plan p = plan(read("dataset: cora\n" + rest), {}, Again::missing, vertices);
+        const Plan p = plan(read("dataset: cora\n" + rest), {}, {}, vertices);
         REQUIRE(p.cells.size() == 1);
         CHECK((p.cells[0].verdict == Verdict::skipped) == !p.cells[0].reason.empty());
         return p.cells[0].reason;
@@ -53,10 +53,10 @@ TEST_CASE("stored trials count, failures stay until asked for") {
     CHECK(p.present == 2);
     CHECK(p.trials == 0);
     CHECK(p.cells[1].verdict == Verdict::present);
-    CHECK(plan(e, {3, 2}, Again::failed).trials == 4);
-    CHECK(plan(e, {5, 0}, Again::all).trials == 10);
+    CHECK(plan(e, {3, 2}, {.again = Again::failed}).trials == 4);
+    CHECK(plan(e, {5, 0}, {.again = Again::all}).trials == 10);
     CHECK(plan(e, {9, 0}).trials == 0);
-    CHECK(plan(e, {}, Again::missing, 0).unknown_dataset == 2);
+    CHECK(plan(e, {}, {}, 0).unknown_dataset == 2);
 }
 
 TEST_CASE("more threads than cores is told") {
@@ -73,4 +73,41 @@ TEST_CASE("a question has the widths a trial will have") {
     CHECK(known.model.widths == std::vector<std::int64_t>{7, 32, 8, 3});
     CHECK(known.train.weight_decay == std::vector<double>{0.5, 0.5, 0.5});
     CHECK(Question(c, {}).model.layers() == 3);
+}
+
+TEST_CASE("a plan can be of some cells") {
+    const Experiment e = read("dataset: cora\nmatrix: {scheme: [mg-gcn, cagnet-1d], gpus: [2, 4]}\n");
+    const Plan p = plan(e, {}, {.where = "scheme = 'cagnet-1d' AND gpus > 2"});
+    REQUIRE(p.cells.size() == 1);
+    CHECK(p.cells[0].cell == 3);
+    CHECK(p.run == 1);
+    CHECK_THROWS_WITH(plan(e, {}, {.where = "gpu > 2"}),
+                      Catch::StartsWith("--where: expected an expression") && Catch::Contains("did you mean 'gpus'?"));
+}
+
+TEST_CASE("a cell that cannot fit is skipped with the number, unless forced") {
+    // 100,000,000 vertices of 5 features, 16 hidden, 3 classes over 2 ranks: 24 values a vertex, 10 entries a vertex.
+    const Experiment e = read("dataset: cora\nscheme: mg-gcn\ngpus: 2\n");
+    const std::int64_t n = 100'000'000, gib = std::int64_t{1} << 30;
+    const std::int64_t least = 4 * (n * 24 + 4 * (5 * 16 + 16 * 3)) / 2 + 2 * 10 * n / 2;
+    Plan p = plan(e, {}, {.host_memory_bytes = 2 * least}, n);
+    CHECK(p.cells.at(0).least_memory_bytes == least);
+    CHECK(p.cells[0].reason.empty());
+    p = plan(e, {}, {.host_memory_bytes = 8 * gib}, n);
+    CHECK(p.skipped == 1);
+    CHECK(p.cells[0].reason == "memory: each of its 2 ranks needs at least 5.4 GiB, and its share of this host's memory has 4.0 "
+                               "GiB (--force runs it all the same)");
+    CHECK(plan(e, {}, {.force = true, .host_memory_bytes = 8 * gib}, n).run == 1);
+    CHECK(plan(e, {}, {.host_memory_bytes = 8 * gib}, 0).run == 1);  // not known yet, so not judged
+    const Experiment limited = read("dataset: cora\nscheme: mg-gcn\ngpus: 2\nlimits: {memory_per_rank: 5}\n");
+    CHECK_THAT(plan(limited, {}, {}, n).cells.at(0).reason, Catch::Contains("a rank (limits.memory_per_rank) has 5.0 GiB"));
+    CHECK(plan(limited, {}, {}, n / 2).run == 1);
+}
+
+TEST_CASE("cells that another build measured are counted") {
+    const Experiment e = read("dataset: cora\nscheme: mg-gcn\ntrials: 3\ngpus: [2, 4]\n");
+    const Plan p = plan(e, {.ok = 3, .stale = 2});
+    CHECK(p.stale == 2);
+    CHECK(p.present == 2);
+    CHECK(plan(e, {.ok = 1, .stale = 2}, {.stale = true}).trials == 4);  // stale ones are not among the ok ones then
 }

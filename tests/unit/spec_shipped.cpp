@@ -31,7 +31,7 @@ struct Shipped {
         const PlanSources sources{plugins, [&](const DatasetChoice&) { return facts; },
                                   [](const std::string&) { return Stored{}; }};
         std::map<Verdict, int> counts;
-        for (const PlannedCell& c : make_plan(e, sources, Again::missing, 2).cells) ++counts[c.verdict];
+        for (const PlannedCell& c : make_plan(e, sources, {}, 2).cells) ++counts[c.verdict];
         return counts;
     }
 };

@@ -1,0 +1,86 @@
+// gnnbench compare and gate: two sides of measured trials, cell by cell.
+#include <iostream>
+
+#include <fmt/format.h>
+
+#include <gnnbench/error.hpp>
+
+#include "cli/formats.hpp"
+#include "cli/options.hpp"
+#include "record/database.hpp"
+#include "report/compare_table.hpp"
+
+namespace gnnbench {
+
+namespace {
+
+struct CompareWish {
+    std::string a, b, where;
+    CompareRules rules;
+};
+
+void add_options(CLI::App& command, CompareWish& wish) {
+    command
+        .add_option("A", wish.a,
+                    "A tag, an experiment or a commit; or tag:…, experiment:…, commit:…, where:EXPR, with commas between, where: last")
+        ->required();
+    command.add_option("B", wish.b, "What is compared with it")->required();
+    command.add_option("--where", wish.where, "Of both, only cells for which this holds: \"scheme = 'mg-gcn' AND gpus > 2\"")
+        ->type_name("EXPR");
+    command
+        .add_option("--margin", wish.rules.margin, "Sides that differ by less are SAME, as a share (default: 0.03)")
+        ->check(CLI::Range(0.0, 1.0));
+    command.add_option("--seed", wish.rules.seed, "Of the bootstrap (default: 0)");
+}
+
+ComparedSides compared(const CompareWish& wish, const GlobalOptions& options) {
+    if (std::filesystem::exists(options.database)) Database(options.database);  // brings its schema up to date
+    return compare_sides(options.database, wish.a, wish.b, wish.where, wish.rules);
+}
+
+/// B moves more than A, in bytes or messages.
+bool moves_more(const ComparedCell& c) {
+    return (c.bytes_a && c.bytes_b && *c.bytes_b > *c.bytes_a) || (c.messages_a && c.messages_b && *c.messages_b > *c.messages_a);
+}
+
+int gate(const CompareWish& wish, OutputFormat format, const GlobalOptions& options) {
+    const ComparedSides sides = compared(wish, options);
+    std::cout << render_compared(sides, format);
+    std::size_t regressions = 0, unclear = static_cast<std::size_t>(sides.only_a);
+    std::int64_t wanted = 0;
+    for (const ComparedCell& c : sides.cells) {
+        regressions += c.verdict.judgement == Judgement::slower || moves_more(c);
+        unclear += c.verdict.judgement == Judgement::unclear;
+        wanted = std::max(wanted, c.verdict.trials_wanted);
+    }
+    if (sides.cells.empty()) throw SpecError(fmt::format("'{}' and '{}' have no cell in common to judge by", wish.a, wish.b));
+    std::cerr << fmt::format("gate: {} cells, {} worse in B, {} unclear{}{}\n", sides.cells.size(), regressions, unclear,
+                             sides.only_a ? fmt::format(" ({} were not measured in B)", sides.only_a) : "",
+                             wanted ? fmt::format("; {} trials a side would tell", wanted) : "");
+    return regressions ? exit_regression : unclear ? exit_unclear : exit_ok;
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, const GlobalOptions& options, Action& action) {
+    CLI::App* command = app.add_subcommand("compare", "Judge two sides of what was measured, cell by cell: FASTER, SLOWER, SAME, UNCLEAR");
+    auto wish = std::make_shared<CompareWish>();
+    add_options(*command, *wish);
+    const auto format = add_format_options(*command);
+    command->callback([=, &options, &action] {
+        action = [=, &options] {
+            std::cout << render_compared(compared(*wish, options), *format);
+            return exit_ok;
+        };
+    });
+}
+
+void add_gate(CLI::App& app, const GlobalOptions& options, Action& action) {
+    CLI::App* command = app.add_subcommand("gate", "The same for CI: exit code 3 where B is slower or moves more, 4 where that is unclear");
+    auto wish = std::make_shared<CompareWish>();
+    add_options(*command, *wish);
+    const auto format = add_format_options(*command);
+    command->callback([=, &options, &action] { action = [=, &options] { return gate(*wish, *format, options); }; });
+}
+
+}  // namespace gnnbench

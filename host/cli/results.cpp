@@ -1,0 +1,264 @@
+// gnnbench results list | show | tag | export | import: what the database holds, for people and other programs.
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <gnnbench/error.hpp>
+
+#include "cli/formats.hpp"
+#include "cli/options.hpp"
+#include "cli/output.hpp"
+#include "plugin/spelling.hpp"
+#include "record/choice.hpp"
+#include "record/merge.hpp"
+#include "record/query.hpp"
+#include "report/rows.hpp"
+
+namespace gnnbench {
+
+namespace {
+
+using nlohmann::json;
+
+/// Adds what chooses trials.
+void add_choice_options(CLI::App& command, TrialChoice& choice) {
+    command.add_option("--experiment", choice.experiment, "Of this experiment")->type_name("NAME");
+    command.add_option("--tag", choice.tag, "With this tag")->type_name("TAG");
+    command.add_option("--commit", choice.commit, "Measured by a build of this commit")->type_name("HASH");
+    command.add_option("--where", choice.where, "Of cells for which this holds: \"scheme = 'mg-gcn' AND gpus > 2\"")
+        ->type_name("EXPR");
+}
+
+std::vector<std::string> uuids(const GlobalOptions& options, const TrialChoice& choice) {
+    Database(options.database);  // brings its schema up to date, so that there are tags
+    return chosen_uuids(options.database, choice);
+}
+
+void check_database(const GlobalOptions& options) {
+    if (!std::filesystem::exists(options.database))
+        throw SpecError(fmt::format("there is no database {}. `gnnbench run` makes it; name another with --database.",
+                                    options.database.string()));
+}
+
+std::vector<SqlValue> as_argument(const std::vector<std::string>& trials) { return {json(trials).dump()}; }
+
+// --- list ---------------------------------------------------------------------------------------------------
+
+void add_list(CLI::App& results, const GlobalOptions& options, Action& action) {
+    CLI::App* command = results.add_subcommand("list", "Measured trials, the newest first");
+    auto choice = std::make_shared<TrialChoice>();
+    auto most = std::make_shared<std::int64_t>(50);
+    add_choice_options(*command, *choice);
+    command->add_option("--limit", *most, "Rows at most; 0: all (default: 50)")->check(CLI::NonNegativeNumber);
+    const auto format = add_format_options(*command);
+    command->callback([=, &options, &action] {
+        action = [=, &options] {
+            check_database(options);
+            const auto trials = uuids(options, *choice);
+            std::vector<SqlValue> arguments = as_argument(trials);
+            arguments.emplace_back(*most == 0 ? std::int64_t{-1} : *most);
+            const QueryResult rows = query(
+                options.database,
+                "SELECT substr(t.uuid, 1, 8) AS trial, x.name AS experiment, c.dataset, c.scheme_label AS scheme, "
+                "c.partitioner_label AS partitioner, c.gpus, t.number, t.status, t.epoch_s, substr(t.started, 1, 19) AS started, "
+                "substr(coalesce(json_extract(t.provenance, '$.commit'), ''), 1, 8) AS \"commit\", "
+                "coalesce((SELECT group_concat(name, ' ') FROM tag WHERE trial_id = t.id), '') AS tags "
+                "FROM json_each(?1) j JOIN trial t ON t.uuid = j.value JOIN cell c ON c.id = t.cell_id "
+                "JOIN experiment x ON x.id = t.experiment_id ORDER BY t.started DESC, t.id DESC LIMIT ?2",
+                arguments);
+            std::cout << render_rows(rows, *format);
+            if (rows.rows.size() < trials.size())
+                std::cerr << fmt::format("{} of {} trials; --limit 0 shows all\n", rows.rows.size(), trials.size());
+            return exit_ok;
+        };
+    });
+}
+
+// --- show ---------------------------------------------------------------------------------------------------
+
+struct Part {
+    const char* name;
+    const char* sql;
+};
+constexpr Part parts[] = {
+    {"ranks", "SELECT rank, host, pid, device, memory_bytes FROM trial_rank WHERE trial_id = (SELECT id FROM shown) ORDER BY rank"},
+    {"phases",
+     "SELECT p.rank, p.phase, avg(p.seconds) AS mean_s FROM rank_phase p JOIN epoch e USING (trial_id, epoch) WHERE p.trial_id "
+     "= (SELECT id FROM shown) AND NOT e.warmup GROUP BY p.rank, p.phase ORDER BY p.rank, mean_s DESC"},
+    {"volumes",
+     "SELECT v.rank, v.operation, v.content, v.sent_bytes, s.sent_bytes AS stated_sent_bytes, v.received_bytes, v.messages "
+     "FROM rank_volume v LEFT JOIN stated_volume s USING (trial_id, rank, operation, content) WHERE v.trial_id = (SELECT id FROM shown) AND v.epoch = "
+     "(SELECT max(epoch) FROM epoch WHERE trial_id = (SELECT id FROM shown)) ORDER BY v.rank, v.operation"},
+    {"evaluations", "SELECT epoch, train, validation, test, wall_s FROM evaluation WHERE trial_id = (SELECT id FROM shown) ORDER BY epoch"},
+    {"tags", "SELECT name AS tag FROM tag WHERE trial_id = (SELECT id FROM shown) ORDER BY name"},
+    {"imports", "SELECT i.source, i.imported FROM imported_trial x JOIN import i ON i.id = x.import_id WHERE x.trial_id = (SELECT id FROM shown)"},
+};
+
+json to_json(const SqlValue& value) {
+    return std::visit(
+        [](const auto& v) -> json {
+            if constexpr (std::is_same_v<std::decay_t<decltype(v)>, std::monostate>) return nullptr;
+            else return v;
+        },
+        value);
+}
+
+json to_json(const std::vector<std::string>& columns, const SqlRow& row) {
+    json object = json::object();
+    for (std::size_t c = 0; c < row.size(); ++c) object[columns[c]] = to_json(row[c]);
+    return object;
+}
+
+int show(const std::string& begins, bool as_json, const GlobalOptions& options) {
+    check_database(options);
+    Database(options.database);
+    const std::vector<SqlValue> argument{whole_uuid(options.database, begins)};
+    const QueryResult trial = query(options.database, "SELECT * FROM trials WHERE trial = ?1", argument);
+    json all{{"trial", to_json(trial.columns, trial.rows.at(0))}};
+    QueryResult fields{{"field", "value"}, {}};
+    for (std::size_t c = 0; c < trial.columns.size(); ++c)
+        if (const SqlValue& v = trial.rows[0][c]; !std::holds_alternative<std::monostate>(v) && v != SqlValue(std::string()))
+            fields.rows.push_back({trial.columns[c], v});
+    if (!as_json) std::cout << render_rows(fields, OutputFormat::text);
+    for (const Part& part : parts) {
+        const QueryResult rows =
+            query(options.database, fmt::format("WITH shown AS (SELECT id FROM trial WHERE uuid = ?1) {}", part.sql), argument);
+        json list = json::array();
+        for (const SqlRow& row : rows.rows) list.push_back(to_json(rows.columns, row));
+        if (!as_json && !rows.rows.empty()) std::cout << '\n' << part.name << '\n' << render_rows(rows, OutputFormat::text);
+        all[part.name] = std::move(list);
+    }
+    if (as_json) print_json(std::cout, all);
+    return exit_ok;
+}
+
+void add_show(CLI::App& results, const GlobalOptions& options, Action& action) {
+    CLI::App* command = results.add_subcommand("show", "Everything about one trial but its epochs");
+    auto trial = std::make_shared<std::string>();
+    auto as_json = std::make_shared<bool>(false);
+    command->add_option("trial", *trial, "Its UUID, or how that begins")->required();
+    command->add_flag("--json", *as_json, "As JSON");
+    command->callback([=, &options, &action] { action = [=, &options] { return show(*trial, *as_json, options); }; });
+}
+
+// --- tag ----------------------------------------------------------------------------------------------------
+
+int tag(const std::string& name, const TrialChoice& choice, bool remove, const GlobalOptions& options) {
+    check_database(options);
+    if (choice.nothing_given())
+        throw SpecError("expected trials to tag: their UUIDs, or --experiment, --tag, --commit, --where");
+    if (name.empty() || name.find_first_of(",: \t") != std::string::npos)
+        throw SpecError(fmt::format("expected a tag without blanks, ',' and ':'; found '{}'", name));
+    Database database(options.database);
+    const TagResult result = tag_trials(database, name, choice, remove);
+    if (result.meant == 0) throw SpecError("no measured trial is meant by that; `gnnbench results list` lists them");
+    std::cerr << fmt::format("{} of {} trials {} '{}'\n", result.changed, result.meant, remove ? "no longer" : "now", name);
+    return exit_ok;
+}
+
+void add_tag(CLI::App& results, const GlobalOptions& options, Action& action) {
+    CLI::App* command = results.add_subcommand("tag", "Give trials a name, for compare and list");
+    auto name = std::make_shared<std::string>();
+    auto choice = std::make_shared<TrialChoice>();
+    auto remove = std::make_shared<bool>(false);
+    command->add_option("tag", *name, "The name")->required();
+    command->add_option("trials", choice->trials, "UUIDs, or how they begin");
+    add_choice_options(*command, *choice);
+    command->add_flag("--remove", *remove, "Take the name away");
+    command->callback([=, &options, &action] { action = [=, &options] { return tag(*name, *choice, *remove, options); }; });
+}
+
+// --- export -------------------------------------------------------------------------------------------------
+
+constexpr const char* exportable[] = {"trials", "latest", "epochs", "phases", "volumes", "spans", "evaluations", "verifications",
+                                      "cells"};
+
+struct ExportWish {
+    std::string view = "trials", output;
+    TrialChoice choice;
+    bool json_lines = false;
+};
+
+int export_rows(const ExportWish& wish, const GlobalOptions& options) {
+    check_database(options);
+    const std::vector<std::string> views(std::begin(exportable), std::end(exportable));
+    if (std::find(views.begin(), views.end(), wish.view) == views.end()) {
+        const std::string meant = nearest(wish.view, views);
+        throw SpecError(fmt::format("expected a view to export, one of: {}; found '{}'{}", fmt::join(views, ", "), wish.view,
+                                    meant.empty() ? "" : "; did you mean '" + meant + "'?"));
+    }
+    std::string sql = "SELECT * FROM " + wish.view;
+    std::vector<SqlValue> arguments;
+    if (!wish.choice.nothing_given()) {
+        sql += wish.view == "cells" ? " WHERE cell IN (SELECT c.digest FROM json_each(?1) j JOIN trial t ON t.uuid = j.value "
+                                      "JOIN cell c ON c.id = t.cell_id)"
+                                    : " WHERE trial IN (SELECT value FROM json_each(?1))";
+        arguments = as_argument(uuids(options, wish.choice));
+    }
+    std::ofstream file;
+    if (!wish.output.empty()) {
+        file.open(wish.output, std::ios::binary);
+        if (!file) throw EnvironmentError(fmt::format("cannot write '{}'", wish.output));
+    }
+    std::ostream& out = wish.output.empty() ? std::cout : file;
+    std::vector<std::string> columns;
+    query_each(
+        options.database, sql, arguments,
+        [&](const auto& names) {
+            columns = names;
+            if (!wish.json_lines) out << csv_line(names);
+        },
+        [&](const SqlRow& row) {
+            if (wish.json_lines)
+                out << to_json(columns, row).dump(-1, ' ', false, json::error_handler_t::replace) << '\n';
+            else
+                out << csv_row(row);
+        });
+    out.flush();
+    if (!out) throw EnvironmentError(fmt::format("cannot write '{}'; is the disk full?", wish.output));
+    return exit_ok;
+}
+
+void add_export(CLI::App& results, const GlobalOptions& options, Action& action) {
+    CLI::App* command = results.add_subcommand("export", "Print rows as CSV or JSON Lines, for other programs");
+    auto wish = std::make_shared<ExportWish>();
+    command->add_option("view", wish->view, fmt::format("One of: {} (default: trials)", fmt::join(exportable, ", ")));
+    add_choice_options(*command, wish->choice);
+    command->add_flag("--jsonl", wish->json_lines, "As JSON Lines: an object a line (default: CSV)");
+    command->add_flag_callback("--csv", [wish] { wish->json_lines = false; }, "As CSV");
+    command->add_option("--output", wish->output, "Into this file (default: stdout)")->type_name("FILE");
+    command->callback([=, &options, &action] { action = [=, &options] { return export_rows(*wish, options); }; });
+}
+
+// --- import -------------------------------------------------------------------------------------------------
+
+void add_import(CLI::App& results, const GlobalOptions& options, Action& action) {
+    CLI::App* command = results.add_subcommand("import", "Take over the trials of another results database");
+    auto other = std::make_shared<std::string>();
+    command->add_option("database", *other, "The other database, which is not changed")->required();
+    command->callback([=, &options, &action] {
+        action = [=, &options] {
+            Database database(options.database);
+            const MergeResult r = import_results(database, *other);
+            std::cerr << fmt::format("{} trials taken over ({} new cells, {} new experiments, {} new machines); {} were here "
+                                     "already{}\n",
+                                     r.trials, r.cells, r.experiments, r.machines, r.there,
+                                     r.unfinished ? fmt::format("; {} still run there and were left out", r.unfinished) : "");
+            return exit_ok;
+        };
+    });
+}
+
+}  // namespace
+
+void add_results(CLI::App& app, const GlobalOptions& options, Action& action) {
+    CLI::App* command = app.add_subcommand("results", "List, show, tag, export and merge what was measured");
+    command->require_subcommand(1);
+    for (const auto add : {add_list, add_show, add_tag, add_export, add_import}) add(*command, options, action);
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,155 @@
+// gnnbench selftest aa: one cell against itself, to know what compare's verdicts are worth on this machine.
+#include <filesystem>
+#include <iostream>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <gnnbench/error.hpp>
+
+#include "cli/formats.hpp"
+#include "cli/options.hpp"
+#include "cli/output.hpp"
+#include "cli/progress.hpp"
+#include "cli/sweep.hpp"
+#include "launch/interrupt.hpp"
+#include "launch/machine.hpp"
+#include "record/query.hpp"
+#include "record/selftest.hpp"
+#include "report/rows.hpp"
+
+namespace gnnbench {
+
+namespace {
+
+struct AaWish {
+    ExperimentChoice experiment;
+    std::int64_t trials = 40, draws = 1000;
+    double slowdown = 0.1;
+    std::string keep;
+};
+
+/// A cell whose trials take under a second, most of it start-up.
+constexpr const char* own_experiment = R"(
+name: selftest-aa
+dataset: {generate: dcsbm, vertices: 5000, average_degree: 20, features: 64, classes: 8}
+model: {hidden: [64]}
+scheme: serial
+gpus: 1
+epochs: 20
+)";
+
+/// Folder for a database that nobody asked to keep.
+class Scratch {
+public:
+    Scratch() {
+        std::string name = (std::filesystem::temp_directory_path() / "gnnbench-selftest-XXXXXX").string();
+        if (!mkdtemp(name.data())) throw EnvironmentError("cannot make a folder in " + name);
+        path_ = name;
+    }
+    ~Scratch() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+    const std::filesystem::path& path() const { return path_; }
+
+private:
+    std::filesystem::path path_;
+};
+
+Experiment one_cell(const AaWish& wish, const Catalog& catalog, const PluginSource& plugins) {
+    LoadOptions options;
+    options.overrides = wish.experiment.overrides;
+    options.profile = wish.experiment.profile;
+    options.cores = usable_cores();
+    Experiment e = wish.experiment.file.empty()
+                       ? read_experiment(own_experiment, "selftest-aa.yaml", options, plugins, InstalledDatasets(catalog))
+                       : load(wish.experiment, catalog, plugins);
+    e.cells.resize(1);
+    e.choices.resize(1);
+    return e;
+}
+
+/// Runs the cell until there are so many trials, and gives their times in the order in which they ran.
+std::vector<double> measured(const std::filesystem::path& database, const PreparedExperiment& prepared,
+                             const PluginSource& plugins, std::int64_t trials, Progress& progress) {
+    PreparedExperiment now = prepared;
+    now.experiment.trials = trials;
+    Database results(database);
+    recover(results, [&](const std::string& line) { progress.message(line); });
+    TrialRunner runner(results, now.experiment.name);
+    SweepRules rules;
+    rules.verify = false;
+    const Plan plan = plan_of(now, plugins, &results, runner.machine_fingerprint(), {});
+    const SweepReport report = Sweep(now, plan, results, runner, rules, progress).run();
+    runner.finish();
+    if (report.interrupted) return {};
+    if (!report.all_well() || report.skipped)
+        throw EnvironmentError("the cell's trials do not all end well, so it cannot be compared with itself; run it with "
+                               "`gnnbench run` to see why");
+    std::vector<double> times_s;
+    const std::vector<SqlValue> argument{now.cells[0].record.digest};
+    for (const SqlRow& row : query(database, "SELECT epoch_s FROM trials WHERE cell = ?1 AND status = 'ok' ORDER BY started", argument).rows)
+        times_s.push_back(std::get<double>(row[0]));
+    return times_s;
+}
+
+int aa(const AaWish& wish, OutputFormat format, const GlobalOptions& options) {
+    Progress progress;
+    const Scratch scratch;
+    const std::filesystem::path database = wish.keep.empty() ? scratch.path() / "aa.sqlite" : std::filesystem::path(wish.keep);
+    const Catalog catalog = wish.experiment.file.empty() && options.data_dir.empty() ? Catalog(scratch.path() / "datasets")
+                                                                                    : Catalog::at(options.data_dir);
+    const InstalledPlugins plugins;
+    const Say say = [&](const std::string& line) { progress.message(line); };
+    const PreparedExperiment prepared =
+        prepare(one_cell(wish, catalog, plugins), catalog, plugins, Datasets::make, say);
+    const InterruptGuard interrupts;
+    const CompareRules rules;
+    std::vector<double> pool = measured(database, prepared, plugins, wish.trials, progress);
+    // The pool itself says how many trials a verdict takes here; more trials may say another number.
+    for (std::int64_t wanted = 0; !pool.empty() && (wanted = pool_for(pool, wish.slowdown, rules)) > static_cast<std::int64_t>(pool.size());) {
+        progress.message(fmt::format("to find a slowdown of {:.0f}% takes {} trials a side here; the pool grows to {}",
+                                     100 * wish.slowdown, wanted / 2, wanted));
+        pool = measured(database, prepared, plugins, wanted, progress);
+    }
+    if (pool.empty()) return exit_interrupted;
+    const AaResult r = against_itself(pool, wish.slowdown, wish.draws, rules);
+    const Machine machine = this_machine(find_mpiexec());
+    const QueryResult table{{"cell", "machine", "pool", "spread", "trials_a_side", "draws", "false_rate", "found_rate"},
+                            {{cell_label(prepared.cells[0].cell), fmt::format("{}, {} cores", machine.cpu, machine.cores),
+                              static_cast<std::int64_t>(pool.size()), r.spread, r.trials, r.draws, r.false_rate, r.found_rate}}};
+    if (format != OutputFormat::text) {
+        std::cout << render_rows(table, format);
+    } else {
+        std::cout << fmt::format("{} on {}, {} cores: {} trials, whose ratios spread by {:.1f}%\n"
+                                 "identical sides of {} trials: called FASTER or SLOWER in {:.1f}% of {} draws\n"
+                                 "one side slowed down by {:.0f}%: called SLOWER in {:.1f}%\n",
+                                 cell_label(prepared.cells[0].cell), machine.cpu, machine.cores, pool.size(), 100 * r.spread,
+                                 r.trials, 100 * r.false_rate, r.draws, 100 * wish.slowdown, 100 * r.found_rate);
+    }
+    return r.false_rate <= 0.05 && r.found_rate >= 0.9 ? exit_ok : exit_cell_failed;
+}
+
+}  // namespace
+
+void add_selftest(CLI::App& app, const GlobalOptions& options, Action& action) {
+    CLI::App* all = app.add_subcommand("selftest", "Measure what measurements are worth on this machine");
+    all->require_subcommand(1);
+    CLI::App* command = all->add_subcommand("aa", "One cell against itself: how often compare's verdicts are wrong, and miss a slowdown");
+    auto wish = std::make_shared<AaWish>();
+    command->add_option("experiment", wish->experiment.file, "Its first cell is used (default: a small one of the program's)");
+    command->add_option("--set", wish->experiment.overrides, "As for run")->type_name("KEY=VALUE")->take_all();
+    command->add_option("--trials", wish->trials, "In the pool at first; it grows where compare asks for more (default: 40)")
+        ->check(CLI::Range(12, 100000));
+    command->add_option("--draws", wish->draws, "From the pool (default: 1000)")->check(CLI::PositiveNumber);
+    command->add_option("--slowdown", wish->slowdown, "Of one side, as a share, that is to be found (default: 0.1)")
+        ->check(CLI::Range(0.01, 10.0));
+    command->add_option("--keep", wish->keep, "Database that keeps the trials, for the next time too (default: none)")->type_name("FILE");
+    const auto format = add_format_options(*command);
+    command->callback([=, &options, &action] { action = [=, &options] { return aa(*wish, *format, options); }; });
+}
+
+}  // namespace gnnbench

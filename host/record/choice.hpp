@@ -1,0 +1,39 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "record/database.hpp"
+
+namespace gnnbench {
+
+/// Which measured trials are meant: those that meet everything that is given.
+struct TrialChoice {
+    std::vector<std::string> trials;  ///< UUIDs, or how they begin; empty: any
+    std::string experiment, tag;
+    std::string commit;               ///< of the build that measured it, or how it begins
+    std::string where;                ///< expression over the cell's fields (see CellFilter)
+    bool nothing_given() const {
+        return trials.empty() && experiment.empty() && tag.empty() && commit.empty() && where.empty();
+    }
+};
+
+/// "tag:v1", "experiment:quickstart", "commit:1a2b", "where:scheme = 'mg-gcn'", or several with commas between, `where:` last.
+/// A word alone is a tag, an experiment or a commit, whichever there is. Throws SpecError where it is none.
+TrialChoice read_choice(const sqlite::Connection& connection, const std::string& text);
+
+/// Row ids of the trials, ascending. Throws SpecError where a trial, an experiment, a tag or a field does not exist.
+std::vector<std::int64_t> chosen_trials(const sqlite::Connection& connection, const TrialChoice& choice);
+/// Their UUIDs, in the order in which they were recorded.
+std::vector<std::string> chosen_uuids(const std::filesystem::path& database, const TrialChoice& choice);
+/// The UUID that begins so. Throws SpecError where there is none or there are several.
+std::string whole_uuid(const std::filesystem::path& database, const std::string& begins);
+
+struct TagResult {
+    std::int64_t meant = 0, changed = 0;  ///< trials
+};
+/// Gives trials a name, or takes it away.
+TagResult tag_trials(Database& database, const std::string& name, const TrialChoice& choice, bool remove);
+
+}  // namespace gnnbench

@@ -1,0 +1,252 @@
+#include "record/compare.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <gnnbench/error.hpp>
+
+#include "record/cell_filter.hpp"
+#include "record/choice.hpp"
+#include "record/sqlite.hpp"
+#include "record/statistics.hpp"
+
+namespace gnnbench {
+namespace {
+
+struct Measured {
+    std::int64_t id = 0;
+    double epoch_s = 0;
+    std::optional<std::int64_t> bytes, messages;
+    bool oversubscribed = false;
+};
+
+struct SideCell {
+    std::string dataset, partitioner, scheme;
+    int gpus = 1;
+    CellFields fields;
+    std::map<std::int64_t, Measured> trials;  ///< the newest ok one of each number
+};
+using Side = std::map<std::int64_t, SideCell>;  ///< by cell id
+
+std::string text_of(const SqlValue& v) {
+    if (const auto* i = std::get_if<std::int64_t>(&v)) return fmt::format("{}", *i);
+    if (const auto* r = std::get_if<double>(&v)) return fmt::format("{}", *r);
+    if (const auto* t = std::get_if<std::string>(&v)) return *t;
+    return "";
+}
+
+/// What is shown or follows from the rest tells no cells apart.
+bool tells_apart(const std::string& field) {
+    return !field.ends_with("_label") && field != "model.depth" && !field.starts_with("dataset.");
+}
+
+std::int64_t machine_of_newest(const sqlite::Connection& c, const std::vector<std::int64_t>& trials) {
+    auto q = c.prepare("SELECT machine_id FROM trial WHERE id = ?", "look for a machine");
+    q.bind(trials.back());
+    q.step();
+    const std::int64_t machine = q.integer(0);
+    q.reset();
+    return machine;
+}
+
+Side read_side(const sqlite::Connection& c, const std::vector<std::int64_t>& trials, std::int64_t machine) {
+    auto q = c.prepare(
+        "SELECT t.cell_id, t.number, t.epoch_s, t.sent_bytes_per_epoch, t.messages_per_epoch, t.oversubscribed FROM trial t "
+        "WHERE t.id = ? AND t.machine_id = ? AND t.status = 'ok' AND t.epoch_s > 0",
+        "read a trial");
+    auto cell = c.prepare("SELECT dataset, partitioner_label, scheme_label, gpus, identity FROM cell WHERE id = ?",
+                          "read a cell");
+    Side side;
+    for (const std::int64_t id : trials) {
+        q.bind(id, machine);
+        if (!q.step()) continue;
+        SideCell& one = side[q.integer(0)];
+        if (one.trials.empty()) {
+            cell.bind(q.integer(0));
+            cell.step();
+            one.dataset = cell.text(0);
+            one.partitioner = cell.text(1);
+            one.scheme = cell.text(2);
+            one.gpus = static_cast<int>(cell.integer(3));
+            one.fields = cell_fields(nlohmann::json::parse(cell.text(4), nullptr, false));
+            one.fields["dataset"] = one.dataset;
+            cell.reset();
+        }
+        one.trials[q.integer(1)] = {id, q.real(2), q.maybe_integer(3), q.maybe_integer(4), q.integer(5) != 0};
+        q.reset();
+    }
+    return side;
+}
+
+/// Fields whose values on the one side are none of those on the other: they are what is compared.
+std::set<std::string> fields_compared(const Side& a, const Side& b) {
+    std::map<std::string, std::pair<std::set<std::string>, std::set<std::string>>> values;
+    for (const auto& [id, cell] : a)
+        for (const auto& [field, value] : cell.fields) values[field].first.insert(text_of(value));
+    for (const auto& [id, cell] : b)
+        for (const auto& [field, value] : cell.fields) values[field].second.insert(text_of(value));
+    std::set<std::string> compared;
+    for (const auto& [field, both] : values) {
+        const auto& [left, right] = both;
+        const bool shared = std::any_of(left.begin(), left.end(), [&](const std::string& v) { return right.contains(v); });
+        if (!shared) compared.insert(field);
+    }
+    // A plugin that is compared is so with all its parameters.
+    for (const char* plugin : {"scheme", "partitioner", "kernel"})
+        if (compared.contains(plugin))
+            for (const auto& [field, both] : values)
+                if (field.starts_with(std::string(plugin) + ".")) compared.insert(field);
+    return compared;
+}
+
+std::string likeness(const SideCell& cell, const std::set<std::string>& compared) {
+    std::string key;
+    for (const auto& [field, value] : cell.fields)
+        if (tells_apart(field) && !compared.contains(field)) key += field + "=" + text_of(value) + "\n";
+    return key;
+}
+
+std::map<std::string, const SideCell*> by_likeness(const Side& side, const std::set<std::string>& compared, const char* name) {
+    std::map<std::string, const SideCell*> all;
+    for (const auto& [id, cell] : side) {
+        const auto [other, first] = all.emplace(likeness(cell, compared), &cell);
+        if (first) continue;
+        std::vector<std::string> differing;
+        for (const auto& [field, value] : cell.fields) {
+            const auto there = other->second->fields.find(field);
+            if (tells_apart(field) && (there == other->second->fields.end() || there->second != value))
+                differing.push_back(fmt::format("{} ({} and {})", field,
+                                                there == other->second->fields.end() ? "none" : text_of(there->second),
+                                                text_of(value)));
+        }
+        throw SpecError(fmt::format("side {} has several cells that one of the other side could be compared with; they differ "
+                                    "in {}. Narrow it with where:EXPR or --where",
+                                    name, fmt::join(differing, ", ")));
+    }
+    return all;
+}
+
+std::optional<std::int64_t> agreed(const SideCell& cell, std::optional<std::int64_t> Measured::*field) {
+    std::optional<std::int64_t> value;
+    for (const auto& [number, t] : cell.trials) {
+        if (!(t.*field) || (value && *value != *(t.*field))) return {};
+        value = t.*field;
+    }
+    return value;
+}
+
+Samples samples_of(const SideCell& a, const SideCell& b, std::int64_t fewest) {
+    Samples paired{{}, {}, true};
+    for (const auto& [number, t] : a.trials)
+        if (const auto other = b.trials.find(number); other != b.trials.end()) {
+            paired.a_s.push_back(t.epoch_s);
+            paired.b_s.push_back(other->second.epoch_s);
+        }
+    const std::size_t most = std::min(a.trials.size(), b.trials.size());
+    if (paired.a_s.size() == most || static_cast<std::int64_t>(paired.a_s.size()) >= fewest) return paired;
+    Samples apart{{}, {}, false};
+    for (const auto& [number, t] : a.trials) apart.a_s.push_back(t.epoch_s);
+    for (const auto& [number, t] : b.trials) apart.b_s.push_back(t.epoch_s);
+    return apart;
+}
+
+double middle(const SideCell& cell) {
+    std::vector<double> all;
+    for (const auto& [number, t] : cell.trials) all.push_back(t.epoch_s);
+    return median(all);
+}
+
+/// Fields that tell the compared cells apart beyond those that have a column.
+std::vector<std::string> other_fields(const std::vector<const SideCell*>& cells, const std::set<std::string>& compared) {
+    static const std::set<std::string> shown = {"dataset", "scheme", "partitioner", "gpus"};
+    std::map<std::string, std::set<std::string>> values;
+    for (const SideCell* cell : cells)
+        for (const auto& [field, value] : cell->fields) values[field].insert(text_of(value));
+    std::vector<std::string> names;
+    for (const auto& [field, all] : values)
+        if (all.size() > 1 && tells_apart(field) && !compared.contains(field) && !shown.contains(field) &&
+            !field.starts_with("scheme.") && !field.starts_with("partitioner.") && field != "threads_per_rank")
+            names.push_back(field);
+    return names;
+}
+
+}  // namespace
+
+ComparedSides compare_sides(const std::filesystem::path& database, const std::string& a, const std::string& b,
+                            const std::string& where, const CompareRules& rules) {
+    std::error_code error;
+    if (!std::filesystem::exists(database, error))
+        throw SpecError(fmt::format("there is no database {}. `gnnbench run` makes it; name another with --database.",
+                                    database.string()));
+    const sqlite::Connection c(database, sqlite::Access::read_only);
+    const auto chosen = [&](const std::string& side) {
+        TrialChoice choice = read_choice(c, side);
+        if (!where.empty()) choice.where = choice.where.empty() ? where : fmt::format("({}) AND ({})", choice.where, where);
+        auto trials = chosen_trials(c, choice);
+        if (trials.empty()) throw SpecError(fmt::format("no measured trial is '{}'{}", side, where.empty() ? "" : " where " + where));
+        return trials;
+    };
+    const auto trials_a = chosen(a), trials_b = chosen(b);
+    std::vector<std::int64_t> both;
+    std::set_intersection(trials_a.begin(), trials_a.end(), trials_b.begin(), trials_b.end(), std::back_inserter(both));
+    if (!both.empty())
+        throw SpecError(fmt::format("'{}' and '{}' have {} trials in common; a trial cannot be compared with itself", a, b,
+                                    both.size()));
+    const std::int64_t machine = machine_of_newest(c, trials_b);
+    const Side side_a = read_side(c, trials_a, machine), side_b = read_side(c, trials_b, machine);
+    ComparedSides result{.a = a, .b = b, .compared_fields = {}, .cells = {}, .machine = {}};
+    auto name = c.prepare("SELECT coalesce(cpu, fingerprint) FROM machine WHERE id = ?", "name a machine");
+    name.bind(machine);
+    if (name.step()) result.machine = name.text(0);
+    const std::set<std::string> compared = fields_compared(side_a, side_b);
+    for (const std::string& field : compared)
+        if (tells_apart(field)) result.compared_fields.push_back(field);
+    const auto left = by_likeness(side_a, compared, "A"), right = by_likeness(side_b, compared, "B");
+    std::vector<const SideCell*> matched;
+    std::vector<Samples> samples;
+    for (const auto& [key, cell] : left) {
+        const auto other = right.find(key);
+        if (other == right.end()) {
+            ++result.only_a;
+            continue;
+        }
+        const SideCell& like = *other->second;
+        samples.push_back(samples_of(*cell, like, rules.fewest));
+        matched.push_back(cell);
+        ComparedCell one{.dataset = cell->dataset, .partitioner = cell->partitioner, .scheme_a = cell->scheme,
+                         .scheme_b = like.scheme, .gpus = cell->gpus, .others = {},
+                         .trials_a = static_cast<std::int64_t>(cell->trials.size()),
+                         .trials_b = static_cast<std::int64_t>(like.trials.size()), .verdict = {},
+                         .paired = samples.back().paired, .a_s = middle(*cell), .b_s = middle(like),
+                         .bytes_a = agreed(*cell, &Measured::bytes), .bytes_b = agreed(like, &Measured::bytes),
+                         .messages_a = agreed(*cell, &Measured::messages),
+                         .messages_b = agreed(like, &Measured::messages), .oversubscribed = false};
+        for (const SideCell* side : {cell, &like})
+            for (const auto& [number, t] : side->trials) one.oversubscribed |= t.oversubscribed;
+        result.cells.push_back(std::move(one));
+    }
+    for (const auto& [key, cell] : right) result.only_b += !left.contains(key);
+    const auto verdicts = judge(samples, rules);
+    const auto names = other_fields(matched, compared);
+    for (std::size_t i = 0; i < verdicts.size(); ++i) {
+        result.cells[i].verdict = verdicts[i];
+        std::vector<std::string> others;
+        for (const std::string& field : names) {
+            const auto value = matched[i]->fields.find(field);
+            if (value != matched[i]->fields.end()) others.push_back(field + "=" + text_of(value->second));
+        }
+        result.cells[i].others = fmt::format("{}", fmt::join(others, ", "));
+    }
+    std::sort(result.cells.begin(), result.cells.end(), [](const ComparedCell& x, const ComparedCell& y) {
+        return std::tie(x.dataset, x.scheme_a, x.partitioner, x.gpus, x.others) <
+               std::tie(y.dataset, y.scheme_a, y.partitioner, y.gpus, y.others);
+    });
+    return result;
+}
+
+}  // namespace gnnbench

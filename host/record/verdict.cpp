@@ -1,0 +1,240 @@
+#include "record/verdict.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+#include <random>
+
+#include <gnnbench/error.hpp>
+
+#include "record/statistics.hpp"
+
+namespace gnnbench {
+namespace {
+
+/// P(|Z| > z), Z standard normal.
+double two_sided(double z) { return std::erfc(std::abs(z) / std::sqrt(2.0)); }
+
+/// The z with P(Z < z) = p, by bisection: needed a few times only.
+double normal_quantile(double p) {
+    double low = -10, high = 10;
+    for (int i = 0; i < 100; ++i) {
+        const double middle = (low + high) / 2;
+        (std::erfc(-middle / std::sqrt(2.0)) / 2 < p ? low : high) = middle;
+    }
+    return (low + high) / 2;
+}
+
+/// Ranks from 1, ties sharing their mean.
+std::vector<double> ranks_of(const std::vector<double>& values) {
+    std::vector<std::size_t> order(values.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) { return values[i] < values[j]; });
+    std::vector<double> ranks(values.size());
+    for (std::size_t from = 0, to = 0; from < order.size(); from = to) {
+        while (to < order.size() && values[order[to]] == values[order[from]]) ++to;
+        for (std::size_t i = from; i < to; ++i) ranks[order[i]] = static_cast<double>(from + to + 1) / 2;
+    }
+    return ranks;
+}
+
+std::vector<double> log_ratios(const Samples& s) {
+    std::vector<double> all;
+    for (std::size_t i = 0; i < s.a_s.size(); ++i) all.push_back(std::log(s.b_s[i] / s.a_s[i]));
+    return all;
+}
+
+double robust_spread(std::vector<double> values) {
+    const double middle = median(values);
+    double squares = 0;
+    for (double& v : values) {
+        v = std::abs(v - middle);
+        squares += v * v;
+    }
+    const double deviation = values.size() > 1 ? std::sqrt(squares / static_cast<double>(values.size() - 1)) : 0;
+    // Outliers cost the rank tests something, though less than they add to the standard deviation.
+    return (1.4826 * median(values) + deviation) / 2;
+}
+
+/// The ratio of medians' bootstrap interval, by percentiles of 2,000 draws.
+void bootstrap(Comparison& c, const Samples& s, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    constexpr int draws = 2000;
+    std::vector<double> ratios;
+    std::vector<double> a(s.a_s.size()), b(s.b_s.size());
+    const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
+    for (int d = 0; d < draws; ++d) {
+        if (s.paired) {
+            for (std::size_t i = 0; i < a.size(); ++i) {
+                const std::size_t k = below(a.size());
+                a[i] = s.a_s[k], b[i] = s.b_s[k];
+            }
+        } else {
+            for (double& v : a) v = s.a_s[below(a.size())];
+            for (double& v : b) v = s.b_s[below(b.size())];
+        }
+        ratios.push_back(median(b) / median(a));
+    }
+    std::sort(ratios.begin(), ratios.end());
+    c.low = ratios[draws * 25 / 1000];
+    c.high = ratios[draws * 975 / 1000 - 1];
+}
+
+Judgement judgement_of(const Comparison& c, const CompareRules& rules) {
+    const bool leaves_one_out = c.low > 1 || c.high < 1;
+    const bool beyond = c.ratio > 1 + rules.margin || c.ratio < 1 / (1 + rules.margin);
+    if (c.corrected_p <= rules.level && leaves_one_out && beyond)
+        return c.ratio < 1 ? Judgement::faster : Judgement::slower;
+    if (c.low >= 1 / (1 + rules.margin) && c.high <= 1 + rules.margin) return Judgement::same;
+    return Judgement::unclear;
+}
+
+}  // namespace
+
+const char* to_text(Judgement judgement) {
+    switch (judgement) {
+        case Judgement::faster:
+            return "FASTER";
+        case Judgement::slower:
+            return "SLOWER";
+        case Judgement::same:
+            return "SAME";
+        case Judgement::unclear:
+            return "UNCLEAR";
+    }
+    return "";
+}
+
+double signed_rank_p(std::span<const double> differences) {
+    std::vector<double> sizes, values;
+    for (const double d : differences)
+        if (d != 0) sizes.push_back(std::abs(d)), values.push_back(d);
+    const std::size_t n = values.size();
+    if (n == 0) return 1;
+    const std::vector<double> ranks = ranks_of(sizes);
+    double up = 0, total = 0, squares = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        up += values[i] > 0 ? ranks[i] : 0;
+        total += ranks[i];
+        squares += ranks[i] * ranks[i];
+    }
+    const double away = std::abs(up - total / 2);
+    if (n > 50) return two_sided(std::max(0.0, away - 0.5) / std::sqrt(squares / 4));
+    // Every choice of signs is as likely; ranks are halves of whole numbers. ways[s]: share of choices with sum s/2.
+    std::vector<double> ways(static_cast<std::size_t>(std::lround(2 * total)) + 1, 0);
+    ways[0] = 1;
+    for (const double rank : ranks) {
+        const auto step = static_cast<std::size_t>(std::lround(2 * rank));
+        for (std::size_t s = ways.size(); s-- > 0;) ways[s] = (ways[s] + (s >= step ? ways[s - step] : 0)) / 2;
+    }
+    double p = 0;
+    for (std::size_t s = 0; s < ways.size(); ++s)
+        if (std::abs(static_cast<double>(s) / 2 - total / 2) >= away - 1e-9) p += ways[s];
+    return std::min(1.0, p);
+}
+
+double rank_sum_p(std::span<const double> a, std::span<const double> b) {
+    std::vector<double> all(a.begin(), a.end());
+    all.insert(all.end(), b.begin(), b.end());
+    const std::vector<double> ranks = ranks_of(all);
+    const std::size_t n = a.size(), m = b.size();
+    if (n == 0 || m == 0) return 1;
+    const double sum = std::accumulate(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(n), 0.0);
+    const double total = std::accumulate(ranks.begin(), ranks.end(), 0.0);
+    const double middle = static_cast<double>(n) * static_cast<double>(n + m + 1) / 2,
+                 away = std::abs(sum - middle);
+    if (n <= 12 && m <= 12) {
+        // ways[k][s]: choices of k ranks with sum s/2.
+        std::vector<std::vector<double>> ways(n + 1,
+                                              std::vector<double>(static_cast<std::size_t>(2 * total) + 1, 0));
+        ways[0][0] = 1;
+        for (const double rank : ranks) {
+            const auto step = static_cast<std::size_t>(std::lround(2 * rank));
+            for (std::size_t k = n; k > 0; --k)
+                for (std::size_t s = ways[k].size(); s-- > step;) ways[k][s] += ways[k - 1][s - step];
+        }
+        double extreme = 0, every = 0;
+        for (std::size_t s = 0; s < ways[n].size(); ++s) {
+            every += ways[n][s];
+            if (std::abs(static_cast<double>(s) / 2 - middle) >= away - 1e-9) extreme += ways[n][s];
+        }
+        return extreme / every;
+    }
+    double squares = 0;  // of the ranks about their mean: ties make them fewer
+    const double mean = total / static_cast<double>(n + m);
+    for (const double r : ranks) squares += (r - mean) * (r - mean);
+    const double variance =
+        squares * static_cast<double>(n) * static_cast<double>(m) / static_cast<double>((n + m) * (n + m - 1));
+    return variance == 0 ? 1 : two_sided(std::max(0.0, away - 0.5) / std::sqrt(variance));
+}
+
+std::vector<double> holm(std::span<const double> p) {
+    std::vector<std::size_t> order(p.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) { return p[i] < p[j]; });
+    std::vector<double> corrected(p.size());
+    double at_least = 0;
+    for (std::size_t k = 0; k < order.size(); ++k) {
+        at_least = std::max(at_least, std::min(1.0, p[order[k]] * static_cast<double>(p.size() - k)));
+        corrected[order[k]] = at_least;
+    }
+    return corrected;
+}
+
+double spread_of(const Samples& s) {
+    if (s.a_s.empty() || s.b_s.empty()) return 0;
+    if (s.paired) return robust_spread(log_ratios(s));
+    const auto logs = [](std::vector<double> v) {
+        for (double& x : v) x = std::log(x);
+        return v;
+    };
+    const double a = robust_spread(logs(s.a_s)), b = robust_spread(logs(s.b_s));
+    return std::sqrt(a * a + b * b);
+}
+
+std::int64_t trials_for(double ratio, double spread, std::int64_t cells, const CompareRules& rules) {
+    const double level = rules.level / static_cast<double>(std::max<std::int64_t>(1, cells));
+    const double z = normal_quantile(1 - level / 2) + normal_quantile(rules.power);
+    // The rank tests need π/3 times as many as the t test, the ratio of medians' interval up to π/2 times.
+    const double effect = std::max(std::abs(std::log(ratio)), 1e-6);
+    const double n = std::numbers::pi / 2 * std::pow(z * spread / effect, 2);
+    // With n pairs no p is below 2^(1−n), so that as many all have to point one way; n pairs come on top of that.
+    const double least = std::ceil(1 - std::log2(level));
+    return std::max(rules.fewest, static_cast<std::int64_t>(least - 1 + std::min(1e6, std::ceil(n))));
+}
+
+std::vector<Comparison> judge(std::span<const Samples> cells, const CompareRules& rules) {
+    std::vector<Comparison> all(cells.size());
+    std::vector<double> p;
+    std::vector<std::size_t> tested;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        const Samples& s = cells[i];
+        require(!s.paired || s.a_s.size() == s.b_s.size(), "pairs of trials with one side missing");
+        if (s.a_s.empty() || s.b_s.empty()) continue;
+        all[i].ratio = median(s.b_s) / median(s.a_s);
+        bootstrap(all[i], s, rules.seed + i);
+        all[i].p = s.paired ? signed_rank_p(log_ratios(s)) : rank_sum_p(s.a_s, s.b_s);
+        if (static_cast<std::int64_t>(std::min(s.a_s.size(), s.b_s.size())) < rules.fewest) continue;
+        p.push_back(all[i].p);
+        tested.push_back(i);
+    }
+    const std::vector<double> corrected = holm(p);
+    for (std::size_t k = 0; k < tested.size(); ++k) {
+        Comparison& c = all[tested[k]];
+        c.corrected_p = corrected[k];
+        c.judgement = judgement_of(c, rules);
+    }
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        Comparison& c = all[i];
+        if (c.judgement != Judgement::unclear || cells[i].a_s.empty() || cells[i].b_s.empty()) continue;
+        const auto trials = static_cast<std::int64_t>(std::min(cells[i].a_s.size(), cells[i].b_s.size()));
+        // What is near the margin is asked about as if it were on it.
+        const double effect = std::max(std::abs(std::log(c.ratio)), std::log1p(rules.margin));
+        c.trials_wanted = std::max(trials + 1, trials_for(std::exp(effect), spread_of(cells[i]),
+                                                          static_cast<std::int64_t>(cells.size()), rules));
+    }
+    return all;
+}
+
+}  // namespace gnnbench

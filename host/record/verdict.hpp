@@ -1,0 +1,54 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace gnnbench {
+
+/// One cell measured on two sides: seconds per epoch of each trial. Where `paired`, a[i] and b[i] are of one randomised
+/// block, so that what slowed the machine then slowed both.
+struct Samples {
+    std::vector<double> a_s, b_s;
+    bool paired = true;
+};
+
+enum class Judgement { faster, slower, same, unclear };
+const char* to_text(Judgement judgement);  ///< "FASTER" …
+
+/// How B compares with A.
+struct Comparison {
+    double ratio = 1;               ///< median of B ÷ median of A
+    double low = 1, high = 1;       ///< bootstrap 95% interval of the ratio
+    double p = 1, corrected_p = 1;  ///< that so unequal samples come from equal sides; after Holm
+    Judgement judgement = Judgement::unclear;
+    /// Trials each side should have for a clear verdict; 0 where there is one, or where nothing can be told.
+    std::int64_t trials_wanted = 0;
+};
+
+struct CompareRules {
+    double level = 0.05;      ///< chance of any false FASTER or SLOWER among all cells compared
+    double margin = 0.03;     ///< sides that differ by less are SAME
+    double power = 0.9;       ///< chance that the trials asked for suffice
+    std::int64_t fewest = 6;  ///< trials; with fewer there are numbers and no verdict
+    std::uint64_t seed = 0;   ///< of the bootstrap
+};
+
+/// Judges all cells of a comparison together: each is tested by Wilcoxon's signed-rank test of the log ratios of pairs (Mann and
+/// Whitney's rank test where they are not paired), the p values corrected after Holm. FASTER and SLOWER need the corrected p within
+/// the level, an interval that leaves 1 out, and a ratio beyond the margin; SAME an interval within the margin.
+std::vector<Comparison> judge(std::span<const Samples> cells, const CompareRules& rules);
+
+/// Two-sided p of Wilcoxon's signed-rank test; exact up to 50 values other than 0, normal beyond.
+double signed_rank_p(std::span<const double> differences);
+/// Two-sided p of Mann and Whitney's test, normal approximation with ties and continuity corrected; exact up to 12 in each.
+double rank_sum_p(std::span<const double> a, std::span<const double> b);
+/// Holm's step-down correction.
+std::vector<double> holm(std::span<const double> p);
+/// Trials of each side that find a ratio of `ratio` under a spread (standard deviation of the log ratio of a pair of trials), with
+/// the rules' power, when `cells` are compared.
+std::int64_t trials_for(double ratio, double spread, std::int64_t cells, const CompareRules& rules);
+/// That spread, from the samples: midway between the standard deviation and what a few outliers cannot move.
+double spread_of(const Samples& samples);
+
+}  // namespace gnnbench

@@ -1,0 +1,6 @@
+-- A trial's epochs: loss, slowest rank's time, all ranks' bytes
+-- argument: TRIAL, or how its UUID begins
+SELECT e.epoch, e.warmup, e.loss, e.wall_s,
+       (SELECT sum(v.sent_bytes) FROM rank_volume v WHERE v.trial_id = e.trial_id AND v.epoch = e.epoch AND v.content = 'payload')
+       AS sent_bytes
+FROM epoch e WHERE e.trial_id = (SELECT id FROM trial WHERE uuid >= ?1 AND uuid < ?1 || 'g') ORDER BY e.epoch;

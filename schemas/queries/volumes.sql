@@ -1,0 +1,8 @@
+-- What a trial's ranks moved in its last epoch, beside what its scheme states
+-- argument: TRIAL, or how its UUID begins
+SELECT v.rank, v.operation, v.content, v.sent_bytes, s.sent_bytes AS stated_sent_bytes, v.received_bytes,
+       s.received_bytes AS stated_received_bytes, v.messages, s.messages AS stated_messages
+FROM rank_volume v LEFT JOIN stated_volume s USING (trial_id, rank, operation, content)
+WHERE v.trial_id = (SELECT id FROM trial WHERE uuid >= ?1 AND uuid < ?1 || 'g')
+  AND v.epoch = (SELECT max(epoch) FROM epoch WHERE trial_id = v.trial_id)
+ORDER BY v.rank, v.operation, v.content;

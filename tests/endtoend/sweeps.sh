@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# Choosing cells, retrying, stopping early, several trials at once; then what the results answer.
+# shellcheck source=tests/endtoend/lib.sh
+source "$(dirname "$0")/lib.sh"
+tiny_experiment tiny.yaml
+
+# What cannot be asked for.
+gnnbench run tiny.yaml --where "gpu > 1"
+expect_code 2 "an unknown field"
+expect_text err "did you mean 'gpus'?" "an unknown field"
+gnnbench run tiny.yaml --profile small
+expect_code 2 "an unknown profile"
+gnnbench run tiny.yaml --jobs 0
+expect_code 2 "no jobs"
+gnnbench query --named fastet
+expect_code 2 "an unknown query"
+expect_text err "did you mean 'fastest'?" "an unknown query"
+gnnbench compare a b
+expect_code 2 "a comparison without a database"
+gnnbench results list
+expect_code 2 "a list without a database"
+expect_plain_error "a list without a database"
+
+# Some cells only; a plan tells of all.
+gnnbench run tiny.yaml --no-verify --where "scheme = 'serial'"
+expect_code 0 "some cells"
+expect_value "SELECT count(*) FROM trial WHERE status = 'ok'" 2 "some cells"
+gnnbench plan tiny.yaml --only "scheme = 'mg-gcn' AND gpus = 2"
+expect_text out "1 cells: 1 to run (2 trials)" "a plan of some cells"
+gnnbench plan tiny.yaml
+expect_text out "nothing like them was measured" "a plan of what is new"
+expect_text out "≥ 0" "a plan tells the least memory"
+gnnbench plan tiny.yaml --rerun --where "scheme = 'serial'"
+expect_text out "about " "a plan tells time"
+
+# Two at a time; then nothing is left.
+gnnbench run tiny.yaml --jobs 2 --shuffle 7
+expect_code 0 "two at a time"
+expect_value "SELECT count(*) FROM trial WHERE status = 'ok' AND purpose = 'measure'" 6 "two at a time"
+gnnbench run tiny.yaml
+expect_text err "nothing to run" "all is there"
+[[ -z "$(ls -A gnnbench.sqlite.journals)" ]] || fail "left beside the database: $(ls -A gnnbench.sqlite.journals)"
+
+# A cell that cannot fit.
+gnnbench run tiny.yaml --set limits.memory_per_rank=0.000001 --rerun --where "scheme = 'serial'"
+expect_text err "needs at least" "a cell that cannot fit"
+gnnbench plan tiny.yaml --set limits.memory_per_rank=0.000001 --force
+refuse_text out "needs at least" "forced"
+
+# What another build measured is told and, if asked, run again.
+sqlite_edit() { python3 - "$1" <<'PY'
+import sqlite3, sys
+c = sqlite3.connect("gnnbench.sqlite")
+c.execute(sys.argv[1])
+c.commit()
+PY
+}
+if command -v python3 >/dev/null; then
+    sqlite_edit "UPDATE trial SET provenance = json_set(provenance, '$.build', 'older', '$.commit', 'aaaa1111') WHERE number = 0"
+    gnnbench plan tiny.yaml
+    expect_text out "3 cells hold trials of another build" "another build"
+    gnnbench run tiny.yaml --stale
+    expect_code 0 "--stale"
+    expect_value "SELECT count(*) FROM trial WHERE status = 'ok' AND purpose = 'measure'" 9 "--stale"
+    gnnbench run tiny.yaml --stale
+    expect_text err "nothing to run" "--stale again"
+fi
+
+# Listing, showing, tagging, exporting, importing.
+trial="$(ask "SELECT uuid FROM trial WHERE purpose = 'measure' AND status = 'ok' ORDER BY id LIMIT 1")"
+gnnbench results show "${trial:0:8}"
+expect_code 0 "results show"
+expect_text out "phases" "results show"
+gnnbench results tag v1 --where "scheme = 'serial'"
+expect_code 0 "results tag"
+gnnbench results list --tag v1 --csv
+expect_text out ",v1" "results list"
+gnnbench results export epochs --tag v1 --jsonl --output epochs.jsonl
+expect_code 0 "results export"
+[[ "$(wc -l <epochs.jsonl)" -ge 8 ]] || fail "results export: $(wc -l <epochs.jsonl) rows"
+gnnbench --database merged.sqlite results import gnnbench.sqlite
+expect_code 0 "results import"
+gnnbench --database merged.sqlite results import gnnbench.sqlite
+expect_text err "0 trials taken over" "the same again"
+for name in $("$bin/gnnbench" query --list --csv | sed 1d | cut -d, -f1); do
+    argument=()
+    [[ "$("$bin/gnnbench" query --list --csv | sed -n "s/^$name,//p" | cut -d, -f1)" == "" ]] || argument=("$trial")
+    gnnbench query --named "$name" "${argument[@]}"
+    expect_code 0 "query --named $name"
+done
+
+# Comparing: too few trials for a verdict, so a gate is unclear.
+gnnbench compare "where:scheme = 'serial'" "where:scheme = 'mg-gcn' AND gpus = 1"
+expect_code 0 "compare"
+expect_text out "UNCLEAR" "compare"
+gnnbench gate "where:scheme = 'serial'" "where:scheme = 'mg-gcn' AND gpus = 1"
+expect_code 4 "gate"
+echo ok

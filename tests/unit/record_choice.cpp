@@ -1,0 +1,265 @@
+// Which trials are meant, tags, named queries, comparisons over a database, and merging two of them.
+#include <catch2/catch.hpp>
+
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include <gnnbench/error.hpp>
+
+#include "record/choice.hpp"
+#include "record/compare.hpp"
+#include "record/merge.hpp"
+#include "record/migrations.hpp"
+#include "record/query.hpp"
+#include "record/sqlite.hpp"
+#include "record_samples.hpp"
+
+using namespace gnnbench;
+using Catch::Contains;
+using nlohmann::json;
+
+namespace {
+
+/// A trial of one epoch that takes `epoch_s` on its slowest rank.
+void add(Database& database, const std::string& uuid, const CellRecord& c, int number, double epoch_s,
+         const std::string& commit = "aaaa1111", const std::string& status = "ok") {
+    json begin = samples::trial(uuid, c, number, "2026-01-01T00:00:00." + std::to_string(100 + number) + "Z");
+    begin["provenance"]["commit"] = commit;
+    const std::vector<json> lines = {begin, samples::setup(uuid), samples::epoch(uuid, 0, true, 9, 9),
+                                     samples::epoch(uuid, 1, false, epoch_s / 2, epoch_s),
+                                     samples::outcome(uuid, status)};
+    REQUIRE(database.apply(lines).problems.empty());
+}
+
+std::int64_t count(const std::filesystem::path& path, const std::string& from) {
+    return std::get<std::int64_t>(query(path, "SELECT count(*) FROM " + from).rows.at(0).at(0));
+}
+
+struct Two {
+    samples::Folder folder;
+    std::filesystem::path path = folder / "two.sqlite";
+    Database database{path};
+    const CellRecord slow = samples::cell("serial", 1), fast = samples::cell("mg-gcn", 2);
+    Two() {
+        for (int n = 0; n < 8; ++n) {
+            const std::string i = std::to_string(n);
+            add(database, "a" + i, slow, n, 2.0 + 0.001 * n);
+            add(database, "b" + i, slow, n, 2.4 + 0.001 * n, "bbbb2222");
+            add(database, "c" + i, fast, n, 1.0 + 0.001 * n);
+        }
+    }
+    std::int64_t chosen(const std::string& side) const {
+        return static_cast<std::int64_t>(
+            chosen_trials(database.connection(), read_choice(database.connection(), side)).size());
+    }
+};
+
+}  // namespace
+
+TEST_CASE("trials that are not there are not meant") {
+    const Two two;
+    CHECK_THROWS_WITH(two.chosen("sampel"), Contains("'sampel' is no tag, no experiment and no commit") &&
+                                                Contains("did you mean 'sample'?"));
+    CHECK_THROWS_WITH(two.chosen("tag:v1"), Contains("no trial is tagged 'v1'; tags: none"));
+    CHECK_THROWS_WITH(two.chosen("experiment:x"), Contains("has no experiment 'x'"));
+    CHECK_THROWS_WITH(two.chosen("where:gpu > 1"), Contains("did you mean 'gpus'?"));
+    CHECK_THROWS_WITH(whole_uuid(two.path, "x"), Contains("there is no trial 'x'"));
+    CHECK_THROWS_WITH(whole_uuid(two.path, ""), Contains("there is no trial"));
+    CHECK_THROWS_WITH(whole_uuid(two.path, "a"), Contains("several trials begin with 'a'"));
+    CHECK(two.chosen("commit:cccc") == 0);
+}
+
+TEST_CASE("trials are meant by experiment, commit, tag and expression") {
+    Two two;
+    CHECK(two.chosen("sample") == 24);
+    CHECK(two.chosen("experiment:sample") == 24);
+    CHECK(two.chosen("bbbb") == 8);
+    CHECK(two.chosen("commit:aaaa,where:gpus = 1") == 8);
+    CHECK(two.chosen("where:scheme = 'mg-gcn'") == 8);
+    CHECK(two.chosen("sample,where:scheme IN ('mg-gcn', 'serial') AND gpus > 1") == 8);
+    CHECK(whole_uuid(two.path, "a3") == "a3");
+    const TagResult tagged =
+        tag_trials(two.database, "v1",
+                   {.trials = {"a1", "b2"}, .experiment = {}, .tag = {}, .commit = {}, .where = {}}, false);
+    CHECK(tagged.meant == 2);
+    CHECK(tagged.changed == 2);
+    CHECK(two.chosen("v1") == 2);
+    CHECK(two.chosen("tag:v1,commit:bbbb2222") == 1);
+    CHECK(count(two.path, "tags WHERE tag = 'v1'") == 2);
+    CHECK(tag_trials(two.database, "v1",
+                     {.trials = {"a1"}, .experiment = {}, .tag = {}, .commit = {}, .where = {}}, true)
+              .changed == 1);
+    CHECK(two.chosen("v1") == 1);
+}
+
+TEST_CASE("every named query runs, with its argument") {
+    const Two two;
+    CHECK_THROWS_WITH(named_query("fastet"),
+                      Contains("there is no named query 'fastet'") && Contains("did you mean 'fastest'?"));
+    CHECK(named_queries().size() >= 10);
+    for (const NamedQuery& q : named_queries()) {
+        INFO(q.name);
+        CHECK_FALSE(q.summary.empty());
+        std::vector<SqlValue> arguments;
+        if (!q.argument.empty()) arguments.emplace_back(std::string("a1"));
+        const QueryResult result = query(two.path, q.sql, arguments);
+        CHECK(result.columns.size() >= 3);
+        if (q.name != "failures" && q.name != "payback" && q.name != "crossovers")
+            CHECK_FALSE(result.rows.empty());
+    }
+    const QueryResult fastest = query(two.path, named_query("fastest").sql);
+    CHECK(fastest.rows.size() == 2);  // one for each number of GPUs
+    const QueryResult epochs =
+        query(two.path, named_query("epochs").sql, std::vector<SqlValue>{std::string("b7")});
+    CHECK(epochs.rows.size() == 2);
+}
+
+TEST_CASE("scaling is analysed by named queries") {
+    samples::Folder folder;
+    const auto path = folder / "scaling.sqlite";
+    Database database(path);
+    const auto with = [&](const std::string& scheme, int gpus, const std::string& partitioner, double epoch_s,
+                          double partition_s) {
+        const std::string uuid = scheme + std::to_string(gpus) + partitioner;
+        json begin = samples::trial(uuid, samples::cell(scheme, gpus, partitioner));
+        json setup = samples::setup(uuid);
+        setup["seconds"]["partition"] = partition_s;
+        const std::vector<json> lines = {begin, setup, samples::epoch(uuid, 1, false, epoch_s, epoch_s),
+                                         samples::outcome(uuid)};
+        REQUIRE(database.apply(lines).problems.empty());
+    };
+    with("a", 1, "none", 4, 0);
+    with("b", 1, "none", 5, 0);
+    with("a", 4, "random", 2, 1);
+    with("b", 4, "random", 1, 1);
+    with("b", 4, "metis", 0.5, 9);
+    const auto rows = [&](const char* name) { return query(path, named_query(name).sql).rows; };
+    // 4 s on 1, 2 s on 4: speed-up 2, efficiency 1/2, serial fraction (1/2 − 1/4) / (1 − 1/4) = 1/3.
+    bool found = false;
+    for (const SqlRow& row : rows("scaling")) {
+        if (row[1] != SqlValue(std::string("a")) || row[4] != SqlValue(std::int64_t{4})) continue;
+        found = true;
+        CHECK(std::get<double>(row[7]) == Approx(2));
+        CHECK(std::get<double>(row[8]) == Approx(0.5));
+        CHECK(std::get<double>(row[9]) == Approx(1.0 / 3));
+    }
+    CHECK(found);
+    // metis costs 8 s more and saves 0.5 s an epoch.
+    const auto payback = rows("payback");
+    REQUIRE(payback.size() == 1);
+    CHECK(std::get<double>(payback[0].back()) == Approx(16));
+    const auto crossovers = rows("crossovers");
+    REQUIRE(crossovers.size() == 1);
+    CHECK(crossovers[0][3] == SqlValue(std::string("a")));
+    CHECK(crossovers[0][4] == SqlValue(std::string("b")));
+    CHECK(crossovers[0][6] == SqlValue(std::int64_t{4}));
+}
+
+TEST_CASE("sides that cannot be compared") {
+    const Two two;
+    CHECK_THROWS_WITH(compare_sides(two.path, "sample", "commit:bbbb", "", {}), Contains("8 trials in common"));
+    CHECK_THROWS_WITH(compare_sides(two.path, "commit:cccc", "commit:bbbb", "", {}),
+                      Contains("no measured trial is 'commit:cccc'"));
+    CHECK_THROWS_WITH(compare_sides(two.folder / "none", "a", "b", "", {}), Contains("there is no database"));
+}
+
+TEST_CASE("the same cell at two commits, by block") {
+    const Two two;
+    const ComparedSides sides = compare_sides(two.path, "commit:aaaa", "commit:bbbb", "gpus = 1", {});
+    REQUIRE(sides.cells.size() == 1);
+    const ComparedCell& c = sides.cells[0];
+    CHECK(c.paired);
+    CHECK(c.trials_a == 8);
+    CHECK(c.verdict.ratio == Approx(1.2).epsilon(0.01));
+    CHECK(c.verdict.judgement == Judgement::slower);
+    CHECK(c.bytes_a == 100);
+    CHECK(c.bytes_b == 100);
+    CHECK(sides.compared_fields.empty());
+    CHECK(compare_sides(two.path, "commit:aaaa", "commit:bbbb", "", {}).only_a == 1);
+    CHECK(compare_sides(two.path, "commit:bbbb", "commit:aaaa,where:gpus = 1", "", {})
+              .cells.at(0)
+              .verdict.judgement == Judgement::faster);
+}
+
+TEST_CASE("two schemes, in what else is alike") {
+    Two two;
+    const CellRecord other = samples::cell("cagnet-1d", 2);
+    for (int n = 0; n < 3; ++n) add(two.database, "d" + std::to_string(n), other, n, 1.5);
+    add(two.database, "d9", other, 9, 1.5, "aaaa1111", "crashed");
+    const ComparedSides sides =
+        compare_sides(two.path, "where:scheme = 'mg-gcn'", "where:scheme = 'cagnet-1d'", "", {});
+    REQUIRE(sides.cells.size() == 1);
+    CHECK(sides.compared_fields == std::vector<std::string>{"scheme"});
+    CHECK(sides.cells[0].scheme_a == "mg-gcn");
+    CHECK(sides.cells[0].scheme_b == "cagnet-1d");
+    CHECK(sides.cells[0].trials_b == 3);
+    CHECK(sides.cells[0].verdict.judgement == Judgement::unclear);  // three trials
+    CHECK(sides.cells[0].verdict.trials_wanted >= 6);
+}
+
+TEST_CASE("what is no results database is not imported") {
+    Two two;
+    CHECK_THROWS_WITH(import_results(two.database, two.folder / "none"), Contains("there is no such file"));
+    CHECK_THROWS_WITH(import_results(two.database, two.path), Contains("is the database itself"));
+    sqlite::Connection(two.folder / "other", sqlite::Access::read_write).execute("CREATE TABLE mine (x)", "make");
+    CHECK_THROWS_WITH(import_results(two.database, two.folder / "other"), Contains("holds no trials"));
+}
+
+TEST_CASE("a database of an older schema is imported from a copy") {
+    Two two;
+    const auto path = two.folder / "old.sqlite";
+    {
+        sqlite::Connection c(path, sqlite::Access::read_write);
+        migrate(c, shipped_migrations().first(1));
+        c.execute(
+            "INSERT INTO experiment VALUES (1, 'old', '', ''); INSERT INTO machine VALUES (1, 'm', '{}', 'cpu', "
+            "1);"
+            "INSERT INTO cell SELECT 1, 'old-cell', '{}', '', 'd', '', 's', 's', 'p', 'p', 'cpu', 1, 1, "
+            "'float32', '', 1, 'adam', 0.1, "
+            "0, 0, 1, 0; INSERT INTO trial (uuid, cell_id, experiment_id, machine_id, number, block, purpose, "
+            "status, started, provenance) "
+            "VALUES ('old-trial', 1, 1, 1, 0, 0, 'measure', 'ok', '2025', '{}')",
+            "fill");
+    }
+    CHECK(import_results(two.database, path).trials == 1);
+    CHECK(count(two.path, "trials WHERE trial = 'old-trial' AND experiment = 'old'") == 1);
+    const sqlite::Connection old(path, sqlite::Access::read_only);
+    CHECK(old.integer("PRAGMA user_version", "read") == 1);  // not changed
+    CHECK_FALSE(std::filesystem::exists(path.string() + ".backup-v1"));
+}
+
+TEST_CASE("an import takes over what is new, once, with where it came from") {
+    Two two;
+    const auto path = two.folder / "mine.sqlite";
+    Database mine(path);
+    add(mine, "a1", two.slow, 1, 2.0);  // an exact duplicate
+    add(mine, "z1", samples::cell("sa-1d", 4), 0, 3.0);
+    tag_trials(two.database, "v1", {.trials = {"c2"}, .experiment = {}, .tag = {}, .commit = {}, .where = {}},
+               false);
+    REQUIRE(two.database.apply(std::vector<json>{samples::trial("running", two.fast, 20)}).problems.empty());
+
+    const MergeResult r = import_results(mine, two.path);
+    CHECK(r.trials == 23);
+    CHECK(r.there == 1);
+    CHECK(r.unfinished == 1);
+    CHECK(r.cells == 1);
+    CHECK(r.machines == 0);
+    CHECK(count(path, "trial") == 25);
+    CHECK(count(path, "imports") == 23);
+    CHECK(count(path, "tags WHERE tag = 'v1' AND trial = 'c2'") == 1);
+    // All of a trial came over, whatever row ids it has.
+    for (const char* table : {"epochs", "phases", "volumes"}) {
+        INFO(table);
+        const std::string of = fmt::format("{} WHERE trial = 'b5'", table);
+        CHECK(count(path, of) > 0);
+        CHECK(count(path, of) == count(two.path, of));
+    }
+    CHECK(query(path, "SELECT epoch_s, provenance, machine, block FROM trials WHERE trial = 'b5'").rows ==
+          query(two.path, "SELECT epoch_s, provenance, machine, block FROM trials WHERE trial = 'b5'").rows);
+    CHECK(query(path, "PRAGMA foreign_key_check").rows.empty());
+    const MergeResult again = import_results(mine, two.path);
+    CHECK(again.trials == 0);
+    CHECK(again.there == 24);
+    CHECK(count(path, "trial") == 25);
+}

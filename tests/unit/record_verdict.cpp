@@ -1,0 +1,137 @@
+// The statistics of comparisons: values that can be checked by hand or in a table, then what verdicts are worth on noise.
+#include <cmath>
+#include <random>
+
+#include <catch2/catch.hpp>
+
+#include <gnnbench/error.hpp>
+
+#include "record/selftest.hpp"
+#include "record/verdict.hpp"
+
+using namespace gnnbench;
+
+namespace {
+
+std::vector<double> times(std::mt19937_64& random, std::size_t n, double spread, double slowdown = 0) {
+    std::lognormal_distribution<double> noise(0, spread);
+    std::vector<double> all;
+    for (std::size_t i = 0; i < n; ++i) all.push_back((1 + slowdown) * noise(random));
+    return all;
+}
+
+/// Times of a machine that now and then is busy with something else.
+std::vector<double> bumpy(std::mt19937_64& random, std::size_t n) {
+    std::vector<double> all = times(random, n, 0.03);
+    for (double& t : all)
+        if (random() % 10 == 0) t *= 1.5;
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("Wilcoxon's signed-rank p, exact, as in tables") {
+    CHECK(signed_rank_p(std::vector<double>{}) == 1);
+    CHECK(signed_rank_p(std::vector<double>{0, 0}) == 1);
+    CHECK(signed_rank_p(std::vector<double>{1}) == 1);
+    // All of one sign: 2 of 2^n.
+    CHECK(signed_rank_p(std::vector<double>{1, 2, 3, 4, 5, 6}) == Approx(2.0 / 64));
+    CHECK(signed_rank_p(std::vector<double>{-1, -2, -3, -4, -5, -6, -7, -8}) == Approx(2.0 / 256));
+    // W− = 3 of 8: (1 + 1 + 1 + 2) · 2 of 256.
+    CHECK(signed_rank_p(std::vector<double>{1, 2, -3, 4, 5, 6, 7, 8}) == Approx(10.0 / 256));
+    CHECK(signed_rank_p(std::vector<double>{1, -1, 2, -2}) == Approx(1));
+    // Past 50 values the normal approximation goes on where the exact one ends.
+    std::vector<double> many;
+    for (int i = 1; i <= 50; ++i) many.push_back(i % 3 ? i : -i);
+    const double exact = signed_rank_p(many);
+    many.push_back(1e-9);
+    CHECK(signed_rank_p(many) == Approx(exact).epsilon(0.2));
+}
+
+TEST_CASE("Mann and Whitney's p, exact, as in tables") {
+    CHECK(rank_sum_p(std::vector<double>{1, 2, 3}, std::vector<double>{4, 5, 6}) == Approx(2.0 / 20));
+    CHECK(rank_sum_p(std::vector<double>{1, 2, 3, 4, 5, 6}, std::vector<double>{7, 8, 9, 10, 11, 12}) ==
+          Approx(2.0 / 924));
+    CHECK(rank_sum_p(std::vector<double>{1, 1}, std::vector<double>{1, 1}) == Approx(1));
+    CHECK(rank_sum_p(std::vector<double>{}, std::vector<double>{1}) == 1);
+    std::vector<double> low, high;
+    for (int i = 0; i < 13; ++i) low.push_back(i), high.push_back(i + 100);
+    CHECK(rank_sum_p(low, high) < 1e-4);
+    CHECK(rank_sum_p(low, low) == Approx(1).margin(0.05));
+}
+
+TEST_CASE("Holm's correction") {
+    CHECK(holm({}).empty());
+    const auto p = holm(std::vector<double>{0.04, 0.01, 0.03});
+    CHECK(p[1] == Approx(0.03));
+    CHECK(p[2] == Approx(0.06));
+    CHECK(p[0] == Approx(0.06));
+    CHECK(holm(std::vector<double>{0.9, 0.8})[0] == 1);
+}
+
+TEST_CASE("few trials give numbers and no verdict") {
+    const Samples five{{1, 1, 1, 1, 1}, {2, 2, 2, 2, 2}, true};
+    const Comparison c = judge({&five, 1}, {})[0];
+    CHECK(c.ratio == 2);
+    CHECK(c.judgement == Judgement::unclear);
+    CHECK(c.trials_wanted >= 6);
+    const Samples none{{}, {1}, false};
+    CHECK(judge({&none, 1}, {})[0].trials_wanted == 0);
+}
+
+TEST_CASE("plain cases are called what they are") {
+    std::mt19937_64 random(1);
+    const auto once = [&](double slowdown, bool paired) {
+        const Samples s{times(random, 12, 0.01), times(random, 12, 0.01, slowdown), paired};
+        return judge({&s, 1}, {})[0].judgement;
+    };
+    for (const bool paired : {true, false}) {
+        CHECK(once(0.2, paired) == Judgement::slower);
+        CHECK(once(-0.2, paired) == Judgement::faster);
+        CHECK(once(0, paired) == Judgement::same);
+    }
+    // Beyond chance, and within the margin: the same for all that matters.
+    const Samples close{{1, 1.001, 1.002, 1.003, 1.004, 1.005}, {1.01, 1.011, 1.012, 1.013, 1.014, 1.015}, true};
+    CHECK(judge({&close, 1}, {})[0].judgement == Judgement::same);
+    // What slows both down is told from what slows one down by pairing.
+    const Samples drifting{{1, 2, 3, 4, 5, 6, 7, 8}, {1.2, 2.4, 3.6, 4.8, 6, 7.2, 8.4, 9.6}, true};
+    CHECK(judge({&drifting, 1}, {})[0].judgement != Judgement::faster);
+    CHECK(judge({&drifting, 1}, {})[0].p == Approx(2.0 / 256));
+}
+
+TEST_CASE("identical sides are rarely called different, a slowdown is found with the trials asked for") {
+    std::mt19937_64 random(7);
+    for (const bool bumps : {false, true}) {
+        INFO((bumps ? "bumpy" : "log-normal, 5%"));
+        const auto pool = [&](std::int64_t n) {
+            return bumps ? bumpy(random, static_cast<std::size_t>(n))
+                         : times(random, static_cast<std::size_t>(n), 0.05);
+        };
+        std::vector<double> trials = pool(60);
+        while (pool_for(trials, 0.1, {}) > static_cast<std::int64_t>(trials.size()))
+            trials = pool(2 * pool_for(trials, 0.1, {}));
+        const AaResult r = against_itself(trials, 0.1, 1000, {});
+        INFO("spread " << r.spread << ", trials a side " << r.trials);
+        CHECK(r.false_rate <= 0.05);
+        CHECK(r.found_rate >= 0.9);
+    }
+}
+
+TEST_CASE("over many identical cells together no more is called different") {
+    std::mt19937_64 random(3);
+    int wrong = 0;
+    for (int round = 0; round < 300; ++round) {
+        std::vector<Samples> cells;
+        for (int c = 0; c < 10; ++c) cells.push_back({times(random, 10, 0.05), times(random, 10, 0.05), true});
+        bool any = false;
+        for (const Comparison& c : judge(cells, {}))
+            any |= c.judgement == Judgement::faster || c.judgement == Judgement::slower;
+        wrong += any;
+    }
+    CHECK(wrong <= 24);  // 5% of 300, and what chance adds to that in one of a hundred runs
+}
+
+TEST_CASE("a pool that is too small says how large it should be") {
+    const std::vector<double> pool = {1, 1.1, 0.9, 1.2, 1, 0.8, 1.1, 1};
+    CHECK_THROWS_WITH(against_itself(pool, 0.1, 10, {}), Catch::Contains("expected a pool of"));
+}
