@@ -141,6 +141,8 @@ TrialResult TrialRunner::run(const TrialOrder& order, const Watch& watch) {
     if (claim.state != ClaimState::claimed) return result;
 
     const std::string trial = new_uuid();
+    // The journal knows of the trial before it has a folder, so that whoever replays the journal can remove that.
+    begin(order, trial);
     const TrialFolder folder(trial_folder(database_.path(), trial));
     const Cell& cell = order.cell.cell;
     write_request(folder / "request.json", {.trial = trial,
@@ -151,7 +153,6 @@ TrialResult TrialRunner::run(const TrialOrder& order, const Watch& watch) {
                                             .verify = order.verify,
                                             .trace_epochs = order.trace_epochs,
                                             .cell = cell});
-    begin(order, trial);
     const LaunchEnd launched = launch_trial(mpiexec_,
                                             {.trial = trial,
                                              .worker = worker_,
