@@ -22,13 +22,17 @@ struct CompareWish {
 void add_options(CLI::App& command, CompareWish& wish) {
     command
         .add_option("A", wish.a,
-                    "A tag, an experiment or a commit; or tag:…, experiment:…, commit:…, where:EXPR, with commas between, where: last")
+                    "A tag, an experiment or a commit; or tag:…, experiment:…, commit:…, where:EXPR, with commas "
+                    "between, where: last")
         ->required();
     command.add_option("B", wish.b, "What is compared with it")->required();
-    command.add_option("--where", wish.where, "Of both, only cells for which this holds: \"scheme = 'mg-gcn' AND gpus > 2\"")
+    command
+        .add_option("--where", wish.where,
+                    "Of both, only cells for which this holds: \"scheme = 'mg-gcn' AND gpus > 2\"")
         ->type_name("EXPR");
     command
-        .add_option("--margin", wish.rules.margin, "Sides that differ by less are SAME, as a share (default: 0.03)")
+        .add_option("--margin", wish.rules.margin,
+                    "Sides that differ by less are SAME, as a share (default: 0.03)")
         ->check(CLI::Range(0.0, 1.0));
     command.add_option("--seed", wish.rules.seed, "Of the bootstrap (default: 0)");
 }
@@ -40,7 +44,8 @@ ComparedSides compared(const CompareWish& wish, const GlobalOptions& options) {
 
 /// B moves more than A, in bytes or messages.
 bool moves_more(const ComparedCell& c) {
-    return (c.bytes_a && c.bytes_b && *c.bytes_b > *c.bytes_a) || (c.messages_a && c.messages_b && *c.messages_b > *c.messages_a);
+    return (c.bytes_a && c.bytes_b && *c.bytes_b > *c.bytes_a) ||
+           (c.messages_a && c.messages_b && *c.messages_b > *c.messages_a);
 }
 
 int gate(const CompareWish& wish, OutputFormat format, const GlobalOptions& options) {
@@ -53,8 +58,10 @@ int gate(const CompareWish& wish, OutputFormat format, const GlobalOptions& opti
         unclear += c.verdict.judgement == Judgement::unclear;
         wanted = std::max(wanted, c.verdict.trials_wanted);
     }
-    if (sides.cells.empty()) throw SpecError(fmt::format("'{}' and '{}' have no cell in common to judge by", wish.a, wish.b));
-    std::cerr << fmt::format("gate: {} cells, {} worse in B, {} unclear{}{}\n", sides.cells.size(), regressions, unclear,
+    if (sides.cells.empty())
+        throw SpecError(fmt::format("'{}' and '{}' have no cell in common to judge by", wish.a, wish.b));
+    std::cerr << fmt::format("gate: {} cells, {} worse in B, {} unclear{}{}\n", sides.cells.size(), regressions,
+                             unclear,
                              sides.only_a ? fmt::format(" ({} were not measured in B)", sides.only_a) : "",
                              wanted ? fmt::format("; {} trials a side would tell", wanted) : "");
     return regressions ? exit_regression : unclear ? exit_unclear : exit_ok;
@@ -63,7 +70,8 @@ int gate(const CompareWish& wish, OutputFormat format, const GlobalOptions& opti
 }  // namespace
 
 void add_compare(CLI::App& app, const GlobalOptions& options, Action& action) {
-    CLI::App* command = app.add_subcommand("compare", "Judge two sides of what was measured, cell by cell: FASTER, SLOWER, SAME, UNCLEAR");
+    CLI::App* command = app.add_subcommand(
+        "compare", "Judge two sides of what was measured, cell by cell: FASTER, SLOWER, SAME, UNCLEAR");
     auto wish = std::make_shared<CompareWish>();
     add_options(*command, *wish);
     const auto format = add_format_options(*command);
@@ -76,11 +84,13 @@ void add_compare(CLI::App& app, const GlobalOptions& options, Action& action) {
 }
 
 void add_gate(CLI::App& app, const GlobalOptions& options, Action& action) {
-    CLI::App* command = app.add_subcommand("gate", "The same for CI: exit code 3 where B is slower or moves more, 4 where that is unclear");
+    CLI::App* command = app.add_subcommand(
+        "gate", "The same for CI: exit code 3 where B is slower or moves more, 4 where that is unclear");
     auto wish = std::make_shared<CompareWish>();
     add_options(*command, *wish);
     const auto format = add_format_options(*command);
-    command->callback([=, &options, &action] { action = [=, &options] { return gate(*wish, *format, options); }; });
+    command->callback(
+        [=, &options, &action] { action = [=, &options] { return gate(*wish, *format, options); }; });
 }
 
 }  // namespace gnnbench

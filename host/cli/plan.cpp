@@ -59,8 +59,8 @@ json to_json(const PlannedCell& planned, const PreparedCell& prepared,
             {"failed", planned.stored.failed},
             {"stale", planned.stored.stale},
             {"least_memory_bytes", number(planned.least_memory_bytes > 0, planned.least_memory_bytes)},
-            {"peak_memory_bytes", number(estimate && estimate->peak_memory_bytes > 0,
-                                         estimate ? estimate->peak_memory_bytes : 0)},
+            {"peak_memory_bytes",
+             number(estimate && estimate->peak_memory_bytes > 0, estimate ? estimate->peak_memory_bytes : 0)},
             {"trial_s", number(estimate.has_value(), estimate ? estimate->trial_s : 0)},
             {"measured_before", estimate && estimate->same_cell},
             {"oversubscribed", planned.oversubscribed},
@@ -80,14 +80,16 @@ std::string time_text(const Plan& plan, const Estimates& estimates) {
     std::int64_t unknown = 0;
     for (std::size_t i = 0; i < plan.cells.size(); ++i) {
         if (plan.cells[i].verdict != Verdict::run) continue;
-        if (estimates[i]) total_s += estimates[i]->trial_s * static_cast<double>(plan.cells[i].trials);
-        else ++unknown;
+        if (estimates[i])
+            total_s += estimates[i]->trial_s * static_cast<double>(plan.cells[i].trials);
+        else
+            ++unknown;
     }
     if (plan.run == 0) return "";
     if (unknown == plan.run) return "no time can be told: nothing like them was measured on this machine\n";
-    return fmt::format("about {}{}, verifications aside, after what was measured on this machine\n",
-                       duration_text(total_s),
-                       unknown ? fmt::format(" and {} cells of which nothing like them was measured", unknown) : "");
+    return fmt::format(
+        "about {}{}, verifications aside, after what was measured on this machine\n", duration_text(total_s),
+        unknown ? fmt::format(" and {} cells of which nothing like them was measured", unknown) : "");
 }
 
 /// Cells that the file excludes, with the reason, each rule once.
@@ -118,7 +120,8 @@ void print_text(const Plan& plan, const PreparedExperiment& prepared, const Esti
                              plan.run, plan.trials, plan.present, plan.skipped)
               << excluded_text(prepared.experiment) << time_text(plan, estimates);
     if (plan.stale)
-        std::cout << fmt::format("{} cells hold trials of another build of gnnbench; --stale runs those again\n", plan.stale);
+        std::cout << fmt::format("{} cells hold trials of another build of gnnbench; --stale runs those again\n",
+                                 plan.stale);
     if (plan.unknown_dataset)
         std::cout << fmt::format(
             "{} of them on datasets that run will make first; what depends on their size is judged "

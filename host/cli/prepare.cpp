@@ -61,13 +61,15 @@ void add_experiment_options(CLI::App& command, ExperimentChoice& choice) {
 void add_plan_options(CLI::App& command, PlanRules& rules) {
     command
         .add_option("--where,--only", rules.where,
-                    "Only cells for which this holds, an SQL expression over their fields: \"scheme = 'mg-gcn' AND gpus > 2\"")
+                    "Only cells for which this holds, an SQL expression over their fields: \"scheme = 'mg-gcn' "
+                    "AND gpus > 2\"")
         ->type_name("EXPR");
     command.add_flag("--stale", rules.stale, "Also what another build of gnnbench measured");
     command.add_flag("--force", rules.force, "Also what cannot fit in memory");
     command.add_flag_callback(
         "--failed", [&rules] { rules.again = std::max(rules.again, Again::failed); }, "Also what failed");
-    command.add_flag_callback("--rerun", [&rules] { rules.again = Again::all; }, "Everything again");
+    command.add_flag_callback(
+        "--rerun", [&rules] { rules.again = Again::all; }, "Everything again");
 }
 
 CellRecord record_of(const Cell& cell) {
@@ -98,9 +100,10 @@ CellRecord record_of(const Cell& cell) {
 
 Experiment load(const ExperimentChoice& choice, const Catalog& catalog, const PluginSource& plugins) {
     if (find_definition(choice.file.string()))
-        throw SpecError(fmt::format("'{0}' is a paper's table, not an experiment; gnnbench table {0} prints it, and its "
-                                    "`experiments` say what to run",
-                                    choice.file.string()));
+        throw SpecError(
+            fmt::format("'{0}' is a paper's table, not an experiment; gnnbench table {0} prints it, and its "
+                        "`experiments` say what to run",
+                        choice.file.string()));
     LoadOptions options;
     options.overrides = choice.overrides;
     options.profile = choice.profile;
@@ -152,7 +155,8 @@ DueTrials due_trials(const std::vector<TrialState>& states, std::int64_t trials,
         const bool conclusive = found != known.end() && is_conclusive(found->second->status);
         const bool ok = conclusive && found->second->status == "ok";
         const bool stale = conclusive && found->second->build != build;
-        const bool again = rules.again == Again::all || (rules.again == Again::failed && !ok) || (rules.stale && stale);
+        const bool again =
+            rules.again == Again::all || (rules.again == Again::failed && !ok) || (rules.stale && stale);
         if (conclusive && !(rules.stale && stale)) ++(ok ? result.stored.ok : result.stored.failed);
         result.stored.stale += stale;
         if (!conclusive || again) result.due.push_back(number);

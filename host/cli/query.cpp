@@ -13,7 +13,7 @@ namespace gnnbench {
 namespace {
 
 struct QueryWish {
-    std::string text;      ///< SQL, or a named query's argument
+    std::string text;  ///< SQL, or a named query's argument
     std::string name;
     bool list = false;
 };
@@ -46,9 +46,11 @@ QueryResult answer(const QueryWish& wish, const GlobalOptions& options) {
 void add_query(CLI::App& app, const GlobalOptions& options, Action& action) {
     CLI::App* command = app.add_subcommand("query", "Ask the results database in SQL; nothing can be changed");
     auto wish = std::make_shared<QueryWish>();
-    command->add_option("sql", wish->text,
-                        "\"SELECT … FROM …\"; what there is: \"SELECT name, sql FROM sqlite_schema\". With --named its argument");
-    command->add_option("--named", wish->name, "A query that ships with the program; --list lists them")->type_name("NAME");
+    command->add_option(
+        "sql", wish->text,
+        "\"SELECT … FROM …\"; what there is: \"SELECT name, sql FROM sqlite_schema\". With --named its argument");
+    command->add_option("--named", wish->name, "A query that ships with the program; --list lists them")
+        ->type_name("NAME");
     command->add_flag("--list", wish->list, "The named queries");
     const auto format = add_format_options(*command);
     command->callback([&options, &action, wish, format] {

@@ -29,7 +29,8 @@ void add_choice_options(CLI::App& command, TrialChoice& choice) {
     command.add_option("--experiment", choice.experiment, "Of this experiment")->type_name("NAME");
     command.add_option("--tag", choice.tag, "With this tag")->type_name("TAG");
     command.add_option("--commit", choice.commit, "Measured by a build of this commit")->type_name("HASH");
-    command.add_option("--where", choice.where, "Of cells for which this holds: \"scheme = 'mg-gcn' AND gpus > 2\"")
+    command
+        .add_option("--where", choice.where, "Of cells for which this holds: \"scheme = 'mg-gcn' AND gpus > 2\"")
         ->type_name("EXPR");
 }
 
@@ -40,8 +41,9 @@ std::vector<std::string> uuids(const GlobalOptions& options, const TrialChoice& 
 
 void check_database(const GlobalOptions& options) {
     if (!std::filesystem::exists(options.database))
-        throw SpecError(fmt::format("there is no database {}. `gnnbench run` makes it; name another with --database.",
-                                    options.database.string()));
+        throw SpecError(
+            fmt::format("there is no database {}. `gnnbench run` makes it; name another with --database.",
+                        options.database.string()));
 }
 
 std::vector<SqlValue> as_argument(const std::vector<std::string>& trials) { return {json(trials).dump()}; }
@@ -64,7 +66,8 @@ void add_list(CLI::App& results, const GlobalOptions& options, Action& action) {
             const QueryResult rows = query(
                 options.database,
                 "SELECT substr(t.uuid, 1, 8) AS trial, x.name AS experiment, c.dataset, c.scheme_label AS scheme, "
-                "c.partitioner_label AS partitioner, c.gpus, t.number, t.status, t.epoch_s, substr(t.started, 1, 19) AS started, "
+                "c.partitioner_label AS partitioner, c.gpus, t.number, t.status, t.epoch_s, substr(t.started, 1, "
+                "19) AS started, "
                 "substr(coalesce(json_extract(t.provenance, '$.commit'), ''), 1, 8) AS \"commit\", "
                 "coalesce((SELECT group_concat(name, ' ') FROM tag WHERE trial_id = t.id), '') AS tags "
                 "FROM json_each(?1) j JOIN trial t ON t.uuid = j.value JOIN cell c ON c.id = t.cell_id "
@@ -72,7 +75,8 @@ void add_list(CLI::App& results, const GlobalOptions& options, Action& action) {
                 arguments);
             std::cout << render_rows(rows, *format);
             if (rows.rows.size() < trials.size())
-                std::cerr << fmt::format("{} of {} trials; --limit 0 shows all\n", rows.rows.size(), trials.size());
+                std::cerr << fmt::format("{} of {} trials; --limit 0 shows all\n", rows.rows.size(),
+                                         trials.size());
             return exit_ok;
         };
     });
@@ -85,24 +89,35 @@ struct Part {
     const char* sql;
 };
 constexpr Part parts[] = {
-    {"ranks", "SELECT rank, host, pid, device, memory_bytes FROM trial_rank WHERE trial_id = (SELECT id FROM shown) ORDER BY rank"},
+    {"ranks",
+     "SELECT rank, host, pid, device, memory_bytes FROM trial_rank WHERE trial_id = (SELECT id FROM shown) ORDER "
+     "BY rank"},
     {"phases",
-     "SELECT p.rank, p.phase, avg(p.seconds) AS mean_s FROM rank_phase p JOIN epoch e USING (trial_id, epoch) WHERE p.trial_id "
+     "SELECT p.rank, p.phase, avg(p.seconds) AS mean_s FROM rank_phase p JOIN epoch e USING (trial_id, epoch) "
+     "WHERE p.trial_id "
      "= (SELECT id FROM shown) AND NOT e.warmup GROUP BY p.rank, p.phase ORDER BY p.rank, mean_s DESC"},
     {"volumes",
-     "SELECT v.rank, v.operation, v.content, v.sent_bytes, s.sent_bytes AS stated_sent_bytes, v.received_bytes, v.messages "
-     "FROM rank_volume v LEFT JOIN stated_volume s USING (trial_id, rank, operation, content) WHERE v.trial_id = (SELECT id FROM shown) AND v.epoch = "
+     "SELECT v.rank, v.operation, v.content, v.sent_bytes, s.sent_bytes AS stated_sent_bytes, v.received_bytes, "
+     "v.messages "
+     "FROM rank_volume v LEFT JOIN stated_volume s USING (trial_id, rank, operation, content) WHERE v.trial_id = "
+     "(SELECT id FROM shown) AND v.epoch = "
      "(SELECT max(epoch) FROM epoch WHERE trial_id = (SELECT id FROM shown)) ORDER BY v.rank, v.operation"},
-    {"evaluations", "SELECT epoch, train, validation, test, wall_s FROM evaluation WHERE trial_id = (SELECT id FROM shown) ORDER BY epoch"},
+    {"evaluations",
+     "SELECT epoch, train, validation, test, wall_s FROM evaluation WHERE trial_id = (SELECT id FROM shown) ORDER "
+     "BY epoch"},
     {"tags", "SELECT name AS tag FROM tag WHERE trial_id = (SELECT id FROM shown) ORDER BY name"},
-    {"imports", "SELECT i.source, i.imported FROM imported_trial x JOIN import i ON i.id = x.import_id WHERE x.trial_id = (SELECT id FROM shown)"},
+    {"imports",
+     "SELECT i.source, i.imported FROM imported_trial x JOIN import i ON i.id = x.import_id WHERE x.trial_id = "
+     "(SELECT id FROM shown)"},
 };
 
 json to_json(const SqlValue& value) {
     return std::visit(
         [](const auto& v) -> json {
-            if constexpr (std::is_same_v<std::decay_t<decltype(v)>, std::monostate>) return nullptr;
-            else return v;
+            if constexpr (std::is_same_v<std::decay_t<decltype(v)>, std::monostate>)
+                return nullptr;
+            else
+                return v;
         },
         value);
 }
@@ -121,15 +136,18 @@ int show(const std::string& begins, bool as_json, const GlobalOptions& options) 
     json all{{"trial", to_json(trial.columns, trial.rows.at(0))}};
     QueryResult fields{{"field", "value"}, {}};
     for (std::size_t c = 0; c < trial.columns.size(); ++c)
-        if (const SqlValue& v = trial.rows[0][c]; !std::holds_alternative<std::monostate>(v) && v != SqlValue(std::string()))
+        if (const SqlValue& v = trial.rows[0][c];
+            !std::holds_alternative<std::monostate>(v) && v != SqlValue(std::string()))
             fields.rows.push_back({trial.columns[c], v});
     if (!as_json) std::cout << render_rows(fields, OutputFormat::text);
     for (const Part& part : parts) {
         const QueryResult rows =
-            query(options.database, fmt::format("WITH shown AS (SELECT id FROM trial WHERE uuid = ?1) {}", part.sql), argument);
+            query(options.database,
+                  fmt::format("WITH shown AS (SELECT id FROM trial WHERE uuid = ?1) {}", part.sql), argument);
         json list = json::array();
         for (const SqlRow& row : rows.rows) list.push_back(to_json(rows.columns, row));
-        if (!as_json && !rows.rows.empty()) std::cout << '\n' << part.name << '\n' << render_rows(rows, OutputFormat::text);
+        if (!as_json && !rows.rows.empty())
+            std::cout << '\n' << part.name << '\n' << render_rows(rows, OutputFormat::text);
         all[part.name] = std::move(list);
     }
     if (as_json) print_json(std::cout, all);
@@ -142,7 +160,8 @@ void add_show(CLI::App& results, const GlobalOptions& options, Action& action) {
     auto as_json = std::make_shared<bool>(false);
     command->add_option("trial", *trial, "Its UUID, or how that begins")->required();
     command->add_flag("--json", *as_json, "As JSON");
-    command->callback([=, &options, &action] { action = [=, &options] { return show(*trial, *as_json, options); }; });
+    command->callback(
+        [=, &options, &action] { action = [=, &options] { return show(*trial, *as_json, options); }; });
 }
 
 // --- tag ----------------------------------------------------------------------------------------------------
@@ -155,8 +174,10 @@ int tag(const std::string& name, const TrialChoice& choice, bool remove, const G
         throw SpecError(fmt::format("expected a tag without blanks, ',' and ':'; found '{}'", name));
     Database database(options.database);
     const TagResult result = tag_trials(database, name, choice, remove);
-    if (result.meant == 0) throw SpecError("no measured trial is meant by that; `gnnbench results list` lists them");
-    std::cerr << fmt::format("{} of {} trials {} '{}'\n", result.changed, result.meant, remove ? "no longer" : "now", name);
+    if (result.meant == 0)
+        throw SpecError("no measured trial is meant by that; `gnnbench results list` lists them");
+    std::cerr << fmt::format("{} of {} trials {} '{}'\n", result.changed, result.meant,
+                             remove ? "no longer" : "now", name);
     return exit_ok;
 }
 
@@ -169,13 +190,14 @@ void add_tag(CLI::App& results, const GlobalOptions& options, Action& action) {
     command->add_option("trials", choice->trials, "UUIDs, or how they begin");
     add_choice_options(*command, *choice);
     command->add_flag("--remove", *remove, "Take the name away");
-    command->callback([=, &options, &action] { action = [=, &options] { return tag(*name, *choice, *remove, options); }; });
+    command->callback(
+        [=, &options, &action] { action = [=, &options] { return tag(*name, *choice, *remove, options); }; });
 }
 
 // --- export -------------------------------------------------------------------------------------------------
 
-constexpr const char* exportable[] = {"trials", "latest", "epochs", "phases", "volumes", "spans", "evaluations", "verifications",
-                                      "cells"};
+constexpr const char* exportable[] = {"trials", "latest",      "epochs",        "phases", "volumes",
+                                      "spans",  "evaluations", "verifications", "cells"};
 
 struct ExportWish {
     std::string view = "trials", output;
@@ -188,15 +210,16 @@ int export_rows(const ExportWish& wish, const GlobalOptions& options) {
     const std::vector<std::string> views(std::begin(exportable), std::end(exportable));
     if (std::find(views.begin(), views.end(), wish.view) == views.end()) {
         const std::string meant = nearest(wish.view, views);
-        throw SpecError(fmt::format("expected a view to export, one of: {}; found '{}'{}", fmt::join(views, ", "), wish.view,
-                                    meant.empty() ? "" : "; did you mean '" + meant + "'?"));
+        throw SpecError(fmt::format("expected a view to export, one of: {}; found '{}'{}", fmt::join(views, ", "),
+                                    wish.view, meant.empty() ? "" : "; did you mean '" + meant + "'?"));
     }
     std::string sql = "SELECT * FROM " + wish.view;
     std::vector<SqlValue> arguments;
     if (!wish.choice.nothing_given()) {
-        sql += wish.view == "cells" ? " WHERE cell IN (SELECT c.digest FROM json_each(?1) j JOIN trial t ON t.uuid = j.value "
-                                      "JOIN cell c ON c.id = t.cell_id)"
-                                    : " WHERE trial IN (SELECT value FROM json_each(?1))";
+        sql += wish.view == "cells"
+                   ? " WHERE cell IN (SELECT c.digest FROM json_each(?1) j JOIN trial t ON t.uuid = j.value "
+                     "JOIN cell c ON c.id = t.cell_id)"
+                   : " WHERE trial IN (SELECT value FROM json_each(?1))";
         arguments = as_argument(uuids(options, wish.choice));
     }
     std::ofstream file;
@@ -226,10 +249,12 @@ int export_rows(const ExportWish& wish, const GlobalOptions& options) {
 void add_export(CLI::App& results, const GlobalOptions& options, Action& action) {
     CLI::App* command = results.add_subcommand("export", "Print rows as CSV or JSON Lines, for other programs");
     auto wish = std::make_shared<ExportWish>();
-    command->add_option("view", wish->view, fmt::format("One of: {} (default: trials)", fmt::join(exportable, ", ")));
+    command->add_option("view", wish->view,
+                        fmt::format("One of: {} (default: trials)", fmt::join(exportable, ", ")));
     add_choice_options(*command, wish->choice);
     command->add_flag("--jsonl", wish->json_lines, "As JSON Lines: an object a line (default: CSV)");
-    command->add_flag_callback("--csv", [wish] { wish->json_lines = false; }, "As CSV");
+    command->add_flag_callback(
+        "--csv", [wish] { wish->json_lines = false; }, "As CSV");
     command->add_option("--output", wish->output, "Into this file (default: stdout)")->type_name("FILE");
     command->callback([=, &options, &action] { action = [=, &options] { return export_rows(*wish, options); }; });
 }
@@ -244,10 +269,11 @@ void add_import(CLI::App& results, const GlobalOptions& options, Action& action)
         action = [=, &options] {
             Database database(options.database);
             const MergeResult r = import_results(database, *other);
-            std::cerr << fmt::format("{} trials taken over ({} new cells, {} new experiments, {} new machines); {} were here "
-                                     "already{}\n",
-                                     r.trials, r.cells, r.experiments, r.machines, r.there,
-                                     r.unfinished ? fmt::format("; {} still run there and were left out", r.unfinished) : "");
+            std::cerr << fmt::format(
+                "{} trials taken over ({} new cells, {} new experiments, {} new machines); {} were here "
+                "already{}\n",
+                r.trials, r.cells, r.experiments, r.machines, r.there,
+                r.unfinished ? fmt::format("; {} still run there and were left out", r.unfinished) : "");
             return exit_ok;
         };
     });

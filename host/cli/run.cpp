@@ -87,7 +87,8 @@ int run(const RunChoice& choice, const GlobalOptions& options) {
     const Plan plan = plan_of(prepared, plugins, &database, runner.machine_fingerprint(), choice.rules.plan);
     if (plan.stale && !choice.rules.plan.stale)
         progress.message(fmt::format("{} hold{} trials of another build of gnnbench; --stale runs those again",
-                                     plural(static_cast<std::size_t>(plan.stale), "cell"), plan.stale == 1 ? "s" : ""));
+                                     plural(static_cast<std::size_t>(plan.stale), "cell"),
+                                     plan.stale == 1 ? "s" : ""));
     const SweepReport report = Sweep(prepared, plan, database, runner, choice.rules, progress).run();
     runner.finish();
     say_what_happened(report, choice, progress);
@@ -150,7 +151,8 @@ void add_run(CLI::App& app, const GlobalOptions& options, Action& action) {
                      "Run a trial that failed, crashed or took too long again, up to so many times")
         ->check(CLI::NonNegativeNumber)
         ->type_name("N");
-    command->add_option("--timeout", choice->timeout_s, "Seconds a trial may take, instead of limits.trial_timeout")
+    command
+        ->add_option("--timeout", choice->timeout_s, "Seconds a trial may take, instead of limits.trial_timeout")
         ->check(CLI::PositiveNumber)
         ->type_name("SECONDS");
     command

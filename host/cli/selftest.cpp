@@ -64,9 +64,9 @@ Experiment one_cell(const AaWish& wish, const Catalog& catalog, const PluginSour
     options.overrides = wish.experiment.overrides;
     options.profile = wish.experiment.profile;
     options.cores = usable_cores();
-    Experiment e = wish.experiment.file.empty()
-                       ? read_experiment(own_experiment, "selftest-aa.yaml", options, plugins, InstalledDatasets(catalog))
-                       : load(wish.experiment, catalog, plugins);
+    Experiment e = wish.experiment.file.empty() ? read_experiment(own_experiment, "selftest-aa.yaml", options,
+                                                                  plugins, InstalledDatasets(catalog))
+                                                : load(wish.experiment, catalog, plugins);
     e.cells.resize(1);
     e.choices.resize(1);
     return e;
@@ -87,11 +87,14 @@ std::vector<double> measured(const std::filesystem::path& database, const Prepar
     runner.finish();
     if (report.interrupted) return {};
     if (!report.all_well() || report.skipped)
-        throw EnvironmentError("the cell's trials do not all end well, so it cannot be compared with itself; run it with "
-                               "`gnnbench run` to see why");
+        throw EnvironmentError(
+            "the cell's trials do not all end well, so it cannot be compared with itself; run it with "
+            "`gnnbench run` to see why");
     std::vector<double> times_s;
     const std::vector<SqlValue> argument{now.cells[0].record.digest};
-    for (const SqlRow& row : query(database, "SELECT epoch_s FROM trials WHERE cell = ?1 AND status = 'ok' ORDER BY started", argument).rows)
+    for (const SqlRow& row :
+         query(database, "SELECT epoch_s FROM trials WHERE cell = ?1 AND status = 'ok' ORDER BY started", argument)
+             .rows)
         times_s.push_back(std::get<double>(row[0]));
     return times_s;
 }
@@ -99,9 +102,11 @@ std::vector<double> measured(const std::filesystem::path& database, const Prepar
 int aa(const AaWish& wish, OutputFormat format, const GlobalOptions& options) {
     Progress progress;
     const Scratch scratch;
-    const std::filesystem::path database = wish.keep.empty() ? scratch.path() / "aa.sqlite" : std::filesystem::path(wish.keep);
-    const Catalog catalog = wish.experiment.file.empty() && options.data_dir.empty() ? Catalog(scratch.path() / "datasets")
-                                                                                    : Catalog::at(options.data_dir);
+    const std::filesystem::path database =
+        wish.keep.empty() ? scratch.path() / "aa.sqlite" : std::filesystem::path(wish.keep);
+    const Catalog catalog = wish.experiment.file.empty() && options.data_dir.empty()
+                                ? Catalog(scratch.path() / "datasets")
+                                : Catalog::at(options.data_dir);
     const InstalledPlugins plugins;
     const Say say = [&](const std::string& line) { progress.message(line); };
     const PreparedExperiment prepared =
@@ -110,25 +115,29 @@ int aa(const AaWish& wish, OutputFormat format, const GlobalOptions& options) {
     const CompareRules rules;
     std::vector<double> pool = measured(database, prepared, plugins, wish.trials, progress);
     // The pool itself says how many trials a verdict takes here; more trials may say another number.
-    for (std::int64_t wanted = 0; !pool.empty() && (wanted = pool_for(pool, wish.slowdown, rules)) > static_cast<std::int64_t>(pool.size());) {
-        progress.message(fmt::format("to find a slowdown of {:.0f}% takes {} trials a side here; the pool grows to {}",
-                                     100 * wish.slowdown, wanted / 2, wanted));
+    for (std::int64_t wanted = 0; !pool.empty() && (wanted = pool_for(pool, wish.slowdown, rules)) >
+                                                       static_cast<std::int64_t>(pool.size());) {
+        progress.message(
+            fmt::format("to find a slowdown of {:.0f}% takes {} trials a side here; the pool grows to {}",
+                        100 * wish.slowdown, wanted / 2, wanted));
         pool = measured(database, prepared, plugins, wanted, progress);
     }
     if (pool.empty()) return exit_interrupted;
     const AaResult r = against_itself(pool, wish.slowdown, wish.draws, rules);
     const Machine machine = this_machine(find_mpiexec());
-    const QueryResult table{{"cell", "machine", "pool", "spread", "trials_a_side", "draws", "false_rate", "found_rate"},
-                            {{cell_label(prepared.cells[0].cell), fmt::format("{}, {} cores", machine.cpu, machine.cores),
-                              static_cast<std::int64_t>(pool.size()), r.spread, r.trials, r.draws, r.false_rate, r.found_rate}}};
+    const QueryResult table{
+        {"cell", "machine", "pool", "spread", "trials_a_side", "draws", "false_rate", "found_rate"},
+        {{cell_label(prepared.cells[0].cell), fmt::format("{}, {} cores", machine.cpu, machine.cores),
+          static_cast<std::int64_t>(pool.size()), r.spread, r.trials, r.draws, r.false_rate, r.found_rate}}};
     if (format != OutputFormat::text) {
         std::cout << render_rows(table, format);
     } else {
-        std::cout << fmt::format("{} on {}, {} cores: {} trials, whose ratios spread by {:.1f}%\n"
-                                 "identical sides of {} trials: called FASTER or SLOWER in {:.1f}% of {} draws\n"
-                                 "one side slowed down by {:.0f}%: called SLOWER in {:.1f}%\n",
-                                 cell_label(prepared.cells[0].cell), machine.cpu, machine.cores, pool.size(), 100 * r.spread,
-                                 r.trials, 100 * r.false_rate, r.draws, 100 * wish.slowdown, 100 * r.found_rate);
+        std::cout << fmt::format(
+            "{} on {}, {} cores: {} trials, whose ratios spread by {:.1f}%\n"
+            "identical sides of {} trials: called FASTER or SLOWER in {:.1f}% of {} draws\n"
+            "one side slowed down by {:.0f}%: called SLOWER in {:.1f}%\n",
+            cell_label(prepared.cells[0].cell), machine.cpu, machine.cores, pool.size(), 100 * r.spread, r.trials,
+            100 * r.false_rate, r.draws, 100 * wish.slowdown, 100 * r.found_rate);
     }
     return r.false_rate <= 0.05 && r.found_rate >= 0.9 ? exit_ok : exit_cell_failed;
 }
@@ -138,16 +147,23 @@ int aa(const AaWish& wish, OutputFormat format, const GlobalOptions& options) {
 void add_selftest(CLI::App& app, const GlobalOptions& options, Action& action) {
     CLI::App* all = app.add_subcommand("selftest", "Measure what measurements are worth on this machine");
     all->require_subcommand(1);
-    CLI::App* command = all->add_subcommand("aa", "One cell against itself: how often compare's verdicts are wrong, and miss a slowdown");
+    CLI::App* command = all->add_subcommand(
+        "aa", "One cell against itself: how often compare's verdicts are wrong, and miss a slowdown");
     auto wish = std::make_shared<AaWish>();
-    command->add_option("experiment", wish->experiment.file, "Its first cell is used (default: a small one of the program's)");
+    command->add_option("experiment", wish->experiment.file,
+                        "Its first cell is used (default: a small one of the program's)");
     command->add_option("--set", wish->experiment.overrides, "As for run")->type_name("KEY=VALUE")->take_all();
-    command->add_option("--trials", wish->trials, "In the pool at first; it grows where compare asks for more (default: 40)")
+    command
+        ->add_option("--trials", wish->trials,
+                     "In the pool at first; it grows where compare asks for more (default: 40)")
         ->check(CLI::Range(12, 100000));
     command->add_option("--draws", wish->draws, "From the pool (default: 1000)")->check(CLI::PositiveNumber);
-    command->add_option("--slowdown", wish->slowdown, "Of one side, as a share, that is to be found (default: 0.1)")
+    command
+        ->add_option("--slowdown", wish->slowdown, "Of one side, as a share, that is to be found (default: 0.1)")
         ->check(CLI::Range(0.01, 10.0));
-    command->add_option("--keep", wish->keep, "Database that keeps the trials, for the next time too (default: none)")->type_name("FILE");
+    command
+        ->add_option("--keep", wish->keep, "Database that keeps the trials, for the next time too (default: none)")
+        ->type_name("FILE");
     const auto format = add_format_options(*command);
     command->callback([=, &options, &action] { action = [=, &options] { return aa(*wish, *format, options); }; });
 }

@@ -207,9 +207,11 @@ bool Sweep::measure(TrialRunner& runner, const ScheduledTrial& scheduled) {
                 : runner.run(order, show);
         if (result.claim == ClaimState::held_by_other) return false;
         const std::lock_guard lock(guard_);
-        const bool by_chance = result.status == "failed" || result.status == "crashed" || result.status == "timeout";
+        const bool by_chance =
+            result.status == "failed" || result.status == "crashed" || result.status == "timeout";
         if (result.claim == ClaimState::claimed && by_chance && retries > 0 && disproven == disproven_.end()) {
-            progress_.message(fmt::format("{}: {}: {}; once more", what, result.status, first_line(result.reason)));
+            progress_.message(
+                fmt::format("{}: {}: {}; once more", what, result.status, first_line(result.reason)));
             ++order.seen_conclusive;
             continue;
         }

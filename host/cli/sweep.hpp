@@ -33,7 +33,7 @@ struct SweepReport {
     std::size_t disproven = 0;      ///< combinations that disagree with the reference
     std::size_t elsewhere = 0;      ///< trials that another process runs or ran
     bool interrupted = false;
-    bool gave_up = false;           ///< after too many failures
+    bool gave_up = false;  ///< after too many failures
 
     bool all_well() const { return failed + failed_before + disproven == 0; }
 };

@@ -48,7 +48,8 @@ Csr Halo::joined() const {
         std::int32_t before = 0;
         for (std::size_t j = 0; j < compact.size(); ++j) {
             const Csr& block = compact[j];
-            for (auto e = static_cast<std::size_t>(block.indptr[r]); e < static_cast<std::size_t>(block.indptr[r + 1]); ++e) {
+            for (auto e = static_cast<std::size_t>(block.indptr[r]);
+                 e < static_cast<std::size_t>(block.indptr[r + 1]); ++e) {
                 all.indices.push_back(before + block.indices[e]);
                 all.values.push_back(block.values[e]);
             }
@@ -165,11 +166,13 @@ HaloExchange::HaloExchange(const Halo& halo, Kernel& kernel, std::int64_t widest
 namespace {
 
 /// Segment j of a buffer whose rows are `width` wide now.
-MatrixView segment(const Matrix& buffer, const std::vector<std::int64_t>& start, std::size_t j, std::int64_t width) {
+MatrixView segment(const Matrix& buffer, const std::vector<std::int64_t>& start, std::size_t j,
+                   std::int64_t width) {
     return buffer.view().reshaped(start.back(), width).rows_from(start[j], start[j + 1] - start[j]);
 }
 
-std::vector<RowMessage> segments(const Matrix& buffer, const std::vector<std::int64_t>& start, std::int64_t width) {
+std::vector<RowMessage> segments(const Matrix& buffer, const std::vector<std::int64_t>& start,
+                                 std::int64_t width) {
     std::vector<RowMessage> messages;
     for (std::size_t j = 0; j + 1 < start.size(); ++j)
         if (start[j] < start[j + 1]) messages.push_back({static_cast<int>(j), segment(buffer, start, j, width)});
@@ -183,13 +186,17 @@ std::vector<RowMessage> HaloExchange::pack(ConstMatrixView b) {
     return segments(send_, sent_start_, b.cols);
 }
 
-std::vector<RowMessage> HaloExchange::receives(std::int64_t width) { return segments(receive_, needed_start_, width); }
+std::vector<RowMessage> HaloExchange::receives(std::int64_t width) {
+    return segments(receive_, needed_start_, width);
+}
 
 MatrixView HaloExchange::received(Part j, std::int64_t width) {
     return segment(receive_, needed_start_, static_cast<std::size_t>(j), width);
 }
 
-MatrixView HaloExchange::received(std::int64_t width) { return receive_.view().reshaped(needed_start_.back(), width); }
+MatrixView HaloExchange::received(std::int64_t width) {
+    return receive_.view().reshaped(needed_start_.back(), width);
+}
 
 std::vector<RowMessage> HaloExchange::give_back_receives(std::int64_t width) {
     return segments(send_, sent_start_, width);

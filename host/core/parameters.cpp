@@ -11,16 +11,18 @@ namespace gnnbench {
 ModelWeights initial_weights(const ModelSpec& model, std::uint64_t seed) {
     ModelWeights out;
     for (int l = 0; l < model.layers(); ++l) {
-        const auto f = model.widths[static_cast<std::size_t>(l)], g = model.widths[static_cast<std::size_t>(l) + 1];
+        const auto f = model.widths[static_cast<std::size_t>(l)],
+                   g = model.widths[static_cast<std::size_t>(l) + 1];
         const double fan = static_cast<double>(model.initialiser == Initialiser::glorot ? f + g : f);
         const double limit = std::sqrt(6 / fan);
         HostMatrix w(f, g);
         for (std::int64_t i = 0; i < f; ++i)
             for (std::int64_t j = 0; j < g; ++j)
-                w(i, j) = limit * (2 * unit_interval(random_word(seed, Draw::weights, static_cast<std::uint64_t>(i),
-                                                                 static_cast<std::uint32_t>(j),
-                                                                 static_cast<std::uint32_t>(l))) -
-                                   1);
+                w(i, j) =
+                    limit *
+                    (2 * unit_interval(random_word(seed, Draw::weights, static_cast<std::uint64_t>(i),
+                                                   static_cast<std::uint32_t>(j), static_cast<std::uint32_t>(l))) -
+                     1);
         out.weight.push_back(std::move(w));
         if (model.bias) out.bias.emplace_back(1, g);
     }

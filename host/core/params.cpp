@@ -17,10 +17,14 @@ bool parse_whole(std::string_view text, T& out) {
 
 std::string allowed(const ParamDecl& p) {
     switch (p.type) {
-        case ParamType::boolean: return "true or false";
-        case ParamType::integer: return fmt::format("a whole number from {} to {}", p.minimum, p.maximum);
-        case ParamType::real: return fmt::format("a number from {} to {}", p.minimum, p.maximum);
-        case ParamType::choice: return fmt::format("one of {}", p.choices ? p.choices : "");
+        case ParamType::boolean:
+            return "true or false";
+        case ParamType::integer:
+            return fmt::format("a whole number from {} to {}", p.minimum, p.maximum);
+        case ParamType::real:
+            return fmt::format("a number from {} to {}", p.minimum, p.maximum);
+        case ParamType::choice:
+            return fmt::format("one of {}", p.choices ? p.choices : "");
     }
     return {};
 }
@@ -65,7 +69,8 @@ void Params::set(const ParamDecl& p, std::string_view text) {
 
 const ParamValue& Params::at(std::string_view name) const {
     const auto found = values_.find(name);
-    if (found == values_.end()) throw LogicError(fmt::format("the plugin reads parameter '{}' without declaring it", name));
+    if (found == values_.end())
+        throw LogicError(fmt::format("the plugin reads parameter '{}' without declaring it", name));
     return found->second;
 }
 
@@ -77,8 +82,10 @@ const std::string& Params::choice(std::string_view name) const { return std::get
 std::string to_text(const ParamValue& value) {
     return std::visit(
         [](const auto& v) -> std::string {
-            if constexpr (std::is_same_v<std::decay_t<decltype(v)>, std::string>) return v;
-            else return fmt::format("{}", v);
+            if constexpr (std::is_same_v<std::decay_t<decltype(v)>, std::string>)
+                return v;
+            else
+                return fmt::format("{}", v);
         },
         value);
 }

@@ -68,7 +68,8 @@ PartitionQuality measure_quality(const GraphView& graph, const Partition& partit
     }
     const auto imbalance = [parts](const std::vector<std::int64_t>& sizes, std::int64_t total) {
         const std::int64_t most = *std::max_element(sizes.begin(), sizes.end());
-        return total == 0 ? 1.0 : static_cast<double>(most) * static_cast<double>(parts) / static_cast<double>(total);
+        return total == 0 ? 1.0
+                          : static_cast<double>(most) * static_cast<double>(parts) / static_cast<double>(total);
     };
     if (parts > 0) {
         q.vertex_imbalance = imbalance(vertices, graph.vertices());

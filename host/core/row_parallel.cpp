@@ -13,7 +13,8 @@ namespace {
 
 class RowParallelTrainer final : public Trainer {
 public:
-    RowParallelTrainer(const Problem& problem, Rank rank, RowLayout layout, LayerPlan plan, const MakeSpmm& make_spmm)
+    RowParallelTrainer(const Problem& problem, Rank rank, RowLayout layout, LayerPlan plan,
+                       const MakeSpmm& make_spmm)
         : problem_(problem),
           model_(problem.model),
           kernel_(rank.kernel),
@@ -21,10 +22,10 @@ public:
           group_(std::move(layout.group)),
           plan_(std::move(plan)),
           owned_(problem.index.owned(layout.part)),
-          parameters_(model_, problem.train,
-                      problem.initial_weights ? *problem.initial_weights
-                                              : initial_weights(model_, problem.train.seed),
-                      kernel_),
+          parameters_(
+              model_, problem.train,
+              problem.initial_weights ? *problem.initial_weights : initial_weights(model_, problem.train.seed),
+              kernel_),
           vertices_(problem, owned_, kernel_),
           input_(load_features(problem, owned_, 0, problem.dataset.feature_count, kernel_)) {
         const Adjacency adjacency(problem.dataset.graph, model_);
@@ -147,8 +148,10 @@ private:
     ConstMatrixView forward(Pass pass, std::int64_t epoch) {
         if (const DropoutMask m = mask(0, pass, epoch); m.active())
             kernel_.dropout({.dropout = m, .row_ids = vertices_.ids.data()}, input_, dropped_input_);
-        if (pass == Pass::training) spmm_->begin_epoch(epoch);
-        else spmm_->begin_evaluation();
+        if (pass == Pass::training)
+            spmm_->begin_epoch(epoch);
+        else
+            spmm_->begin_evaluation();
         for (int l = 0; l <= last(); ++l) forward_layer(l, pass, epilogue(l, pass, epoch));
         return output(last());
     }
@@ -168,7 +171,7 @@ private:
             case LayerOrder::aggregate_first_kept: {
                 const bool keep = order(l) == LayerOrder::aggregate_first_kept;
                 const MatrixView t = keep ? kept_[static_cast<std::size_t>(l)].view() : shared(width(l));
-                spmm_->multiply(Direction::forward, h, t, {});             // T = Â H
+                spmm_->multiply(Direction::forward, h, t, {});               // T = Â H
                 kernel_.gemm(Transpose::no, t, Transpose::no, w, z, {}, e);  // H' = σ(T W + b)
                 return;
             }
@@ -205,7 +208,8 @@ private:
         };
         const auto input_gradient_from = [&](MatrixView u) {  // dH = U Wᵀ
             if (l > 0 || trains_input_)
-                kernel_.gemm(Transpose::no, u, Transpose::yes, w, l > 0 ? output(l, width(l)) : input_gradient_.view());
+                kernel_.gemm(Transpose::no, u, Transpose::yes, w,
+                             l > 0 ? output(l, width(l)) : input_gradient_.view());
         };
         switch (order(l)) {
             case LayerOrder::transform_first_shortcut:
@@ -218,21 +222,25 @@ private:
                 weight_gradient(h, u);                           // dW = Hᵀ U
                 return input_gradient_from(u);
             }
-            case LayerOrder::aggregate_first_kept: weight_gradient(kept_[static_cast<std::size_t>(l)], g); break;
+            case LayerOrder::aggregate_first_kept:
+                weight_gradient(kept_[static_cast<std::size_t>(l)], g);
+                break;
             case LayerOrder::aggregate_first_shortcut:
-            case LayerOrder::aggregated_input: weight_gradient(h, g); break;
+            case LayerOrder::aggregated_input:
+                weight_gradient(h, g);
+                break;
         }
         if (l == 0) return;
         const MatrixView v = shared(width(l));
-        kernel_.gemm(Transpose::no, g, Transpose::yes, w, v);                 // V = G Wᵀ
-        spmm_->multiply(Direction::backward, v, output(l, width(l)), {});     // dH = Âᵀ V
+        kernel_.gemm(Transpose::no, g, Transpose::yes, w, v);              // V = G Wᵀ
+        spmm_->multiply(Direction::backward, v, output(l, width(l)), {});  // dH = Âᵀ V
     }
 
     /// One optimizer step on X; every rank trains the rows it owns.
     void step_input(std::int64_t epoch) {
         if (const DropoutMask m = mask(0, Pass::training, epoch); m.active())
-            kernel_.apply_backward({.dropout = m, .row_ids = vertices_.ids.data()}, dropped_input_, input_gradient_,
-                                   input_gradient_);
+            kernel_.apply_backward({.dropout = m, .row_ids = vertices_.ids.data()}, dropped_input_,
+                                   input_gradient_, input_gradient_);
         const ParameterSlot slot{.weight = input_.view().data,
                                  .gradient = input_gradient_.view().data,
                                  .first_moment = input_moments_[0].view().data,
@@ -264,7 +272,7 @@ private:
     VertexData vertices_;
     Matrix input_, dropped_input_, shared_;
     std::vector<Matrix> outputs_, kept_;
-    Matrix input_gradient_;                ///< of trained features
+    Matrix input_gradient_;  ///< of trained features
     std::array<Matrix, 2> input_moments_;
     std::int64_t input_steps_ = 0;
     Array<std::int64_t> counts_;
@@ -280,8 +288,8 @@ std::unique_ptr<Trainer> make_row_parallel_trainer(const Problem& problem, Rank 
     return make_row_parallel_trainer(problem, rank, std::move(layout), std::move(plan), make_spmm);
 }
 
-std::unique_ptr<Trainer> make_row_parallel_trainer(const Problem& problem, Rank rank, RowLayout layout, LayerPlan plan,
-                                                   const MakeSpmm& make_spmm) {
+std::unique_ptr<Trainer> make_row_parallel_trainer(const Problem& problem, Rank rank, RowLayout layout,
+                                                   LayerPlan plan, const MakeSpmm& make_spmm) {
     return std::make_unique<RowParallelTrainer>(problem, rank, std::move(layout), std::move(plan), make_spmm);
 }
 

@@ -18,12 +18,15 @@ bool trains_features(const Params& params) {
 
 bool aggregates_input(const Strategy& strategy, const Setting& s) {
     switch (s.model.aggregate_input) {
-        case AggregateInput::on: return true;
-        case AggregateInput::off: return false;
+        case AggregateInput::on:
+            return true;
+        case AggregateInput::off:
+            return false;
         // Dropout redraws layer 0's input every epoch, so its aggregate cannot be kept.
         // Nor can that of trained features.
         case AggregateInput::scheme_default:
-            return s.train.input_dropout == 0 && !trains_features(s.params) && strategy.aggregates_input_by_default(s.params);
+            return s.train.input_dropout == 0 && !trains_features(s.params) &&
+                   strategy.aggregates_input_by_default(s.params);
     }
     return false;
 }

@@ -33,8 +33,8 @@ std::string difference(const Volume& stated, const Volume& counted) {
         if (s == c) continue;
         lines += fmt::format("{} {}: stated {} sent, {} received, {} messages; counted {}, {}, {}\n",
                              comm_op_names[static_cast<std::size_t>(k.operation)],
-                             k.content == Content::payload ? "payload" : "metadata", s.sent_bytes, s.received_bytes,
-                             s.messages, c.sent_bytes, c.received_bytes, c.messages);
+                             k.content == Content::payload ? "payload" : "metadata", s.sent_bytes,
+                             s.received_bytes, s.messages, c.sent_bytes, c.received_bytes, c.messages);
     }
     return lines;
 }

@@ -55,7 +55,8 @@ int usable_cores() {
 }
 
 std::int64_t host_memory_bytes() {
-    const auto total = static_cast<std::int64_t>(1024 * std::strtod(value_in("/proc/meminfo", "MemTotal", ':').c_str(), nullptr));
+    const auto total =
+        static_cast<std::int64_t>(1024 * std::strtod(value_in("/proc/meminfo", "MemTotal", ':').c_str(), nullptr));
     std::ifstream in("/sys/fs/cgroup/memory.max");
     std::int64_t granted = 0;
     return in >> granted && granted > 0 && granted < total ? granted : total;  // "max" is no number

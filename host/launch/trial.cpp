@@ -62,11 +62,10 @@ public:
         : trial_(launch.trial),
           shared_(launch.trial),
           child_(mpiexec_command(mpiexec, launch.ranks, launch.worker, {launch.request}),
-                 trial_environment(current_environment(), mpiexec,
-                                   {launch.ranks, launch.threads_per_rank,
-                                    std::max(1, usable_cores() / launch.trials_at_once)},
-                                   launch.trial,
-                                   shared_.path()),
+                 trial_environment(
+                     current_environment(), mpiexec,
+                     {launch.ranks, launch.threads_per_rank, std::max(1, usable_cores() / launch.trials_at_once)},
+                     launch.trial, shared_.path()),
                  launch.log_file) {}
     ~TrialInProgress() { end(); }
 

@@ -43,8 +43,8 @@ std::string load_report(const PluginCatalog& catalog, std::span<const PluginRequ
     try {
         for (const PluginRequest& request : wanted) {
             const PluginDescription plugin = catalog.find(request.kind, request.name);
-            report += fmt::format("; {} {} {}, file digest {}", kind_name(plugin.kind), plugin.name, plugin.version,
-                                  file_digest(plugin.file));
+            report += fmt::format("; {} {} {}, file digest {}", kind_name(plugin.kind), plugin.name,
+                                  plugin.version, file_digest(plugin.file));
         }
     } catch (const PluginError& e) {
         return std::string(failed) + e.what();
@@ -59,9 +59,10 @@ std::string disagreement(const std::vector<std::string>& reports) {
                                reports[rank].substr(failed.size()));
     for (std::size_t rank = 1; rank < reports.size(); ++rank)
         if (reports[rank] != reports[0])
-            return fmt::format("rank {} loaded other plugins than rank 0: \"{}\" against \"{}\". Install the same "
-                               "build of gnnbench and its plugins on every host.",
-                               rank, reports[rank], reports[0]);
+            return fmt::format(
+                "rank {} loaded other plugins than rank 0: \"{}\" against \"{}\". Install the same "
+                "build of gnnbench and its plugins on every host.",
+                rank, reports[rank], reports[0]);
     return {};
 }
 

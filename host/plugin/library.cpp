@@ -19,7 +19,8 @@ constexpr const char* create_symbol = "gnnbench_plugin_create";
 constexpr const char* rebuild = "Rebuild the plugin against this gnnbench, or use the gnnbench it was built with.";
 
 /// The reason is empty where the library is open.
-std::string open_library(dll::shared_library& library, const std::filesystem::path& file, dll::load_mode::type mode) {
+std::string open_library(dll::shared_library& library, const std::filesystem::path& file,
+                         dll::load_mode::type mode) {
     std::error_code failure;
     library.load(file, failure, mode);
     if (!failure) return {};
@@ -43,9 +44,10 @@ const PluginInfo* read_info(const dll::shared_library& library) {
         const std::string other = info ? mismatch(*info, kind, name) : std::string();
         if (!other.empty()) throw PluginError(file.string() + other);
     }
-    throw PluginError(fmt::format("{} cannot be opened: {}. A library it needs may be missing (ldd tells), or it "
-                                  "was built against another gnnbench.",
-                                  file.string(), reason));
+    throw PluginError(
+        fmt::format("{} cannot be opened: {}. A library it needs may be missing (ldd tells), or it "
+                    "was built against another gnnbench.",
+                    file.string(), reason));
 }
 
 bool complete(const PluginInfo& info) {
@@ -57,17 +59,22 @@ bool complete(const PluginInfo& info) {
 
 std::string_view kind_name(PluginKind kind) {
     switch (kind) {
-        case PluginKind::strategy: return "strategy";
-        case PluginKind::partitioner: return "partitioner";
-        case PluginKind::kernel: return "kernel";
+        case PluginKind::strategy:
+            return "strategy";
+        case PluginKind::partitioner:
+            return "partitioner";
+        case PluginKind::kernel:
+            return "kernel";
     }
     return "unknown";
 }
 
 std::string mismatch(const PluginInfo& info, PluginKind kind, std::string_view name) {
     if (std::memcmp(info.magic, "gnnbench", sizeof info.magic) != 0)
-        return fmt::format(" is not a gnnbench plugin: its {} does not begin with \"gnnbench\". Declare it with "
-                           "GNNBENCH_PLUGIN, or take the file out of the plugin folder.", info_symbol);
+        return fmt::format(
+            " is not a gnnbench plugin: its {} does not begin with \"gnnbench\". Declare it with "
+            "GNNBENCH_PLUGIN, or take the file out of the plugin folder.",
+            info_symbol);
     if (info.info_layout != 1)
         return fmt::format(" describes itself in layout {} of PluginInfo; this gnnbench reads layout 1. {}",
                            info.info_layout, rebuild);
@@ -82,7 +89,8 @@ std::string mismatch(const PluginInfo& info, PluginKind kind, std::string_view n
                            info.build_id, GNNBENCH_BUILD_ID, rebuild);
     if (info.kind != kind || info.name != name)
         return fmt::format(" holds the {} \"{}\", but its file name says {} \"{}\". Name the file lib{}_{}.so.",
-                           kind_name(info.kind), info.name, kind_name(kind), name, kind_name(info.kind), info.name);
+                           kind_name(info.kind), info.name, kind_name(kind), name, kind_name(info.kind),
+                           info.name);
     return {};
 }
 
@@ -93,8 +101,10 @@ PluginLibrary PluginLibrary::open(const std::filesystem::path& file, PluginKind 
 
     const PluginInfo* info = read_info(library);
     if (!info)
-        throw PluginError(fmt::format("{} is not a gnnbench plugin: it exports no {}. Declare it with GNNBENCH_PLUGIN, "
-                                      "or take the file out of the plugin folder.", file.string(), info_symbol));
+        throw PluginError(
+            fmt::format("{} is not a gnnbench plugin: it exports no {}. Declare it with GNNBENCH_PLUGIN, "
+                        "or take the file out of the plugin folder.",
+                        file.string(), info_symbol));
     const std::string wrong = mismatch(*info, kind, name);
     if (!wrong.empty()) throw PluginError(file.string() + wrong);
     if (!library.has(create_symbol))

@@ -53,7 +53,8 @@ PluginCatalog::PluginCatalog(std::vector<fs::path> folders) {
     for (const fs::path& folder : folders) {
         // The same folder named twice shadows nothing.
         fs::path whole = fs::absolute(folder).lexically_normal();
-        if (std::find(folders_.begin(), folders_.end(), whole) == folders_.end()) folders_.push_back(std::move(whole));
+        if (std::find(folders_.begin(), folders_.end(), whole) == folders_.end())
+            folders_.push_back(std::move(whole));
     }
     for (std::size_t i = 0; i < folders_.size(); ++i) {
         std::error_code unreadable;
@@ -76,8 +77,13 @@ std::vector<ListedPlugin> PluginCatalog::list() const {
     std::vector<ListedPlugin> listed;
     const File* winner = nullptr;
     for (const File& f : files_) {
-        ListedPlugin entry{.kind = f.kind, .name = f.name, .file = f.path,
-                           .shadowed_by = {}, .version = {}, .summary = {}, .refused = {}};
+        ListedPlugin entry{.kind = f.kind,
+                           .name = f.name,
+                           .file = f.path,
+                           .shadowed_by = {},
+                           .version = {},
+                           .summary = {},
+                           .refused = {}};
         if (winner && winner->kind == f.kind && winner->name == f.name) {
             entry.shadowed_by = winner->path;
         } else {
@@ -100,9 +106,10 @@ std::string PluginCatalog::not_found(PluginKind kind, std::string_view name) con
     if (there.empty()) {
         std::vector<std::string> searched;
         for (const fs::path& folder : folders_) searched.push_back(folder.string());
-        return fmt::format("there is no {} plugin \"{}\", nor any other {}: searched {}. Build the plugins, or name "
-                           "their folder in GNNBENCH_PLUGIN_PATH.",
-                           kind_name(kind), name, kind_name(kind), fmt::join(searched, ", "));
+        return fmt::format(
+            "there is no {} plugin \"{}\", nor any other {}: searched {}. Build the plugins, or name "
+            "their folder in GNNBENCH_PLUGIN_PATH.",
+            kind_name(kind), name, kind_name(kind), fmt::join(searched, ", "));
     }
     const std::string near = nearest(name, there);
     const std::string meant = near.empty() ? "" : fmt::format(" Did you mean \"{}\"?", near);
@@ -124,8 +131,8 @@ PluginLibrary PluginCatalog::open(PluginKind kind, std::string_view name) const 
 PluginDescription PluginCatalog::find(PluginKind kind, std::string_view name) const {
     const File& file = file_of(kind, name);
     const PluginInfo& info = PluginLibrary::open(file.path, kind, name).info();
-    return {kind, info.name, info.version, info.summary, file.path,
-            {info.params, static_cast<std::size_t>(info.param_count)}};
+    return {kind,         info.name, info.version,
+            info.summary, file.path, {info.params, static_cast<std::size_t>(info.param_count)}};
 }
 
 std::unique_ptr<Strategy> PluginCatalog::strategy(std::string_view name) const {

@@ -30,9 +30,10 @@ struct ListedPlugin {
     PluginKind kind;
     std::string name;
     std::filesystem::path file;
-    std::filesystem::path shadowed_by;  ///< the file of the same kind and name that is used instead; not opened then
-    std::string version, summary;       ///< empty where shadowed or refused
-    std::string refused;                ///< why it cannot be used, naming the file; empty if it can
+    std::filesystem::path
+        shadowed_by;               ///< the file of the same kind and name that is used instead; not opened then
+    std::string version, summary;  ///< empty where shadowed or refused
+    std::string refused;           ///< why it cannot be used, naming the file; empty if it can
 
     bool usable() const { return refused.empty() && shadowed_by.empty(); }
 };

@@ -27,8 +27,10 @@ void check_name(std::string_view name) {
     const bool usable = !name.empty() && name.front() >= 'a' && name.front() <= 'z' && name.back() != '-' &&
                         std::all_of(name.begin(), name.end(), fits);
     if (!usable)
-        throw SpecError(fmt::format("\"{}\" cannot name a plugin: small letters, digits and hyphens are allowed, a "
-                                    "letter first, as in my-scheme.", name));
+        throw SpecError(
+            fmt::format("\"{}\" cannot name a plugin: small letters, digits and hyphens are allowed, a "
+                        "letter first, as in my-scheme.",
+                        name));
 }
 
 /// my-parts → MyParts
@@ -66,27 +68,31 @@ void write_filled(const fs::path& from, const fs::path& to, const Replacements& 
 
 }  // namespace
 
-fs::path write_plugin_folder(PluginKind kind, std::string_view name, const fs::path& into, const fs::path& templates) {
+fs::path write_plugin_folder(PluginKind kind, std::string_view name, const fs::path& into,
+                             const fs::path& templates) {
     check_name(name);
     if (kind == PluginKind::kernel)
-        throw SpecError("there is no template for a kernel; start from a copy of plugins/kernels/reference, the smallest "
-                        "one. Templates exist for: strategy, partitioner.");
+        throw SpecError(
+            "there is no template for a kernel; start from a copy of plugins/kernels/reference, the smallest "
+            "one. Templates exist for: strategy, partitioner.");
     const fs::path from = templates / kind_name(kind);
     std::error_code failure;
     if (!fs::is_directory(from, failure))
-        throw EnvironmentError(fmt::format("the template folder {} is missing; install gnnbench whole, or run it from its "
-                                           "build tree.", from.string()));
+        throw EnvironmentError(
+            fmt::format("the template folder {} is missing; install gnnbench whole, or run it from its "
+                        "build tree.",
+                        from.string()));
 
     const fs::path folder = into / name;
     if (fs::exists(folder, failure) && !fs::is_empty(folder, failure))
-        throw SpecError(fmt::format("{} exists and is not empty; choose another name, or another folder with --into.",
-                                    folder.string()));
+        throw SpecError(fmt::format(
+            "{} exists and is not empty; choose another name, or another folder with --into.", folder.string()));
     fs::create_directories(folder, failure);
-    if (failure)
-        throw EnvironmentError(fmt::format("{} cannot be made: {}.", folder.string(), failure.message()));
+    if (failure) throw EnvironmentError(fmt::format("{} cannot be made: {}.", folder.string(), failure.message()));
 
     const std::string text(name);
-    const Replacements replacements = {{{"@NAME@", text}, {"@CLASS@", class_name(text)}, {"@FILE@", file_name(text)}}};
+    const Replacements replacements = {
+        {{"@NAME@", text}, {"@CLASS@", class_name(text)}, {"@FILE@", file_name(text)}}};
     for (const fs::directory_entry& entry : fs::directory_iterator(from)) {
         std::string target = filled(entry.path().filename().string(), replacements);
         if (target.ends_with(".in")) target.resize(target.size() - 3);

@@ -11,10 +11,12 @@ namespace gnnbench {
 /// for my-parts, MyParts and my_parts.
 /// Throws SpecError for an unusable name, a kind without template or a folder that holds something already;
 /// EnvironmentError where the templates are missing or the folder cannot be written.
-std::filesystem::path write_plugin_folder(PluginKind kind, std::string_view name, const std::filesystem::path& into,
+std::filesystem::path write_plugin_folder(PluginKind kind, std::string_view name,
+                                          const std::filesystem::path& into,
                                           const std::filesystem::path& templates);
 
 /// The same with the templates that belong to the running program.
-std::filesystem::path write_plugin_folder(PluginKind kind, std::string_view name, const std::filesystem::path& into);
+std::filesystem::path write_plugin_folder(PluginKind kind, std::string_view name,
+                                          const std::filesystem::path& into);
 
 }  // namespace gnnbench

@@ -75,11 +75,12 @@ CellFields cell_fields(const json& identity) {
 CellFilter::CellFilter(std::span<const CellFields> cells)
     : cells_(cells.size()), connection_(std::make_unique<sqlite::Connection>(sqlite::Connection::in_memory())) {
     std::map<std::string, std::map<std::string, bool>> known;  // by table and column: whether it holds numbers
-    known[""]["gpus"] = true;                                   // with no cell, too, there are fields
+    known[""]["gpus"] = true;                                  // with no cell, too, there are fields
     for (const CellFields& cell : cells)
         for (const auto& [field, value] : cell) {
             const auto [table, column] = split(field);
-            known[table][column] |= std::holds_alternative<std::int64_t>(value) || std::holds_alternative<double>(value);
+            known[table][column] |=
+                std::holds_alternative<std::int64_t>(value) || std::holds_alternative<double>(value);
         }
     // A bare name is a column of "cell"; train.lr is SQL for the column lr of the table train.
     from_ = "SELECT cell.rowid FROM cell";
@@ -89,7 +90,8 @@ CellFilter::CellFilter(std::span<const CellFields> cells)
         std::string columns;  // with types, so that gpus = '4' and model.hidden = 64 hold
         for (const auto& [column, numbers] : names) {
             columns_[table].push_back(column);
-            columns += fmt::format("{}{} {}", columns.empty() ? "" : ", ", in_quotes(column), numbers ? "NUMERIC" : "TEXT");
+            columns += fmt::format("{}{} {}", columns.empty() ? "" : ", ", in_quotes(column),
+                                   numbers ? "NUMERIC" : "TEXT");
         }
         connection_->execute(fmt::format("CREATE TABLE {} ({})", name, columns), "make room for cells");
         if (!table.empty()) from_ += fmt::format(" JOIN {0} ON {0}.rowid = cell.rowid", name);
@@ -98,7 +100,8 @@ CellFilter::CellFilter(std::span<const CellFields> cells)
         std::string marks;
         for (std::size_t i = 0; i < columns.size(); ++i) marks += i ? ",?" : "?";
         auto add = connection_->prepare(
-            fmt::format("INSERT INTO {} VALUES ({})", in_quotes(table.empty() ? "cell" : table), marks), "note a cell");
+            fmt::format("INSERT INTO {} VALUES ({})", in_quotes(table.empty() ? "cell" : table), marks),
+            "note a cell");
         for (const CellFields& cell : cells) {
             add.reset();
             for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -120,9 +123,10 @@ std::string CellFilter::refusal(const std::string& expression, const std::string
         for (const std::string& column : columns) names.push_back(table.empty() ? column : table + "." + column);
     const std::string word = cause.find("no such column") == std::string::npos ? "" : after_colon(cause);
     const std::string meant = word.empty() ? "" : nearest(word, names);
-    std::string text = fmt::format("expected an expression over a cell's fields, such as \"scheme = 'mg-gcn' AND "
-                                   "gpus > 2\"; found \"{}\": {}",
-                                   expression, word.empty() ? cause : fmt::format("there is no field '{}'", word));
+    std::string text = fmt::format(
+        "expected an expression over a cell's fields, such as \"scheme = 'mg-gcn' AND "
+        "gpus > 2\"; found \"{}\": {}",
+        expression, word.empty() ? cause : fmt::format("there is no field '{}'", word));
     if (offset > 0) text += fmt::format(" (at its character {})", offset);
     if (!word.empty()) {
         text += fmt::format("; fields: {}", fmt::join(names, ", "));
@@ -146,7 +150,8 @@ std::vector<bool> CellFilter::where(const std::string& expression) const {
     sqlite3_finalize(raw);
     if (code != SQLITE_OK || more) {
         const int offset = sqlite3_error_offset(connection_->handle()) - static_cast<int>(before.size());
-        const int at = code == SQLITE_OK || offset < 0 || offset >= static_cast<int>(expression.size()) ? 0 : offset + 1;
+        const int at =
+            code == SQLITE_OK || offset < 0 || offset >= static_cast<int>(expression.size()) ? 0 : offset + 1;
         throw SpecError(refusal(expression, more ? "it ends early" : sqlite3_errmsg(connection_->handle()), at));
     }
     try {

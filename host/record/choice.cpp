@@ -46,9 +46,9 @@ std::vector<std::string> names(const sqlite::Connection& c, const char* sql) {
 void check_tag(const sqlite::Connection& c, const std::string& tag) {
     if (is_tag(c, tag)) return;
     const auto known = names(c, "SELECT DISTINCT name FROM tag ORDER BY name");
-    throw SpecError(fmt::format("no trial is tagged '{}'; tags: {}", tag,
-                                known.empty() ? "none (gnnbench results tag gives some)"
-                                              : fmt::format("{}", fmt::join(known, ", "))));
+    throw SpecError(fmt::format(
+        "no trial is tagged '{}'; tags: {}", tag,
+        known.empty() ? "none (gnnbench results tag gives some)" : fmt::format("{}", fmt::join(known, ", "))));
 }
 
 /// Ids of the cells for which the expression holds.
@@ -78,21 +78,30 @@ TrialChoice read_choice(const sqlite::Connection& c, const std::string& text) {
         const std::size_t end = where ? text.size() : std::min(text.find(',', at), text.size());
         const std::string term = text.substr(at, end - at);
         const std::size_t colon = term.find(':');
-        const std::string kind = term.substr(0, colon), value = colon == std::string::npos ? "" : term.substr(colon + 1);
-        if (where) choice.where = value;
-        else if (kind == "tag" && !value.empty()) choice.tag = value;
-        else if (kind == "experiment" && !value.empty()) choice.experiment = value;
-        else if (kind == "commit" && !value.empty()) choice.commit = value;
-        else if (is_tag(c, term)) choice.tag = term;
-        else if (is_experiment(c, term)) choice.experiment = term;
-        else if (is_commit(c, term)) choice.commit = term;
+        const std::string kind = term.substr(0, colon),
+                          value = colon == std::string::npos ? "" : term.substr(colon + 1);
+        if (where)
+            choice.where = value;
+        else if (kind == "tag" && !value.empty())
+            choice.tag = value;
+        else if (kind == "experiment" && !value.empty())
+            choice.experiment = value;
+        else if (kind == "commit" && !value.empty())
+            choice.commit = value;
+        else if (is_tag(c, term))
+            choice.tag = term;
+        else if (is_experiment(c, term))
+            choice.experiment = term;
+        else if (is_commit(c, term))
+            choice.commit = term;
         else {
             auto known = names(c, "SELECT name FROM experiment UNION SELECT name FROM tag ORDER BY 1");
             const std::string meant = nearest(term, known);
-            throw SpecError(fmt::format("'{}' is no tag, no experiment and no commit of a trial here; there are: {}{}. Or say "
-                                        "tag:…, experiment:…, commit:…, where:EXPR, with commas between",
-                                        term, known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", ")),
-                                        meant.empty() ? "" : "; did you mean '" + meant + "'?"));
+            throw SpecError(
+                fmt::format("'{}' is no tag, no experiment and no commit of a trial here; there are: {}{}. Or say "
+                            "tag:…, experiment:…, commit:…, where:EXPR, with commas between",
+                            term, known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", ")),
+                            meant.empty() ? "" : "; did you mean '" + meant + "'?"));
         }
         at = end + 1;
     }
@@ -133,10 +142,11 @@ std::vector<std::int64_t> chosen_trials(const sqlite::Connection& c, const Trial
     std::string sql = "SELECT t.id, t.cell_id FROM trial t WHERE t.purpose = 'measure'";
     std::vector<std::string> bound;
     if (!choice.experiment.empty())
-        sql += fmt::format(" AND t.cell_id IN (SELECT cell_id FROM experiment_cell WHERE experiment_id = {0}) AND "
-                           "(t.experiment_id = {0} OR NOT EXISTS (SELECT 1 FROM trial o WHERE o.cell_id = t.cell_id AND "
-                           "o.experiment_id = {0}))",
-                           experiment_id(c, choice.experiment));
+        sql += fmt::format(
+            " AND t.cell_id IN (SELECT cell_id FROM experiment_cell WHERE experiment_id = {0}) AND "
+            "(t.experiment_id = {0} OR NOT EXISTS (SELECT 1 FROM trial o WHERE o.cell_id = t.cell_id AND "
+            "o.experiment_id = {0}))",
+            experiment_id(c, choice.experiment));
     if (!choice.tag.empty()) {
         check_tag(c, choice.tag);
         bound.push_back(choice.tag);
@@ -148,7 +158,8 @@ std::vector<std::int64_t> chosen_trials(const sqlite::Connection& c, const Trial
     }
     std::set<std::int64_t> named;
     for (const std::string& begins : choice.trials) named.insert(trial_with(c, begins));
-    const std::set<std::int64_t> cells = choice.where.empty() ? std::set<std::int64_t>() : cells_where(c, choice.where);
+    const std::set<std::int64_t> cells =
+        choice.where.empty() ? std::set<std::int64_t>() : cells_where(c, choice.where);
     auto q = c.prepare(sql + " ORDER BY t.id", "choose trials");
     for (std::size_t i = 0; i < bound.size(); ++i) q.bind_value(static_cast<int>(i) + 1, bound[i]);
     std::vector<std::int64_t> found;

@@ -12,8 +12,8 @@ namespace gnnbench {
 struct TrialChoice {
     std::vector<std::string> trials;  ///< UUIDs, or how they begin; empty: any
     std::string experiment, tag;
-    std::string commit;               ///< of the build that measured it, or how it begins
-    std::string where;                ///< expression over the cell's fields (see CellFilter)
+    std::string commit;  ///< of the build that measured it, or how it begins
+    std::string where;   ///< expression over the cell's fields (see CellFilter)
     bool nothing_given() const {
         return trials.empty() && experiment.empty() && tag.empty() && commit.empty() && where.empty();
     }

@@ -56,7 +56,8 @@ std::int64_t machine_of_newest(const sqlite::Connection& c, const std::vector<st
 
 Side read_side(const sqlite::Connection& c, const std::vector<std::int64_t>& trials, std::int64_t machine) {
     auto q = c.prepare(
-        "SELECT t.cell_id, t.number, t.epoch_s, t.sent_bytes_per_epoch, t.messages_per_epoch, t.oversubscribed FROM trial t "
+        "SELECT t.cell_id, t.number, t.epoch_s, t.sent_bytes_per_epoch, t.messages_per_epoch, t.oversubscribed "
+        "FROM trial t "
         "WHERE t.id = ? AND t.machine_id = ? AND t.status = 'ok' AND t.epoch_s > 0",
         "read a trial");
     auto cell = c.prepare("SELECT dataset, partitioner_label, scheme_label, gpus, identity FROM cell WHERE id = ?",
@@ -93,7 +94,8 @@ std::set<std::string> fields_compared(const Side& a, const Side& b) {
     std::set<std::string> compared;
     for (const auto& [field, both] : values) {
         const auto& [left, right] = both;
-        const bool shared = std::any_of(left.begin(), left.end(), [&](const std::string& v) { return right.contains(v); });
+        const bool shared =
+            std::any_of(left.begin(), left.end(), [&](const std::string& v) { return right.contains(v); });
         if (!shared) compared.insert(field);
     }
     // A plugin that is compared is so with all its parameters.
@@ -111,7 +113,8 @@ std::string likeness(const SideCell& cell, const std::set<std::string>& compared
     return key;
 }
 
-std::map<std::string, const SideCell*> by_likeness(const Side& side, const std::set<std::string>& compared, const char* name) {
+std::map<std::string, const SideCell*> by_likeness(const Side& side, const std::set<std::string>& compared,
+                                                   const char* name) {
     std::map<std::string, const SideCell*> all;
     for (const auto& [id, cell] : side) {
         const auto [other, first] = all.emplace(likeness(cell, compared), &cell);
@@ -120,13 +123,14 @@ std::map<std::string, const SideCell*> by_likeness(const Side& side, const std::
         for (const auto& [field, value] : cell.fields) {
             const auto there = other->second->fields.find(field);
             if (tells_apart(field) && (there == other->second->fields.end() || there->second != value))
-                differing.push_back(fmt::format("{} ({} and {})", field,
-                                                there == other->second->fields.end() ? "none" : text_of(there->second),
-                                                text_of(value)));
+                differing.push_back(fmt::format(
+                    "{} ({} and {})", field,
+                    there == other->second->fields.end() ? "none" : text_of(there->second), text_of(value)));
         }
-        throw SpecError(fmt::format("side {} has several cells that one of the other side could be compared with; they differ "
-                                    "in {}. Narrow it with where:EXPR or --where",
-                                    name, fmt::join(differing, ", ")));
+        throw SpecError(
+            fmt::format("side {} has several cells that one of the other side could be compared with; they differ "
+                        "in {}. Narrow it with where:EXPR or --where",
+                        name, fmt::join(differing, ", ")));
     }
     return all;
 }
@@ -162,7 +166,8 @@ double middle(const SideCell& cell) {
 }
 
 /// Fields that tell the compared cells apart beyond those that have a column.
-std::vector<std::string> other_fields(const std::vector<const SideCell*>& cells, const std::set<std::string>& compared) {
+std::vector<std::string> other_fields(const std::vector<const SideCell*>& cells,
+                                      const std::set<std::string>& compared) {
     static const std::set<std::string> shown = {"dataset", "scheme", "partitioner", "gpus"};
     std::map<std::string, std::set<std::string>> values;
     for (const SideCell* cell : cells)
@@ -181,22 +186,26 @@ ComparedSides compare_sides(const std::filesystem::path& database, const std::st
                             const std::string& where, const CompareRules& rules) {
     std::error_code error;
     if (!std::filesystem::exists(database, error))
-        throw SpecError(fmt::format("there is no database {}. `gnnbench run` makes it; name another with --database.",
-                                    database.string()));
+        throw SpecError(fmt::format(
+            "there is no database {}. `gnnbench run` makes it; name another with --database.", database.string()));
     const sqlite::Connection c(database, sqlite::Access::read_only);
     const auto chosen = [&](const std::string& side) {
         TrialChoice choice = read_choice(c, side);
-        if (!where.empty()) choice.where = choice.where.empty() ? where : fmt::format("({}) AND ({})", choice.where, where);
+        if (!where.empty())
+            choice.where = choice.where.empty() ? where : fmt::format("({}) AND ({})", choice.where, where);
         auto trials = chosen_trials(c, choice);
-        if (trials.empty()) throw SpecError(fmt::format("no measured trial is '{}'{}", side, where.empty() ? "" : " where " + where));
+        if (trials.empty())
+            throw SpecError(
+                fmt::format("no measured trial is '{}'{}", side, where.empty() ? "" : " where " + where));
         return trials;
     };
     const auto trials_a = chosen(a), trials_b = chosen(b);
     std::vector<std::int64_t> both;
-    std::set_intersection(trials_a.begin(), trials_a.end(), trials_b.begin(), trials_b.end(), std::back_inserter(both));
+    std::set_intersection(trials_a.begin(), trials_a.end(), trials_b.begin(), trials_b.end(),
+                          std::back_inserter(both));
     if (!both.empty())
-        throw SpecError(fmt::format("'{}' and '{}' have {} trials in common; a trial cannot be compared with itself", a, b,
-                                    both.size()));
+        throw SpecError(fmt::format(
+            "'{}' and '{}' have {} trials in common; a trial cannot be compared with itself", a, b, both.size()));
     const std::int64_t machine = machine_of_newest(c, trials_b);
     const Side side_a = read_side(c, trials_a, machine), side_b = read_side(c, trials_b, machine);
     ComparedSides result{.a = a, .b = b, .compared_fields = {}, .cells = {}, .machine = {}};
@@ -218,14 +227,23 @@ ComparedSides compare_sides(const std::filesystem::path& database, const std::st
         const SideCell& like = *other->second;
         samples.push_back(samples_of(*cell, like, rules.fewest));
         matched.push_back(cell);
-        ComparedCell one{.dataset = cell->dataset, .partitioner = cell->partitioner, .scheme_a = cell->scheme,
-                         .scheme_b = like.scheme, .gpus = cell->gpus, .others = {},
+        ComparedCell one{.dataset = cell->dataset,
+                         .partitioner = cell->partitioner,
+                         .scheme_a = cell->scheme,
+                         .scheme_b = like.scheme,
+                         .gpus = cell->gpus,
+                         .others = {},
                          .trials_a = static_cast<std::int64_t>(cell->trials.size()),
-                         .trials_b = static_cast<std::int64_t>(like.trials.size()), .verdict = {},
-                         .paired = samples.back().paired, .a_s = middle(*cell), .b_s = middle(like),
-                         .bytes_a = agreed(*cell, &Measured::bytes), .bytes_b = agreed(like, &Measured::bytes),
+                         .trials_b = static_cast<std::int64_t>(like.trials.size()),
+                         .verdict = {},
+                         .paired = samples.back().paired,
+                         .a_s = middle(*cell),
+                         .b_s = middle(like),
+                         .bytes_a = agreed(*cell, &Measured::bytes),
+                         .bytes_b = agreed(like, &Measured::bytes),
                          .messages_a = agreed(*cell, &Measured::messages),
-                         .messages_b = agreed(like, &Measured::messages), .oversubscribed = false};
+                         .messages_b = agreed(like, &Measured::messages),
+                         .oversubscribed = false};
         for (const SideCell* side : {cell, &like})
             for (const auto& [number, t] : side->trials) one.oversubscribed |= t.oversubscribed;
         result.cells.push_back(std::move(one));

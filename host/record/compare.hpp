@@ -14,21 +14,23 @@ struct ComparedCell {
     std::string dataset, partitioner;
     std::string scheme_a, scheme_b;  ///< labels; equal unless schemes are compared
     int gpus = 1;
-    std::string others;              ///< further fields that tell cells apart: "hidden=64, seed=1"
+    std::string others;  ///< further fields that tell cells apart: "hidden=64, seed=1"
     std::int64_t trials_a = 0, trials_b = 0;
     Comparison verdict;
-    bool paired = true;              ///< trials by block
-    double a_s = 0, b_s = 0;         ///< medians, seconds per epoch
-    std::optional<std::int64_t> bytes_a, bytes_b, messages_a, messages_b;  ///< per epoch; empty where trials differ
+    bool paired = true;       ///< trials by block
+    double a_s = 0, b_s = 0;  ///< medians, seconds per epoch
+    std::optional<std::int64_t> bytes_a, bytes_b, messages_a,
+        messages_b;  ///< per epoch; empty where trials differ
     bool oversubscribed = false;
 };
 
 struct ComparedSides {
-    std::string a, b;                ///< as given
-    std::vector<std::string> compared_fields;  ///< that differ between the sides, so that they do not tell cells apart
+    std::string a, b;  ///< as given
+    std::vector<std::string>
+        compared_fields;  ///< that differ between the sides, so that they do not tell cells apart
     std::vector<ComparedCell> cells;
-    std::int64_t only_a = 0, only_b = 0;       ///< cells without their like
-    std::string machine;             ///< that measured both
+    std::int64_t only_a = 0, only_b = 0;  ///< cells without their like
+    std::string machine;                  ///< that measured both
 };
 
 /// Reads both sides (see read_choice), narrowed by `where`, and judges every cell that is on both. The newest ok trial of each

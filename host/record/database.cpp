@@ -149,7 +149,8 @@ std::vector<TrialState> Database::trials_of(const std::string& cell_digest, cons
 
 std::map<std::string, std::vector<TrialState>> Database::all_trials(const std::string& machine) const {
     auto q = connection_->prepare(
-        "SELECT t.number, t.uuid, t.status, t.reason, json_extract(t.provenance, '$.build'), c.digest FROM trial t "
+        "SELECT t.number, t.uuid, t.status, t.reason, json_extract(t.provenance, '$.build'), c.digest FROM trial "
+        "t "
         "JOIN cell c ON c.id = t.cell_id JOIN machine m ON m.id = t.machine_id "
         "WHERE m.fingerprint = ? AND t.purpose = 'measure' ORDER BY t.started, t.id",
         "read all trials");

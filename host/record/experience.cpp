@@ -8,8 +8,8 @@
 
 namespace gnnbench {
 
-std::string Experience::alike(const std::string& dataset_digest, const std::string& scheme, const std::string& kernel,
-                              std::int64_t gpus, const std::string& hidden) {
+std::string Experience::alike(const std::string& dataset_digest, const std::string& scheme,
+                              const std::string& kernel, std::int64_t gpus, const std::string& hidden) {
     return fmt::format("{}\n{}\n{}\n{}\n{}", dataset_digest, scheme, kernel, gpus, hidden);
 }
 

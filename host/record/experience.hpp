@@ -16,7 +16,7 @@ public:
     struct Estimate {
         double trial_s = 0;                  ///< launch to end
         std::int64_t peak_memory_bytes = 0;  ///< of the fullest rank; 0: unknown
-        bool same_cell = false;              ///< measured; else told by cells of the same dataset, scheme, ranks and widths
+        bool same_cell = false;  ///< measured; else told by cells of the same dataset, scheme, ranks and widths
     };
     /// Empty where nothing alike was measured.
     std::optional<Estimate> of(const CellRecord& cell) const;
@@ -26,8 +26,8 @@ private:
         double trial_s = 0, epoch_s = 0, beside_epochs_s = 0;
         std::int64_t peak_memory_bytes = 0, cells = 0;
     };
-    static std::string alike(const std::string& dataset_digest, const std::string& scheme, const std::string& kernel,
-                             std::int64_t gpus, const std::string& hidden);
+    static std::string alike(const std::string& dataset_digest, const std::string& scheme,
+                             const std::string& kernel, std::int64_t gpus, const std::string& hidden);
     std::map<std::string, Sum> by_digest_, by_likeness_;
 };
 

@@ -29,7 +29,8 @@ std::string comment(const std::string& sql, const std::string& mark) {
 
 std::vector<NamedQuery> named_queries() {
     std::vector<NamedQuery> all;
-    for (const ShippedQuery& q : shipped) all.push_back({q.name, comment(q.sql, "-- "), comment(q.sql, "-- argument: "), q.sql});
+    for (const ShippedQuery& q : shipped)
+        all.push_back({q.name, comment(q.sql, "-- "), comment(q.sql, "-- argument: "), q.sql});
     return all;
 }
 

@@ -27,14 +27,19 @@ std::int64_t pool_for(std::span<const double> epoch_s, double slowdown, const Co
     return 2 * trials_for(1 + slowdown, spread_of(neighbours(epoch_s)), 1, rules);
 }
 
-AaResult against_itself(std::span<const double> epoch_s, double slowdown, std::int64_t draws, const CompareRules& rules) {
+AaResult against_itself(std::span<const double> epoch_s, double slowdown, std::int64_t draws,
+                        const CompareRules& rules) {
     const Samples pool = neighbours(epoch_s);
-    AaResult result{.spread = spread_of(pool), .trials = pool_for(epoch_s, slowdown, rules) / 2, .draws = draws,
-                    .false_rate = 0, .found_rate = 0};
+    AaResult result{.spread = spread_of(pool),
+                    .trials = pool_for(epoch_s, slowdown, rules) / 2,
+                    .draws = draws,
+                    .false_rate = 0,
+                    .found_rate = 0};
     const auto wanted = static_cast<std::size_t>(result.trials);
     if (pool.a_s.size() < wanted)
-        throw SpecError(fmt::format("expected a pool of {} trials or more, to find a slowdown of {:.0f}% here; found {}",
-                                    2 * wanted, 100 * slowdown, epoch_s.size()));
+        throw SpecError(
+            fmt::format("expected a pool of {} trials or more, to find a slowdown of {:.0f}% here; found {}",
+                        2 * wanted, 100 * slowdown, epoch_s.size()));
     std::mt19937_64 random(rules.seed);
     std::vector<std::size_t> order(pool.a_s.size());
     std::iota(order.begin(), order.end(), std::size_t{0});

@@ -35,7 +35,8 @@ std::string verdict_text(const ComparedCell& c) {
 }
 
 QueryResult for_people(const ComparedSides& sides) {
-    QueryResult table{{"dataset", "scheme", "partitioner", "gpus", "further", "trials", "A", "B", "B ÷ A", "95%", "bytes", "verdict"},
+    QueryResult table{{"dataset", "scheme", "partitioner", "gpus", "further", "trials", "A", "B", "B ÷ A", "95%",
+                       "bytes", "verdict"},
                       {}};
     for (const ComparedCell& c : sides.cells) {
         const auto trials = c.trials_a == c.trials_b ? fmt::format("{}", c.trials_a)
@@ -60,23 +61,43 @@ QueryResult for_people(const ComparedSides& sides) {
 SqlValue number(const std::optional<std::int64_t>& n) { return n ? SqlValue(*n) : SqlValue(); }
 
 QueryResult for_programs(const ComparedSides& sides) {
-    QueryResult table{{"dataset", "scheme_a", "scheme_b", "partitioner", "gpus", "others", "trials_a", "trials_b", "paired", "a_s",
-                       "b_s", "ratio", "low", "high", "p", "corrected_p", "verdict", "trials_wanted", "bytes_a", "bytes_b",
-                       "messages_a", "messages_b", "oversubscribed"},
+    QueryResult table{{"dataset",  "scheme_a", "scheme_b",   "partitioner", "gpus",          "others",
+                       "trials_a", "trials_b", "paired",     "a_s",         "b_s",           "ratio",
+                       "low",      "high",     "p",          "corrected_p", "verdict",       "trials_wanted",
+                       "bytes_a",  "bytes_b",  "messages_a", "messages_b",  "oversubscribed"},
                       {}};
     for (const ComparedCell& c : sides.cells)
-        table.rows.push_back({c.dataset, c.scheme_a, c.scheme_b, c.partitioner, std::int64_t{c.gpus}, c.others, c.trials_a,
-                              c.trials_b, std::int64_t{c.paired}, c.a_s, c.b_s, c.verdict.ratio, c.verdict.low, c.verdict.high,
-                              c.verdict.p, c.verdict.corrected_p, std::string(to_text(c.verdict.judgement)),
-                              c.verdict.trials_wanted, number(c.bytes_a), number(c.bytes_b), number(c.messages_a),
-                              number(c.messages_b), std::int64_t{c.oversubscribed}});
+        table.rows.push_back({c.dataset,
+                              c.scheme_a,
+                              c.scheme_b,
+                              c.partitioner,
+                              std::int64_t{c.gpus},
+                              c.others,
+                              c.trials_a,
+                              c.trials_b,
+                              std::int64_t{c.paired},
+                              c.a_s,
+                              c.b_s,
+                              c.verdict.ratio,
+                              c.verdict.low,
+                              c.verdict.high,
+                              c.verdict.p,
+                              c.verdict.corrected_p,
+                              std::string(to_text(c.verdict.judgement)),
+                              c.verdict.trials_wanted,
+                              number(c.bytes_a),
+                              number(c.bytes_b),
+                              number(c.messages_a),
+                              number(c.messages_b),
+                              std::int64_t{c.oversubscribed}});
     return table;
 }
 
 std::string below(const ComparedSides& sides) {
     std::string text = fmt::format("\nA is {}, B is {}, on {}.", sides.a, sides.b, sides.machine);
     if (!sides.compared_fields.empty())
-        text += fmt::format(" They differ in {}; cells alike in all else are compared.", fmt::join(sides.compared_fields, ", "));
+        text += fmt::format(" They differ in {}; cells alike in all else are compared.",
+                            fmt::join(sides.compared_fields, ", "));
     if (sides.only_a || sides.only_b)
         text += fmt::format(" {} cells are only in A, {} only in B.", sides.only_a, sides.only_b);
     return wrapped(text, 110);
@@ -85,7 +106,8 @@ std::string below(const ComparedSides& sides) {
 }  // namespace
 
 std::string render_compared(const ComparedSides& sides, OutputFormat format) {
-    if (format == OutputFormat::csv || format == OutputFormat::json) return render_rows(for_programs(sides), format);
+    if (format == OutputFormat::csv || format == OutputFormat::json)
+        return render_rows(for_programs(sides), format);
     return render_rows(for_people(sides), format) + below(sides);
 }
 

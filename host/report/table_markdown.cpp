@@ -22,8 +22,10 @@ std::string show(const Table::Cell& cell, const Table::Group& group) {
         }
         // Marks of the first field stand for the whole cell, those of others beside them.
         const std::string mark = superscript(f);
-        if (p == 0) marks = mark;
-        else if (!mark.empty()) text += (text.empty() ? "" : " ") + mark;
+        if (p == 0)
+            marks = mark;
+        else if (!mark.empty())
+            text += (text.empty() ? "" : " ") + mark;
         if (!text.empty()) all += (all.empty() ? "" : " · ") + text;
     }
     return all + (all.empty() || marks.empty() ? "" : " ") + marks;

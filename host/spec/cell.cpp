@@ -58,12 +58,16 @@ json train_json(const Cell& c) {
 class Object {
 public:
     Object(const json& j, std::string name) : j_(j), name_(std::move(name)) {
-        if (!j.is_object()) throw SpecError(fmt::format("cell: expected an object as {}; found {}", name_, j.dump()));
+        if (!j.is_object())
+            throw SpecError(fmt::format("cell: expected an object as {}; found {}", name_, j.dump()));
     }
     const json& at(const char* key) {
         const auto found = j_.find(key);
-        if (found == j_.end()) throw SpecError(fmt::format("cell: {} has no '{}'; it was written by another version "
-                                                           "of this program", name_, key));
+        if (found == j_.end())
+            throw SpecError(
+                fmt::format("cell: {} has no '{}'; it was written by another version "
+                            "of this program",
+                            name_, key));
         ++read_;
         return *found;
     }
@@ -81,7 +85,8 @@ public:
         std::string text;
         into(key, text);
         const int i = words::index_of(all, text);
-        if (i < 0) throw SpecError(fmt::format("cell: {}.{} is '{}', which is none of its words", name_, key, text));
+        if (i < 0)
+            throw SpecError(fmt::format("cell: {}.{} is '{}', which is none of its words", name_, key, text));
         out = static_cast<E>(i);
     }
     void done() const {
@@ -97,14 +102,18 @@ private:
 
 /// Parameters carry their types in JSON: no declaration is needed to read them.
 Params params_from(const json& j, const std::string& owner) {
-    if (!j.is_object()) throw SpecError(fmt::format("cell: expected an object as {}.params; found {}", owner, j.dump()));
+    if (!j.is_object())
+        throw SpecError(fmt::format("cell: expected an object as {}.params; found {}", owner, j.dump()));
     Params params;
     for (const auto& [key, value] : j.items()) {
         ParamDecl d{key.c_str(), ParamType::choice, "", -1e300, 1e300, nullptr, ""};
         std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-        if (value.is_boolean()) d.type = ParamType::boolean;
-        else if (value.is_number_integer()) d.type = ParamType::integer;
-        else if (value.is_number_float()) d.type = ParamType::real;
+        if (value.is_boolean())
+            d.type = ParamType::boolean;
+        else if (value.is_number_integer())
+            d.type = ParamType::integer;
+        else if (value.is_number_float())
+            d.type = ParamType::real;
         else if (!value.is_string())
             throw SpecError(fmt::format("cell: {}.params.{} has an unexpected type: {}", owner, key, text));
         d.choices = text.c_str();
@@ -168,8 +177,11 @@ void read_dataset(const json& j, DatasetChoice& d) {
 }  // namespace
 
 json to_json(const Cell& c, JsonFor use) {
-    json j{{"dataset", {{"source", c.dataset.source}, {"split", c.dataset.split}, {"name", c.dataset.name},
-                        {"digest", c.dataset.digest}}},
+    json j{{"dataset",
+            {{"source", c.dataset.source},
+             {"split", c.dataset.split},
+             {"name", c.dataset.name},
+             {"digest", c.dataset.digest}}},
            {"model", model_json(c.model)},
            {"train", train_json(c)},
            {"scheme", plugin_json(c.scheme)},
@@ -271,9 +283,12 @@ private:
     template <class T>
     void member(const char* name, const T& value) {
         key(name);
-        if constexpr (std::is_same_v<T, bool>) text_ += value ? "true" : "false";
-        else if constexpr (std::is_integral_v<T>) text_ += std::to_string(value);
-        else text_ += json(value).dump();
+        if constexpr (std::is_same_v<T, bool>)
+            text_ += value ? "true" : "false";
+        else if constexpr (std::is_integral_v<T>)
+            text_ += std::to_string(value);
+        else
+            text_ += json(value).dump();
     }
     void plugin(const char* name, const PluginChoice& p) {
         open(name);

@@ -43,16 +43,17 @@ struct Cell {
     std::int64_t epochs = 20;           ///< measured ones
     std::int64_t warmup = 2;            ///< before them; stored, flagged
     std::int64_t evaluate_every = 0;    ///< epochs between evaluations; 0: only after the last
-    std::int64_t patience = 0;          ///< evaluations without a better validation accuracy before stopping; 0: never
-    std::string initial_weights;        ///< folder of W0.npy, b0.npy …; empty: drawn from the seed
-    bool separate_wait = false;         ///< barrier before each operation (see Communicator)
+    std::int64_t patience = 0;    ///< evaluations without a better validation accuracy before stopping; 0: never
+    std::string initial_weights;  ///< folder of W0.npy, b0.npy …; empty: drawn from the seed
+    bool separate_wait = false;   ///< barrier before each operation (see Communicator)
 };
 
 /// Limits are how a trial is run, not what it measures: no part of a cell's identity.
 struct Limits {
     double trial_timeout_s = 3600;
     double verify_timeout_s = 600;
-    double memory_per_rank_gib = 0;  ///< of one device; 0: what the host has, where the kernel works in host memory
+    double memory_per_rank_gib =
+        0;  ///< of one device; 0: what the host has, where the kernel works in host memory
 };
 
 /// Keys are spelled as in YAML. `identity` is what a journal and a database keep of a cell: all but the store's folder.

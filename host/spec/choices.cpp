@@ -22,10 +22,14 @@ std::vector<std::string> names_of(std::span<const ParamDecl> declared) {
 
 bool typed(ParamType type, Kind kind) {
     switch (type) {
-        case ParamType::boolean: return kind == Kind::boolean;
-        case ParamType::integer: return kind == Kind::integer;
-        case ParamType::real: return kind == Kind::integer || kind == Kind::real;
-        case ParamType::choice: return kind != Kind::null && kind != Kind::list && kind != Kind::map;
+        case ParamType::boolean:
+            return kind == Kind::boolean;
+        case ParamType::integer:
+            return kind == Kind::integer;
+        case ParamType::real:
+            return kind == Kind::integer || kind == Kind::real;
+        case ParamType::choice:
+            return kind != Kind::null && kind != Kind::list && kind != Kind::map;
     }
     return false;
 }
@@ -40,10 +44,14 @@ std::string plain_text(const YamlNode& node) {
 
 std::string expectation(const ParamDecl& d) {
     switch (d.type) {
-        case ParamType::boolean: return "true or false";
-        case ParamType::integer: return fmt::format("an integer from {:.0f} to {:.0f}", d.minimum, d.maximum);
-        case ParamType::real: return fmt::format("a number from {} to {}", d.minimum, d.maximum);
-        case ParamType::choice: return fmt::format("one of: {}", d.choices ? d.choices : "");
+        case ParamType::boolean:
+            return "true or false";
+        case ParamType::integer:
+            return fmt::format("an integer from {:.0f} to {:.0f}", d.minimum, d.maximum);
+        case ParamType::real:
+            return fmt::format("a number from {} to {}", d.minimum, d.maximum);
+        case ParamType::choice:
+            return fmt::format("one of: {}", d.choices ? d.choices : "");
     }
     return {};
 }
@@ -73,12 +81,14 @@ Params ValueReader::params(std::span<const ParamDecl> declared, const YamlNode& 
         if (d == declared.end()) {
             auto allowed = names_of(declared);
             allowed.insert(allowed.end(), taken.begin(), taken.end());
-            findings_.add(entry.place, whole, fmt::format("{} has no parameter '{}'; {}", owner, entry.key,
-                                                          allowed_words(entry.key, allowed)));
+            findings_.add(
+                entry.place, whole,
+                fmt::format("{} has no parameter '{}'; {}", owner, entry.key, allowed_words(entry.key, allowed)));
         } else if (!typed(d->type, entry.value.kind)) {
             const char* hint = entry.value.is(Kind::list) ? "; to try several values, list several mappings" : "";
-            findings_.add(entry.value.place, whole, fmt::format("{} expects {}; found {}{}", owner, expectation(*d),
-                                                                describe(entry.value), hint));
+            findings_.add(
+                entry.value.place, whole,
+                fmt::format("{} expects {}; found {}{}", owner, expectation(*d), describe(entry.value), hint));
         } else {
             try {
                 result.set(*d, plain_text(entry.value));
@@ -94,14 +104,15 @@ Read ValueReader::plugin(PluginKind kind, const YamlNode& node, const std::strin
     const YamlNode* name = node.is(Kind::map) ? node.find("name") : &node;
     if (!name || !name->is(Kind::text)) {
         findings_.add(name ? name->place : node.place, key,
-                      fmt::format("expected a {}'s name, or {{name: …}} with its parameters; found {}", yaml_word(kind),
-                                  name ? describe(*name) : "a mapping without 'name'"));
+                      fmt::format("expected a {}'s name, or {{name: …}} with its parameters; found {}",
+                                  yaml_word(kind), name ? describe(*name) : "a mapping without 'name'"));
         return {};
     }
     const auto facts = plugins_.find(kind, name->text);
     if (!facts) {
-        findings_.add(name->place, key, fmt::format("there is no {} '{}'; {}", yaml_word(kind), name->text,
-                                                    allowed_words(name->text, plugins_.names(kind))));
+        findings_.add(name->place, key,
+                      fmt::format("there is no {} '{}'; {}", yaml_word(kind), name->text,
+                                  allowed_words(name->text, plugins_.names(kind))));
         return {};
     }
     static const std::string taken[] = {"name"};
@@ -121,8 +132,9 @@ const DatasetForm* named(const std::vector<DatasetForm>& forms, const YamlNode& 
         if (node.is(Kind::text) && f.name == node.text) return &f;
         names.push_back(f.name);
     }
-    findings.add(node.place, key, fmt::format("expected a {}; found {}; {}", what, describe(node),
-                                              allowed_words(node.text, names)));
+    findings.add(
+        node.place, key,
+        fmt::format("expected a {}; found {}; {}", what, describe(node), allowed_words(node.text, names)));
     return nullptr;
 }
 
@@ -131,18 +143,21 @@ const DatasetForm* named(const std::vector<DatasetForm>& forms, const YamlNode& 
 Read ValueReader::dataset(const YamlNode& node, const std::string& key) const {
     const YamlNode *store = node.find("store"), *file = node.find("path"), *generator = node.find("generate");
     if (!node.is(Kind::text) && (store != nullptr) + (file != nullptr) + (generator != nullptr) != 1) {
-        const std::string found = node.is(Kind::map) ? "a mapping with none or several of store, path and generate"
-                                                     : describe(node);
-        findings_.add(node.place, key, fmt::format("expected {}; found {}", expectation(*find_field("dataset")), found));
+        const std::string found =
+            node.is(Kind::map) ? "a mapping with none or several of store, path and generate" : describe(node);
+        findings_.add(node.place, key,
+                      fmt::format("expected {}; found {}", expectation(*find_field("dataset")), found));
         return {};
     }
     DatasetChoice choice;
-    choice.source = node.is(Kind::text) || store ? stored(node, key) : file ? imported(node, key) : generated(node, key);
+    choice.source = node.is(Kind::text) || store ? stored(node, key)
+                    : file                       ? imported(node, key)
+                                                 : generated(node, key);
     if (const YamlNode* split = node.find("split")) {
         std::int64_t number = 0;
         if (!to_integer(*split, number) || number < 0 || number > 1'000'000) {
-            findings_.add(split->place, key + ".split", fmt::format("expected an integer from 0 to 1000000; found {}",
-                                                                    describe(*split)));
+            findings_.add(split->place, key + ".split",
+                          fmt::format("expected an integer from 0 to 1000000; found {}", describe(*split)));
             return {};
         }
         choice.split = static_cast<int>(number);
@@ -172,9 +187,10 @@ nlohmann::json ValueReader::stored(const YamlNode& node, const std::string& key)
         std::error_code ignored;
         if (std::filesystem::exists(*folder / "manifest.json", ignored)) return {{"store", folder->string()}};
     }
-    findings_.add(name.place, key, fmt::format("expected a stored dataset's name; found {}; {}; gnnbench dataset import or "
-                                               "generate makes one; a file is {{path: file}}", describe(name),
-                                               allowed_words(name.text, known)));
+    findings_.add(name.place, key,
+                  fmt::format("expected a stored dataset's name; found {}; {}; gnnbench dataset import or "
+                              "generate makes one; a file is {{path: file}}",
+                              describe(name), allowed_words(name.text, known)));
     return {};
 }
 
@@ -190,8 +206,8 @@ nlohmann::json ValueReader::imported(const YamlNode& map, const std::string& key
     if (!file->has_filename()) file = file->parent_path();  // "folder/" is "folder"
     std::error_code ignored;
     if (!std::filesystem::exists(*file, ignored)) {
-        findings_.add(node.place, whole, fmt::format("there is no file or folder {} (given as '{}')", file->string(),
-                                                     node.text));
+        findings_.add(node.place, whole,
+                      fmt::format("there is no file or folder {} (given as '{}')", file->string(), node.text));
         return {};
     }
     YamlNode told = format ? *format : node;

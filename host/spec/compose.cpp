@@ -68,8 +68,8 @@ public:
         std::vector<YamlNode> names = imports->is(Kind::list) ? imports->items : std::vector{*imports};
         for (const YamlNode& name : names) {
             if (!name.is(Kind::text)) {
-                findings_.add(name.place, "imports", fmt::format("expected a file's path, or a list of them; found {}",
-                                                                 describe(name)));
+                findings_.add(name.place, "imports",
+                              fmt::format("expected a file's path, or a list of them; found {}", describe(name)));
                 continue;
             }
             YamlNode imported = read(name, open_.back().parent_path() / name.text);
@@ -95,8 +95,9 @@ private:
         std::ifstream in(file, std::ios::binary);
         std::error_code ignored;
         if (!in || fs::is_directory(file, ignored)) {
-            findings_.add(name.place, "imports", fmt::format("expected a file at {}; {}", file.string(),
-                                                             in ? "that is a folder" : std::strerror(errno)));
+            findings_.add(name.place, "imports",
+                          fmt::format("expected a file at {}; {}", file.string(),
+                                      in ? "that is a folder" : std::strerror(errno)));
             return nothing;
         }
         std::ostringstream text;
@@ -104,8 +105,8 @@ private:
         result_.imported.push_back(fmt::format("# imported from {}\n{}", name.text, text.str()));
         YamlNode root = parse_yaml(text.str(), file.string(), findings_);
         if (root.is(Kind::map)) return resolve(std::move(root), file);
-        findings_.add(root.place, "", fmt::format("expected a mapping, as part of an experiment; found {}",
-                                                  describe(root)));
+        findings_.add(root.place, "",
+                      fmt::format("expected a mapping, as part of an experiment; found {}", describe(root)));
         return nothing;
     }
 
@@ -129,8 +130,10 @@ std::vector<std::string> names_of(const YamlNode& map) {
 /// Profiles as such are judged whether one is chosen or not.
 void check(const YamlNode& profiles, Findings& findings) {
     if (!profiles.is(Kind::map)) {
-        findings.add(profiles.place, "profiles", fmt::format("expected a mapping of names to parts of an experiment; "
-                                                             "found {}", describe(profiles)));
+        findings.add(profiles.place, "profiles",
+                     fmt::format("expected a mapping of names to parts of an experiment; "
+                                 "found {}",
+                                 describe(profiles)));
         return;
     }
     for (const YamlEntry& e : profiles.entries) {
@@ -138,13 +141,14 @@ void check(const YamlNode& profiles, Findings& findings) {
         if (!is_profile_name(e.key))
             findings.add(e.place, key, "expected a name of letters, digits, '-', '_' and '.'");
         if (!e.value.is(Kind::map)) {
-            findings.add(e.value.place, key, fmt::format("expected a mapping, part of an experiment; found {}",
-                                                         describe(e.value)));
+            findings.add(e.value.place, key,
+                         fmt::format("expected a mapping, part of an experiment; found {}", describe(e.value)));
             continue;
         }
         for (const YamlEntry& inner : e.value.entries)
             if (inner.key == "imports" || inner.key == "profiles" || inner.key == "profile")
-                findings.add(inner.place, key + "." + inner.key, "cannot stand inside a profile; write it outside");
+                findings.add(inner.place, key + "." + inner.key,
+                             "cannot stand inside a profile; write it outside");
     }
 }
 
@@ -165,8 +169,8 @@ void choose(Composition& c, const std::string& wanted, const std::string& file, 
         const std::string allowed = allowed_words(name, names_of(profiles));
         if (!wanted.empty())
             throw SpecError(fmt::format("--profile {}: {} has no such profile; {}", wanted, file, allowed));
-        findings.add(by_default.place, "profile", fmt::format("expected one of the profiles; found {}; {}",
-                                                              describe(by_default), allowed));
+        findings.add(by_default.place, "profile",
+                     fmt::format("expected one of the profiles; found {}; {}", describe(by_default), allowed));
         return;
     }
     c.profile = name;
@@ -211,7 +215,8 @@ void overlay(YamlNode& base, const YamlNode& over) {
         base.erase(e.key);
         base.entries.push_back({e.key, e.place, std::move(section)});
     }
-    if (const YamlNode* matrix = over.find("matrix"); matrix && matrix->is(Kind::map)) overlay_matrix(base, *matrix);
+    if (const YamlNode* matrix = over.find("matrix"); matrix && matrix->is(Kind::map))
+        overlay_matrix(base, *matrix);
 }
 
 Composition compose(YamlNode root, const fs::path& file, const std::string& profile, Findings& findings) {

@@ -24,6 +24,7 @@ void leave_matrix(YamlNode& experiment, const std::string& path);
 /// Takes `imports`, `profiles` and `profile` out of `root`, a mapping that was read from `file`: imported files first,
 /// each over those before, then the file itself, then the profile (`profile`, else the one that the file names). What
 /// cannot be goes to `findings`; throws SpecError where `profile` is none of the file's.
-Composition compose(YamlNode root, const std::filesystem::path& file, const std::string& profile, Findings& findings);
+Composition compose(YamlNode root, const std::filesystem::path& file, const std::string& profile,
+                    Findings& findings);
 
 }  // namespace gnnbench

@@ -60,7 +60,8 @@ public:
             experiment.choices.push_back(std::move(c.at));
         }
         if (experiment.cells.empty() && findings_.empty() && !outline_.excluded.empty())
-            findings_.add(outline_.excluded.front().place, "matrix.exclude", "every cell is excluded; nothing is left");
+            findings_.add(outline_.excluded.front().place, "matrix.exclude",
+                          "every cell is excluded; nothing is left");
     }
 
 private:
@@ -75,8 +76,10 @@ private:
         for (const auto& v : outline_.varied) {
             n *= static_cast<std::int64_t>(v.options.size());
             if (n <= most_cells) continue;
-            findings_.add(v.axis.places.front(), "matrix", fmt::format("the lists multiply to more than {} cells; write "
-                                                                       "several experiments", most_cells));
+            findings_.add(v.axis.places.front(), "matrix",
+                          fmt::format("the lists multiply to more than {} cells; write "
+                                      "several experiments",
+                                      most_cells));
             return 0;
         }
         return n;
@@ -107,9 +110,10 @@ private:
         std::vector<Combination> all;
         Combination c{std::vector<std::int32_t>(outline_.varied.size(), 0), {}};
         do {
-            const bool out = std::any_of(outline_.excluded.begin(), outline_.excluded.end(), [&](const auto& rule) {
-                return rule.where.empty() && rule.reason.empty() && has_all(c, rule.values);
-            });
+            const bool out =
+                std::any_of(outline_.excluded.begin(), outline_.excluded.end(), [&](const auto& rule) {
+                    return rule.where.empty() && rule.reason.empty() && has_all(c, rule.values);
+                });
             if (!out) all.push_back(c);
         } while (advance(c.at));
         return all;
@@ -117,7 +121,9 @@ private:
 
     /// Expressions judge finished cells. What a rule with a reason leaves out is told.
     void leave_out_where(std::vector<Combination>& all, Experiment& experiment) {
-        const auto asks = [](const Outline::Exclusion& rule) { return !rule.where.empty() || !rule.reason.empty(); };
+        const auto asks = [](const Outline::Exclusion& rule) {
+            return !rule.where.empty() || !rule.reason.empty();
+        };
         if (std::none_of(outline_.excluded.begin(), outline_.excluded.end(), asks)) return;
         std::vector<Cell> cells;
         std::vector<CellFields> fields;
@@ -167,9 +173,11 @@ private:
                 const auto sets = [&](const Assignment& a) { return a.field == &f; };
                 if (f.required() && !value_of(all.back(), &f) &&
                     std::none_of(rule.values.begin(), rule.values.end(), sets))
-                    findings_.add(rule.place, "matrix.include",
-                                  fmt::format("agrees with no cell of the lists, so it makes a cell of its own; that needs "
-                                              "'{}' too", f.path));
+                    findings_.add(
+                        rule.place, "matrix.include",
+                        fmt::format("agrees with no cell of the lists, so it makes a cell of its own; that needs "
+                                    "'{}' too",
+                                    f.path));
             }
         }
     }
@@ -194,8 +202,10 @@ private:
         return std::visit(
             [&](const auto& v) {
                 using V = std::decay_t<decltype(v)>;
-                if constexpr (std::is_same_v<V, PluginChoice> || std::is_same_v<V, DatasetChoice>) return false;
-                else return v == std::get<V>(value);
+                if constexpr (std::is_same_v<V, PluginChoice> || std::is_same_v<V, DatasetChoice>)
+                    return false;
+                else
+                    return v == std::get<V>(value);
             },
             rule);
     }
@@ -230,9 +240,10 @@ private:
     bool agrees(const Cell& cell) {
         const std::size_t layers = cell.model.widths.size() + 1, decays = cell.train.weight_decay.size();
         if (decays != 1 && decays != layers) {
-            findings_.add(place_of("train.weight_decay"), "train.weight_decay",
-                          fmt::format("expected one number, or {} (one per layer: {} hidden and the last); found {}",
-                                      layers, layers - 1, decays));
+            findings_.add(
+                place_of("train.weight_decay"), "train.weight_decay",
+                fmt::format("expected one number, or {} (one per layer: {} hidden and the last); found {}", layers,
+                            layers - 1, decays));
             return false;
         }
         if (cell.patience > 0 && cell.evaluate_every == 0) {
@@ -274,8 +285,10 @@ void check_dataset_names(const Outline& outline, Findings& findings) {
         for (const Assignment& a : all) {
             const auto* d = std::get_if<DatasetChoice>(&a.value);
             if (!d || sources.emplace(d->name, d->source.dump()).first->second == d->source.dump()) continue;
-            findings.add(a.place, "dataset", fmt::format("two datasets would be shown as '{}'; give one of them a "
-                                                         "name of its own, as {{…, name: …}}", d->name));
+            findings.add(a.place, "dataset",
+                         fmt::format("two datasets would be shown as '{}'; give one of them a "
+                                     "name of its own, as {{…, name: …}}",
+                                     d->name));
         }
     };
     if (!outline.included.empty()) check(outline.fixed);
@@ -292,8 +305,8 @@ PluginChoice no_partitioner(const PluginSource& plugins, const PluginChoice& oth
     return {"block", block->version, Params(block->params), "none"};
 }
 
-void expand(const Outline& outline, const LoadOptions& options, const PluginSource& plugins, Experiment& experiment,
-            Findings& findings) {
+void expand(const Outline& outline, const LoadOptions& options, const PluginSource& plugins,
+            Experiment& experiment, Findings& findings) {
     Draft base;
     assign(base, outline.fixed);
     experiment.name = base.name;

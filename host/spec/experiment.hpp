@@ -20,26 +20,26 @@ struct MatrixAxis {
 /// A cell that the file itself leaves out.
 struct ExcludedCell {
     Cell cell;
-    std::string reason;               ///< as the file says; may be empty
-    Place place;                      ///< of the rule
+    std::string reason;  ///< as the file says; may be empty
+    Place place;         ///< of the rule
 };
 
 /// A YAML file, resolved.
 struct Experiment {
-    std::string name, description;    ///< of a profile that gives no name: "<name>-<profile>"
-    std::string profile;              ///< empty: none
+    std::string name, description;  ///< of a profile that gives no name: "<name>-<profile>"
+    std::string profile;            ///< empty: none
     std::filesystem::path file;
-    std::string text;                 ///< of the file and of what it imports, as read: provenance
+    std::string text;  ///< of the file and of what it imports, as read: provenance
     std::vector<std::string> overrides;
     std::int64_t trials = 0;
     Limits limits;
 
-    std::vector<Cell> cells;          ///< no two the same; the last axis varies fastest, then those that `include` adds
+    std::vector<Cell> cells;  ///< no two the same; the last axis varies fastest, then those that `include` adds
     std::vector<ExcludedCell> excluded;
-    std::vector<MatrixAxis> axes;           ///< in the order of the file
+    std::vector<MatrixAxis> axes;  ///< in the order of the file
     /// For each cell the value of each axis, −1 where `include` made it; of cells that are the same, the first one's.
     std::vector<std::vector<std::int32_t>> choices;
-    std::int64_t combinations = 0;    ///< of the axes, before equal cells became one
+    std::int64_t combinations = 0;  ///< of the axes, before equal cells became one
     /// Where each key's value comes from: "exp.yaml:4:10", "--set epochs=5", "default", "matrix".
     std::map<std::string, std::string> origins;
 };

@@ -40,7 +40,8 @@ const Field declared[] = {
     {"description", T::text, "''", nullptr, false, any, no_words, "What it is for, in a sentence or two",
      [](Draft& d, const V& v) { d.description = text(v); }},
     {"dataset", T::dataset, nullptr, nullptr, true, any, no_words,
-     "The graph: a store's name, {store: name}, {path: file} with import options, or {generate: kind} with its parameters",
+     "The graph: a store's name, {store: name}, {path: file} with import options, or {generate: kind} with its "
+     "parameters",
      [](Draft& d, const V& v) { d.cell.dataset = std::get<DatasetChoice>(v); }},
     {"scheme", T::strategy, nullptr, nullptr, true, any, no_words, "The parallel training algorithm, a plugin",
      [](Draft& d, const V& v) { d.cell.scheme = std::get<PluginChoice>(v); }},
@@ -95,7 +96,8 @@ const Field declared[] = {
     {"model.initialiser", T::word, "glorot", nullptr, true, any, words::initialiser, "Of the weights",
      [](Draft& d, const V& v) { d.cell.model.initialiser = as<Initialiser>(words::initialiser, v); }},
     {"model.aggregate_input", T::tristate, "default", nullptr, true, any, words::aggregate_input,
-     "Whether ÂX is computed once at set-up, so that layer 0 has no SpMM in an epoch; default: as the scheme's paper does",
+     "Whether ÂX is computed once at set-up, so that layer 0 has no SpMM in an epoch; default: as the scheme's "
+     "paper does",
      [](Draft& d, const V& v) { d.cell.model.aggregate_input = as<AggregateInput>(words::aggregate_input, v); }},
 
     {"train.optimizer", T::word, "adam", nullptr, true, any, words::optimizer, "What turns gradients into steps",
@@ -133,8 +135,9 @@ const Field declared[] = {
     {"limits.verify_timeout", T::real, "600", nullptr, false, above(0), no_words,
      "Seconds after which a verification is given up",
      [](Draft& d, const V& v) { d.limits.verify_timeout_s = real(v); }},
-    {"limits.memory_per_rank", T::real, nullptr, "a share of the host's under the kernels in host memory, else unknown", false,
-     above(0), no_words, "GiB of one device; a cell that cannot fit is skipped, with the number, unless `--force` is given",
+    {"limits.memory_per_rank", T::real, nullptr,
+     "a share of the host's under the kernels in host memory, else unknown", false, above(0), no_words,
+     "GiB of one device; a cell that cannot fit is skipped, with the number, unless `--force` is given",
      [](Draft& d, const V& v) { d.limits.memory_per_rank_gib = real(v); }},
 };
 
@@ -147,9 +150,7 @@ const Section declared_sections[] = {
 constexpr const char* rules[] = {"zip", "exclude", "include"};
 constexpr const char* whole_file[] = {"imports", "profiles", "profile"};
 
-std::string number(double v) {
-    return v == std::floor(v) ? fmt::format("{:.0f}", v) : fmt::format("{}", v);
-}
+std::string number(double v) { return v == std::floor(v) ? fmt::format("{:.0f}", v) : fmt::format("{}", v); }
 
 std::string range_text(const Range& r) {
     const bool low = r.minimum != -infinite, high = r.maximum != infinite;
@@ -184,17 +185,27 @@ const Section* find_section(std::string_view name) {
 
 std::string expectation(const Field& f) {
     switch (f.type) {
-        case T::boolean: return "true or false";
-        case T::integer: return "an integer" + range_text(f.range);
-        case T::real: return "a number" + range_text(f.range);
-        case T::text: return "text";
-        case T::folder: return "a folder's path";
+        case T::boolean:
+            return "true or false";
+        case T::integer:
+            return "an integer" + range_text(f.range);
+        case T::real:
+            return "a number" + range_text(f.range);
+        case T::text:
+            return "text";
+        case T::folder:
+            return "a folder's path";
         case T::word:
-        case T::tristate: return fmt::format("one of: {}", fmt::join(f.words, ", "));
-        case T::widths: return "a list of integers" + range_text(f.range);
-        case T::per_layer: return fmt::format("a number{}, or a list with one per layer", range_text(f.range));
-        case T::dataset: return "a dataset: a store's name, {store: name}, {path: file, …} or {generate: kind, …}";
-        default: return fmt::format("a {0}: a name, or {{name: …}} with the plugin's parameters", f.path);
+        case T::tristate:
+            return fmt::format("one of: {}", fmt::join(f.words, ", "));
+        case T::widths:
+            return "a list of integers" + range_text(f.range);
+        case T::per_layer:
+            return fmt::format("a number{}, or a list with one per layer", range_text(f.range));
+        case T::dataset:
+            return "a dataset: a store's name, {store: name}, {path: file, …} or {generate: kind, …}";
+        default:
+            return fmt::format("a {0}: a name, or {{name: …}} with the plugin's parameters", f.path);
     }
 }
 

@@ -23,7 +23,19 @@ struct Draft {
 /// What a key's value may be. `word` is one of a few; `tristate` is "default" or a boolean; `widths` is a list of
 /// integers; `per_layer` is a number or a list of numbers; the last four are names or mappings.
 enum class FieldType {
-    boolean, integer, real, text, folder, word, tristate, widths, per_layer, dataset, strategy, partitioner, kernel
+    boolean,
+    integer,
+    real,
+    text,
+    folder,
+    word,
+    tristate,
+    widths,
+    per_layer,
+    dataset,
+    strategy,
+    partitioner,
+    kernel
 };
 using FieldValue = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>,
                                 std::vector<double>, DatasetChoice, PluginChoice>;
@@ -38,14 +50,14 @@ struct Range {
 
 /// One key of an experiment file. Reading, the JSON Schema and the reference page all come from this.
 struct Field {
-    const char* path;                   ///< "epochs", "train.lr"
+    const char* path;  ///< "epochs", "train.lr"
     FieldType type;
-    const char* fallback;               ///< what YAML would say if the key is absent; nullptr: required or computed
-    const char* computed;               ///< what the value is when absent, in words; nullptr: `fallback` or required
-    bool varies;                        ///< may be an axis of the matrix
-    Range range;                        ///< of numbers
-    std::span<const char* const> words; ///< of FieldType::word
-    const char* help;                   ///< one sentence without a full stop
+    const char* fallback;  ///< what YAML would say if the key is absent; nullptr: required or computed
+    const char* computed;  ///< what the value is when absent, in words; nullptr: `fallback` or required
+    bool varies;           ///< may be an axis of the matrix
+    Range range;           ///< of numbers
+    std::span<const char* const> words;  ///< of FieldType::word
+    const char* help;                    ///< one sentence without a full stop
     void (*assign)(Draft&, const FieldValue&);
 
     bool required() const { return !fallback && !computed; }

@@ -11,8 +11,10 @@ std::int64_t least_memory_bytes(const Cell& cell, const DatasetFacts& dataset) {
         widths += q.model.widths[l];
         if (l + 1 < q.model.widths.size()) weights += q.model.widths[l] * q.model.widths[l + 1];
     }
-    const std::int64_t copies = q.train.optimizer == OptimizerKind::sgd ? 2 : 4;  // weights, gradients, two moments
-    return element_bytes * share(dataset.size.vertices * widths + copies * weights) + share(2 * dataset.size.edges);
+    const std::int64_t copies =
+        q.train.optimizer == OptimizerKind::sgd ? 2 : 4;  // weights, gradients, two moments
+    return element_bytes * share(dataset.size.vertices * widths + copies * weights) +
+           share(2 * dataset.size.edges);
 }
 
 }  // namespace gnnbench

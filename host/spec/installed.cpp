@@ -14,8 +14,8 @@ namespace {
 
 /// What is kept under `name`, made at the first call.
 template <class T, class Make>
-const T& opened(std::map<std::string, std::unique_ptr<T>, std::less<>>& kept, std::mutex& opening, std::string_view name,
-                Make make) {
+const T& opened(std::map<std::string, std::unique_ptr<T>, std::less<>>& kept, std::mutex& opening,
+                std::string_view name, Make make) {
     const std::lock_guard lock(opening);
     auto found = kept.find(name);
     if (found == kept.end()) found = kept.emplace(name, make()).first;

@@ -23,7 +23,8 @@ std::vector<std::string> top_level_keys() {
 std::vector<std::string> keys_of(const Section& section) {
     std::vector<std::string> keys;
     for (const Field& f : fields())
-        if (f.path != last_word(f.path) && section_of(f.path) == section.name) keys.emplace_back(last_word(f.path));
+        if (f.path != last_word(f.path) && section_of(f.path) == section.name)
+            keys.emplace_back(last_word(f.path));
     return keys;
 }
 
@@ -44,8 +45,10 @@ public:
 
     Outline read(const YamlNode& root) {
         if (!root.is(Kind::map)) {
-            findings_.add(root.place, "", fmt::format("expected an experiment, a mapping with at least dataset and scheme; "
-                                                      "found {}", describe(root)));
+            findings_.add(root.place, "",
+                          fmt::format("expected an experiment, a mapping with at least dataset and scheme; "
+                                      "found {}",
+                                      describe(root)));
             return {};
         }
         for (const YamlEntry& e : root.entries)
@@ -59,14 +62,19 @@ public:
 private:
     void read_top(const YamlEntry& e) {
         if (const Section* section = find_section(e.key)) {
-            if (section->varies && e.value.is(Kind::list)) add_axis(e, nullptr, section);
-            else add_fixed(read_section(*section, e.value));
+            if (section->varies && e.value.is(Kind::list))
+                add_axis(e, nullptr, section);
+            else
+                add_fixed(read_section(*section, e.value));
         } else if (const Field* field = last_word(e.key) == e.key ? find_field(e.key) : nullptr) {
-            if (field->varies && e.value.is(Kind::list)) add_axis(e, field, nullptr);
-            else add_fixed(read_field(*field, e.value));
+            if (field->varies && e.value.is(Kind::list))
+                add_axis(e, field, nullptr);
+            else
+                add_fixed(read_field(*field, e.value));
         } else if (find_field(e.key)) {
-            findings_.add(e.place, e.key, fmt::format("a key with a dot is for matrix; here, write {}: {{{}: …}}",
-                                                      section_of(e.key), last_word(e.key)));
+            findings_.add(e.place, e.key,
+                          fmt::format("a key with a dot is for matrix; here, write {}: {{{}: …}}",
+                                      section_of(e.key), last_word(e.key)));
         } else {
             const auto allowed = top_level_keys();
             std::string hint = allowed_words(e.key, allowed);
@@ -87,8 +95,9 @@ private:
         Assignments all;
         if (node.is(Kind::null)) return all;  // "train:" with nothing below
         if (!node.is(Kind::map)) {
-            findings_.add(node.place, section.name, fmt::format("expected a mapping; found {}; {}", describe(node),
-                                                                allowed_words("", keys_of(section))));
+            findings_.add(node.place, section.name,
+                          fmt::format("expected a mapping; found {}; {}", describe(node),
+                                      allowed_words("", keys_of(section))));
             return all;
         }
         for (const YamlEntry& e : node.entries) {
@@ -97,7 +106,8 @@ private:
                 auto one = read_field(*field, e.value);
                 all.insert(all.end(), one.begin(), one.end());
             } else {
-                findings_.add(e.place, path, fmt::format("unknown key; {}", allowed_words(e.key, keys_of(section))));
+                findings_.add(e.place, path,
+                              fmt::format("unknown key; {}", allowed_words(e.key, keys_of(section))));
             }
         }
         return all;
@@ -106,15 +116,19 @@ private:
     void read_matrix(const YamlNode& matrix) {
         if (matrix.is(Kind::null)) return;
         if (!matrix.is(Kind::map)) {
-            findings_.add(matrix.place, "matrix", fmt::format("expected a mapping of keys to lists; found {}",
-                                                              describe(matrix)));
+            findings_.add(matrix.place, "matrix",
+                          fmt::format("expected a mapping of keys to lists; found {}", describe(matrix)));
             return;
         }
         for (const YamlEntry& e : matrix.entries)
-            if (e.key == "zip") for_each_map(e, [&](const YamlNode& zip) { add_zip(zip); });
-            else if (e.key == "exclude") for_each_map(e, [&](const YamlNode& rule) { add_exclusion(rule); });
-            else if (e.key == "include") for_each_map(e, [&](const YamlNode& rule) { add_inclusion(rule); });
-            else read_matrix_key(e);
+            if (e.key == "zip")
+                for_each_map(e, [&](const YamlNode& zip) { add_zip(zip); });
+            else if (e.key == "exclude")
+                for_each_map(e, [&](const YamlNode& rule) { add_exclusion(rule); });
+            else if (e.key == "include")
+                for_each_map(e, [&](const YamlNode& rule) { add_inclusion(rule); });
+            else
+                read_matrix_key(e);
     }
 
     /// A mapping, or a list of mappings.
@@ -124,12 +138,13 @@ private:
         const YamlNode* last = first + 1;
         if (e.value.is(Kind::list)) first = e.value.items.data(), last = first + e.value.items.size();
         for (; first != last; ++first) {
-            if (first->is(Kind::map) && !first->entries.empty()) read(*first);
+            if (first->is(Kind::map) && !first->entries.empty())
+                read(*first);
             else if (!first->is(Kind::null))
-                findings_.add(first->place, "matrix." + e.key, fmt::format("expected a mapping of keys, or a list of "
-                                                                           "mappings; found {}",
-                                                                           first->is(Kind::map) ? "an empty mapping"
-                                                                                                : describe(*first)));
+                findings_.add(first->place, "matrix." + e.key,
+                              fmt::format("expected a mapping of keys, or a list of "
+                                          "mappings; found {}",
+                                          first->is(Kind::map) ? "an empty mapping" : describe(*first)));
         }
     }
 
@@ -140,15 +155,18 @@ private:
             const auto key = known_key("matrix.zip.", e);
             if (!key) continue;
             if (!e.value.is(Kind::list)) {
-                findings_.add(e.value.place, "matrix.zip." + e.key, fmt::format("expected a list; found {}; what holds for "
-                                                                                "all cells stands outside zip",
-                                                                                describe(e.value)));
+                findings_.add(e.value.place, "matrix.zip." + e.key,
+                              fmt::format("expected a list; found {}; what holds for "
+                                          "all cells stands outside zip",
+                                          describe(e.value)));
                 continue;
             }
             if (!lists.empty() && e.value.items.size() != lists[0].options.size()) {
-                findings_.add(e.value.place, "matrix.zip." + e.key,
-                              fmt::format("zipped lists go together, so they are of one length; found {} values, and {} "
-                                          "in '{}'", e.value.items.size(), lists[0].options.size(), lists[0].axis.key));
+                findings_.add(
+                    e.value.place, "matrix.zip." + e.key,
+                    fmt::format("zipped lists go together, so they are of one length; found {} values, and {} "
+                                "in '{}'",
+                                e.value.items.size(), lists[0].options.size(), lists[0].axis.key));
                 continue;
             }
             lists.push_back(varied_key(e, key->field, key->section));
@@ -185,8 +203,9 @@ private:
         }
         if (exclusion.where.empty() && exclusion.values.empty()) {
             if (rule.entries.size() == 1 && rule.entries[0].key == "reason")
-                findings_.add(rule.place, "matrix.exclude", "expected 'where' with an expression, or keys with the values "
-                                                            "to leave out; found a reason only");
+                findings_.add(rule.place, "matrix.exclude",
+                              "expected 'where' with an expression, or keys with the values "
+                              "to leave out; found a reason only");
             return;
         }
         outline_.excluded.push_back(std::move(exclusion));
@@ -204,7 +223,8 @@ private:
         if (!key) return;
         // What a rule says does not make the key said.
         const std::vector<std::string> seen = seen_;
-        for (Assignment& a : key->section ? read_section(*key->section, e.value) : read_field(*key->field, e.value))
+        for (Assignment& a :
+             key->section ? read_section(*key->section, e.value) : read_field(*key->field, e.value))
             values.push_back(std::move(a));
         seen_ = seen;
     }
@@ -219,8 +239,10 @@ private:
         const Section* section = find_section(e.key);
         const Field* field = find_field(e.key);
         if ((section && !section->varies) || (field && !field->varies)) {
-            findings_.add(e.place, path, fmt::format("this key cannot vary within an experiment; write '{}' outside "
-                                                     "matrix", e.key));
+            findings_.add(e.place, path,
+                          fmt::format("this key cannot vary within an experiment; write '{}' outside "
+                                      "matrix",
+                                      e.key));
             return {};
         }
         if (section || field) return Key{field, section};
@@ -234,8 +256,10 @@ private:
     void read_matrix_key(const YamlEntry& e) {
         const auto key = known_key("matrix.", e);
         if (!key) return;
-        if (e.value.is(Kind::list)) add_axis(e, key->field, key->section);
-        else add_fixed(key->section ? read_section(*key->section, e.value) : read_field(*key->field, e.value));
+        if (e.value.is(Kind::list))
+            add_axis(e, key->field, key->section);
+        else
+            add_fixed(key->section ? read_section(*key->section, e.value) : read_field(*key->field, e.value));
     }
 
     void add_axis(const YamlEntry& e, const Field* field, const Section* section) {
@@ -249,9 +273,10 @@ private:
         std::vector<const Field*> set;
         for (const YamlNode& item : e.value.items) {
             if (field && field->type == FieldType::widths && !item.is(Kind::list)) {
-                findings_.add(item.place, e.key, fmt::format("each entry is one model's list of widths; found {}; write "
-                                                             "[[64, 32]] for one model, [[64], [32]] for two",
-                                                             describe(item)));
+                findings_.add(item.place, e.key,
+                              fmt::format("each entry is one model's list of widths; found {}; write "
+                                          "[[64, 32]] for one model, [[64], [32]] for two",
+                                          describe(item)));
                 continue;
             }
             varied.axis.values.push_back(flow_text(item));
@@ -275,8 +300,9 @@ private:
     void claim(const Field& field, const Place& place, const std::string& origin) {
         const auto [other, first] = claimed_.emplace(field.path, place);
         if (!first) {
-            findings_.add(place, field.path, fmt::format("given twice: also at {}; every key has one place, so remove one",
-                                                         to_text(other->second)));
+            findings_.add(place, field.path,
+                          fmt::format("given twice: also at {}; every key has one place, so remove one",
+                                      to_text(other->second)));
         }
         outline_.origins[field.path] = origin;
     }
@@ -286,7 +312,8 @@ private:
         for (const Field& f : fields()) {
             const bool seen = std::find(seen_.begin(), seen_.end(), f.path) != seen_.end();
             if (!seen && f.required()) {
-                findings_.add(root.place, f.path, fmt::format("required, and missing; expected {}", expectation(f)));
+                findings_.add(root.place, f.path,
+                              fmt::format("required, and missing; expected {}", expectation(f)));
             } else if (!claimed_.contains(f.path) && f.computed && !seen) {
                 outline_.origins[f.path] = fmt::format("default ({})", f.computed);
             } else if (f.fallback && !fixed(f) && (!seen || claimed_.contains(f.path))) {
@@ -309,7 +336,8 @@ private:
         const auto varied = [&](const Outline::VariedKey& v) {
             return std::all_of(v.options.begin(), v.options.end(), sets);
         };
-        if (outline_.included.empty() && std::any_of(outline_.varied.begin(), outline_.varied.end(), varied)) return;
+        if (outline_.included.empty() && std::any_of(outline_.varied.begin(), outline_.varied.end(), varied))
+            return;
         YamlNode node = parse_yaml_value(f.fallback, place.origin, findings_);
         node.place = place;
         if (auto value = reader_.read(f, node, fmt::format("{} (by default {})", f.path, f.fallback)))

@@ -12,7 +12,8 @@ using Kind = YamlNode::Kind;
 
 bool is_plugin(std::string_view key) {
     const Field* f = find_field(key);
-    return f && (f->type == FieldType::strategy || f->type == FieldType::partitioner || f->type == FieldType::kernel);
+    return f &&
+           (f->type == FieldType::strategy || f->type == FieldType::partitioner || f->type == FieldType::kernel);
 }
 
 YamlNode empty_map(const std::string& origin) {
@@ -39,15 +40,18 @@ public:
         if (path_ == "matrix" || path_.starts_with("matrix.")) {
             if (!experiment.find("matrix")) experiment.insert("matrix", empty_map(origin_));
             YamlNode& matrix = *experiment.find("matrix");
-            if (path_ == "matrix") matrix = value_;
-            else put(matrix, path_.substr(7));
+            if (path_ == "matrix")
+                matrix = value_;
+            else
+                put(matrix, path_.substr(7));
             return;
         }
         leave_matrix(experiment, path_);
         const std::size_t dot = path_.find('.');
         const std::string first = path_.substr(0, dot);
         YamlNode* matrix = experiment.find("matrix");
-        YamlNode* varied = matrix && matrix->is(Kind::map) && dot != std::string::npos ? matrix->find(first) : nullptr;
+        YamlNode* varied =
+            matrix && matrix->is(Kind::map) && dot != std::string::npos ? matrix->find(first) : nullptr;
         set(varied && !experiment.find(first) ? *matrix : experiment, path_);
     }
 
@@ -77,8 +81,9 @@ private:
         }
         if (is_plugin(key) && next->is(Kind::text)) name_to_map(*next);
         if (!next->is(Kind::map)) {
-            findings_.add({origin_}, "", fmt::format("expected a mapping at '{}' to set '{}' in; it is {} at {}", key,
-                                                     path.substr(dot + 1), describe(*next), to_text(next->place)));
+            findings_.add({origin_}, "",
+                          fmt::format("expected a mapping at '{}' to set '{}' in; it is {} at {}", key,
+                                      path.substr(dot + 1), describe(*next), to_text(next->place)));
             return;
         }
         set(*next, path.substr(dot + 1));

@@ -13,9 +13,12 @@ namespace gnnbench {
 
 const char* to_text(Verdict verdict) {
     switch (verdict) {
-        case Verdict::run: return "run";
-        case Verdict::present: return "present";
-        case Verdict::skipped: return "skipped";
+        case Verdict::run:
+            return "run";
+        case Verdict::present:
+            return "present";
+        case Verdict::skipped:
+            return "skipped";
     }
     return "";
 }
@@ -32,14 +35,18 @@ std::int64_t missing_trials(std::int64_t wanted, const Stored& stored, Again aga
     return std::max<std::int64_t>(0, wanted - kept);
 }
 
-std::string gibibytes(std::int64_t bytes) { return fmt::format("{:.1f} GiB", std::ldexp(static_cast<double>(bytes), -30)); }
+std::string gibibytes(std::int64_t bytes) {
+    return fmt::format("{:.1f} GiB", std::ldexp(static_cast<double>(bytes), -30));
+}
 
 /// Why a cell cannot fit; empty where it may.
-std::string why_too_large(const Cell& cell, std::int64_t least_bytes, const Limits& limits, const PlanRules& rules) {
+std::string why_too_large(const Cell& cell, std::int64_t least_bytes, const Limits& limits,
+                          const PlanRules& rules) {
     if (least_bytes == 0 || rules.force) return {};
     const auto needs = [&](std::int64_t there_bytes, const std::string& whose) {
-        return fmt::format("memory: each of its {} ranks needs at least {}, and {} has {} (--force runs it all the same)",
-                           cell.gpus, gibibytes(least_bytes), whose, gibibytes(there_bytes));
+        return fmt::format(
+            "memory: each of its {} ranks needs at least {}, and {} has {} (--force runs it all the same)",
+            cell.gpus, gibibytes(least_bytes), whose, gibibytes(there_bytes));
     };
     if (limits.memory_per_rank_gib > 0) {
         const auto limit_bytes = static_cast<std::int64_t>(std::ldexp(limits.memory_per_rank_gib, 30));

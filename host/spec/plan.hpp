@@ -33,9 +33,9 @@ struct PlanSources {
 /// What a plan is to be.
 struct PlanRules {
     Again again = Again::missing;
-    bool stale = false;       ///< what another build measured runs again
-    bool force = false;       ///< what does not fit in memory runs all the same
-    std::string where{};      ///< expression over a cell's fields; empty: all cells
+    bool stale = false;                  ///< what another build measured runs again
+    bool force = false;                  ///< what does not fit in memory runs all the same
+    std::string where{};                 ///< expression over a cell's fields; empty: all cells
     std::int64_t host_memory_bytes = 0;  ///< that the ranks of a kernel in host memory share; 0: not judged
 };
 
@@ -43,14 +43,15 @@ enum class Verdict { run, present, skipped };
 const char* to_text(Verdict verdict);
 
 struct PlannedCell {
-    std::size_t cell = 0;          ///< index into Experiment::cells
-    std::string digest;            ///< cell_digest
+    std::size_t cell = 0;  ///< index into Experiment::cells
+    std::string digest;    ///< cell_digest
     Verdict verdict = Verdict::run;
-    std::string reason;            ///< why it is skipped
+    std::string reason;  ///< why it is skipped
     Stored stored;
-    std::int64_t trials = 0;       ///< to run
-    bool oversubscribed = false;   ///< more threads than cores
-    std::int64_t least_memory_bytes = 0;  ///< of the fullest rank, see footprint.hpp; 0: its dataset does not exist yet
+    std::int64_t trials = 0;      ///< to run
+    bool oversubscribed = false;  ///< more threads than cores
+    std::int64_t least_memory_bytes =
+        0;  ///< of the fullest rank, see footprint.hpp; 0: its dataset does not exist yet
 };
 
 struct Plan {

@@ -100,12 +100,12 @@ std::string field_rows(std::string_view section) {
     for (const Field& f : fields()) {
         const bool top = last_word(f.path) == f.path;
         if (top != section.empty() || (!top && section_of(f.path) != section)) continue;
-        const std::string fallback = f.required()                       ? "required"
-                                     : f.computed                       ? f.computed
+        const std::string fallback = f.required()                           ? "required"
+                                     : f.computed                           ? f.computed
                                      : std::string_view(f.fallback) == "''" ? "empty"
-                                                                        : fmt::format("`{}`", f.fallback);
-        rows += fmt::format("| `{}` | {} | {} | {} | {} |\n", last_word(f.path), cell(expectation(f)), cell(fallback),
-                            f.varies ? "yes" : "", cell(f.help));
+                                                                            : fmt::format("`{}`", f.fallback);
+        rows += fmt::format("| `{}` | {} | {} | {} | {} |\n", last_word(f.path), cell(expectation(f)),
+                            cell(fallback), f.varies ? "yes" : "", cell(f.help));
     }
     return rows;
 }
@@ -113,7 +113,8 @@ std::string field_rows(std::string_view section) {
 std::string allowed(const json& p) {
     if (p.contains("enum")) {
         std::string words;
-        for (const json& w : p["enum"]) words += fmt::format("{}`{}`", words.empty() ? "" : ", ", w.get<std::string>());
+        for (const json& w : p["enum"])
+            words += fmt::format("{}`{}`", words.empty() ? "" : ", ", w.get<std::string>());
         return words;
     }
     const std::string type = p.value("type", "");
@@ -128,7 +129,8 @@ std::string param_rows(const json& form) {
     std::string rows;
     for (const auto& [key, p] : form["properties"].items()) {
         if (p.contains("const") || !p.contains("default") || key == "split") continue;
-        const std::string fallback = p["default"].is_string() ? p["default"].get<std::string>() : p["default"].dump();
+        const std::string fallback =
+            p["default"].is_string() ? p["default"].get<std::string>() : p["default"].dump();
         rows += fmt::format("| `{}` | {} | `{}` | {} |\n", key, cell(allowed(p)), fallback,
                             cell(p["description"].get<std::string>()));
     }
@@ -141,8 +143,8 @@ std::string forms(const json& schema, const std::string& prefix) {
     std::string text;
     for (const auto& [key, form] : schema["definitions"].items()) {
         if (!key.starts_with(prefix + ":")) continue;
-        text += fmt::format("\n### {}\n\n{}\n\n{}", key.substr(prefix.size() + 1), form["description"].get<std::string>(),
-                            param_rows(form));
+        text += fmt::format("\n### {}\n\n{}\n\n{}", key.substr(prefix.size() + 1),
+                            form["description"].get<std::string>(), param_rows(form));
     }
     return text;
 }
@@ -152,13 +154,22 @@ std::string forms(const json& schema, const std::string& prefix) {
 std::string reference_page(const nlohmann::ordered_json& schema) {
     std::string page = opening;
     page += "\n## Keys\n\n" + field_rows("");
-    for (const Section& s : sections()) page += fmt::format("\n## `{}`\n\n{}.\n\n{}", s.name, s.help, field_rows(s.name));
-    page += "\n## `dataset`: generators\n\n`{generate: name, …}`; `name` says what tables call it, `split` which split is "
-            "used.\n" + forms(schema, "generate");
-    page += "\n## `dataset`: files\n\n`{path: file, …}`; the format is told by the file's name, or by `format`. In the path, "
-            "`${VARIABLE}` and\n`${VARIABLE:-otherwise}` are replaced; a relative one starts at the experiment's folder, "
-            "in `--set` at the current one.\n" + forms(schema, "format");
-    page += "\n## `scheme`\n\nA name, or `{name: …}` with parameters; so for every plugin.\n" + forms(schema, "scheme");
+    for (const Section& s : sections())
+        page += fmt::format("\n## `{}`\n\n{}.\n\n{}", s.name, s.help, field_rows(s.name));
+    page +=
+        "\n## `dataset`: generators\n\n`{generate: name, …}`; `name` says what tables call it, `split` which "
+        "split is "
+        "used.\n" +
+        forms(schema, "generate");
+    page +=
+        "\n## `dataset`: files\n\n`{path: file, …}`; the format is told by the file's name, or by `format`. In "
+        "the path, "
+        "`${VARIABLE}` and\n`${VARIABLE:-otherwise}` are replaced; a relative one starts at the experiment's "
+        "folder, "
+        "in `--set` at the current one.\n" +
+        forms(schema, "format");
+    page += "\n## `scheme`\n\nA name, or `{name: …}` with parameters; so for every plugin.\n" +
+            forms(schema, "scheme");
     page += "\n## `partitioner`\n" + forms(schema, "partitioner");
     page += "\n## `kernel`\n" + forms(schema, "kernel");
     return page;

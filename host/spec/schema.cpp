@@ -15,7 +15,9 @@ namespace {
 using json = nlohmann::ordered_json;
 using T = FieldType;
 
-json number(double v) { return v == std::floor(v) && std::abs(v) < 1e18 ? json(static_cast<std::int64_t>(v)) : json(v); }
+json number(double v) {
+    return v == std::floor(v) && std::abs(v) < 1e18 ? json(static_cast<std::int64_t>(v)) : json(v);
+}
 
 void put_range(json& j, const Range& r) {
     if (std::isfinite(r.minimum)) j[r.open_minimum ? "exclusiveMinimum" : "minimum"] = number(r.minimum);
@@ -30,13 +32,21 @@ json any_of(std::initializer_list<json> all) { return {{"anyOf", json(all)}}; }
 json item(const Field& f) {
     json j;
     switch (f.type) {
-        case T::boolean: return {{"type", "boolean"}};
-        case T::integer: j = {{"type", "integer"}}; break;
-        case T::real: j = {{"type", "number"}}; break;
+        case T::boolean:
+            return {{"type", "boolean"}};
+        case T::integer:
+            j = {{"type", "integer"}};
+            break;
+        case T::real:
+            j = {{"type", "number"}};
+            break;
         case T::text:
-        case T::folder: return {{"type", "string"}};
-        case T::word: return {{"enum", f.words}};
-        case T::tristate: return {{"enum", {"default", true, false}}};
+        case T::folder:
+            return {{"type", "string"}};
+        case T::word:
+            return {{"enum", f.words}};
+        case T::tristate:
+            return {{"enum", {"default", true, false}}};
         case T::widths:
         case T::per_layer: {
             json one{{"type", f.type == T::widths ? "integer" : "number"}};
@@ -44,7 +54,8 @@ json item(const Field& f) {
             if (f.type == T::widths) return {{"type", "array"}, {"items", one}};
             return any_of({one, list_of(one)});
         }
-        default: return reference(f.path);
+        default:
+            return reference(f.path);
     }
     put_range(j, f.range);
     return j;
@@ -64,8 +75,10 @@ json described(const Field& f, json allowed) {
     json j;
     j["description"] = f.computed ? fmt::format("{} (default: {})", f.help, f.computed) : std::string(f.help);
     if (f.fallback) j["default"] = default_of(f);
-    if (allowed.contains("$ref")) j["allOf"] = json::array({allowed});
-    else j.update(allowed);
+    if (allowed.contains("$ref"))
+        j["allOf"] = json::array({allowed});
+    else
+        j.update(allowed);
     return j;
 }
 
@@ -105,8 +118,10 @@ json one(const json& allowed) {
 json rule_schema(bool excludes) {
     json properties = varying_keys(one);
     if (excludes) {
-        properties["where"] = {{"description", "Leaves out the cells for which this expression over their fields holds: "
-                                               "scheme = 'serial' AND gpus > 1"}, {"type", "string"}};
+        properties["where"] = {{"description",
+                                "Leaves out the cells for which this expression over their fields holds: "
+                                "scheme = 'serial' AND gpus > 1"},
+                               {"type", "string"}};
         properties["reason"] = {{"description", "Why; plan tells it"}, {"type", "string"}};
     }
     return closed(properties);
@@ -121,16 +136,22 @@ json matrix_schema() {
     };
     properties["zip"] = described_rule("Lists of one length that go together instead of multiplying", "zip");
     properties["exclude"] = described_rule("Cells to leave out, before any are included", "exclude");
-    properties["include"] = described_rule("Values to add to the cells that agree with them, or further cells", "include");
+    properties["include"] =
+        described_rule("Values to add to the cells that agree with them, or further cells", "include");
     return {{"description", "Keys that vary: every list multiplies, what is no list holds for all cells"},
-            {"type", "object"}, {"additionalProperties", false}, {"properties", properties}};
+            {"type", "object"},
+            {"additionalProperties", false},
+            {"properties", properties}};
 }
 
 json param_schema(const ParamDecl& p) {
     json j{{"description", p.help}};
     const std::string text = p.default_value;
     switch (p.type) {
-        case ParamType::boolean: j["type"] = "boolean"; j["default"] = text == "true"; break;
+        case ParamType::boolean:
+            j["type"] = "boolean";
+            j["default"] = text == "true";
+            break;
         case ParamType::integer:
         case ParamType::real:
             j["type"] = p.type == ParamType::integer ? "integer" : "number";
@@ -140,7 +161,8 @@ json param_schema(const ParamDecl& p) {
         case ParamType::choice: {
             j["enum"] = json::array();
             std::string_view rest = p.choices ? p.choices : "";
-            for (std::size_t cut = 0; cut != std::string_view::npos; rest = rest.substr(std::min(cut + 1, rest.size()))) {
+            for (std::size_t cut = 0; cut != std::string_view::npos;
+                 rest = rest.substr(std::min(cut + 1, rest.size()))) {
                 cut = rest.find('|');
                 j["enum"].push_back(rest.substr(0, cut));
             }
@@ -154,33 +176,47 @@ json param_schema(const ParamDecl& p) {
 json form_schema(const std::string& summary, json properties, const std::vector<std::string>& required,
                  std::span<const ParamDecl> params) {
     for (const ParamDecl& p : params) properties[p.name] = param_schema(p);
-    return {{"description", summary}, {"type", "object"}, {"additionalProperties", false}, {"required", required},
+    return {{"description", summary},
+            {"type", "object"},
+            {"additionalProperties", false},
+            {"required", required},
             {"properties", properties}};
 }
 
 json split_schema() {
-    return {{"description", "Which of the dataset's splits into train, validation and test"}, {"type", "integer"},
-            {"minimum", 0}, {"default", 0}};
+    return {{"description", "Which of the dataset's splits into train, validation and test"},
+            {"type", "integer"},
+            {"minimum", 0},
+            {"default", 0}};
 }
 
 json name_schema() { return {{"description", "What tables call it"}, {"type", "string"}}; }
 
 void put_datasets(json& definitions, const DatasetSource& datasets) {
-    json any = json::array({{{"description", "A stored dataset's name"}, {"type", "string"}},
-                            {{"type", "object"}, {"additionalProperties", false}, {"required", {"store"}},
-                             {"properties", {{"store", {{"description", "A stored dataset's name, or its folder"},
-                                                        {"type", "string"}}}, {"split", split_schema()}}}}});
+    json any =
+        json::array({{{"description", "A stored dataset's name"}, {"type", "string"}},
+                     {{"type", "object"},
+                      {"additionalProperties", false},
+                      {"required", {"store"}},
+                      {"properties",
+                       {{"store", {{"description", "A stored dataset's name, or its folder"}, {"type", "string"}}},
+                        {"split", split_schema()}}}}});
     for (const DatasetForm& g : datasets.generators()) {
-        const json properties{{"generate", {{"const", g.name}}}, {"name", name_schema()}, {"split", split_schema()}};
+        const json properties{
+            {"generate", {{"const", g.name}}}, {"name", name_schema()}, {"split", split_schema()}};
         definitions["generate:" + g.name] = form_schema(g.summary, properties, {"generate"}, g.params);
         any.push_back(reference("generate:" + g.name));
     }
     for (const DatasetForm& f : datasets.formats()) {
         const json properties{
-            {"path", {{"description", "File or folder; ${VARIABLE} and ${VARIABLE:-otherwise} are replaced, and what is "
-                                      "relative starts at the experiment's folder"}, {"type", "string"}}},
+            {"path",
+             {{"description",
+               "File or folder; ${VARIABLE} and ${VARIABLE:-otherwise} are replaced, and what is "
+               "relative starts at the experiment's folder"},
+              {"type", "string"}}},
             {"format", {{"description", "Told by the file's name where absent"}, {"const", f.name}}},
-            {"name", name_schema()}, {"split", split_schema()}};
+            {"name", name_schema()},
+            {"split", split_schema()}};
         definitions["format:" + f.name] = form_schema(f.summary, properties, {"path"}, f.params);
         any.push_back(reference("format:" + f.name));
     }
@@ -228,12 +264,16 @@ json top_level() {
 
 /// What a file is put together from.
 void put_file_keys(json& properties) {
-    properties["imports"] = {{"description", "Files whose keys hold unless this one says otherwise; paths start at its "
-                                             "folder, and of several the later wins"}};
+    properties["imports"] = {{"description",
+                              "Files whose keys hold unless this one says otherwise; paths start at its "
+                              "folder, and of several the later wins"}};
     properties["imports"].update(varied({{"type", "string"}}));
-    properties["profiles"] = {{"description", "Named variants of the experiment: each lays its keys over the others"},
-                              {"type", "object"}, {"additionalProperties", reference("profile")}};
-    properties["profile"] = {{"description", "The profile that is used where --profile names none"}, {"type", "string"}};
+    properties["profiles"] = {
+        {"description", "Named variants of the experiment: each lays its keys over the others"},
+        {"type", "object"},
+        {"additionalProperties", reference("profile")}};
+    properties["profile"] = {{"description", "The profile that is used where --profile names none"},
+                             {"type", "string"}};
 }
 
 /// A required key may stand at the top level or in the matrix, or come from elsewhere.
@@ -242,10 +282,11 @@ json requirements() {
     for (const Field& f : fields()) {
         if (!f.required()) continue;
         const json at_top{{"required", {f.path}}};
-        all.push_back(any_of({at_top, {{"required", {"matrix"}}, {"properties", {{"matrix", at_top}}}},
-                              {{"required", {"matrix"}},
-                               {"properties", {{"matrix", {{"required", {"zip"}}}}}}},
-                              {{"required", {"imports"}}}, {{"required", {"profiles"}}}}));
+        all.push_back(any_of({at_top,
+                              {{"required", {"matrix"}}, {"properties", {{"matrix", at_top}}}},
+                              {{"required", {"matrix"}}, {"properties", {{"matrix", {{"required", {"zip"}}}}}}},
+                              {{"required", {"imports"}}},
+                              {{"required", {"profiles"}}}}));
     }
     return all;
 }
@@ -268,7 +309,8 @@ nlohmann::ordered_json experiment_schema(const PluginSource& plugins, const Data
         put_plugins(definitions, kind, plugins, previous);
     return {{"$schema", "http://json-schema.org/draft-07/schema#"},
             {"title", "gnnbench experiment"},
-            {"description", "Generated from host/spec/fields.cpp and the plugins' declarations: see docs/spec-reference.md"},
+            {"description",
+             "Generated from host/spec/fields.cpp and the plugins' declarations: see docs/spec-reference.md"},
             {"type", "object"},
             {"additionalProperties", false},
             {"properties", properties},

@@ -50,14 +50,16 @@ std::string why_unsupported(const Cell& cell, const std::optional<DatasetFacts>&
                             const PluginSource& plugins) {
     const Question q(cell, dataset);
     if (cell.model.aggregate_input == AggregateInput::on && cell.train.input_dropout > 0)
-        return "model: aggregate_input: true needs train.input_dropout: 0, since dropout makes layer 0's input random";
+        return "model: aggregate_input: true needs train.input_dropout: 0, since dropout makes layer 0's input "
+               "random";
     const Strategy& strategy = plugins.strategy(cell.scheme.name);
     const Setting setting{cell.gpus, q.model, q.train, cell.scheme.params};
     std::string why = strategy.why_unsupported(setting);
     if (!why.empty()) return from(PluginKind::strategy, cell.scheme, why);
     if (dataset) {
         const Partitioner& partitioner = plugins.partitioner(cell.partitioner.name);
-        why = partitioner.why_unsupported(dataset->size, strategy.partition_need(setting), cell.partitioner.params);
+        why =
+            partitioner.why_unsupported(dataset->size, strategy.partition_need(setting), cell.partitioner.params);
         if (!why.empty()) return from(PluginKind::partitioner, cell.partitioner, why);
     }
     return why_kernel(cell, plugins);

@@ -7,9 +7,12 @@ DatasetSource::~DatasetSource() = default;
 
 const char* yaml_word(PluginKind kind) {
     switch (kind) {
-        case PluginKind::strategy: return "scheme";
-        case PluginKind::partitioner: return "partitioner";
-        case PluginKind::kernel: return "kernel";
+        case PluginKind::strategy:
+            return "scheme";
+        case PluginKind::partitioner:
+            return "partitioner";
+        case PluginKind::kernel:
+            return "kernel";
     }
     return "";
 }

@@ -15,8 +15,10 @@ Read ValueReader::read(const Field& field, const YamlNode& node, const std::stri
         case FieldType::boolean:
             if (node.is(Kind::boolean)) return Read(std::tolower(node.text[0]) == 't');
             return unexpected(field, node, key);
-        case FieldType::integer: return integer(field, node, key);
-        case FieldType::real: return real(field, node, key);
+        case FieldType::integer:
+            return integer(field, node, key);
+        case FieldType::real:
+            return real(field, node, key);
         case FieldType::text:
             if (node.scalar() && !node.is(Kind::null)) return Read(node.text);
             return unexpected(field, node, key);
@@ -27,17 +29,25 @@ Read ValueReader::read(const Field& field, const YamlNode& node, const std::stri
             if (!folder) return {};
             std::error_code ignored;
             if (std::filesystem::is_directory(*folder, ignored)) return Read(folder->string());
-            findings_.add(node.place, key, fmt::format("expected a folder; there is none at {}", folder->string()));
+            findings_.add(node.place, key,
+                          fmt::format("expected a folder; there is none at {}", folder->string()));
             return {};
         }
         case FieldType::word:
-        case FieldType::tristate: return word(field, node, key);
-        case FieldType::widths: return widths(field, node, key);
-        case FieldType::per_layer: return per_layer(field, node, key);
-        case FieldType::dataset: return dataset(node, key);
-        case FieldType::strategy: return plugin(PluginKind::strategy, node, key);
-        case FieldType::partitioner: return plugin(PluginKind::partitioner, node, key);
-        case FieldType::kernel: return plugin(PluginKind::kernel, node, key);
+        case FieldType::tristate:
+            return word(field, node, key);
+        case FieldType::widths:
+            return widths(field, node, key);
+        case FieldType::per_layer:
+            return per_layer(field, node, key);
+        case FieldType::dataset:
+            return dataset(node, key);
+        case FieldType::strategy:
+            return plugin(PluginKind::strategy, node, key);
+        case FieldType::partitioner:
+            return plugin(PluginKind::partitioner, node, key);
+        case FieldType::kernel:
+            return plugin(PluginKind::kernel, node, key);
     }
     return {};
 }
@@ -51,7 +61,8 @@ Read ValueReader::unexpected(const Field& field, const YamlNode& node, const std
     if (field.type == FieldType::widths && node.is(Kind::integer)) hint = fmt::format("; write [{}]", node.text);
     if (node.is(Kind::list) && field.varies && field.type != FieldType::widths)
         hint = fmt::format("; to try several values, list them in matrix under '{}'", field.path);
-    findings_.add(node.place, key, fmt::format("expected {}; found {}{}", expectation(field), describe(node), hint));
+    findings_.add(node.place, key,
+                  fmt::format("expected {}; found {}{}", expectation(field), describe(node), hint));
     return {};
 }
 
@@ -85,7 +96,8 @@ Read ValueReader::widths(const Field& field, const YamlNode& node, const std::st
     for (const YamlNode& item : node.items) {
         std::int64_t width = 0;
         if (!to_integer(item, width) || !field.range.contains(static_cast<double>(width))) {
-            findings_.add(item.place, key, fmt::format("expected {}; found {} in it", expectation(field), describe(item)));
+            findings_.add(item.place, key,
+                          fmt::format("expected {}; found {} in it", expectation(field), describe(item)));
             return {};
         }
         all.push_back(width);
@@ -123,14 +135,17 @@ std::optional<std::filesystem::path> ValueReader::path(const YamlNode& node, con
         const std::string name = inside.substr(0, otherwise);
         const char* set = std::getenv(name.c_str());
         if ((!set || !*set) && otherwise == std::string::npos) {
-            findings_.add(node.place, key, fmt::format("the environment variable {0} of '{1}' is not set; set it, or "
-                                                       "give the path with --set {2}=…", name, node.text, key));
+            findings_.add(node.place, key,
+                          fmt::format("the environment variable {0} of '{1}' is not set; set it, or "
+                                      "give the path with --set {2}=…",
+                                      name, node.text, key));
             return {};
         }
         text.replace(start, end - start + 1, set && *set ? std::string(set) : inside.substr(otherwise + 2));
     }
-    const std::filesystem::path base = node.place.line > 0 ? std::filesystem::absolute(node.place.origin).parent_path()
-                                                           : std::filesystem::current_path();
+    const std::filesystem::path base = node.place.line > 0
+                                           ? std::filesystem::absolute(node.place.origin).parent_path()
+                                           : std::filesystem::current_path();
     return std::filesystem::absolute(base / text).lexically_normal();
 }
 

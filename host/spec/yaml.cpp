@@ -13,8 +13,8 @@ namespace gnnbench {
 namespace {
 
 using Kind = YamlNode::Kind;
-constexpr int deepest = 32;           // nesting; also ends aliases that contain themselves
-constexpr int most_nodes = 1'000'000; // ends aliases that multiply
+constexpr int deepest = 32;            // nesting; also ends aliases that contain themselves
+constexpr int most_nodes = 1'000'000;  // ends aliases that multiply
 
 bool one_of(std::string_view text, std::initializer_list<std::string_view> words) {
     return std::find(words.begin(), words.end(), text) != words.end();
@@ -45,14 +45,17 @@ public:
         YamlNode node;
         node.place = place(from.Mark());
         if (depth > deepest || ++nodes_ > most_nodes) {
-            if (!too_much_) findings_.add(node.place, "", "expected an experiment; found a document nested deeper than "
-                                          "32 levels or of more than 1,000,000 nodes (an alias that contains itself?)");
+            if (!too_much_)
+                findings_.add(node.place, "",
+                              "expected an experiment; found a document nested deeper than "
+                              "32 levels or of more than 1,000,000 nodes (an alias that contains itself?)");
             too_much_ = true;
             return node;
         }
         if (from.IsScalar()) {
             node.text = from.Scalar();
-            node.kind = from.Tag() == "!" || from.Tag() == "tag:yaml.org,2002:str" ? Kind::text : plain_kind(node.text);
+            node.kind =
+                from.Tag() == "!" || from.Tag() == "tag:yaml.org,2002:str" ? Kind::text : plain_kind(node.text);
         } else if (from.IsSequence()) {
             node.kind = Kind::list;
             for (const YAML::Node& item : from) node.items.push_back(convert(item, depth + 1));
@@ -77,8 +80,10 @@ private:
             return;
         }
         if (const YamlNode* other = map.find(key.Scalar())) {
-            findings_.add(at, key.Scalar(), fmt::format("the key is given twice in one mapping; the other is at {}; "
-                                                        "remove one", to_text(other->place)));
+            findings_.add(at, key.Scalar(),
+                          fmt::format("the key is given twice in one mapping; the other is at {}; "
+                                      "remove one",
+                                      to_text(other->place)));
             return;
         }
         YamlEntry entry{key.Scalar(), at, convert(value, depth + 1)};
@@ -134,13 +139,20 @@ YamlNode& YamlNode::insert(std::string key, YamlNode value) {
 
 std::string describe(const YamlNode& node) {
     switch (node.kind) {
-        case Kind::null: return "nothing";
-        case Kind::boolean: return "the boolean " + node.text;
-        case Kind::integer: return "the integer " + node.text;
-        case Kind::real: return "the real number " + node.text;
-        case Kind::text: return fmt::format("the text '{}'", node.text);
-        case Kind::list: return "a list";
-        case Kind::map: return "a mapping";
+        case Kind::null:
+            return "nothing";
+        case Kind::boolean:
+            return "the boolean " + node.text;
+        case Kind::integer:
+            return "the integer " + node.text;
+        case Kind::real:
+            return "the real number " + node.text;
+        case Kind::text:
+            return fmt::format("the text '{}'", node.text);
+        case Kind::list:
+            return "a list";
+        case Kind::map:
+            return "a mapping";
     }
     return {};
 }

@@ -16,8 +16,8 @@ struct YamlNode {
     Kind kind = Kind::null;
     std::string text;  ///< of a scalar, as written
     Place place;
-    std::vector<YamlNode> items;      ///< of a list
-    std::vector<YamlEntry> entries;   ///< of a map, in the order of the file, keys unique
+    std::vector<YamlNode> items;     ///< of a list
+    std::vector<YamlEntry> entries;  ///< of a map, in the order of the file, keys unique
 
     bool is(Kind k) const { return kind == k; }
     bool scalar() const { return kind != Kind::list && kind != Kind::map; }

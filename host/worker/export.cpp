@@ -32,7 +32,8 @@ void unpack(const std::string& bytes, HostMatrix& all) {
 
 }  // namespace
 
-void export_results(const std::string& folder, Trainer& trainer, std::int64_t vertices, const ProcessGroup& group) {
+void export_results(const std::string& folder, Trainer& trainer, std::int64_t vertices,
+                    const ProcessGroup& group) {
     const ModelWeights weights = trainer.weights();
     const OwnedRows mine = trainer.embeddings();
     const auto parts = group.gather(packed(mine));
@@ -40,7 +41,8 @@ void export_results(const std::string& folder, Trainer& trainer, std::int64_t ve
     const std::filesystem::path to(folder);
     std::error_code error;
     std::filesystem::create_directories(to, error);
-    if (error) throw EnvironmentError(fmt::format("cannot create the export folder {}: {}", folder, error.message()));
+    if (error)
+        throw EnvironmentError(fmt::format("cannot create the export folder {}: {}", folder, error.message()));
     for (std::size_t l = 0; l < weights.weight.size(); ++l)
         write_matrix_npy(to / fmt::format("W{}.npy", l), weights.weight[l], DType::f32);
     for (std::size_t l = 0; l < weights.bias.size(); ++l)

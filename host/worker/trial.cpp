@@ -50,8 +50,8 @@ public:
         kernel_ = plugins_.kernel->create(for_this_model(device));
         world_ = std::make_unique<Communicator>(kernel_->connect(group_), *kernel_, counter_);
         world_->separate_wait(cell_.separate_wait);
-        const Problem problem{data_, *index_, partition_, model_, train_, cell_.scheme.params, initial_.get(),
-                              group_.size()};
+        const Problem problem{data_,          *index_,      partition_, model_, train_, cell_.scheme.params,
+                              initial_.get(), group_.size()};
         trainer_ = plugins_.strategy->make_trainer(problem, {*kernel_, *world_});
         group_.barrier();
         const Volume stated = plugins_.strategy->stated_volume(problem, group_.rank(),
@@ -127,11 +127,13 @@ private:
     /// Collective.
     std::string notes() const {
         const std::string strategy = trainer_->notes(), kernel = kernel_->notes();
-        return told_by_ranks(group_.all_gather(strategy + (strategy.empty() || kernel.empty() ? "" : "\n") + kernel));
+        return told_by_ranks(
+            group_.all_gather(strategy + (strategy.empty() || kernel.empty() ? "" : "\n") + kernel));
     }
 
     void write_setup(json seconds, const Volume& stated) {
-        const json ranks = record_.gather({{"stated", to_json(stated)}, {"memory", kernel_->memory().current_bytes}});
+        const json ranks =
+            record_.gather({{"stated", to_json(stated)}, {"memory", kernel_->memory().current_bytes}});
         json all_stated = json::array(), memory = json::array();
         for (const json& rank : ranks) {
             all_stated.push_back(rank["stated"]);
@@ -170,11 +172,15 @@ private:
         std::int64_t stale = 0, e = 0;
         for (; e < epochs; ++e) {
             const double loss = timed_epoch(e);
-            json ranks = record_.gather(epoch_json(kernel_->trace().times(), counter_.take(), kernel_->memory().peak_bytes));
-            record_.write("epoch", {{"epoch", e}, {"warmup", e < cell_.warmup}, {"loss", finite_or_null(loss)}, {"ranks", ranks}});
+            json ranks = record_.gather(
+                epoch_json(kernel_->trace().times(), counter_.take(), kernel_->memory().peak_bytes));
+            record_.write(
+                "epoch",
+                {{"epoch", e}, {"warmup", e < cell_.warmup}, {"loss", finite_or_null(loss)}, {"ranks", ranks}});
             if (traces(e)) write_spans(e);
             // Ranks that read different losses still stop together.
-            if (group_.maximum({std::isfinite(loss) ? 0.0 : 1.0})[0] > 0) return {"diverged", fmt::format("the loss of epoch {} is not finite", e)};
+            if (group_.maximum({std::isfinite(loss) ? 0.0 : 1.0})[0] > 0)
+                return {"diverged", fmt::format("the loss of epoch {} is not finite", e)};
             const bool last = e + 1 == epochs;
             if (!last && (cell_.evaluate_every == 0 || (e + 1) % cell_.evaluate_every != 0)) continue;
             const Accuracy a = evaluate(e);
@@ -215,8 +221,9 @@ private:
         const std::string approximation = plugins_.strategy->approximation(cell_.scheme.params);
         std::optional<ReferenceResult> reference;
         if (approximation.empty() && record_.writes())
-            reference = cached_reference(request_.verify.reference, store_->manifest().digest, catalog_, data_, model_,
-                                         train_, initial_.get(), request_.verify.epochs, trains_features(cell_.scheme.params));
+            reference = cached_reference(request_.verify.reference, store_->manifest().digest, catalog_, data_,
+                                         model_, train_, initial_.get(), request_.verify.epochs,
+                                         trains_features(cell_.scheme.params));
         group_.barrier();
         Agreement agreement = agreement_for(kernel_->dtype());
         std::string volume_differs;
@@ -239,12 +246,14 @@ private:
         result["gradient_error"] = reference ? finite_or_null(agreement.gradient_error) : json(nullptr);
         result["status"] = !agrees || !volume_equal ? "failed" : reference ? "verified" : "unverified";
         if (!agrees)
-            result["reason"] = fmt::format("differs from the serial reference: loss by {:.2e}, gradient by {:.2e} ({}); "
-                                           "allowed is {:.0e}",
-                                           agreement.loss_error, agreement.gradient_error, agreement.worst,
-                                           agreement.tolerance);
-        else if (!volume_equal) result["reason"] = "counted volume differs from the stated one";
-        else if (!reference) result["reason"] = "approximate: " + approximation;
+            result["reason"] = fmt::format(
+                "differs from the serial reference: loss by {:.2e}, gradient by {:.2e} ({}); "
+                "allowed is {:.0e}",
+                agreement.loss_error, agreement.gradient_error, agreement.worst, agreement.tolerance);
+        else if (!volume_equal)
+            result["reason"] = "counted volume differs from the stated one";
+        else if (!reference)
+            result["reason"] = "approximate: " + approximation;
         record_.write("verification", result);
         return {};
     }

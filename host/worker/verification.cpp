@@ -43,12 +43,14 @@ namespace {
 
 /// Everything the reference depends on, as text.
 std::string reference_key(const std::string& dataset_digest, const DatasetView& data, const ModelSpec& m,
-                          const TrainSpec& t, const ModelWeights* initial, std::int64_t epochs, bool trained_features) {
-    std::string key = fmt::format("1 {} {} {} {} |", dataset_digest, data.graph.vertices(), data.graph.edges(), epochs);
+                          const TrainSpec& t, const ModelWeights* initial, std::int64_t epochs,
+                          bool trained_features) {
+    std::string key =
+        fmt::format("1 {} {} {} {} |", dataset_digest, data.graph.vertices(), data.graph.edges(), epochs);
     for (const auto w : m.widths) key += fmt::format(" {}", w);
-    key += fmt::format("| {} {} {} {} {} {} {} |", static_cast<int>(m.activation), static_cast<int>(m.normalisation),
-                       static_cast<int>(m.feature_normalisation), m.self_loops, m.bias, static_cast<int>(m.initialiser),
-                       static_cast<int>(m.aggregate_input));
+    key += fmt::format("| {} {} {} {} {} {} {} |", static_cast<int>(m.activation),
+                       static_cast<int>(m.normalisation), static_cast<int>(m.feature_normalisation), m.self_loops,
+                       m.bias, static_cast<int>(m.initialiser), static_cast<int>(m.aggregate_input));
     key += fmt::format(" {} {} {} {} {} |", t.learning_rate, t.input_dropout, t.dropout, t.seed,
                        static_cast<int>(t.optimizer));
     for (const double w : t.weight_decay) key += fmt::format(" {}", w);
@@ -74,7 +76,8 @@ void save(const fs::path& folder, const ReferenceResult& r) {
         const auto epoch = static_cast<std::int64_t>(e);
         for (std::size_t l = 0; l < g.weight.size(); ++l)
             write_matrix_npy(draft / gradient_name(epoch, 'W', l), g.weight[l]);
-        for (std::size_t l = 0; l < g.bias.size(); ++l) write_matrix_npy(draft / gradient_name(epoch, 'b', l), g.bias[l]);
+        for (std::size_t l = 0; l < g.bias.size(); ++l)
+            write_matrix_npy(draft / gradient_name(epoch, 'b', l), g.bias[l]);
     }
     std::error_code taken;
     fs::rename(draft, folder, taken);  // another trial may have been first, with the same content
@@ -130,11 +133,13 @@ Agreement agreement_for(DType dtype) {
     return a;
 }
 
-void Agreement::compare(std::int64_t epoch, double loss, const ModelWeights& gradient, const ReferenceResult& reference) {
+void Agreement::compare(std::int64_t epoch, double loss, const ModelWeights& gradient,
+                        const ReferenceResult& reference) {
     const auto e = static_cast<std::size_t>(epoch);
     const double off = std::abs(loss - reference.loss.at(e)) / std::max(std::abs(reference.loss[e]), 1e-30);
     loss_error = std::max(loss_error, std::isfinite(off) ? off : INFINITY);
-    const auto matrices = [&](const std::vector<HostMatrix>& ours, const std::vector<HostMatrix>& theirs, char kind) {
+    const auto matrices = [&](const std::vector<HostMatrix>& ours, const std::vector<HostMatrix>& theirs,
+                              char kind) {
         for (std::size_t l = 0; l < theirs.size(); ++l) {
             const double d = distance(ours.at(l), theirs[l]);
             if (d == 0) continue;
@@ -156,7 +161,8 @@ TrainSpec verification_training(TrainSpec t) {
 }
 
 std::int64_t verifiable_vertices(const DatasetView& data, const ModelSpec& model, const VerifyRequest& limits) {
-    const double n = static_cast<double>(data.graph.vertices()), nonzeros = static_cast<double>(data.graph.edges()) + n;
+    const double n = static_cast<double>(data.graph.vertices()),
+                 nonzeros = static_cast<double>(data.graph.edges()) + n;
     double work = 0;  // multiply-adds of an epoch: three products of each kind a layer
     for (std::size_t l = 0; l + 1 < model.widths.size(); ++l) {
         const double f = static_cast<double>(model.widths[l]), g = static_cast<double>(model.widths[l + 1]);
@@ -164,7 +170,8 @@ std::int64_t verifiable_vertices(const DatasetView& data, const ModelSpec& model
     }
     work *= static_cast<double>(limits.epochs);
     const double share = std::min(1.0, static_cast<double>(limits.max_work) / std::max(work, 1.0));
-    return std::clamp<std::int64_t>(static_cast<std::int64_t>(n * share), std::min<std::int64_t>(1, data.graph.vertices()),
+    return std::clamp<std::int64_t>(static_cast<std::int64_t>(n * share),
+                                    std::min<std::int64_t>(1, data.graph.vertices()),
                                     std::min(limits.max_vertices, data.graph.vertices()));
 }
 

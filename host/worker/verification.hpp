@@ -29,11 +29,11 @@ ReferenceResult cached_reference(const std::string& folder, const std::string& d
 
 /// Largest errors over epochs and matrices, and what they may be.
 struct Agreement {
-    double loss_error = 0;      ///< |loss − ref| / max(|ref|, 1e-30)
-    double gradient_error = 0;  ///< ‖g − ref‖_F / ‖ref‖_F; 0 where both are 0
-    double tolerance = 0;       ///< of both
-    double floor = 0;           ///< ‖g − ref‖_F below this is agreement whatever ‖ref‖_F is
-    std::string worst;          ///< where the largest gradient error is: "epoch 3, W1"
+    double loss_error = 0;        ///< |loss − ref| / max(|ref|, 1e-30)
+    double gradient_error = 0;    ///< ‖g − ref‖_F / ‖ref‖_F; 0 where both are 0
+    double tolerance = 0;         ///< of both
+    double floor = 0;             ///< ‖g − ref‖_F below this is agreement whatever ‖ref‖_F is
+    std::string worst;            ///< where the largest gradient error is: "epoch 3, W1"
     bool gradients_agree = true;  ///< each matrix within tolerance or within floor
 
     bool holds() const { return loss_error <= tolerance && gradients_agree; }

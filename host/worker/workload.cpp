@@ -91,8 +91,9 @@ OwnedDataset sample_dataset(const DatasetView& whole, std::int64_t vertices, std
 
 ModelSpec model_for(const Cell& cell, const DatasetView& data) {
     if (data.feature_count < 1 || data.classes < 1)
-        throw DataError(fmt::format("dataset '{}' has {} features and {} classes; training needs at least one of each",
-                                    data.name, data.feature_count, data.classes));
+        throw DataError(
+            fmt::format("dataset '{}' has {} features and {} classes; training needs at least one of each",
+                        data.name, data.feature_count, data.classes));
     return complete_model(cell, data.feature_count, data.classes);
 }
 
@@ -125,7 +126,8 @@ std::unique_ptr<ModelWeights> read_weights(const std::string& folder, const Mode
     auto w = std::make_unique<ModelWeights>();
     for (int l = 0; l < model.layers(); ++l) {
         w->weight.push_back(read_matrix_npy(std::filesystem::path(folder) / fmt::format("W{}.npy", l)));
-        if (model.bias) w->bias.push_back(read_matrix_npy(std::filesystem::path(folder) / fmt::format("b{}.npy", l)));
+        if (model.bias)
+            w->bias.push_back(read_matrix_npy(std::filesystem::path(folder) / fmt::format("b{}.npy", l)));
     }
     return w;
 }

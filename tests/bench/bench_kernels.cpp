@@ -22,7 +22,8 @@ double seconds_now(const Options& o) {
     return o.clock == Clock::wall ? s : s / o.threads;
 }
 
-std::vector<std::vector<double>> take_turns(const Options& o, const std::vector<std::function<void()>>& candidates) {
+std::vector<std::vector<double>> take_turns(const Options& o,
+                                            const std::vector<std::function<void()>>& candidates) {
     std::vector<std::vector<double>> seconds(candidates.size());
     for (int round = -1; round < o.rounds; ++round)
         for (std::size_t i = 0; i < candidates.size(); ++i) {
@@ -58,13 +59,15 @@ int main(int argc, char** argv) {
     o.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
     std::string output, clock = "wall";
     CLI::App app("Speed of the cpu kernel beside a plain loop, the libraries, and this machine's memory");
-    app.add_option("--scale", o.scale, "size of the graphs and matrices; 1 is the full one")->check(CLI::Range(1e-4, 4.0));
+    app.add_option("--scale", o.scale, "size of the graphs and matrices; 1 is the full one")
+        ->check(CLI::Range(1e-4, 4.0));
     app.add_option("--threads", o.threads, "threads of every candidate")->check(CLI::Range(1, 1024));
     app.add_option("--rounds", o.rounds, "timed turns of every candidate")->check(CLI::Range(1, 1000));
     app.add_option("--widths", o.widths, "columns of B in SpMM")->delimiter(',')->check(CLI::Range(1, 4096));
     app.add_option("--only", o.only, "one part")->check(CLI::IsMember({"spmm", "gemm"}));
     app.add_option("--graph", o.graph, "one of SpMM's graphs")->check(CLI::IsMember({"dense", "sparse", "mesh"}));
-    app.add_option("--clock", clock, "wall time, or processor time ÷ threads")->check(CLI::IsMember({"wall", "cpu"}));
+    app.add_option("--clock", clock, "wall time, or processor time ÷ threads")
+        ->check(CLI::IsMember({"wall", "cpu"}));
     app.add_option("--output", output, "Markdown file to write, beside stdout");
     CLI11_PARSE(app, argc, argv);
     o.clock = clock == "cpu" ? Clock::cpu : Clock::wall;
@@ -73,7 +76,8 @@ int main(int argc, char** argv) {
         Report report;
         std::string command;
         for (int i = 0; i < argc; ++i) command += fmt::format("{}{}", i ? " " : "", i ? argv[i] : "bench_kernels");
-        report.line(fmt::format("# Speed of the `cpu` kernel\n\n{}\n\nCommand: `{}`\n", machine_facts(o), command));
+        report.line(
+            fmt::format("# Speed of the `cpu` kernel\n\n{}\n\nCommand: `{}`\n", machine_facts(o), command));
         if (o.only != "gemm") bench_spmm(o, report);
         if (o.only != "spmm") bench_gemm(o, report);
         std::fputs(report.text.c_str(), stdout);
@@ -81,7 +85,8 @@ int main(int argc, char** argv) {
             std::fprintf(stderr, "bench_kernels: cannot write %s\n", output.c_str());
             return 5;
         }
-        if (!report.agrees) std::fprintf(stderr, "bench_kernels: a result differs from the plain loop's; see above\n");
+        if (!report.agrees)
+            std::fprintf(stderr, "bench_kernels: a result differs from the plain loop's; see above\n");
         return report.agrees ? 0 : 1;
     } catch (const gnnbench::Error& e) {
         std::fprintf(stderr, "bench_kernels: %s\n", e.what());

@@ -43,11 +43,11 @@ void xsmm_panels(const Operands& g, int threads) {
     constexpr std::int64_t panel = 64;
     const auto in = static_cast<int>(g.s.in), out = static_cast<int>(g.s.out);
     const float zero = 0;
-    const auto f = libxsmm_smmdispatch(out, panel, in, nullptr, nullptr, nullptr, nullptr, &zero, nullptr, nullptr);
+    const auto f =
+        libxsmm_smmdispatch(out, panel, in, nullptr, nullptr, nullptr, nullptr, &zero, nullptr, nullptr);
     if (!f) return;
 #pragma omp parallel for num_threads(threads) schedule(static)
-    for (std::int64_t r = 0; r < g.s.rows / panel; ++r)
-        f(g.other, g.tall + r * panel * in, g.c + r * panel * out);
+    for (std::int64_t r = 0; r < g.s.rows / panel; ++r) f(g.other, g.tall + r * panel * in, g.c + r * panel * out);
 }
 
 /// AᵀB: each thread adds up its panels of 256 rows, then the threads' sums are added.
@@ -76,9 +76,12 @@ double one_shape(const Options& o, Kernel& k, const Operands& g, Report& report)
     const auto [n, in, out] = g.s;
     const bool sums = g.form == Form::at_b, back = g.form == Form::a_bt;
     const std::int64_t other_rows = sums ? n : back ? out : in, other_cols = back ? in : out;
-    const ConstMatrixView a{g.tall, n, in, in, DType::f32}, b{g.other, other_rows, other_cols, other_cols, DType::f32};
+    const ConstMatrixView a{g.tall, n, in, in, DType::f32},
+        b{g.other, other_rows, other_cols, other_cols, DType::f32};
     const MatrixView c{g.c, sums ? in : n, out, out, DType::f32};
-    const auto ours = [&] { k.gemm(sums ? Transpose::yes : Transpose::no, a, back ? Transpose::yes : Transpose::no, b, c); };
+    const auto ours = [&] {
+        k.gemm(sums ? Transpose::yes : Transpose::no, a, back ? Transpose::yes : Transpose::no, b, c);
+    };
     openblas(g, o.threads);
     const std::vector<float> wanted(g.c, g.c + std::min<std::int64_t>(c.rows * c.cols, 1 << 20));
     k.fill(c, NAN);
@@ -96,7 +99,8 @@ double one_shape(const Options& o, Kernel& k, const Operands& g, Report& report)
     const auto s = take_turns(o, {ours, [&] { openblas(g, o.threads); },
                                   [&] { sums ? xsmm_at_b(g, o.threads) : xsmm_panels(g, o.threads); }});
     const double flops = 2.0 * static_cast<double>(n) * static_cast<double>(in) * static_cast<double>(out) / 1e9;
-    const double to_blas = median_ratio(s[1], s[0]), to_xsmm = median_ratio(s[2], s[0]), ratio = std::min(to_blas, to_xsmm);
+    const double to_blas = median_ratio(s[1], s[0]), to_xsmm = median_ratio(s[2], s[0]),
+                 ratio = std::min(to_blas, to_xsmm);
     report.line(fmt::format("| {} | {}×{}×{} | {:.0f} | {:.0f} | {:.0f} | {:.2f}{} |", text(g.form), n, in, out,
                             flops / median(s[0]), flops / median(s[1]), flops / median(s[2]), ratio,
                             agrees ? "" : fmt::format(" WRONG by {:.1e}", worst)));
@@ -114,19 +118,24 @@ void bench_gemm(const Options& o, Report& report) {
     for (const auto& [m, salt] : {std::pair(tall.view(), 1u), std::pair(other.view(), 77u)}) {
         auto* p = static_cast<float*>(m.data);
         for (std::int64_t i = 0; i < n * 602; ++i)
-            p[i] = static_cast<float>((static_cast<std::uint64_t>(i + salt) * 0x9E3779B97F4A7C15u >> 40 & 1023)) / 512.0f - 1;
+            p[i] = static_cast<float>((static_cast<std::uint64_t>(i + salt) * 0x9E3779B97F4A7C15u >> 40 & 1023)) /
+                       512.0f -
+                   1;
     }
-    report.line("## GEMM\n\nGFLOP/s. A·B is n×in · in×out; AᵀB sums over n; A·Bᵀ is n×in · (out×in)ᵀ. The ratio is the better "
-                "library's time ÷ ours; the goal is 0.9.\n");
+    report.line(
+        "## GEMM\n\nGFLOP/s. A·B is n×in · in×out; AᵀB sums over n; A·Bᵀ is n×in · (out×in)ᵀ. The ratio is the "
+        "better "
+        "library's time ÷ ours; the goal is 0.9.\n");
     report.line("| product | n×in×out | ours | OpenBLAS | libxsmm panels | best library ÷ ours |");
     report.line("| --- | --- | --- | --- | --- | --- |");
     for (const Form form : {Form::plain, Form::at_b, Form::a_bt})
-        for (const auto& [in, out] : {std::pair<std::int64_t, std::int64_t>{602, 128}, {128, 128}, {128, 41}, {100, 128}}) {
+        for (const auto& [in, out] :
+             {std::pair<std::int64_t, std::int64_t>{602, 128}, {128, 128}, {128, 41}, {100, 128}}) {
             const bool back = form == Form::a_bt;  // from out columns back to in
             const Shape s{n, back ? out : in, back ? in : out};
             one_shape(o, *kernel,
-                      {form, s, static_cast<const float*>(tall.view().data), static_cast<const float*>(other.view().data),
-                       static_cast<float*>(c.view().data)},
+                      {form, s, static_cast<const float*>(tall.view().data),
+                       static_cast<const float*>(other.view().data), static_cast<float*>(c.view().data)},
                       report);
         }
     report.line("");

@@ -36,9 +36,10 @@ Population populate(const PowerLaw& p) {
     Population out;
     out.weight.resize(static_cast<std::size_t>(p.vertices));
     for (std::int64_t v = 0; v < p.vertices; ++v)
-        out.weight[static_cast<std::size_t>(v)] =
-            std::min(p.widest, std::pow(unit(mix(p.seed * 7919 + static_cast<std::uint64_t>(v))), -1 / (p.exponent - 1)));
-    const double mean = std::accumulate(out.weight.begin(), out.weight.end(), 0.0) / static_cast<double>(p.vertices);
+        out.weight[static_cast<std::size_t>(v)] = std::min(
+            p.widest, std::pow(unit(mix(p.seed * 7919 + static_cast<std::uint64_t>(v))), -1 / (p.exponent - 1)));
+    const double mean =
+        std::accumulate(out.weight.begin(), out.weight.end(), 0.0) / static_cast<double>(p.vertices);
     out.first_slot.assign(static_cast<std::size_t>(p.communities) + 1, 0);
     for (std::int64_t v = 0; v < p.vertices; ++v) {
         double& w = out.weight[static_cast<std::size_t>(v)];
@@ -46,7 +47,8 @@ Population populate(const PowerLaw& p) {
         const double copies = w * per_vertex;
         const auto whole = static_cast<std::int64_t>(copies + unit(mix(~static_cast<std::uint64_t>(v))));
         out.slots.insert(out.slots.end(), static_cast<std::size_t>(whole), static_cast<std::int32_t>(v));
-        out.first_slot[static_cast<std::size_t>(out.community_of(v)) + 1] = static_cast<std::int64_t>(out.slots.size());
+        out.first_slot[static_cast<std::size_t>(out.community_of(v)) + 1] =
+            static_cast<std::int64_t>(out.slots.size());
     }
     return out;
 }
@@ -82,7 +84,8 @@ Csr power_law(const PowerLaw& p) {
             const std::uint64_t word = mix(mix(p.seed + v) + static_cast<std::uint64_t>(i) * 2);
             const bool stays = unit(mix(word)) < p.inside;
             const std::int64_t first = stays ? people.first_slot[home] : 0;
-            const std::int64_t last = stays ? people.first_slot[home + 1] : static_cast<std::int64_t>(people.slots.size());
+            const std::int64_t last =
+                stays ? people.first_slot[home + 1] : static_cast<std::int64_t>(people.slots.size());
             const auto at = static_cast<std::size_t>(first) + word % static_cast<std::uint64_t>(last - first);
             row.push_back(name[static_cast<std::size_t>(people.slots[at])]);
         }
@@ -90,7 +93,8 @@ Csr power_law(const PowerLaw& p) {
         row.erase(std::unique(row.begin(), row.end()), row.end());
     }
     a.indptr.resize(static_cast<std::size_t>(p.vertices) + 1);
-    for (std::size_t r = 0; r < rows.size(); ++r) a.indptr[r + 1] = a.indptr[r] + static_cast<std::int64_t>(rows[r].size());
+    for (std::size_t r = 0; r < rows.size(); ++r)
+        a.indptr[r + 1] = a.indptr[r] + static_cast<std::int64_t>(rows[r].size());
     a.indices.resize(static_cast<std::size_t>(a.indptr.back()));
     a.values.resize(a.indices.size());
 #pragma omp parallel for schedule(dynamic, 1024)

@@ -10,8 +10,8 @@ namespace gnnbench::bench {
 /// proportion to w: from its own community with probability `inside`, else from the whole graph.
 struct PowerLaw {
     std::int64_t vertices = 0;
-    double average_degree = 0;      ///< of the draws; repeats are merged
-    double exponent = 2.5;          ///< of the distribution of w, which is cut where it would pass `widest` times the mean
+    double average_degree = 0;  ///< of the draws; repeats are merged
+    double exponent = 2.5;  ///< of the distribution of w, which is cut where it would pass `widest` times the mean
     double widest = 60;
     std::int64_t communities = 1;
     double inside = 0.5;

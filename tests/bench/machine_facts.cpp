@@ -44,12 +44,13 @@ std::string machine_facts(const Options& o) {
     double load = 0;
     std::ifstream("/proc/loadavg") >> load;
     return fmt::format(
-        "{:%Y-%m-%d}. {}, {} threads, L2 {}, L3 {}, memory {}; load average {:.1f} at the start. Seconds are of {}; "
+        "{:%Y-%m-%d}. {}, {} threads, L2 {}, L3 {}, memory {}; load average {:.1f} at the start. Seconds are of "
+        "{}; "
         "{} rounds, candidates in turns, ratios are medians over rounds. Triad: {:.1f} GB/s.",
         fmt::gmtime(std::time(nullptr)), field("/proc/cpuinfo", "model name"), o.threads, word(cache + "2/size"),
         word(cache + "3/size"), field("/proc/meminfo", "MemTotal"), load,
-        o.clock == Clock::wall ? "the wall" : "this process's processors ÷ threads (the machine was not idle)", o.rounds,
-        triad_rate(o));
+        o.clock == Clock::wall ? "the wall" : "this process's processors ÷ threads (the machine was not idle)",
+        o.rounds, triad_rate(o));
 }
 
 }  // namespace gnnbench::bench

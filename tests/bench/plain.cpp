@@ -5,9 +5,10 @@
 namespace gnnbench::bench {
 namespace {
 
-__attribute__((target_clones("avx512f", "avx2", "default")))
-void plain_rows(const PlainCsr& a, const float* b, float* c, std::int64_t width, std::int64_t begin,
-                std::int64_t end) {
+__attribute__((target_clones("avx512f", "avx2", "default"))) void plain_rows(const PlainCsr& a, const float* b,
+                                                                             float* c, std::int64_t width,
+                                                                             std::int64_t begin,
+                                                                             std::int64_t end) {
     for (std::int64_t r = begin; r < end; ++r) {
         float* __restrict out = c + r * width;
         for (std::int64_t f = 0; f < width; ++f) out[f] = 0;
@@ -19,13 +20,16 @@ void plain_rows(const PlainCsr& a, const float* b, float* c, std::int64_t width,
     }
 }
 
-__attribute__((target_clones("avx512f", "avx2", "default")))
-void triad_range(float* __restrict a, const float* __restrict b, const float* __restrict c, std::int64_t count) {
+__attribute__((target_clones("avx512f", "avx2", "default"))) void triad_range(float* __restrict a,
+                                                                              const float* __restrict b,
+                                                                              const float* __restrict c,
+                                                                              std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) a[i] = b[i] + 3.0f * c[i];
 }
 
-__attribute__((target_clones("avx512f", "avx2", "default")))
-void add_gathered(const float* b, std::int64_t width, const std::int32_t* rows, std::int64_t count, float* sum) {
+__attribute__((target_clones("avx512f", "avx2", "default"))) void add_gathered(const float* b, std::int64_t width,
+                                                                               const std::int32_t* rows,
+                                                                               std::int64_t count, float* sum) {
     constexpr std::int64_t ahead = 16, line = 16;
     float lane[line] = {};
     for (std::int64_t i = 0; i < count; ++i) {

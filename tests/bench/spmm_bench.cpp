@@ -25,16 +25,21 @@ std::int64_t whole(double v) { return std::max<std::int64_t>(64, static_cast<std
 const Case cases[] = {
     {"dense", "Dense power law with communities, random vertex order", 5,
      [](const Options& o) {
-         return power_law({.vertices = whole(o.rows_of(233'000)), .average_degree = std::min(475.0, o.rows_of(475e3)),
-                           .exponent = 2.5, .widest = 60, .communities = whole(o.rows_of(50)) / 64 * 50 + 1});
+         return power_law({.vertices = whole(o.rows_of(233'000)),
+                           .average_degree = std::min(475.0, o.rows_of(475e3)),
+                           .exponent = 2.5,
+                           .widest = 60,
+                           .communities = whole(o.rows_of(50)) / 64 * 50 + 1});
      }},
     {"sparse", "Sparse power law with communities, random vertex order", 1.7,
      [](const Options& o) {
-         return power_law({.vertices = whole(o.rows_of(2'400'000)), .average_degree = 52, .exponent = 2.5,
-                           .widest = 200, .communities = whole(o.rows_of(2400))});
+         return power_law({.vertices = whole(o.rows_of(2'400'000)),
+                           .average_degree = 52,
+                           .exponent = 2.5,
+                           .widest = 200,
+                           .communities = whole(o.rows_of(2400))});
      }},
-    {"mesh", "Mesh, natural order", 1.2,
-     [](const Options& o) { return mesh(whole(1000 * std::sqrt(o.scale))); }},
+    {"mesh", "Mesh, natural order", 1.2, [](const Options& o) { return mesh(whole(1000 * std::sqrt(o.scale))); }},
 };
 
 /// Every 997th row: enough to tell wrong from right without a third matrix in memory.
@@ -72,7 +77,8 @@ public:
         // Random rows for the gather bound.
         std::vector<std::int32_t> rows(static_cast<std::size_t>(std::min<std::int64_t>(a.nonzeros(), 4'000'000)));
         for (std::size_t i = 0; i < rows.size(); ++i)
-            rows[i] = static_cast<std::int32_t>((i * 0x9E3779B97F4A7C15u >> 20) % static_cast<std::uint64_t>(a.cols));
+            rows[i] =
+                static_cast<std::int32_t>((i * 0x9E3779B97F4A7C15u >> 20) % static_cast<std::uint64_t>(a.cols));
         rows_ = kernel.upload(std::span<const std::int32_t>(rows));
     }
 
@@ -88,9 +94,9 @@ public:
         const bool agrees = close(sampled(c), wanted);
         report.agrees = report.agrees && agrees;
         volatile double keep = 0;
-        const auto s = take_turns(o_, {[&] { plain_spmm(plain_, from, to, w, o_.threads); },
-                                       [&] { kernel_.spmm(*prepared_, b, c); },
-                                       [&] { keep = gather_rows(from, w, rows_.data(), rows_.size(), o_.threads); }});
+        const auto s = take_turns(
+            o_, {[&] { plain_spmm(plain_, from, to, w, o_.threads); }, [&] { kernel_.spmm(*prepared_, b, c); },
+                 [&] { keep = gather_rows(from, w, rows_.data(), rows_.size(), o_.threads); }});
         const double row_bytes = 4.0 * static_cast<double>(w), ratio = median_ratio(s[0], s[1]);
         const double gathered = static_cast<double>(prepared_->nonzeros) * row_bytes;
         const double rate = static_cast<double>(rows_.size()) * row_bytes / median(s[2]);
@@ -127,11 +133,12 @@ void bench_spmm(const Options& o, Report& report) {
         std::optional<Csr> a = one.make(o);
         SpmmBench bench(o, *kernel, *a);
         a.reset();
-        report.line(fmt::format("## SpMM: {}\n\n{} rows, {} nonzeros; format `{}`, prepared in {:.2f} s. "
-                                "GB/s count the rows of B that the nonzeros name; the last column is what this "
-                                "machine gathers of random rows that wide.\n",
-                                one.what, bench.prepared().rows, bench.prepared().nonzeros, bench.prepared().format,
-                                bench.prepare_s()));
+        report.line(
+            fmt::format("## SpMM: {}\n\n{} rows, {} nonzeros; format `{}`, prepared in {:.2f} s. "
+                        "GB/s count the rows of B that the nonzeros name; the last column is what this "
+                        "machine gathers of random rows that wide.\n",
+                        one.what, bench.prepared().rows, bench.prepared().nonzeros, bench.prepared().format,
+                        bench.prepare_s()));
         report.line("| width | plain s | ours s | plain ÷ ours | plain GB/s | ours GB/s | gather GB/s |");
         report.line("| --- | --- | --- | --- | --- | --- | --- |");
         double logs = 0;

@@ -21,7 +21,8 @@ struct Options {
 double seconds_now(const Options& o);
 
 /// seconds[candidate][round]; candidates take turns, after one turn each that is not timed.
-std::vector<std::vector<double>> take_turns(const Options& o, const std::vector<std::function<void()>>& candidates);
+std::vector<std::vector<double>> take_turns(const Options& o,
+                                            const std::vector<std::function<void()>>& candidates);
 double median(std::vector<double> values);
 /// Median over rounds of base[round] ÷ other[round].
 double median_ratio(const std::vector<double>& base, const std::vector<double>& other);

@@ -24,8 +24,8 @@ Run first_epoch(const DatasetView& data, const ModelVariant& v, const ModelWeigh
 }
 
 /// (loss(w + h) − loss(w − h)) / 2h for element i of matrix m of `w`.
-double slope(const DatasetView& data, const ModelVariant& v, ModelWeights w, std::vector<HostMatrix> ModelWeights::*side,
-             std::size_t m, std::size_t i, double h) {
+double slope(const DatasetView& data, const ModelVariant& v, ModelWeights w,
+             std::vector<HostMatrix> ModelWeights::*side, std::size_t m, std::size_t i, double h) {
     double& x = (w.*side)[m].values[i];
     const double middle = x;
     x = middle + h;
@@ -61,9 +61,10 @@ TEST_CASE("the serial gradient equals finite differences, in every layer, for ev
                                 continue;
                             }
                             const double g = (at.gradient.*side)[m].values[i];
-                            INFO("activation " << static_cast<int>(a) << ", aggregated " << (aggregate == AggregateInput::on)
-                                               << ", layer " << m << (side == &ModelWeights::bias ? " bias" : " weight")
-                                               << ", element " << i << ": gradient " << g << ", differences " << fine);
+                            INFO("activation "
+                                 << static_cast<int>(a) << ", aggregated " << (aggregate == AggregateInput::on)
+                                 << ", layer " << m << (side == &ModelWeights::bias ? " bias" : " weight")
+                                 << ", element " << i << ": gradient " << g << ", differences " << fine);
                             CHECK(std::abs(g - fine) <= 1e-7 + 1e-5 * std::abs(fine));
                             ++checked;
                         }
@@ -102,13 +103,15 @@ TEST_CASE("training the input: a step goes down the finite differences of the lo
         ModelWeights w = start;
         for (std::size_t l = 0; l < w.weight.size(); ++l) {
             for (std::size_t i = 0; i < w.weight[l].values.size(); ++i)
-                w.weight[l].values[i] -= rate * (trained.gradient[0].weight[l].values[i] + 0.01 * start.weight[l].values[i]);
+                w.weight[l].values[i] -=
+                    rate * (trained.gradient[0].weight[l].values[i] + 0.01 * start.weight[l].values[i]);
             for (std::size_t i = 0; i < w.bias[l].values.size(); ++i)
                 w.bias[l].values[i] -= rate * trained.gradient[0].bias[l].values[i];
         }
         return two_epochs(w, false);
     }();
-    INFO("second loss " << trained.loss[1] << " when trained, " << both.loss[0] << " expected, " << fixed.loss[1] << " with fixed input");
+    INFO("second loss " << trained.loss[1] << " when trained, " << both.loss[0] << " expected, " << fixed.loss[1]
+                        << " with fixed input");
     CHECK(std::abs(trained.loss[1] - both.loss[0]) <= 1e-7);
     CHECK(std::abs(trained.loss[1] - fixed.loss[1]) >= 1e-5);
 }

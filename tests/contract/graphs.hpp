@@ -29,7 +29,8 @@ using Entries = std::vector<std::pair<std::int32_t, std::int32_t>>;
 inline NamedGraph from_entries(std::string name, std::int64_t vertices, Entries entries) {
     std::sort(entries.begin(), entries.end());
     entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
-    NamedGraph g{std::move(name), std::vector<std::int64_t>(static_cast<std::size_t>(vertices) + 1), {}, {}, false};
+    NamedGraph g{
+        std::move(name), std::vector<std::int64_t>(static_cast<std::size_t>(vertices) + 1), {}, {}, false};
     for (const auto& [row, column] : entries) {
         ++g.indptr[static_cast<std::size_t>(row) + 1];
         g.indices.push_back(column);
@@ -90,7 +91,9 @@ inline NamedGraph looped_path(std::int32_t n) {
     return from_entries("looped path " + std::to_string(n), n, both_ways(e));
 }
 
-inline NamedGraph without_edges(std::int64_t n) { return from_entries(std::to_string(n) + " lone vertices", n, {}); }
+inline NamedGraph without_edges(std::int64_t n) {
+    return from_entries(std::to_string(n) + " lone vertices", n, {});
+}
 
 /// Random directed entries, some vertices without any, weights in (0, 2) where asked.
 inline NamedGraph directed_random(std::int32_t n, std::int32_t entries, bool weighted) {
@@ -102,7 +105,8 @@ inline NamedGraph directed_random(std::int32_t n, std::int32_t entries, bool wei
     }
     NamedGraph g = from_entries(std::string(weighted ? "weighted" : "plain") + " directed random", n, e);
     if (weighted)
-        for (std::size_t i = 0; i < g.indices.size(); ++i) g.weights.push_back(static_cast<float>(2 * draw.uniform()));
+        for (std::size_t i = 0; i < g.indices.size(); ++i)
+            g.weights.push_back(static_cast<float>(2 * draw.uniform()));
     return g;
 }
 

@@ -8,7 +8,8 @@ int main(int argc, char** argv) {
     Catch::Session session;
     if (const int bad = session.applyCommandLine(argc, argv); bad != 0) return bad;
     Catch::ConfigData& config = session.configData();
-    if (config.listTests || config.listTestNamesOnly || config.listTags || config.listReporters) return session.run();
+    if (config.listTests || config.listTestNamesOnly || config.listTags || config.listReporters)
+        return session.run();
     int provided = 0, rank = 0, size = 1;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

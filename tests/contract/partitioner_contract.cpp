@@ -11,8 +11,8 @@
 #include "plugin/loader.hpp"
 
 using namespace gnnbench;
-using graphs::NamedGraph;
 using Catch::Matchers::Contains;
+using graphs::NamedGraph;
 
 namespace {
 
@@ -183,7 +183,8 @@ TEST_CASE("metis: as many parts as asked for, also with few vertices a part", "[
             }
 }
 
-TEST_CASE("metis: finds the two halves of a barbell, whatever the direction of its edges", "[contract][partitioner]") {
+TEST_CASE("metis: finds the two halves of a barbell, whatever the direction of its edges",
+          "[contract][partitioner]") {
     // Two cliques of 50 joined by one edge; entries only above the diagonal, and self-loops.
     graphs::Entries e = {{49, 50}};
     for (std::int32_t half : {0, 50})

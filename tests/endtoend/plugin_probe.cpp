@@ -31,7 +31,8 @@ void print_support(const std::string& name) {
     const ModelSpec model{.widths = {8, 4, 2}};
     const TrainSpec train;
     const Params params(catalog.find(PluginKind::strategy, name).params);
-    std::printf("why unsupported: [%s]\n", catalog.strategy(name)->why_unsupported({4, model, train, params}).c_str());
+    std::printf("why unsupported: [%s]\n",
+                catalog.strategy(name)->why_unsupported({4, model, train, params}).c_str());
 }
 
 int act(const std::vector<std::string>& words) {
@@ -48,9 +49,7 @@ int act(const std::vector<std::string>& words) {
 
 }  // namespace
 
-int main(int count, char** words) try {
-    return act({words + 1, words + count});
-} catch (const PluginError& e) {
+int main(int count, char** words) try { return act({words + 1, words + count}); } catch (const PluginError& e) {
     std::fprintf(stderr, "%s\n", e.what());
     return 5;
 } catch (const std::exception& e) {

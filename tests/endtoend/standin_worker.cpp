@@ -35,7 +35,7 @@ json epoch_line(const TrialRequest& request, std::int64_t epoch) {
                          {"peak_memory_bytes", 1000},
                          {"volume", json::array()}});
     return {{"type", "epoch"}, {"trial", request.trial}, {"epoch", epoch}, {"warmup", epoch < request.cell.warmup},
-            {"loss", 1.0}, {"ranks", ranks}};
+            {"loss", 1.0},     {"ranks", ranks}};
 }
 
 }  // namespace
@@ -48,7 +48,10 @@ int main(int, char** argv) {
     WorkerJournal journal(request.journal);
     const int ranks = request.cell.gpus;
     note(fmt::format("begin {} {}", request.trial, cell_digest(request.cell)));
-    journal.append({{"type", "start"}, {"trial", request.trial}, {"ranks", ranks}, {"mpi", "none"},
+    journal.append({{"type", "start"},
+                    {"trial", request.trial},
+                    {"ranks", ranks},
+                    {"mpi", "none"},
                     {"hosts", std::vector<std::string>(static_cast<std::size_t>(ranks), "here")},
                     {"pids", std::vector<int>(static_cast<std::size_t>(ranks), getpid())},
                     {"device", std::vector<std::string>(static_cast<std::size_t>(ranks), "none")}});

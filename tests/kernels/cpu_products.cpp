@@ -88,8 +88,16 @@ TEST_CASE("spmm: wide, ragged and degenerate shapes with alpha, beta and epilogu
     const std::string format = GENERATE("rows", "tiled", "reordered");
     const int threads = GENERATE(1, 3);
     const auto k = cpu_kernel(threads, format);
-    for (const auto& [rows, cols, most] : {std::tuple{1, 1, 1}, {1, 300, 200}, {300, 1, 1}, {40, 70000, 50},
-                                           {0, 5, 0}, {9, 0, 0}, {5, 8, 0}, {6, 6, 0}, {1200, 1200, 50}, {1500, 2500, 60}})
+    for (const auto& [rows, cols, most] : {std::tuple{1, 1, 1},
+                                           {1, 300, 200},
+                                           {300, 1, 1},
+                                           {40, 70000, 50},
+                                           {0, 5, 0},
+                                           {9, 0, 0},
+                                           {5, 8, 0},
+                                           {6, 6, 0},
+                                           {1200, 1200, 50},
+                                           {1500, 2500, 60}})
         for (const std::int64_t width : {1, 16, 41, 129, 300, 512})
             for (const Scale s : {Scale{1, 0}, Scale{-0.5, 0}, Scale{2, 0.75}}) {
                 if ((cols > 10'000 && width > 20) || (rows * width > 60'000 && s.alpha != -0.5)) continue;
@@ -140,9 +148,18 @@ TEST_CASE("spmm: the same bits in every run and with any number of threads") {
 TEST_CASE("gemm: every transposition, odd shapes, alpha, beta, epilogue") {
     const int threads = GENERATE(1, 2);
     const auto k = cpu_kernel(threads);
-    for (const auto& [m, n, depth] : {std::tuple<std::int64_t, std::int64_t, std::int64_t>{1, 1, 1}, {3, 5, 7},
-                                      {41, 128, 1000}, {1000, 41, 128}, {1003, 7, 65}, {65, 33, 4099}, {4099, 16, 3},
-                                      {128, 300, 17}, {4, 6, 0}, {700, 130, 700}, {601, 520, 1100}, {130, 41, 9001}})
+    for (const auto& [m, n, depth] : {std::tuple<std::int64_t, std::int64_t, std::int64_t>{1, 1, 1},
+                                      {3, 5, 7},
+                                      {41, 128, 1000},
+                                      {1000, 41, 128},
+                                      {1003, 7, 65},
+                                      {65, 33, 4099},
+                                      {4099, 16, 3},
+                                      {128, 300, 17},
+                                      {4, 6, 0},
+                                      {700, 130, 700},
+                                      {601, 520, 1100},
+                                      {130, 41, 9001}})
         for (const Transpose ta : {Transpose::no, Transpose::yes})
             for (const Transpose tb : {Transpose::no, Transpose::yes})
                 for (const Scale s : {Scale{1, 0}, Scale{-0.5, 2}}) {
@@ -163,8 +180,8 @@ TEST_CASE("gemm: every transposition, odd shapes, alpha, beta, epilogue") {
                     if (s.beta == 0) std::fill(start.values.begin(), start.values.end(), NAN);
                     Matrix c = to_device(*k, start);
                     k->gemm(ta, to_device(*k, a), tb, to_device(*k, b), c, s, EpilogueOnDevice(*k, e).epilogue);
-                    INFO(m << " x " << n << " x " << depth << (at ? " A^T" : "") << (bt ? " B^T" : "") << ", alpha "
-                           << s.alpha << ", beta " << s.beta << ", threads " << threads);
+                    INFO(m << " x " << n << " x " << depth << (at ? " A^T" : "") << (bt ? " B^T" : "")
+                           << ", alpha " << s.alpha << ", beta " << s.beta << ", threads " << threads);
                     CHECK(error(k->download(c), wanted) < tolerance(depth));
                 }
 }

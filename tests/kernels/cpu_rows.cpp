@@ -185,8 +185,8 @@ TEST_CASE("three steps of SGD, Adam and AdamW") {
                     w(0, i) -= spec.learning_rate * first / (std::sqrt(second) + spec.epsilon);
                 }
                 const Matrix g_dev = to_device(*k, g);
-                const ParameterSlot slot{w_dev.view().data, g_dev.view().data, m_dev.view().data,
-                                         v_dev.view().data, count, decay};
+                const ParameterSlot slot{
+                    w_dev.view().data, g_dev.view().data, m_dev.view().data, v_dev.view().data, count, decay};
                 k->optimizer_step(spec, t, std::span(&slot, 1));
             }
             INFO("optimizer " << static_cast<int>(kind) << ", " << count << " elements");

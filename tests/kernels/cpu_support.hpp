@@ -24,8 +24,8 @@ inline std::unique_ptr<Kernel> cpu_kernel(int threads, const std::string& format
 
 /// Values in [−1, 1), a pure function of (seed, row, column).
 inline double noise(std::uint64_t seed, std::int64_t r, std::int64_t c) {
-    const std::uint32_t w = random_word(seed, Draw::features, static_cast<std::uint64_t>(r),
-                                        static_cast<std::uint32_t>(c), 0);
+    const std::uint32_t w =
+        random_word(seed, Draw::features, static_cast<std::uint64_t>(r), static_cast<std::uint32_t>(c), 0);
     return static_cast<double>(static_cast<float>(2 * unit_interval(w) - 1));
 }
 
@@ -44,9 +44,10 @@ inline Csr random_csr(std::int64_t rows, std::int64_t cols, std::int64_t most, s
     a.cols = cols;
     RandomStream random(seed, Draw::graph);
     for (std::int64_t r = 0; r < rows; ++r) {
-        const std::int64_t wanted = cols == 0 || r % 7 == 3
-                                        ? 0
-                                        : static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(most) + 1));
+        const std::int64_t wanted =
+            cols == 0 || r % 7 == 3
+                ? 0
+                : static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(most) + 1));
         std::vector<std::int32_t> columns;
         for (std::int64_t i = 0; i < wanted; ++i)
             columns.push_back(static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(cols))));
@@ -69,37 +70,47 @@ inline Matrix to_device(Kernel& k, const HostMatrix& m) {
 
 inline double activate(Activation a, double z) {
     switch (a) {
-        case Activation::identity: return z;
-        case Activation::relu: return std::max(z, 0.0);
-        case Activation::leaky_relu: return z > 0 ? z : leaky_slope * z;
-        case Activation::sigmoid: return 1 / (1 + std::exp(-z));
+        case Activation::identity:
+            return z;
+        case Activation::relu:
+            return std::max(z, 0.0);
+        case Activation::leaky_relu:
+            return z > 0 ? z : leaky_slope * z;
+        case Activation::sigmoid:
+            return 1 / (1 + std::exp(-z));
     }
     return z;
 }
 
 inline double slope(Activation a, double z) {
     switch (a) {
-        case Activation::identity: return 1;
-        case Activation::relu: return z > 0 ? 1 : 0;
-        case Activation::leaky_relu: return z > 0 ? 1 : leaky_slope;
-        case Activation::sigmoid: return activate(a, z) * (1 - activate(a, z));
+        case Activation::identity:
+            return 1;
+        case Activation::relu:
+            return z > 0 ? 1 : 0;
+        case Activation::leaky_relu:
+            return z > 0 ? 1 : leaky_slope;
+        case Activation::sigmoid:
+            return activate(a, z) * (1 - activate(a, z));
     }
     return 1;
 }
 
 /// What an epilogue says of one element, in float64.
 struct EpilogueOnHost {
-    std::vector<double> bias{};        ///< length cols, or empty
+    std::vector<double> bias{};  ///< length cols, or empty
     Activation activation = Activation::identity;
     DropoutMask dropout{};
-    std::vector<std::int64_t> row_ids{}; ///< length rows
+    std::vector<std::int64_t> row_ids{};  ///< length rows
 
     double mask(std::int64_t r, std::int64_t c) const {
         if (!dropout.active()) return 1;
         const bool gone = dropout.dropped(row_ids[static_cast<std::size_t>(r)], static_cast<std::uint32_t>(c));
         return gone ? 0 : dropout.scale();
     }
-    double biased(double z, std::int64_t c) const { return bias.empty() ? z : z + bias[static_cast<std::size_t>(c)]; }
+    double biased(double z, std::int64_t c) const {
+        return bias.empty() ? z : z + bias[static_cast<std::size_t>(c)];
+    }
     double operator()(double z, std::int64_t r, std::int64_t c) const {
         return activate(activation, biased(z, c)) * mask(r, c);
     }
@@ -139,7 +150,8 @@ inline double error(const HostMatrix& found, const HostMatrix& wanted) {
     if (found.rows != wanted.rows || found.cols != wanted.cols) return INFINITY;
     double worst = 0;
     for (std::size_t i = 0; i < wanted.values.size(); ++i) {
-        const double off = std::abs(found.values[i] - wanted.values[i]) / std::max(1.0, std::abs(wanted.values[i]));
+        const double off =
+            std::abs(found.values[i] - wanted.values[i]) / std::max(1.0, std::abs(wanted.values[i]));
         if (!(off <= worst)) worst = std::isnan(off) ? INFINITY : off;
     }
     return worst;

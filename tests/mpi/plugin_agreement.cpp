@@ -44,10 +44,12 @@ bool holds(const ProcessGroup& group, const char* what, const std::string& told,
 bool check_all(const std::filesystem::path& folder, const std::filesystem::path& other) {
     const ProcessGroup world = ProcessGroup::world();
     const bool odd = world.rank() == 1;
-    const PluginCatalog same({folder}), different({odd ? other : folder}), missing({odd ? folder / "nowhere" : folder});
+    const PluginCatalog same({folder}), different({odd ? other : folder}),
+        missing({odd ? folder / "nowhere" : folder});
     bool good = holds(world, "the same everywhere", outcome(world, same, "good"), "");
     good &= holds(world, "no such file on rank 1", outcome(world, missing, "good"), "rank 1 of 3 could not load");
-    good &= holds(world, "another file on rank 1", outcome(world, different, "good"), "rank 1 loaded other plugins");
+    good &=
+        holds(world, "another file on rank 1", outcome(world, different, "good"), "rank 1 loaded other plugins");
     good &= holds(world, "refused everywhere", outcome(world, same, "other_api"), "version 4711");
     return good;
 }

@@ -49,7 +49,8 @@ TEST_CASE("the ranks together receive what they send, for every operation, size 
             const std::int64_t x = 4 * elements;
             const auto block = [&](int i) { return even_block_bytes(elements, 4, k, i); };
             const auto balanced = [&](const char* name, const Traffic& t) {
-                INFO(name << " of " << x << " bytes among " << k << ": sent " << t.sent_bytes << ", received " << t.received_bytes);
+                INFO(name << " of " << x << " bytes among " << k << ": sent " << t.sent_bytes << ", received "
+                          << t.received_bytes);
                 CHECK(t.sent_bytes == t.received_bytes);
             };
             balanced("broadcast", over_ranks(k, [&](int i) { return broadcast(x, k, i == 0); }));

@@ -36,7 +36,7 @@ TEST_CASE("a dropout mask drops its rate, and another part every epoch and layer
             dropped += m.dropped(v, c);
             changed += m.dropped(v, c) != next.dropped(v, c);
         }
-    CHECK(dropped / 20000.0 == Approx(0.3).margin(0.02));       // five standard deviations are 0.016
+    CHECK(dropped / 20000.0 == Approx(0.3).margin(0.02));  // five standard deviations are 0.016
     CHECK(changed / 20000.0 == Approx(2 * 0.3 * 0.7).margin(0.02));
     CHECK(m.scale() == Approx(1 / 0.7));
 }

@@ -69,7 +69,8 @@ TEST_CASE("loader: a library that is no plugin is refused with what is missing",
     CHECK_THAT(refusal("there_is_no_such_file"), Contains("cannot be opened"));
 }
 
-TEST_CASE("loader: a missing symbol is refused at once, and blamed on the version where that differs", "[plugin]") {
+TEST_CASE("loader: a missing symbol is refused at once, and blamed on the version where that differs",
+          "[plugin]") {
     CHECK_THAT(refusal("unresolved"), Contains("nowhere_to_be_found"));
     CHECK_THAT(refusal("unresolved_other_api"), Contains("version 4711"));
 }
@@ -94,7 +95,8 @@ TEST_CASE("loader: an unknown name says what is near and what there is", "[plugi
     const PluginCatalog catalog({fixtures});
     CHECK_THROWS_WITH(catalog.find(PluginKind::partitioner, "goood"),
                       Contains("Did you mean \"good\"?") && Contains("other_api"));
-    CHECK_THROWS_WITH(catalog.find(PluginKind::strategy, "serial"), Contains(fixtures.string()) && Contains("GNNBENCH_PLUGIN_PATH"));
+    CHECK_THROWS_WITH(catalog.find(PluginKind::strategy, "serial"),
+                      Contains(fixtures.string()) && Contains("GNNBENCH_PLUGIN_PATH"));
 }
 
 TEST_CASE("loader: an empty or missing folder holds nothing", "[plugin]") {
@@ -119,7 +121,8 @@ TEST_CASE("loader: a good plugin tells about itself and works after its catalog 
     CHECK(params.integer("tries") == 4);
 
     const std::vector<std::int64_t> indptr = {0, 0, 0};
-    const Partition p = partitioner->partition({.indptr = indptr, .indices = {}, .weights = {}}, {.parts = 3}, params, 0);
+    const Partition p =
+        partitioner->partition({.indptr = indptr, .indices = {}, .weights = {}}, {.parts = 3}, params, 0);
     CHECK(p.parts == 3);
     CHECK(p.part_of == std::vector<Part>{0, 0});
 }
@@ -149,7 +152,8 @@ TEST_CASE("loader: GNNBENCH_PLUGIN_PATH is searched before the program's own fol
 }
 
 TEST_CASE("agreement: a rank that failed or differs is named to all", "[plugin]") {
-    CHECK_THAT(disagreement({"ok a", "failed: no such file", "ok a"}), Contains("rank 1 of 3") && Contains("no such file"));
+    CHECK_THAT(disagreement({"ok a", "failed: no such file", "ok a"}),
+               Contains("rank 1 of 3") && Contains("no such file"));
     CHECK_THAT(disagreement({"ok a", "ok a", "ok b"}),
                Contains("rank 2") && Contains("\"ok b\"") && Contains("\"ok a\""));
     CHECK(disagreement({"ok a", "ok a"}).empty());
@@ -159,7 +163,8 @@ TEST_CASE("agreement: a rank that failed or differs is named to all", "[plugin]"
 TEST_CASE("agreement: a report names version and content, or the reason", "[plugin]") {
     const PluginCatalog catalog({fixtures});
     const std::vector<PluginRequest> good = {{PluginKind::partitioner, "good"}};
-    const std::vector<PluginRequest> bad = {{PluginKind::partitioner, "good"}, {PluginKind::partitioner, "other_api"}};
+    const std::vector<PluginRequest> bad = {{PluginKind::partitioner, "good"},
+                                            {PluginKind::partitioner, "other_api"}};
     CHECK_THAT(load_report(catalog, good), Contains("partitioner good 1.2.3, file digest "));
     CHECK(load_report(catalog, good) == load_report(catalog, good));
     CHECK_THAT(load_report(catalog, bad), Contains("failed: ") && Contains("4711"));

@@ -42,7 +42,8 @@ TEST_CASE("scaffold: names that cannot be used", "[plugin]") {
 
 TEST_CASE("scaffold: a kind without template, a full folder, missing templates", "[plugin]") {
     TemporaryFolder folder;
-    CHECK_THROWS_WITH(write_plugin_folder(PluginKind::kernel, "mine", folder.path), Contains("plugins/kernels/reference"));
+    CHECK_THROWS_WITH(write_plugin_folder(PluginKind::kernel, "mine", folder.path),
+                      Contains("plugins/kernels/reference"));
     CHECK_THROWS_AS(write_plugin_folder(PluginKind::strategy, "mine", folder.path, folder.path / "nowhere"),
                     EnvironmentError);
     fs::create_directories(folder.path / "mine");
@@ -59,7 +60,8 @@ TEST_CASE("scaffold: every mark is replaced, in names and in text", "[plugin]") 
         CHECK(fs::exists(into / "my-2nd-try/README.md"));
         CHECK_THAT(text_of(into / "my-2nd-try/my_2nd_try.cpp"), Contains("class My2ndTry final"));
         CHECK_THAT(text_of(into / "my-2nd-try/CMakeLists.txt"),
-                   Contains("gnnbench_add_plugin(" + std::string(kind_name(kind)) + " my-2nd-try SOURCES my_2nd_try.cpp)"));
+                   Contains("gnnbench_add_plugin(" + std::string(kind_name(kind)) +
+                            " my-2nd-try SOURCES my_2nd_try.cpp)"));
         for (const auto& entry : fs::directory_iterator(into / "my-2nd-try")) {
             INFO(entry.path());
             CHECK(entry.path().string().find('@') == std::string::npos);

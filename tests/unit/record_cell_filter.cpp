@@ -6,18 +6,20 @@
 #include "record/cell_filter.hpp"
 
 using namespace gnnbench;
-using nlohmann::json;
 using Catch::Contains;
+using nlohmann::json;
 
 namespace {
 
 json cell(const std::string& scheme, int gpus, json params, double lr, std::vector<int> widths) {
-    return {{"dataset", {{"name", "ring"}, {"split", 0}, {"digest", "d"}, {"source", {{"generate", "grid"}, {"vertices", 9}}}}},
-            {"model", {{"layers", "gcn"}, {"widths", widths}, {"bias", true}}},
-            {"train", {{"lr", lr}, {"weight_decay", {0.5}}}},
-            {"scheme", {{"name", scheme}, {"version", "1"}, {"label", scheme + "!"}, {"params", params}}},
-            {"gpus", gpus},
-            {"separate_wait", false}};
+    return {
+        {"dataset",
+         {{"name", "ring"}, {"split", 0}, {"digest", "d"}, {"source", {{"generate", "grid"}, {"vertices", 9}}}}},
+        {"model", {{"layers", "gcn"}, {"widths", widths}, {"bias", true}}},
+        {"train", {{"lr", lr}, {"weight_decay", {0.5}}}},
+        {"scheme", {{"name", scheme}, {"version", "1"}, {"label", scheme + "!"}, {"params", params}}},
+        {"gpus", gpus},
+        {"separate_wait", false}};
 }
 
 const json three[] = {cell("serial", 1, json::object(), 0.1, {64}),
@@ -40,7 +42,8 @@ TEST_CASE("an expression that cannot be is refused with what is wrong") {
     CHECK_THROWS_WITH(chosen("gpus >"), Contains("syntax error"));
     CHECK_THROWS_WITH(chosen("gpu > 2"), Contains("there is no field 'gpu' (at its character 1)") &&
                                              Contains("train.lr") && Contains("did you mean 'gpus'?"));
-    CHECK_THROWS_WITH(chosen("gpus = 2 AND scheme.overlp"), Contains("at its character 14") && Contains("scheme.overlap"));
+    CHECK_THROWS_WITH(chosen("gpus = 2 AND scheme.overlp"),
+                      Contains("at its character 14") && Contains("scheme.overlap"));
     CHECK_THROWS_WITH(chosen("scheme = mg"), Contains("text is written 'mg'"));
     CHECK_THROWS_WITH(chosen("scheme.order = 'late'"), Contains("near \"order\": syntax error"));
     CHECK_THROWS_WITH(chosen("gpus); DELETE FROM cell; SELECT (1"), Contains("it ends early"));

@@ -5,14 +5,16 @@
 #include "spec_fakes.hpp"
 
 using namespace gnnbench;
-using gnnbench::test::read;
 using Catch::Contains;
+using gnnbench::test::read;
 
 namespace {
 
 Cell sample() {
-    return read("dataset: {generate: dcsbm}\nscheme: {name: mg-gcn, overlap: false}\n"
-                "partitioner: {name: metis, imbalance: 1}\ngpus: 2\ntrain: {weight_decay: [5e-4, 0]}\n").cells.at(0);
+    return read(
+               "dataset: {generate: dcsbm}\nscheme: {name: mg-gcn, overlap: false}\n"
+               "partitioner: {name: metis, imbalance: 1}\ngpus: 2\ntrain: {weight_decay: [5e-4, 0]}\n")
+        .cells.at(0);
 }
 
 }  // namespace

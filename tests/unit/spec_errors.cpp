@@ -5,9 +5,9 @@
 #include "spec_fakes.hpp"
 
 using namespace gnnbench;
-using gnnbench::test::complaint;
 using Catch::Contains;
 using Catch::Equals;
+using gnnbench::test::complaint;
 
 namespace {
 
@@ -41,37 +41,47 @@ TEST_CASE("types follow the YAML core schema") {
     CHECK_THAT(complaint(head + "epochs: 1e2\n"), Contains("found the real number 1e2; write 100"));
     CHECK_THAT(complaint(head + "epochs:\n"), Contains("exp.yaml:3:1: epochs: ") && Contains("found nothing"));
     CHECK_THAT(complaint(head + "separate_wait: yes\n"), Contains("expected true or false; found the text 'yes'"));
-    CHECK_THAT(complaint(head + "train: {lr: .nan}\n"), Contains("expected a number above 0; found the real number .nan"));
-    CHECK_THAT(complaint(head + "seed: 99999999999999999999\n"), Contains("found the integer 99999999999999999999"));
-    CHECK_THAT(complaint(head + "model: {hidden: 16}\n"), Contains("expected a list of integers") && Contains("write [16]"));
-    CHECK_THAT(complaint(head + "model: {hidden: [16, x]}\n"), Contains("exp.yaml:3:22") && Contains("found the text 'x'"));
+    CHECK_THAT(complaint(head + "train: {lr: .nan}\n"),
+               Contains("expected a number above 0; found the real number .nan"));
+    CHECK_THAT(complaint(head + "seed: 99999999999999999999\n"),
+               Contains("found the integer 99999999999999999999"));
+    CHECK_THAT(complaint(head + "model: {hidden: 16}\n"),
+               Contains("expected a list of integers") && Contains("write [16]"));
+    CHECK_THAT(complaint(head + "model: {hidden: [16, x]}\n"),
+               Contains("exp.yaml:3:22") && Contains("found the text 'x'"));
     CHECK_THAT(complaint(head + "model: gcn\n"), Contains("model: expected a mapping; found the text 'gcn'"));
     CHECK_THAT(complaint(head + "limits: 3\n"), Contains("allowed: trial_timeout, verify_timeout"));
 }
 
 TEST_CASE("ranges and words are held") {
-    CHECK_THAT(complaint(head + "gpus: 0\n"), Contains("expected an integer from 1 to 65536; found the integer 0"));
+    CHECK_THAT(complaint(head + "gpus: 0\n"),
+               Contains("expected an integer from 1 to 65536; found the integer 0"));
     CHECK_THAT(complaint(head + "train: {dropout: 1}\n"), Contains("from 0 to 1 (excluded); found the integer 1"));
     CHECK_THAT(complaint(head + "train: {lr: 0}\n"), Contains("a number above 0"));
-    CHECK_THAT(complaint(head + "train: {weight_decay: [-1, 0]}\n"), Contains("of at least 0, or a list with one per layer"));
+    CHECK_THAT(complaint(head + "train: {weight_decay: [-1, 0]}\n"),
+               Contains("of at least 0, or a list with one per layer"));
     CHECK_THAT(complaint(head + "train: {weight_decay: []}\n"), Contains("found an empty list"));
-    CHECK_THAT(complaint(head + "model: {activation: rleu}\n"),
-               Contains("exp.yaml:3:21: model.activation: found the text 'rleu'; allowed: identity, relu, leaky_relu, "
-                        "sigmoid; did you mean 'relu'?"));
+    CHECK_THAT(
+        complaint(head + "model: {activation: rleu}\n"),
+        Contains("exp.yaml:3:21: model.activation: found the text 'rleu'; allowed: identity, relu, leaky_relu, "
+                 "sigmoid; did you mean 'relu'?"));
     CHECK_THAT(complaint(head + "model: {aggregate_input: maybe}\n"), Contains("allowed: default, false, true"));
 }
 
 TEST_CASE("keys that do not fit together are refused") {
-    CHECK_THAT(complaint(head + "train: {weight_decay: [1, 2, 3]}\n"),
-               Contains("exp.yaml:3:23: train.weight_decay: expected one number, or 2 (one per layer: 1 hidden and the "
-                        "last); found 3"));
-    CHECK_THAT(complaint(head + "train: {patience: 3}\n"), Contains("exp.yaml:3:19") && Contains("set train.evaluate_every"));
+    CHECK_THAT(
+        complaint(head + "train: {weight_decay: [1, 2, 3]}\n"),
+        Contains("exp.yaml:3:23: train.weight_decay: expected one number, or 2 (one per layer: 1 hidden and the "
+                 "last); found 3"));
+    CHECK_THAT(complaint(head + "train: {patience: 3}\n"),
+               Contains("exp.yaml:3:19") && Contains("set train.evaluate_every"));
 }
 
 TEST_CASE("syntax errors and repeated keys have a place") {
     CHECK_THAT(complaint("name: [a\n"), Contains("exp.yaml:") && Contains("syntax error"));
-    CHECK_THAT(complaint(head + "epochs: 3\nepochs: 4\n"),
-               Contains("exp.yaml:4:1: epochs: the key is given twice in one mapping; the other is at exp.yaml:3:9"));
+    CHECK_THAT(
+        complaint(head + "epochs: 3\nepochs: 4\n"),
+        Contains("exp.yaml:4:1: epochs: the key is given twice in one mapping; the other is at exp.yaml:3:9"));
     CHECK_THAT(complaint(head + "---\nname: b\n"), Contains("expected one YAML document; found 2"));
     CHECK_THAT(complaint(head + "[1]: 2\n"), Contains("exp.yaml:3:1: expected a word as key"));
     CHECK_THAT(complaint(head + "model: &m {hidden: *m}\n"), Contains("exp.yaml:3:"));
@@ -82,63 +92,88 @@ TEST_CASE("syntax errors and repeated keys have a place") {
 }
 
 TEST_CASE("every error of a file is reported, in its order") {
-    const std::string all = complaint("scheme: seral\nepochs: x\ngpus: 0\nmodel: {activation: relo}\nwarmup: -1\n");
+    const std::string all =
+        complaint("scheme: seral\nepochs: x\ngpus: 0\nmodel: {activation: relo}\nwarmup: -1\n");
     CHECK_THAT(all, Contains("exp.yaml:1:1: dataset: required"));
-    CHECK_THAT(all, Contains("exp.yaml:1:9: scheme: there is no scheme 'seral'") && Contains("did you mean 'serial'?"));
-    CHECK_THAT(all, Contains("2:9: epochs") && Contains("3:7: gpus") && Contains("4:21") && Contains("5:9: warmup"));
+    CHECK_THAT(all,
+               Contains("exp.yaml:1:9: scheme: there is no scheme 'seral'") && Contains("did you mean 'serial'?"));
+    CHECK_THAT(all,
+               Contains("2:9: epochs") && Contains("3:7: gpus") && Contains("4:21") && Contains("5:9: warmup"));
     CHECK(std::count(all.begin(), all.end(), '\n') == 5);
     CHECK(all.find("2:9") < all.find("5:9"));
 }
 
 TEST_CASE("a plugin's parameters are checked against its declarations") {
-    CHECK_THAT(complaint("dataset: cora\nscheme: {name: mg-gcn, overlp: true}\n"),
-               Contains("exp.yaml:2:24: scheme.overlp: scheme 'mg-gcn' has no parameter 'overlp'; allowed: overlap, depth, "
-                        "name; did you mean 'overlap'?"));
-    CHECK_THAT(complaint("dataset: cora\nscheme: {name: mg-gcn, overlap: 3}\n"),
-               Contains("exp.yaml:2:33: scheme.overlap: scheme 'mg-gcn' expects true or false; found the integer 3"));
-    CHECK_THAT(complaint("dataset: cora\nscheme: {name: mg-gcn, depth: 9}\n"), Contains("depth") && Contains("from 1 to 8"));
-    CHECK_THAT(complaint(head + "partitioner: {name: metis, objective: cuts}\n"), Contains("3:39") && Contains("cut|volume"));
-    CHECK_THAT(complaint("dataset: cora\nscheme: {name: mg-gcn, overlap: [true, false]}\n"), Contains("list several mappings"));
-    CHECK_THAT(complaint("dataset: cora\nscheme: {overlap: true}\n"), Contains("2:9") && Contains("a mapping without 'name'"));
-    CHECK_THAT(complaint("dataset: cora\nscheme: 3\n"), Contains("expected a scheme's name") && Contains("the integer 3"));
+    CHECK_THAT(
+        complaint("dataset: cora\nscheme: {name: mg-gcn, overlp: true}\n"),
+        Contains(
+            "exp.yaml:2:24: scheme.overlp: scheme 'mg-gcn' has no parameter 'overlp'; allowed: overlap, depth, "
+            "name; did you mean 'overlap'?"));
+    CHECK_THAT(
+        complaint("dataset: cora\nscheme: {name: mg-gcn, overlap: 3}\n"),
+        Contains("exp.yaml:2:33: scheme.overlap: scheme 'mg-gcn' expects true or false; found the integer 3"));
+    CHECK_THAT(complaint("dataset: cora\nscheme: {name: mg-gcn, depth: 9}\n"),
+               Contains("depth") && Contains("from 1 to 8"));
+    CHECK_THAT(complaint(head + "partitioner: {name: metis, objective: cuts}\n"),
+               Contains("3:39") && Contains("cut|volume"));
+    CHECK_THAT(complaint("dataset: cora\nscheme: {name: mg-gcn, overlap: [true, false]}\n"),
+               Contains("list several mappings"));
+    CHECK_THAT(complaint("dataset: cora\nscheme: {overlap: true}\n"),
+               Contains("2:9") && Contains("a mapping without 'name'"));
+    CHECK_THAT(complaint("dataset: cora\nscheme: 3\n"),
+               Contains("expected a scheme's name") && Contains("the integer 3"));
     CHECK_THAT(complaint(head + "kernel: cpuu\n"), Contains("allowed: cpu, cuda; did you mean 'cpu'?"));
 }
 
 TEST_CASE("datasets that cannot be are refused") {
     const std::string rest = "\nscheme: serial\n";
-    CHECK_THAT(complaint("dataset: coro" + rest), Contains("exp.yaml:1:10: dataset: expected a stored dataset's name; found "
-                                                           "the text 'coro'; allowed: amazon0601, cora; did you mean 'cora'?"));
+    CHECK_THAT(complaint("dataset: coro" + rest),
+               Contains("exp.yaml:1:10: dataset: expected a stored dataset's name; found "
+                        "the text 'coro'; allowed: amazon0601, cora; did you mean 'cora'?"));
     CHECK_THAT(complaint("dataset: {store: nothere}" + rest), Contains("1:18"));
-    CHECK_THAT(complaint("dataset: {store: cora, directed: true}" + rest), Contains("has no parameter 'directed'"));
-    CHECK_THAT(complaint("dataset: {generate: dcsbn}" + rest), Contains("1:21: dataset.generate") && Contains("'dcsbm'?"));
-    CHECK_THAT(complaint("dataset: {generate: dcsbm, vertexes: 3}" + rest), Contains("1:28") && Contains("'vertices'?"));
+    CHECK_THAT(complaint("dataset: {store: cora, directed: true}" + rest),
+               Contains("has no parameter 'directed'"));
+    CHECK_THAT(complaint("dataset: {generate: dcsbn}" + rest),
+               Contains("1:21: dataset.generate") && Contains("'dcsbm'?"));
+    CHECK_THAT(complaint("dataset: {generate: dcsbm, vertexes: 3}" + rest),
+               Contains("1:28") && Contains("'vertices'?"));
     CHECK_THAT(complaint("dataset: {generate: dcsbm, vertices: 0}" + rest), Contains("1:38: dataset.vertices"));
-    CHECK_THAT(complaint("dataset: {generate: dcsbm, path: a}" + rest), Contains("none or several of store, path and generate"));
+    CHECK_THAT(complaint("dataset: {generate: dcsbm, path: a}" + rest),
+               Contains("none or several of store, path and generate"));
     CHECK_THAT(complaint("dataset: {vertices: 3}" + rest), Contains("none or several"));
-    CHECK_THAT(complaint("dataset: no/where" + rest), Contains("expected a stored dataset's name; found the text 'no/where'"));
+    CHECK_THAT(complaint("dataset: no/where" + rest),
+               Contains("expected a stored dataset's name; found the text 'no/where'"));
     const std::string too_long(5000, 'a');
     CHECK_THAT(complaint("dataset: {path: " + too_long + ".tsv}" + rest), Contains("there is no file or folder"));
     CHECK_THAT(complaint("dataset: x/" + too_long + rest), Contains("expected a stored dataset's name"));
-    CHECK_THAT(complaint(head + "train: {initial_weights: " + too_long + "}\n"), Contains("expected a folder; there is none"));
-    CHECK_THAT(complaint("dataset: {path: nowhere.tsv}" + rest), Contains("1:17: dataset.path: there is no file or folder /"));
+    CHECK_THAT(complaint(head + "train: {initial_weights: " + too_long + "}\n"),
+               Contains("expected a folder; there is none"));
+    CHECK_THAT(complaint("dataset: {path: nowhere.tsv}" + rest),
+               Contains("1:17: dataset.path: there is no file or folder /"));
     CHECK_THAT(complaint("dataset: {path: \"${GNNBENCH_UNSET_HERE}/a.tsv\"}" + rest),
                Contains("the environment variable GNNBENCH_UNSET_HERE") && Contains("--set dataset.path="));
     CHECK_THAT(complaint("dataset: {path: \"${UNCLOSED\"}" + rest), Contains("expected '}' after '${'"));
-    CHECK_THAT(complaint("dataset: {store: cora, split: -1}" + rest), Contains("dataset.split: expected an integer from 0"));
-    CHECK_THAT(complaint("dataset: {path: /, format: metiss}" + rest), Contains("dataset.format") && Contains("'metis'?"));
+    CHECK_THAT(complaint("dataset: {store: cora, split: -1}" + rest),
+               Contains("dataset.split: expected an integer from 0"));
+    CHECK_THAT(complaint("dataset: {path: /, format: metiss}" + rest),
+               Contains("dataset.format") && Contains("'metis'?"));
     CHECK_THAT(complaint("dataset: {path: /}" + rest), Contains("the format is not known"));
     CHECK_THAT(complaint("dataset:\n- {generate: dcsbm}\n- {generate: dcsbm, features: 3}" + rest),
                Contains("exp.yaml:3:3: dataset: two datasets would be shown as 'dcsbm-20000'"));
 }
 
 TEST_CASE("what a matrix cannot be") {
-    CHECK_THAT(complaint(head + "matrix: {trials: [1, 2]}\n"), Contains("cannot vary") && Contains("'trials' outside matrix"));
+    CHECK_THAT(complaint(head + "matrix: {trials: [1, 2]}\n"),
+               Contains("cannot vary") && Contains("'trials' outside matrix"));
     CHECK_THAT(complaint(head + "matrix: {gpus: []}\n"), Contains("an empty list gives no cell"));
-    CHECK_THAT(complaint(head + "matrix: [gpus]\n"), Contains("expected a mapping of keys to lists; found a list"));
+    CHECK_THAT(complaint(head + "matrix: [gpus]\n"),
+               Contains("expected a mapping of keys to lists; found a list"));
     CHECK_THAT(complaint(head + "gpus: 2\nmatrix: {gpus: [1, 2]}\n"),
                Contains("exp.yaml:4:16: gpus: given twice: also at exp.yaml:3:7"));
-    CHECK_THAT(complaint(head + "model: {hidden: [8]}\nmatrix: {model.hidden: [[8], [16]]}\n"), Contains("given twice"));
-    CHECK_THAT(complaint(head + "matrix: {model.hidden: [64, 32]}\n"), Contains("[[64, 32]] for one model, [[64], [32]]"));
+    CHECK_THAT(complaint(head + "model: {hidden: [8]}\nmatrix: {model.hidden: [[8], [16]]}\n"),
+               Contains("given twice"));
+    CHECK_THAT(complaint(head + "matrix: {model.hidden: [64, 32]}\n"),
+               Contains("[[64, 32]] for one model, [[64], [32]]"));
     CHECK_THAT(complaint(head + "train: {lr: [0.1, 0.2]}\n"), Contains("list them in matrix under 'train.lr'"));
     std::string thousand;
     for (int i = 1; i <= 1001; ++i) thousand += std::to_string(i) + ",";
@@ -148,11 +183,13 @@ TEST_CASE("what a matrix cannot be") {
 
 TEST_CASE("a bad override names itself") {
     CHECK_THAT(complaint(head, {"epochs=many"}), Contains("--set epochs=many: epochs: expected an integer"));
-    CHECK_THAT(complaint(head, {"epochz=3"}), Contains("--set epochz=3: epochz: unknown key") && Contains("'epochs'?"));
+    CHECK_THAT(complaint(head, {"epochz=3"}),
+               Contains("--set epochz=3: epochz: unknown key") && Contains("'epochs'?"));
     CHECK_THAT(complaint(head, {"epochs"}), Contains("--set epochs: expected key=value"));
     CHECK_THAT(complaint(head, {"epochs.a=1"}), Contains("--set epochs.a=1: epochs: expected an integer"));
     CHECK_THAT(complaint(head + "epochs: 3\n", {"epochs.a=1"}), Contains("expected a mapping at 'epochs'"));
-    CHECK_THAT(complaint(head, {"train.lr=[1"}), Contains("--set train.lr=[1: expected YAML; found a syntax error"));
+    CHECK_THAT(complaint(head, {"train.lr=[1"}),
+               Contains("--set train.lr=[1: expected YAML; found a syntax error"));
 }
 
 TEST_CASE("a file that is not there") {

@@ -120,13 +120,14 @@ TEST_CASE("defaults that depend on other keys") {
 }
 
 TEST_CASE("every list of the matrix multiplies, the last fastest") {
-    const Experiment e = read("dataset: cora\nmatrix:\n  scheme: [cagnet-1d, {name: mg-gcn, overlap: false}]\n"
-                              "  partitioner: [random, metis]\n  gpus: [2, 4]\n");
+    const Experiment e = read(
+        "dataset: cora\nmatrix:\n  scheme: [cagnet-1d, {name: mg-gcn, overlap: false}]\n"
+        "  partitioner: [random, metis]\n  gpus: [2, 4]\n");
     CHECK(e.combinations == 8);
-    CHECK(labels(e) == std::vector<std::string>{
-        "cagnet-1d 2 random", "cagnet-1d 4 random", "cagnet-1d 2 metis", "cagnet-1d 4 metis",
-        "mg-gcn(overlap=false) 2 random", "mg-gcn(overlap=false) 4 random",
-        "mg-gcn(overlap=false) 2 metis", "mg-gcn(overlap=false) 4 metis"});
+    CHECK(labels(e) == std::vector<std::string>{"cagnet-1d 2 random", "cagnet-1d 4 random", "cagnet-1d 2 metis",
+                                                "cagnet-1d 4 metis", "mg-gcn(overlap=false) 2 random",
+                                                "mg-gcn(overlap=false) 4 random", "mg-gcn(overlap=false) 2 metis",
+                                                "mg-gcn(overlap=false) 4 metis"});
     REQUIRE(e.axes.size() == 3);
     CHECK(e.axes[0].values[1] == "{name: mg-gcn, overlap: false}");
     CHECK(e.choices[5] == std::vector<std::int32_t>{1, 0, 1});
@@ -134,10 +135,11 @@ TEST_CASE("every list of the matrix multiplies, the last fastest") {
 }
 
 TEST_CASE("one rank is measured once, not once per partitioner") {
-    const Experiment e = read("dataset: cora\nmatrix:\n  scheme: [serial, mg-gcn]\n  partitioner: [random, metis]\n  gpus: [1, 2]\n");
+    const Experiment e = read(
+        "dataset: cora\nmatrix:\n  scheme: [serial, mg-gcn]\n  partitioner: [random, metis]\n  gpus: [1, 2]\n");
     CHECK(e.combinations == 8);
-    CHECK(labels(e) == std::vector<std::string>{"serial 1 none", "serial 2 random", "serial 2 metis", "mg-gcn 1 none",
-                                                "mg-gcn 2 random", "mg-gcn 2 metis"});
+    CHECK(labels(e) == std::vector<std::string>{"serial 1 none", "serial 2 random", "serial 2 metis",
+                                                "mg-gcn 1 none", "mg-gcn 2 random", "mg-gcn 2 metis"});
     CHECK(e.cells[0].partitioner.name == "block");
 }
 
@@ -147,7 +149,8 @@ TEST_CASE("equal cells become one") {
 }
 
 TEST_CASE("sections vary whole or by key") {
-    Experiment e = read(head + "model: {bias: false}\nmatrix: {model.hidden: [[8], [8, 8]], train.lr: [1, 0.5], seed: 4}\n");
+    Experiment e =
+        read(head + "model: {bias: false}\nmatrix: {model.hidden: [[8], [8, 8]], train.lr: [1, 0.5], seed: 4}\n");
     REQUIRE(e.cells.size() == 4);
     CHECK(e.cells[3].model.widths == std::vector<std::int64_t>{8, 8});
     CHECK(e.cells[3].train.learning_rate == 0.5);
@@ -167,13 +170,17 @@ TEST_CASE("sections vary whole or by key") {
 }
 
 TEST_CASE("overrides win over the file and over the matrix") {
-    const std::string text = "dataset: {generate: dcsbm}\nepochs: 3\nmatrix: {scheme: [serial, mg-gcn], gpus: [1, 2]}\n";
+    const std::string text =
+        "dataset: {generate: dcsbm}\nepochs: 3\nmatrix: {scheme: [serial, mg-gcn], gpus: [1, 2]}\n";
     CHECK(read(text, {"epochs=5"}).cells[0].epochs == 5);
     CHECK(read(text, {"epochs=5"}).origins.at("epochs") == "--set epochs=5");
     CHECK(labels(read(text, {"gpus=4", "scheme=mg-gcn"})) == std::vector<std::string>{"mg-gcn 4 block"});
-    CHECK(labels(read(text, {"gpus=[2, 4]", "scheme=mg-gcn"})) == std::vector<std::string>{"mg-gcn 2 block", "mg-gcn 4 block"});
-    CHECK(labels(read(text, {"matrix.gpus=[4]", "matrix.scheme=mg-gcn"})) == std::vector<std::string>{"mg-gcn 4 block"});
-    CHECK(labels(read(head, {"gpus=2", "scheme.overlap=false"})) == std::vector<std::string>{"mg-gcn(overlap=false) 2 block"});
+    CHECK(labels(read(text, {"gpus=[2, 4]", "scheme=mg-gcn"})) ==
+          std::vector<std::string>{"mg-gcn 2 block", "mg-gcn 4 block"});
+    CHECK(labels(read(text, {"matrix.gpus=[4]", "matrix.scheme=mg-gcn"})) ==
+          std::vector<std::string>{"mg-gcn 4 block"});
+    CHECK(labels(read(head, {"gpus=2", "scheme.overlap=false"})) ==
+          std::vector<std::string>{"mg-gcn(overlap=false) 2 block"});
     CHECK(read(text, {"train.lr=0.5"}).cells[0].train.learning_rate == 0.5);
     CHECK(read(text, {"model.hidden=[4, 4]"}).cells[0].model.widths.size() == 2);
     CHECK(read(text, {"matrix.model.hidden=[[4], [5]]", "gpus=2", "scheme=mg-gcn"}).cells.size() == 2);
@@ -189,7 +196,8 @@ TEST_CASE("paths start at the file's folder, may name variables, and are absolut
     std::filesystem::create_directories(folder / "data");
     std::ofstream(folder / "data/a.tsv") << "0 1\n";
     std::ofstream(folder / "exp.yaml") << "dataset: {path: data/a.tsv, directed: false}\nscheme: serial\n";
-    std::ofstream(folder / "env.yaml") << "dataset: {path: \"${GNNBENCH_TEST_PATH:-data}/a.tsv\"}\nscheme: serial\n";
+    std::ofstream(folder / "env.yaml")
+        << "dataset: {path: \"${GNNBENCH_TEST_PATH:-data}/a.tsv\"}\nscheme: serial\n";
     const test::FakePlugins plugins;
     const test::FakeDatasets datasets;
     const auto source = [&](const char* file) {
@@ -208,7 +216,9 @@ TEST_CASE("ten thousand cells expand well under a second") {
     std::string seeds;
     for (int i = 0; i < 2500; ++i) seeds += std::to_string(i) + ", ";
     const auto start = std::chrono::steady_clock::now();
-    const Experiment e = read("dataset: {generate: dcsbm}\nmatrix:\n  scheme: [cagnet-1d, mg-gcn]\n  gpus: [2, 4]\n  seed: [" + seeds + "]\n");
+    const Experiment e =
+        read("dataset: {generate: dcsbm}\nmatrix:\n  scheme: [cagnet-1d, mg-gcn]\n  gpus: [2, 4]\n  seed: [" +
+             seeds + "]\n");
     const double s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     INFO("seconds: " << s);
     CHECK(e.cells.size() == 10000);

@@ -37,7 +37,9 @@ public:
     std::string why_unsupported(const GraphSize& graph, const PartitionNeed& need, const Params&) const override {
         return graph.vertices < need.parts ? "fewer vertices than parts" : "";
     }
-    Partition partition(const GraphView&, const PartitionNeed&, const Params&, std::uint64_t) const override { return {}; }
+    Partition partition(const GraphView&, const PartitionNeed&, const Params&, std::uint64_t) const override {
+        return {};
+    }
 };
 
 class FakeKernel : public KernelPlugin {
@@ -94,7 +96,8 @@ public:
     std::string version = "1.0.0";
 
 private:
-    FakeStrategy any_{FakeStrategy::Ranks::any}, one_{FakeStrategy::Ranks::one}, square_{FakeStrategy::Ranks::square};
+    FakeStrategy any_{FakeStrategy::Ranks::any}, one_{FakeStrategy::Ranks::one},
+        square_{FakeStrategy::Ranks::square};
     FakePartitioner partitioner_;
     FakeKernel cpu_{""}, cuda_{"no CUDA device"};
 };
@@ -115,10 +118,14 @@ public:
     }
     void complete(DatasetChoice& choice) const override {
         const nlohmann::json& source = choice.source;
-        if (source.contains("name")) choice.name = source["name"];
-        else if (source.contains("store")) choice.name = source["store"];
-        else if (source.contains("path")) choice.name = std::filesystem::path(source["path"].get<std::string>()).stem();
-        else choice.name = source["generate"].get<std::string>() + "-" + source["vertices"].dump();
+        if (source.contains("name"))
+            choice.name = source["name"];
+        else if (source.contains("store"))
+            choice.name = source["store"];
+        else if (source.contains("path"))
+            choice.name = std::filesystem::path(source["path"].get<std::string>()).stem();
+        else
+            choice.name = source["generate"].get<std::string>() + "-" + source["vertices"].dump();
     }
 };
 

@@ -51,7 +51,8 @@ void check_file(const fs::path& file, const std::string& expected) {
         std::getline(b, line_b);
     } while (line_a == line_b);
     FAIL(file.string() << " is not what the declarations say, from line " << line << " on:\n  file:     " << line_a
-                       << "\n  declared: " << line_b << "\nTo write it anew: GNNBENCH_REWRITE=1 ctest -R unit.spec");
+                       << "\n  declared: " << line_b
+                       << "\nTo write it anew: GNNBENCH_REWRITE=1 ctest -R unit.spec");
 }
 
 }  // namespace
@@ -86,7 +87,8 @@ TEST_CASE("a plugin that is not built here keeps its entry in the schema") {
     const test::FakePlugins plugins;
     const test::FakeDatasets datasets;
     nlohmann::ordered_json previous;
-    previous["definitions"]["kernel:fpga"] = {{"description", "elsewhere"}, {"properties", nlohmann::json::object()}};
+    previous["definitions"]["kernel:fpga"] = {{"description", "elsewhere"},
+                                              {"properties", nlohmann::json::object()}};
     const auto schema = experiment_schema(plugins, datasets, previous);
     CHECK(schema["definitions"]["kernel:fpga"]["description"] == "elsewhere");
     CHECK(schema["definitions"]["kernel"]["anyOf"][0]["enum"] == nlohmann::ordered_json({"cpu", "cuda", "fpga"}));

@@ -12,13 +12,12 @@ namespace {
 
 Plan plan(const Experiment& e, Stored stored = {}, PlanRules rules = {}, std::int64_t vertices = 100) {
     static const test::FakePlugins plugins;
-    const PlanSources sources{
-        plugins,
-        [=](const DatasetChoice&) -> std::optional<DatasetFacts> {
-            if (vertices == 0) return {};
-            return DatasetFacts{{vertices, 10 * vertices, false}, 5, 3};
-        },
-        [=](const std::string&) { return stored; }};
+    const PlanSources sources{plugins,
+                              [=](const DatasetChoice&) -> std::optional<DatasetFacts> {
+                                  if (vertices == 0) return {};
+                                  return DatasetFacts{{vertices, 10 * vertices, false}, 5, 3};
+                              },
+                              [=](const std::string&) { return stored; }};
     return make_plan(e, sources, rules, 4);
 }
 
@@ -34,10 +33,12 @@ TEST_CASE("a cell that cannot run is skipped with the reason of whoever said so"
     CHECK(reason("scheme: serial\ngpus: 2\n") == "scheme serial: needs one rank; 2 given");
     CHECK(reason("scheme: square\ngpus: 6\n") == "scheme square: needs a square number of ranks; 6 given");
     CHECK(reason("scheme: mg-gcn\nkernel: cuda\n") == "kernel cuda: no CUDA device");
-    CHECK(reason("scheme: mg-gcn\ngpus: 4\npartitioner: metis\n", 3) == "partitioner metis: fewer vertices than parts");
+    CHECK(reason("scheme: mg-gcn\ngpus: 4\npartitioner: metis\n", 3) ==
+          "partitioner metis: fewer vertices than parts");
     CHECK(reason("scheme: mg-gcn\ngpus: 4\npartitioner: metis\n", 0).empty());  // not known yet, so not judged
-    CHECK(reason("scheme: mg-gcn\nmodel: {aggregate_input: true}\ntrain: {dropout: 0.5}\n").find("input_dropout") !=
-          std::string::npos);
+    CHECK(
+        reason("scheme: mg-gcn\nmodel: {aggregate_input: true}\ntrain: {dropout: 0.5}\n").find("input_dropout") !=
+        std::string::npos);
     CHECK(reason("scheme: square\ngpus: 4\n").empty());
 }
 
@@ -68,7 +69,8 @@ TEST_CASE("more threads than cores is told") {
 }
 
 TEST_CASE("a question has the widths a trial will have") {
-    const Cell c = read("dataset: cora\nscheme: mg-gcn\nmodel: {hidden: [32, 8]}\ntrain: {weight_decay: 0.5}\n").cells.at(0);
+    const Cell c =
+        read("dataset: cora\nscheme: mg-gcn\nmodel: {hidden: [32, 8]}\ntrain: {weight_decay: 0.5}\n").cells.at(0);
     const Question known(c, DatasetFacts{{100, 10, false}, 7, 3});
     CHECK(known.model.widths == std::vector<std::int64_t>{7, 32, 8, 3});
     CHECK(known.train.weight_decay == std::vector<double>{0.5, 0.5, 0.5});
@@ -81,8 +83,8 @@ TEST_CASE("a plan can be of some cells") {
     REQUIRE(p.cells.size() == 1);
     CHECK(p.cells[0].cell == 3);
     CHECK(p.run == 1);
-    CHECK_THROWS_WITH(plan(e, {}, {.where = "gpu > 2"}),
-                      Catch::StartsWith("--where: expected an expression") && Catch::Contains("did you mean 'gpus'?"));
+    CHECK_THROWS_WITH(plan(e, {}, {.where = "gpu > 2"}), Catch::StartsWith("--where: expected an expression") &&
+                                                             Catch::Contains("did you mean 'gpus'?"));
 }
 
 TEST_CASE("a cell that cannot fit is skipped with the number, unless forced") {
@@ -95,12 +97,14 @@ TEST_CASE("a cell that cannot fit is skipped with the number, unless forced") {
     CHECK(p.cells[0].reason.empty());
     p = plan(e, {}, {.host_memory_bytes = 8 * gib}, n);
     CHECK(p.skipped == 1);
-    CHECK(p.cells[0].reason == "memory: each of its 2 ranks needs at least 5.4 GiB, and its share of this host's memory has 4.0 "
-                               "GiB (--force runs it all the same)");
+    CHECK(p.cells[0].reason ==
+          "memory: each of its 2 ranks needs at least 5.4 GiB, and its share of this host's memory has 4.0 "
+          "GiB (--force runs it all the same)");
     CHECK(plan(e, {}, {.force = true, .host_memory_bytes = 8 * gib}, n).run == 1);
     CHECK(plan(e, {}, {.host_memory_bytes = 8 * gib}, 0).run == 1);  // not known yet, so not judged
     const Experiment limited = read("dataset: cora\nscheme: mg-gcn\ngpus: 2\nlimits: {memory_per_rank: 5}\n");
-    CHECK_THAT(plan(limited, {}, {}, n).cells.at(0).reason, Catch::Contains("a rank (limits.memory_per_rank) has 5.0 GiB"));
+    CHECK_THAT(plan(limited, {}, {}, n).cells.at(0).reason,
+               Catch::Contains("a rank (limits.memory_per_rank) has 5.0 GiB"));
     CHECK(plan(limited, {}, {}, n / 2).run == 1);
 }
 
@@ -109,5 +113,6 @@ TEST_CASE("cells that another build measured are counted") {
     const Plan p = plan(e, {.ok = 3, .stale = 2});
     CHECK(p.stale == 2);
     CHECK(p.present == 2);
-    CHECK(plan(e, {.ok = 1, .stale = 2}, {.stale = true}).trials == 4);  // stale ones are not among the ok ones then
+    CHECK(plan(e, {.ok = 1, .stale = 2}, {.stale = true}).trials ==
+          4);  // stale ones are not among the ok ones then
 }

@@ -25,7 +25,9 @@ struct Shipped {
             if (!plugins.find(PluginKind::strategy, s)) return false;
         return plugins.find(PluginKind::partitioner, "metis") && plugins.find(PluginKind::kernel, "cpu");
     }
-    Experiment load(const char* file) const { return load_experiment(experiments / file, {{}, 2, 1}, plugins, datasets); }
+    Experiment load(const char* file) const {
+        return load_experiment(experiments / file, {{}, 2, 1}, plugins, datasets);
+    }
     /// Cells by verdict, after the plugins' own reasons.
     std::map<Verdict, int> verdicts(const Experiment& e, const DatasetFacts& facts) const {
         const PlanSources sources{plugins, [&](const DatasetChoice&) { return facts; },
@@ -58,7 +60,8 @@ TEST_CASE("cora is the classic recipe over ten seeds") {
     const Shipped shipped;
     const char* data = std::getenv("GNNBENCH_SHARED_DATA");
     const auto formats = shipped.datasets.formats();
-    const bool planetoid = std::any_of(formats.begin(), formats.end(), [](const auto& f) { return f.name == "planetoid"; });
+    const bool planetoid =
+        std::any_of(formats.begin(), formats.end(), [](const auto& f) { return f.name == "planetoid"; });
     if (!data || !fs::exists(fs::path(data) / "planetoid-cora") || !planetoid ||
         !shipped.has({"serial", "cagnet-1d", "mg-gcn"})) {
         WARN("skipped: Cora's files, its importer or the plugins are not there");

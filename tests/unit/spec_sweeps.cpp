@@ -6,9 +6,9 @@
 #include "spec_fakes.hpp"
 
 using namespace gnnbench;
+using Catch::Contains;
 using gnnbench::test::complaint;
 using gnnbench::test::read;
-using Catch::Contains;
 
 namespace {
 
@@ -26,7 +26,8 @@ std::string cells(const std::string& text) { return cells(read(head + text)); }
 
 /// Files that import one another.
 struct Files {
-    std::filesystem::path folder = std::filesystem::temp_directory_path() / ("gnnbench-imports-" + std::to_string(getpid()));
+    std::filesystem::path folder =
+        std::filesystem::temp_directory_path() / ("gnnbench-imports-" + std::to_string(getpid()));
     Files() { std::filesystem::create_directories(folder / "deep"); }
     ~Files() { std::filesystem::remove_all(folder); }
     void write(const std::string& name, const std::string& text) const { std::ofstream(folder / name) << text; }
@@ -37,26 +38,32 @@ struct Files {
 
 TEST_CASE("what a zip cannot be") {
     const std::string s = head + "scheme: mg-gcn\n";
-    CHECK_THAT(complaint(s + "matrix: {zip: 3}\n"), Contains("exp.yaml:3:15: matrix.zip: expected a mapping of keys"));
-    CHECK_THAT(complaint(s + "matrix: {zip: {gpus: 3}}\n"), Contains("matrix.zip.gpus: expected a list; found the integer 3"));
-    CHECK_THAT(complaint(s + "matrix: {zip: {gpus: [1, 2], seed: [1]}}\n"),
-               Contains("exp.yaml:3:36: matrix.zip.seed: zipped lists go together, so they are of one length; found 1 "
-                        "values, and 2 in 'gpus'"));
-    CHECK_THAT(complaint(s + "matrix: {zip: {gpu: [1, 2]}}\n"), Contains("matrix.zip.gpu: unknown key") &&
-                                                                   Contains("did you mean 'gpus'?"));
+    CHECK_THAT(complaint(s + "matrix: {zip: 3}\n"),
+               Contains("exp.yaml:3:15: matrix.zip: expected a mapping of keys"));
+    CHECK_THAT(complaint(s + "matrix: {zip: {gpus: 3}}\n"),
+               Contains("matrix.zip.gpus: expected a list; found the integer 3"));
+    CHECK_THAT(
+        complaint(s + "matrix: {zip: {gpus: [1, 2], seed: [1]}}\n"),
+        Contains("exp.yaml:3:36: matrix.zip.seed: zipped lists go together, so they are of one length; found 1 "
+                 "values, and 2 in 'gpus'"));
+    CHECK_THAT(complaint(s + "matrix: {zip: {gpu: [1, 2]}}\n"),
+               Contains("matrix.zip.gpu: unknown key") && Contains("did you mean 'gpus'?"));
     CHECK_THAT(complaint(s + "gpus: 2\nmatrix: {zip: {gpus: [1, 2], seed: [1, 2]}}\n"), Contains("given twice"));
     CHECK_THAT(complaint(s + "matrix: {zip: {trials: [1, 2]}}\n"), Contains("cannot vary"));
-    CHECK_THAT(complaint(s + "matrix: {zip: {gpus: [1, x]}}\n"), Contains("exp.yaml:3:26: gpus: expected an integer"));
+    CHECK_THAT(complaint(s + "matrix: {zip: {gpus: [1, x]}}\n"),
+               Contains("exp.yaml:3:26: gpus: expected an integer"));
 }
 
 TEST_CASE("zipped lists go together and multiply with the others") {
-    const Experiment e = read(head + "matrix:\n  zip: {gpus: [2, 4], epochs: [5, 9]}\n  scheme: [mg-gcn, cagnet-1d]\n");
+    const Experiment e =
+        read(head + "matrix:\n  zip: {gpus: [2, 4], epochs: [5, 9]}\n  scheme: [mg-gcn, cagnet-1d]\n");
     CHECK(cells(e) == "mg-gcn 2 e5; cagnet-1d 2 e5; mg-gcn 4 e9; cagnet-1d 4 e9");
     CHECK(e.axes.at(0).key == "gpus, epochs");
     CHECK(e.axes.at(0).values.at(1) == "4, 9");
     CHECK(e.combinations == 4);
-    CHECK(cells("scheme: mg-gcn\nmatrix:\n  zip:\n  - {gpus: [2, 4], seed: [1, 2]}\n  - {train: [{lr: 1}, {lr: 2}], "
-                "epochs: [3, 4]}\n") == "mg-gcn 2 e3; mg-gcn 2 e4; mg-gcn 4 e3; mg-gcn 4 e4");
+    CHECK(
+        cells("scheme: mg-gcn\nmatrix:\n  zip:\n  - {gpus: [2, 4], seed: [1, 2]}\n  - {train: [{lr: 1}, {lr: 2}], "
+              "epochs: [3, 4]}\n") == "mg-gcn 2 e3; mg-gcn 2 e4; mg-gcn 4 e3; mg-gcn 4 e4");
     // An override takes its key out of the zip.
     CHECK(cells(read(head + "scheme: mg-gcn\nmatrix: {zip: {gpus: [2, 4], epochs: [5, 9]}}\n", {"gpus=3"})) ==
           "mg-gcn 3 e5; mg-gcn 3 e9");
@@ -64,18 +71,21 @@ TEST_CASE("zipped lists go together and multiply with the others") {
 
 TEST_CASE("what exclude and include cannot be") {
     const std::string s = head + "matrix:\n  scheme: [mg-gcn, cagnet-1d]\n  gpus: [2, 4]\n";
-    CHECK_THAT(complaint(s + "  exclude: gpus\n"), Contains("exp.yaml:5:12: matrix.exclude: expected a mapping of keys"));
+    CHECK_THAT(complaint(s + "  exclude: gpus\n"),
+               Contains("exp.yaml:5:12: matrix.exclude: expected a mapping of keys"));
     CHECK_THAT(complaint(s + "  exclude: [{where: gpu > 2}]\n"),
                Contains("exp.yaml:5:21: matrix.exclude.where: expected an expression over a cell's fields") &&
                    Contains("there is no field 'gpu' (at its character 1)") && Contains("did you mean 'gpus'?"));
-    CHECK_THAT(complaint(s + "  exclude: {where: 3}\n"), Contains("expected an expression over a cell's fields; found"));
+    CHECK_THAT(complaint(s + "  exclude: {where: 3}\n"),
+               Contains("expected an expression over a cell's fields; found"));
     CHECK_THAT(complaint(s + "  exclude: {reason: too slow}\n"), Contains("found a reason only"));
     CHECK_THAT(complaint(s + "  exclude: {gpus: [2]}\n"), Contains("gpus: expected an integer"));
     CHECK_THAT(complaint(s + "  exclude: {gpu: 2}\n"), Contains("matrix.exclude.gpu: unknown key"));
     CHECK_THAT(complaint(s + "  exclude: {where: gpus > 0}\n"), Contains("every cell is excluded"));
     CHECK_THAT(complaint(s + "  include: {trials: 2}\n"), Contains("matrix.include.trials: this key cannot vary"));
-    CHECK_THAT(complaint(s + "  include: {gpus: 8}\n"),
-               Contains("exp.yaml:5:12: matrix.include: agrees with no cell of the lists") && Contains("'scheme' too"));
+    CHECK_THAT(
+        complaint(s + "  include: {gpus: 8}\n"),
+        Contains("exp.yaml:5:12: matrix.include: agrees with no cell of the lists") && Contains("'scheme' too"));
     CHECK_THAT(complaint(s + "  include: {}\n"), Contains("an empty mapping"));
 }
 
@@ -84,7 +94,8 @@ TEST_CASE("exclude leaves out by values and by expression") {
     CHECK(cells(s + "  exclude: {scheme: serial, gpus: 4}\n") ==
           "serial 1; mg-gcn 1; mg-gcn 4; mg-gcn(overlap=false) 1; mg-gcn(overlap=false) 4");
     CHECK(cells(s + "  exclude: {scheme: mg-gcn}\n") == "serial 1; serial 4");
-    CHECK(cells(s + "  exclude: {scheme: {name: mg-gcn, overlap: false}}\n") == "serial 1; serial 4; mg-gcn 1; mg-gcn 4");
+    CHECK(cells(s + "  exclude: {scheme: {name: mg-gcn, overlap: false}}\n") ==
+          "serial 1; serial 4; mg-gcn 1; mg-gcn 4");
     CHECK(cells(s + "  exclude: [{scheme: serial}, {where: NOT scheme.overlap}]\n") == "mg-gcn 1; mg-gcn 4");
     CHECK(cells(s + "  exclude: {gpus: 4, where: \"scheme IN ('serial', 'x')\"}\n") ==
           "serial 1; mg-gcn 1; mg-gcn 4; mg-gcn(overlap=false) 1; mg-gcn(overlap=false) 4");
@@ -92,7 +103,8 @@ TEST_CASE("exclude leaves out by values and by expression") {
     CHECK(cells(s + "  exclude: {epochs: 21}\n") == cells(s));
     CHECK(cells(s + "  exclude: []\n") == cells(s));
 
-    const Experiment e = read(head + s + "  exclude: {where: scheme = 'serial' AND gpus > 1, reason: it has one rank}\n");
+    const Experiment e =
+        read(head + s + "  exclude: {where: scheme = 'serial' AND gpus > 1, reason: it has one rank}\n");
     REQUIRE(e.excluded.size() == 1);
     CHECK(e.excluded[0].cell.gpus == 4);
     CHECK(e.excluded[0].reason == "it has one rank");
@@ -102,8 +114,10 @@ TEST_CASE("exclude leaves out by values and by expression") {
 
 TEST_CASE("include adds to the cells that agree, else a cell of its own, after exclude") {
     const std::string s = "matrix:\n  scheme: [mg-gcn, cagnet-1d]\n  gpus: [2, 4]\n";
-    CHECK(cells(s + "  include: {scheme: mg-gcn, epochs: 50}\n") == "mg-gcn 2 e50; mg-gcn 4 e50; cagnet-1d 2; cagnet-1d 4");
-    CHECK(cells(s + "  include: {epochs: 50}\n") == "mg-gcn 2 e50; mg-gcn 4 e50; cagnet-1d 2 e50; cagnet-1d 4 e50");
+    CHECK(cells(s + "  include: {scheme: mg-gcn, epochs: 50}\n") ==
+          "mg-gcn 2 e50; mg-gcn 4 e50; cagnet-1d 2; cagnet-1d 4");
+    CHECK(cells(s + "  include: {epochs: 50}\n") ==
+          "mg-gcn 2 e50; mg-gcn 4 e50; cagnet-1d 2 e50; cagnet-1d 4 e50");
     CHECK(cells(s + "  include: [{gpus: 4, epochs: 50}, {scheme: mg-gcn, epochs: 60}]\n") ==
           "mg-gcn 2 e60; mg-gcn 4 e60; cagnet-1d 2; cagnet-1d 4 e50");
     CHECK(cells(s + "  include: {scheme: mg-gcn, gpus: 8}\n") ==
@@ -122,8 +136,8 @@ TEST_CASE("what imports and profiles cannot be") {
     const Files files;
     const std::string s = head + "scheme: mg-gcn\n";
     CHECK_THAT(complaint(s + "imports: 3\n"), Contains("exp.yaml:3:10: imports: expected a file's path"));
-    CHECK_THAT(complaint(s + "imports: [none.yaml]\n"), Contains("exp.yaml:3:11: imports: expected a file at ") &&
-                                                            Contains("No such file"));
+    CHECK_THAT(complaint(s + "imports: [none.yaml]\n"),
+               Contains("exp.yaml:3:11: imports: expected a file at ") && Contains("No such file"));
     files.write("a.yaml", "imports: b.yaml\n");
     files.write("b.yaml", "imports: deep/../a.yaml\n");
     CHECK_THAT(complaint(s + "imports: a.yaml\n", {}, "", files.path("exp.yaml")),
@@ -138,10 +152,13 @@ TEST_CASE("what imports and profiles cannot be") {
     CHECK_THAT(complaint(s + "profiles: {small: 3}\n"), Contains("profiles.small: expected a mapping"));
     CHECK_THAT(complaint(s + "profiles: {a/b: {gpus: 2}}\n"), Contains("profiles.a/b: expected a name"));
     CHECK_THAT(complaint(s + "profiles: {small: {profile: x}}\n"), Contains("cannot stand inside a profile"));
-    CHECK_THAT(complaint(s + "profiles: {small: {gpus: 2}}\nprofile: smal\n"),
-               Contains("exp.yaml:4:10: profile: expected one of the profiles") && Contains("did you mean 'small'?"));
-    CHECK_THAT(complaint(s + "profiles: {small: {gpu: 2}}\nprofile: small\n"), Contains("exp.yaml:3:20: gpu: unknown key"));
-    CHECK_THROWS_WITH(read(s, {}, "small"), Contains("--profile small: exp.yaml has no such profile; allowed: nothing"));
+    CHECK_THAT(
+        complaint(s + "profiles: {small: {gpus: 2}}\nprofile: smal\n"),
+        Contains("exp.yaml:4:10: profile: expected one of the profiles") && Contains("did you mean 'small'?"));
+    CHECK_THAT(complaint(s + "profiles: {small: {gpu: 2}}\nprofile: small\n"),
+               Contains("exp.yaml:3:20: gpu: unknown key"));
+    CHECK_THROWS_WITH(read(s, {}, "small"),
+                      Contains("--profile small: exp.yaml has no such profile; allowed: nothing"));
     CHECK_THROWS_WITH(read(s + "profiles: {paper: {gpus: 2}}\n", {}, "papr"), Contains("did you mean 'paper'?"));
 }
 
@@ -149,7 +166,8 @@ TEST_CASE("a file's keys lie over those it imports, with paths from where they a
     const Files files;
     files.write("deep/graph.tsv", "0 1\n");
     files.write("deep/data.yaml", "name: data\ndataset: {path: graph.tsv}\ntrain: {lr: 0.5, dropout: 0.25}\n");
-    files.write("base.yaml", "imports: deep/data.yaml\nmatrix: {scheme: [mg-gcn, cagnet-1d], gpus: [2, 4]}\nepochs: 5\n");
+    files.write("base.yaml",
+                "imports: deep/data.yaml\nmatrix: {scheme: [mg-gcn, cagnet-1d], gpus: [2, 4]}\nepochs: 5\n");
     const auto load = [&](const std::string& text) { return read(text, {}, "", files.path("mine.yaml")); };
     Experiment e = load("imports: [base.yaml]\ngpus: 3\ntrain: {lr: 0.1}\n");
     CHECK(e.name == "mine");
@@ -158,7 +176,8 @@ TEST_CASE("a file's keys lie over those it imports, with paths from where they a
     CHECK(e.cells[0].train.dropout == 0.25);
     CHECK(e.cells[0].dataset.source["path"] == files.path("deep/graph.tsv"));
     CHECK(e.origins.at("epochs") == files.path("base.yaml") + ":3:9");
-    CHECK_THAT(e.text, Contains("imports: [base.yaml]") && Contains("# imported from base.yaml\n") && Contains("lr: 0.5"));
+    CHECK_THAT(e.text,
+               Contains("imports: [base.yaml]") && Contains("# imported from base.yaml\n") && Contains("lr: 0.5"));
     // What the importing file lets vary is fixed no more; of two imports the later wins.
     files.write("more.yaml", "scheme: serial\ntrain: {lr: 0.7}\n");
     CHECK(cells(load("imports: [base.yaml, more.yaml]\nmatrix: {epochs: [1, 2]}\n")) ==
@@ -167,8 +186,9 @@ TEST_CASE("a file's keys lie over those it imports, with paths from where they a
 }
 
 TEST_CASE("a profile lies over the experiment and names it") {
-    const std::string s = "name: exp\ndataset: cora\nmatrix: {scheme: [mg-gcn, cagnet-1d], gpus: [2, 4]}\n"
-                          "profiles:\n  small: {epochs: 2, gpus: 2}\n  big: {matrix: {gpus: [8]}, name: mine}\n";
+    const std::string s =
+        "name: exp\ndataset: cora\nmatrix: {scheme: [mg-gcn, cagnet-1d], gpus: [2, 4]}\n"
+        "profiles:\n  small: {epochs: 2, gpus: 2}\n  big: {matrix: {gpus: [8]}, name: mine}\n";
     CHECK(cells(read(s)) == "mg-gcn 2; mg-gcn 4; cagnet-1d 2; cagnet-1d 4");
     CHECK(read(s).name == "exp");
     CHECK(cells(read(s, {}, "small")) == "mg-gcn 2 e2; cagnet-1d 2 e2");

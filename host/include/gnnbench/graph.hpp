@@ -25,10 +25,10 @@ struct DatasetView {
     std::string name;
     GraphView graph;
     std::int64_t feature_count = 0;
-    std::span<const float> features;      ///< [vertices × feature_count], row-major
+    std::span<const float> features;  ///< [vertices × feature_count], row-major
     std::int32_t classes = 0;
-    std::span<const std::int32_t> labels; ///< length vertices; −1 where unknown
-    std::span<const Split> split;         ///< length vertices
+    std::span<const std::int32_t> labels;  ///< length vertices; −1 where unknown
+    std::span<const Split> split;          ///< length vertices
 };
 
 }  // namespace gnnbench

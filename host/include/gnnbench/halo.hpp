@@ -16,8 +16,8 @@ namespace gnnbench {
 /// Both ascending, local ids. The halo is the concatenation of needed[0], needed[1], …
 struct Halo {
     std::vector<std::vector<std::int32_t>> needed, sent;  ///< by part
-    Csr own;                    ///< A^d_ii; no nonzeros where i ∉ J
-    std::vector<Csr> compact;   ///< by part: A^d_ij with its empty columns left out [size(i) × |needed[j]|]
+    Csr own;                                              ///< A^d_ii; no nonzeros where i ∉ J
+    std::vector<Csr> compact;  ///< by part: A^d_ij with its empty columns left out [size(i) × |needed[j]|]
 
     std::int64_t needed_rows() const;
     std::int64_t sent_rows() const;
@@ -67,7 +67,9 @@ public:
     std::int64_t nonzero_rows(Part i, Part j) const { return rows_[at(i, j)]; }
 
 private:
-    std::size_t at(Part i, Part j) const { return static_cast<std::size_t>(i) * parts_ + static_cast<std::size_t>(j); }
+    std::size_t at(Part i, Part j) const {
+        return static_cast<std::size_t>(i) * parts_ + static_cast<std::size_t>(j);
+    }
     std::size_t parts_;
     std::vector<std::int64_t> columns_, rows_;  ///< parts × parts
 };

@@ -21,7 +21,7 @@ struct ModelSpec {
     Activation activation = Activation::relu;
     Normalisation normalisation = Normalisation::symmetric;
     FeatureNormalisation feature_normalisation = FeatureNormalisation::none;
-    bool self_loops = true;            ///< a unit diagonal entry wherever there is none
+    bool self_loops = true;  ///< a unit diagonal entry wherever there is none
     bool bias = true;
     Initialiser initialiser = Initialiser::glorot;
     /// Whether ÂX is computed once at set-up, so that layer 0 has no SpMM in an epoch.

@@ -18,7 +18,8 @@ ModelWeights initial_weights(const ModelSpec& model, std::uint64_t seed);
 /// [f × g] and bias [1 × g] lie together, so that one all-reduce serves both.
 class ReplicatedParameters {
 public:
-    ReplicatedParameters(const ModelSpec& model, const TrainSpec& train, const ModelWeights& initial, Kernel& kernel);
+    ReplicatedParameters(const ModelSpec& model, const TrainSpec& train, const ModelWeights& initial,
+                         Kernel& kernel);
 
     MatrixView weight(int layer) const { return weight_of(weights_, layer); }
     MatrixView weight_gradient(int layer) const { return weight_of(gradients_, layer); }

@@ -13,7 +13,7 @@ enum class ParamType : std::int32_t { boolean, integer, real, choice };
 
 /// One parameter a plugin declares. Plain data: it is read before any C++ symbol of the plugin is touched.
 struct ParamDecl {
-    const char* name;           ///< as written in YAML, snake_case
+    const char* name;  ///< as written in YAML, snake_case
     ParamType type;
     const char* default_value;  ///< as text: "true", "4", "0.5", "cut"
     double minimum, maximum;    ///< inclusive; for integer and real

@@ -16,7 +16,7 @@ using Part = std::int32_t;
 /// Which part every vertex belongs to. A part may be empty.
 struct Partition {
     Part parts = 1;
-    std::vector<Part> part_of;         ///< length vertices, each in [0, parts)
+    std::vector<Part> part_of;  ///< length vertices, each in [0, parts)
     /// Where columns are ordered differently from rows (2D, 3D and Plexus layouts): part of every vertex
     /// as a column; empty when the same as rows.
     std::vector<Part> column_part_of;
@@ -24,8 +24,8 @@ struct Partition {
 
 /// What a strategy asks a partitioner for.
 struct PartitionNeed {
-    Part parts = 1;                ///< parts of the rows
-    Part column_parts = 0;         ///< parts of the columns where they differ; 0: columns are as rows
+    Part parts = 1;         ///< parts of the rows
+    Part column_parts = 0;  ///< parts of the columns where they differ; 0: columns are as rows
 };
 
 /// What is known about a graph before it is read.
@@ -74,10 +74,10 @@ private:
 
 /// How good a partition is for a graph (rows are destinations; an entry whose column is owned elsewhere is cut).
 struct PartitionQuality {
-    std::int64_t edge_cut = 0;               ///< entries (i, j), i ≠ j, with part(i) ≠ part(j)
-    std::int64_t connectivity_minus_one = 0; ///< Σ over columns of |parts with a nonzero in it ∪ {owner}| − 1
-    double vertex_imbalance = 1;             ///< largest part ÷ mean part, in vertices
-    double nonzero_imbalance = 1;            ///< the same in entries of its rows
+    std::int64_t edge_cut = 0;                ///< entries (i, j), i ≠ j, with part(i) ≠ part(j)
+    std::int64_t connectivity_minus_one = 0;  ///< Σ over columns of |parts with a nonzero in it ∪ {owner}| − 1
+    double vertex_imbalance = 1;              ///< largest part ÷ mean part, in vertices
+    double nonzero_imbalance = 1;             ///< the same in entries of its rows
 };
 PartitionQuality measure_quality(const GraphView& graph, const Partition& partition);
 

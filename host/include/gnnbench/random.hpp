@@ -67,8 +67,8 @@ struct DropoutMask {
     std::uint32_t stream() const { return epoch << 6 | layer; }
     /// `column` counts from first_column.
     bool dropped(std::int64_t vertex, std::uint32_t column) const {
-        return random_word(seed, Draw::dropout, static_cast<std::uint64_t>(vertex), first_column + column, stream()) <
-               threshold();
+        return random_word(seed, Draw::dropout, static_cast<std::uint64_t>(vertex), first_column + column,
+                           stream()) < threshold();
     }
 };
 

@@ -33,14 +33,14 @@ struct ModelWeights {
 /// Everything fixed before the first epoch; the same on every rank. Views stay valid while the trainer lives.
 struct Problem {
     const DatasetView& dataset;
-    const IndexMap& index;       ///< the parts that partition_need asked for
+    const IndexMap& index;  ///< the parts that partition_need asked for
     const Partition& partition;
     const ModelSpec& model;
     const TrainSpec& train;
     const Params& params;
     /// Weights to start from; nullptr: drawn from the seed.
     const ModelWeights* initial_weights = nullptr;
-    int ranks = 1;               ///< of the trial; what a rank holds of which parts is the strategy's affair
+    int ranks = 1;  ///< of the trial; what a rank holds of which parts is the strategy's affair
 };
 
 /// What a rank works with.
@@ -57,7 +57,7 @@ struct Accuracy {
 /// Rows of a distributed matrix with the vertices they belong to.
 struct OwnedRows {
     std::vector<GlobalId> vertices;
-    HostMatrix rows;                       ///< [vertices × f]
+    HostMatrix rows;  ///< [vertices × f]
 };
 
 /// A strategy at work on one rank. Every call is collective.

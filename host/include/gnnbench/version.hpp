@@ -23,7 +23,7 @@
 
 /// What must be equal for C++ objects to cross a shared-library boundary safely: compiler, standard
 /// library and its string ABI, language version, and the flags that change layouts.
-#define GNNBENCH_BUILD_ID                                                                                     \
-    "compiler " __VERSION__ ", libstdc++ " GNNBENCH_TEXT(_GLIBCXX_RELEASE) ", cxx11-abi " GNNBENCH_TEXT(      \
-        _GLIBCXX_USE_CXX11_ABI) ", C++ " GNNBENCH_TEXT(__cplusplus) ", sanitizer " GNNBENCH_SANITIZER         \
+#define GNNBENCH_BUILD_ID                                                                                \
+    "compiler " __VERSION__ ", libstdc++ " GNNBENCH_TEXT(_GLIBCXX_RELEASE) ", cxx11-abi " GNNBENCH_TEXT( \
+        _GLIBCXX_USE_CXX11_ABI) ", C++ " GNNBENCH_TEXT(__cplusplus) ", sanitizer " GNNBENCH_SANITIZER    \
                                                                     ", containers " GNNBENCH_CONTAINERS

@@ -11,7 +11,13 @@
 namespace gnnbench {
 
 enum class CommOp : std::uint8_t {
-    point_to_point, broadcast, reduce, all_gather, reduce_scatter, all_reduce, all_to_all
+    point_to_point,
+    broadcast,
+    reduce,
+    all_gather,
+    reduce_scatter,
+    all_reduce,
+    all_to_all
 };
 inline constexpr std::array<std::string_view, 7> comm_op_names = {
     "point-to-point", "broadcast", "reduce", "all-gather", "reduce-scatter", "all-reduce", "all-to-all"};

@@ -22,7 +22,8 @@ std::uint32_t scrambled(std::uint32_t x) {
 void for_votes(const Csr& a, std::size_t v, auto&& f) {
     const std::int64_t begin = a.indptr[v], end = a.indptr[v + 1];
     const std::int64_t step = std::max<std::int64_t>(1, (end - begin) / most_votes);
-    for (std::int64_t j = begin; j < end; j += step) f(static_cast<std::size_t>(a.indices[static_cast<std::size_t>(j)]));
+    for (std::int64_t j = begin; j < end; j += step)
+        f(static_cast<std::size_t>(a.indices[static_cast<std::size_t>(j)]));
 }
 
 /// One thread's count of votes by cluster; all zero between rows.
@@ -94,7 +95,8 @@ ClusterOrder cluster_order(const Csr& a, std::int64_t most, int threads) {
     std::partial_sum(at.begin(), at.end(), at.begin());
     out.vertex_at.resize(n);
     for (std::size_t v = 0; v < n; ++v)
-        out.vertex_at[static_cast<std::size_t>(at[static_cast<std::size_t>(label[v])]++)] = static_cast<std::int32_t>(v);
+        out.vertex_at[static_cast<std::size_t>(at[static_cast<std::size_t>(label[v])]++)] =
+            static_cast<std::int32_t>(v);
     return out;
 }
 

@@ -32,7 +32,7 @@ DenseSide dense_side(ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e
 
 }  // namespace
 
-CpuKernel::CpuKernel(int threads, FormatChoice format) 
+CpuKernel::CpuKernel(int threads, FormatChoice format)
     : Kernel(DType::f32), threads_(threads), format_(format), workspace_(threads) {}
 
 void* CpuKernel::do_allocate(std::size_t bytes) { return allocate_host(bytes); }
@@ -47,7 +47,9 @@ Event CpuKernel::do_record(StreamRole) { return {}; }
 void CpuKernel::do_wait(StreamRole, const Event& event) { event.state()->wait_on_host(); }
 void CpuKernel::do_synchronize(StreamRole) {}
 
-std::unique_ptr<PreparedMatrix> CpuKernel::do_prepare(const Csr& a) { return prepare_matrix(a, format_, threads_); }
+std::unique_ptr<PreparedMatrix> CpuKernel::do_prepare(const Csr& a) {
+    return prepare_matrix(a, format_, threads_);
+}
 
 void CpuKernel::do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
     static_cast<const CpuPrepared&>(a).multiply(dense_side(b, c, s, e), threads_, workspace_);
@@ -60,13 +62,15 @@ void CpuKernel::do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale
 
 void CpuKernel::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
                         const Epilogue& e) {
-    cpu::gemm({ta, a, tb, b, c, static_cast<float>(s.alpha), static_cast<float>(s.beta), FlatEpilogue(e)}, threads_, workspace_);
+    cpu::gemm({ta, a, tb, b, c, static_cast<float>(s.alpha), static_cast<float>(s.beta), FlatEpilogue(e)},
+              threads_, workspace_);
 }
 
 void CpuKernel::do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) {
     const FlatEpilogue flat(e);
-    parallel_ranges(threads_, x.rows, least_rows(x.cols),
-                    [&](std::int64_t begin, std::int64_t end) { epilogue_rows(flat, x, z, {begin, end}); });
+    parallel_ranges(threads_, x.rows, least_rows(x.cols), [&](std::int64_t begin, std::int64_t end) {
+        epilogue_rows(flat, x, z, {begin, end});
+    });
 }
 
 void CpuKernel::do_apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) {
@@ -155,7 +159,8 @@ void CpuKernel::do_copy(ConstMatrixView from, MatrixView to) {
 void CpuKernel::do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
     // Rows in their old places and in their new ones compete for the last cache: from a quarter of it on, writing past
     // the caches saves fetching what is overwritten.
-    const bool past_caches = to.cols % 16 == 0 && to.ld % 16 == 0 && reinterpret_cast<std::uintptr_t>(to.data) % 64 == 0 &&
+    const bool past_caches = to.cols % 16 == 0 && to.ld % 16 == 0 &&
+                             reinterpret_cast<std::uintptr_t>(to.data) % 64 == 0 &&
                              4 * static_cast<std::int64_t>(to.bytes()) > last_level_cache_bytes();
     parallel_ranges(threads_, to.rows, least_rows(to.cols), [&](std::int64_t begin, std::int64_t end) {
         gather_range(from, rows, to, {begin, end}, past_caches);

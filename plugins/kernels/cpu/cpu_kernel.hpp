@@ -41,7 +41,8 @@ private:
                                         std::int64_t first_class, const LossInput& in, MatrixView grad,
                                         double* loss_out) override;
     void do_count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) override;
-    void do_optimizer_step(const TrainSpec& spec, std::int64_t step, std::span<const ParameterSlot> slots) override;
+    void do_optimizer_step(const TrainSpec& spec, std::int64_t step,
+                           std::span<const ParameterSlot> slots) override;
     void do_fill(MatrixView m, double v) override;
     void do_copy(ConstMatrixView from, MatrixView to) override;
     void do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) override;

@@ -59,7 +59,8 @@ void epilogue_row(const FlatEpilogue& e, std::int64_t row, std::int64_t first_co
     for (std::int64_t block = 0; block < cols; block += words_per_call) {
         const std::int64_t block_end = std::min(cols, block + words_per_call);
         const std::uint32_t* words =
-            e.drops ? column_words(e.dropout, e.vertex(row), first_col + block, block_end - block, buffer) : nullptr;
+            e.drops ? column_words(e.dropout, e.vertex(row), first_col + block, block_end - block, buffer)
+                    : nullptr;
         for (std::int64_t c = block; c < block_end; c += lanes) {
             const std::int64_t n = std::min(lanes, block_end - c);
             VF v = load_n(x + c, n);
@@ -103,10 +104,14 @@ float* row_of(MatrixView m, std::int64_t r) { return static_cast<float*>(m.data)
 template <class G>
 void with_activation(Activation a, G&& f) {
     switch (a) {
-        case Activation::identity: return f.template operator()<Activation::identity>();
-        case Activation::relu: return f.template operator()<Activation::relu>();
-        case Activation::leaky_relu: return f.template operator()<Activation::leaky_relu>();
-        case Activation::sigmoid: return f.template operator()<Activation::sigmoid>();
+        case Activation::identity:
+            return f.template operator()<Activation::identity>();
+        case Activation::relu:
+            return f.template operator()<Activation::relu>();
+        case Activation::leaky_relu:
+            return f.template operator()<Activation::leaky_relu>();
+        case Activation::sigmoid:
+            return f.template operator()<Activation::sigmoid>();
     }
 }
 
@@ -140,7 +145,8 @@ void add_column_sums_(ConstMatrixView g, RowRange rows, double* sums) {
     });
 }
 
-void gather_range_(ConstMatrixView from, const std::int32_t* sources, MatrixView to, RowRange rows, bool past_caches) {
+void gather_range_(ConstMatrixView from, const std::int32_t* sources, MatrixView to, RowRange rows,
+                   bool past_caches) {
     constexpr std::int64_t ahead = 8, line = 16;
     const F d;
     const std::size_t row_bytes = static_cast<std::size_t>(from.cols) * sizeof(float);
@@ -162,8 +168,9 @@ void scatter_add_range_(ConstMatrixView from, const std::int32_t* targets, Matri
     for (std::int64_t r = rows.begin; r < rows.end; ++r) {
         float* out = row_of(to, targets[r]);
         const float* in = row_of(from, r);
-        for_vectors(from.cols, [&](std::int64_t c, std::int64_t n)
-                                   HWY_ATTR { store_n(hn::Add(load_n(out + c, n), load_n(in + c, n)), out + c, n); });
+        for_vectors(from.cols, [&](std::int64_t c, std::int64_t n) HWY_ATTR {
+            store_n(hn::Add(load_n(out + c, n), load_n(in + c, n)), out + c, n);
+        });
     }
 }
 
@@ -228,7 +235,8 @@ void epilogue_backward_rows(const FlatEpilogue& e, ConstMatrixView h, ConstMatri
 void add_column_sums(ConstMatrixView g, RowRange rows, double* sums) {
     HWY_DYNAMIC_DISPATCH(add_column_sums_)(g, rows, sums);
 }
-void gather_range(ConstMatrixView from, const std::int32_t* sources, MatrixView to, RowRange rows, bool past_caches) {
+void gather_range(ConstMatrixView from, const std::int32_t* sources, MatrixView to, RowRange rows,
+                  bool past_caches) {
     HWY_DYNAMIC_DISPATCH(gather_range_)(from, sources, to, rows, past_caches);
 }
 void scatter_add_range(ConstMatrixView from, const std::int32_t* targets, MatrixView to, RowRange rows) {

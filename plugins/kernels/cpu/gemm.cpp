@@ -20,8 +20,8 @@ float* at(MatrixView m, std::int64_t r, std::int64_t c) { return static_cast<flo
 
 /// A kernel for row-major C [m × n] += or = A [m × k] · B [k × n], or with A [k × m] transposed. libxsmm thinks in
 /// columns, so it is told Cᵀ = Bᵀ Aᵀ. Null where it has none for this machine or shape.
-libxsmm_smmfunction small_product(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t lda, std::int64_t ldb,
-                                  std::int64_t ldc, bool a_transposed, bool adds) {
+libxsmm_smmfunction small_product(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t lda,
+                                  std::int64_t ldb, std::int64_t ldc, bool a_transposed, bool adds) {
     const auto a = static_cast<int>(lda), b = static_cast<int>(ldb), c = static_cast<int>(ldc);
     const float alpha = 1, beta = adds ? 1 : 0;
     const int flags = a_transposed ? LIBXSMM_GEMM_FLAG_TRANS_B : LIBXSMM_GEMM_FLAG_NONE;
@@ -50,8 +50,9 @@ void library_gemm(const GemmCall& g, int threads) {
     cblas_sgemm(CblasRowMajor, word(g.ta), word(g.tb), static_cast<int>(g.c.rows), static_cast<int>(g.c.cols), k,
                 g.alpha, static_cast<const float*>(g.a.data), lead(g.a), static_cast<const float*>(g.b.data),
                 lead(g.b), g.beta, static_cast<float*>(g.c.data), lead(g.c));
-    parallel_ranges(threads, g.c.rows, rows_for(1 << 14, g.c.cols),
-                    [&](std::int64_t begin, std::int64_t end) { finish(g, {begin, end}); });
+    parallel_ranges(threads, g.c.rows, rows_for(1 << 14, g.c.cols), [&](std::int64_t begin, std::int64_t end) {
+        finish(g, {begin, end});
+    });
 }
 
 /// C [tall × n] = A [tall × k] · B [k × n]: B stays in cache while panels of A go through. False: nothing was done.
@@ -67,8 +68,8 @@ bool tall_product(const GemmCall& g, ConstMatrixView b, int threads) {
     for (std::size_t j = 0; j + 1 < widths.size(); ++j)
         for (std::size_t i = 0; i + 1 < depths.size(); ++i) {
             const auto make = [&](std::int64_t rows) {
-                return small_product(rows, widths[j + 1] - widths[j], depths[i + 1] - depths[i], g.a.ld, b.ld, g.c.ld,
-                                     false, i > 0 || g.beta != 0);
+                return small_product(rows, widths[j + 1] - widths[j], depths[i + 1] - depths[i], g.a.ld, b.ld,
+                                     g.c.ld, false, i > 0 || g.beta != 0);
             };
             steps.push_back({depths[i], widths[j], make(panel), rest ? make(rest) : nullptr});
             if (!steps.back().whole || (rest && !steps.back().rest)) return false;

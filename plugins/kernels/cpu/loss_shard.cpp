@@ -40,9 +40,9 @@ void CpuKernel::do_row_exp_sums(ConstMatrixView logits, ConstMatrixView maxima, 
     });
 }
 
-void CpuKernel::do_softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView maxima, ConstMatrixView sums,
-                                               std::int64_t first_class, const LossInput& in, MatrixView grad,
-                                               double* loss_out) {
+void CpuKernel::do_softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView maxima,
+                                               ConstMatrixView sums, std::int64_t first_class, const LossInput& in,
+                                               MatrixView grad, double* loss_out) {
     std::vector<double> losses(static_cast<std::size_t>((logits.rows + run - 1) / run));
     const auto scale = static_cast<float>(in.scale);
     parallel_chunks(threads_, logits.rows, run, [&](std::int64_t begin, std::int64_t end) {

@@ -61,7 +61,8 @@ namespace gnnbench::cpu {
 HWY_EXPORT(pack_rows_);
 HWY_EXPORT(scale_rows_);
 
-void pack_rows(ConstMatrixView b, const std::int32_t* row_at, RowRange positions, const Panel& panel, float* packed) {
+void pack_rows(ConstMatrixView b, const std::int32_t* row_at, RowRange positions, const Panel& panel,
+               float* packed) {
     HWY_DYNAMIC_DISPATCH(pack_rows_)(b, row_at, positions, panel, packed);
 }
 

@@ -18,7 +18,8 @@ std::vector<Panel> cut_columns(std::int64_t cols);
 std::int64_t widest_of(const std::vector<Panel>& panels);
 
 /// packed[p] ← the panel's columns of row row_at[p] of b.
-void pack_rows(ConstMatrixView b, const std::int32_t* row_at, RowRange positions, const Panel& panel, float* packed);
+void pack_rows(ConstMatrixView b, const std::int32_t* row_at, RowRange positions, const Panel& panel,
+               float* packed);
 
 /// C's columns of the panel ← epilogue(alpha · sums + beta · C), where row p of the range, at sums[p − begin], is
 /// row row_at[p] of C, or row p if row_at is null.

@@ -24,7 +24,8 @@ FormatChoice format_choice(const std::string& name) {
 class CpuPlugin final : public KernelPlugin {
 public:
     std::string why_unsupported(const KernelSetting& s) const override {
-        if (s.dtype != DType::f32) return "the cpu kernel computes in float32 only; float64 needs kernel: reference";
+        if (s.dtype != DType::f32)
+            return "the cpu kernel computes in float32 only; float64 needs kernel: reference";
         if (s.threads < 1) return "needs at least 1 thread; " + std::to_string(s.threads) + " given";
         return {};
     }
@@ -43,4 +44,5 @@ public:
 using gnnbench::cpu::CpuPlugin;
 using gnnbench::cpu::params;
 GNNBENCH_PLUGIN(kernel, CpuPlugin, "cpu", "1.0.0",
-                "float32 on this machine's cores: tiled sparse formats, vector instructions picked at run time", params)
+                "float32 on this machine's cores: tiled sparse formats, vector instructions picked at run time",
+                params)

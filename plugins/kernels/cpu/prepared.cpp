@@ -27,9 +27,7 @@ public:
         format = "csr";
     }
 
-    void multiply(const DenseSide& d, int threads, Workspace&) const override {
-        spmm_by_rows(csr_, d, threads);
-    }
+    void multiply(const DenseSide& d, int threads, Workspace&) const override { spmm_by_rows(csr_, d, threads); }
 
 private:
     HostArray<std::int64_t> indptr_;
@@ -94,7 +92,8 @@ bool clusters_may_pay(const Csr& a) {
 std::unique_ptr<CpuPrepared> prepare_matrix(const Csr& a, FormatChoice choice, int threads) {
     const bool tiled = choice == FormatChoice::tiled || (choice == FormatChoice::automatic && tiles_pay(a));
     if (tiled) return std::make_unique<TiledForm>(a, tile_columns(), threads);
-    const bool reorders = choice == FormatChoice::reordered || (choice == FormatChoice::automatic && clusters_may_pay(a));
+    const bool reorders =
+        choice == FormatChoice::reordered || (choice == FormatChoice::automatic && clusters_may_pay(a));
     if (reorders && a.rows == a.cols) {
         ClusterOrder order = cluster_order(a, tile_columns(), threads);
         if (order.inside > 0.15 || choice == FormatChoice::reordered)

@@ -25,7 +25,8 @@ ReorderedMatrix make_reordered(const Csr& a, ClusterOrder order, int threads) {
         for (auto p = static_cast<std::size_t>(begin); p < static_cast<std::size_t>(end); ++p) {
             const auto v = static_cast<std::size_t>(out.vertex_at[p]);
             auto to = static_cast<std::size_t>(out.indptr[p]);
-            for (auto j = static_cast<std::size_t>(a.indptr[v]); j < static_cast<std::size_t>(a.indptr[v + 1]); ++j, ++to) {
+            for (auto j = static_cast<std::size_t>(a.indptr[v]); j < static_cast<std::size_t>(a.indptr[v + 1]);
+                 ++j, ++to) {
                 out.indices[to] = position[static_cast<std::size_t>(a.indices[j])];
                 out.values[to] = static_cast<float>(a.values[j]);
             }
@@ -60,7 +61,10 @@ void spmm_reordered(const ReorderedMatrix& a, const DenseSide& d, int threads, W
             for (std::int64_t p = 0; p < rows; p += pack_step)
                 pack_rows(d.b, a.vertex_at.data(), {p, std::min(rows, p + pack_step)}, panel, packed);
             const DenseSide side{{packed, rows, panel.width, panel.width, DType::f32},
-                                 {sums, rows, panel.width, panel.width, DType::f32}, 1, 0, FlatEpilogue({})};
+                                 {sums, rows, panel.width, panel.width, DType::f32},
+                                 1,
+                                 0,
+                                 FlatEpilogue({})};
             const std::int64_t ahead = prefetch_distance(a.csr, side);
 #pragma omp for schedule(dynamic)
             for (std::int64_t i = 0; i < runs; ++i) {

@@ -16,8 +16,13 @@ struct RowRange {
 /// An Epilogue for float32.
 struct FlatEpilogue {
     explicit FlatEpilogue(const Epilogue& e)
-        : bias(static_cast<const float*>(e.bias)), activation(e.activation), dropout(e.dropout), row_ids(e.row_ids),
-          drops(e.dropout.active()), empty(e.empty()), threshold(drops ? e.dropout.threshold() : 0),
+        : bias(static_cast<const float*>(e.bias)),
+          activation(e.activation),
+          dropout(e.dropout),
+          row_ids(e.row_ids),
+          drops(e.dropout.active()),
+          empty(e.empty()),
+          threshold(drops ? e.dropout.threshold() : 0),
           scale(drops ? static_cast<float>(e.dropout.scale()) : 1.0f) {}
     /// The vertex whose mask row r takes.
     std::int64_t vertex(std::int64_t r) const { return row_ids ? row_ids[r] : r; }
@@ -48,15 +53,16 @@ double softmax_cross_entropy_rows(ConstMatrixView logits, const LossInput& in, M
 /// counts[2·(split − 1)] += rows of that split whose arg max is their label; counts[2·(split − 1) + 1] += such rows.
 void count_correct_rows(ConstMatrixView logits, const LossInput& in, RowRange rows, std::int64_t* counts);
 /// to[r] ← from[sources[r]]. `past_caches`: to's rows are whole, aligned cache lines, and are written past the caches.
-void gather_range(ConstMatrixView from, const std::int32_t* sources, MatrixView to, RowRange rows, bool past_caches);
+void gather_range(ConstMatrixView from, const std::int32_t* sources, MatrixView to, RowRange rows,
+                  bool past_caches);
 /// to[targets[r]] += from[r].
 void scatter_add_range(ConstMatrixView from, const std::int32_t* targets, MatrixView to, RowRange rows);
 
 /// One step's constants, and one slot's elements [begin, end).
 struct OptimizerStep {
     OptimizerKind kind;
-    float rate, beta1, beta2, rest1, rest2, epsilon;          ///< rest = 1 − β
-    float first_correction, second_correction;  ///< 1 / (1 − β1^t), 1 / (1 − β2^t)
+    float rate, beta1, beta2, rest1, rest2, epsilon;  ///< rest = 1 − β
+    float first_correction, second_correction;        ///< 1 / (1 − β1^t), 1 / (1 − β2^t)
 };
 void optimizer_range(const OptimizerStep& step, const ParameterSlot& slot, std::int64_t begin, std::int64_t end);
 

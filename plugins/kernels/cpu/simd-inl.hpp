@@ -68,8 +68,8 @@ inline constexpr std::int64_t words_per_call = 4 * lanes;
 HWY_INLINE void dropout_words(const DropoutMask& mask, std::int64_t vertex, std::uint32_t column,
                               std::uint32_t* HWY_RESTRICT words) {
     const std::uint32_t k0 = static_cast<std::uint32_t>(mask.seed);
-    const std::uint32_t k1 = static_cast<std::uint32_t>(mask.seed >> 32) ^
-                             (static_cast<std::uint32_t>(Draw::dropout) * 0x9E3779B9u);
+    const std::uint32_t k1 =
+        static_cast<std::uint32_t>(mask.seed >> 32) ^ (static_cast<std::uint32_t>(Draw::dropout) * 0x9E3779B9u);
     const std::uint32_t a0 = static_cast<std::uint32_t>(static_cast<std::uint64_t>(vertex));
     const std::uint32_t a1 = static_cast<std::uint32_t>(static_cast<std::uint64_t>(vertex) >> 32);
 #if HWY_TARGET == HWY_SCALAR
@@ -108,7 +108,8 @@ HWY_INLINE const std::uint32_t* column_words(const DropoutMask& mask, std::int64
     const std::uint32_t first = mask.first_column + static_cast<std::uint32_t>(column), skew = first % 4;
     dropout_words(mask, vertex, first - skew, words);
     if (skew + count > words_per_call)
-        dropout_words(mask, vertex, first - skew + static_cast<std::uint32_t>(words_per_call), words + words_per_call);
+        dropout_words(mask, vertex, first - skew + static_cast<std::uint32_t>(words_per_call),
+                      words + words_per_call);
     return words + skew;
 }
 

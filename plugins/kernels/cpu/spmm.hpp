@@ -30,7 +30,7 @@ void spmm_by_rows(const FlatCsr& a, const DenseSide& d, int threads);
 
 /// How rows are gone through; part of spmm_by_rows.
 struct RowsPass {
-    float* out = nullptr;             ///< row rows.begin of the result
+    float* out = nullptr;  ///< row rows.begin of the result
     std::int64_t ldo = 0;
     std::int64_t prefetch_ahead = 0;  ///< nonzeros; 0: not at all
     bool past_caches = false;         ///< out is written past them: beta 0, rows of whole, aligned cache lines

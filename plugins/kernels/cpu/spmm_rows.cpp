@@ -25,8 +25,8 @@ std::int64_t row_at_work(const FlatCsr& a, std::int64_t work) {
     return low;
 }
 
-void multiply_run(const FlatCsr& a, const DenseSide& d, RowRange rows, std::int64_t ahead,
-                       std::int64_t step, bool past_caches) {
+void multiply_run(const FlatCsr& a, const DenseSide& d, RowRange rows, std::int64_t ahead, std::int64_t step,
+                  bool past_caches) {
     for (std::int64_t r = rows.begin; r < rows.end; r += step) {
         const RowRange some{r, std::min(rows.end, r + step)};
         multiply_rows(a, d, some, {static_cast<float*>(d.c.data) + r * d.c.ld, d.c.ld, ahead, past_caches});
@@ -41,7 +41,8 @@ double share_nearby(const FlatCsr& a, std::int64_t distance, std::int64_t rows) 
     const std::int64_t step = std::max<std::int64_t>(1, a.rows / rows);
     for (std::int64_t r = 0; r < a.rows; r += step) {
         const std::int64_t end = std::min(a.indptr[r + 1], a.indptr[r] + 64);
-        for (std::int64_t j = a.indptr[r]; j < end; ++j, ++counted) nearby += std::abs(a.indices[j] - r) < distance;
+        for (std::int64_t j = a.indptr[r]; j < end; ++j, ++counted)
+            nearby += std::abs(a.indices[j] - r) < distance;
     }
     return counted > 0 ? static_cast<double>(nearby) / static_cast<double>(counted) : 1;
 }
@@ -57,7 +58,8 @@ std::int64_t prefetch_distance(const FlatCsr& a, const DenseSide& d) {
 
 RowRange equal_work(const FlatCsr& a, std::int64_t i, std::int64_t runs) {
     const std::int64_t work = a.nonzeros() + 2 * a.rows;
-    return {i == 0 ? 0 : row_at_work(a, work * i / runs), i + 1 == runs ? a.rows : row_at_work(a, work * (i + 1) / runs)};
+    return {i == 0 ? 0 : row_at_work(a, work * i / runs),
+            i + 1 == runs ? a.rows : row_at_work(a, work * (i + 1) / runs)};
 }
 
 void spmm_by_rows(const FlatCsr& a, const DenseSide& d, int threads) {
@@ -73,7 +75,8 @@ void spmm_by_rows(const FlatCsr& a, const DenseSide& d, int threads) {
 #pragma omp parallel num_threads(threads) if (threads > 1 && runs > 1)
     {
 #pragma omp for schedule(dynamic)
-        for (std::int64_t i = 0; i < runs; ++i) multiply_run(a, d, equal_work(a, i, runs), ahead, step, past_caches);
+        for (std::int64_t i = 0; i < runs; ++i)
+            multiply_run(a, d, equal_work(a, i, runs), ahead, step, past_caches);
         if (past_caches) hwy::FlushStream();
     }
 }

@@ -65,10 +65,14 @@ void multiply_panel(const TiledMatrix& a, const TileBlock& block, const float* t
 void multiply_block_(const TiledMatrix& a, const TileBlock& block, const float* tile, float* sums,
                      std::int64_t panel) {
     switch (panel / panel_step) {
-        case 1: return multiply_panel<1>(a, block, tile, sums);
-        case 2: return multiply_panel<2>(a, block, tile, sums);
-        case 3: return multiply_panel<3>(a, block, tile, sums);
-        default: return multiply_panel<4>(a, block, tile, sums);
+        case 1:
+            return multiply_panel<1>(a, block, tile, sums);
+        case 2:
+            return multiply_panel<2>(a, block, tile, sums);
+        case 3:
+            return multiply_panel<3>(a, block, tile, sums);
+        default:
+            return multiply_panel<4>(a, block, tile, sums);
     }
 }
 

@@ -12,7 +12,7 @@ namespace gnnbench::cpu {
 
 /// A run of nonzeros of one row inside one tile.
 struct Segment {
-    std::uint16_t row;     ///< inside its chunk
+    std::uint16_t row;  ///< inside its chunk
     std::uint16_t length;
 };
 
@@ -30,15 +30,16 @@ struct TileBlock {
 /// Tile t holds positions [t · tile_cols, (t + 1) · tile_cols).
 struct TiledMatrix {
     std::int64_t rows = 0, cols = 0, nonzeros = 0;
-    std::int64_t tile_cols = 0;              ///< a power of two, at most 65536
-    std::int64_t widest_chunk = 0;           ///< rows
-    HostArray<std::int32_t> column_at;       ///< length cols: column by position
-    std::vector<std::int64_t> chunk_rows;    ///< length chunks + 1: chunk k is rows [chunk_rows[k], chunk_rows[k + 1])
+    std::int64_t tile_cols = 0;         ///< a power of two, at most 65536
+    std::int64_t widest_chunk = 0;      ///< rows
+    HostArray<std::int32_t> column_at;  ///< length cols: column by position
+    std::vector<std::int64_t>
+        chunk_rows;  ///< length chunks + 1: chunk k is rows [chunk_rows[k], chunk_rows[k + 1])
     std::vector<std::int64_t> chunk_blocks;  ///< length chunks + 1: into blocks
     std::vector<TileBlock> blocks;
     HostArray<Segment> segments;
-    HostArray<std::uint16_t> local_col;      ///< length nonzeros: position inside the tile
-    HostArray<float> values;                 ///< length nonzeros
+    HostArray<std::uint16_t> local_col;  ///< length nonzeros: position inside the tile
+    HostArray<float> values;             ///< length nonzeros
 
     std::int64_t chunks() const { return static_cast<std::int64_t>(chunk_rows.size()) - 1; }
 };

@@ -19,7 +19,8 @@ HostArray<std::int32_t> columns_by_count(const Csr& a) {
     std::partial_sum(at.begin(), at.end(), at.begin());
     HostArray<std::int32_t> order(count.size());
     for (std::size_t c = 0; c < count.size(); ++c)
-        order[static_cast<std::size_t>(at[static_cast<std::size_t>(most - count[c])]++)] = static_cast<std::int32_t>(c);
+        order[static_cast<std::size_t>(at[static_cast<std::size_t>(most - count[c])]++)] =
+            static_cast<std::int32_t>(c);
     return order;
 }
 
@@ -44,13 +45,17 @@ std::vector<std::int64_t> cut_rows(const Csr& a, std::int64_t tallest, int threa
 class ChunkSorter {
 public:
     ChunkSorter(const Csr& a, const std::vector<std::int32_t>& position, TiledMatrix& out)
-        : a_(a), position_(position), out_(out), shift_(std::countr_zero(static_cast<std::uint64_t>(out.tile_cols))),
+        : a_(a),
+          position_(position),
+          out_(out),
+          shift_(std::countr_zero(static_cast<std::uint64_t>(out.tile_cols))),
           tiles_((a.cols + out.tile_cols - 1) / out.tile_cols) {}
 
     void sort(RowRange rows, std::vector<TileBlock>& blocks, std::vector<Segment>& segments) {
         const std::int64_t height = rows.end - rows.begin;
         next_.assign(static_cast<std::size_t>(tiles_ * height), 0);
-        for_entries(rows, [&](std::int64_t slot, std::int32_t, std::size_t) { ++next_[static_cast<std::size_t>(slot)]; });
+        for_entries(
+            rows, [&](std::int64_t slot, std::int32_t, std::size_t) { ++next_[static_cast<std::size_t>(slot)]; });
         // Counts become where each segment's next entry goes.
         std::int64_t at = a_.indptr[static_cast<std::size_t>(rows.begin)];
         for (std::int64_t t = 0; t < tiles_; ++t) {
@@ -60,8 +65,8 @@ public:
                 const std::int64_t length = slot;
                 slot = at;
                 for (std::int64_t left = length; left > 0; left -= longest) {
-                    segments.push_back({static_cast<std::uint16_t>(r),
-                                        static_cast<std::uint16_t>(std::min(left, longest))});
+                    segments.push_back(
+                        {static_cast<std::uint16_t>(r), static_cast<std::uint16_t>(std::min(left, longest))});
                     ++block.segments;
                 }
                 at += length;

@@ -22,10 +22,14 @@ T at(ConstMatrixView m, std::int64_t r, std::int64_t c) {
 
 double activate(Activation a, double x) {
     switch (a) {
-        case Activation::identity: return x;
-        case Activation::relu: return x > 0 ? x : 0;
-        case Activation::leaky_relu: return x > 0 ? x : leaky_slope * x;
-        case Activation::sigmoid: return 1 / (1 + std::exp(-x));
+        case Activation::identity:
+            return x;
+        case Activation::relu:
+            return x > 0 ? x : 0;
+        case Activation::leaky_relu:
+            return x > 0 ? x : leaky_slope * x;
+        case Activation::sigmoid:
+            return 1 / (1 + std::exp(-x));
     }
     return x;
 }
@@ -33,10 +37,14 @@ double activate(Activation a, double x) {
 /// σ'(z) from y = σ(z).
 double derivative_from_output(Activation a, double y) {
     switch (a) {
-        case Activation::identity: return 1;
-        case Activation::relu: return y > 0 ? 1 : 0;
-        case Activation::leaky_relu: return y > 0 ? 1 : leaky_slope;
-        case Activation::sigmoid: return y * (1 - y);
+        case Activation::identity:
+            return 1;
+        case Activation::relu:
+            return y > 0 ? 1 : 0;
+        case Activation::leaky_relu:
+            return y > 0 ? 1 : leaky_slope;
+        case Activation::sigmoid:
+            return y * (1 - y);
     }
     return 1;
 }
@@ -70,7 +78,9 @@ private:
     void* do_allocate(std::size_t bytes) override { return std::malloc(bytes); }
     void do_free(void* data, std::size_t) noexcept override { std::free(data); }
     std::int64_t do_free_bytes() const override { return -1; }
-    void do_copy_in(const void* host, void* device, std::size_t bytes) override { std::memcpy(device, host, bytes); }
+    void do_copy_in(const void* host, void* device, std::size_t bytes) override {
+        std::memcpy(device, host, bytes);
+    }
     void do_copy_out(const void* device, void* host, std::size_t bytes, StreamRole) override {
         std::memcpy(host, device, bytes);
     }
@@ -124,7 +134,8 @@ private:
 
     void do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) override {
         for (std::int64_t r = 0; r < z.rows; ++r)
-            for (std::int64_t c = 0; c < z.cols; ++c) at<T>(z, r, c) = static_cast<T>(finish<T>(e, at<T>(x, r, c), r, c));
+            for (std::int64_t c = 0; c < z.cols; ++c)
+                at<T>(z, r, c) = static_cast<T>(finish<T>(e, at<T>(x, r, c), r, c));
     }
 
     void do_apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) override {
@@ -132,9 +143,10 @@ private:
         for (std::int64_t r = 0; r < dz.rows; ++r)
             for (std::int64_t c = 0; c < dz.cols; ++c) {
                 const double y = at<T>(h, r, c) / scale;
-                at<T>(dz, r, c) = dropped(e, r, c) ? T{0}
-                                                   : static_cast<T>(at<T>(dh, r, c) * scale *
-                                                                    derivative_from_output(e.activation, y));
+                at<T>(dz, r, c) =
+                    dropped(e, r, c)
+                        ? T{0}
+                        : static_cast<T>(at<T>(dh, r, c) * scale * derivative_from_output(e.activation, y));
             }
     }
 
@@ -152,7 +164,8 @@ private:
         for (std::int64_t r = 0; r < logits.rows; ++r) {
             const bool counted = in.split[r] == in.counted;
             double largest = -INFINITY, sum = 0;
-            for (std::int64_t c = 0; c < logits.cols; ++c) largest = std::max<double>(largest, at<T>(logits, r, c));
+            for (std::int64_t c = 0; c < logits.cols; ++c)
+                largest = std::max<double>(largest, at<T>(logits, r, c));
             for (std::int64_t c = 0; c < logits.cols; ++c) sum += std::exp(at<T>(logits, r, c) - largest);
             if (counted) loss += (largest + std::log(sum) - at<T>(logits, r, in.labels[r])) * in.scale;
             for (std::int64_t c = 0; c < logits.cols; ++c) {
@@ -174,7 +187,8 @@ private:
     void do_row_exp_sums(ConstMatrixView logits, ConstMatrixView maxima, MatrixView sums) override {
         for (std::int64_t r = 0; r < logits.rows; ++r) {
             double sum = 0;
-            for (std::int64_t c = 0; c < logits.cols; ++c) sum += std::exp(double{at<T>(logits, r, c)} - at<T>(maxima, r, 0));
+            for (std::int64_t c = 0; c < logits.cols; ++c)
+                sum += std::exp(double{at<T>(logits, r, c)} - at<T>(maxima, r, 0));
             at<T>(sums, r, 0) = static_cast<T>(sum);
         }
     }

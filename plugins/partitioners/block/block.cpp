@@ -16,11 +16,14 @@ std::vector<Part> blocks(std::int64_t n, Part parts) {
 
 class Block final : public Partitioner {
 public:
-    std::string why_unsupported(const GraphSize&, const PartitionNeed&, const Params&) const override { return {}; }
+    std::string why_unsupported(const GraphSize&, const PartitionNeed&, const Params&) const override {
+        return {};
+    }
 
     Partition partition(const GraphView& graph, const PartitionNeed& need, const Params&,
                         std::uint64_t) const override {
-        Partition result{.parts = need.parts, .part_of = blocks(graph.vertices(), need.parts), .column_part_of = {}};
+        Partition result{
+            .parts = need.parts, .part_of = blocks(graph.vertices(), need.parts), .column_part_of = {}};
         if (need.column_parts > 0) result.column_part_of = blocks(graph.vertices(), need.column_parts);
         return result;
     }

@@ -31,26 +31,30 @@ std::vector<idx_t> nonzero_weights(const GraphView& graph) {
 
 std::string_view reason(int status) {
     switch (status) {
-        case METIS_ERROR_INPUT: return "it rejects its input";
-        case METIS_ERROR_MEMORY: return "it found too little memory";
-        default: return "it gave up without saying why";
+        case METIS_ERROR_INPUT:
+            return "it rejects its input";
+        case METIS_ERROR_MEMORY:
+            return "it found too little memory";
+        default:
+            return "it gave up without saying why";
     }
 }
 
 void check(int status, const PartitionNeed& need, const GraphView& graph, bool by_volume) {
     if (status == METIS_OK) return;
-    const std::string what = fmt::format("METIS failed (code {}: {}) on {} vertices, {} entries, {} parts.", status,
-                                         reason(status), graph.vertices(), graph.edges(), need.parts);
+    const std::string what = fmt::format("METIS failed (code {}: {}) on {} vertices, {} entries, {} parts.",
+                                         status, reason(status), graph.vertices(), graph.edges(), need.parts);
     if (status == METIS_ERROR_MEMORY) throw OutOfMemory(what);
-    throw Error(what + (by_volume ? " Its volume objective is known to fail on graphs with hubs: use objective: cut."
-                                  : " Use another seed or imbalance, or partitioner random."));
+    throw Error(what + (by_volume
+                            ? " Its volume objective is known to fail on graphs with hubs: use objective: cut."
+                            : " Use another seed or imbalance, or partitioner random."));
 }
 
 class Metis final : public Partitioner {
 public:
-    std::string why_unsupported(const GraphSize& graph, const PartitionNeed& need,
-                                const Params&) const override {
-        if (need.column_parts > 0) return "orders rows and columns alike; this scheme needs columns partitioned apart";
+    std::string why_unsupported(const GraphSize& graph, const PartitionNeed& need, const Params&) const override {
+        if (need.column_parts > 0)
+            return "orders rows and columns alike; this scheme needs columns partitioned apart";
         if (need.parts > 1 && need.parts > graph.vertices)
             return fmt::format("cannot make {} parts of {} vertices", need.parts, graph.vertices);
         if (graph.edges > metis_limit - graph.vertices)
@@ -88,8 +92,8 @@ public:
         if (few) options[METIS_OPTION_OBJTYPE] = METIS_OBJTYPE_CUT;
         const auto partition_graph = few ? METIS_PartGraphRecursive : METIS_PartGraphKway;
         check(partition_graph(&vertices, &constraints, g.offsets.data(), g.neighbours.data(),
-                              weights.empty() ? nullptr : weights.data(), nullptr, nullptr, &parts, nullptr, nullptr,
-                              options, &objective, result.part_of.data()),
+                              weights.empty() ? nullptr : weights.data(), nullptr, nullptr, &parts, nullptr,
+                              nullptr, options, &objective, result.part_of.data()),
               need, graph, by_volume);
         return result;
     }

@@ -36,7 +36,8 @@ Transposed transposed(const GraphView& graph) {
     std::vector<std::int64_t> next(t.indptr.begin(), t.indptr.end() - 1);
     for (std::int64_t v = 0; v < graph.vertices(); ++v)
         for (std::int32_t column : row(graph, v))
-            t.indices[static_cast<std::size_t>(next[static_cast<std::size_t>(column)]++)] = static_cast<std::int32_t>(v);
+            t.indices[static_cast<std::size_t>(next[static_cast<std::size_t>(column)]++)] =
+                static_cast<std::int32_t>(v);
     return t;
 }
 

@@ -23,13 +23,16 @@ std::vector<Part> shuffled_blocks(std::int64_t n, Part parts, std::uint64_t seed
     for (Part p = 0; p < parts; ++p) next = std::fill_n(next, n / parts + (p < n % parts ? 1 : 0), p);
 
     RandomStream random(seed, Draw::partition, static_cast<std::uint32_t>(order));
-    for (std::size_t left = part_of.size(); left > 1; --left) std::swap(part_of[left - 1], part_of[random.below(left)]);
+    for (std::size_t left = part_of.size(); left > 1; --left)
+        std::swap(part_of[left - 1], part_of[random.below(left)]);
     return part_of;
 }
 
 class Random final : public Partitioner {
 public:
-    std::string why_unsupported(const GraphSize&, const PartitionNeed&, const Params&) const override { return {}; }
+    std::string why_unsupported(const GraphSize&, const PartitionNeed&, const Params&) const override {
+        return {};
+    }
 
     Partition partition(const GraphView& graph, const PartitionNeed& need, const Params& params,
                         std::uint64_t cell_seed) const override {

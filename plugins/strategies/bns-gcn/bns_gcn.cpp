@@ -37,7 +37,8 @@ struct Boundary {
 
 class BoundarySampledSpmm final : public DistributedSpmm {
 public:
-    BoundarySampledSpmm(const Adjacency& a, const IndexMap& index, Rank rank, std::int64_t widest, double p, std::uint64_t seed)
+    BoundarySampledSpmm(const Adjacency& a, const IndexMap& index, Rank rank, std::int64_t widest, double p,
+                        std::uint64_t seed)
         : kernel_(rank.kernel), world_(rank.world), p_(p), seed_(seed) {
         const Halo halo = make_halo(a, index, world_.rank(), Direction::forward, every_block);
         own_ = kernel_.prepare(halo.own);
@@ -93,7 +94,8 @@ private:
         std::vector<std::int32_t> places(b.owner_rows.size());
         std::iota(places.begin(), places.end(), 0);
         const auto pair = static_cast<std::uint64_t>(world_.rank()) << 32 | static_cast<std::uint32_t>(b.peer);
-        RandomStream draw(seed_ + 0x9E3779B97F4A7C15u * (pair + 1), Draw::sample, static_cast<std::uint32_t>(epoch));
+        RandomStream draw(seed_ + 0x9E3779B97F4A7C15u * (pair + 1), Draw::sample,
+                          static_cast<std::uint32_t>(epoch));
         const auto keep = static_cast<std::size_t>(sample_size(p_, b.size()));
         for (std::size_t k = 0; k < keep; ++k) std::swap(places[k], places[k + draw.below(places.size() - k)]);
         places.resize(keep);
@@ -110,10 +112,13 @@ private:
         return sampling_ ? static_cast<double>(b.size()) / static_cast<double>(rows_of(b)) : 1;
     }
     /// 32-bit ids as rows of one 4-byte element.
-    static MatrixView as_rows(const Array<std::int32_t>& ids, std::int64_t count) { return {ids.data(), count, 1, 1, DType::f32}; }
+    static MatrixView as_rows(const Array<std::int32_t>& ids, std::int64_t count) {
+        return {ids.data(), count, 1, 1, DType::f32};
+    }
 
     /// This epoch's rows of each boundary, one after another in a buffer.
-    std::vector<RowMessage> segments(const std::vector<Boundary>& side, const Matrix& buffer, std::int64_t width) const {
+    std::vector<RowMessage> segments(const std::vector<Boundary>& side, const Matrix& buffer,
+                                     std::int64_t width) const {
         std::vector<RowMessage> out;
         std::int64_t before = 0;
         for (const Boundary& b : side) {
@@ -155,7 +160,8 @@ private:
         const Event arrived = world_.all_to_all(sends, receives);
         kernel_.spmm(own_transposed_ ? *own_transposed_ : *own_, v_i, dh_i);
         kernel_.wait(StreamRole::compute, arrived);
-        for (std::size_t j = 0; j < out_.size(); ++j) kernel_.scatter_add_rows(receives[j].rows, places(out_[j]), dh_i);
+        for (std::size_t j = 0; j < out_.size(); ++j)
+            kernel_.scatter_add_rows(receives[j].rows, places(out_[j]), dh_i);
     }
 
     Kernel& kernel_;
@@ -164,8 +170,8 @@ private:
     std::uint64_t seed_;
     bool sampling_ = false;
     std::unique_ptr<PreparedMatrix> own_, own_transposed_;
-    std::vector<Boundary> in_, out_;    // what this rank receives; what it owns and sends
-    Matrix received_, sent_, whole_;    // whole_ [max b_ij × widest]: a boundary with zeros for what was left out
+    std::vector<Boundary> in_, out_;  // what this rank receives; what it owns and sends
+    Matrix received_, sent_, whole_;  // whole_ [max b_ij × widest]: a boundary with zeros for what was left out
 };
 
 class BnsGcn final : public Strategy {
@@ -191,7 +197,8 @@ public:
             return t;
         };
         const auto product = [&](Direction d, std::int64_t width) {
-            return Volume{{{CommOp::all_to_all, Content::payload}, rows(width * element_bytes, d == Direction::backward)}};
+            return Volume{
+                {{CommOp::all_to_all, Content::payload}, rows(width * element_bytes, d == Direction::backward)}};
         };
         Volume v = row_parallel_volume(plan(p), p.model, product, p.index.parts(), rank, element_bytes);
         if (rate < 1) v[{CommOp::all_to_all, Content::metadata}] += rows(sizeof(std::int32_t), true);
@@ -200,7 +207,8 @@ public:
 
     std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override {
         return make_row_parallel_trainer(p, rank, plan(p), [&](const Adjacency& a, std::int64_t widest) {
-            return std::make_unique<BoundarySampledSpmm>(a, p.index, rank, widest, p.params.real("rate"), p.train.seed);
+            return std::make_unique<BoundarySampledSpmm>(a, p.index, rank, widest, p.params.real("rate"),
+                                                         p.train.seed);
         });
     }
 
@@ -208,17 +216,20 @@ private:
     /// Received rows are aggregated, then transformed; their gradients go back in the input's width.
     LayerPlan plan(const Problem& p) const {
         LayerPlan plan{std::vector(static_cast<std::size_t>(p.model.layers()), LayerOrder::aggregate_first_kept)};
-        if (aggregates_input(*this, {p.index.parts(), p.model, p.train, p.params})) plan.order[0] = LayerOrder::aggregated_input;
+        if (aggregates_input(*this, {p.index.parts(), p.model, p.train, p.params}))
+            plan.order[0] = LayerOrder::aggregated_input;
         return plan;
     }
 };
 
 constexpr ParamDecl parameters[] = {
-    {"rate", ParamType::real, "1", 0.0, 1.0, nullptr, "p: the share of each boundary that is sampled in an epoch; 1 is exact"},
+    {"rate", ParamType::real, "1", 0.0, 1.0, nullptr,
+     "p: the share of each boundary that is sampled in an epoch; 1 is exact"},
 };
 
 }  // namespace
 }  // namespace gnnbench
 
 GNNBENCH_PLUGIN(strategy, gnnbench::BnsGcn, "bns-gcn", "1.0.0",
-                "BNS-GCN: partition parallelism with boundary-node sampling (Wan et al., MLSys 2022)", gnnbench::parameters)
+                "BNS-GCN: partition parallelism with boundary-node sampling (Wan et al., MLSys 2022)",
+                gnnbench::parameters)

@@ -13,7 +13,10 @@ namespace {
 class BlockRowBroadcast final : public DistributedSpmm {
 public:
     BlockRowBroadcast(const Adjacency& a, const IndexMap& index, Rank rank, std::int64_t widest)
-        : blocks_(a, index, rank.world.rank(), rank.kernel), index_(index), kernel_(rank.kernel), world_(rank.world) {
+        : blocks_(a, index, rank.world.rank(), rank.kernel),
+          index_(index),
+          kernel_(rank.kernel),
+          world_(rank.world) {
         if (world_.size() > 1) receive_ = kernel_.matrix(index.largest(), widest);
     }
 
@@ -45,8 +48,11 @@ public:
     std::string why_unsupported(const Setting& s) const override { return row_parallel_why_unsupported(s); }
 
     Volume stated_volume(const Problem& p, int rank, std::int64_t element_bytes) const override {
-        const auto product = [&](Direction, std::int64_t width) { return block_row_volume(p.index, rank, width * element_bytes); };
-        return row_parallel_volume(aggregate_first_plan(*this, p), p.model, product, p.index.parts(), rank, element_bytes);
+        const auto product = [&](Direction, std::int64_t width) {
+            return block_row_volume(p.index, rank, width * element_bytes);
+        };
+        return row_parallel_volume(aggregate_first_plan(*this, p), p.model, product, p.index.parts(), rank,
+                                   element_bytes);
     }
 
     std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override {

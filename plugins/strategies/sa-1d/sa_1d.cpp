@@ -19,14 +19,16 @@ BackwardExchange backward_of(const Params& params) {
 
 class SparsityAwareSpmm final : public DistributedSpmm {
 public:
-    SparsityAwareSpmm(const Adjacency& a, const IndexMap& index, Rank rank, std::int64_t widest, BackwardExchange backward)
+    SparsityAwareSpmm(const Adjacency& a, const IndexMap& index, Rank rank, std::int64_t widest,
+                      BackwardExchange backward)
         : kernel_(rank.kernel), world_(rank.world), backward_(backward) {
         const Halo forward = make_halo(a, index, world_.rank(), Direction::forward, every_block);
         forward_ = {kernel_.prepare(forward.own), kernel_.prepare(forward.joined())};
         forward_exchange_.emplace(forward, kernel_, widest);
         if (backward == BackwardExchange::give_back) {
             backward_ = BackwardExchange::give_back;
-            transposed_ = {kernel_.prepare(transposed(forward.own)), kernel_.prepare(transposed(forward.joined()))};
+            transposed_ = {kernel_.prepare(transposed(forward.own)),
+                           kernel_.prepare(transposed(forward.joined()))};
         } else if (!a.symmetric()) {
             const Halo other = make_halo(a, index, world_.rank(), Direction::backward, every_block);
             transposed_ = {kernel_.prepare(other.own), kernel_.prepare(other.joined())};
@@ -78,22 +80,25 @@ public:
     Volume stated_volume(const Problem& p, int rank, std::int64_t element_bytes) const override {
         const BlockCounts counts(Adjacency(p.dataset.graph, p.model), p.index);
         const auto product = [&](Direction d, std::int64_t width) {
-            return halo_volume(counts, rank, p.index.parts(), d, backward_of(p.params), every_block, CommOp::all_to_all,
-                               width * element_bytes);
+            return halo_volume(counts, rank, p.index.parts(), d, backward_of(p.params), every_block,
+                               CommOp::all_to_all, width * element_bytes);
         };
-        return row_parallel_volume(aggregate_first_plan(*this, p), p.model, product, p.index.parts(), rank, element_bytes);
+        return row_parallel_volume(aggregate_first_plan(*this, p), p.model, product, p.index.parts(), rank,
+                                   element_bytes);
     }
 
     std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override {
-        return make_row_parallel_trainer(p, rank, aggregate_first_plan(*this, p), [&](const Adjacency& a, std::int64_t widest) {
-            return std::make_unique<SparsityAwareSpmm>(a, p.index, rank, widest, backward_of(p.params));
-        });
+        return make_row_parallel_trainer(
+            p, rank, aggregate_first_plan(*this, p), [&](const Adjacency& a, std::int64_t widest) {
+                return std::make_unique<SparsityAwareSpmm>(a, p.index, rank, widest, backward_of(p.params));
+            });
     }
 };
 
 constexpr ParamDecl parameters[] = {
     {"backward", ParamType::choice, "gather", 0, 0, "gather|return",
-     "gather rows of G for the transposed blocks, or return partial sums of the forward blocks' transposes to the owners"},
+     "gather rows of G for the transposed blocks, or return partial sums of the forward blocks' transposes to the "
+     "owners"},
 };
 
 }  // namespace

@@ -11,7 +11,8 @@ namespace {
 
 class WholeSpmm final : public DistributedSpmm {
 public:
-    WholeSpmm(const Adjacency& a, const IndexMap& index, Kernel& kernel) : blocks_(a, index, 0, kernel), kernel_(kernel) {}
+    WholeSpmm(const Adjacency& a, const IndexMap& index, Kernel& kernel)
+        : blocks_(a, index, 0, kernel), kernel_(kernel) {}
     // C = Â B, or Âᵀ B
     void multiply(Direction d, MatrixView b, MatrixView c, const Epilogue& e) override {
         kernel_.spmm(blocks_.block(d, 0), b, c, {}, e);
@@ -31,8 +32,9 @@ public:
     }
 
     Volume stated_volume(const Problem& p, int rank, std::int64_t element_bytes) const override {
-        return row_parallel_volume(plan(p.model, p.train, p.params), p.model,
-                                   [](Direction, std::int64_t) { return Volume(); }, 1, rank, element_bytes);
+        return row_parallel_volume(
+            plan(p.model, p.train, p.params), p.model, [](Direction, std::int64_t) { return Volume(); }, 1, rank,
+            element_bytes);
     }
 
     std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override {
@@ -56,7 +58,8 @@ private:
 };
 
 constexpr ParamDecl parameters[] = {
-    {trainable_features, ParamType::boolean, "false", 0, 0, nullptr, "train the input features along with the weights"},
+    {trainable_features, ParamType::boolean, "false", 0, 0, nullptr,
+     "train the input features along with the weights"},
 };
 
 }  // namespace
