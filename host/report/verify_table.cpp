@@ -44,7 +44,7 @@ std::string as_text(std::span<const VerificationRow> rows) {
     Footnotes notes;
     for (const VerificationRow& r : rows) {
         auto line = line_of(r, false);
-        if (r.found.status != "verified" && !r.found.reason.empty())
+        if (!r.found.reason.empty())
             line.back() += " " + notes.mark(first_line(r.found.reason));
         grid.add(std::move(line));
     }

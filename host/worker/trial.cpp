@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <unistd.h>
 
@@ -50,11 +51,9 @@ public:
         kernel_ = plugins_.kernel->create(for_this_model(device));
         world_ = std::make_unique<Communicator>(kernel_->connect(group_), *kernel_, counter_);
         world_->separate_wait(cell_.separate_wait);
-        const Problem problem{data_,          *index_,      partition_, model_, train_, cell_.scheme.params,
-                              initial_.get(), group_.size()};
-        trainer_ = plugins_.strategy->make_trainer(problem, {*kernel_, *world_});
+        trainer_ = plugins_.strategy->make_trainer(problem(), {*kernel_, *world_});
         group_.barrier();
-        const Volume stated = plugins_.strategy->stated_volume(problem, group_.rank(),
+        const Volume stated = plugins_.strategy->stated_volume(problem(), group_.rank(),
                                                                static_cast<std::int64_t>(size_of(device.dtype)));
         write_setup({{"load", load_s},
                      {"partition", partition_s},
@@ -73,6 +72,9 @@ private:
         return device;
     }
 
+    Problem problem() const {
+        return {data_, *index_, partition_, model_, train_, cell_.scheme.params, initial_.get(), group_.size()};
+    }
     Setting setting() const { return {group_.size(), model_, train_, cell_.scheme.params}; }
 
     void load_data() {
@@ -157,12 +159,13 @@ private:
     }
 
     /// One epoch between barriers, in the trace and the counter.
-    double timed_epoch(std::int64_t epoch) {
+    double timed_epoch(std::int64_t epoch) { return timed_epoch(epoch, *kernel_, *trainer_); }
+    double timed_epoch(std::int64_t epoch, Kernel& kernel, Trainer& trainer) {
         group_.barrier();
-        kernel_->trace().begin_epoch();
-        const double loss = trainer_->train_epoch(epoch);
-        kernel_->synchronize(StreamRole::compute);
-        kernel_->trace().end_epoch();
+        kernel.trace().begin_epoch();
+        const double loss = trainer.train_epoch(epoch);
+        kernel.synchronize(StreamRole::compute);
+        kernel.trace().end_epoch();
         return loss;
     }
 
@@ -215,6 +218,28 @@ private:
         return a;
     }
 
+    /// The verification's epochs. With a reference, which rank 0 has, how far they are from it.
+    Agreement compared(Kernel& kernel, Trainer& trainer, const ReferenceResult* reference,
+                       const std::function<void(std::int64_t)>& after_epoch) {
+        Agreement agreement = agreement_for(kernel.dtype());
+        for (std::int64_t e = 0; e < request_.verify.epochs; ++e) {
+            const double loss = timed_epoch(e, kernel, trainer);
+            after_epoch(e);
+            const ModelWeights gradients = trainer.gradients();
+            counter_.take();  // reading sharded gradients communicates, outside the epoch
+            if (reference) agreement.compare(e, loss, gradients, *reference);
+        }
+        return agreement;
+    }
+
+    /// The same training by the `reference` kernel in float64. Collective.
+    Agreement compared_in_float64(const ReferenceResult* reference) {
+        const auto kernel = catalog_.kernel("reference")->create({.dtype = DType::f64});
+        Communicator world(kernel->connect(group_), *kernel, counter_);
+        const auto trainer = plugins_.strategy->make_trainer(problem(), {*kernel, world});
+        return compared(*kernel, *trainer, reference, [](std::int64_t) {});
+    }
+
     /// Each epoch against the reference, and the counted volume of each against the stated one.
     TrialEnd verify(const Volume& stated) {
         json result = {{"sampled_vertices", sample_ ? data_.graph.vertices() : 0}, {"reason", ""}, {"detail", ""}};
@@ -224,36 +249,39 @@ private:
             reference = cached_reference(request_.verify.reference, store_->manifest().digest, catalog_, data_,
                                          model_, train_, initial_.get(), request_.verify.epochs,
                                          trains_features(cell_.scheme.params));
+        const ReferenceResult* known = reference ? &*reference : nullptr;
         group_.barrier();
-        Agreement agreement = agreement_for(kernel_->dtype());
         std::string volume_differs;
-        for (std::int64_t e = 0; e < request_.verify.epochs; ++e) {
-            const double loss = timed_epoch(e);
+        const Agreement agreement = compared(*kernel_, *trainer_, known, [&](std::int64_t e) {
             const std::string differs = difference(stated, counter_.take());
             if (volume_differs.empty() && !differs.empty())
                 volume_differs = fmt::format("rank {}, epoch {}: {}", group_.rank(), e, differs);
-            const ModelWeights gradients = trainer_->gradients();
-            counter_.take();  // reading sharded gradients communicates, outside the epoch
-            if (reference) agreement.compare(e, loss, gradients, *reference);
-        }
+        });
         for (const std::string& text : group_.all_gather(volume_differs))
             if (!text.empty()) result["detail"] = result["detail"].get<std::string>() + text;
         const bool volume_equal = result["detail"].get<std::string>().empty();
+        bool agrees = !known || agreement.holds();
+        const auto off = [](const Agreement& a) {
+            return fmt::format("loss by {:.2e}, gradient by {:.2e} ({}); allowed is {:.0e}", a.loss_error,
+                               a.gradient_error, a.worst, a.tolerance);
+        };
+        std::string reason;
+        if (!agrees) reason = "differs from the serial reference: " + off(agreement);
+        if (group_.maximum({known && agreement.asks_for_float64() ? 1.0 : 0.0})[0] > 0) {
+            const Agreement exact = compared_in_float64(known);
+            agrees = !known || exact.holds();
+            reason = agrees ? fmt::format("in float64; float32's rounding moves a gradient by {:.2e} ({})",
+                                          agreement.gradient_error, agreement.worst)
+                            : reason + "; in float64: " + off(exact);
+        }
         if (!record_.writes()) return {};
-        const bool agrees = !reference || agreement.holds();
         result["volume_equal"] = volume_equal;
-        result["loss_error"] = reference ? finite_or_null(agreement.loss_error) : json(nullptr);
-        result["gradient_error"] = reference ? finite_or_null(agreement.gradient_error) : json(nullptr);
-        result["status"] = !agrees || !volume_equal ? "failed" : reference ? "verified" : "unverified";
-        if (!agrees)
-            result["reason"] = fmt::format(
-                "differs from the serial reference: loss by {:.2e}, gradient by {:.2e} ({}); "
-                "allowed is {:.0e}",
-                agreement.loss_error, agreement.gradient_error, agreement.worst, agreement.tolerance);
-        else if (!volume_equal)
-            result["reason"] = "counted volume differs from the stated one";
-        else if (!reference)
-            result["reason"] = "approximate: " + approximation;
+        result["loss_error"] = known ? finite_or_null(agreement.loss_error) : json(nullptr);
+        result["gradient_error"] = known ? finite_or_null(agreement.gradient_error) : json(nullptr);
+        result["status"] = !agrees || !volume_equal ? "failed" : known ? "verified" : "unverified";
+        if (agrees && !volume_equal) reason = "counted volume differs from the stated one";
+        if (volume_equal && !known) reason = "approximate: " + approximation;
+        result["reason"] = reason;
         record_.write("verification", result);
         return {};
     }

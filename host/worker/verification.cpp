@@ -145,6 +145,7 @@ void Agreement::compare(std::int64_t epoch, double loss, const ModelWeights& gra
             if (d == 0) continue;
             const double relative = std::isfinite(d) ? d / norm(theirs[l]) : INFINITY;
             if (!(d <= floor || relative <= tolerance)) gradients_agree = false;
+            if (!(d <= 100 * floor || relative <= 100 * tolerance)) gradients_near = false;
             if (relative <= gradient_error) continue;
             gradient_error = relative;
             worst = fmt::format("epoch {}, {}{}", epoch, kind, l);

@@ -18,6 +18,14 @@ gnnbench verify wrong.yaml
 expect_code 1 "verify of it"
 expect_text out "FAILED" "verify of it"
 
+# Off by as much as float32's rounding may be: the same in float64 tells.
+gnnbench verify wrong.yaml --set "scheme={name: faulty, fault: rounding}" --set gpus=[1]
+expect_code 0 "right in float64"
+expect_text out "in float64; float32's rounding moves" "right in float64"
+gnnbench verify wrong.yaml --set "scheme={name: faulty, fault: scale}" --set gpus=[1]
+expect_code 1 "wrong in float64 too"
+expect_text out "; in float64: loss by" "wrong in float64 too"
+
 # ends_as FAULT STATUS TEXT: a trial with this fault ends so, with this in its reason.
 ends_as() {
     gnnbench run wrong.yaml --no-verify --set "scheme={name: faulty, fault: $1}" --set limits.trial_timeout=8
