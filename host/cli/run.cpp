@@ -99,10 +99,6 @@ int run(const RunChoice& choice, const GlobalOptions& options) {
     return report.all_well() ? exit_ok : exit_cell_failed;
 }
 
-}  // namespace
-
-namespace {
-
 /// Folders of trials that are over: whoever ran them was killed, and another may have replayed its journal.
 void remove_left_folders(const Database& database) {
     std::error_code ignored;
