@@ -12,7 +12,8 @@ std::string verification_remark(const VerificationRecord& v) {
         const std::string on = v.sampled_vertices == 0
                                    ? ""
                                    : fmt::format(", on a part of the graph with {} vertices", v.sampled_vertices);
-        return "verified (loss and gradients as the serial float64 reference, bytes as stated" + on + ")";
+        const std::string how = v.reason.empty() ? "" : "; " + first_line(v.reason);
+        return "verified (loss and gradients as the serial float64 reference, bytes as stated" + on + how + ")";
     }
     const std::string reason = v.reason.empty() ? "no reason given" : first_line(v.reason);
     return fmt::format("{} ({})", v.status == "failed" ? "VERIFICATION FAILED" : "unverified", reason);
