@@ -6,6 +6,10 @@
 #include <map>
 #include <set>
 
+#include <fmt/format.h>
+
+#include <gnnbench/error.hpp>
+
 #include "plugin/places.hpp"
 #include "spec/table_definition.hpp"
 
@@ -58,6 +62,22 @@ std::vector<std::string> definition_names() {
                 names.insert(it->path().lexically_relative(folder).replace_extension().string());
     }
     return {names.begin(), names.end()};
+}
+
+std::vector<fs::path> experiments_at(const fs::path& given) {
+    std::error_code ignored;
+    if (!fs::is_directory(given, ignored)) return {given};
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(given))
+        if (entry.path().extension() == ".yaml" && !holds_definition(entry.path()) && entry.is_regular_file())
+            files.push_back(entry.path());
+    if (files.empty())
+        throw SpecError(
+            fmt::format("{}: no experiment in this folder; an experiment is a .yaml file that is no "
+                        "table's or figure's definition",
+                        given.string()));
+    std::ranges::sort(files);
+    return files;
 }
 
 std::unique_ptr<LoadedTable> load_table(const fs::path& file, const std::string& profile,

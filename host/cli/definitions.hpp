@@ -17,6 +17,10 @@ std::optional<std::filesystem::path> find_definition(const std::string& given);
 /// Names of all definitions that a name finds, sorted.
 std::vector<std::string> definition_names();
 
+/// The experiments that a path names: itself, or the files of a folder that are no definitions, sorted. SpecError for a
+/// folder without any.
+std::vector<std::filesystem::path> experiments_at(const std::filesystem::path& given);
+
 /// A definition with what the database has for it.
 struct LoadedTable {
     TableDefinition definition;

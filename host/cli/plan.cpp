@@ -6,6 +6,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <gnnbench/error.hpp>
+
+#include "cli/definitions.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "cli/prepare.hpp"
@@ -148,7 +151,7 @@ void print_as_json(const Plan& plan, const PreparedExperiment& prepared, const E
                            {"cells", std::move(cells)}});
 }
 
-int plan(const PlanChoice& choice, const GlobalOptions& options) {
+int plan_one(const PlanChoice& choice, const GlobalOptions& options) {
     const Catalog catalog = Catalog::at(options.data_dir);
     const InstalledPlugins plugins;
     const PreparedExperiment prepared = prepare(load(choice.experiment, catalog, plugins), catalog, plugins,
@@ -170,6 +173,19 @@ int plan(const PlanChoice& choice, const GlobalOptions& options) {
         print_as_json(planned, prepared, estimates);
     else
         print_text(planned, prepared, estimates);
+    return exit_ok;
+}
+
+int plan(const PlanChoice& choice, const GlobalOptions& options) {
+    const auto files = experiments_at(choice.experiment.file);
+    if (files.size() > 1 && choice.as_json)
+        throw SpecError(fmt::format("--json prints one plan; {} has {} experiments",
+                                    choice.experiment.file.string(), files.size()));
+    for (PlanChoice one = choice; const auto& file : files) {
+        if (files.size() > 1) std::cout << (file == files[0] ? "" : "\n") << file.string() << ":\n\n";
+        one.experiment.file = file;
+        plan_one(one, options);
+    }
     return exit_ok;
 }
 

@@ -48,7 +48,8 @@ std::string verification_key(Cell cell) {
 }  // namespace
 
 void add_experiment_options(CLI::App& command, ExperimentChoice& choice) {
-    command.add_option("experiment", choice.file, "The experiment, a YAML file")->required();
+    command.add_option("experiment", choice.file, "The experiment, a YAML file (run, plan: or a folder of them)")
+        ->required();
     command
         .add_option("--set", choice.overrides,
                     "Override a key: --set epochs=5 --set train.lr=0.1 (may be repeated)")

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <iostream>
 
@@ -5,6 +6,7 @@
 
 #include <gnnbench/error.hpp>
 
+#include "cli/definitions.hpp"
 #include "cli/formats.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
@@ -68,7 +70,7 @@ void check_trace_epochs(const Experiment& experiment, const std::vector<std::int
                                 e, cell.warmup + cell.epochs));
 }
 
-int run(const RunChoice& choice, const GlobalOptions& options) {
+int run_one(const RunChoice& choice, const GlobalOptions& options) {
     Progress progress;
     const Say say = [&](const std::string& line) { progress.message(line); };
     const Catalog catalog = Catalog::at(options.data_dir);
@@ -97,6 +99,24 @@ int run(const RunChoice& choice, const GlobalOptions& options) {
     std::cout << render_comparison(table, *choice.format);
     if (report.interrupted) return exit_interrupted;
     return report.all_well() ? exit_ok : exit_cell_failed;
+}
+
+/// Of a folder every experiment, in the order of their names; all are read, with their errors, before the first runs.
+int run(const RunChoice& choice, const GlobalOptions& options) {
+    const auto files = experiments_at(choice.experiment.file);
+    std::vector<RunChoice> runs;
+    for (const auto& file : files) {
+        runs.push_back(choice);
+        runs.back().experiment.file = file;
+        if (files.size() > 1) load(runs.back().experiment, Catalog::at(options.data_dir), InstalledPlugins());
+    }
+    int code = exit_ok;
+    for (std::size_t i = 0; i < runs.size() && code != exit_interrupted; ++i) {
+        if (files.size() > 1)
+            Progress().message(fmt::format("experiment {} of {}: {}", i + 1, files.size(), files[i].string()));
+        code = std::max(code, run_one(runs[i], options));
+    }
+    return code;
 }
 
 /// Folders of trials that are over: whoever ran them was killed, and another may have replayed its journal.

@@ -75,4 +75,25 @@ gnnbench plan tiny.yaml --json
 expect_text out '"verdict": "present"' "plan --json"
 gnnbench dataset list --json
 expect_text out '"vertices": 300' "dataset list"
+# A folder: its experiments in the order of their names, its tables left out; none runs where one cannot be read.
+mkdir folder
+sed 's/^name: .*/name: first/' tiny.yaml >folder/a.yaml
+sed 's/^name: .*/name: second/' tiny.yaml >folder/b.yaml
+printf 'title: a table\ncolumns: []\n' >folder/table.yaml
+gnnbench plan folder
+expect_code 0 "a folder's plan"
+expect_text out "folder/b.yaml:" "a folder's plan"
+gnnbench run folder --where "scheme = 'serial'" --set trials=1
+expect_code 0 "a folder"
+expect_text err "experiment 2 of 2: folder/b.yaml" "a folder"
+expect_value "SELECT count(*) FROM experiment WHERE name IN ('first', 'second')" 2 "both experiments of a folder"
+echo "oops: 1" >>folder/b.yaml
+before="$(ask "SELECT count(*) FROM trial")"
+gnnbench run folder --rerun
+expect_code 2 "a folder with a bad file"
+expect_value "SELECT count(*) FROM trial" "$before" "a folder with a bad file runs nothing"
+mkdir empty
+gnnbench run empty
+expect_code 2 "an empty folder"
+expect_text err "no experiment in this folder" "an empty folder"
 echo ok
