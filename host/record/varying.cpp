@@ -10,13 +10,23 @@ using nlohmann::json;
 
 std::string value_text(const json& v) { return v.is_string() ? v.get<std::string>() : v.dump(); }
 
-/// "model/widths" → [64,64]: lists are one value, objects are gone into.
+/// "model/widths" → [64,64]: lists are one value, objects are gone into. What has a label, such as a kernel, is that too.
 void flatten(const json& j, const std::string& path, std::map<std::string, std::string>& out) {
     if (!j.is_object()) {
         out[path] = value_text(j);
         return;
     }
+    if (const auto label = j.find("label"); label != j.end()) out[path] = value_text(*label);
     for (const auto& [key, value] : j.items()) flatten(value, path.empty() ? key : path + "/" + key, out);
+}
+
+/// Where labels tell apart, what they stand for need not.
+void drop_below_labels(std::set<std::string>& paths) {
+    std::erase_if(paths, [&](const std::string& path) {
+        for (auto end = path.find('/'); end != std::string::npos; end = path.find('/', end + 1))
+            if (paths.contains(path.substr(0, end))) return true;
+        return false;
+    });
 }
 
 std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
@@ -37,6 +47,7 @@ VaryingFields varying_fields(std::span<const std::string> places, std::span<cons
         for (const auto& [path, value] : b)
             if (!a.contains(path)) paths.insert(path);
     }
+    drop_below_labels(paths);
     VaryingFields result;
     std::map<std::string, int> uses;
     for (const auto& path : paths) ++uses[last_part(path)];

@@ -79,3 +79,15 @@ TEST_CASE("fields that differ between cells of one place are found") {
     const std::vector<std::string> together{"a", "a", "a"};
     CHECK(varying_fields(together, identities).names == std::vector<std::string>{"gpus", "seed", "note"});
 }
+
+TEST_CASE("what has a label differs by it, and only below it where labels are alike") {
+    const auto kernel = [](const char* label, json params) {
+        return json{{"kernel", {{"label", label}, {"params", std::move(params)}}}};
+    };
+    const std::vector<std::string> places{"a", "a"};
+    const std::vector<json> apart{kernel("cpu", {{"format", "csr"}}), kernel("cuda", {{"tf32", false}})};
+    CHECK(varying_fields(places, apart).names == std::vector<std::string>{"kernel"});
+    CHECK(varying_fields(places, apart).values == std::vector<std::vector<std::string>>{{"cpu"}, {"cuda"}});
+    const std::vector<json> alike{kernel("mine", {{"format", "csr"}}), kernel("mine", {{"format", "ell"}})};
+    CHECK(varying_fields(places, alike).names == std::vector<std::string>{"format"});
+}
