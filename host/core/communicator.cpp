@@ -94,32 +94,33 @@ Event Communicator::timed(CommOp op, Content content, const Traffic& t, auto&& s
     return traced(start(), span);
 }
 
-Event Communicator::broadcast(MatrixView data, int root, Content content) {
+Event Communicator::broadcast(MatrixView data, int root, Content content, Wait when) {
     check_contiguous(data);
     if (size() == 1 || data.empty()) return {};
     const std::int64_t x = bytes_of(data);
     return timed(CommOp::broadcast, content, counting::broadcast(x, size(), rank() == root),
-                 [&] { return transport_->broadcast(data.data, x, root); });
+                 [&] { return transport_->broadcast(data.data, x, root, when); });
 }
 
-Event Communicator::reduce(MatrixView data, int root, Content content) {
+Event Communicator::reduce(MatrixView data, int root, Content content, Wait when) {
     check_contiguous(data);
     if (size() == 1 || data.empty()) return {};
     return timed(CommOp::reduce, content, counting::reduce(bytes_of(data), size(), rank() == root), [&] {
-        return transport_->reduce(data.data, data.rows * data.cols, data.dtype, ReduceOp::sum, root);
+        return transport_->reduce(data.data, data.rows * data.cols, data.dtype, ReduceOp::sum, root, when);
     });
 }
 
-Event Communicator::all_reduce(MatrixView data, ReduceOp op, Content content) {
+Event Communicator::all_reduce(MatrixView data, ReduceOp op, Content content, Wait when) {
     check_contiguous(data);
     if (size() == 1 || data.empty()) return {};
     const std::int64_t count = data.rows * data.cols;
     const std::int64_t mine = counting::even_block_bytes(count, element_bytes(data), size(), rank());
     return timed(CommOp::all_reduce, content, counting::all_reduce(bytes_of(data), mine, size()),
-                 [&] { return transport_->all_reduce(data.data, count, data.dtype, op); });
+                 [&] { return transport_->all_reduce(data.data, count, data.dtype, op, when); });
 }
 
-Event Communicator::all_gather(MatrixView all, std::span<const std::int64_t> row_counts, Content content) {
+Event Communicator::all_gather(MatrixView all, std::span<const std::int64_t> row_counts, Content content,
+                               Wait when) {
     check_contiguous(all);
     require(std::ssize(row_counts) == size() && std::reduce(row_counts.begin(), row_counts.end()) == all.rows,
             "all_gather: one row count per rank, adding up to the matrix's rows");
@@ -128,11 +129,11 @@ Event Communicator::all_gather(MatrixView all, std::span<const std::int64_t> row
     for (const std::int64_t rows : row_counts) bytes.push_back(rows * all.cols * element_bytes(all));
     const std::int64_t mine = bytes[static_cast<std::size_t>(rank())];
     return timed(CommOp::all_gather, content, counting::all_gather(bytes_of(all), mine, size()),
-                 [&] { return transport_->all_gather(all.data, bytes); });
+                 [&] { return transport_->all_gather(all.data, bytes, when); });
 }
 
 Event Communicator::reduce_scatter(ConstMatrixView all, MatrixView mine, std::span<const std::int64_t> row_counts,
-                                   Content content) {
+                                   Content content, Wait when) {
     check_contiguous(all);
     check_contiguous(mine);
     require(std::ssize(row_counts) == size() && std::reduce(row_counts.begin(), row_counts.end()) == all.rows &&
@@ -146,7 +147,7 @@ Event Communicator::reduce_scatter(ConstMatrixView all, MatrixView mine, std::sp
     std::vector<std::int64_t> counts;
     for (const std::int64_t rows : row_counts) counts.push_back(rows * all.cols);
     return timed(CommOp::reduce_scatter, content, counting::reduce_scatter(bytes_of(all), bytes_of(mine), size()),
-                 [&] { return transport_->reduce_scatter(all.data, mine.data, counts, all.dtype); });
+                 [&] { return transport_->reduce_scatter(all.data, mine.data, counts, all.dtype, when); });
 }
 
 Event Communicator::exchange(std::span<const RowMessage> sends, std::span<const RowMessage> receives,
@@ -177,10 +178,6 @@ Event Communicator::all_to_all(std::span<const RowMessage> sends, std::span<cons
     for (const auto* side : {&out, &in})
         for (const Message& m : *side) require(m.peer != rank(), "all_to_all: a rank's own block must be empty");
     return timed(CommOp::all_to_all, content, traffic(out, in), [&] { return transport_->all_to_all(out, in); });
-}
-
-Event Communicator::all_reduce_scalars(double* data, std::int64_t count) {
-    return all_reduce({data, 1, count, count, DType::f64}, ReduceOp::sum, Content::metadata);
 }
 
 }  // namespace gnnbench

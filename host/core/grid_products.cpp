@@ -42,7 +42,7 @@ void GridBroadcasts::for_each_panel(MatrixView b, const std::function<void(int k
             root == column.rank()
                 ? b.rows_from(at.index.offset(part) - at.index.offset(at.row_parts().first), size)
                 : panel_.view().reshaped(size, b.cols);
-        rank_.kernel.wait(StreamRole::compute, column.broadcast(b_k, root));
+        column.broadcast_now(b_k, root);
         visit(k, b_k);
     }
 }
@@ -54,7 +54,7 @@ void GridBroadcasts::for_each_column_block(MatrixView t, std::int64_t width,
     for (int k = 0; k < blocks; ++k) {
         const MatrixView t_k =
             k == row.rank() ? t : column_block_.view().reshaped(t.rows, block_size(width, row.size(), k));
-        rank_.kernel.wait(StreamRole::compute, row.broadcast(t_k, k));
+        row.broadcast_now(t_k, k);
         visit(k, t_k);
     }
 }
@@ -100,9 +100,8 @@ void backward_by_rows(GridRank rank, GridBroadcasts& broadcasts, MatrixView h, M
                              {.beta = k == 0 ? 0.0 : 1.0});
         from += u_k.cols;
     });
-    rank.kernel.wait(StreamRole::compute, rank.grid.plane(Axis::y).all_reduce(dw_y));
-    rank.kernel.wait(StreamRole::compute,
-                     rank.grid.along(Axis::y).all_gather(dw, block_sizes(f, at.extent(Axis::y))));
+    rank.grid.plane(Axis::y).all_reduce_now(dw_y);
+    rank.grid.along(Axis::y).all_gather_now(dw, block_sizes(f, at.extent(Axis::y)));
 }
 
 void state_backward_by_rows(VolumeStatement& v, const GridLayout& at, std::int64_t f, std::int64_t g) {

@@ -126,10 +126,8 @@ private:
     void bias_gradient(int l) {
         const MatrixView db = parameters_.bias_gradient(l), mine = bias_block(db);
         if (!mine.empty()) kernel_.column_sums(output(l), mine);
-        kernel_.wait(StreamRole::compute, grid_.plane(Axis::y).all_reduce(mine));
-        kernel_.wait(
-            StreamRole::compute,
-            grid_.along(Axis::y).all_gather(db.reshaped(db.cols, 1), block_sizes(db.cols, grid_.extent(Axis::y))));
+        grid_.plane(Axis::y).all_reduce_now(mine);
+        grid_.along(Axis::y).all_gather_now(db.reshaped(db.cols, 1), block_sizes(db.cols, grid_.extent(Axis::y)));
     }
 
     const Problem problem_;

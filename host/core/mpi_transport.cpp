@@ -6,16 +6,36 @@
 
 #include "core/mpi_check.hpp"
 
-// Host memory between ranks, by MPI's non-blocking calls: an event is a bundle of requests.
+// Host memory between ranks. An event is a bundle of requests of MPI's non-blocking calls. Who waits at once gets the
+// blocking functions, for which MPI libraries have better algorithms (docs/decisions/waiting-at-once.md).
 namespace gnnbench {
 
 Transport::~Transport() = default;
 
-std::vector<Event> Transport::exchange_each(std::span<const Message> sends, std::span<const Message> receives) {
-    return std::vector<Event>(receives.size() + 1, exchange(sends, receives));
+std::vector<Event> Transport::do_exchange_each(std::span<const Message> sends, std::span<const Message> receives) {
+    return std::vector<Event>(receives.size() + 1, do_exchange(sends, receives));
 }
 
 namespace {
+
+/// A run of bytes as one element.
+struct Datatype {
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    Datatype() = default;
+    explicit Datatype(std::int64_t bytes) {
+        check_mpi(MPI_Type_contiguous(mpi_count(bytes, "MPI_Type_contiguous"), MPI_BYTE, &type),
+                  "MPI_Type_contiguous");
+        check_mpi(MPI_Type_commit(&type), "MPI_Type_commit");
+    }
+    Datatype(Datatype&& o) noexcept : type(std::exchange(o.type, MPI_DATATYPE_NULL)) {}
+    Datatype& operator=(Datatype&& o) noexcept {
+        std::swap(type, o.type);
+        return *this;
+    }
+    ~Datatype() {
+        if (type != MPI_DATATYPE_NULL) MPI_Type_free(&type);
+    }
+};
 
 class Requests final : public EventState {
 public:
@@ -26,14 +46,14 @@ public:
     }
     MPI_Request* add() { return &requests_.emplace_back(MPI_REQUEST_NULL); }
     void keep(std::vector<std::vector<int>> arrays) { arrays_ = std::move(arrays); }
-    void keep(MPI_Datatype type) { type_ = type; }
+    void keep(Datatype type) { type_ = std::move(type); }
 
     void wait_on_host() override {
         if (requests_.empty()) return;
         auto waiting = std::exchange(requests_, {});
         check_mpi(MPI_Waitall(static_cast<int>(waiting.size()), waiting.data(), MPI_STATUSES_IGNORE),
                   "MPI_Waitall");
-        if (type_ != MPI_DATATYPE_NULL) check_mpi(MPI_Type_free(&type_), "MPI_Type_free");
+        type_ = {};
         arrays_.clear();
     }
     bool ready() override {
@@ -48,7 +68,7 @@ public:
 private:
     std::vector<MPI_Request> requests_;
     std::vector<std::vector<int>> arrays_;  ///< count arrays must live until completion
-    MPI_Datatype type_ = MPI_DATATYPE_NULL;
+    Datatype type_;                         ///< as must the type of what moves
 };
 
 struct Comm {
@@ -76,56 +96,64 @@ public:
         check_mpi(MPI_Comm_rank(comm_.comm, &rank_), "MPI_Comm_rank");
         check_mpi(MPI_Comm_size(comm_.comm, &size_), "MPI_Comm_size");
     }
-    int rank() const override { return rank_; }
-    int size() const override { return size_; }
 
-    std::unique_ptr<Transport> split(int color, int key) const override {
+private:
+    int do_rank() const override { return rank_; }
+    int do_size() const override { return size_; }
+
+    std::unique_ptr<Transport> do_split(int color, int key) const override {
         Comm part;
         check_mpi(MPI_Comm_split(comm_.comm, color, key, &part.comm), "MPI_Comm_split");
         return std::make_unique<MpiTransport>(std::move(part));
     }
 
-    Event broadcast(void* data, std::int64_t bytes, int root) override {
-        auto bundle = std::make_shared<Requests>();
-        for (std::int64_t at = 0; at < bytes; at += piece_elements)
-            check_mpi(
-                MPI_Ibcast(static_cast<char*>(data) + at, static_cast<int>(std::min(piece_elements, bytes - at)),
-                           MPI_BYTE, root, comm_.comm, bundle->add()),
-                "MPI_Ibcast");
-        return Event(std::move(bundle));
-    }
-
-    Event reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, int root) override {
-        auto bundle = std::make_shared<Requests>();
-        for_pieces(data, count, dtype, [&](void* p, int n) {
-            const bool is_root = rank_ == root;
-            check_mpi(MPI_Ireduce(is_root ? MPI_IN_PLACE : p, is_root ? p : nullptr, n, mpi_type(dtype),
-                                  mpi_op(op), root, comm_.comm, bundle->add()),
-                      "MPI_Ireduce");
+    Event do_broadcast(void* data, std::int64_t bytes, int root, Wait wait) override {
+        // Among more than two, MPI's blocking broadcast hands pieces on from rank to rank, which takes longer than
+        // reading from the root where ranks share cores.
+        const auto bundle = requests(size_ > 2 ? Wait::later : wait);
+        for_bytes({root, data, bytes}, [&](void* p, int n) {
+            if (bundle)
+                check_mpi(MPI_Ibcast(p, n, MPI_BYTE, root, comm_.comm, bundle->add()), "MPI_Ibcast");
+            else
+                check_mpi(MPI_Bcast(p, n, MPI_BYTE, root, comm_.comm), "MPI_Bcast");
         });
-        return Event(std::move(bundle));
+        return Event(bundle);
     }
 
-    Event all_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op) override {
-        auto bundle = std::make_shared<Requests>();
+    Event do_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, int root, Wait wait) override {
+        const auto bundle = requests(wait);
+        const MPI_Datatype type = mpi_type(dtype);
         for_pieces(data, count, dtype, [&](void* p, int n) {
-            check_mpi(MPI_Iallreduce(MPI_IN_PLACE, p, n, mpi_type(dtype), mpi_op(op), comm_.comm, bundle->add()),
-                      "MPI_Iallreduce");
+            const void* from = rank_ == root ? MPI_IN_PLACE : p;
+            void* to = rank_ == root ? p : nullptr;
+            if (bundle)
+                check_mpi(MPI_Ireduce(from, to, n, type, mpi_op(op), root, comm_.comm, bundle->add()),
+                          "MPI_Ireduce");
+            else
+                check_mpi(MPI_Reduce(from, to, n, type, mpi_op(op), root, comm_.comm), "MPI_Reduce");
         });
-        return Event(std::move(bundle));
+        return Event(bundle);
     }
 
-    Event all_gather(void* all, std::span<const std::int64_t> byte_counts) override {
+    Event do_all_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, Wait wait) override {
+        const auto bundle = requests(wait);
+        const MPI_Datatype type = mpi_type(dtype);
+        for_pieces(data, count, dtype, [&](void* p, int n) {
+            if (bundle)
+                check_mpi(MPI_Iallreduce(MPI_IN_PLACE, p, n, type, mpi_op(op), comm_.comm, bundle->add()),
+                          "MPI_Iallreduce");
+            else
+                check_mpi(MPI_Allreduce(MPI_IN_PLACE, p, n, type, mpi_op(op), comm_.comm), "MPI_Allreduce");
+        });
+        return Event(bundle);
+    }
+
+    Event do_all_gather(void* all, std::span<const std::int64_t> byte_counts, Wait wait) override {
         // Counts are whole rows, so their greatest common divisor is a unit that keeps them small.
         std::int64_t unit = 0;
         for (const std::int64_t c : byte_counts) unit = std::gcd(unit, c);
-        auto bundle = std::make_shared<Requests>();
-        if (unit == 0) return Event(std::move(bundle));
-        MPI_Datatype row = MPI_DATATYPE_NULL;
-        check_mpi(MPI_Type_contiguous(mpi_count(unit, "MPI_Type_contiguous"), MPI_BYTE, &row),
-                  "MPI_Type_contiguous");
-        check_mpi(MPI_Type_commit(&row), "MPI_Type_commit");
-        bundle->keep(row);
+        if (unit == 0) return {};
+        Datatype row(unit);
         std::vector<int> counts, starts;
         std::int64_t at = 0;
         for (const std::int64_t c : byte_counts) {
@@ -133,25 +161,39 @@ public:
             starts.push_back(mpi_count(at, "MPI_Iallgatherv"));
             at += c / unit;
         }
-        check_mpi(MPI_Iallgatherv(MPI_IN_PLACE, 0, row, all, counts.data(), starts.data(), row, comm_.comm,
-                                  bundle->add()),
+        const auto bundle = requests(wait);
+        if (!bundle) {
+            check_mpi(
+                MPI_Allgatherv(MPI_IN_PLACE, 0, row.type, all, counts.data(), starts.data(), row.type, comm_.comm),
+                "MPI_Allgatherv");
+            return {};
+        }
+        check_mpi(MPI_Iallgatherv(MPI_IN_PLACE, 0, row.type, all, counts.data(), starts.data(), row.type,
+                                  comm_.comm, bundle->add()),
                   "MPI_Iallgatherv");
         bundle->keep({std::move(counts), std::move(starts)});
-        return Event(std::move(bundle));
+        bundle->keep(std::move(row));
+        return Event(bundle);
     }
 
-    Event reduce_scatter(const void* all, void* mine, std::span<const std::int64_t> counts, DType dtype) override {
-        auto bundle = std::make_shared<Requests>();
+    Event do_reduce_scatter(const void* all, void* mine, std::span<const std::int64_t> counts, DType dtype,
+                            Wait wait) override {
+        const auto bundle = requests(wait);
         std::vector<int> narrow;
-        for (const std::int64_t c : counts) narrow.push_back(mpi_count(c, "MPI_Ireduce_scatter"));
+        for (const std::int64_t c : counts) narrow.push_back(mpi_count(c, "MPI_Reduce_scatter"));
+        if (!bundle) {
+            check_mpi(MPI_Reduce_scatter(all, mine, narrow.data(), mpi_type(dtype), MPI_SUM, comm_.comm),
+                      "MPI_Reduce_scatter");
+            return {};
+        }
         check_mpi(
             MPI_Ireduce_scatter(all, mine, narrow.data(), mpi_type(dtype), MPI_SUM, comm_.comm, bundle->add()),
             "MPI_Ireduce_scatter");
         bundle->keep({std::move(narrow)});
-        return Event(std::move(bundle));
+        return Event(bundle);
     }
 
-    Event exchange(std::span<const Message> sends, std::span<const Message> receives) override {
+    Event do_exchange(std::span<const Message> sends, std::span<const Message> receives) override {
         auto bundle = std::make_shared<Requests>();
         for (const Message& m : receives)
             for_bytes(m, [&](void* p, int n) {
@@ -164,21 +206,25 @@ public:
         return Event(std::move(bundle));
     }
 
-    std::vector<Event> exchange_each(std::span<const Message> sends, std::span<const Message> receives) override {
+    std::vector<Event> do_exchange_each(std::span<const Message> sends,
+                                        std::span<const Message> receives) override {
         std::vector<Event> events;
-        for (const Message& m : receives) events.push_back(exchange({}, std::span(&m, 1)));
-        events.push_back(exchange(sends, {}));
+        for (const Message& m : receives) events.push_back(do_exchange({}, std::span(&m, 1)));
+        events.push_back(do_exchange(sends, {}));
         return events;
     }
 
     /// Pairwise messages, as every MPI library does all-to-all-v at these sizes; blocks may lie anywhere.
-    Event all_to_all(std::span<const Message> sends, std::span<const Message> receives) override {
-        return exchange(sends, receives);
+    Event do_all_to_all(std::span<const Message> sends, std::span<const Message> receives) override {
+        return do_exchange(sends, receives);
     }
 
-    void barrier() override { check_mpi(MPI_Barrier(comm_.comm), "MPI_Barrier"); }
+    void do_barrier() override { check_mpi(MPI_Barrier(comm_.comm), "MPI_Barrier"); }
 
-private:
+    /// What requests of an operation are bundled in; nothing where the caller waits at once.
+    static std::shared_ptr<Requests> requests(Wait wait) {
+        return wait == Wait::later ? std::make_shared<Requests>() : nullptr;
+    }
     static void for_pieces(void* data, std::int64_t count, DType dtype, auto&& call) {
         for (std::int64_t at = 0; at < count; at += piece_elements)
             call(static_cast<char*>(data) + static_cast<std::size_t>(at) * size_of(dtype),

@@ -30,7 +30,7 @@ ReplicatedSpmm::ReplicatedSpmm(const ReplicatedRank& r)
 
 void ReplicatedSpmm::multiply(Direction d, MatrixView h_i, MatrixView z_i, const Epilogue& epilogue) {
     multiply_stages(d, h_i, z_i);
-    kernel_.wait(StreamRole::compute, row_.all_reduce(z_i));
+    row_.all_reduce_now(z_i);
     kernel_.apply(epilogue, z_i);
 }
 

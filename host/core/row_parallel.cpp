@@ -204,7 +204,10 @@ private:
         if (model_.bias) kernel_.column_sums(g, parameters_.bias_gradient(l));
         const auto weight_gradient = [&](ConstMatrixView left, ConstMatrixView right) {
             kernel_.gemm(Transpose::yes, left, Transpose::no, right, parameters_.weight_gradient(l));
-            reductions.push_back(group_->all_reduce(parameters_.gradient(l)));
+            if (l > 0 || trains_input_)
+                reductions.push_back(group_->all_reduce(parameters_.gradient(l)));
+            else
+                group_->all_reduce_now(parameters_.gradient(l));  // nothing is left to compute meanwhile
         };
         const auto input_gradient_from = [&](MatrixView u) {  // dH = U Wᵀ
             if (l > 0 || trains_input_)
@@ -254,7 +257,7 @@ private:
         // Through the device, because scalars of a whole-graph sum travel as every other message does.
         const auto count = static_cast<std::int64_t>(local.size());
         Array<double> device = kernel_.upload(std::span<const double>(local));
-        kernel_.wait(StreamRole::compute, group_->all_reduce_scalars(device.data(), count));
+        group_->all_reduce_scalars_now(device.data(), count);
         HostMatrix out(1, count);
         kernel_.download_bytes(device.data(), out.values.data(), out.values.size() * sizeof(double));
         return out;

@@ -21,10 +21,10 @@ ShardedLoss::ShardedLoss(Kernel& kernel, Communicator& class_group, Communicator
 void ShardedLoss::start(ConstMatrixView logits, const LossInput& in, MatrixView grad) {
     // m ← max over all classes
     kernel_.row_maxima(logits, maxima_);
-    kernel_.wait(StreamRole::compute, class_group_.all_reduce(maxima_, ReduceOp::maximum));
+    class_group_.all_reduce_now(maxima_, ReduceOp::maximum);
     // s ← Σ over all classes of exp(z − m)
     kernel_.row_exp_sums(logits, maxima_, sums_);
-    kernel_.wait(StreamRole::compute, class_group_.all_reduce(sums_));
+    class_group_.all_reduce_now(sums_);
     kernel_.softmax_cross_entropy_shard(logits, maxima_, sums_, first_class(), in, grad, loss_.data());
     summed_ = holders_.all_reduce_scalars(loss_.data(), 1);
 }
@@ -49,7 +49,7 @@ Matrix ShardedLoss::whole_rows(ConstMatrixView logits) {
     std::vector<std::int64_t> counts;
     for (int k = 0; k < class_group_.size(); ++k)
         counts.push_back(rows_ * block_size(classes_, class_group_.size(), k));
-    kernel_.wait(StreamRole::compute, class_group_.all_gather(shards, counts));
+    class_group_.all_gather_now(shards, counts);
     for (int k = 0; k < class_group_.size(); ++k) {
         const MatrixView from = part(k);
         kernel_.copy(from, whole.view().cols_from(block_begin(classes_, class_group_.size(), k), from.cols));
@@ -69,7 +69,7 @@ Accuracy ShardedLoss::accuracy(ConstMatrixView logits, const LossInput& in) {
     std::array<double, 6> sums{};
     std::copy(counts.begin(), counts.end(), sums.begin());
     const Array<double> device_sums = kernel_.upload(std::span<const double>(sums));
-    kernel_.wait(StreamRole::compute, holders_.all_reduce_scalars(device_sums.data(), 6));
+    holders_.all_reduce_scalars_now(device_sums.data(), 6);
     kernel_.download_bytes(device_sums.data(), sums.data(), sizeof sums);
     Accuracy a;
     for (std::size_t s = 0; s < 3; ++s)

@@ -1,7 +1,6 @@
 #include <gnnbench/sparse_blocks.hpp>
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 #include <fmt/format.h>
@@ -173,11 +172,9 @@ public:
         const SentBlock& block = root == line_.rank() ? mine : arrived_;
         // Integers travel as they lie in memory; a broadcast does not look at them.
         const std::int64_t starts = rows_ + 1, count = mine.nonzeros;
-        const std::array<Event, 3> here = {
-            line_.broadcast({block.indptr.data(), 1, starts, starts, DType::f64}, root, Content::metadata),
-            line_.broadcast({block.indices.data(), 1, count, count, DType::f32}, root, Content::metadata),
-            line_.broadcast(block.values.view().cols_from(0, count), root)};
-        for (const Event& e : here) kernel_.wait(StreamRole::compute, e);
+        line_.broadcast_now({block.indptr.data(), 1, starts, starts, DType::f64}, root, Content::metadata);
+        line_.broadcast_now({block.indices.data(), 1, count, count, DType::f32}, root, Content::metadata);
+        line_.broadcast_now(block.values.view().cols_from(0, count), root);
         kernel_.spmm(
             CsrView{block.indptr.data(), block.indices.data(), block.values.view().data, rows_, mine.cols}, b, c,
             {.beta = add ? 1.0 : 0.0});

@@ -76,15 +76,15 @@ double seconds(const json& row, const char* key) { return row.at(key).get<double
 
 /// One row: bytes and seconds of an epoch, and the ratio that the goal is about.
 std::string row(const std::string& scheme, const std::string& operation, const json& r) {
-    const double mb = seconds(r, "sent_bytes") / 1e6, ours = seconds(r, "ours_s"), raw = seconds(r, "raw_s");
+    const double mb = seconds(r, "sent_bytes") / 1e6, ours = seconds(r, "ours_s"), plain = seconds(r, "plain_s");
     return fmt::format("| {} | {} | {:.0f} | {:.3f} | {:.3f} | {:.3f} | {:.3f} | {:.2f} | {:.2f} |\n", scheme,
-                       operation, seconds(r, "calls"), mb, 1e3 * ours, 1e3 * raw, 1e3 * seconds(r, "blocking_s"),
-                       mb / 1e3 / raw, ours / raw);
+                       operation, seconds(r, "calls"), mb, 1e3 * ours, 1e3 * seconds(r, "non_blocking_s"),
+                       1e3 * seconds(r, "blocking_s"), mb / 1e3 / plain, ours / plain);
 }
 
 std::string schemes_table(const json& result, bool judged, int& missed) {
     std::string text =
-        "| scheme | operation | calls | MB sent | ours ms | plain MPI ms | blocking ms | plain GB/s | ours ÷ "
+        "| scheme | operation | calls | MB sent | ours ms | non-blocking ms | blocking ms | plain GB/s | ours ÷ "
         "plain |\n"
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
     std::string skipped;
@@ -94,12 +94,13 @@ std::string schemes_table(const json& result, bool judged, int& missed) {
             skipped += fmt::format("- {}: {}\n", name, scheme["skipped"].get<std::string>());
             continue;
         }
-        json all = {{"calls", 0.0}, {"sent_bytes", 0.0}, {"ours_s", 0.0}, {"raw_s", 0.0}, {"blocking_s", 0.0}};
+        json all = {{"calls", 0.0},          {"sent_bytes", 0.0}, {"ours_s", 0.0},
+                    {"non_blocking_s", 0.0}, {"blocking_s", 0.0}, {"plain_s", 0.0}};
         for (const json& r : scheme.at("operations")) {
             text += row(name, r.at("operation"), r);
             for (auto& [key, value] : all.items()) value = value.get<double>() + seconds(r, key.c_str());
         }
-        const bool over = judged && seconds(all, "ours_s") > goal * seconds(all, "raw_s");
+        const bool over = judged && seconds(all, "ours_s") > goal * seconds(all, "plain_s");
         missed += over;
         text += row(name, over ? "**all: over the goal**" : "**all**", all);
     }
@@ -132,9 +133,10 @@ std::string introduction(const Mpiexec& mpiexec, const Arguments& a, const std::
         "operation; each is "
         "complete before its caller goes on, so nothing is hidden. In turns with the epochs, plain MPI makes the "
         "same calls in the "
-        "same order among the same ranks, on memory that lies alike: `plain MPI` is the non-blocking call and "
+        "same order among the same ranks, on memory that lies alike: `non-blocking` is the non-blocking call and "
         "MPI_Wait, `blocking` "
-        "the blocking function. Times, calls and bytes are of one epoch, means over ranks, of each call the best "
+        "the blocking function, and plain the faster of the two for an operation. Times, calls and bytes are of "
+        "one epoch, means over ranks, of each call the best "
         "of {} "
         "rounds. The goal is ours ÷ plain ≤ {} for all operations of a scheme together, where there is a core for "
         "every rank.\n",

@@ -102,7 +102,7 @@ TEST_CASE("lines and planes of a grid hold the ranks they say, in the order they
             double first = b.world.rank();
             Matrix m = b.kernel->matrix(1, 1);
             b.kernel->upload(std::span<const double>(&first, 1), m);
-            b.kernel->wait(StreamRole::compute, grid.along(a).broadcast(m, 0));
+            grid.along(a).broadcast_now(m, 0);
             GridPlace start = grid.place();
             start[a] = 0;
             CHECK(b.kernel->download(m)(0, 0) == shape.rank(start));

@@ -28,9 +28,12 @@ struct RowMessage {
 };
 
 /// What strategies communicate with: device matrices among the ranks of a group, counted by the rules of
-/// volume.hpp and timed into the kernel's trace. Each call returns an event; wait for it with Kernel::wait
-/// before touching the data. Operations start after what the compute stream has been given so far
-/// (`after` narrows that to one event). Matrices must be contiguous.
+/// volume.hpp and timed into the kernel's trace. Operations start after what the compute stream has been given so
+/// far. Matrices must be contiguous.
+///
+/// Each operation has two forms. `all_reduce` starts it and returns an event: do other work, then wait with
+/// Kernel::wait before touching the data. `all_reduce_now` is for who has no other work: the compute stream's next
+/// verb finds the data. MPI does it sooner so. All ranks of the group use the same form of one operation.
 class Communicator {
 public:
     /// `kernel` and `counter` must outlive it.
@@ -41,18 +44,50 @@ public:
     /// Collective. Ranks of one color, ordered by (key, rank).
     Communicator split(int color, int key) const;
 
-    Event broadcast(MatrixView data, int root, Content content = Content::payload);
-    Event reduce(MatrixView data, int root, Content content = Content::payload);
-    Event all_reduce(MatrixView data, ReduceOp op = ReduceOp::sum, Content content = Content::payload);
+    Event broadcast(MatrixView data, int root, Content content = Content::payload) {
+        return broadcast(data, root, content, Wait::later);
+    }
+    void broadcast_now(MatrixView data, int root, Content content = Content::payload) {
+        wait(broadcast(data, root, content, Wait::at_once));
+    }
+    Event reduce(MatrixView data, int root, Content content = Content::payload) {
+        return reduce(data, root, content, Wait::later);
+    }
+    void reduce_now(MatrixView data, int root, Content content = Content::payload) {
+        wait(reduce(data, root, content, Wait::at_once));
+    }
+    Event all_reduce(MatrixView data, ReduceOp op = ReduceOp::sum, Content content = Content::payload) {
+        return all_reduce(data, op, content, Wait::later);
+    }
+    void all_reduce_now(MatrixView data, ReduceOp op = ReduceOp::sum, Content content = Content::payload) {
+        wait(all_reduce(data, op, content, Wait::at_once));
+    }
     /// `all` is cut into row blocks of row_counts[i] rows; this rank's is already in place.
-    Event all_gather(MatrixView all, std::span<const std::int64_t> row_counts, Content content = Content::payload);
+    Event all_gather(MatrixView all, std::span<const std::int64_t> row_counts,
+                     Content content = Content::payload) {
+        return all_gather(all, row_counts, content, Wait::later);
+    }
+    void all_gather_now(MatrixView all, std::span<const std::int64_t> row_counts,
+                        Content content = Content::payload) {
+        wait(all_gather(all, row_counts, content, Wait::at_once));
+    }
     /// mine [row_counts[rank] × f] ← the sum over ranks of that row block of `all`.
     Event reduce_scatter(ConstMatrixView all, MatrixView mine, std::span<const std::int64_t> row_counts,
-                         Content content = Content::payload);
+                         Content content = Content::payload) {
+        return reduce_scatter(all, mine, row_counts, content, Wait::later);
+    }
+    void reduce_scatter_now(ConstMatrixView all, MatrixView mine, std::span<const std::int64_t> row_counts,
+                            Content content = Content::payload) {
+        wait(reduce_scatter(all, mine, row_counts, content, Wait::at_once));
+    }
     /// Point to point. Empty messages are left out on both sides. All ranks of the group call it, some perhaps
     /// with nothing to send or receive: waits are told apart by a barrier.
     Event exchange(std::span<const RowMessage> sends, std::span<const RowMessage> receives,
                    Content content = Content::payload);
+    void exchange_now(std::span<const RowMessage> sends, std::span<const RowMessage> receives,
+                      Content content = Content::payload) {
+        wait(exchange(sends, receives, content));
+    }
     /// exchange, with an event for each receive, in order, and a last one for all sends: for who works on what has
     /// arrived while the rest is on its way. Receives are not empty.
     std::vector<Event> exchange_each(std::span<const RowMessage> sends, std::span<const RowMessage> receives,
@@ -60,13 +95,30 @@ public:
     /// One message per rank on both sides, own ones empty.
     Event all_to_all(std::span<const RowMessage> sends, std::span<const RowMessage> receives,
                      Content content = Content::payload);
+    void all_to_all_now(std::span<const RowMessage> sends, std::span<const RowMessage> receives,
+                        Content content = Content::payload) {
+        wait(all_to_all(sends, receives, content));
+    }
     /// Sum of a few float64 scalars on the device (loss, accuracy): metadata.
-    Event all_reduce_scalars(double* data, std::int64_t count);
+    Event all_reduce_scalars(double* data, std::int64_t count) {
+        return all_reduce(scalars(data, count), ReduceOp::sum, Content::metadata);
+    }
+    void all_reduce_scalars_now(double* data, std::int64_t count) {
+        all_reduce_now(scalars(data, count), ReduceOp::sum, Content::metadata);
+    }
 
     /// With it, a barrier before each operation makes waiting for a late peer `wait` and not `comm`.
     void separate_wait(bool on) { separate_wait_ = on; }
 
 private:
+    static MatrixView scalars(double* data, std::int64_t count) { return {data, 1, count, count, DType::f64}; }
+    Event broadcast(MatrixView data, int root, Content content, Wait when);
+    Event reduce(MatrixView data, int root, Content content, Wait when);
+    Event all_reduce(MatrixView data, ReduceOp op, Content content, Wait when);
+    Event all_gather(MatrixView all, std::span<const std::int64_t> row_counts, Content content, Wait when);
+    Event reduce_scatter(ConstMatrixView all, MatrixView mine, std::span<const std::int64_t> row_counts,
+                         Content content, Wait when);
+    void wait(const Event& event) { kernel_->wait(StreamRole::compute, event); }
     Event timed(CommOp op, Content content, const Traffic& t, auto&& start);
     void prepare(CommOp op, Content content, const Traffic& t);
     Trace::SpanId open_span(CommOp op, std::int64_t bytes);

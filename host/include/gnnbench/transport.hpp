@@ -59,33 +59,71 @@ struct Message {
 
 enum class ReduceOp : std::uint8_t { sum, maximum };
 
+/// When the caller waits for an operation. All ranks of the group say the same of it.
+enum class Wait : std::uint8_t {
+    later,    ///< it has other work meanwhile
+    at_once,  ///< it has none, so the transport may block, and give an event that has happened
+};
+
 /// Moves device memory between ranks. Uncounted and untimed: Communicator does both. One kernel's transport
 /// knows that kernel's memory. Every call returns at once where it can; data may be touched again when the event
 /// has happened. Calls of one group are matched in order on all its ranks.
 class Transport {
 public:
     virtual ~Transport();
-    virtual int rank() const = 0;
-    virtual int size() const = 0;
-    virtual std::unique_ptr<Transport> split(int color, int key) const = 0;
+    int rank() const { return do_rank(); }
+    int size() const { return do_size(); }
+    std::unique_ptr<Transport> split(int color, int key) const { return do_split(color, key); }
 
-    virtual Event broadcast(void* data, std::int64_t bytes, int root) = 0;
+    Event broadcast(void* data, std::int64_t bytes, int root, Wait wait) {
+        return do_broadcast(data, bytes, root, wait);
+    }
     /// In place on the root; the others' data is read only.
-    virtual Event reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, int root) = 0;
-    virtual Event all_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op) = 0;
+    Event reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, int root, Wait wait) {
+        return do_reduce(data, count, dtype, op, root, wait);
+    }
+    Event all_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, Wait wait) {
+        return do_all_reduce(data, count, dtype, op, wait);
+    }
     /// Rank i contributes counts[i] bytes, found in place in `all` at the sum of the counts before it.
-    virtual Event all_gather(void* all, std::span<const std::int64_t> byte_counts) = 0;
+    Event all_gather(void* all, std::span<const std::int64_t> byte_counts, Wait wait) {
+        return do_all_gather(all, byte_counts, wait);
+    }
     /// `all` holds every block; rank i receives the sum of block i in `mine`. Counts in elements.
-    virtual Event reduce_scatter(const void* all, void* mine, std::span<const std::int64_t> counts,
-                                 DType dtype) = 0;
+    Event reduce_scatter(const void* all, void* mine, std::span<const std::int64_t> counts, DType dtype,
+                         Wait wait) {
+        return do_reduce_scatter(all, mine, counts, dtype, wait);
+    }
     /// Any set of sends and receives, posted together. Sends to and from one peer are matched in order.
-    virtual Event exchange(std::span<const Message> sends, std::span<const Message> receives) = 0;
-    /// The same with an event for each receive, in order, and a last one for all sends. By default one event that
-    /// tells of everything stands for all of them.
-    virtual std::vector<Event> exchange_each(std::span<const Message> sends, std::span<const Message> receives);
+    Event exchange(std::span<const Message> sends, std::span<const Message> receives) {
+        return do_exchange(sends, receives);
+    }
+    /// The same with an event for each receive, in order, and a last one for all sends.
+    std::vector<Event> exchange_each(std::span<const Message> sends, std::span<const Message> receives) {
+        return do_exchange_each(sends, receives);
+    }
     /// sends[j], receives[j]: to and from rank j; empty messages allowed.
-    virtual Event all_to_all(std::span<const Message> sends, std::span<const Message> receives) = 0;
-    virtual void barrier() = 0;
+    Event all_to_all(std::span<const Message> sends, std::span<const Message> receives) {
+        return do_all_to_all(sends, receives);
+    }
+    void barrier() { do_barrier(); }
+
+private:
+    virtual int do_rank() const = 0;
+    virtual int do_size() const = 0;
+    virtual std::unique_ptr<Transport> do_split(int color, int key) const = 0;
+    // A transport whose every call returns at once has no use for `wait`.
+    virtual Event do_broadcast(void* data, std::int64_t bytes, int root, Wait wait) = 0;
+    virtual Event do_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, int root, Wait wait) = 0;
+    virtual Event do_all_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, Wait wait) = 0;
+    virtual Event do_all_gather(void* all, std::span<const std::int64_t> byte_counts, Wait wait) = 0;
+    virtual Event do_reduce_scatter(const void* all, void* mine, std::span<const std::int64_t> counts, DType dtype,
+                                    Wait wait) = 0;
+    virtual Event do_exchange(std::span<const Message> sends, std::span<const Message> receives) = 0;
+    /// By default one event that tells of everything stands for all of them.
+    virtual std::vector<Event> do_exchange_each(std::span<const Message> sends, std::span<const Message> receives);
+    virtual Event do_all_to_all(std::span<const Message> sends, std::span<const Message> receives) = 0;
+    virtual void do_barrier() = 0;
 };
 
 /// The transport for kernels whose device memory is host memory.

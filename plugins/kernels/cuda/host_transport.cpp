@@ -80,13 +80,14 @@ public:
                   bool direct)
         : mpi_(std::move(mpi)), streams_(streams), pinned_(std::move(pinned)), direct_(direct) {}
 
-    int rank() const override { return mpi_->rank(); }
-    int size() const override { return mpi_->size(); }
-    std::unique_ptr<Transport> split(int color, int key) const override {
+private:
+    int do_rank() const override { return mpi_->rank(); }
+    int do_size() const override { return mpi_->size(); }
+    std::unique_ptr<Transport> do_split(int color, int key) const override {
         return std::make_unique<HostTransport>(mpi_->split(color, key), streams_, pinned_, direct_);
     }
 
-    Event broadcast(void* data, std::int64_t bytes, int root) override {
+    Event do_broadcast(void* data, std::int64_t bytes, int root, Wait wait) override {
         const auto n = static_cast<std::size_t>(bytes);
         Stages s = stages();
         std::byte* host = s.room(n);
@@ -95,30 +96,30 @@ public:
         else
             s.in(host, data, n);
         s.settle();
-        return s.finish(mpi_->broadcast(host, bytes, root));
+        return s.finish(mpi_->broadcast(host, bytes, root, wait));
     }
 
-    Event reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, int root) override {
+    Event do_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, int root, Wait wait) override {
         const std::size_t n = static_cast<std::size_t>(count) * size_of(dtype);
         Stages s = stages();
         std::byte* host = s.room(n);
         s.out(data, host, n);
         if (rank() == root) s.in(host, data, n);
         s.settle();
-        return s.finish(mpi_->reduce(host, count, dtype, op, root));
+        return s.finish(mpi_->reduce(host, count, dtype, op, root, wait));
     }
 
-    Event all_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op) override {
+    Event do_all_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, Wait wait) override {
         const std::size_t n = static_cast<std::size_t>(count) * size_of(dtype);
         Stages s = stages();
         std::byte* host = s.room(n);
         s.out(data, host, n);
         s.in(host, data, n);
         s.settle();
-        return s.finish(mpi_->all_reduce(host, count, dtype, op));
+        return s.finish(mpi_->all_reduce(host, count, dtype, op, wait));
     }
 
-    Event all_gather(void* all, std::span<const std::int64_t> byte_counts) override {
+    Event do_all_gather(void* all, std::span<const std::int64_t> byte_counts, Wait wait) override {
         std::size_t total = 0, mine = 0, at = 0;
         for (std::size_t i = 0; i < byte_counts.size(); ++i) {
             const auto n = static_cast<std::size_t>(byte_counts[i]);
@@ -135,10 +136,11 @@ public:
         s.in(host, device, at);
         s.in(host + at + mine, device + at + mine, total - at - mine);
         s.settle();
-        return s.finish(mpi_->all_gather(host, byte_counts));
+        return s.finish(mpi_->all_gather(host, byte_counts, wait));
     }
 
-    Event reduce_scatter(const void* all, void* mine, std::span<const std::int64_t> counts, DType dtype) override {
+    Event do_reduce_scatter(const void* all, void* mine, std::span<const std::int64_t> counts, DType dtype,
+                            Wait wait) override {
         std::size_t total = 0;
         for (const std::int64_t c : counts) total += static_cast<std::size_t>(c) * size_of(dtype);
         const std::size_t own =
@@ -148,10 +150,10 @@ public:
         s.out(all, host_all, total);
         s.in(host_mine, mine, own);
         s.settle();
-        return s.finish(mpi_->reduce_scatter(host_all, host_mine, counts, dtype));
+        return s.finish(mpi_->reduce_scatter(host_all, host_mine, counts, dtype, wait));
     }
 
-    Event exchange(std::span<const Message> sends, std::span<const Message> receives) override {
+    Event do_exchange(std::span<const Message> sends, std::span<const Message> receives) override {
         if (direct_) {
             // MPI knows nothing of streams: what it reads must be there, what it writes must be free.
             streams_.synchronize(StreamRole::communication);
@@ -173,16 +175,15 @@ public:
         return s.finish(mpi_->exchange(out, in));
     }
 
-    Event all_to_all(std::span<const Message> sends, std::span<const Message> receives) override {
-        return exchange(sends, receives);
+    Event do_all_to_all(std::span<const Message> sends, std::span<const Message> receives) override {
+        return do_exchange(sends, receives);
     }
 
-    void barrier() override {
+    void do_barrier() override {
         streams_.synchronize(StreamRole::compute);
         mpi_->barrier();
     }
 
-private:
     Stages stages() { return Stages(streams_, *pinned_); }
 
     std::unique_ptr<Transport> mpi_;

@@ -55,97 +55,6 @@ public:
         }
     }
 
-    int rank() const override { return rank_; }
-    int size() const override { return size_; }
-    std::unique_ptr<Transport> split(int color, int key) const override {
-        return std::make_unique<NcclTransport>(control_.split(color, key), streams_);
-    }
-
-    Event broadcast(void* data, std::int64_t bytes, int root) override {
-        check(ncclBroadcast(data, data, static_cast<std::size_t>(bytes), ncclInt8, root, comm_, stream()),
-              "ncclBroadcast", comm_);
-        return recorded();
-    }
-
-    Event reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, int root) override {
-        // The result is written on the root alone.
-        check(ncclReduce(data, data, static_cast<std::size_t>(count), type_of(dtype), op_of(op), root, comm_,
-                         stream()),
-              "ncclReduce", comm_);
-        return recorded();
-    }
-
-    Event all_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op) override {
-        check(
-            ncclAllReduce(data, data, static_cast<std::size_t>(count), type_of(dtype), op_of(op), comm_, stream()),
-            "ncclAllReduce", comm_);
-        return recorded();
-    }
-
-    Event all_gather(void* all, std::span<const std::int64_t> byte_counts) override {
-        auto* const first = static_cast<char*>(all);
-        if (equal(byte_counts)) {
-            const auto n = static_cast<std::size_t>(byte_counts[0]);
-            // In place: this rank's block is where it belongs.
-            check(ncclAllGather(first + n * static_cast<std::size_t>(rank_), first, n, ncclInt8, comm_, stream()),
-                  "ncclAllGather", comm_);
-            return recorded();
-        }
-        // Blocks of different sizes: a broadcast from each rank, all as one.
-        Group group(*this);
-        char* at = first;
-        for (int root = 0; root < size_; ++root) {
-            const auto n = static_cast<std::size_t>(byte_counts[static_cast<std::size_t>(root)]);
-            if (n > 0) check(ncclBroadcast(at, at, n, ncclInt8, root, comm_, stream()), "ncclBroadcast", comm_);
-            at += n;
-        }
-        group.end();
-        return recorded();
-    }
-
-    Event reduce_scatter(const void* all, void* mine, std::span<const std::int64_t> counts, DType dtype) override {
-        const auto* at = static_cast<const char*>(all);
-        if (equal(counts)) {
-            check(ncclReduceScatter(all, mine, static_cast<std::size_t>(counts[0]), type_of(dtype), ncclSum, comm_,
-                                    stream()),
-                  "ncclReduceScatter", comm_);
-            return recorded();
-        }
-        Group group(*this);
-        for (int root = 0; root < size_; ++root) {
-            const auto n = static_cast<std::size_t>(counts[static_cast<std::size_t>(root)]);
-            // `mine` is written where this rank is the root, and ignored elsewhere.
-            if (n > 0)
-                check(ncclReduce(at, mine, n, type_of(dtype), ncclSum, root, comm_, stream()), "ncclReduce",
-                      comm_);
-            at += n * size_of(dtype);
-        }
-        group.end();
-        return recorded();
-    }
-
-    Event exchange(std::span<const Message> sends, std::span<const Message> receives) override {
-        if (sends.empty() && receives.empty()) return {};
-        held_.insert(held_.end(), receives.begin(), receives.end());
-        if (sends.empty()) {
-            auto event = std::make_shared<HeldBack>(*this);
-            waiting_.push_back(event);
-            return Event(std::move(event));
-        }
-        return start(sends);
-    }
-
-    Event all_to_all(std::span<const Message> sends, std::span<const Message> receives) override {
-        if (sends.empty() && receives.empty() && held_.empty()) return {};
-        held_.insert(held_.end(), receives.begin(), receives.end());
-        return start(sends);
-    }
-
-    void barrier() override {
-        streams_.synchronize(StreamRole::compute);
-        control_.barrier();
-    }
-
     /// Sends, and all receives held back, as one.
     Event start(std::span<const Message> sends) {
         const std::vector<Message> receives = std::exchange(held_, {});
@@ -166,6 +75,99 @@ public:
     }
 
 private:
+    // Every call returns at once, whenever the caller waits.
+    int do_rank() const override { return rank_; }
+    int do_size() const override { return size_; }
+    std::unique_ptr<Transport> do_split(int color, int key) const override {
+        return std::make_unique<NcclTransport>(control_.split(color, key), streams_);
+    }
+
+    Event do_broadcast(void* data, std::int64_t bytes, int root, Wait) override {
+        check(ncclBroadcast(data, data, static_cast<std::size_t>(bytes), ncclInt8, root, comm_, stream()),
+              "ncclBroadcast", comm_);
+        return recorded();
+    }
+
+    Event do_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, int root, Wait) override {
+        // The result is written on the root alone.
+        check(ncclReduce(data, data, static_cast<std::size_t>(count), type_of(dtype), op_of(op), root, comm_,
+                         stream()),
+              "ncclReduce", comm_);
+        return recorded();
+    }
+
+    Event do_all_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, Wait) override {
+        check(
+            ncclAllReduce(data, data, static_cast<std::size_t>(count), type_of(dtype), op_of(op), comm_, stream()),
+            "ncclAllReduce", comm_);
+        return recorded();
+    }
+
+    Event do_all_gather(void* all, std::span<const std::int64_t> byte_counts, Wait) override {
+        auto* const first = static_cast<char*>(all);
+        if (equal(byte_counts)) {
+            const auto n = static_cast<std::size_t>(byte_counts[0]);
+            // In place: this rank's block is where it belongs.
+            check(ncclAllGather(first + n * static_cast<std::size_t>(rank_), first, n, ncclInt8, comm_, stream()),
+                  "ncclAllGather", comm_);
+            return recorded();
+        }
+        // Blocks of different sizes: a broadcast from each rank, all as one.
+        Group group(*this);
+        char* at = first;
+        for (int root = 0; root < size_; ++root) {
+            const auto n = static_cast<std::size_t>(byte_counts[static_cast<std::size_t>(root)]);
+            if (n > 0) check(ncclBroadcast(at, at, n, ncclInt8, root, comm_, stream()), "ncclBroadcast", comm_);
+            at += n;
+        }
+        group.end();
+        return recorded();
+    }
+
+    Event do_reduce_scatter(const void* all, void* mine, std::span<const std::int64_t> counts, DType dtype,
+                            Wait) override {
+        const auto* at = static_cast<const char*>(all);
+        if (equal(counts)) {
+            check(ncclReduceScatter(all, mine, static_cast<std::size_t>(counts[0]), type_of(dtype), ncclSum, comm_,
+                                    stream()),
+                  "ncclReduceScatter", comm_);
+            return recorded();
+        }
+        Group group(*this);
+        for (int root = 0; root < size_; ++root) {
+            const auto n = static_cast<std::size_t>(counts[static_cast<std::size_t>(root)]);
+            // `mine` is written where this rank is the root, and ignored elsewhere.
+            if (n > 0)
+                check(ncclReduce(at, mine, n, type_of(dtype), ncclSum, root, comm_, stream()), "ncclReduce",
+                      comm_);
+            at += n * size_of(dtype);
+        }
+        group.end();
+        return recorded();
+    }
+
+    Event do_exchange(std::span<const Message> sends, std::span<const Message> receives) override {
+        if (sends.empty() && receives.empty()) return {};
+        held_.insert(held_.end(), receives.begin(), receives.end());
+        if (sends.empty()) {
+            auto event = std::make_shared<HeldBack>(*this);
+            waiting_.push_back(event);
+            return Event(std::move(event));
+        }
+        return start(sends);
+    }
+
+    Event do_all_to_all(std::span<const Message> sends, std::span<const Message> receives) override {
+        if (sends.empty() && receives.empty() && held_.empty()) return {};
+        held_.insert(held_.end(), receives.begin(), receives.end());
+        return start(sends);
+    }
+
+    void do_barrier() override {
+        streams_.synchronize(StreamRole::compute);
+        control_.barrier();
+    }
+
     /// ncclGroupStart … ncclGroupEnd, ended also where a call between them throws.
     class Group {
     public:

@@ -70,7 +70,7 @@ public:
         std::vector<RowMessage> sends, receives;
         for (const Boundary& b : in_) sends.push_back({b.peer, as_rows(b.ids, rows_of(b))});
         for (const Boundary& b : out_) receives.push_back({b.peer, as_rows(b.chosen, rows_of(b))});
-        kernel_.wait(StreamRole::compute, world_.all_to_all(sends, receives, Content::metadata));
+        world_.all_to_all_now(sends, receives, Content::metadata);
     }
     /// Evaluation and set-up see whole boundaries.
     void begin_evaluation() override { sampling_ = false; }

@@ -27,7 +27,7 @@ private:
             if (!layout_.stage(j)) continue;
             // H_j ← broadcast from rank (j, k) down column k
             const MatrixView h_j = j == layout_.part ? h_i : receive_.view().reshaped(index_.size(j), h_i.cols);
-            kernel_.wait(StreamRole::compute, column_.broadcast(h_j, j));
+            column_.broadcast_now(h_j, j);
             // Ẑ_ik ← Ẑ_ik + Â_ij H_j
             const PreparedMatrix& a_ij = blocks_.block(d, j);
             if (beta == 0 || a_ij.nonzeros > 0) kernel_.spmm(a_ij, h_j, z_ik, {.beta = beta});

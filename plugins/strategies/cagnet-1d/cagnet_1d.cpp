@@ -25,7 +25,7 @@ public:
         for (Part j = 0; j < ranks; ++j) {
             // H_j ← broadcast from rank j
             const MatrixView h_j = j == i ? h_i : receive_.view().reshaped(index_.size(j), h_i.cols);
-            kernel_.wait(StreamRole::compute, world_.broadcast(h_j, j));
+            world_.broadcast_now(h_j, j);
             // Z_i ← Z_i + Â_ij H_j
             const bool first = j == 0, last = j == ranks - 1;
             const PreparedMatrix& a_ij = blocks_.block(d, j);

@@ -83,14 +83,14 @@ private:
     MatrixView transpose(MatrixView h_xy, std::int64_t f) {
         const int x = at_.at(Axis::x), y = at_.at(Axis::y);
         if (x == y) {  // takes part, with nothing to send
-            kernel_.wait(StreamRole::compute, grid_.world().exchange({}, {}));
+            grid_.world().exchange_now({}, {});
             return h_xy;
         }
         const MatrixView h_yx =
             transposed_.view().reshaped(at_.index.size(y), block_size(f, at_.extent(Axis::x), x));
         const int peer = at_.shape.rank({{y, x, 0}});
         const RowMessage out[] = {{peer, h_xy}}, in[] = {{peer, h_yx}};
-        kernel_.wait(StreamRole::compute, grid_.world().exchange(out, in));
+        grid_.world().exchange_now(out, in);
         return h_yx;
     }
 
@@ -101,7 +101,7 @@ private:
                                      .cols_from(block_begin(dw.cols, r, y), block_size(dw.cols, r, y));
         broadcasts_.for_each_panel(u, [&](int k, MatrixView u_ky) {
             const MatrixView h_kx = k == y ? h_yx : left_.view().reshaped(at_.index.size(k), dw_xy.rows);
-            kernel_.wait(StreamRole::compute, grid_.along(Axis::y).broadcast(h_kx, k));
+            grid_.along(Axis::y).broadcast_now(h_kx, k);
             // dW_xy ← dW_xy + (Hᵀ)_xk U_ky                                              [Eq 4]
             kernel_.gemm(Transpose::yes, h_kx, Transpose::no, u_ky, dw_xy, {.beta = k == 0 ? 0.0 : 1.0});
         });
@@ -131,7 +131,7 @@ private:
         for_each_tile([&](int rank, MatrixView tile, MatrixView block) {
             if (rank == self) kernel_.copy(block, tile);
         });
-        kernel_.wait(StreamRole::compute, grid_.world().all_gather(all, counts));
+        grid_.world().all_gather_now(all, counts);
         for_each_tile([&](int rank, MatrixView tile, MatrixView block) {
             if (rank != self) kernel_.copy(tile, block);
         });

@@ -37,8 +37,7 @@ public:
         });
         if (!started) rank_.kernel.fill(t_xy, 0);
         // T_xyz ← Σ over layers of T_xy, rows of part z                                   [Eq 2]
-        if (split)
-            rank_.kernel.wait(StreamRole::compute, rank_.grid.along(Axis::z).reduce_scatter(t_xy, t, fibre_rows_));
+        if (split) rank_.grid.along(Axis::z).reduce_scatter_now(t_xy, t, fibre_rows_);
     }
 
     // Z_xyz ← σ(Σ_k T_xkz W_ky + b_y), T's blocks broadcast along the grid row              [Eq 3]

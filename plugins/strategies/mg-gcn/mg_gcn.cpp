@@ -37,6 +37,18 @@ protected:
         return bc_[overlap_ ? j % 2 : 0].view().reshaped(index_.size(j), own.cols);
     }
 
+    // Without overlap nothing is to be done meanwhile.
+    Event broadcast(MatrixView rows, Part root) {
+        if (overlap_) return world_.broadcast(rows, root);
+        world_.broadcast_now(rows, root);
+        return {};
+    }
+    Event reduce(MatrixView rows, Part root) {
+        if (overlap_) return world_.reduce(rows, root);
+        world_.reduce_now(rows, root);
+        return {};
+    }
+
     PreparedBlocks tiles_;
     Kernel& kernel_;
     Communicator& world_;
@@ -55,17 +67,17 @@ public:
     // waits for what the compute stream was given before it, so for the SpMM that last read its buffer.
     void multiply(Direction d, MatrixView h_i, MatrixView c_i, const Epilogue& e) override {
         const Part stages = world_.size();
-        Event arrived = world_.broadcast(rows(h_i, 0), 0);
+        Event arrived = broadcast(rows(h_i, 0), 0);
         for (Part j = 0; j < stages; ++j) {
             const Event now = arrived;
-            if (overlap_ && j + 1 < stages) arrived = world_.broadcast(rows(h_i, j + 1), j + 1);
+            if (overlap_ && j + 1 < stages) arrived = broadcast(rows(h_i, j + 1), j + 1);
             kernel_.wait(StreamRole::compute, now);
             // C^i ← C^i + A^ij H^j [Sec 4.1]
             const bool first = j == 0, last = j == stages - 1;
             const PreparedMatrix& a_ij = tiles_.block(d, j);
             if (first || last || a_ij.nonzeros > 0)
                 kernel_.spmm(a_ij, rows(h_i, j), c_i, {.beta = first ? 0.0 : 1.0}, last ? e : Epilogue{});
-            if (!overlap_ && !last) arrived = world_.broadcast(rows(h_i, j + 1), j + 1);
+            if (!overlap_ && !last) arrived = broadcast(rows(h_i, j + 1), j + 1);
         }
     }
 };
@@ -83,8 +95,7 @@ public:
             kernel_.wait(StreamRole::compute, under_way);
             const MatrixView c_ij = rows(c_j, i);
             kernel_.spmm(tiles_.block(d, i), h_j, c_ij);  // A^ij H^j
-            under_way = world_.reduce(c_ij, i);           // C^i ← Σ_j A^ij H^j at rank i [Sec 4.1]
-            if (!overlap_) kernel_.wait(StreamRole::compute, under_way);
+            under_way = reduce(c_ij, i);                  // C^i ← Σ_j A^ij H^j at rank i [Sec 4.1]
         }
         for (const Event& last : reduced) kernel_.wait(StreamRole::compute, last);
         kernel_.apply(e, c_j);

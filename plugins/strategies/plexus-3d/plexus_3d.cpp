@@ -73,14 +73,12 @@ private:
             aggregate_input(pass, epoch);
         // [Alg 1, line 5] All-gather W across Z
         const Gathered w = gathered_weights(l);
-        finish_reducing();
-        wait(w.arrived);
         // [Alg 1, line 6] [Eq 2.2] Q = SGEMM(H, W)
         kernel_.gemm(Transpose::no, h(l), Transpose::no, w.weight, q(l));
         const void* bias = problem_.model.bias ? w.bias.data : nullptr;
         if (l < last() && exchange(l + 1)) return spread(l, pass, epoch, bias);
         // [Alg 1, line 7] All-reduce Q across Y
-        wait(along(i).all_reduce(q(l)));
+        along(i).all_reduce_now(q(l));
         // [Alg 1, line 8] [Eq 2.3] F = σ(Q), in place
         activate(epilogue(l, pass, epoch), bias, q(l));
     }
@@ -95,7 +93,7 @@ private:
         RowExchange& rows = *exchange(l + 1);
         Communicator& line = along(layout_.layer(l).roles.i);
         const MatrixView next = f(l + 1), own = rows.own(next);
-        wait(line.reduce_scatter(q(l), own, row_counts(l)));
+        line.reduce_scatter_now(q(l), own, row_counts(l));
         activate(epilogue(l, pass, epoch, first_own_row(l)), bias, own);
         rows.gather(next, line);
     }
@@ -109,29 +107,30 @@ private:
         // [Eq 2.4] dQ = dF ⊙ σ'(Q)
         kernel_.apply_backward(epilogue(l - 1, Pass::training, epoch, first_own_row(l - 1)), rows.own(f(l)),
                                rows.own(panel(l)), own_rows(l - 1));
-        wait(line.all_gather(q(l - 1), row_counts(l - 1)));
+        line.all_gather_now(q(l - 1), row_counts(l - 1));
     }
 
     /// Layer 0: [Alg 1, line 2] All-gather F across Z, then as every layer.
     void aggregate_input(Pass pass, std::int64_t epoch) {
         const MatrixView f = gathered_features(pass, epoch);
         aggregate(Direction::forward, 0, f, h(0), &along(layout_.layer(0).roles.o));
-        finish_reducing();
     }
 
     /// [Alg 1, line 3] [Eq 2.1] H = SpMM(A, F) and [Alg 1, line 4] all-reduce H across X, or backward's lines 17
     /// and 18: each row block is reduced while the next is multiplied [Sec 5.2]. Without a line nothing is
     /// reduced.
     void aggregate(Direction direction, int l, MatrixView b, MatrixView c, Communicator* line) {
+        const auto blocks = adjacency_.row_blocks(l, direction);
         std::int64_t first = 0;
-        for (const auto& a : adjacency_.row_blocks(l, direction)) {
+        for (const auto& a : blocks) {
             const MatrixView rows = c.rows_from(first, a->rows);
             kernel_.spmm(*a, b, rows);
-            if (line) reducing_.push_back(line->all_reduce(rows));
+            if (line && a == blocks.back())
+                line->all_reduce_now(rows);
+            else if (line)
+                reducing_.push_back(line->all_reduce(rows));
             first += a->rows;
         }
-    }
-    void finish_reducing() {
         for (const Event& e : reducing_) wait(e);
         reducing_.clear();
     }
@@ -150,15 +149,13 @@ private:
         if (l == 0 && !kind_.trainable) return;  // F is fixed: nobody asks for dH
         // [Alg 1, line 14] All-gather W across Z
         const Gathered w = gathered_weights(l);
-        wait(w.arrived);
         // [Alg 1, line 15] [Eq 2.6] dH = SGEMM(dQ, Wᵀ), in H's place
         kernel_.gemm(Transpose::no, q(l), Transpose::yes, w.weight, h(l));
         // [Alg 1, line 16] All-reduce dH across X
-        wait(along(o).all_reduce(h(l)));
+        along(o).all_reduce_now(h(l));
         // [Alg 1, line 17] [Eq 2.7] dF = SpMM(Aᵀ, dH)
         // [Alg 1, line 18] Reduce-scatter dF across Z in layer 0, all-reduce it in later ones [Sec 3.2]
         aggregate(Direction::backward, l, h(l), df(l), l > 0 && !exchange(l) ? &along(d) : nullptr);
-        finish_reducing();
         if (l == 0) return scatter_feature_gradient(epoch);
         if (exchange(l)) return collect(l, epoch);
         // [Eq 2.4] dQ = dF ⊙ σ'(Q) of the layer below
@@ -169,14 +166,14 @@ private:
         const LayerShape& s = layout_.layer(0);
         const Axis d = s.roles.d;
         if (!one_run(0))
-            wait(along(d).reduce_scatter(df(0), feature_gradient_, block_sizes(s.n_o, layout_.extent(d))));
+            along(d).reduce_scatter_now(df(0), feature_gradient_, block_sizes(s.n_o, layout_.extent(d)));
         const Epilogue dropped = input_dropout(Pass::training, epoch);
         if (!dropped.empty())
             kernel_.apply_backward(dropped, data_.features, feature_gradient_, feature_gradient_);
     }
 
     std::vector<GlobalId> rows_;   ///< of the last layer's output
-    std::vector<Event> reducing_;  ///< row blocks under way
+    std::vector<Event> reducing_;  ///< row blocks under way; empty between aggregations
     Event scattered_;              ///< dW's last reduce-scatter
 };
 

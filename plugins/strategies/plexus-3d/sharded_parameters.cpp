@@ -104,7 +104,7 @@ ModelWeights ShardedParameters::assembled(const Matrix& slab, Communicator& worl
     const std::int64_t before = std::reduce(rows.begin(), rows.begin() + world.rank());
     const Matrix all = kernel_.matrix(std::reduce(rows.begin(), rows.end()), 1);
     kernel_.copy(slab, all.view().rows_from(before, slab.rows()));
-    kernel_.wait(StreamRole::compute, world.all_gather(all, rows));
+    world.all_gather_now(all, rows);
     const HostMatrix host = kernel_.download(all);
 
     ModelWeights whole;

@@ -92,16 +92,14 @@ MatrixView ShardedState::gathered_features(Pass pass, std::int64_t epoch) {
         kernel_.copy(data_.features, mine);
     else
         kernel_.dropout(dropping, data_.features, mine);
-    wait(along(d).all_gather(panel(0), block_sizes(s.n_o, layout_.extent(d))));
+    along(d).all_gather_now(panel(0), block_sizes(s.n_o, layout_.extent(d)));
     return panel(0);
 }
 
 ShardedState::Gathered ShardedState::parts(int l, MatrixView column) const {
     const LayerShape& s = layout_.layer(l);
     const MatrixView all = column.reshaped(s.parameter_rows(), s.g_o);
-    return {.weight = all.rows_from(0, s.f_i),
-            .bias = all.rows_from(s.f_i, s.parameter_rows() - s.f_i),
-            .arrived = {}};
+    return {.weight = all.rows_from(0, s.f_i), .bias = all.rows_from(s.f_i, s.parameter_rows() - s.f_i)};
 }
 
 ShardedState::Gathered ShardedState::gathered_weights(int l) {
@@ -109,9 +107,8 @@ ShardedState::Gathered ShardedState::gathered_weights(int l) {
     const MatrixView all = gathered_.view().rows_from(0, layout_.layer(l).parameters());
     const MatrixView mine = parameters_.weight_shard(l);
     kernel_.copy(mine, all.rows_from(layout_.parameter_begin(l), mine.rows));
-    Gathered g = parts(l, all);
-    g.arrived = along(layout_.layer(l).roles.d).all_gather(all, parameters_.counts(l));
-    return g;
+    along(layout_.layer(l).roles.d).all_gather_now(all, parameters_.counts(l));
+    return parts(l, all);
 }
 
 ShardedState::Gathered ShardedState::weight_gradient(int l) {
@@ -120,9 +117,13 @@ ShardedState::Gathered ShardedState::weight_gradient(int l) {
 
 Event ShardedState::scatter_gradient(int l) {
     if (one_run(l)) return {};
-    return along(layout_.layer(l).roles.d)
-        .reduce_scatter(dw_.view().rows_from(0, layout_.layer(l).parameters()), parameters_.gradient_shard(l),
-                        parameters_.counts(l));
+    Communicator& line = along(layout_.layer(l).roles.d);
+    const MatrixView all = dw_.view().rows_from(0, layout_.layer(l).parameters()),
+                     mine = parameters_.gradient_shard(l);
+    const bool more_work = l > 0 || kind_.trainable;  // dH is computed meanwhile
+    if (more_work) return line.reduce_scatter(all, mine, parameters_.counts(l));
+    line.reduce_scatter_now(all, mine, parameters_.counts(l));
+    return {};
 }
 
 std::vector<ParameterSlot> ShardedState::feature_slots() const {

@@ -55,12 +55,11 @@ protected:
     /// call.
     struct Gathered {
         MatrixView weight, bias;
-        Event arrived;
     };
     Gathered gathered_weights(int l);
     /// Where layer l's dW and db are put before they are reduced.
     Gathered weight_gradient(int l);
-    /// Starts reducing them to the runs along d.
+    /// Starts reducing them to the runs along d; the epoch's last is reduced when it returns.
     Event scatter_gradient(int l);
 
     /// What makes rows of layer l's Q, from `first` on, its output: σ except in the last layer, then the next

@@ -94,11 +94,11 @@ std::vector<RowMessage> RowExchange::parts(std::int64_t width) const {
 
 void RowExchange::gather(MatrixView f, Communicator& line) {
     kernel_.gather_rows(own(f), given_.data(), packed_.view().reshaped(start_.back(), f.cols));
-    kernel_.wait(StreamRole::compute, line.all_to_all(parts(f.cols), segments(f)));
+    line.all_to_all_now(parts(f.cols), segments(f));
 }
 
 void RowExchange::reduce(MatrixView df, Communicator& line) {
-    kernel_.wait(StreamRole::compute, line.all_to_all(segments(df), parts(df.cols)));
+    line.all_to_all_now(segments(df), parts(df.cols));
     for (std::size_t j = 0; j + 1 < start_.size(); ++j)
         kernel_.scatter_add_rows(part(j, df.cols), given_.data() + start_[j], own(df));
 }

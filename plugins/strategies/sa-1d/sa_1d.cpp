@@ -51,7 +51,7 @@ private:
     // Z_i = Â_ii H_i + Σ_{j≠i} Â_ij H̃_j
     void gather(const Blocks& a, HaloExchange& x, MatrixView h_i, MatrixView z_i, const Epilogue& e) {
         const auto sends = x.pack(h_i);
-        kernel_.wait(StreamRole::compute, world_.all_to_all(sends, x.receives(h_i.cols)));
+        world_.all_to_all_now(sends, x.receives(h_i.cols));
         kernel_.spmm(*a.own, h_i, z_i);                                    // Z_i ← Â_ii H_i
         kernel_.spmm(*a.halo, x.received(h_i.cols), z_i, {.beta = 1}, e);  // Z_i ← Z_i + Â_i,halo H̃
     }
@@ -60,8 +60,7 @@ private:
     void give_back(MatrixView g_i, MatrixView u_i) {
         HaloExchange& x = *forward_exchange_;
         kernel_.spmm(*transposed_.halo, g_i, x.received(g_i.cols));  // Â_i,haloᵀ G_i
-        kernel_.wait(StreamRole::compute,
-                     world_.all_to_all(x.give_back_sends(g_i.cols), x.give_back_receives(g_i.cols)));
+        world_.all_to_all_now(x.give_back_sends(g_i.cols), x.give_back_receives(g_i.cols));
         kernel_.spmm(*transposed_.own, g_i, u_i);  // U_i ← Â_iiᵀ G_i
         x.add_given_back(u_i);                     // U_i ← U_i + what the others gave back
     }

@@ -32,7 +32,8 @@ struct Ground {
 std::vector<Scheme> schemes(const PluginCatalog& catalog);
 
 /// Epochs and replays by turns. {scheme, skipped} where the strategy says why it cannot; else {scheme, epoch_s,
-/// wait_s, operations: [{operation, calls, sent_bytes, ours_s, raw_s, blocking_s}], volume_differs}. Times and
+/// wait_s, operations: [{operation, calls, sent_bytes, ours_s, non_blocking_s, blocking_s, plain_s}],
+/// volume_differs}; plain_s is the lesser of the two before it. Times and
 /// bytes are means over ranks of an epoch's sums; each call's time is the best of all rounds.
 nlohmann::json measure_scheme(const Ground& g, const Scheme& scheme);
 
