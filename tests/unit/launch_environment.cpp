@@ -56,6 +56,15 @@ TEST_CASE("ranks yield and oversubscribe only where there are more of them than 
     CHECK_FALSE(has(users, "OMPI_MCA_mpi_yield_when_idle=1"));
 }
 
+TEST_CASE("threads that wait do not spin where there are more of them than cores") {
+    CHECK_FALSE(has_name(trial_environment({}, open_mpi, {2, 2, 4}, "T", ""), "OMP_WAIT_POLICY"));
+    for (const RankLoad& crowded : {RankLoad{2, 2, 3}, RankLoad{8, 1, 4}, RankLoad{1, 5, 4}})
+        CHECK(has(trial_environment({}, open_mpi, crowded, "T", ""), "OMP_WAIT_POLICY=passive"));
+    const Environment users = trial_environment({"OMP_WAIT_POLICY=active"}, open_mpi, {8, 2, 4}, "T", "");
+    CHECK(has(users, "OMP_WAIT_POLICY=active"));
+    CHECK_FALSE(has(users, "OMP_WAIT_POLICY=passive"));
+}
+
 TEST_CASE("what launcher and ranks share is where it can be removed") {
     const Environment result = trial_environment({}, open_mpi, {1, 1, 4}, "T", "/dev/shm/x");
     CHECK(has(result, "OMPI_MCA_orte_tmpdir_base=/dev/shm/x"));
