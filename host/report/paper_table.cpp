@@ -80,7 +80,7 @@ ordered_json record_of(const TableLine& row, const TableLine& column, const Reso
     j["ours_low"] = maybe(ours, ours ? place.ours->low / size : 0);
     j["ours_high"] = maybe(ours, ours ? place.ours->high / size : 0);
     j["trials"] = ours ? place.ours->trials : 0;
-    j["status"] = ours ? "ok" : place.word;
+    j["status"] = ours ? "ok" : place.verdict.empty() ? place.word : place.verdict;
     if (!place.given)
         j["published"] = nullptr;
     else if (place.published)
@@ -143,6 +143,9 @@ private:
                 f.spread = "±" + fixed(place.ours->half_width() / size_of(*place.measure),
                                        place.measure->decimals.value_or(decimals_of(median)));
             }
+        } else if (!place.verdict.empty()) {
+            f.word = true;
+            f.text = place.verdict;
         } else if (!place.word.empty()) {
             f.word = true;
             f.text = t_.failures == FailureStyle::word ? place.word : t_.failures == FailureStyle::dash ? "–" : "";
@@ -297,13 +300,12 @@ std::vector<std::string> paper_heading(const ResolvedTable& r) {
 std::string shown_number(double value, const Measure& m) {
     const double shown = value / size_of(m);
     if (m.decimals) return fixed(shown, *m.decimals);
-    if (m.against != Against::nothing) return ratio(shown);
+    if (m.against == Against::speed_up_over || m.against == Against::relative_to) return ratio(shown);
     return three_digits(shown);
 }
 
 std::string unit_of(const ResolvedCell& place) {
-    if (!place.measure->metric.empty())
-        return place.measure->against == Against::nothing ? place.measure->unit : "×";
+    if (!place.measure->metric.empty()) return place.measure->unit;
     return place.given ? place.given->unit : "";
 }
 

@@ -15,7 +15,8 @@ struct ResolvedCell {
     const Measure* measure = nullptr;
     bool measurable = false;  ///< else another system's
     std::optional<Estimate> ours;
-    std::string word;  ///< "OOM": how it ended, in place of our number
+    std::string word;     ///< "OOM": how it ended, in place of our number
+    std::string verdict;  ///< "never": what is true of it in place of a number
     std::vector<std::string> remarks;
     const Published* given = nullptr;
     std::optional<double> published;

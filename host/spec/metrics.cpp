@@ -71,10 +71,20 @@ constexpr std::array all_fields{
 };
 
 constexpr std::array all_units{
-    ShownUnit{"s", "s", 1},        ShownUnit{"ms", "s", 1e-3},    ShownUnit{"µs", "s", 1e-6},
-    ShownUnit{"B", "B", 1},        ShownUnit{"kB", "B", 1e3},     ShownUnit{"MB", "B", 1e6},
-    ShownUnit{"GB", "B", 1e9},     ShownUnit{"%", "", 1e-2},      ShownUnit{"thousand", "", 1e3},
-    ShownUnit{"million", "", 1e6}, ShownUnit{"billion", "", 1e9}, ShownUnit{"×", "", 1},
+    ShownUnit{"s", "s", 1},
+    ShownUnit{"ms", "s", 1e-3},
+    ShownUnit{"µs", "s", 1e-6},
+    ShownUnit{"B", "B", 1},
+    ShownUnit{"kB", "B", 1e3},
+    ShownUnit{"MB", "B", 1e6},
+    ShownUnit{"GB", "B", 1e9},
+    ShownUnit{"%", "", 1e-2},
+    ShownUnit{"thousand", "", 1e3},
+    ShownUnit{"million", "", 1e6},
+    ShownUnit{"billion", "", 1e9},
+    ShownUnit{"×", "", 1},
+    ShownUnit{"devices", "devices", 1},
+    ShownUnit{"epochs", "epochs", 1},
     ShownUnit{"", "", 1},
 };
 

@@ -47,6 +47,54 @@ E word_at(const YamlNode& map, std::string_view key, std::initializer_list<std::
     return otherwise;
 }
 
+constexpr std::pair<const char*, Against> all_against[] = {{"speed_up_over", Against::speed_up_over},
+                                                           {"relative_to", Against::relative_to},
+                                                           {"efficiency_over", Against::efficiency_over},
+                                                           {"karp_flatt_over", Against::karp_flatt_over},
+                                                           {"overtakes", Against::overtakes},
+                                                           {"pays_back_over", Against::pays_back_over}};
+
+/// What a number is set against, in one way.
+void read_against(const YamlNode& n, Measure& m, Findings& findings) {
+    const char* first = nullptr;
+    for (const auto& [key, against] : all_against) {
+        const YamlNode* base = n.find(key);
+        if (!base) continue;
+        if (first) {
+            findings.add(base->place, key,
+                         fmt::format("stands beside {}; a number is set against one other", first));
+            continue;
+        }
+        first = key;
+        m.against = against;
+        m.base = conditions(base);
+        if (!n.find("unit")) m.unit = unit_of(against);
+        const Metric* metric = find_metric(m.metric);
+        if (!metric) continue;
+        if (against == Against::pays_back_over && metric->name != "epoch_s")
+            findings.add(base->place, key,
+                         fmt::format("counts epochs, so the metric has to be epoch_s; found {}", m.metric));
+        if ((against == Against::efficiency_over || against == Against::karp_flatt_over) && metric->unit != "s")
+            findings.add(base->place, key, fmt::format("is of times; {} is none", m.metric));
+        if (against == Against::overtakes)
+            for (const Condition& c : m.base)
+                if (c.field == "gpus") findings.add(base->place, key, "runs over gpus itself; name other fields");
+    }
+}
+
+void check_unit(const YamlNode& n, Measure& m, Findings& findings) {
+    const Metric* metric = find_metric(m.metric);
+    if (metric && m.unit.empty() && m.against == Against::nothing) m.unit = metric->unit;
+    const ShownUnit* shown = find_unit(m.unit);
+    const ShownUnit* result = find_unit(unit_of(m.against));
+    const std::string_view own = m.against != Against::nothing ? result->of : metric ? metric->unit : "";
+    if (metric && shown && shown->of != own)
+        findings.add((n.find("unit") ? *n.find("unit") : n).place, "unit",
+                     m.against == Against::nothing
+                         ? fmt::format("{} is in '{}', which '{}' is no unit of", m.metric, own, m.unit)
+                         : fmt::format("the result is in '{}', which '{}' is no unit of", result->name, m.unit));
+}
+
 /// `fallback`: what the table says, of which a line's measure may leave out all but what it changes.
 Measure read_measure(const YamlNode& n, const Measure& fallback, Findings& findings) {
     Measure m = fallback;
@@ -64,16 +112,10 @@ Measure read_measure(const YamlNode& n, const Measure& fallback, Findings& findi
         std::vector<std::string> known;
         for (const ShownUnit& one : shown_units())
             if (!one.name.empty()) known.emplace_back(one.name);
-        const Metric* metric = find_metric(m.metric);
-        const ShownUnit* found = find_unit(m.unit);
-        if (!found)
+        if (!find_unit(m.unit))
             findings.add(unit->place, "unit",
                          fmt::format("there is no unit '{}'; {}", m.unit, allowed_words(m.unit, known)));
-        else if (metric && found->of != metric->unit && !n.find("speed_up_over") && !n.find("relative_to"))
-            findings.add(unit->place, "unit",
-                         fmt::format("{} is in '{}', which '{}' is no unit of", m.metric, metric->unit, m.unit));
     }
-    if (const Metric* metric = find_metric(m.metric); metric && m.unit.empty()) m.unit = metric->unit;
     if (const YamlNode* decimals = n.find("decimals")) {
         std::int64_t whole = 0;
         if (to_integer(*decimals, whole)) m.decimals = static_cast<int>(whole);
@@ -85,12 +127,8 @@ Measure read_measure(const YamlNode& n, const Measure& fallback, Findings& findi
                                        {"median", OverCells::median},
                                        {"mean", OverCells::mean}},
                                       m.over_cells);
-    for (const auto& [key, against] :
-         {std::pair("speed_up_over", Against::speed_up_over), std::pair("relative_to", Against::relative_to)})
-        if (const YamlNode* base = n.find(key)) {
-            m.against = against;
-            m.base = conditions(base);
-        }
+    read_against(n, m, findings);
+    check_unit(n, m, findings);
     return m;
 }
 
@@ -188,6 +226,23 @@ std::string contents(const std::filesystem::path& file) {
 }
 
 }  // namespace
+
+std::string_view unit_of(Against against) {
+    switch (against) {
+        case Against::speed_up_over:
+        case Against::relative_to:
+            return "×";
+        case Against::overtakes:
+            return "devices";
+        case Against::pays_back_over:
+            return "epochs";
+        case Against::efficiency_over:
+        case Against::karp_flatt_over:
+        case Against::nothing:
+            break;
+    }
+    return "";
+}
 
 TableDefinition read_table_definition(const std::string& text, const std::filesystem::path& file,
                                       const std::string& published) {

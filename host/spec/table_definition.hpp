@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,8 +21,18 @@ using Conditions = std::vector<Condition>;
 
 /// What becomes of several cells that a place matches.
 enum class OverCells { only, minimum, maximum, median, mean };
-/// A number set against another cell's.
-enum class Against { nothing, speed_up_over, relative_to };
+/// A number set against another cell's; see report/scaling.hpp for what the last four are.
+enum class Against {
+    nothing,
+    speed_up_over,
+    relative_to,
+    efficiency_over,
+    karp_flatt_over,
+    overtakes,
+    pays_back_over
+};
+/// The unit of the result, where no other is asked for.
+std::string_view unit_of(Against against);
 
 /// The number that a place shows.
 struct Measure {

@@ -130,6 +130,26 @@ profile that was measured last, or the one that `--profile` names, and says whic
 
 `published.csv` beside it has the paper's numbers, in the columns `)";
 
+constexpr const char* scaling = R"(
+### Scaling
+
+What a number is set against is another cell: the one that fits the same place with the named fields changed. T is the
+median of this cell's trials on p devices, T₀ that of the other on p₀; both carry their remarks, so that what is oversubscribed
+says so. Where the other was never measured, nothing is shown.
+
+| key | result |
+| --- | --- |
+| `speed_up_over` | ψ = T₀ / T |
+| `relative_to` | T / T₀ |
+| `efficiency_over` | ψ / (p / p₀); 1 is linear |
+| `karp_flatt_over` | (1/ψ − p₀/p) / (1 − p₀/p), the experimentally determined serial fraction: 0 is linear speed-up, 1 is none, less than 0 more than linear. Where it grows with p, overhead grows; where it stays, what is serial bounds the speed-up. A. H. Karp and H. P. Flatt, Measuring parallel processor performance, Communications of the ACM 33(5), 1990 |
+| `overtakes` | devices from which on T is below T₀ at the same number of devices. Between measured numbers of devices both are taken for straight lines in logarithms of both axes, and the number is marked as interpolated; beyond the first and the last nothing is said. `always`, `never`: one is lower at every number that both were measured at, two at least |
+| `pays_back_over` | (P − P₀) / (T₀ − T), P and P₀ the times of partitioning (`partition_s`): the epochs after which it has come back; 0 where it costs no more, `never` where epochs are no shorter |
+
+`rows: {over: gpus, values: [2, 4]}` with `cell: {metric: epoch_s, karp_flatt_over: {scheme: serial, gpus: 1, partitioner: none}}` is a
+column of Karp and Flatt's fractions.
+)";
+
 }  // namespace
 
 json table_schema() {
@@ -172,7 +192,7 @@ std::string table_reference_page() {
         "`page` where it stands,\n`verbatim` what is written there, `erratum` what is wrong with it.\n";
     page += "\n## Keys\n\n" + rows_of("table");
     page += "\n## A row or a column\n\nA name, or a mapping.\n\n" + rows_of("line");
-    page += "\n## `cell`\n\n" + rows_of("measure");
+    page += "\n## `cell`\n\n" + rows_of("measure") + scaling;
     page += "\n## `plot`\n\n" + rows_of("plot");
     page += "\n## Fields for `where`\n\n| field | meaning |\n| --- | --- |\n";
     for (const CellField& f : cell_fields()) page += fmt::format("| `{}` | {} |\n", f.name, f.help);

@@ -99,6 +99,19 @@ TEST_CASE("every number in published.csv has a table") {
     }
 }
 
+TEST_CASE("tables of scaling are there, and render in every format") {
+    for (const char* name :
+         {"quickstart-scaling", "mg-gcn/scaling-analysis", "plexus/overtaking", "demirci/payback"}) {
+        INFO(name);
+        const TableDefinition t = load_table_definition(experiments / (std::string(name) + ".yaml"));
+        check_renders(t);
+        const auto derived = [](const TableLine& c) {
+            return c.measure && c.measure->against > Against::relative_to;
+        };
+        CHECK(std::any_of(t.columns.begin(), t.columns.end(), derived));
+    }
+}
+
 TEST_CASE("slips of the papers are told") {
     const auto erratum = [](const char* file, const char* row, const char* column) {
         return load_table_definition(experiments / file).published.at({row, column}).erratum;

@@ -1,0 +1,113 @@
+#include "report/cell_numbers.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "report/remarks.hpp"
+#include "spec/metrics.hpp"
+
+namespace gnnbench {
+namespace {
+
+bool fits(const ComparisonCell& cell, const Conditions& where) {
+    return std::all_of(where.begin(), where.end(), [&](const Condition& c) {
+        const auto field = cell.fields.find(c.field);
+        return field != cell.fields.end() &&
+               std::find(c.values.begin(), c.values.end(), field->second) != c.values.end();
+    });
+}
+
+std::vector<const ComparisonCell*> fitting(const MeasuredCells& measured, const Conditions& where) {
+    std::vector<const ComparisonCell*> found;
+    for (const ComparisonCell& cell : measured.cells)
+        if (fits(cell, where)) found.push_back(&cell);
+    return found;
+}
+
+double combined(OverCells how, const std::vector<double>& values) {
+    switch (how) {
+        case OverCells::minimum:
+            return *std::min_element(values.begin(), values.end());
+        case OverCells::maximum:
+            return *std::max_element(values.begin(), values.end());
+        case OverCells::mean:
+            return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+        case OverCells::median:
+        case OverCells::only:
+            break;
+    }
+    return median(values);
+}
+
+void remark(ResolvedCell& place, const ComparisonCell& cell, MetricKind kind) {
+    for (const std::string& text : remarks_on(cell, kind))
+        if (std::find(place.remarks.begin(), place.remarks.end(), text) == place.remarks.end())
+            place.remarks.push_back(text);
+}
+
+std::string name(const ComparisonCell& c) {
+    return fmt::format("{} {} {} on {} gpus", c.dataset, c.scheme, c.partitioner, c.gpus);
+}
+
+}  // namespace
+
+std::optional<Estimate> CellNumbers::of_cell(const ComparisonCell& cell, const std::string& metric) const {
+    std::vector<double> values;
+    for (const std::int64_t trial : cell.ok_trials)
+        if (const auto v = read_(trial, metric)) values.push_back(*v);
+    return values.empty() ? std::nullopt : std::optional(estimate(values));
+}
+
+std::optional<Estimate> CellNumbers::of(ResolvedCell& place, const Measure& m, const Conditions& where) const {
+    auto found = fitting(measured_, where);
+    // What was never tried stands in nobody's way.
+    std::erase_if(found, [](const ComparisonCell* c) { return c->status.empty(); });
+    if (found.empty()) return std::nullopt;
+    const Metric* metric = find_metric(m.metric);
+    const MetricKind kind = metric ? metric->kind : MetricKind::time;
+    // Cells of one graph that differ in scheme or gpus say the same of the graph.
+    if (kind == MetricKind::data)
+        if (const auto ok =
+                std::find_if(found.begin(), found.end(), [](const auto* c) { return !c->ok_trials.empty(); });
+            ok != found.end())
+            found = {*ok};
+    if (found.size() > 1 && m.over_cells == OverCells::only) {
+        place.remarks.push_back(
+            fmt::format("{} cells fit this place, of which {} and {}: its `where` has to tell them apart",
+                        found.size(), name(*found[0]), name(*found[1])));
+        return std::nullopt;
+    }
+    std::vector<double> values;
+    std::optional<Estimate> last;
+    for (const ComparisonCell* cell : found) {
+        const auto one = of_cell(*cell, m.metric);
+        if (!one) continue;
+        remark(place, *cell, kind);
+        place.cells.push_back(cell);
+        values.push_back(one->median);
+        last = one;
+    }
+    if (values.empty()) {
+        place.word = status_word(*found.front());
+        remark(place, *found.front(), kind);
+        return std::nullopt;
+    }
+    if (found.size() == 1) return last;
+    if (values.size() < found.size())
+        place.remarks.push_back(
+            fmt::format("{} of {} cells have no number", found.size() - values.size(), found.size()));
+    const double v = combined(m.over_cells, values);
+    return Estimate{.trials = static_cast<std::int64_t>(values.size()), .median = v, .low = v, .high = v};
+}
+
+std::vector<int> CellNumbers::gpus(const Conditions& where) const {
+    std::set<int> all;
+    for (const ComparisonCell* cell : fitting(measured_, where))
+        if (!cell->ok_trials.empty()) all.insert(cell->gpus);
+    return {all.begin(), all.end()};
+}
+
+}  // namespace gnnbench

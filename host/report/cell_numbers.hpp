@@ -1,0 +1,28 @@
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "report/resolved_table.hpp"
+
+namespace gnnbench {
+
+/// Numbers of the measured cells that fit some conditions.
+class CellNumbers {
+public:
+    CellNumbers(const MeasuredCells& measured, const ReadMetric& read) : measured_(measured), read_(read) {}
+
+    /// The measure's metric of the cells that fit, whatever it is set against. Notes in `place` which they are, what is
+    /// to be remarked on them, and how they ended where there is no number.
+    std::optional<Estimate> of(ResolvedCell& place, const Measure& measure, const Conditions& where) const;
+
+    /// Numbers of devices of the cells that fit and have numbers, rising.
+    std::vector<int> gpus(const Conditions& where) const;
+
+private:
+    std::optional<Estimate> of_cell(const ComparisonCell& cell, const std::string& metric) const;
+
+    const MeasuredCells& measured_;
+    const ReadMetric& read_;
+};
+
+}  // namespace gnnbench

@@ -1,0 +1,149 @@
+#include "report/derived.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "report/scaling.hpp"
+
+namespace gnnbench {
+namespace {
+
+/// Without the fields that `other` names.
+Conditions without(Conditions where, const Conditions& other) {
+    for (const Condition& o : other) std::erase_if(where, [&](const Condition& c) { return c.field == o.field; });
+    return where;
+}
+
+/// The same place but for the base's fields.
+Conditions elsewhere(const Conditions& where, const Conditions& base) {
+    Conditions all = without(where, base);
+    all.insert(all.end(), base.begin(), base.end());
+    return all;
+}
+
+void remark(ResolvedCell& place, const std::string& text) {
+    if (std::find(place.remarks.begin(), place.remarks.end(), text) == place.remarks.end())
+        place.remarks.push_back(text);
+}
+
+/// Takes over what another place's number rests on.
+void lean_on(ResolvedCell& place, const ResolvedCell& other) {
+    for (const std::string& text : other.remarks) remark(place, text);
+    place.cells.insert(place.cells.end(), other.cells.begin(), other.cells.end());
+}
+
+/// Why there is no number, where the base has none.
+void blame(ResolvedCell& place, const ResolvedCell& base) {
+    place.word = base.word;
+    for (const std::string& text : base.remarks) remark(place, "what it is set against: " + text);
+}
+
+Estimate exactly(double value, std::int64_t trials) {
+    return {.trials = trials, .median = value, .low = value, .high = value};
+}
+
+/// Devices of the cells, if all have as many; else 0.
+int devices(const ResolvedCell& place) {
+    for (const ComparisonCell* c : place.cells)
+        if (c->gpus != place.cells.front()->gpus) return 0;
+    return place.cells.empty() ? 0 : place.cells.front()->gpus;
+}
+
+/// Speed-up and what follows from it; `base` has its number, too.
+void fill_ratio(ResolvedCell& place, const ResolvedCell& ours, const ResolvedCell& base) {
+    const Against against = place.measure->against;
+    const double speed_up = base.ours->median / ours.ours->median;
+    std::optional<double> value;
+    if (against == Against::speed_up_over) value = speed_up;
+    if (against == Against::relative_to) value = 1 / speed_up;
+    if (against == Against::efficiency_over || against == Against::karp_flatt_over) {
+        const int p = devices(ours), p0 = devices(base);
+        if (p == 0 || p0 == 0) {
+            remark(place, "cells of several numbers of devices have no efficiency");
+            return;
+        }
+        const double times = static_cast<double>(p) / p0;
+        value = against == Against::efficiency_over ? efficiency(speed_up, times) : karp_flatt(speed_up, times);
+    }
+    if (!value) return;
+    lean_on(place, ours);
+    lean_on(place, base);
+    place.ours = exactly(*value, std::min(ours.ours->trials, base.ours->trials));
+}
+
+/// Partitioning before the first epoch, set against shorter epochs.
+void fill_payback(ResolvedCell& place, const CellNumbers& numbers, const Conditions& where, ResolvedCell& ours,
+                  ResolvedCell& base) {
+    Measure before = *place.measure;
+    before.metric = "partition_s";
+    ResolvedCell a, b;
+    const auto cost = numbers.of(a, before, where),
+               base_cost = numbers.of(b, before, elsewhere(where, before.base));
+    if (!cost || !base_cost) return;
+    lean_on(place, ours);
+    lean_on(place, base);
+    const auto epochs = payback_epochs(cost->median - base_cost->median, base.ours->median - ours.ours->median);
+    if (epochs)
+        place.ours = exactly(*epochs, std::min(ours.ours->trials, base.ours->trials));
+    else
+        place.verdict = "never";
+}
+
+void fill_overtaking(ResolvedCell& place, const CellNumbers& numbers, const Conditions& where) {
+    const Measure& m = *place.measure;
+    const Conditions ours_at = without(where, {{"gpus", {}}}), other_at = elsewhere(ours_at, m.base);
+    std::vector<CurvePoint> points;
+    std::vector<ResolvedCell> under;  // each point's cells
+    std::int64_t trials = 0;
+    for (const int gpus : numbers.gpus(ours_at)) {
+        const Conditions here{{"gpus", {std::to_string(gpus)}}};
+        ResolvedCell both;
+        const auto ours = numbers.of(both, m, elsewhere(ours_at, here));
+        const auto other = numbers.of(both, m, elsewhere(other_at, here));
+        if (!ours || !other || ours->median <= 0 || other->median <= 0) continue;
+        points.push_back({static_cast<double>(gpus), ours->median, other->median});
+        under.push_back(std::move(both));
+        trials = std::min({trials == 0 ? ours->trials : trials, ours->trials, other->trials});
+    }
+    const Crossover c = crossover(points);
+    using Kind = Crossover::Kind;
+    if (c.kind == Kind::unknown) return;
+    const bool crosses = c.kind == Kind::overtakes || c.kind == Kind::falls_behind;
+    for (std::size_t i = 0; i < under.size(); ++i)
+        if (!crosses || i == c.before || i == c.after) lean_on(place, under[i]);
+    if (!crosses) {
+        place.verdict = c.kind == Kind::always ? "always" : "never";
+        return;
+    }
+    place.ours = exactly(c.at, trials);
+    if (c.interpolated)
+        remark(place,
+               "interpolated: straight lines between measured numbers of devices, in logarithms of both axes");
+    if (c.kind == Kind::falls_behind) remark(place, "falls behind there, after having been ahead");
+    if (c.times > 1) remark(place, fmt::format("the first of {} crossings", c.times));
+}
+
+}  // namespace
+
+void fill(ResolvedCell& place, const CellNumbers& numbers, const Conditions& where) {
+    const Measure& m = *place.measure;
+    if (m.against == Against::nothing) {
+        place.ours = numbers.of(place, m, where);
+        return;
+    }
+    if (m.against == Against::overtakes) return fill_overtaking(place, numbers, where);
+    ResolvedCell ours, base;
+    ours.ours = numbers.of(ours, m, where);
+    if (!ours.ours) {
+        place.word = ours.word;
+        return lean_on(place, ours);
+    }
+    base.ours = numbers.of(base, m, elsewhere(where, m.base));
+    if (!base.ours) return blame(place, base);
+    if (ours.ours->median == 0 || base.ours->median == 0) return;
+    if (m.against == Against::pays_back_over) return fill_payback(place, numbers, where, ours, base);
+    fill_ratio(place, ours, base);
+}
+
+}  // namespace gnnbench
