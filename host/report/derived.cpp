@@ -50,6 +50,17 @@ int devices(const ResolvedCell& place) {
     return place.cells.empty() ? 0 : place.cells.front()->gpus;
 }
 
+/// On CPUs a device is a share of the cores, by default a smaller one the more ranks there are.
+void remark_on_threads(ResolvedCell& place, const ResolvedCell& ours, const ResolvedCell& base) {
+    const auto threads = [](const ResolvedCell& p) {
+        const auto found = p.cells.front()->fields.find("threads_per_rank");
+        return found == p.cells.front()->fields.end() ? std::string() : found->second;
+    };
+    if (threads(ours) != threads(base))
+        remark(place, fmt::format("no two devices alike: ranks of threads_per_rank {} set against {}",
+                                  threads(ours), threads(base)));
+}
+
 /// Speed-up and what follows from it; `base` has its number, too.
 void fill_ratio(ResolvedCell& place, const ResolvedCell& ours, const ResolvedCell& base) {
     const Against against = place.measure->against;
@@ -69,6 +80,8 @@ void fill_ratio(ResolvedCell& place, const ResolvedCell& ours, const ResolvedCel
     if (!value) return;
     lean_on(place, ours);
     lean_on(place, base);
+    if (against == Against::efficiency_over || against == Against::karp_flatt_over)
+        remark_on_threads(place, ours, base);
     place.ours = exactly(*value, std::min(ours.ours->trials, base.ours->trials));
 }
 

@@ -161,6 +161,10 @@ TEST_CASE("efficiency and the serial fraction in a table") {
     // Over two devices, four are twice as many.
     CHECK(value(4, "efficiency_over", "{gpus: 2}") == Approx(0.5));
     CHECK(value(4, "karp_flatt_over", "{gpus: 2}") == Approx(1));
+    s.measured.cells[0].fields["threads_per_rank"] = "4";
+    CHECK(has_remark(s.first("{scheme: a, gpus: 4}", against("efficiency_over", over_serial)),
+                     "no two devices alike"));
+    CHECK_FALSE(has_remark(s.first("{scheme: a, gpus: 4}", against("efficiency_over", "{gpus: 2}")), "alike"));
     s.first("{scheme: a, gpus: 4}", "{metric: epoch_s, unit: '%', decimals: 1, efficiency_over: {gpus: 2}}");
     CHECK_THAT(s.text(), Contains("numbers in %") && Contains("x | 50.0"));
 }
