@@ -74,7 +74,7 @@ json to_json(const PlannedCell& planned, const PreparedCell& prepared,
             {"gpus", cell.gpus},
             {"threads_per_rank", cell.threads_per_rank},
             {"kernel", cell.kernel.name},
-            {"cell", prepared.record.identity}};
+            {"cell", gnnbench::to_json(cell, JsonFor::identity)}};
 }
 
 /// "about 4m 05s", for all trials that are to run.

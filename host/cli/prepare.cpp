@@ -73,11 +73,13 @@ void add_plan_options(CLI::App& command, PlanRules& rules) {
         "--rerun", [&rules] { rules.again = Again::all; }, "Everything again");
 }
 
-CellRecord record_of(const Cell& cell) {
+CellRecord record_of(const Cell& cell, Datasets datasets) {
     CellRecord record;
     record.digest = cell_digest(cell);
-    record.identity = to_json(cell, JsonFor::identity);
-    record.verification_key = verification_key(cell);
+    if (datasets == Datasets::make) {
+        record.identity = to_json(cell, JsonFor::identity);
+        record.verification_key = verification_key(cell);
+    }
     record.dataset = cell.dataset.name;
     record.dataset_digest = cell.dataset.digest;
     record.scheme = cell.scheme.name;
@@ -116,6 +118,7 @@ PreparedExperiment prepare(Experiment experiment, const Catalog& catalog, const 
                            Datasets datasets, const Say& say) {
     PreparedExperiment prepared{std::move(experiment), {}};
     std::map<std::string, DatasetChoice> known;  // each is made, or looked for, once
+    prepared.cells.reserve(prepared.experiment.cells.size());
     for (Cell& cell : prepared.experiment.cells) {
         const std::string key = cell.dataset.source.dump() + std::to_string(cell.dataset.split);
         if (!known.contains(key)) {
@@ -124,7 +127,7 @@ PreparedExperiment prepare(Experiment experiment, const Catalog& catalog, const 
         }
         cell.dataset = known[key];
         const Strategy& strategy = plugins.strategy(cell.scheme.name);
-        prepared.cells.push_back({cell, record_of(cell), strategy.approximation(cell.scheme.params)});
+        prepared.cells.push_back({cell, record_of(cell, datasets), strategy.approximation(cell.scheme.params)});
     }
     return prepared;
 }

@@ -59,8 +59,8 @@ void recover(Database& database, const Say& say);
 /// An experiment is named by its name, by its file, or not at all: then it is the one measured last.
 std::string experiment_name(const std::string& given, const GlobalOptions& options);
 
-/// A cell as results keep it.
-CellRecord record_of(const Cell& cell);
+/// A cell as results keep it; without its identity and its verification's key where it is only looked at.
+CellRecord record_of(const Cell& cell, Datasets datasets = Datasets::make);
 
 /// Which of a cell's trials are there, by number, and which are due.
 struct DueTrials {

@@ -176,24 +176,30 @@ void read_dataset(const json& j, DatasetChoice& d) {
 
 }  // namespace
 
+json identity_part(const Cell& c, std::string_view key) {
+    if (key == "dataset")
+        return {{"source", c.dataset.source},
+                {"split", c.dataset.split},
+                {"name", c.dataset.name},
+                {"digest", c.dataset.digest}};
+    if (key == "model") return model_json(c.model);
+    if (key == "train") return train_json(c);
+    if (key == "scheme") return plugin_json(c.scheme);
+    if (key == "partitioner") return plugin_json(c.partitioner);
+    if (key == "kernel") return plugin_json(c.kernel);
+    if (key == "gpus") return c.gpus;
+    if (key == "threads_per_rank") return c.threads_per_rank;
+    if (key == "precision") return c.precision;
+    if (key == "epochs") return c.epochs;
+    if (key == "warmup") return c.warmup;
+    if (key == "seed") return c.train.seed;
+    if (key == "separate_wait") return c.separate_wait;
+    throw LogicError(fmt::format("a cell has no part '{}'", key));
+}
+
 json to_json(const Cell& c, JsonFor use) {
-    json j{{"dataset",
-            {{"source", c.dataset.source},
-             {"split", c.dataset.split},
-             {"name", c.dataset.name},
-             {"digest", c.dataset.digest}}},
-           {"model", model_json(c.model)},
-           {"train", train_json(c)},
-           {"scheme", plugin_json(c.scheme)},
-           {"partitioner", plugin_json(c.partitioner)},
-           {"kernel", plugin_json(c.kernel)},
-           {"gpus", c.gpus},
-           {"threads_per_rank", c.threads_per_rank},
-           {"precision", c.precision},
-           {"epochs", c.epochs},
-           {"warmup", c.warmup},
-           {"seed", c.train.seed},
-           {"separate_wait", c.separate_wait}};
+    json j;
+    for (const char* key : identity_keys) j[key] = identity_part(c, key);
     if (use == JsonFor::worker) j["dataset"]["store"] = c.dataset.store;
     return j;
 }

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -59,6 +60,11 @@ struct Limits {
 /// Keys are spelled as in YAML. `identity` is what a journal and a database keep of a cell: all but the store's folder.
 enum class JsonFor { identity, worker };
 nlohmann::json to_json(const Cell& cell, JsonFor use);
+/// Its top-level keys under JsonFor::identity, and the value of one. Throws LogicError for others.
+inline constexpr const char* identity_keys[] = {
+    "dataset",          "model",     "train",  "scheme", "partitioner", "kernel",       "gpus",
+    "threads_per_rank", "precision", "epochs", "warmup", "seed",        "separate_wait"};
+nlohmann::json identity_part(const Cell& cell, std::string_view key);
 /// The inverse of to_json(cell, JsonFor::worker). Throws SpecError on anything missing or unknown.
 Cell cell_from_json(const nlohmann::json& j);
 

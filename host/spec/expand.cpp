@@ -10,7 +10,7 @@
 
 #include <gnnbench/strategy.hpp>
 
-#include "record/cell_filter.hpp"
+#include "spec/cell_choice.hpp"
 #include "spec/setting.hpp"
 
 namespace gnnbench {
@@ -49,15 +49,19 @@ public:
         experiment.combinations = combinations();
         if (experiment.combinations == 0) return;
         std::vector<Combination> all = survivors();
-        leave_out_where(all, experiment);
+        std::vector<Cell> cells;  // of the first combinations, where expressions had to look at them
+        leave_out_where(all, cells, experiment);
         include(all);
         if (!findings_.empty()) return;
         seen_.clear();
-        for (Combination& c : all) {
-            Draft draft = draft_of(c);
-            if (!agrees(draft.cell) || !seen_.insert(cell_digest(draft.cell)).second) continue;
-            experiment.cells.push_back(std::move(draft.cell));
-            experiment.choices.push_back(std::move(c.at));
+        experiment.cells.reserve(all.size());
+        experiment.choices.reserve(all.size());
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const bool known = i < cells.size() && all[i].added.empty();
+            Cell cell = known ? std::move(cells[i]) : draft_of(all[i]).cell;
+            if (!agrees(cell) || !seen_.insert(cell_digest(cell)).second) continue;
+            experiment.cells.push_back(std::move(cell));
+            experiment.choices.push_back(std::move(all[i].at));
         }
         if (experiment.cells.empty() && findings_.empty() && !outline_.excluded.empty())
             findings_.add(outline_.excluded.front().place, "matrix.exclude",
@@ -120,37 +124,40 @@ private:
     }
 
     /// Expressions judge finished cells. What a rule with a reason leaves out is told.
-    void leave_out_where(std::vector<Combination>& all, Experiment& experiment) {
+    void leave_out_where(std::vector<Combination>& all, std::vector<Cell>& cells, Experiment& experiment) {
         const auto asks = [](const Outline::Exclusion& rule) {
             return !rule.where.empty() || !rule.reason.empty();
         };
         if (std::none_of(outline_.excluded.begin(), outline_.excluded.end(), asks)) return;
-        std::vector<Cell> cells;
-        std::vector<CellFields> fields;
-        for (const Combination& c : all) {
-            cells.push_back(draft_of(c).cell);
-            fields.push_back(cell_fields(to_json(cells.back(), JsonFor::identity)));
-        }
-        const CellFilter filter(fields);
-        std::vector<bool> out(all.size(), false);
+        cells.reserve(all.size());
+        for (const Combination& c : all) cells.push_back(draft_of(c).cell);
+        std::vector<std::string> expressions;
+        for (const Outline::Exclusion& rule : outline_.excluded)
+            if (!rule.where.empty()) expressions.push_back(rule.where);
+        const CellChoice choice(cells, expressions);
+        std::vector<std::vector<bool>> holds;  // for each rule and cell
         for (const Outline::Exclusion& rule : outline_.excluded) {
-            if (!asks(rule)) continue;
-            std::vector<bool> chosen(all.size(), true);
+            holds.emplace_back(all.size(), asks(rule));
             try {
-                if (!rule.where.empty()) chosen = filter.where(rule.where);
+                if (!rule.where.empty()) holds.back() = choice.where(rule.where);
             } catch (const SpecError& e) {
                 findings_.add(rule.where_place, "matrix.exclude.where", e.what());
-                continue;
+                holds.back().assign(all.size(), false);
             }
+        }
+        std::vector<bool> out(all.size(), false);
+        for (std::size_t r = 0; r < outline_.excluded.size(); ++r) {
+            const Outline::Exclusion& rule = outline_.excluded[r];
             for (std::size_t i = 0; i < all.size(); ++i) {
-                if (out[i] || !chosen[i] || !has_all(all[i], rule.values)) continue;
+                if (out[i] || !holds[r][i] || !has_all(all[i], rule.values)) continue;
                 out[i] = true;
                 if (seen_.insert(cell_digest(cells[i])).second)
                     experiment.excluded.push_back({std::move(cells[i]), rule.reason, rule.place});
             }
         }
-        std::size_t i = 0;
+        std::size_t i = 0, j = 0;
         std::erase_if(all, [&](const Combination&) { return static_cast<bool>(out[i++]); });
+        std::erase_if(cells, [&](const Cell&) { return static_cast<bool>(out[j++]); });
     }
 
     /// As GitHub's workflows do it: a rule adds to every combination whose varied values it does not change; if there is

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "record/cell_filter.hpp"
+#include "spec/cell_choice.hpp"
 #include "spec/footprint.hpp"
 
 namespace gnnbench {
@@ -62,10 +62,8 @@ std::string why_too_large(const Cell& cell, std::int64_t least_bytes, const Limi
 
 std::vector<bool> chosen_cells(const Experiment& experiment, const std::string& where) {
     if (where.empty()) return std::vector<bool>(experiment.cells.size(), true);
-    std::vector<CellFields> fields;
-    for (const Cell& cell : experiment.cells) fields.push_back(cell_fields(to_json(cell, JsonFor::identity)));
     try {
-        return CellFilter(fields).where(where);
+        return CellChoice(experiment.cells, std::vector{where}).where(where);
     } catch (const SpecError& e) {
         throw SpecError(std::string("--where: ") + e.what());
     }

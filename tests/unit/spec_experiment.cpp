@@ -1,5 +1,4 @@
 // What an experiment file comes to.
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -212,15 +211,11 @@ TEST_CASE("paths start at the file's folder, may name variables, and are absolut
     std::filesystem::remove_all(folder);
 }
 
-TEST_CASE("ten thousand cells expand well under a second") {
+TEST_CASE("ten thousand cells expand") {  // how fast, bench_results says
     std::string seeds;
     for (int i = 0; i < 2500; ++i) seeds += std::to_string(i) + ", ";
-    const auto start = std::chrono::steady_clock::now();
     const Experiment e =
         read("dataset: {generate: dcsbm}\nmatrix:\n  scheme: [cagnet-1d, mg-gcn]\n  gpus: [2, 4]\n  seed: [" +
              seeds + "]\n");
-    const double s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    INFO("seconds: " << s);
     CHECK(e.cells.size() == 10000);
-    CHECK(s < 3);  // 0.3 measured; room for sanitizers and busy machines
 }

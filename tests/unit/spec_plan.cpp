@@ -1,5 +1,4 @@
 // What would run, what is skipped and why, what is there.
-#include <chrono>
 
 #include "spec_fakes.hpp"
 
