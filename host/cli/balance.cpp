@@ -13,6 +13,10 @@
 #include "cli/prepare.hpp"
 #include "data/catalog.hpp"
 #include "data/store.hpp"
+#include "launch/machine.hpp"
+#include "record/lines.hpp"
+#include "report/format.hpp"
+#include "spec/published.hpp"
 
 namespace gnnbench {
 
@@ -22,6 +26,8 @@ struct BalanceChoice {
     std::string dataset, shards = "8x8";
     std::optional<std::uint64_t> seed;
     bool self_loops = true, as_json = false;
+    std::string csv_for;  ///< "plexus/table-5-1"
+    bool as_text() const { return !as_json && csv_for.empty(); }
 };
 
 /// A matrix to cut: a store's graph, with a diagonal or without, and the seed of its permutations.
@@ -85,12 +91,45 @@ nlohmann::json balance_of(const Subject& subject, const BalanceChoice& choice) {
     add("original", Permutation::original);
     add("single permutation", Permutation::single);
     add("double permutation", Permutation::separate);
-    if (!choice.as_json)
+    if (choice.as_text())
         std::cout << fmt::format("{}, {} shards, {} vertices, {} nonzeros, seed {}\n{}", subject.name,
                                  choice.shards, graph.vertices(), adjacency.nonzeros(), subject.seed,
                                  table.text());
-    return {{"dataset", subject.name},          {"shards", choice.shards}, {"vertices", graph.vertices()},
-            {"nonzeros", adjacency.nonzeros()}, {"seed", subject.seed},    {"balance", orders}};
+    return {{"dataset", subject.name},
+            {"shards", choice.shards},
+            {"vertices", graph.vertices()},
+            {"nonzeros", adjacency.nonzeros()},
+            {"seed", subject.seed},
+            {"balance", orders},
+            {"synthetic", store.manifest().synthetic}};
+}
+
+/// What was typed to count, as a table's remark shows it.
+std::string command_of(const BalanceChoice& choice) {
+    std::string text = "gnnbench dataset balance " + choice.dataset;
+    if (choice.shards != BalanceChoice().shards) text += " --shards " + choice.shards;
+    if (choice.seed) text += fmt::format(" --seed {}", *choice.seed);
+    if (!choice.self_loops) text += " --no-self-loops";
+    return text;
+}
+
+/// Lines of the measured.csv beside a table whose rows are the orders.
+std::string measured_lines(const nlohmann::json& counted, const BalanceChoice& choice) {
+    if (counted.size() != 1)
+        throw SpecError(fmt::format(
+            "--csv-for expects one dataset, as a table has one place for each order; found {}", counted.size()));
+    const nlohmann::json& one = counted[0];
+    const std::string table = std::filesystem::path(choice.csv_for).filename().string();
+    const std::string of =
+        fmt::format("{}{}, {} vertices, {} nonzeros, {} shards, seed {}", one.at("dataset").get<std::string>(),
+                    one.at("synthetic").empty() ? "" : " (synthetic)", one.at("vertices").get<std::int64_t>(),
+                    one.at("nonzeros").get<std::int64_t>(), choice.shards, one.at("seed").get<std::uint64_t>());
+    std::string text = std::string(measured_columns) + "\n";
+    for (const nlohmann::json& order : one.at("balance"))
+        text += csv_line({table, order.at("order").get<std::string>(), "max/mean",
+                          fmt::format("{:.6f}", order.at("max_over_mean").get<double>()), "", of,
+                          command_of(choice), utc_now().substr(0, 10), build_info().commit.substr(0, 12)});
+    return text;
 }
 
 int balance(const BalanceChoice& choice, const Catalog& catalog) {
@@ -98,12 +137,14 @@ int balance(const BalanceChoice& choice, const Catalog& catalog) {
         nlohmann::json all = nlohmann::json::array();
         for (const Subject& s : subjects_of(choice.dataset, choice, catalog)) all.push_back(balance_of(s, choice));
         if (choice.as_json) print_json(std::cout, all);
+        if (!choice.csv_for.empty()) std::cout << measured_lines(all, choice);
         return exit_ok;
     }
     const std::filesystem::path store = catalog.find(choice.dataset);
     const nlohmann::json one = balance_of(
         {Store::open(store).manifest().name, store, choice.self_loops, choice.seed.value_or(0)}, choice);
     if (choice.as_json) print_json(std::cout, one);
+    if (!choice.csv_for.empty()) std::cout << measured_lines(nlohmann::json::array({one}), choice);
     return exit_ok;
 }
 
@@ -122,7 +163,11 @@ void add_balance(CLI::App& dataset, const GlobalOptions& options, Action& action
     command->add_option("--shards", choice->shards, "Blocks of rows x blocks of columns (default: 8x8)");
     command->add_option("--seed", choice->seed, "Of the permutations (default: 0, or the experiment's)");
     command->add_flag("!--no-self-loops", choice->self_loops, "Count the matrix without a diagonal");
-    command->add_flag("--json", choice->as_json, "As JSON");
+    auto* as_json = command->add_flag("--json", choice->as_json, "As JSON");
+    command
+        ->add_option("--csv-for", choice->csv_for, "As lines of the measured.csv beside a table: plexus/table-5-1")
+        ->type_name("TABLE")
+        ->excludes(as_json);
     command->callback(
         [&, choice] { action = [&, choice] { return balance(*choice, Catalog::at(options.data_dir)); }; });
 }

@@ -1,5 +1,7 @@
 #include "report/resolved_table.hpp"
 
+#include <fmt/format.h>
+
 #include "report/cell_numbers.hpp"
 #include "report/derived.hpp"
 #include "spec/metrics.hpp"
@@ -12,6 +14,17 @@ Conditions joined(const Conditions& a, const Conditions& b, const Conditions& c)
     all.insert(all.end(), b.begin(), b.end());
     all.insert(all.end(), c.begin(), c.end());
     return all;
+}
+
+/// What a command counted stands where no trial gave a number.
+void place_counted(ResolvedCell& place, const Counted& counted) {
+    place.measurable = true;
+    if (place.ours) return;
+    const ShownUnit* unit = find_unit(counted.unit);
+    const double value = counted.value * (unit ? unit->size : 1);
+    place.ours = Estimate{.trials = 1, .median = value, .low = value, .high = value};
+    place.remarks = {fmt::format("{}; counted on {} by `{}`{}", counted.of, counted.date, counted.command,
+                                 counted.commit.empty() ? "" : ", commit " + counted.commit)};
 }
 
 }  // namespace
@@ -43,6 +56,8 @@ ResolvedTable resolve(const TableDefinition& t, const MeasuredCells& measured, c
             const Conditions where = joined(t.where, row.where, column.where);
             place.measurable = row.measured && column.measured && !where.empty() && !place.measure->metric.empty();
             if (place.measurable) fill(place, numbers, where);
+            if (const auto one = t.counted.find({row.name, column.name}); one != t.counted.end())
+                place_counted(place, one->second);
         }
     }
     return r;

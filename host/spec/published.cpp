@@ -1,6 +1,8 @@
 #include "spec/published.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -60,31 +62,56 @@ std::optional<double> number(const std::string& text) {
     return error == std::errc() && stop == end ? std::optional(value) : std::nullopt;
 }
 
-}  // namespace
-
-std::vector<PublishedRow> read_published(const std::string& text, const std::string& origin, Findings& findings) {
-    std::vector<PublishedRow> rows;
+/// The rows after the head, each with as many fields as there are columns.
+std::vector<std::pair<int, std::vector<std::string>>> rows_of(const std::string& text, const std::string& origin,
+                                                              const char* columns, Findings& findings) {
+    std::vector<std::pair<int, std::vector<std::string>>> rows;
+    const auto count = static_cast<std::size_t>(std::ranges::count(std::string_view(columns), ',')) + 1;
     CsvReader reader(text);
     std::vector<std::string> f;
     for (bool first = true; reader.next(f); first = false) {
         const Place place{origin, reader.line(), 1};
         if (first) {
-            if (fmt::format("{}", fmt::join(f, ",")) != published_columns)
-                findings.add(place, "", fmt::format("expected the columns {}", published_columns));
+            if (fmt::format("{}", fmt::join(f, ",")) != columns)
+                findings.add(place, "", fmt::format("expected the columns {}", columns));
             continue;
         }
         if (f.size() == 1 && f[0].empty()) continue;
-        if (f.size() != 8) {
-            findings.add(place, "", fmt::format("expected 8 fields ({}); found {}", published_columns, f.size()));
-            continue;
-        }
+        if (f.size() == count)
+            rows.emplace_back(reader.line(), f);
+        else
+            findings.add(place, "", fmt::format("expected {} fields ({}); found {}", count, columns, f.size()));
+    }
+    return rows;
+}
+
+}  // namespace
+
+std::vector<PublishedRow> read_published(const std::string& text, const std::string& origin, Findings& findings) {
+    std::vector<PublishedRow> all;
+    for (const auto& [line, f] : rows_of(text, origin, published_columns, findings)) {
+        const Place place{origin, line, 1};
         if (f[0].empty() || f[1].empty() || f[2].empty() || f[3].empty() || f[5].empty() || f[6].empty())
             findings.add(place, f[0],
                          "expected table, row, column, value, page and verbatim; one of them is empty");
         if (!find_unit(f[4])) findings.add(place, f[0], fmt::format("there is no unit '{}'", f[4]));
-        rows.push_back({reader.line(), f[0], {f[1], f[2], f[3], number(f[3]), f[4], f[5], f[6], f[7]}});
+        all.push_back({line, f[0], {f[1], f[2], f[3], number(f[3]), f[4], f[5], f[6], f[7]}});
     }
-    return rows;
+    return all;
+}
+
+std::vector<CountedRow> read_counted(const std::string& text, const std::string& origin, Findings& findings) {
+    std::vector<CountedRow> all;
+    for (const auto& [line, f] : rows_of(text, origin, measured_columns, findings)) {
+        const Place place{origin, line, 1};
+        const auto value = number(f[3]);
+        if (!value) findings.add(place, f[0], fmt::format("expected a number as value; found '{}'", f[3]));
+        if (!find_unit(f[4])) findings.add(place, f[0], fmt::format("there is no unit '{}'", f[4]));
+        if (f[5].empty() || f[6].empty() || f[7].empty())
+            findings.add(place, f[0], "expected of, command and date: a number has to say where it came from");
+        all.push_back({line, f[0], {f[1], f[2], value.value_or(0), f[4], f[5], f[6], f[7], f[8]}});
+    }
+    return all;
 }
 
 }  // namespace gnnbench

@@ -20,4 +20,13 @@ inline constexpr const char* published_columns = "table,row,column,value,unit,pa
 /// `text`: CSV after RFC 4180; may be empty. What is wrong goes to `findings`.
 std::vector<PublishedRow> read_published(const std::string& text, const std::string& origin, Findings& findings);
 
+/// A row of a measured.csv.
+struct CountedRow {
+    int line = 0;
+    std::string table;
+    Counted value;
+};
+inline constexpr const char* measured_columns = "table,row,column,value,unit,of,command,date,commit";
+std::vector<CountedRow> read_counted(const std::string& text, const std::string& origin, Findings& findings);
+
 }  // namespace gnnbench

@@ -245,7 +245,7 @@ std::string_view unit_of(Against against) {
 }
 
 TableDefinition read_table_definition(const std::string& text, const std::filesystem::path& file,
-                                      const std::string& published) {
+                                      const std::string& published, const std::string& measured) {
     Findings findings;
     const YamlNode root = parse_yaml(text, file.string(), findings);
     findings.raise();
@@ -255,11 +255,8 @@ TableDefinition read_table_definition(const std::string& text, const std::filesy
     t.file = file;
     t.name = name_of(std::filesystem::absolute(file));
     fill(t, root, findings);
-    const std::string csv = (file.parent_path() / "published.csv").string();
-    for (auto& [line, table, value] : read_published(published, csv, findings)) {
-        if (table != file.stem().string()) continue;
-        const Place place{csv, line, 1};
-        const auto known = [&](const std::vector<TableLine>& lines, const std::string& name, const char* what) {
+    const auto known = [&](const Place& place, const std::string& row, const std::string& column) {
+        const auto among = [&](const std::vector<TableLine>& lines, const std::string& name, const char* what) {
             std::vector<std::string> names;
             for (const TableLine& l : lines) names.push_back(l.name);
             if (std::find(names.begin(), names.end(), name) != names.end()) return true;
@@ -267,20 +264,32 @@ TableDefinition read_table_definition(const std::string& text, const std::filesy
                          fmt::format("{} has no such {}; {}", t.name, what, allowed_words(name, names)));
             return false;
         };
-        if (!known(t.rows, value.row, "row") || !known(t.columns, value.column, "column")) continue;
-        const std::pair key(value.row, value.column);
-        if (!t.published.emplace(key, value).second)
-            findings.add(place, value.row + ", " + value.column, "is given twice; remove one");
-    }
+        return among(t.rows, row, "row") && among(t.columns, column, "column");
+    };
+    const auto keep = [&](const auto& rows, const std::string& csv, auto& kept) {
+        for (const auto& [line, table, value] : rows) {
+            const Place place{csv, line, 1};
+            if (table != file.stem().string() || !known(place, value.row, value.column)) continue;
+            if (!kept.emplace(std::pair(value.row, value.column), value).second)
+                findings.add(place, value.row + ", " + value.column, "is given twice; remove one");
+        }
+    };
+    const std::string csv = (file.parent_path() / "published.csv").string(),
+                      ours = (file.parent_path() / "measured.csv").string();
+    keep(read_published(published, csv, findings), csv, t.published);
+    keep(read_counted(measured, ours, findings), ours, t.counted);
     findings.raise();
     return t;
 }
 
 TableDefinition load_table_definition(const std::filesystem::path& file) {
     const std::string text = contents(file);
-    const std::filesystem::path csv = file.parent_path() / "published.csv";
-    std::error_code ignored;
-    return read_table_definition(text, file, std::filesystem::exists(csv, ignored) ? contents(csv) : "");
+    const auto beside = [&](const char* name) {
+        const std::filesystem::path csv = file.parent_path() / name;
+        std::error_code ignored;
+        return std::filesystem::exists(csv, ignored) ? contents(csv) : "";
+    };
+    return read_table_definition(text, file, beside("published.csv"), beside("measured.csv"));
 }
 
 std::vector<std::string> under_profile(const std::vector<std::string>& experiments, const std::string& profile) {

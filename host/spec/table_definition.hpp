@@ -61,6 +61,13 @@ struct Published {
     std::string unit, page, verbatim, erratum;
 };
 
+/// A number of ours that no trial gives: what a command counted, with where it came from.
+struct Counted {
+    std::string row, column;
+    double value = 0;                             ///< in `unit`
+    std::string unit, of, command, date, commit;  ///< of: what was counted, "grid-80000x50, 4000000 vertices"
+};
+
 enum class PlotKind { line, scaling, bars, stacked, scatter, timeline };
 struct PlotDefinition {
     PlotKind kind = PlotKind::line;
@@ -90,14 +97,15 @@ struct TableDefinition {
     std::string missing;  ///< what is not there yet to measure it with
     std::optional<PlotDefinition> plot;
     std::map<std::pair<std::string, std::string>, Published> published;  ///< by row and column
+    std::map<std::pair<std::string, std::string>, Counted> counted;      ///< likewise
 };
 
-/// Reads a definition and the numbers for it from published.csv beside it. Throws ExperimentError with everything
+/// Reads a definition and the numbers for it from published.csv and measured.csv beside it. Throws ExperimentError with everything
 /// that is wrong in either, SpecError if there is no such file.
 TableDefinition load_table_definition(const std::filesystem::path& file);
-/// The same for texts; `published` may be empty.
+/// The same for texts; `published` and `measured` may be empty.
 TableDefinition read_table_definition(const std::string& text, const std::filesystem::path& file,
-                                      const std::string& published);
+                                      const std::string& published, const std::string& measured = "");
 
 /// The profiles that the papers' experiments have; "": other experiments, which have none.
 inline constexpr const char* paper_profiles[] = {"small", "paper", ""};

@@ -189,7 +189,11 @@ std::string table_reference_page() {
         opening + std::string(published_columns) +
         "`:\n`table` is the file's stem, `row` and `column` the lines' names, `value` a number in `unit` or a "
         "word, "
-        "`page` where it stands,\n`verbatim` what is written there, `erratum` what is wrong with it.\n";
+        "`page` where it stands,\n`verbatim` what is written there, `erratum` what is wrong with it.\n\n"
+        "`measured.csv` beside it has what no trial gives, as a command counted it, in the columns `" +
+        std::string(measured_columns) +
+        "`:\n`of` says what was counted. `gnnbench dataset balance FILE --csv-for plexus/table-5-1` writes such "
+        "lines.\n";
     page += "\n## Keys\n\n" + rows_of("table");
     page += "\n## A row or a column\n\nA name, or a mapping.\n\n" + rows_of("line");
     page += "\n## `cell`\n\n" + rows_of("measure") + scaling;

@@ -127,6 +127,17 @@ TEST_CASE("speed-up over another cell, and relative to it") {
                Contains("over |\n"));
 }
 
+TEST_CASE("what a command counted stands beside the paper's, with its origin") {
+    const TableDefinition t =
+        read_table_definition("title: T\nsource: S\nrows: [a, b]\ncolumns: [x]\ncell: {decimals: 3}\n", "p/t.yaml",
+                              head + std::string("t,a,x,2,,p. 1,2,\n"),
+                              "table,row,column,value,unit,of,command,date,commit\nt,a,x,3.1234,,a ring "
+                              "(synthetic),gnnbench count,2026-01-01,abc\n");
+    const std::string text = sample().render_as(t);
+    CHECK_THAT(text, Contains("a | 3.123 a      2   1.56\nb |\n"));
+    CHECK_THAT(text, Contains("a ring (synthetic); counted on 2026-01-01 by `gnnbench count`, commit abc"));
+}
+
 TEST_CASE("another system's lines have no place for ours") {
     Sample s = sample();
     s.add("a", 1, {0.006});
