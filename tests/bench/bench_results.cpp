@@ -82,7 +82,7 @@ std::string introduction(const std::string& command) {
     return fmt::format(
         "# The database, plans and trials at size\n\n{:%Y-%m-%d}. {}, {} cores, {} GiB, {}; load average {:.1f} "
         "at the start. "
-        "Commit {}.\n\nCommand: `{}`\n\nTimes are the shortest of the rounds, of trials the mean.\n",
+        "Commit {}.\n\nCommand: `{}`\n\nTimes are the shortest of the rounds, of trials the mean.",
         fmt::gmtime(std::time(nullptr)), m.cpu, m.cores, m.memory_gib, m.mpi, p["load_average"][0].get<double>(),
         p["commit"].get<std::string>().substr(0, 12), command);
 }
@@ -100,8 +100,10 @@ int measure(const Options& o, const std::string& command) {
     bench_queries(path, o.rounds, o.query_limit_s, report);
     report.begin_table("gnnbench plan, from start to end");
     bench_plan(o, folder.path, path, report);
-    report.begin_table("gnnbench run, beyond its ranks");
-    if (o.trials > 0) bench_trials(folder.path, o.trials, o.rounds, o.trial_limit_s, report);
+    if (o.trials > 0) {
+        report.begin_table("gnnbench run, beyond its ranks");
+        bench_trials(folder.path, o.trials, o.rounds, o.trial_limit_s, report);
+    }
     if (!o.output.empty() && !(std::ofstream(o.output) << report.text()))
         throw EnvironmentError(fmt::format("cannot write {}", o.output));
     return o.check && !report.all_kept() ? 1 : 0;

@@ -16,7 +16,7 @@ void LimitReport::paragraph(const std::string& text) { write(text + "\n\n"); }
 
 void LimitReport::begin_table(const std::string& title) {
     write(fmt::format("{}## {}\n\n| what | ms | limit ms | kept | beside |\n| --- | --- | --- | --- | --- |\n",
-                      text_.empty() ? "" : "\n", title));
+                      text_.empty() || text_.ends_with("\n\n") ? "" : "\n", title));
 }
 
 void LimitReport::add(const std::string& what, double seconds, double limit_s, const std::string& beside) {

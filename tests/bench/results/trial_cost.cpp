@@ -67,7 +67,9 @@ public:
         run(folder_ / "request.sqlite", 1, environment);
         std::ifstream in(kept);
         nlohmann::json request = nlohmann::json::parse(in);
-        request["journal"] = (folder_ / "bare.journal").string();
+        const fs::path journal = folder_ / "bare.journal";  // a worker makes none
+        std::ofstream{journal};
+        request["journal"] = journal.string();
         std::ofstream(kept) << request;
         return kept;
     }
