@@ -24,7 +24,7 @@ Samples neighbours(std::span<const double> epoch_s) {
 }  // namespace
 
 std::int64_t pool_for(std::span<const double> epoch_s, double slowdown, const CompareRules& rules) {
-    return 2 * trials_for(1 + slowdown, spread_of(neighbours(epoch_s)), 1, rules);
+    return 2 * trials_for(1 + slowdown, spread_of_medians(neighbours(epoch_s), rules), 1, rules);
 }
 
 AaResult against_itself(std::span<const double> epoch_s, double slowdown, std::int64_t draws,

@@ -57,14 +57,14 @@ double robust_spread(std::vector<double> values) {
     return (1.4826 * median(values) + deviation) / 2;
 }
 
-/// The ratio of medians' bootstrap interval, by percentiles of 2,000 draws.
-void bootstrap(Comparison& c, const Samples& s, std::uint64_t seed) {
+/// Ratios of medians of 2,000 draws from the samples, ascending.
+constexpr std::size_t bootstrap_draws = 2000;
+std::vector<double> bootstrap_ratios(const Samples& s, std::uint64_t seed) {
     std::mt19937_64 random(seed);
-    constexpr int draws = 2000;
     std::vector<double> ratios;
     std::vector<double> a(s.a_s.size()), b(s.b_s.size());
     const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
-    for (int d = 0; d < draws; ++d) {
+    for (std::size_t d = 0; d < bootstrap_draws; ++d) {
         if (s.paired) {
             for (std::size_t i = 0; i < a.size(); ++i) {
                 const std::size_t k = below(a.size());
@@ -77,8 +77,14 @@ void bootstrap(Comparison& c, const Samples& s, std::uint64_t seed) {
         ratios.push_back(median(b) / median(a));
     }
     std::sort(ratios.begin(), ratios.end());
-    c.low = ratios[draws * 25 / 1000];
-    c.high = ratios[draws * 975 / 1000 - 1];
+    return ratios;
+}
+
+/// The ratio of medians' 95% interval, by percentiles.
+void bootstrap(Comparison& c, const Samples& s, std::uint64_t seed) {
+    const std::vector<double> ratios = bootstrap_ratios(s, seed);
+    c.low = ratios[bootstrap_draws * 25 / 1000];
+    c.high = ratios[bootstrap_draws * 975 / 1000 - 1];
 }
 
 Judgement judgement_of(const Comparison& c, const CompareRules& rules) {
@@ -193,12 +199,29 @@ double spread_of(const Samples& s) {
     return std::sqrt(a * a + b * b);
 }
 
+double spread_of_medians(const Samples& s, const CompareRules& rules) {
+    const double spread = spread_of(s);
+    const std::size_t trials = std::min(s.a_s.size(), s.b_s.size());
+    if (trials < 2) return spread;
+    std::vector<double> logs = bootstrap_ratios(s, rules.seed);
+    double mean = 0, squares = 0;
+    for (double& r : logs) mean += (r = std::log(r)) / static_cast<double>(logs.size());
+    for (const double r : logs) squares += (r - mean) * (r - mean);
+    // A median of n normal values has π/2n of their variance.
+    const double variance_of_medians = squares / static_cast<double>(logs.size() - 1);
+    return std::max(spread, std::sqrt(variance_of_medians * static_cast<double>(trials) / (std::numbers::pi / 2)));
+}
+
 std::int64_t trials_for(double ratio, double spread, std::int64_t cells, const CompareRules& rules) {
     const double level = rules.level / static_cast<double>(std::max<std::int64_t>(1, cells));
-    const double z = normal_quantile(1 - level / 2) + normal_quantile(rules.power);
-    // The rank tests need π/3 times as many as the t test, the ratio of medians' interval up to π/2 times.
+    // A test, an interval and the margin all have to say so, and may fail apart: each is given a little more power.
+    const double z_power = normal_quantile(1 - (1 - rules.power) / 1.5),
+                 z = normal_quantile(1 - level / 2) + z_power;
     const double effect = std::max(std::abs(std::log(ratio)), 1e-6);
-    const double n = std::numbers::pi / 2 * std::pow(z * spread / effect, 2);
+    // The ratio is to be beyond the margin as surely; what is near the margin would take for ever, so that has an end.
+    const double beyond = std::max(effect - std::log1p(rules.margin), effect / 4);
+    // The rank tests need π/3 times as many as the t test, the ratio of medians' interval up to π/2 times.
+    const double n = std::numbers::pi / 2 * std::pow(spread * std::max(z / effect, z_power / beyond), 2);
     // With n pairs no p is below 2^(1−n), so that as many all have to point one way; n pairs come on top of that.
     const double least = std::ceil(1 - std::log2(level));
     return std::max(rules.fewest, static_cast<std::int64_t>(least - 1 + std::min(1e6, std::ceil(n))));
@@ -231,7 +254,7 @@ std::vector<Comparison> judge(std::span<const Samples> cells, const CompareRules
         const auto trials = static_cast<std::int64_t>(std::min(cells[i].a_s.size(), cells[i].b_s.size()));
         // What is near the margin is asked about as if it were on it.
         const double effect = std::max(std::abs(std::log(c.ratio)), std::log1p(rules.margin));
-        c.trials_wanted = std::max(trials + 1, trials_for(std::exp(effect), spread_of(cells[i]),
+        c.trials_wanted = std::max(trials + 1, trials_for(std::exp(effect), spread_of_medians(cells[i], rules),
                                                           static_cast<std::int64_t>(cells.size()), rules));
     }
     return all;

@@ -45,10 +45,13 @@ double signed_rank_p(std::span<const double> differences);
 double rank_sum_p(std::span<const double> a, std::span<const double> b);
 /// Holm's step-down correction.
 std::vector<double> holm(std::span<const double> p);
-/// Trials of each side that find a ratio of `ratio` under a spread (standard deviation of the log ratio of a pair of trials), with
-/// the rules' power, when `cells` are compared.
+/// Trials of each side that find a ratio of `ratio` beyond the margin under a spread (standard deviation of the log ratio of a pair
+/// of trials), with the rules' power, when `cells` are compared.
 std::int64_t trials_for(double ratio, double spread, std::int64_t cells, const CompareRules& rules);
 /// That spread, from the samples: midway between the standard deviation and what a few outliers cannot move.
 double spread_of(const Samples& samples);
+/// The spread of normal times whose medians would be as uncertain as these samples': not less than spread_of(), and more
+/// where times come in clusters, as they do where memory lies now well, now badly.
+double spread_of_medians(const Samples& samples, const CompareRules& rules);
 
 }  // namespace gnnbench

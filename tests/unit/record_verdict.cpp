@@ -117,6 +117,24 @@ TEST_CASE("identical sides are rarely called different, a slowdown is found with
     }
 }
 
+TEST_CASE(
+    "times without a clear middle ask for more trials than their spread says, and are told apart with those") {
+    std::mt19937_64 random(11);
+    std::uniform_real_distribution<double> anywhere(0.85, 1.15);
+    std::vector<double> trials;
+    for (int i = 0; i < 1000; ++i) trials.push_back(anywhere(random));
+    Samples pairs;
+    for (std::size_t i = 0; i + 1 < trials.size(); i += 2) {
+        pairs.a_s.push_back(trials[i]);
+        pairs.b_s.push_back(trials[i + 1]);
+    }
+    CHECK(spread_of_medians(pairs, {}) > 1.2 * spread_of(pairs));
+    const AaResult r = against_itself(trials, 0.1, 300, {});
+    INFO("spread " << r.spread << ", trials a side " << r.trials);
+    CHECK(r.false_rate <= 0.05);
+    CHECK(r.found_rate >= 0.9);
+}
+
 TEST_CASE("over many identical cells together no more is called different") {
     std::mt19937_64 random(3);
     int wrong = 0;
