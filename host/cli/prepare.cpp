@@ -9,6 +9,7 @@
 #include <gnnbench/strategy.hpp>
 
 #include "cli/definitions.hpp"
+#include "cli/program_probe.hpp"
 #include "launch/machine.hpp"
 #include "spec/setting.hpp"
 #include "spec/words.hpp"
@@ -43,6 +44,11 @@ std::string verification_key(Cell cell) {
     cell.train.input_dropout = input_dropout;
     cell.train.dropout = dropout;
     return cell_digest(cell);
+}
+
+std::string approximation_of(const Cell& cell, const PluginSource& plugins) {
+    if (cell.scheme.is_program()) return program_approximation(cell);
+    return plugins.strategy(cell.scheme.name).approximation(cell.scheme.params);
 }
 
 }  // namespace
@@ -126,8 +132,7 @@ PreparedExperiment prepare(Experiment experiment, const Catalog& catalog, const 
             known[key] = cell.dataset;
         }
         cell.dataset = known[key];
-        const Strategy& strategy = plugins.strategy(cell.scheme.name);
-        prepared.cells.push_back({cell, record_of(cell, datasets), strategy.approximation(cell.scheme.params)});
+        prepared.cells.push_back({cell, record_of(cell, datasets), approximation_of(cell, plugins)});
     }
     return prepared;
 }
@@ -144,9 +149,14 @@ Plan plan_of(const PreparedExperiment& prepared, const PluginSource& plugins, co
     std::vector<std::string> digests;
     for (const PreparedCell& cell : prepared.cells) digests.push_back(cell.record.digest);
     rules.host_memory_bytes = host_memory_bytes();
+    ProgramProbes probes;
     return make_plan(prepared.experiment,
-                     {.plugins = plugins, .dataset = facts_of, .stored = stored, .digests = digests}, rules,
-                     usable_cores());
+                     {.plugins = plugins,
+                      .dataset = facts_of,
+                      .stored = stored,
+                      .program = [&](const Cell& cell) { return probes.why_not(cell); },
+                      .digests = digests},
+                     rules, usable_cores());
 }
 
 DueTrials due_trials(const std::vector<TrialState>& states, std::int64_t trials, const PlanRules& rules) {

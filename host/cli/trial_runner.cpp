@@ -158,7 +158,7 @@ TrialResult TrialRunner::run(const TrialOrder& order, const Watch& watch) {
                                              .worker = worker_,
                                              .request = folder / "request.json",
                                              .log_file = folder / "log",
-                                             .ranks = cell.gpus,
+                                             .ranks = cell.scheme.is_program() ? 1 : cell.gpus,
                                              .threads_per_rank = cell.threads_per_rank,
                                              .timeout_s = order.timeout_s,
                                              .trials_at_once = jobs_},

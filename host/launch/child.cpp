@@ -28,7 +28,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 }
 
 /// Runs between fork and exec: only async-signal-safe calls. Reports errno through `report` where it fails.
-[[noreturn]] void become(char* const* argv, char* const* envp, int output, int report, pid_t parent) {
+[[noreturn]] void become(char* const* argv, char* const* envp, int output, int errors, int report, pid_t parent) {
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(127);
@@ -38,8 +38,9 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
     sigprocmask(SIG_SETMASK, &none, nullptr);
     const int empty = open("/dev/null", O_RDONLY);
     dup2(empty, STDIN_FILENO);
+    // `errors` may be our own stderr, `output` never is.
+    dup2(errors, STDERR_FILENO);
     dup2(output, STDOUT_FILENO);
-    dup2(output, STDERR_FILENO);
     // Above all the journal: its lock must end with us.
     close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
     execve(argv[0], argv, envp);
@@ -56,17 +57,30 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command, const Enviro
     if (output < 0)
         throw EnvironmentError("cannot write '" + output_file + "', the log of '" + command.front() +
                                "': " + std::strerror(errno));
-    int report[2] = {-1, -1};
-    if (pipe2(report, O_CLOEXEC) != 0) {
+    try {
+        start(command, environment, output, output);
+    } catch (...) {
         close(output);
-        throw EnvironmentError(std::string("cannot make a pipe to start a trial: ") + std::strerror(errno));
+        throw;
     }
+    close(output);
+}
+
+ChildProcess::ChildProcess(const std::vector<std::string>& command, const Environment& environment, int output,
+                           int errors) {
+    start(command, environment, output, errors);
+}
+
+void ChildProcess::start(const std::vector<std::string>& command, const Environment& environment, int output,
+                         int errors) {
+    int report[2] = {-1, -1};
+    if (pipe2(report, O_CLOEXEC) != 0)
+        throw EnvironmentError(std::string("cannot make a pipe to start a trial: ") + std::strerror(errno));
     const std::vector<char*> argv = pointers(command), envp = pointers(environment);
     const pid_t parent = getpid();
     pid_ = fork();
-    if (pid_ == 0) become(argv.data(), envp.data(), output, report[1], parent);
+    if (pid_ == 0) become(argv.data(), envp.data(), output, errors, report[1], parent);
     const int fork_error = errno;
-    close(output);
     close(report[1]);
     int cause = 0;
     const bool failed = pid_ > 0 && read(report[0], &cause, sizeof cause) == sizeof cause;

@@ -9,13 +9,15 @@
 namespace gnnbench {
 
 /// A process of ours, in a process group of its own, that is killed when the thread that started it ends, in
-/// whatever way. Its input is empty; its output and errors go to one file. Killed, if it still runs, on
+/// whatever way. Its input is empty; its output and errors go to one file, or to two descriptors. Killed, if it still runs, on
 /// destruction.
 class ChildProcess {
 public:
     /// Throws EnvironmentError where the program cannot be started or the file cannot be written.
     ChildProcess(const std::vector<std::string>& command, const Environment& environment,
                  const std::string& output_file);
+    /// The same with open descriptors for its output and its errors, which stay the caller's.
+    ChildProcess(const std::vector<std::string>& command, const Environment& environment, int output, int errors);
     ~ChildProcess();
     ChildProcess(const ChildProcess&) = delete;
     ChildProcess& operator=(const ChildProcess&) = delete;
@@ -26,6 +28,8 @@ public:
     void signal_group(int signal) const;
 
 private:
+    void start(const std::vector<std::string>& command, const Environment& environment, int output, int errors);
+
     pid_t pid_ = -1;
     int pidfd_ = -1;  ///< −1 where the kernel has none
     std::optional<int> status_;

@@ -2,11 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
-#include <optional>
 #include <regex>
-#include <sstream>
-#include <unistd.h>
 
 // Only the macros that name the MPI we link; the host calls none of it.
 #define OMPI_SKIP_MPICXX 1
@@ -16,7 +12,7 @@
 #include <gnnbench/error.hpp>
 
 #include "launch/child.hpp"
-#include "launch/environment.hpp"
+#include "launch/program.hpp"
 
 namespace gnnbench {
 
@@ -30,30 +26,16 @@ constexpr MpiFlavour linked_flavour = MpiFlavour::mpich;
 constexpr MpiFlavour linked_flavour = MpiFlavour::unknown;
 #endif
 
-bool is_program(const std::string& path) {
-    std::error_code ignored;
-    return std::filesystem::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
-}
-
-std::optional<std::string> in_path(const std::string& name) {
-    const char* path = std::getenv("PATH");
-    std::istringstream folders(path ? path : "");
-    for (std::string folder; std::getline(folders, folder, ':');)
-        if (std::string candidate = folder + '/' + name; is_program(candidate)) return candidate;
-    return std::nullopt;
-}
-
 std::string locate() {
     if (const char* wanted = std::getenv("GNNBENCH_MPIEXEC"); wanted && *wanted) {
-        if (is_program(wanted)) return wanted;
-        if (auto found = in_path(wanted)) return *found;
+        if (auto found = find_program(wanted)) return *found;
         throw EnvironmentError(std::string("no mpiexec found: GNNBENCH_MPIEXEC names '") + wanted +
                                "', which is no program; correct or unset it");
     }
     const std::string configured = GNNBENCH_CONFIGURED_MPIEXEC;
-    if (is_program(configured)) return configured;
+    if (find_program(configured)) return configured;
     for (const char* name : {"mpiexec", "mpirun"})
-        if (auto found = in_path(name)) return *found;
+        if (auto found = find_program(name)) return *found;
     throw EnvironmentError("no mpiexec found: neither at '" + configured +
                            "', where it was when gnnbench was built, nor in PATH; install Open MPI (Debian: "
                            "openmpi-bin) or name another with GNNBENCH_MPIEXEC");
@@ -90,10 +72,7 @@ std::string version_from(const std::string& text) {
 
 Mpiexec find_mpiexec() {
     const std::string path = locate();
-    Environment environment;
-    for (const std::string& variable : current_environment())
-        if (!marks_a_rank(variable.substr(0, variable.find('=')))) environment.push_back(variable);
-    const ProgramOutput output = run_program({path, "--version"}, environment, 10.0);
+    const ProgramOutput output = run_program({path, "--version"}, unranked_environment(), 10.0);
     if (output.exit_code != 0)
         throw EnvironmentError("'" + path + " --version' failed with exit code " +
                                std::to_string(output.exit_code) +

@@ -10,25 +10,28 @@ struct EpochSummary {
     std::vector<double> wall_s, exposed_comm_s, sent_bytes, messages;
 };
 
-/// One entry per measured epoch: the slowest rank's times, the payload of all ranks.
+/// One entry per measured epoch: the slowest rank's times, the payload of all ranks. Where several ranks are a
+/// program's, nobody counted.
 EpochSummary read_epochs(const sqlite::Connection& c, std::int64_t trial) {
     EpochSummary s;
     auto q = c.prepare(
         "SELECT wall_s,"
         " (SELECT max(seconds) FROM rank_phase p WHERE p.trial_id = e.trial_id AND p.epoch = e.epoch AND phase = "
         "'comm'),"
-        " (SELECT sum(sent_bytes) FROM rank_volume v WHERE v.trial_id = e.trial_id AND v.epoch = e.epoch"
-        "   AND content = 'payload'),"
-        " (SELECT sum(messages) FROM rank_volume v WHERE v.trial_id = e.trial_id AND v.epoch = e.epoch"
-        "   AND content = 'payload') "
-        "FROM epoch e WHERE trial_id = ? AND NOT warmup",
+        " coalesce((SELECT sum(sent_bytes) FROM rank_volume v WHERE v.trial_id = e.trial_id AND v.epoch = e.epoch"
+        "   AND content = 'payload'), uncounted),"
+        " coalesce((SELECT sum(messages) FROM rank_volume v WHERE v.trial_id = e.trial_id AND v.epoch = e.epoch"
+        "   AND content = 'payload'), uncounted) "
+        "FROM epoch e, (SELECT iif(c.gpus > 1 AND json_type(c.identity, '$.scheme.command') IS NOT NULL, NULL, 0)"
+        "   AS uncounted FROM trial t JOIN cell c ON c.id = t.cell_id WHERE t.id = ?1)"
+        " WHERE trial_id = ?1 AND NOT warmup",
         "summarise a trial");
     q.bind(trial);
     while (q.step()) {
         s.wall_s.push_back(q.real(0));
         if (!q.is_null(1)) s.exposed_comm_s.push_back(q.real(1));
-        s.sent_bytes.push_back(q.real(2));
-        s.messages.push_back(q.real(3));
+        if (!q.is_null(2)) s.sent_bytes.push_back(q.real(2));
+        if (!q.is_null(3)) s.messages.push_back(q.real(3));
     }
     return s;
 }

@@ -24,7 +24,9 @@ const char* word(const std::array<const char*, n>& all, E e) {
 }
 
 json plugin_json(const PluginChoice& p) {
-    return {{"name", p.name}, {"version", p.version}, {"params", to_json(p.params)}, {"label", p.label}};
+    json j{{"name", p.name}, {"version", p.version}, {"params", to_json(p.params)}, {"label", p.label}};
+    if (p.is_program()) j["command"] = p.command;
+    return j;
 }
 
 json model_json(const ModelSpec& m) {
@@ -71,6 +73,7 @@ public:
         ++read_;
         return *found;
     }
+    bool has(const char* key) const { return j_.contains(key); }
     template <class T>
     void into(const char* key, T& out) {
         const json& value = at(key);
@@ -129,6 +132,10 @@ PluginChoice plugin_from(const json& j, const char* name) {
     o.into("version", p.version);
     p.params = params_from(o.at("params"), name);
     o.into("label", p.label);
+    if (o.has("command")) {
+        o.into("command", p.command);
+        o.into("program", p.program);
+    }
     o.done();
     return p;
 }
@@ -176,6 +183,13 @@ void read_dataset(const json& j, DatasetChoice& d) {
 
 }  // namespace
 
+std::string device_of(const Cell& cell) { return cell.kernel.name == "cuda" ? "cuda" : "cpu"; }
+
+std::string program_approximation(const Cell& cell) {
+    const bool drops = cell.train.dropout > 0 || cell.train.input_dropout > 0;
+    return drops ? "a program's dropout masks are its own" : "";
+}
+
 json identity_part(const Cell& c, std::string_view key) {
     if (key == "dataset")
         return {{"source", c.dataset.source},
@@ -200,7 +214,10 @@ json identity_part(const Cell& c, std::string_view key) {
 json to_json(const Cell& c, JsonFor use) {
     json j;
     for (const char* key : identity_keys) j[key] = identity_part(c, key);
-    if (use == JsonFor::worker) j["dataset"]["store"] = c.dataset.store;
+    if (use == JsonFor::worker) {
+        j["dataset"]["store"] = c.dataset.store;
+        if (c.scheme.is_program()) j["scheme"]["program"] = c.scheme.program;
+    }
     return j;
 }
 
@@ -298,6 +315,7 @@ private:
     }
     void plugin(const char* name, const PluginChoice& p) {
         open(name);
+        if (p.is_program()) member("command", p.command);
         member("name", p.name);
         member("params", to_json(p.params));
         member("version", p.version);

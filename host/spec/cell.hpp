@@ -11,13 +11,18 @@
 
 namespace gnnbench {
 
-/// A plugin as a cell names it: every declared parameter resolved.
+/// A plugin as a cell names it: every declared parameter resolved. A scheme may be a program instead of a plugin
+/// (see docs/baselines.md).
 struct PluginChoice {
     std::string name;
-    std::string version;  ///< of the plugin that was found; part of the cell's identity
+    std::string version;  ///< of the plugin that was found, or of the program's files; part of the cell's identity
     Params params;
     /// As tables show it: "mg-gcn", or "mg-gcn(overlap=false)" with what differs from the defaults.
     std::string label;
+    std::vector<std::string> command{};  ///< a program's words as written; of a plugin none
+    std::vector<std::string> program{};  ///< the same to be run, paths made absolute; no part of the identity
+
+    bool is_program() const { return !command.empty(); }
 };
 
 /// Where a cell's graph comes from. `source` is the YAML mapping as resolved JSON: {"store": name},
@@ -57,7 +62,13 @@ struct Limits {
         0;  ///< of one device; 0: what the host has, where the kernel works in host memory
 };
 
-/// Keys are spelled as in YAML. `identity` is what a journal and a database keep of a cell: all but the store's folder.
+/// What a program is told to compute on: "cuda" under the kernel of that name, else "cpu".
+std::string device_of(const Cell& cell);
+/// Why a program's losses cannot equal the reference's; empty where they must.
+std::string program_approximation(const Cell& cell);
+
+/// Keys are spelled as in YAML. `identity` is what a journal and a database keep of a cell: all but the store's folder
+/// and a program's absolute paths.
 enum class JsonFor { identity, worker };
 nlohmann::json to_json(const Cell& cell, JsonFor use);
 /// Its top-level keys under JsonFor::identity, and the value of one. Throws LogicError for others.

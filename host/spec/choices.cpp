@@ -101,6 +101,7 @@ Params ValueReader::params(std::span<const ParamDecl> declared, const YamlNode& 
 }
 
 Read ValueReader::plugin(PluginKind kind, const YamlNode& node, const std::string& key) const {
+    if (kind == PluginKind::strategy && node.is(Kind::map) && node.find("command")) return program(node, key);
     const YamlNode* name = node.is(Kind::map) ? node.find("name") : &node;
     if (!name || !name->is(Kind::text)) {
         findings_.add(name ? name->place : node.place, key,

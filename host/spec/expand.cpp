@@ -28,8 +28,9 @@ int default_threads(int ranks, const LoadOptions& options) {
     return std::max(1, cores / ((ranks + hosts - 1) / hosts));
 }
 
-/// Whether all vertices end in one part, whatever the partitioner.
+/// Whether all vertices end in one part, whatever the partitioner. A program's parts are its own affair.
 bool one_part(const Cell& cell, const PluginSource& plugins) {
+    if (cell.scheme.is_program()) return true;
     if (cell.gpus > 1) return false;
     const Question q(cell, {});
     const Setting setting{cell.gpus, q.model, q.train, cell.scheme.params};

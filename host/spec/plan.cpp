@@ -87,6 +87,7 @@ Plan make_plan(const Experiment& experiment, const PlanSources& sources, const P
         if (known == datasets.end()) known = datasets.emplace(key, sources.dataset(cell.dataset)).first;
         if (!known->second) ++plan.unknown_dataset;
         p.reason = why_unsupported(cell, known->second, sources.plugins);
+        if (p.reason.empty() && cell.scheme.is_program()) p.reason = sources.program(cell);
         if (known->second) p.least_memory_bytes = least_memory_bytes(cell, *known->second);
         if (p.reason.empty()) p.reason = why_too_large(cell, p.least_memory_bytes, experiment.limits, rules);
         if (!p.reason.empty()) {

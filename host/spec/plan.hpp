@@ -26,6 +26,8 @@ struct PlanSources {
     /// Empty where the dataset's store does not exist yet.
     std::function<std::optional<DatasetFacts>(const DatasetChoice&)> dataset;
     std::function<Stored(const std::string& cell_digest)> stored;
+    /// Why the program that is this cell's scheme cannot run; empty where it can.
+    std::function<std::string(const Cell&)> program{};
     /// cell_digest() of each cell, where the caller has them.
     std::span<const std::string> digests{};
 };

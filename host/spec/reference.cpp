@@ -168,8 +168,12 @@ std::string reference_page(const nlohmann::ordered_json& schema) {
         "folder, "
         "in `--set` at the current one.\n" +
         forms(schema, "format");
-    page += "\n## `scheme`\n\nA name, or `{name: …}` with parameters; so for every plugin.\n" +
-            forms(schema, "scheme");
+    page +=
+        "\n## `scheme`\n\nA name, or `{name: …}` with parameters; so for every plugin. `{command: [./program, "
+        "word, "
+        "…], name: …}` runs\na program of yours instead, which prints one JSON line per epoch: "
+        "[baselines](baselines.md).\n" +
+        forms(schema, "scheme");
     page += "\n## `partitioner`\n" + forms(schema, "partitioner");
     page += "\n## `kernel`\n" + forms(schema, "kernel");
     return page;

@@ -223,6 +223,24 @@ void put_datasets(json& definitions, const DatasetSource& datasets) {
     definitions["dataset"] = {{"anyOf", any}};
 }
 
+/// A scheme that is no plugin: see docs/baselines.md.
+json program_schema() {
+    return {
+        {"description", "A program that trains by itself and prints one JSON line per epoch: docs/baselines.md"},
+        {"type", "object"},
+        {"additionalProperties", false},
+        {"required", {"command"}},
+        {"properties",
+         {{"name",
+           {{"description", "What tables call it (default: the program's file name)"}, {"type", "string"}}},
+          {"command",
+           {{"description",
+             "The program and its arguments; words that begin with ./ or ../ are paths that start at the "
+             "experiment's folder"},
+            {"anyOf", json::array({{{"type", "string"}},
+                                   {{"type", "array"}, {"minItems", 1}, {"items", {{"type", "string"}}}}})}}}}}};
+}
+
 void put_plugins(json& definitions, PluginKind kind, const PluginSource& plugins, const json& previous) {
     const std::string word = yaml_word(kind), prefix = word + ":";
     std::map<std::string, json> all;
@@ -244,6 +262,10 @@ void put_plugins(json& definitions, PluginKind kind, const PluginSource& plugins
     const json other{{"type", "string"}, {"not", {{"enum", known}}}};  // a plugin from elsewhere
     any.push_back(other);
     any.push_back({{"type", "object"}, {"required", {"name"}}, {"properties", {{"name", other}}}});
+    if (kind == PluginKind::strategy) {
+        definitions["program"] = program_schema();
+        any.push_back(reference("program"));
+    }
     definitions[word] = {{"anyOf", any}};
 }
 

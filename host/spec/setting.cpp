@@ -52,6 +52,7 @@ std::string why_unsupported(const Cell& cell, const std::optional<DatasetFacts>&
     if (cell.model.aggregate_input == AggregateInput::on && cell.train.input_dropout > 0)
         return "model: aggregate_input: true needs train.input_dropout: 0, since dropout makes layer 0's input "
                "random";
+    if (cell.scheme.is_program()) return why_kernel(cell, plugins);
     const Strategy& strategy = plugins.strategy(cell.scheme.name);
     const Setting setting{cell.gpus, q.model, q.train, cell.scheme.params};
     std::string why = strategy.why_unsupported(setting);

@@ -28,7 +28,7 @@ ModelSpec complete_model(const Cell& cell, std::int64_t features, std::int64_t c
 TrainSpec complete_train(const Cell& cell);
 
 /// Why this cell cannot run: the scheme's, the partitioner's or the kernel's reason, or the model's own. Empty if it
-/// can, as far as is known: what depends on the graph's size is not asked while `dataset` is empty.
+/// can, as far as is known: what depends on the graph's size is not asked while `dataset` is empty, nor is a program.
 std::string why_unsupported(const Cell& cell, const std::optional<DatasetFacts>& dataset,
                             const PluginSource& plugins);
 

@@ -27,6 +27,7 @@ private:
     std::optional<FieldValue> widths(const Field& field, const YamlNode& node, const std::string& key) const;
     std::optional<FieldValue> per_layer(const Field& field, const YamlNode& node, const std::string& key) const;
     std::optional<FieldValue> plugin(PluginKind kind, const YamlNode& node, const std::string& key) const;
+    std::optional<FieldValue> program(const YamlNode& map, const std::string& key) const;
     std::optional<FieldValue> dataset(const YamlNode& node, const std::string& key) const;
     // The source of a dataset; null where it cannot be read.
     nlohmann::json stored(const YamlNode& node, const std::string& key) const;

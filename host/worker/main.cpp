@@ -2,12 +2,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <optional>
 
 #include <gnnbench/error.hpp>
 
 #include "core/mpi_check.hpp"
 #include "launch/die_with_parent.hpp"
+#include "worker/program_trial.hpp"
 #include "worker/trial.hpp"
 
 namespace gnnbench {
@@ -29,10 +31,12 @@ namespace {
     std::abort();
 }
 
-void run(const std::optional<TrialRequest>& request) {
+/// `folder` takes what a program is given.
+void run(const std::optional<TrialRequest>& request, const std::filesystem::path& folder) {
     const ProcessGroup world = ProcessGroup::world();
     TrialRecord record(world, request->journal, request->trial);
-    const TrialEnd end = run_trial(*request, world, record);
+    const TrialEnd end = request->cell.scheme.is_program() ? run_program_trial(*request, folder, record)
+                                                           : run_trial(*request, world, record);
     record.write("end", {{"status", end.status}, {"reason", end.reason}, {"notes", end.notes}});
 }
 
@@ -51,7 +55,7 @@ int main(int argc, char** argv) {
     std::optional<TrialRequest> request;
     try {
         request = read_request(argv[1]);
-        run(request);
+        run(request, std::filesystem::absolute(argv[1]).parent_path());
     } catch (const OutOfMemory& e) {
         fail(request, "oom", e.what());
     } catch (const std::bad_alloc&) {

@@ -37,13 +37,14 @@ public:
         plugins_ = load_plugins(cell_, catalog_, group_);
         const KernelSetting device = kernel_setting(cell_, group_);
         write_start(device);
-        load_data();
+        work_.emplace(load_workload(request_));
         if (const std::string reason = agreed_reason(device); !reason.empty()) return {"skipped", reason};
         const double load_s = seconds_since(start);
 
         const auto partitioning = std::chrono::steady_clock::now();
-        partition_ = make_partition(*plugins_.partitioner, data_, plugins_.strategy->partition_need(setting()),
-                                    cell_.partitioner.params, train_.seed, group_);
+        partition_ =
+            make_partition(*plugins_.partitioner, work_->data, plugins_.strategy->partition_need(setting()),
+                           cell_.partitioner.params, work_->train.seed, group_);
         index_.emplace(partition_);
         const double partition_s = seconds_since(partitioning);
 
@@ -68,30 +69,15 @@ public:
 
 private:
     KernelSetting for_this_model(KernelSetting device) const {
-        device.widths = model_.widths;
+        device.widths = work_->model.widths;
         return device;
     }
 
     Problem problem() const {
-        return {data_, *index_, partition_, model_, train_, cell_.scheme.params, initial_.get(), group_.size()};
+        return {work_->data,          *index_,      partition_, work_->model, work_->train, cell_.scheme.params,
+                work_->initial.get(), group_.size()};
     }
-    Setting setting() const { return {group_.size(), model_, train_, cell_.scheme.params}; }
-
-    void load_data() {
-        store_ = Store::open(request_.store);
-        data_ = store_->view(cell_.dataset.split);
-        model_ = model_for(cell_, data_);
-        train_ = complete_train(cell_);
-        if (request_.purpose == Purpose::verify) {
-            train_ = verification_training(train_);
-            const std::int64_t fits = verifiable_vertices(data_, model_, request_.verify);
-            if (fits < data_.graph.vertices()) {
-                sample_ = sample_dataset(data_, fits, train_.seed);
-                data_ = sample_->view();
-            }
-        }
-        initial_ = read_weights(cell_.initial_weights, model_);
-    }
+    Setting setting() const { return {group_.size(), work_->model, work_->train, cell_.scheme.params}; }
 
     /// Why this cell cannot run here; any rank may be the one that cannot.
     std::string agreed_reason(const KernelSetting& device) const {
@@ -99,7 +85,7 @@ private:
         if (reason.empty()) reason = plugins_.strategy->why_unsupported(setting());
         if (reason.empty())
             reason = plugins_.partitioner->why_unsupported(
-                {data_.graph.vertices(), data_.graph.edges(), !data_.graph.weights.empty()},
+                {work_->data.graph.vertices(), work_->data.graph.edges(), !work_->data.graph.weights.empty()},
                 plugins_.strategy->partition_need(setting()), cell_.partitioner.params);
         for (const std::string& r : group_.all_gather(reason))
             if (!r.empty()) return r;
@@ -144,13 +130,13 @@ private:
         const std::string said = notes();
         if (!record_.writes()) return;
         record_.write("setup", {{"seconds", std::move(seconds)},
-                                {"partition", to_json(measure_quality(data_.graph, partition_))},
+                                {"partition", to_json(measure_quality(work_->data.graph, partition_))},
                                 {"dataset",
-                                 {{"vertices", data_.graph.vertices()},
-                                  {"edges", data_.graph.edges()},
-                                  {"features", data_.feature_count},
-                                  {"classes", data_.classes},
-                                  {"synthetic", store_->manifest().synthetic}}},
+                                 {{"vertices", work_->data.graph.vertices()},
+                                  {"edges", work_->data.graph.edges()},
+                                  {"features", work_->data.feature_count},
+                                  {"classes", work_->data.classes},
+                                  {"synthetic", work_->store.manifest().synthetic}}},
                                 {"aggregated_input", aggregates_input(*plugins_.strategy, setting())},
                                 {"approximation", plugins_.strategy->approximation(cell_.scheme.params)},
                                 {"stated", std::move(all_stated)},
@@ -194,7 +180,7 @@ private:
         }
         if (traces(last_epoch) && !traces(e)) write_spans(e);
         if (!request_.export_folder.empty())
-            export_results(request_.export_folder, *trainer_, data_.graph.vertices(), group_);
+            export_results(request_.export_folder, *trainer_, work_->data.graph.vertices(), group_);
         return {};
     }
 
@@ -242,13 +228,15 @@ private:
 
     /// Each epoch against the reference, and the counted volume of each against the stated one.
     TrialEnd verify(const Volume& stated) {
-        json result = {{"sampled_vertices", sample_ ? data_.graph.vertices() : 0}, {"reason", ""}, {"detail", ""}};
+        json result = {{"sampled_vertices", work_->sample ? work_->data.graph.vertices() : 0},
+                       {"reason", ""},
+                       {"detail", ""}};
         const std::string approximation = plugins_.strategy->approximation(cell_.scheme.params);
         std::optional<ReferenceResult> reference;
         if (approximation.empty() && record_.writes())
-            reference = cached_reference(request_.verify.reference, store_->manifest().digest, catalog_, data_,
-                                         model_, train_, initial_.get(), request_.verify.epochs,
-                                         trains_features(cell_.scheme.params));
+            reference = cached_reference(request_.verify.reference, work_->store.manifest().digest, catalog_,
+                                         work_->data, work_->model, work_->train, work_->initial.get(),
+                                         request_.verify.epochs, trains_features(cell_.scheme.params));
         const ReferenceResult* known = reference ? &*reference : nullptr;
         group_.barrier();
         std::string volume_differs;
@@ -292,12 +280,7 @@ private:
     TrialRecord& record_;
     const PluginCatalog catalog_;
     CellPlugins plugins_;
-    std::optional<Store> store_;
-    std::optional<OwnedDataset> sample_;
-    DatasetView data_;
-    ModelSpec model_;
-    TrainSpec train_;
-    std::unique_ptr<ModelWeights> initial_;
+    std::optional<Workload> work_;
     Partition partition_;
     std::optional<IndexMap> index_;
     std::unique_ptr<Kernel> kernel_;

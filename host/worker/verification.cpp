@@ -133,11 +133,19 @@ Agreement agreement_for(DType dtype) {
     return a;
 }
 
+double largest_loss_error(std::span<const double> losses, std::span<const double> reference) {
+    double largest = 0;
+    for (std::size_t e = 0; e < losses.size(); ++e) {
+        const double off = std::abs(losses[e] - reference[e]) / std::max(std::abs(reference[e]), 1e-30);
+        largest = std::max(largest, std::isfinite(off) ? off : INFINITY);
+    }
+    return largest;
+}
+
 void Agreement::compare(std::int64_t epoch, double loss, const ModelWeights& gradient,
                         const ReferenceResult& reference) {
     const auto e = static_cast<std::size_t>(epoch);
-    const double off = std::abs(loss - reference.loss.at(e)) / std::max(std::abs(reference.loss[e]), 1e-30);
-    loss_error = std::max(loss_error, std::isfinite(off) ? off : INFINITY);
+    loss_error = std::max(loss_error, largest_loss_error({&loss, 1}, {&reference.loss.at(e), 1}));
     const auto matrices = [&](const std::vector<HostMatrix>& ours, const std::vector<HostMatrix>& theirs,
                               char kind) {
         for (std::size_t l = 0; l < theirs.size(); ++l) {

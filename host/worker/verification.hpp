@@ -1,4 +1,5 @@
 #pragma once
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,9 @@ struct Agreement {
 };
 /// 1e-4 and 1e-7 in float32, 1e-10 and 1e-13 in float64.
 Agreement agreement_for(DType dtype);
+
+/// |loss − ref| / max(|ref|, 1e-30), the largest of all epochs; infinite where a loss is not finite.
+double largest_loss_error(std::span<const double> losses, std::span<const double> reference);
 
 /// Training as verification needs it: plain SGD, because Adam hides a wrong scale.
 TrainSpec verification_training(TrainSpec train);

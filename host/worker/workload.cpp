@@ -11,6 +11,7 @@
 #include "data/npy.hpp"
 #include "plugin/agreement.hpp"
 #include "spec/setting.hpp"
+#include "worker/verification.hpp"
 
 namespace gnnbench {
 
@@ -95,6 +96,25 @@ ModelSpec model_for(const Cell& cell, const DatasetView& data) {
             fmt::format("dataset '{}' has {} features and {} classes; training needs at least one of each",
                         data.name, data.feature_count, data.classes));
     return complete_model(cell, data.feature_count, data.classes);
+}
+
+Workload load_workload(const TrialRequest& request) {
+    const Cell& cell = request.cell;
+    Workload w{
+        .store = Store::open(request.store), .sample = {}, .data = {}, .model = {}, .train = {}, .initial = {}};
+    w.data = w.store.view(cell.dataset.split);
+    w.model = model_for(cell, w.data);
+    w.train = complete_train(cell);
+    if (request.purpose == Purpose::verify) {
+        w.train = verification_training(w.train);
+        const std::int64_t fits = verifiable_vertices(w.data, w.model, request.verify);
+        if (fits < w.data.graph.vertices()) {
+            w.sample = sample_dataset(w.data, fits, w.train.seed);
+            w.data = w.sample->view();
+        }
+    }
+    w.initial = read_weights(cell.initial_weights, w.model);
+    return w;
 }
 
 Partition make_partition(const Partitioner& partitioner, const DatasetView& data, const PartitionNeed& need,

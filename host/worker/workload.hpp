@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "data/store.hpp"
 #include "plugin/loader.hpp"
 #include "spec/cell.hpp"
+#include "worker/request.hpp"
 
 namespace gnnbench {
 
@@ -34,6 +36,18 @@ OwnedDataset sample_dataset(const DatasetView& whole, std::int64_t vertices, std
 
 /// The cell's model with the dataset's widths. Throws DataError where the dataset has nothing to learn from.
 ModelSpec model_for(const Cell& cell, const DatasetView& data);
+
+/// What a trial trains on and with.
+struct Workload {
+    Store store;
+    std::optional<OwnedDataset> sample;  ///< in its place, where that is verified
+    DatasetView data;                    ///< of the one or the other
+    ModelSpec model;
+    TrainSpec train;
+    std::unique_ptr<ModelWeights> initial;  ///< null: drawn from the seed
+};
+/// For a verification with its own way to train, and sampled down where the reference would take too long.
+Workload load_workload(const TrialRequest& request);
 
 /// Rank 0 partitions, all receive it. Collective; where rank 0 fails all throw its error.
 Partition make_partition(const Partitioner& partitioner, const DatasetView& data, const PartitionNeed& need,

@@ -81,23 +81,14 @@ sanitizer() {
     GNNBENCH_CONTRACT_KERNEL=cuda compute-sanitizer --tool "$tool" --error-exitcode 1 "$home/bin/contract_kernel" '~*prepared'
 }
 
+# One scheme of experiments/gpu/epoch.yaml; each prints the table of all that were measured so far.
 epochs() {
     local database="$state/epochs.sqlite"
-    "$home/bin/gnnbench" --database "$database" --data-dir "$state/datasets" run "$experiments/epoch.yaml"
-}
-
-pyg() {
-    python3 -c 'import torch, torch_geometric; assert torch.cuda.is_available()' 2>/dev/null ||
-        { echo "PyG with CUDA is not on this machine"; return 77; }
-    local store
-    for store in "$state"/datasets/*/manifest.json; do
-        [[ -e "$store" ]] || { echo "the stage epochs made no datasets"; return 1; }
-        python3 "$experiments/../baselines/pyg_epoch.py" "${store%/manifest.json}" || return 1
-    done
+    "$home/bin/gnnbench" --database "$database" --data-dir "$state/datasets" run "$experiments/epoch.yaml" --only "scheme = '$1'"
 }
 
 export home state experiments
-export -f device strategy sanitizer epochs pyg
+export -f device strategy sanitizer epochs
 
 stage device bash -c device
 if grep -q ^skipped "$state/device.status"; then
@@ -119,8 +110,9 @@ done
 stage memcheck bash -c 'sanitizer memcheck'
 stage racecheck bash -c 'sanitizer racecheck'
 stage spmm "$home/bin/gpu_spmm"
-stage epochs bash -c epochs
-stage pyg bash -c pyg
+for scheme in serial torch.sparse pyg pyg-compiled; do
+    stage "epochs-$scheme" bash -c 'epochs "$1"' _ "$scheme"
+done
 
 # --- record --------------------------------------------------------------------------------------------------------
 
@@ -136,7 +128,7 @@ failed="$(cat "$state"/*.status | grep -c ^failed)"
         IFS=$'\t' read -r verdict seconds why <"$status"
         printf '| %s | %s | %s | %s |\n' "$(basename "$status" .status)" "$verdict" "$seconds" "${why//|/\\|}"
     done
-    for name in spmm epochs pyg; do
+    for name in spmm epochs-serial epochs-pyg-compiled; do
         printf '\n## %s\n\n%s\n%s\n%s\n' "$name" "$fence" "$(cat "$state/$name.log")" "$fence"
     done
 } >"$record"

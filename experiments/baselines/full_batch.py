@@ -1,0 +1,368 @@
+#!/usr/bin/env python3
+"""Full-batch GCN training by another framework: a program for `scheme: {command: …}` (docs/baselines.md).
+
+usage: full_batch.py FRAMEWORK [--compile] JOB
+       full_batch.py FRAMEWORK [--compile] --probe cpu|cuda
+
+FRAMEWORK is torch.sparse (PyTorch's CSR × dense, called directly), pyg (PyTorch Geometric's GCNConv on a CSR matrix) or
+dgl (DGL's GraphConv); --compile trains through torch.compile. Uses the environment that setup.sh made for the framework,
+where there is one, else the Python that it is started with.
+"""
+
+import importlib.metadata
+import json
+import os
+import pathlib
+import sys
+import time
+import warnings
+
+ENVIRONMENTS = {"torch.sparse": "pyg", "pyg": "pyg", "dgl": "dgl"}
+PACKAGES = {"torch.sparse": ["torch"], "pyg": ["torch", "torch_geometric"], "dgl": ["torch", "dgl"]}
+TRAIN = 1  # of a store's masks: none 0, train 1, validation 2, test 3
+
+
+def say(line):
+    """stdout has nothing but lines: whatever packages print goes to stderr."""
+    print(json.dumps(line), file=LINES, flush=True)
+
+
+def environments():
+    cache = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    return pathlib.Path(os.environ.get("GNNBENCH_BASELINES") or pathlib.Path(cache) / "gnnbench" / "baselines")
+
+
+def enter_environment(framework):
+    folder = environments() / ENVIRONMENTS[framework]
+    python = folder / "bin" / "python"
+    if python.exists() and pathlib.Path(sys.prefix).resolve() != folder.resolve():
+        os.execv(python, [str(python), *sys.argv])
+
+
+def versions(framework):
+    return {package: importlib.metadata.version(package) for package in PACKAGES[framework]}
+
+
+def device_name(device):
+    if device == "cuda":
+        import torch
+
+        return torch.cuda.get_device_name()
+    for line in open("/proc/cpuinfo"):
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return "CPU"
+
+
+def why_not(framework, device):
+    """Why it cannot run here; None where it can."""
+    try:
+        versions(framework)
+    except importlib.metadata.PackageNotFoundError as missing:
+        return (
+            f"the Python package {missing.name} is not installed; experiments/baselines/setup.sh "
+            f"{ENVIRONMENTS[framework]} makes an environment that has it"
+        )
+    if device == "cuda":
+        import torch
+
+        if not torch.cuda.is_available():
+            return "PyTorch finds no CUDA device"
+        if framework == "dgl":
+            import dgl
+
+            try:
+                dgl.graph(([0], [0])).to("cuda")
+            except dgl.DGLError:
+                return "DGL was installed without CUDA"
+    return None
+
+
+# --- what is trained ------------------------------------------------------------------------------------------------
+
+
+class Adjacency:
+    """Â in compressed rows, on the host: row v has what v aggregates from."""
+
+    def __init__(self, store, model):
+        import numpy as np
+
+        indptr, indices = np.load(store / "indptr.npy"), np.load(store / "indices.npy")
+        weighted = (store / "weights.npy").exists()
+        weights = np.load(store / "weights.npy") if weighted else np.ones(len(indices), np.float32)
+        n = len(indptr) - 1
+        rows = np.repeat(np.arange(n, dtype=np.int32), np.diff(indptr))
+        if model["self_loops"]:
+            lacks = np.ones(n, dtype=bool)
+            lacks[rows[rows == indices]] = False
+            before = np.concatenate([[0], np.cumsum(lacks)])  # loops added in earlier rows
+            at = np.arange(len(indices)) + before[rows]
+            indptr = indptr + before
+            loops = indptr[1:][lacks] - 1  # last in their rows
+            vertices = np.nonzero(lacks)[0]
+
+            def widened(old, new):
+                wide = np.empty(indptr[-1], old.dtype)
+                wide[at], wide[loops] = old, new
+                return wide
+
+            rows, indices, weights = widened(rows, vertices), widened(indices, vertices), widened(weights, 1)
+        self.n, self.indptr, self.rows, self.indices = n, indptr, rows, indices
+        row_sum = np.bincount(rows, weights, n)
+        column_sum = np.bincount(indices, weights, n)
+        kind = model["normalisation"]
+        self.by_degrees = kind == "symmetric" and not weighted  # Â is d_i d_j where it is not 0
+        self.symmetric = json.loads((store / "manifest.json").read_text())["symmetric_pattern"]
+        self.symmetric = self.symmetric and not weighted and kind != "mean"
+        with np.errstate(divide="ignore"):
+            if kind == "symmetric":
+                r, c = (np.where(s > 0, s**-0.5, 0) for s in (row_sum, column_sum))
+                weights = weights * r[rows] * c[indices]
+            elif kind == "mean":
+                weights = weights * np.where(row_sum > 0, 1 / row_sum, 0)[rows]
+        self.values = weights
+
+
+class Data:
+    """Features, labels and the train vertices, on the device."""
+
+    def __init__(self, job, device):
+        import numpy as np
+        import torch
+
+        store = pathlib.Path(job["dataset"]["store"])
+        self.dtype = getattr(torch, job["precision"])
+        x = np.load(store / "features.npy")
+        if job["model"]["feature_normalisation"] == "row":
+            sums = x.sum(1, dtype=np.float64, keepdims=True)
+            x = x * np.divide(1, sums, out=np.zeros_like(sums), where=sums != 0)
+        self.x = torch.from_numpy(x).to(device, self.dtype)
+        self.labels = torch.from_numpy(np.load(store / "labels.npy")).to(device, torch.int64)
+        mask = np.load(store / "masks.npy")[job["dataset"]["split"]] == TRAIN
+        self.train = torch.from_numpy(np.nonzero(mask)[0]).to(device)
+        self.adjacency = Adjacency(store, job["model"])
+
+
+def csr_tensor(adjacency, data, device):
+    """32-bit indices are what MKL and cuSPARSE take without a copy."""
+    import torch
+
+    warnings.filterwarnings("ignore", message="Sparse")  # beta state, unchecked invariants
+    indptr = torch.from_numpy(adjacency.indptr)
+    if len(adjacency.indices) < 2**31:
+        indptr = indptr.to(torch.int32)
+    columns = torch.from_numpy(adjacency.indices).to(indptr.dtype)
+    values = torch.from_numpy(adjacency.values).to(data.dtype)
+    return torch.sparse_csr_tensor(indptr, columns, values, (adjacency.n, adjacency.n)).to(device)
+
+
+# --- frameworks -----------------------------------------------------------------------------------------------------
+# Each makes the layers: functions of H [n × f] that give Â H W + b [n × g], with `weight` and `bias` as parameters.
+
+
+def torch_sparse_layers(data, model, parameters, device):
+    import torch
+
+    a = csr_tensor(data.adjacency, data, device)
+    if data.adjacency.symmetric:
+        at = a
+    else:
+        columns = a.to_sparse_csc()  # the compressed columns of Â are the compressed rows of Âᵀ
+        at = torch.sparse_csr_tensor(columns.ccol_indices(), columns.row_indices(), columns.values(), a.shape)
+
+    class Aggregate(torch.autograd.Function):
+        """Â H, and Âᵀ G backward: PyTorch's own derivative would transpose Â in every epoch."""
+
+        @staticmethod
+        def forward(ctx, h):
+            return timed("spmm", lambda: a @ h)
+
+        @staticmethod
+        def backward(ctx, g):
+            return timed("spmm", lambda: at @ g)
+
+    def layer(weight, bias, aggregates):
+        def apply(h):
+            if not aggregates:
+                h = h @ weight
+            elif weight.shape[0] > weight.shape[1]:
+                h = Aggregate.apply(h @ weight)
+            else:
+                h = Aggregate.apply(h) @ weight
+            return h if bias is None else h + bias
+
+        return apply
+
+    once = model["aggregate_input"] == "true"
+    if once:
+        data.x = a @ data.x
+    return [layer(w, b, l > 0 or not once) for l, (w, b) in enumerate(parameters)]
+
+
+def pyg_layers(data, model, parameters, device):
+    import torch
+    from torch_geometric.nn import GCNConv
+
+    a = csr_tensor(data.adjacency, data, device)
+    layers = []
+    for weight, bias in parameters:
+        conv = GCNConv(*weight.shape, normalize=False, add_self_loops=False, bias=bias is not None)
+        conv.lin.weight = torch.nn.Parameter(weight.detach().T.contiguous())
+        conv.bias = bias
+        layers.append(conv)
+    parameters[:] = [(conv.lin.weight, conv.bias) for conv in layers]
+    return [lambda h, conv=conv: conv(h, a) for conv in layers]
+
+
+def dgl_layers(data, model, parameters, device):
+    import dgl
+    import torch
+
+    a = data.adjacency
+    # From 64-bit coordinates: graphs of 32-bit compressed columns crash in DGL 2.1.
+    ends = (torch.from_numpy(a.indices).to(torch.int64), torch.from_numpy(a.rows).to(torch.int64))
+    graph = dgl.graph(ends, num_nodes=a.n).formats(["csr", "csc"])
+    graph.create_formats_()
+    graph = graph.to(device)
+    weights = None if a.by_degrees else torch.from_numpy(a.values).to(device, data.dtype)
+    layers = []
+    for weight, bias in parameters:
+        conv = dgl.nn.GraphConv(
+            *weight.shape, norm="both" if a.by_degrees else "none", bias=bias is not None, allow_zero_in_degree=True
+        )
+        conv.weight = weight
+        if bias is not None:
+            conv.bias = bias
+        layers.append(conv)
+    return [lambda h, conv=conv: conv(graph, h, edge_weight=weights) for conv in layers]
+
+
+LAYERS = {"torch.sparse": torch_sparse_layers, "pyg": pyg_layers, "dgl": dgl_layers}
+
+# --- training -------------------------------------------------------------------------------------------------------
+
+phases = {}
+
+
+def timed(phase, work):
+    start = time.perf_counter()
+    result = work()
+    phases[phase] = phases.get(phase, 0.0) + time.perf_counter() - start
+    return result
+
+
+def read_parameters(job, data, device):
+    """[(W, b) of each layer]; b is None where the model has none."""
+    import numpy as np
+    import torch
+
+    folder = pathlib.Path(job["train"]["initial_weights"])
+
+    def parameter(name, shape):
+        array = torch.from_numpy(np.load(folder / f"{name}.npy")).to(device, data.dtype)
+        return torch.nn.Parameter(array.reshape(shape))
+
+    widths = job["model"]["widths"]
+    return [
+        (parameter(f"W{l}", (f, g)), parameter(f"b{l}", (g,)) if job["model"]["bias"] else None)
+        for l, (f, g) in enumerate(zip(widths, widths[1:]))
+    ]
+
+
+def make_optimizer(train, parameters):
+    import torch
+
+    groups = []
+    for (weight, bias), decay in zip(parameters, train["weight_decay"]):
+        groups.append({"params": [weight], "weight_decay": decay})
+        if bias is not None:
+            groups.append({"params": [bias], "weight_decay": 0})
+    if train["optimizer"] == "sgd":
+        return torch.optim.SGD(groups, lr=train["lr"])
+    kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[train["optimizer"]]
+    return kind(groups, lr=train["lr"], betas=(train["beta1"], train["beta2"]), eps=train["epsilon"])
+
+
+def train(framework, compiles, job):
+    import torch
+    import torch.nn.functional as F
+
+    device, model = job["device"], job["model"]
+    torch.set_num_threads(job["threads_per_rank"])
+    torch.manual_seed(job["seed"])
+    data = Data(job, device)
+    parameters = read_parameters(job, data, device)
+    layers = LAYERS[framework](data, model, parameters, device)
+    data.adjacency = None
+    optimizer = make_optimizer(job["train"], parameters)
+    activation = {"identity": lambda h: h, "relu": F.relu, "leaky_relu": F.leaky_relu, "sigmoid": torch.sigmoid}
+    activation = activation[model["activation"]]
+    dropouts = [job["train"]["input_dropout"]] + [job["train"]["dropout"]] * (len(layers) - 1)
+
+    def forward(h):
+        for l, layer in enumerate(layers):
+            if dropouts[l] > 0:
+                h = F.dropout(h, dropouts[l])
+            h = layer(h)
+            if l + 1 < len(layers):
+                h = activation(h)
+        return h
+
+    if compiles:
+        forward = torch.compile(forward)
+    wait = torch.cuda.synchronize if device == "cuda" else (lambda: None)
+    labels = data.labels[data.train]
+    for epoch in range(job["warmup"] + job["epochs"]):
+        phases.clear()
+        wait()
+        start = time.perf_counter()
+        optimizer.zero_grad(set_to_none=True)
+        loss = F.cross_entropy(forward(data.x)[data.train], labels)
+        loss.backward()
+        optimizer.step()
+        wait()
+        line = {"epoch": epoch, "loss": loss.item(), "wall_s": time.perf_counter() - start}
+        if line["loss"] != line["loss"] or abs(line["loss"]) == float("inf"):
+            line["loss"] = None
+        if device == "cuda":
+            line["peak_memory_bytes"] = torch.cuda.max_memory_allocated()
+        elif phases and not compiles:
+            line["phases"] = {**phases, "other": max(0.0, line["wall_s"] - sum(phases.values()))}
+        say(line)
+
+
+def main():
+    words = [word for word in sys.argv[1:] if word != "--compile"]
+    if len(words) not in (2, 3) or words[0] not in LAYERS or (len(words) == 3) != (words[1] == "--probe"):
+        sys.exit(__doc__)
+    framework, compiles = words[0], "--compile" in sys.argv
+    enter_environment(framework)
+    os.environ["DGLBACKEND"] = "pytorch"
+    global LINES
+    LINES = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    job = None if words[1] == "--probe" else json.load(open(words[-1]))
+    device = job["device"] if job else words[2]
+    reason = why_not(framework, device)
+    if not reason and job and job["gpus"] > 1:
+        reason = "trains on one device"
+    if not reason and job and framework != "torch.sparse" and job["model"]["aggregate_input"] == "true":
+        reason = "does not aggregate its input at set-up"
+    if reason:
+        say({"skipped": reason})
+        return
+    if not job:
+        say({"versions": versions(framework)})
+        return
+    say({"versions": versions(framework), "device": device_name(device)})
+    try:
+        train(framework, compiles, job)
+    except (MemoryError, RuntimeError) as error:  # torch.cuda.OutOfMemoryError is a RuntimeError
+        message = str(error).splitlines()[0] if str(error) else "no memory left"
+        short = isinstance(error, MemoryError) or "out of memory" in message or "can't allocate memory" in message
+        if not short:
+            raise
+        say({"oom": message})
+
+
+main()

@@ -1,0 +1,32 @@
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "launch/environment.hpp"
+
+namespace gnnbench {
+
+/// The path of a program: itself where it has a '/', else where PATH has it. Empty where it cannot be executed.
+std::optional<std::string> find_program(const std::string& name);
+
+/// This process's environment without what makes a launcher believe that it is nested in a trial's.
+Environment unranked_environment();
+
+struct ProgramEnd {
+    int exit_code = 0;
+    int signal = 0;        ///< that ended it; 0: none
+    bool stopped = false;  ///< by us: `take` had enough, or the time was over
+    bool timed_out = false;
+};
+
+/// Starts a program, hands over each line that it prints as it comes, and waits for its end; what it prints on stderr
+/// goes to ours, or to `errors_file`. `take` answers whether to go on; where it does not, the program is killed.
+/// `limit_s` 0: no limit. Throws EnvironmentError where it cannot be started.
+ProgramEnd read_lines(const std::vector<std::string>& command, const Environment& environment,
+                      const std::function<bool(std::string_view line)>& take, double limit_s = 0,
+                      const std::string& errors_file = {});
+
+}  // namespace gnnbench

@@ -1,0 +1,238 @@
+#include "worker/program_trial.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <fstream>
+#include <optional>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <gnnbench/error.hpp>
+#include <gnnbench/parameters.hpp>
+
+#include "data/npy.hpp"
+#include "launch/program.hpp"
+#include "worker/program_line.hpp"
+#include "worker/verification.hpp"
+#include "worker/workload.hpp"
+
+namespace gnnbench {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+RawDataset raw(const OwnedDataset& sample) {
+    RawDataset d;
+    d.name = sample.name;
+    d.graph.indptr = sample.indptr;
+    d.graph.indices = sample.indices;
+    d.graph.weights = sample.weights;
+    d.graph.listed_edges = std::ssize(sample.indices);
+    d.feature_count = sample.feature_count;
+    d.features = sample.features;
+    d.classes = sample.classes;
+    d.labels = sample.labels;
+    d.splits = 1;
+    d.masks = sample.split;
+    d.source = "sampled by gnnbench to verify a program";
+    return d;
+}
+
+void write_weights(const fs::path& folder, const ModelWeights& weights, const std::string& precision) {
+    const DType type = precision == "float64" ? DType::f64 : DType::f32;
+    fs::create_directories(folder);
+    for (std::size_t l = 0; l < weights.weight.size(); ++l)
+        write_matrix_npy(folder / fmt::format("W{}.npy", l), weights.weight[l], type);
+    for (std::size_t l = 0; l < weights.bias.size(); ++l)
+        write_matrix_npy(folder / fmt::format("b{}.npy", l), weights.bias[l], type);
+}
+
+/// From the job to the program's last line.
+class ProgramTrial {
+public:
+    ProgramTrial(const TrialRequest& request, const fs::path& folder, TrialRecord& record)
+        : request_(request), folder_(folder), record_(record), work_(load_workload(request)) {
+        if (verifies())
+            work_.train.dropout = work_.train.input_dropout = 0;  // no two programs draw the same masks
+        losses_.reserve(static_cast<std::size_t>(epochs()));
+    }
+
+    TrialEnd run() {
+        write_job();
+        std::vector<std::string> words = request_.cell.scheme.program;
+        const auto path = find_program(words.front());
+        if (!path) return {"failed", fmt::format("there is no program '{}' that can be executed", words.front())};
+        words.front() = *path;
+        words.push_back(folder_ / "job.json");
+        start_ = std::chrono::steady_clock::now();
+        const ProgramEnd end =
+            read_lines(words, unranked_environment(), [&](std::string_view line) { return take(line); });
+        if (end_) return *end_;
+        if (end.signal) end_as(end.signal);
+        if (end.exit_code)
+            return {"failed", fmt::format("the program ended with exit code {} after {} of {} epochs",
+                                          end.exit_code, losses_.size(), epochs())};
+        if (std::ssize(losses_) < epochs())
+            return {"failed", fmt::format("the program ended after {} of {} epochs", losses_.size(), epochs())};
+        if (verifies()) verify();
+        return {.status = "ok", .reason = {}, .notes = versions_.versions};
+    }
+
+private:
+    bool verifies() const { return request_.purpose == Purpose::verify; }
+    std::int64_t epochs() const {
+        return verifies() ? request_.verify.epochs : request_.cell.warmup + request_.cell.epochs;
+    }
+
+    /// The cell as it is run: see docs/baselines.md.
+    void write_job() {
+        Cell cell = request_.cell;
+        cell.model = work_.model;
+        if (cell.model.aggregate_input == AggregateInput::scheme_default)
+            cell.model.aggregate_input = AggregateInput::off;
+        cell.train = work_.train;
+        if (verifies()) {
+            cell.epochs = request_.verify.epochs;
+            cell.warmup = 0;
+        }
+        if (work_.sample) {
+            write_store(folder_ / "sample", raw(*work_.sample));
+            cell.dataset.store = folder_ / "sample";
+            cell.dataset.split = 0;
+        }
+        cell.initial_weights = folder_ / "weights";
+        write_weights(cell.initial_weights,
+                      work_.initial ? *work_.initial : initial_weights(work_.model, work_.train.seed),
+                      cell.precision);
+        json job = to_json(cell, JsonFor::worker);
+        job["device"] = device_of(cell);
+        std::ofstream out(folder_ / "job.json");
+        out << job.dump(2) << '\n';
+        out.close();
+        if (!out) throw EnvironmentError("cannot write a program's job in '" + folder_.string() + "'");
+    }
+
+    /// One line; false where it is the last that counts.
+    bool take(std::string_view text) {
+        ++line_;
+        if (text.find_first_not_of(" \t\r") == std::string_view::npos) return true;
+        try {
+            std::visit([&](const auto& line) { read(line); }, read_program_line(text));
+        } catch (const DataError& e) {
+            end_ = TrialEnd{"failed", fmt::format("line {} of the program's output: {}", line_, e.what())};
+        }
+        return !end_;
+    }
+
+    void read(const ProgramVersions& versions) {
+        if (started_) throw DataError("versions come first, once");
+        versions_ = versions;
+        write_start();
+    }
+
+    void read(const ProgramRefusal& refusal) { end_ = TrialEnd{refusal.status, refusal.reason}; }
+
+    void read(const ProgramEpoch& epoch) {
+        if (!started_) write_start();
+        const auto expected = std::ssize(losses_);
+        if (epoch.epoch != expected)
+            throw DataError(fmt::format("expected epoch {}; found epoch {}", expected, epoch.epoch));
+        if (expected >= epochs())
+            throw DataError(fmt::format("found epoch {}, but only {} were asked for", epoch.epoch, epochs()));
+        if (expected == 0) write_setup(epoch.wall_s);
+        losses_.push_back(epoch.loss);
+        if (!verifies()) {
+            json rank = {{"wall_s", epoch.wall_s}, {"phases", epoch.phases}, {"volume", json::array()}};
+            if (epoch.peak_memory_bytes) rank["peak_memory_bytes"] = *epoch.peak_memory_bytes;
+            record_.write("epoch", {{"epoch", epoch.epoch},
+                                    {"warmup", epoch.epoch < request_.cell.warmup},
+                                    {"loss", finite_or_null(epoch.loss)},
+                                    {"ranks", json::array({rank})}});
+        }
+        if (!std::isfinite(epoch.loss))
+            end_ = TrialEnd{"diverged", fmt::format("the loss of epoch {} is not finite", epoch.epoch)};
+    }
+
+    void write_start() {
+        started_ = true;
+        char host[256] = {};
+        gethostname(host, sizeof host - 1);
+        record_.write("start", {{"ranks", request_.cell.gpus},
+                                {"hosts", {host}},
+                                {"pids", {getpid()}},
+                                {"device", {versions_.device.empty() ? "unknown" : versions_.device}},
+                                {"mpi", ""}});
+    }
+
+    /// Set-up ended when the first epoch began.
+    void write_setup(double first_epoch_s) {
+        const double since_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+        const DatasetView& data = work_.data;
+        record_.write("setup", {{"seconds", {{"total", std::max(0.0, since_s - first_epoch_s)}}},
+                                {"dataset",
+                                 {{"vertices", data.graph.vertices()},
+                                  {"edges", data.graph.edges()},
+                                  {"features", data.feature_count},
+                                  {"classes", data.classes},
+                                  {"synthetic", work_.store.manifest().synthetic}}},
+                                {"aggregated_input", work_.model.aggregate_input == AggregateInput::on},
+                                {"approximation", program_approximation(request_.cell)},
+                                {"notes", versions_.versions}});
+    }
+
+    /// A program shows its losses alone; those of all epochs but the first tell of its gradients, too.
+    void verify() {
+        const PluginCatalog catalog;
+        const ReferenceResult reference =
+            cached_reference(request_.verify.reference, work_.store.manifest().digest, catalog, work_.data,
+                             work_.model, work_.train, work_.initial.get(), request_.verify.epochs);
+        const Agreement allowed = agreement_for(request_.cell.precision == "float64" ? DType::f64 : DType::f32);
+        const double error = largest_loss_error(losses_, reference.loss);
+        const std::string approximation = program_approximation(request_.cell);
+        std::string status = "verified", reason;
+        if (!(error <= allowed.tolerance)) {
+            status = "failed";
+            reason = fmt::format("differs from the serial reference: loss by {:.2e}; allowed is {:.0e}", error,
+                                 allowed.tolerance);
+        } else if (!approximation.empty()) {
+            status = "unverified";
+            reason = "agrees without dropout, but " + approximation;
+        }
+        record_.write("verification", {{"status", status},
+                                       {"reason", reason},
+                                       {"loss_error", finite_or_null(error)},
+                                       {"gradient_error", nullptr},
+                                       {"volume_equal", nullptr},
+                                       {"sampled_vertices", work_.sample ? work_.data.graph.vertices() : 0},
+                                       {"detail", "by its losses: a program shows neither gradients nor volume"}});
+    }
+
+    [[noreturn]] static void end_as(int signal) {
+        std::signal(signal, SIG_DFL);
+        std::raise(signal);
+        _exit(128 + signal);
+    }
+
+    const TrialRequest& request_;
+    const fs::path folder_;
+    TrialRecord& record_;
+    Workload work_;
+    std::chrono::steady_clock::time_point start_;
+    std::int64_t line_ = 0;
+    bool started_ = false;
+    ProgramVersions versions_;
+    std::vector<double> losses_;
+    std::optional<TrialEnd> end_;
+};
+
+}  // namespace
+
+TrialEnd run_program_trial(const TrialRequest& request, const fs::path& folder, TrialRecord& record) {
+    return ProgramTrial(request, folder, record).run();
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Other frameworks train Cora to our losses. Skipped (77) without any of them (experiments/baselines/setup.sh) or Cora's files.
+# shellcheck source=tests/endtoend/lib.sh
+source "$(dirname "$0")/lib.sh"
+experiments="$(dirname "$(readlink -f "$0")")/../../experiments/baselines"
+export GNNBENCH_SHARED_DATA="${GNNBENCH_SHARED_DATA:-$experiments/../../../shared/data}"
+[[ -d "$GNNBENCH_SHARED_DATA/planetoid-cora" ]] || { echo "skipped: no planetoid-cora in GNNBENCH_SHARED_DATA"; exit 77; }
+
+gnnbench run "$experiments/cora.yaml"
+expect_code 0 "Cora in all frameworks"
+expect_value "SELECT count(*) FROM epoch" "$(ask "SELECT 100 * count(*) FROM trial WHERE status = 'ok' AND purpose = 'measure'")" "epochs of each"
+there=0
+for name in torch.sparse pyg dgl; do
+    of="FROM trial t JOIN cell c ON c.id = t.cell_id WHERE scheme = '$name' AND purpose = 'measure' ORDER BY t.id DESC LIMIT 1"
+    if [[ "$(ask "SELECT t.status $of")" == skipped ]]; then
+        echo "skipped $name: $(ask "SELECT t.reason $of")"
+        continue
+    fi
+    there=$((there + 1))
+    expect_value "SELECT v.status FROM verification v JOIN cell c USING (verification_key) WHERE scheme = '$name'" verified "$name"
+    apart="$(ask "SELECT max(abs(theirs.loss - ours.loss)) FROM epoch theirs JOIN epoch ours USING (epoch)
+        WHERE theirs.trial_id = (SELECT t.id $of) AND ours.trial_id = (SELECT t.id FROM trial t JOIN cell c ON c.id = t.cell_id
+            WHERE scheme = 'serial' AND purpose = 'measure')")"
+    echo "$name: losses of 100 epochs at most $apart apart"
+    awk -v apart="$apart" 'BEGIN { exit !(apart <= 1e-4) }' || fail "$name: losses are $apart apart; 1e-4 is allowed"
+done
+[[ $there -gt 0 ]] || exit 77
+echo ok

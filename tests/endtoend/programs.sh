@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# A program as a scheme: measured and verified beside a scheme of ours, and each way in which it can go wrong.
+# shellcheck source=tests/endtoend/lib.sh
+source "$(dirname "$0")/lib.sh"
+command -v python3 >/dev/null || { echo "skipped: this machine has no python3"; exit 0; }
+cp "$(dirname "$0")/standin_program.py" .
+
+# experiment FILE SCHEMES
+experiment() {
+    cat >"$1" <<YAML
+name: ${1%.yaml}
+dataset: {generate: dcsbm, vertices: 60, average_degree: 4, features: 6, classes: 3}
+model: {layers: gcn, hidden: []}
+train: {optimizer: sgd, lr: 0.1}
+matrix: {scheme: [$2]}
+kernel: cpu
+threads_per_rank: 1
+warmup: 1
+epochs: 4
+trials: 2
+limits: {trial_timeout: 120}
+YAML
+}
+
+# What cannot be meant is told before anything runs.
+complains() {
+    experiment wrong.yaml "$1"
+    gnnbench validate wrong.yaml
+    expect_code 2 "$1"
+    expect_text err "$2" "$1"
+    expect_plain_error "$1"
+}
+complains '{command: []}' "found an empty list"
+complains '{command: [./standin_program.py, {}]}' "expected a command"
+complains '{command: ./standin_program.py, name: serial}' "there is a scheme 'serial' already"
+complains '{command: ./standin_program.py, name: "a b"}' "expected letters"
+complains '{command: ./standin_program.py, shell: true}' "no parameter 'shell'"
+
+# Beside ours: both verified, the same losses, what the program says of itself.
+experiment both.yaml 'serial, {command: [./standin_program.py, none], name: standin}'
+gnnbench run both.yaml
+expect_code 0 "a program beside serial"
+expect_value "SELECT count(*) FROM verification WHERE status = 'verified'" 2 "both are verified"
+expect_value "SELECT count(*) FROM trial WHERE status = 'ok' AND purpose = 'measure'" 4 "two trials of each"
+expect_value "SELECT count(*) FROM epoch JOIN trial t ON t.id = trial_id JOIN cell c ON c.id = cell_id WHERE scheme = 'standin' AND epoch.warmup" 2 "warm-up epochs"
+expect_value "SELECT max(abs(a.loss - b.loss)) < 1e-5 FROM epoch a JOIN epoch b USING (epoch)" 1 "the losses"
+expect_value "SELECT device FROM trial t JOIN cell c ON c.id = t.cell_id WHERE scheme = 'standin' AND purpose = 'measure'" \
+    "a stand-in's CPU" "its device"
+expect_value "SELECT notes FROM trial t JOIN cell c ON c.id = t.cell_id WHERE scheme = 'standin' AND purpose = 'measure'" "stand-in 1.0" \
+    "its versions"
+expect_value "SELECT count(DISTINCT phase) FROM rank_phase JOIN trial t ON t.id = trial_id JOIN cell c ON c.id = cell_id WHERE scheme = 'standin'" 2 "its phases"
+gnnbench table both
+expect_text out "losses of five epochs" "what verifies a program"
+gnnbench run both.yaml
+expect_text err "4 trials there already" "a second run"
+
+# A changed program is another cell.
+echo "# changed" >>standin_program.py
+gnnbench plan --json both.yaml
+expect_text out '"verdict": "run"' "a changed program"
+
+# Where it cannot run, its cell is skipped and the others are not.
+experiment absent.yaml 'serial, {command: [./standin_program.py, absent], name: standin}, {command: ./no-such, name: missing}'
+gnnbench run absent.yaml
+expect_code 0 "absent programs"
+expect_text err "program standin: the package numpy is not installed" "an absent package"
+expect_text err "no-such' that can be executed" "a missing program"
+expect_value "SELECT count(*) FROM trial WHERE status = 'skipped'" 2 "both are skipped"
+
+# Losses that are not the reference's: found before anything is timed.
+experiment lies.yaml '{command: [./standin_program.py, wrong], name: standin}'
+gnnbench run lies.yaml
+expect_code 1 "wrong losses"
+expect_value "SELECT status FROM verification ORDER BY trial_id DESC LIMIT 1" failed "wrong losses"
+expect_value "SELECT reason LIKE 'not measured%' FROM trial ORDER BY id DESC LIMIT 1" 1 "wrong losses are not timed"
+
+# Its own dropout masks can agree with nobody's.
+gnnbench run both.yaml --set train.dropout=0.5 --set "matrix.scheme={command: [./standin_program.py, none], name: standin}"
+expect_code 0 "dropout"
+expect_value "SELECT status FROM verification ORDER BY trial_id DESC LIMIT 1" unverified "dropout"
+
+# ends_as FAULT STATUS TEXT EPOCHS [ARGUMENT …]
+ends_as() {
+    experiment faults.yaml "{command: [./standin_program.py, $1], name: standin}"
+    gnnbench run faults.yaml --no-verify --set trials=1 "${@:5}"
+    expect_code 1 "fault $1"
+    expect_no_processes 5 "fault $1"
+    local last="FROM trial ORDER BY id DESC LIMIT 1"
+    expect_value "SELECT status $last" "$2" "fault $1"
+    expect_value "SELECT instr(reason, '$3') > 0 $last" 1 "the reason of fault $1 ($(ask "SELECT reason $last"))"
+    expect_value "SELECT count(*) FROM epoch WHERE trial_id = (SELECT id $last)" "$4" "epochs kept of fault $1"
+    expect_plain_error "fault $1"
+}
+ends_as malformed failed "line 4 of the program" 2
+ends_as order failed "expected epoch 2; found epoch 3" 2
+ends_as many failed "found epoch 5, but only 5" 5
+ends_as early failed "ended after 2 of 5 epochs" 2
+ends_as exit failed "exit code 1 after 2 of 5" 2
+ends_as nan diverged "epoch 2 is not finite" 3
+ends_as crash crashed "signal 11" 2
+ends_as hang timeout "10 s" 2 --timeout 10
+expect_value "SELECT log_tail LIKE '%the stand-in gives up%' FROM trial WHERE reason LIKE '%exit code 1%'" 1 "its last words"
+echo ok
