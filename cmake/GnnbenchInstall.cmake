@@ -16,7 +16,7 @@ function(gnnbench_share folder name)
   file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/share/gnnbench")
   file(CREATE_LINK "${PROJECT_SOURCE_DIR}/${folder}" "${PROJECT_BINARY_DIR}/share/gnnbench/${name}" SYMBOLIC)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/${folder}/" DESTINATION "share/gnnbench/${name}"
-          PATTERN "*.sqlite*" EXCLUDE)
+          USE_SOURCE_PERMISSIONS PATTERN "*.sqlite*" EXCLUDE)
 endfunction()
 gnnbench_share(schemas schemas)
 gnnbench_share(experiments experiments)
