@@ -86,7 +86,7 @@ void define(CLI::App& app, GlobalOptions& options, Action& action) {
     app.fallthrough();  // global options may follow the command's name
     for (const auto add : {add_run, add_plan, add_validate, add_verify, add_query, add_results, add_compare,
                            add_gate, add_selftest, add_table, add_figure, add_trace, add_plugin, add_dataset,
-                           add_doctor, add_init, add_completion, add_version})
+                           add_doctor, add_job_task, add_init, add_completion, add_version})
         add(app, options, action);
 }
 

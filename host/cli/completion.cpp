@@ -10,7 +10,8 @@ namespace {
 /// Everything that may follow a command: its own commands and its options' long names, and the program's.
 std::string words_after(const CLI::App& command) {
     std::string words;
-    for (const CLI::App* below : command.get_subcommands({})) words += below->get_name() + ' ';
+    for (const CLI::App* below : command.get_subcommands({}))
+        if (!below->get_group().empty()) words += below->get_name() + ' ';
     for (const CLI::App* app = &command; app; app = app->get_parent())
         for (const CLI::Option* option : app->get_options())
             for (const std::string& name : option->get_lnames()) words += "--" + name + ' ';

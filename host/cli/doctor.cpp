@@ -4,15 +4,19 @@
 #include <unistd.h>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include <gnnbench/error.hpp>
 #include <gnnbench/kernel.hpp>
 
+#include "cli/launchers.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "data/catalog.hpp"
 #include "launch/machine.hpp"
 #include "launch/trial.hpp"
 #include "plugin/loader.hpp"
+#include "spec/words.hpp"
 
 namespace gnnbench {
 
@@ -99,6 +103,41 @@ std::vector<Check> examine(const GlobalOptions& options) {
     return checks;
 }
 
+/// Which launcher to look at, and what it is told.
+struct DoctorChoice {
+    LauncherChoice launcher;
+    bool as_json = false;
+};
+
+/// Slurm, and what a compute node says when it is asked the same.
+void examine_cluster(const LauncherChoice& choice, const GlobalOptions& options, std::vector<Check>& checks) {
+    std::shared_ptr<const SrunLauncher> srun;
+    checks.push_back(check("slurm", [&] {
+        srun = std::make_shared<SrunLauncher>(slurm_settings(choice));
+        const SlurmPartition& p = srun->cluster().partition;
+        return fmt::format("{}, cluster {}, partition {}: nodes of {} CPUs and {} MiB, {}",
+                           srun->cluster().version, srun->cluster().name, p.name, p.cpus, p.memory_mib,
+                           p.has_gpus ? "with GPUs" : "without GPUs that Slurm knows of");
+    }));
+    if (!srun) return;
+    nlohmann::json answer;
+    checks.push_back(check("compute node", [&] {
+        const std::string here = fs::read_symlink("/proc/self/exe");
+        std::vector<std::string> command{here, "doctor", "--json", "--database",
+                                         fs::absolute(options.database).string()};
+        if (!options.data_dir.empty())
+            command.insert(command.end(), {"--data-dir", fs::absolute(options.data_dir).string()});
+        const std::string text = srun->output_on_node(command, srun->cluster().partition.has_gpus, 60);
+        answer = nlohmann::json::parse(text.substr(0, text.rfind('}') + 1), nullptr, false);
+        if (!answer.is_object() || !answer.contains("checks"))
+            throw EnvironmentError("a compute node ran " + here + " but did not answer as doctor does: " + text);
+        return std::string("answers; below is what it says");
+    }));
+    if (!answer.is_object() || !answer.contains("checks")) return;
+    for (const auto& c : answer["checks"])
+        checks.push_back({"node: " + c.value("what", ""), c.value("finding", ""), c.value("ok", false)});
+}
+
 int print(const std::vector<Check>& checks, bool as_json) {
     bool all_ok = true;
     nlohmann::json list = nlohmann::json::array();
@@ -119,9 +158,26 @@ int print(const std::vector<Check>& checks, bool as_json) {
 
 void add_doctor(CLI::App& app, const GlobalOptions& options, Action& action) {
     CLI::App* command = app.add_subcommand("doctor", "Say what is there to work with, and what is missing");
-    auto as_json = std::make_shared<bool>(false);
-    command->add_flag("--json", *as_json, "As JSON");
-    command->callback([&, as_json] { action = [&, as_json] { return print(examine(options), *as_json); }; });
+    auto choice = std::make_shared<DoctorChoice>();
+    command->add_flag("--json", choice->as_json, "As JSON");
+    command
+        ->add_option("--launcher", choice->launcher.name,
+                     "Where trials are to run: with srun or sbatch a compute node is asked (default: local)")
+        ->check(CLI::IsMember(std::vector<std::string>(words::launcher.begin(), words::launcher.end())));
+    command->add_option("--partition", choice->launcher.partition, "Slurm's partition (default: Slurm's)");
+    command->add_option("--account", choice->launcher.account, "Slurm's account (default: Slurm's)");
+    command->add_option("--slurm-option", choice->launcher.options, "A further option of srun (may be repeated)")
+        ->type_name("OPTION");
+    command->callback([&, choice] {
+        action = [&, choice] {
+            std::vector<Check> checks;
+            if (choice->launcher.slurm())
+                examine_cluster(choice->launcher, options, checks);
+            else
+                checks = examine(options);
+            return print(checks, choice->as_json);
+        };
+    });
 }
 
 }  // namespace gnnbench

@@ -12,7 +12,6 @@
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "cli/prepare.hpp"
-#include "launch/machine.hpp"
 #include "record/experience.hpp"
 #include "record/lines.hpp"
 
@@ -39,6 +38,8 @@ std::string detail(const PlannedCell& planned) {
     if (planned.stored.failed) parts.push_back(fmt::format("{} failed earlier", planned.stored.failed));
     if (planned.stored.stale) parts.push_back(fmt::format("{} of another build", planned.stored.stale));
     if (planned.oversubscribed) parts.push_back("oversubscribed");
+    if (planned.trials && !planned.asked_there.empty())
+        parts.push_back("the kernel is asked on the compute node at run time");
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -57,6 +58,7 @@ json to_json(const PlannedCell& planned, const PreparedCell& prepared,
     const auto number = [](bool known, auto value) { return known ? json(value) : json(); };
     return {{"verdict", to_text(planned.verdict)},
             {"reason", planned.reason},
+            {"not_here", planned.asked_there},
             {"trials", planned.trials},
             {"ok", planned.stored.ok},
             {"failed", planned.stored.failed},
@@ -154,18 +156,17 @@ void print_as_json(const Plan& plan, const PreparedExperiment& prepared, const E
 int plan_one(const PlanChoice& choice, const GlobalOptions& options) {
     const Catalog catalog = Catalog::at(options.data_dir);
     const InstalledPlugins plugins;
-    const PreparedExperiment prepared = prepare(load(choice.experiment, catalog, plugins), catalog, plugins,
-                                                Datasets::only_look, [](const std::string&) {});
+    const PreparedExperiment prepared = prepare(load(choice.experiment, catalog, plugins, shape_of), catalog,
+                                                plugins, Datasets::only_look, [](const std::string&) {});
     std::optional<Database> database;
-    std::string here;
-    if (std::filesystem::exists(options.database)) {
-        database.emplace(options.database);
-        here = machine_fingerprint(to_json(this_machine(find_mpiexec())));
-    }
-    const Plan planned = plan_of(prepared, plugins, database ? &*database : nullptr, here, choice.rules);
+    Site site = this_host();
+    if (std::filesystem::exists(options.database)) database.emplace(options.database);
+    if (database || prepared.experiment.launcher.slurm())
+        site = site_of(*make_launcher(prepared.experiment.launcher));
+    const Plan planned = plan_of(prepared, plugins, database ? &*database : nullptr, site, choice.rules);
     Estimates estimates(planned.cells.size());
     if (database) {
-        const Experience experience(*database, here);
+        const Experience experience(*database, site.fingerprint);
         for (std::size_t i = 0; i < estimates.size(); ++i)
             estimates[i] = experience.of(prepared.cells[planned.cells[i].cell].record);
     }

@@ -61,6 +61,7 @@ void add_experiment_options(CLI::App& command, ExperimentChoice& choice) {
                     "Override a key: --set epochs=5 --set train.lr=0.1 (may be repeated)")
         ->type_name("KEY=VALUE")
         ->take_all();
+    add_launcher_option(command, choice.overrides);
     command.add_option("--profile", choice.profile, "One of the profiles of the experiment (default: as it says)")
         ->type_name("NAME");
 }
@@ -107,7 +108,8 @@ CellRecord record_of(const Cell& cell, Datasets datasets) {
     return record;
 }
 
-Experiment load(const ExperimentChoice& choice, const Catalog& catalog, const PluginSource& plugins) {
+Experiment load(const ExperimentChoice& choice, const Catalog& catalog, const PluginSource& plugins,
+                const HostsOf& hosts_of) {
     if (find_definition(choice.file.string()))
         throw SpecError(
             fmt::format("'{0}' is a paper's table, not an experiment; gnnbench table {0} prints it, and its "
@@ -117,6 +119,7 @@ Experiment load(const ExperimentChoice& choice, const Catalog& catalog, const Pl
     options.overrides = choice.overrides;
     options.profile = choice.profile;
     options.cores = usable_cores();
+    options.hosts_of = hosts_of;
     return load_experiment(choice.file, options, plugins, InstalledDatasets(catalog));
 }
 
@@ -138,9 +141,9 @@ PreparedExperiment prepare(Experiment experiment, const Catalog& catalog, const 
 }
 
 Plan plan_of(const PreparedExperiment& prepared, const PluginSource& plugins, const Database* database,
-             const std::string& machine_fingerprint, PlanRules rules) {
+             const Site& site, PlanRules rules) {
     std::map<std::string, std::vector<TrialState>> states;  // of all cells at once: there may be thousands
-    if (database) states = database->all_trials(machine_fingerprint);
+    if (database) states = database->all_trials(site.fingerprint);
     const auto stored = [&](const std::string& digest) {
         const auto found = states.find(digest);
         if (found == states.end()) return Stored{};
@@ -148,7 +151,8 @@ Plan plan_of(const PreparedExperiment& prepared, const PluginSource& plugins, co
     };
     std::vector<std::string> digests;
     for (const PreparedCell& cell : prepared.cells) digests.push_back(cell.record.digest);
-    rules.host_memory_bytes = host_memory_bytes();
+    rules.host_memory_bytes = site.memory_bytes;
+    rules.elsewhere = site.elsewhere;
     ProgramProbes probes;
     return make_plan(prepared.experiment,
                      {.plugins = plugins,
@@ -156,7 +160,7 @@ Plan plan_of(const PreparedExperiment& prepared, const PluginSource& plugins, co
                       .stored = stored,
                       .program = [&](const Cell& cell) { return probes.why_not(cell); },
                       .digests = digests},
-                     rules, usable_cores());
+                     rules, site.cores);
 }
 
 DueTrials due_trials(const std::vector<TrialState>& states, std::int64_t trials, const PlanRules& rules) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/launchers.hpp"
 #include "cli/options.hpp"
 #include "data/catalog.hpp"
 #include "record/database.hpp"
@@ -42,16 +43,18 @@ using Say = std::function<void(const std::string&)>;
 void add_plan_options(CLI::App& command, PlanRules& rules);
 
 /// Reads and checks the file; makes nothing.
-Experiment load(const ExperimentChoice& choice, const Catalog& catalog, const PluginSource& plugins);
+/// `hosts_of`: see LoadOptions; shape_of where trials are to run.
+Experiment load(const ExperimentChoice& choice, const Catalog& catalog, const PluginSource& plugins,
+                const HostsOf& hosts_of = {});
 
 /// Makes (or only looks for) an experiment's datasets.
 PreparedExperiment prepare(Experiment experiment, const Catalog& catalog, const PluginSource& plugins,
                            Datasets datasets, const Say& say);
 
 /// What would run. `database` may be null: nothing is stored then. Trials of other machines do not count.
-/// Rules' memory is filled in.
+/// What the rules say of memory and hosts is filled in.
 Plan plan_of(const PreparedExperiment& prepared, const PluginSource& plugins, const Database* database,
-             const std::string& machine_fingerprint, PlanRules rules);
+             const Site& site, PlanRules rules);
 
 /// Brings what dead processes recorded into the database, and ends what is left of their trials.
 void recover(Database& database, const Say& say);

@@ -3,11 +3,14 @@
 #include <iostream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <gnnbench/error.hpp>
 
 #include "cli/definitions.hpp"
 #include "cli/formats.hpp"
+#include "cli/job_follow.hpp"
+#include "cli/job_submit.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "cli/sweep.hpp"
@@ -25,7 +28,8 @@ struct RunChoice {
     ExperimentChoice experiment;
     SweepRules rules;
     bool no_verify = false, trace = false;
-    double timeout_s = 0;  ///< 0: as the experiment says
+    bool no_follow = false, cancel = false;  ///< of jobs
+    double timeout_s = 0;                    ///< 0: as the experiment says
     std::shared_ptr<OutputFormat> format;
 };
 
@@ -40,7 +44,8 @@ std::string plural(std::size_t count, const std::string& what) {
 }
 
 /// "12 trials run (1 failed), 24 were there already, 2 cells skipped".
-void say_what_happened(const SweepReport& report, const RunChoice& choice, Progress& progress) {
+void say_what_happened(const SweepReport& report, const JobFollower& jobs, const RunChoice& choice,
+                       Progress& progress) {
     std::string text = report.run == 0 ? "nothing to run" : plural(report.run, "trial") + " run";
     if (report.failed) text += fmt::format(" ({} failed)", report.failed);
     if (report.there) text += fmt::format("; {} there already", plural(report.there, "trial"));
@@ -53,7 +58,16 @@ void say_what_happened(const SweepReport& report, const RunChoice& choice, Progr
         progress.message("nothing was traced, as nothing was run; --rerun runs again what is there");
     if (report.gave_up)
         progress.message(fmt::format("stopped after {}, as --maxfail says", plural(report.failed, "failure")));
-    if (report.interrupted)
+    if (report.without_turn)
+        progress.message(fmt::format("{} did not get to run, or to their end; the same command submits them again",
+                                     plural(report.without_turn, "trial")));
+    if (report.jobs_left)
+        progress.message(
+            fmt::format("{} go{} on without this command (squeue shows {}); the same command follows them again: "
+                        "gnnbench run {}, and with --cancel it ends them",
+                        plural(report.jobs_left, "job"), report.jobs_left == 1 ? "es" : "",
+                        fmt::join(jobs.names(), ", "), choice.experiment.file.string()));
+    else if (report.interrupted)
         progress.message(
             fmt::format("interrupted; what was measured is kept, the same command goes on: gnnbench run {}",
                         choice.experiment.file.string()));
@@ -70,30 +84,83 @@ void check_trace_epochs(const Experiment& experiment, const std::vector<std::int
                                 e, cell.warmup + cell.epochs));
 }
 
+void check_job_options(const LauncherChoice& launcher, const RunChoice& choice) {
+    if ((choice.no_follow || choice.cancel) && launcher.name != "sbatch")
+        throw SpecError(fmt::format("--{} is about jobs that the launcher sbatch submits; found the launcher {}",
+                                    choice.cancel ? "cancel" : "no-follow", launcher.name));
+    if (choice.rules.jobs > 0 && launcher.name == "sbatch" && launcher.jobs != "array")
+        throw SpecError(
+            fmt::format("--jobs with sbatch says how many elements of an array run at once; found "
+                        "launcher.jobs: {}",
+                        launcher.jobs));
+}
+
+/// Jobs of earlier runs first: what they have measured by now is known to the plan then. With sbatch those that go on
+/// are followed later, beside new ones; with srun now, as they may have what is to run.
+void follow_earlier(JobFollower& jobs, const LauncherChoice& launcher, const RunChoice& choice,
+                    Progress& progress) {
+    jobs.adopt();
+    if (jobs.jobs() == 0) return;
+    progress.message(fmt::format("following {} of an earlier run", plural(jobs.jobs(), "job")));
+    jobs.look();
+    if (choice.cancel) jobs.cancel();
+    if (choice.cancel || launcher.name == "srun") jobs.follow();
+}
+
+SweepReport run_by_jobs(const PreparedExperiment& prepared, const Plan& plan, Database& database,
+                        TrialRunner& runner, JobFollower& jobs, const RunChoice& choice, Progress& progress) {
+    SweepReport report;
+    const std::vector<DueCell> due = due_cells(prepared, plan, database, runner, choice.rules, report, progress);
+    const auto& launcher = dynamic_cast<const SrunLauncher&>(*runner.launcher());
+    const std::size_t before = jobs.jobs();
+    JobSubmission submission(prepared, database, runner.machine_fingerprint(), launcher, choice.rules, report);
+    if (auto submitted = submission.submit(due))
+        jobs.add(std::move(submitted->folder), std::move(submitted->batches));
+    if (jobs.jobs() > before) progress.message(fmt::format("submitted {}", plural(jobs.jobs() - before, "job")));
+    // What earlier jobs have is no other process's.
+    if (before > 0) report.elsewhere = 0;
+    if (choice.no_follow)
+        report.jobs_left = jobs.jobs();
+    else
+        jobs.follow();
+    return report;
+}
+
 int run_one(const RunChoice& choice, const GlobalOptions& options) {
     Progress progress;
     const Say say = [&](const std::string& line) { progress.message(line); };
     const Catalog catalog = Catalog::at(options.data_dir);
     const InstalledPlugins plugins;
     // The file is read, with all its errors, before anything is made on disk.
-    Experiment experiment = load(choice.experiment, catalog, plugins);
+    Experiment experiment = load(choice.experiment, catalog, plugins, shape_of);
     if (choice.timeout_s > 0) experiment.limits.trial_timeout_s = choice.timeout_s;
     chosen_cells(experiment, choice.rules.plan.where);
     check_trace_epochs(experiment, choice.rules.trace_epochs);
+    check_job_options(experiment.launcher, choice);
     Database database(options.database);
     recover(database, say);
     const PreparedExperiment prepared = prepare(experiment, catalog, plugins, Datasets::make, say);
+    const auto launcher = make_launcher(experiment.launcher);
     const InterruptGuard interrupts;  // not before: making a dataset may simply be ended
-    TrialRunner runner(database, prepared.experiment.name, choice.rules.jobs);
+    TrialRunner runner(database, prepared.experiment.name, launcher, std::max(1, choice.rules.jobs));
     register_cells(database, prepared);
-    const Plan plan = plan_of(prepared, plugins, &database, runner.machine_fingerprint(), choice.rules.plan);
+    JobFollower jobs(database, runner, choice.rules, experiment.launcher.poll_s, progress);
+    if (launcher->elsewhere()) follow_earlier(jobs, experiment.launcher, choice, progress);
+    const Plan plan = plan_of(prepared, plugins, &database, site_of(*launcher), choice.rules.plan);
     if (plan.stale && !choice.rules.plan.stale)
         progress.message(fmt::format("{} hold{} trials of another build of gnnbench; --stale runs those again",
                                      plural(static_cast<std::size_t>(plan.stale), "cell"),
                                      plan.stale == 1 ? "s" : ""));
-    const SweepReport report = Sweep(prepared, plan, database, runner, choice.rules, progress).run();
+    SweepReport report;
+    if (!InterruptGuard::requested() && !choice.cancel) {
+        if (experiment.launcher.name == "sbatch")
+            report = run_by_jobs(prepared, plan, database, runner, jobs, choice, progress);
+        else
+            report = Sweep(prepared, plan, database, runner, choice.rules, progress).run();
+    }
+    report += jobs.report();
     runner.finish();
-    say_what_happened(report, choice, progress);
+    say_what_happened(report, jobs, choice, progress);
     const ComparisonData table =
         read_comparison(database.path(), prepared.experiment.name, runner.machine_fingerprint());
     std::cout << render_comparison(table, *choice.format);
@@ -172,10 +239,15 @@ void add_run(CLI::App& app, const GlobalOptions& options, Action& action) {
         ->check(CLI::PositiveNumber)
         ->type_name("SECONDS");
     command
-        ->add_option("--jobs", choice->rules.jobs,
-                     "Trials at once. They share the cores, so their times count as oversubscribed beyond those")
+        ->add_option(
+            "--jobs", choice->rules.jobs,
+            "Trials at once. They share the cores, so their times count as oversubscribed beyond those; with "
+            "sbatch, elements of an array at once (default there: as Slurm likes)")
         ->check(CLI::Range(1, 1024))
         ->type_name("N");
+    command->add_flag("--no-follow", choice->no_follow, "With sbatch: submit, and leave the jobs to Slurm");
+    command->add_flag("--cancel", choice->cancel,
+                      "With sbatch: end the jobs that earlier runs submitted, and keep what they measured");
     command
         ->add_option("--export", choice->rules.export_folder,
                      "Keep trained weights and embeddings as .npy in there")

@@ -68,7 +68,7 @@ Experiment one_cell(const AaWish& wish, const Catalog& catalog, const PluginSour
     options.cores = usable_cores();
     Experiment e = wish.experiment.file.empty() ? read_experiment(own_experiment, "selftest-aa.yaml", options,
                                                                   plugins, InstalledDatasets(catalog))
-                                                : load(wish.experiment, catalog, plugins);
+                                                : load(wish.experiment, catalog, plugins, shape_of);
     e.cells.resize(1);
     e.choices.resize(1);
     return e;
@@ -81,10 +81,10 @@ std::vector<double> measured(const std::filesystem::path& database, const Prepar
     now.experiment.trials = trials;
     Database results(database);
     recover(results, [&](const std::string& line) { progress.message(line); });
-    TrialRunner runner(results, now.experiment.name);
+    TrialRunner runner(results, now.experiment.name, make_direct_launcher(now.experiment.launcher, "selftest aa"));
     SweepRules rules;
     rules.verify = false;
-    const Plan plan = plan_of(now, plugins, &results, runner.machine_fingerprint(), {});
+    const Plan plan = plan_of(now, plugins, &results, site_of(*runner.launcher()), {});
     const SweepReport report = Sweep(now, plan, results, runner, rules, progress).run();
     runner.finish();
     if (report.interrupted) return {};
@@ -126,7 +126,7 @@ int aa(const AaWish& wish, OutputFormat format, const GlobalOptions& options) {
     }
     if (pool.empty()) return exit_interrupted;
     const AaResult r = against_itself(pool, wish.slowdown, wish.draws, rules);
-    const Machine machine = this_machine(find_mpiexec());
+    const Machine machine = make_launcher(prepared.experiment.launcher)->machine();
     const QueryResult table{
         {"cell", "machine", "pool", "spread", "trials_a_side", "draws", "false_rate", "found_rate"},
         {{cell_label(prepared.cells[0].cell), fmt::format("{}, {} cores", machine.cpu, machine.cores),

@@ -14,9 +14,6 @@ namespace gnnbench {
 
 namespace {
 
-/// The first line of a reason: the whole of it is in the database.
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
-
 /// Seconds since it was made.
 class Stopwatch {
 public:
@@ -30,69 +27,29 @@ private:
 
 }  // namespace
 
-TrialOrder verification_order(const PreparedCell& cell, const Limits& limits, const std::filesystem::path& cache) {
-    TrialOrder order{.cell = cell, .purpose = Purpose::verify, .timeout_s = limits.verify_timeout_s};
-    order.verify.reference = std::filesystem::absolute(cache).string();
-    return order;
-}
-
 Sweep::Sweep(const PreparedExperiment& prepared, const Plan& plan, Database& database, TrialRunner& runner,
              const SweepRules& rules, Progress& progress)
-    : prepared_(prepared), plan_(plan), database_(database), runner_(runner), rules_(rules), progress_(progress) {}
+    : prepared_(prepared),
+      plan_(plan),
+      database_(database),
+      runner_(runner),
+      rules_(rules),
+      progress_(progress),
+      jobs_(std::max(1, rules.jobs)) {}
 
 SweepReport Sweep::run() {
-    judge();
+    due_ = due_cells(prepared_, plan_, database_, runner_, rules_, report_, progress_);
     if (rules_.verify) verify_all();
     if (!report_.interrupted) measure_all();
     report_.disproven = disproven_.size();
     return report_;
 }
 
-/// Finds what is missing.
-void Sweep::judge() {
-    for (const PlannedCell& planned : plan_.cells) {
-        const PreparedCell& cell = prepared_.cells[planned.cell];
-        if (planned.verdict == Verdict::skipped) {
-            judge_skipped(cell, planned.reason);
-            continue;
-        }
-        const auto states = database_.trials_of(cell.record.digest, runner_.machine_fingerprint());
-        const DueTrials trials = due_trials(states, prepared_.experiment.trials, rules_.plan);
-        const auto all = static_cast<std::size_t>(prepared_.experiment.trials);
-        report_.there += all - trials.due.size();
-        if (rules_.plan.again == Again::missing)
-            report_.failed_before += static_cast<std::size_t>(trials.stored.failed);
-        if (trials.due.empty()) continue;
-        DueCell due{&cell, {}};
-        for (const TrialState& state : states) due.conclusive[state.number] = state.conclusive;
-        due_.push_back(std::move(due));
-        missing_.push_back(trials.due);
-    }
-}
-
-/// Records that a cell cannot run here, unless the database says so already.
-void Sweep::judge_skipped(const PreparedCell& cell, const std::string& reason) {
-    ++report_.skipped;
-    const auto states = database_.trials_of(cell.record.digest, runner_.machine_fingerprint());
-    const bool known = std::any_of(states.begin(), states.end(), [&](const TrialState& state) {
-        return state.status == "skipped" && state.reason == reason;
-    });
-    if (!known) runner_.record_unrun({.cell = cell}, "skipped", reason);
-    progress_.message(fmt::format("skipped  {}: {}", cell_label(cell.cell), reason));
-}
-
-bool Sweep::known_verified(const PreparedCell& cell) const {
-    const auto known = database_.verification(cell.record.verification_key);
-    // What an approximate scheme was checked for is its volume; it stays unverified however often.
-    return known &&
-           (known->status == "verified" || (known->status == "unverified" && !cell.approximation.empty()));
-}
-
 void Sweep::verify_all() {
     std::vector<const PreparedCell*> unknown;
     std::set<std::string> keys;
     for (const DueCell& due : due_)
-        if (keys.insert(due.cell->record.verification_key).second && !known_verified(*due.cell))
+        if (keys.insert(due.cell->record.verification_key).second && !known_verified(*due.cell, database_))
             unknown.push_back(due.cell);
     for (std::size_t i = 0; i < unknown.size() && !report_.interrupted; ++i)
         verify(*unknown[i], fmt::format("[verify {}/{}]", i + 1, unknown.size()));
@@ -111,6 +68,14 @@ void Sweep::verify(const PreparedCell& cell, const std::string& position) {
         report_.interrupted = true;
         return;
     }
+    if (result.status == "skipped") {
+        for (std::size_t i = 0; i < due_.size(); ++i) {
+            if (due_[i].cell->record.verification_key != cell.record.verification_key) continue;
+            record_skipped(*due_[i].cell, result.reason, database_, runner_, report_, progress_);
+            due_[i].missing.clear();
+        }
+        return;
+    }
     const auto record = database_.verification(cell.record.verification_key);
     const std::string status = record ? record->status : "unverified";
     const std::string reason = record ? record->reason : result.reason;
@@ -123,8 +88,9 @@ namespace {
 
 /// What a thread needs to run trials beside others: a connection and a journal of its own.
 struct Hand {
-    Hand(const std::filesystem::path& path, const std::string& experiment, int jobs)
-        : database(path), runner(database, experiment, jobs) {}
+    Hand(const std::filesystem::path& path, const std::string& experiment,
+         std::shared_ptr<const Launcher> launcher, int jobs)
+        : database(path), runner(database, experiment, std::move(launcher), jobs) {}
     Database database;
     TrialRunner runner;
 };
@@ -132,11 +98,14 @@ struct Hand {
 }  // namespace
 
 void Sweep::measure_all() {
-    std::vector<ScheduledTrial> waiting = in_random_blocks(missing_, rules_.order_seed);
+    std::vector<std::vector<std::int64_t>> missing;
+    for (const DueCell& due : due_) missing.push_back(due.missing);
+    std::vector<ScheduledTrial> waiting = in_random_blocks(missing, rules_.order_seed);
     pace_ = Pace(waiting.size());
     std::vector<std::unique_ptr<Hand>> hands;
-    for (int i = 1; i < std::min(rules_.jobs, static_cast<int>(waiting.size())); ++i)
-        hands.push_back(std::make_unique<Hand>(database_.path(), prepared_.experiment.name, rules_.jobs));
+    for (int i = 1; i < std::min(jobs_, static_cast<int>(waiting.size())); ++i)
+        hands.push_back(
+            std::make_unique<Hand>(database_.path(), prepared_.experiment.name, runner_.launcher(), jobs_));
     // What other processes hold is looked at again once the rest is done.
     while (!waiting.empty() && !over()) {
         const std::size_t all = waiting.size();
@@ -179,7 +148,7 @@ bool Sweep::measure(TrialRunner& runner, const ScheduledTrial& scheduled) {
     TrialOrder order{.cell = cell,
                      .number = scheduled.index,
                      .timeout_s = prepared_.experiment.limits.trial_timeout_s,
-                     .export_folder = export_folder_of(scheduled),
+                     .export_folder = export_folder_of(rules_, cell.record, scheduled.index),
                      .trace_epochs = rules_.trace_epochs};
     if (const auto seen = due.conclusive.find(scheduled.index); seen != due.conclusive.end())
         order.seen_conclusive = seen->second;
@@ -187,13 +156,17 @@ bool Sweep::measure(TrialRunner& runner, const ScheduledTrial& scheduled) {
     std::string what;
     {
         const std::lock_guard lock(guard_);
+        if (skipped_.contains(scheduled.cell)) {
+            pace_.finished(0);
+            return true;
+        }
         what = fmt::format("[{}/{}] {} trial {}", pace_.done() + 1, pace_.trials(), cell_label(cell.cell),
                            scheduled.index + 1);
     }
     const Stopwatch watch;
     const auto show = [&](const TrialProgress& p) {
         const std::lock_guard lock(guard_);
-        const double left_s = pace_.left_s(watch.seconds()) / rules_.jobs;
+        const double left_s = pace_.left_s(watch.seconds()) / jobs_;
         progress_.status(fmt::format("{}  epoch {}/{}{}{}{}", what, p.epochs, cell.cell.warmup + cell.cell.epochs,
                                      p.epoch_s > 0 ? ", " + duration_text(p.epoch_s) + " each" : "",
                                      left_s >= 0 ? ", " + duration_text(left_s) + " left" : "",
@@ -215,6 +188,10 @@ bool Sweep::measure(TrialRunner& runner, const ScheduledTrial& scheduled) {
             ++order.seen_conclusive;
             continue;
         }
+        if (result.status == "skipped") {
+            ++report_.skipped;
+            skipped_.insert(scheduled.cell);
+        }
         count(result, what);
         return true;
     }
@@ -232,22 +209,13 @@ void Sweep::count(const TrialResult& result, const std::string& what) {
         progress_.message(what + ": interrupted");
         return;
     }
-    ++report_.run;
-    if (result.status != "ok" && result.status != "skipped") ++report_.failed;
+    const bool skipped = result.status == "skipped";
+    report_.run += !skipped;
+    if (result.status != "ok" && !skipped) ++report_.failed;
     report_.gave_up = rules_.max_failures > 0 && report_.failed >= static_cast<std::size_t>(rules_.max_failures);
     const std::string how = result.status == "ok" ? duration_text(result.epoch_s) + " per epoch"
                                                   : result.status + ": " + first_line(result.reason);
     progress_.message(fmt::format("{}: {}", what, how));
-}
-
-std::string Sweep::export_folder_of(const ScheduledTrial& trial) const {
-    if (rules_.export_folder.empty()) return {};
-    const CellRecord& record = due_[trial.cell].cell->record;
-    return std::filesystem::absolute(
-               std::filesystem::path(rules_.export_folder) /
-               fmt::format("{}-{}-{}-{}", record.dataset, record.scheme, record.gpus, record.digest.substr(0, 8)) /
-               std::to_string(trial.index))
-        .string();
 }
 
 }  // namespace gnnbench

@@ -51,8 +51,8 @@ struct Verifications {
 
 /// Every combination once, whatever was found before.
 Verifications verify_all(const PreparedExperiment& prepared, const Plan& plan, Database& database,
-                         Progress& progress) {
-    TrialRunner runner(database, prepared.experiment.name);
+                         std::shared_ptr<const Launcher> launcher, Progress& progress) {
+    TrialRunner runner(database, prepared.experiment.name, std::move(launcher));
     std::set<std::string> done;
     Verifications all;
     for (const PlannedCell& planned : plan.cells) {
@@ -78,13 +78,14 @@ int verify(const ExperimentChoice& choice, OutputFormat format, const GlobalOpti
     const Say say = [&](const std::string& line) { progress.message(line); };
     const Catalog catalog = Catalog::at(options.data_dir);
     const InstalledPlugins plugins;
-    const Experiment experiment = load(choice, catalog, plugins);
+    const Experiment experiment = load(choice, catalog, plugins, shape_of);
     Database database(options.database);
     recover(database, say);
     const PreparedExperiment prepared = prepare(experiment, catalog, plugins, Datasets::make, say);
+    const auto launcher = make_direct_launcher(experiment.launcher, "verify");
     const InterruptGuard interrupts;
-    const Verifications all =
-        verify_all(prepared, plan_of(prepared, plugins, nullptr, "", {.again = Again::all}), database, progress);
+    const Plan plan = plan_of(prepared, plugins, nullptr, site_of(*launcher), {.again = Again::all});
+    const Verifications all = verify_all(prepared, plan, database, launcher, progress);
     std::cout << render_verifications(all.rows, format);
     if (InterruptGuard::requested()) return exit_interrupted;
     return all.all_well ? exit_ok : exit_cell_failed;

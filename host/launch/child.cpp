@@ -28,9 +28,10 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 }
 
 /// Runs between fork and exec: only async-signal-safe calls. Reports errno through `report` where it fails.
-[[noreturn]] void become(char* const* argv, char* const* envp, int output, int errors, int report, pid_t parent) {
+[[noreturn]] void become(char* const* argv, char* const* envp, int output, int errors, int report, pid_t parent,
+                         int signal_on_our_death) {
     setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_PDEATHSIG, signal_on_our_death);
     if (getppid() != parent) _exit(127);
     for (int signal = 1; signal < NSIG; ++signal) std::signal(signal, SIG_DFL);
     sigset_t none;
@@ -52,13 +53,13 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 }  // namespace
 
 ChildProcess::ChildProcess(const std::vector<std::string>& command, const Environment& environment,
-                           const std::string& output_file) {
+                           const std::string& output_file, int signal_on_our_death) {
     const int output = open(output_file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     if (output < 0)
         throw EnvironmentError("cannot write '" + output_file + "', the log of '" + command.front() +
                                "': " + std::strerror(errno));
     try {
-        start(command, environment, output, output);
+        start(command, environment, output, output, signal_on_our_death);
     } catch (...) {
         close(output);
         throw;
@@ -68,18 +69,18 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command, const Enviro
 
 ChildProcess::ChildProcess(const std::vector<std::string>& command, const Environment& environment, int output,
                            int errors) {
-    start(command, environment, output, errors);
+    start(command, environment, output, errors, SIGKILL);
 }
 
 void ChildProcess::start(const std::vector<std::string>& command, const Environment& environment, int output,
-                         int errors) {
+                         int errors, int signal_on_our_death) {
     int report[2] = {-1, -1};
     if (pipe2(report, O_CLOEXEC) != 0)
         throw EnvironmentError(std::string("cannot make a pipe to start a trial: ") + std::strerror(errno));
     const std::vector<char*> argv = pointers(command), envp = pointers(environment);
     const pid_t parent = getpid();
     pid_ = fork();
-    if (pid_ == 0) become(argv.data(), envp.data(), output, errors, report[1], parent);
+    if (pid_ == 0) become(argv.data(), envp.data(), output, errors, report[1], parent, signal_on_our_death);
     const int fork_error = errno;
     close(report[1]);
     int cause = 0;

@@ -1,4 +1,5 @@
 #pragma once
+#include <csignal>
 #include <optional>
 #include <string>
 #include <sys/types.h>
@@ -8,14 +9,14 @@
 
 namespace gnnbench {
 
-/// A process of ours, in a process group of its own, that is killed when the thread that started it ends, in
-/// whatever way. Its input is empty; its output and errors go to one file, or to two descriptors. Killed, if it still runs, on
-/// destruction.
+/// A process of ours, in a process group of its own, that gets a signal when the thread that started it ends, in
+/// whatever way. Its input is empty; its output and errors go to one file, or to two descriptors.
+/// Killed, if it still runs, on destruction.
 class ChildProcess {
 public:
     /// Throws EnvironmentError where the program cannot be started or the file cannot be written.
     ChildProcess(const std::vector<std::string>& command, const Environment& environment,
-                 const std::string& output_file);
+                 const std::string& output_file, int signal_on_our_death = SIGKILL);
     /// The same with open descriptors for its output and its errors, which stay the caller's.
     ChildProcess(const std::vector<std::string>& command, const Environment& environment, int output, int errors);
     ~ChildProcess();
@@ -28,7 +29,8 @@ public:
     void signal_group(int signal) const;
 
 private:
-    void start(const std::vector<std::string>& command, const Environment& environment, int output, int errors);
+    void start(const std::vector<std::string>& command, const Environment& environment, int output, int errors,
+               int signal_on_our_death);
 
     pid_t pid_ = -1;
     int pidfd_ = -1;  ///< −1 where the kernel has none

@@ -20,10 +20,16 @@ namespace {
 
 #if defined(OPEN_MPI)
 constexpr MpiFlavour linked_flavour = MpiFlavour::open_mpi;
+std::string linked_number() {
+    return std::to_string(OMPI_MAJOR_VERSION) + '.' + std::to_string(OMPI_MINOR_VERSION) + '.' +
+           std::to_string(OMPI_RELEASE_VERSION);
+}
 #elif defined(MPICH_VERSION)
 constexpr MpiFlavour linked_flavour = MpiFlavour::mpich;
+std::string linked_number() { return MPICH_VERSION; }
 #else
 constexpr MpiFlavour linked_flavour = MpiFlavour::unknown;
+std::string linked_number() { return std::to_string(MPI_VERSION); }
 #endif
 
 std::string locate() {
@@ -54,6 +60,8 @@ std::string to_text(MpiFlavour flavour) {
     }
     return "unknown MPI";
 }
+
+Mpiexec linked_mpi() { return {"", linked_flavour, to_text(linked_flavour) + ' ' + linked_number()}; }
 
 MpiFlavour flavour_from(const std::string& text) {
     for (const char* word : {"Open MPI", "OpenRTE", "PRTE", "prterun"})

@@ -14,6 +14,9 @@ struct Mpiexec {
     std::string version;  ///< "Open MPI 4.1.4"
 };
 
+/// The MPI that gnnbench was built with, as a version: "Open MPI 4.1.4".
+Mpiexec linked_mpi();
+
 /// From the text that `mpiexec --version` prints.
 MpiFlavour flavour_from(const std::string& version_text);
 std::string version_from(const std::string& version_text);

@@ -26,7 +26,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// Together under the promised 5 s: mpiexec ends its ranks and removes its shared-memory files when asked.
-constexpr double polite_s = 1.5, firm_s = 1.0, sweep_s = 2.0;
+constexpr double firm_s = 1.0, sweep_s = 2.0;
 
 /// Trials that this process runs now.
 std::atomic<int> under_way = 0;
@@ -58,25 +58,21 @@ private:
 /// Whatever way a trial is left, nothing of it lives on.
 class TrialInProgress {
 public:
-    TrialInProgress(const Mpiexec& mpiexec, const TrialLaunch& launch)
+    TrialInProgress(const Launcher& launcher, const TrialLaunch& launch)
         : trial_(launch.trial),
           shared_(launch.trial),
-          child_(mpiexec_command(mpiexec, launch.ranks, launch.worker, {launch.request}),
-                 trial_environment(
-                     current_environment(), mpiexec,
-                     {launch.ranks, launch.threads_per_rank, std::max(1, usable_cores() / launch.trials_at_once)},
-                     launch.trial, shared_.path()),
-                 launch.log_file) {}
+          program_(launcher.program(launch, shared_.path())),
+          child_(program_.command, program_.environment, launch.log_file, program_.signal_on_our_death) {}
     ~TrialInProgress() { end(); }
 
     std::optional<int> wait(double seconds) { return child_.wait(seconds); }
 
-    /// Asks, then kills; ranks that outlive their launcher are found by the token. Returns mpiexec's wait status.
+    /// Asks, then kills; ranks that outlive their launcher are found by the token. Returns the launching program's wait status.
     int end() {
         if (!child_.wait(0)) {
             child_.signal_group(SIGCONT);
             child_.signal_group(SIGTERM);
-            if (!wait_whole(polite_s)) child_.signal_group(SIGKILL);
+            if (!wait_whole(program_.polite_s)) child_.signal_group(SIGKILL);
         }
         const std::optional<int> status = wait_whole(firm_s);
         kill_trial(trial_, sweep_s);
@@ -100,25 +96,27 @@ private:
     UnderWay counted_;  // before there is a child
     std::string trial_;
     SharedMemoryFolder shared_;
+    LaunchProgram program_;
     ChildProcess child_;
 };
 
 }  // namespace
 
-LaunchEnd launch_trial(const Mpiexec& mpiexec, const TrialLaunch& launch, const std::function<void()>& watch) {
+LaunchEnd launch_trial(const Launcher& launcher, const TrialLaunch& launch, const std::function<void()>& watch) {
     // Ranks whose launcher died become our children, so that we can reap them.
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     const OomKiller oom_killer;
-    const auto begin = Clock::now();
-    const auto deadline = begin + std::chrono::duration<double>(launch.timeout_s);
+    auto begin = Clock::now();
+    const auto timeout = std::chrono::duration<double>(launch.timeout_s);
     EndSigns signs;
     signs.timeout_s = launch.timeout_s;
     {
-        TrialInProgress running(mpiexec, launch);
+        TrialInProgress running(launcher, launch);
         while (!running.wait(0.2)) {
             watch();
+            if (launcher.waits(tail_of(launch.log_file))) begin = Clock::now();
             signs.interrupted = InterruptGuard::requested();
-            signs.timed_out = Clock::now() > deadline;
+            signs.timed_out = Clock::now() > begin + timeout;
             if (signs.interrupted || signs.timed_out) break;
         }
         signs.wait_status = running.end();
@@ -126,9 +124,13 @@ LaunchEnd launch_trial(const Mpiexec& mpiexec, const TrialLaunch& launch, const 
     watch();
     signs.log_tail = tail_of(launch.log_file);
     signs.oom_killer_struck = oom_killer.struck();
-    LaunchEnd end = classify(signs);
+    LaunchEnd end = launcher.judge(signs);
     end.wall_s = std::chrono::duration<double>(Clock::now() - begin).count();
     return end;
+}
+
+LaunchEnd launch_trial(const Mpiexec& mpiexec, const TrialLaunch& launch, const std::function<void()>& watch) {
+    return launch_trial(LocalLauncher(mpiexec), launch, watch);
 }
 
 std::string find_worker() {

@@ -54,13 +54,19 @@ int conclusive_trials(const Database& database, const TrialKey& k) {
 }
 
 Claim claim_trial(Database& database, const Journal& journal, const TrialKey& k, int seen_conclusive) {
+    return claim_trial(database, journal.name(), k, seen_conclusive);
+}
+
+Claim claim_trial(Database& database, const std::string& journal, const TrialKey& k, int seen_conclusive) {
     sqlite::Connection& c = database.connection();
     for (;;) {
         std::string stale;
         {
             sqlite::Transaction transaction(c);
-            if (const auto held = holder_of(c, k); held && held->journal != journal.name()) {
+            if (const auto held = holder_of(c, k); held && held->journal != journal) {
                 const DeadJournal other(journal_folder(database.path()) / held->journal);
+                if (other.state() == DeadJournal::State::alive && is_job_journal(held->journal))
+                    return {ClaimState::held_by_other, fmt::format("a job submitted {}", held->since)};
                 if (other.state() == DeadJournal::State::alive)
                     return {ClaimState::held_by_other,
                             fmt::format("{}, process {}, since {}", held->host, held->pid, held->since)};
@@ -69,7 +75,7 @@ Claim claim_trial(Database& database, const Journal& journal, const TrialKey& k,
             if (stale.empty()) {
                 if (conclusive_trials(database, k) != seen_conclusive) return {ClaimState::done_by_other, ""};
                 c.prepare("INSERT OR REPLACE INTO claim VALUES (?,?,?,?,?,?,?,?)", "claim a trial")
-                    .run(k.cell_digest, k.machine, k.purpose, k.number, journal.name(), host_name(), ::getpid(),
+                    .run(k.cell_digest, k.machine, k.purpose, k.number, journal, host_name(), ::getpid(),
                          utc_now());
                 transaction.commit();
                 return {ClaimState::claimed, ""};

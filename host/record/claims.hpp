@@ -31,6 +31,8 @@ int conclusive_trials(const Database& database, const TrialKey& key);
 /// number the caller knew of (TrialState::conclusive). A claim of a dead process is taken over, after what it
 /// recorded has been replayed. For purpose `verify`, cell_digest is the verification key.
 Claim claim_trial(Database& database, const Journal& journal, const TrialKey& key, int seen_conclusive);
+/// The same for a job that will write the journal of this name (see create_job_journal).
+Claim claim_trial(Database& database, const std::string& journal, const TrialKey& key, int seen_conclusive);
 /// To be called after the trial's outcome was applied to the database.
 void release_trial(Database& database, const Journal& journal, const TrialKey& key);
 

@@ -154,10 +154,26 @@ std::vector<nlohmann::json> JournalTail::poll(std::size_t max_bytes) {
     return lines;
 }
 
-DeadJournal::DeadJournal(std::filesystem::path path)
+std::filesystem::path create_job_journal(const std::filesystem::path& database, const std::string& name) {
+    const std::filesystem::path folder = journal_folder(database);
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error) fail("make the folder of", folder, error.value());
+    const std::filesystem::path path = folder / (name + ".job.jsonl");
+    open_or_fail("create", path, O_WRONLY | O_CREAT | O_EXCL);
+    return path;
+}
+
+bool is_job_journal(const std::filesystem::path& path) { return path.filename().string().ends_with(".job.jsonl"); }
+
+DeadJournal::DeadJournal(std::filesystem::path path, bool job_ended)
     : path_(std::move(path)), file_(::open(path_.c_str(), O_RDWR | O_CLOEXEC)) {
     if (file_.get() < 0) {
         if (errno != ENOENT) fail("open", path_, errno);
+        return;
+    }
+    if (is_job_journal(path_) && !job_ended) {
+        state_ = State::alive;
         return;
     }
     if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {

@@ -65,6 +65,11 @@ public:
     explicit WorkerJournal(const std::filesystem::path& path);
 };
 
+/// The journal of a job that a batch system runs later, elsewhere: `<database>.journals/<name>.job.jsonl`, empty. It
+/// is alive until collect_journal (replay.hpp), whether a process has it or not.
+std::filesystem::path create_job_journal(const std::filesystem::path& database, const std::string& name);
+bool is_job_journal(const std::filesystem::path& path);
+
 /// Reads what was appended since the last look. Only whole lines count.
 class JournalTail {
 public:
@@ -86,7 +91,8 @@ private:
 class DeadJournal {
 public:
     enum class State { dead, alive, gone };
-    explicit DeadJournal(std::filesystem::path path);
+    /// `job_ended`: the caller knows that the job is over whose journal this is.
+    explicit DeadJournal(std::filesystem::path path, bool job_ended = false);
     State state() const { return state_; }
     const std::filesystem::path& path() const { return path_; }
 

@@ -46,10 +46,15 @@ std::vector<std::string> interrupt(Database& database, const std::set<std::strin
 
 }  // namespace
 
-ReplayResult replay_journal(Database& database, const std::filesystem::path& path) {
+namespace {
+
+/// What is done about trials without outcome; returns those that count as interrupted.
+using Close = std::function<std::vector<std::string>(const std::set<std::string>& open)>;
+
+/// `journal` is dead, and its lock is held to the end: nobody else replays it meanwhile.
+ReplayResult replay(Database& database, const DeadJournal& journal, const Close& close) {
+    const std::filesystem::path& path = journal.path();
     ReplayResult result;
-    const DeadJournal journal(path);  // holds the lock to the end: nobody else replays it meanwhile
-    if (journal.state() != DeadJournal::State::dead) return result;
     JournalTail tail(path);
     std::set<std::string> open;
     for (auto lines = tail.poll(); !lines.empty(); lines = tail.poll()) {
@@ -58,7 +63,7 @@ ReplayResult replay_journal(Database& database, const std::filesystem::path& pat
         result.lines += applied.lines;
         std::move(applied.problems.begin(), applied.problems.end(), std::back_inserter(result.problems));
     }
-    result.interrupted = interrupt(database, open);
+    result.interrupted = close(open);
     result.torn_lines = tail.torn_lines();
     database.connection()
         .prepare("DELETE FROM claim WHERE journal = ?", "free a dead process's claims")
@@ -75,12 +80,36 @@ ReplayResult replay_journal(Database& database, const std::filesystem::path& pat
     return result;
 }
 
+}  // namespace
+
+ReplayResult replay_journal(Database& database, const std::filesystem::path& path) {
+    const DeadJournal journal(path);
+    if (journal.state() != DeadJournal::State::dead) return {};
+    return replay(database, journal, [&](const auto& open) { return interrupt(database, open); });
+}
+
+ReplayResult collect_journal(Database& database, const std::filesystem::path& path, const OpenTrialEnd& end_of) {
+    const DeadJournal journal(path, true);
+    if (journal.state() != DeadJournal::State::dead) return {};
+    return replay(database, journal, [&](const std::set<std::string>& open) {
+        std::vector<std::string> interrupted;
+        for (const std::string& trial : open) {
+            const TrialOutcome outcome = end_of(trial);
+            const std::vector<nlohmann::json> line{outcome_line(outcome)};
+            database.apply(line);
+            if (outcome.status == "interrupted") interrupted.push_back(trial);
+        }
+        return interrupted;
+    });
+}
+
 ReplayResult replay_dead_journals(Database& database) {
     std::vector<std::filesystem::path> found;
     std::error_code error;  // no folder: no journals
     for (const auto& entry : std::filesystem::directory_iterator(journal_folder(database.path()), error)) {
         const std::string name = entry.path().filename().string();
-        if (name.ends_with(".jsonl") && name.front() != '.') found.push_back(entry.path());
+        if (name.ends_with(".jsonl") && !is_job_journal(name) && name.front() != '.')
+            found.push_back(entry.path());
     }
     std::sort(found.begin(), found.end());
     ReplayResult all;

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,5 +20,11 @@ struct ReplayResult {
 ReplayResult replay_dead_journals(Database& database);
 /// The same for one journal; does nothing if it lives or is gone.
 ReplayResult replay_journal(Database& database, const std::filesystem::path& journal);
+
+/// How a trial of a job ended that the job itself left without an outcome.
+using OpenTrialEnd = std::function<TrialOutcome(const std::string& trial)>;
+/// The journal of a job (create_job_journal) that is over: as replay_journal, but its trials without outcome get the one
+/// that `end_of` gives. Nothing happens, and `journals` is 0, while a process still has the journal, or once it is gone.
+ReplayResult collect_journal(Database& database, const std::filesystem::path& journal, const OpenTrialEnd& end_of);
 
 }  // namespace gnnbench

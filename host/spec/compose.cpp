@@ -193,8 +193,21 @@ void leave_matrix(YamlNode& experiment, const std::string& path) {
         matrix->erase("zip");
 }
 
+/// `launcher: srun` as {name: srun}, so that it merges with {partition: gpu}.
+YamlEntry spelled_out(const YamlEntry& e) {
+    const Section* section = find_section(e.key);
+    if (!section || !section->short_for || !e.value.is(Kind::text)) return e;
+    YamlEntry whole = e;
+    whole.value.kind = Kind::map;
+    whole.value.text.clear();
+    whole.value.insert(section->short_for, e.value);
+    return whole;
+}
+
 void overlay(YamlNode& base, const YamlNode& over) {
-    for (const YamlEntry& e : over.entries) {
+    for (YamlEntry& e : base.entries) e = spelled_out(e);
+    for (const YamlEntry& given : over.entries) {
+        const YamlEntry e = spelled_out(given);
         if (e.key == "matrix" && e.value.is(Kind::map)) continue;  // last: what varies wins
         const YamlNode* below = base.find(e.key);
         if (e.key == "profiles" && e.value.is(Kind::map) && below && below->is(Kind::map)) {

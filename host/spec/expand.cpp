@@ -321,9 +321,16 @@ void expand(const Outline& outline, const LoadOptions& options, const PluginSour
     experiment.description = base.description;
     experiment.trials = base.trials;
     experiment.limits = base.limits;
+    experiment.launcher = base.launcher;
     for (const auto& v : outline.varied) experiment.axes.push_back(v.axis);
     check_dataset_names(outline, findings);
-    if (findings.empty()) Expansion(outline, base, options, plugins, findings).run(experiment);
+    LoadOptions here = options;
+    if (base.launcher.slurm() && options.hosts_of) {
+        const HostShape shape = options.hosts_of(base.launcher);
+        here.cores = shape.cores;
+        here.hosts = shape.hosts;
+    }
+    if (findings.empty()) Expansion(outline, base, here, plugins, findings).run(experiment);
 }
 
 }  // namespace gnnbench

@@ -6,6 +6,7 @@
 
 #include "spec/cell.hpp"
 #include "spec/findings.hpp"
+#include "spec/launcher_choice.hpp"
 #include "spec/sources.hpp"
 
 namespace gnnbench {
@@ -33,6 +34,7 @@ struct Experiment {
     std::vector<std::string> overrides;
     std::int64_t trials = 0;
     Limits limits;
+    LauncherChoice launcher;
 
     std::vector<Cell> cells;  ///< no two the same; the last axis varies fastest, then those that `include` adds
     std::vector<ExcludedCell> excluded;
@@ -49,6 +51,7 @@ struct LoadOptions {
     int cores = 0;                       ///< of one host; 0: of this one
     int hosts = 1;                       ///< that ranks spread over, evenly
     std::string profile{};               ///< empty: the one that the file names, if any
+    HostsOf hosts_of{};                  ///< asked where the launcher is not local; else, and empty: as above
 };
 
 /// Throws ExperimentError with everything that is wrong, SpecError if there is no such file, PluginError

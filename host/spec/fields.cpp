@@ -139,12 +139,48 @@ const Field declared[] = {
      "a share of the host's under the kernels in host memory, else unknown", false, above(0), no_words,
      "GiB of one device; a cell that cannot fit is skipped, with the number, unless `--force` is given",
      [](Draft& d, const V& v) { d.limits.memory_per_rank_gib = real(v); }},
+
+    {"launcher.name", T::word, "local", nullptr, false, any, words::launcher,
+     "What starts ranks: mpiexec on this host, srun, or srun inside jobs that sbatch submits",
+     [](Draft& d, const V& v) { d.launcher.name = text(v); }},
+    {"launcher.partition", T::text, nullptr, "Slurm's default", false, any, no_words, "Slurm's partition",
+     [](Draft& d, const V& v) { d.launcher.partition = text(v); }},
+    {"launcher.account", T::text, nullptr, "Slurm's default", false, any, no_words, "Slurm's account",
+     [](Draft& d, const V& v) { d.launcher.account = text(v); }},
+    {"launcher.time", T::text, nullptr, "what the limits of its trials add up to", false, any, no_words,
+     "Slurm's time limit of a job, as Slurm writes it: minutes, \"1:30:00\", \"2-00:00:00\" (with quotes)",
+     [](Draft& d, const V& v) { d.launcher.time = text(v); }},
+    {"launcher.nodes", T::integer, nullptr, "as few as the ranks need", false, between(1, 65536), no_words,
+     "Nodes that ranks are spread over", [](Draft& d, const V& v) { d.launcher.nodes = whole(v); }},
+    {"launcher.gpus", T::word, "auto", nullptr, false, any, words::launcher_gpus,
+     "How Slurm is asked for GPUs where the kernel is none of the CPU's: one for each rank if the partition has "
+     "them, or not at all, so that `options` can say it",
+     [](Draft& d, const V& v) { d.launcher.gpus = text(v); }},
+    {"launcher.mpi", T::text, nullptr, "pmix under Open MPI, pmi2 under MPICH", false, any, no_words,
+     "srun's `--mpi`", [](Draft& d, const V& v) { d.launcher.mpi = text(v); }},
+    {"launcher.options", T::texts, "[]", nullptr, false, any, no_words,
+     "Further options of srun and sbatch, one each: [--constraint=a100, --exclusive]",
+     [](Draft& d, const V& v) { d.launcher.options = std::get<std::vector<std::string>>(v); }},
+    {"launcher.jobs", T::word, "array", nullptr, false, any, words::launcher_jobs,
+     "What sbatch submits: one array with an element for each cell, a job for each cell, or one job for all cells "
+     "with their trials in random order",
+     [](Draft& d, const V& v) { d.launcher.jobs = text(v); }},
+    {"launcher.before", T::text, "''", nullptr, false, any, no_words,
+     "Shell lines that each job of sbatch starts with, as `module load openmpi`",
+     [](Draft& d, const V& v) { d.launcher.before = text(v); }},
+    {"launcher.poll", T::real, "15", nullptr, false, above(0), no_words,
+     "Seconds between two looks at Slurm's queue, at most, while jobs of sbatch are followed",
+     [](Draft& d, const V& v) { d.launcher.poll_s = real(v); }},
 };
 
 const Section declared_sections[] = {
     {"model", true, "What is learned"},
     {"train", true, "How it is learned"},
     {"limits", false, "How long a trial may take; changes nothing that is measured"},
+    {"launcher", false,
+     "How trials are started; docs/clusters.md tells how to work with Slurm. A word alone is its name: "
+     "`launcher: srun`, which `--launcher srun` says, too",
+     "name"},
 };
 
 constexpr const char* rules[] = {"zip", "exclude", "include"};
@@ -193,6 +229,8 @@ std::string expectation(const Field& f) {
             return "a number" + range_text(f.range);
         case T::text:
             return "text";
+        case T::texts:
+            return "a list of texts";
         case T::folder:
             return "a folder's path";
         case T::word:

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "spec/cell.hpp"
+#include "spec/launcher_choice.hpp"
 
 namespace gnnbench {
 
@@ -16,17 +17,19 @@ struct Draft {
     std::string name, description;
     std::int64_t trials = 0;
     Limits limits;
+    LauncherChoice launcher;
     Cell cell;
     bool threads_given = false, input_dropout_given = false;
 };
 
-/// What a key's value may be. `word` is one of a few; `tristate` is "default" or a boolean; `widths` is a list of
-/// integers; `per_layer` is a number or a list of numbers; the last four are names or mappings.
+/// What a key's value may be. `word` is one of a few; `tristate` is "default" or a boolean; `texts` is a list of
+/// texts, `widths` one of integers; `per_layer` is a number or a list of numbers; the last four are names or mappings.
 enum class FieldType {
     boolean,
     integer,
     real,
     text,
+    texts,
     folder,
     word,
     tristate,
@@ -38,7 +41,7 @@ enum class FieldType {
     kernel
 };
 using FieldValue = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>,
-                                std::vector<double>, DatasetChoice, PluginChoice>;
+                                std::vector<double>, std::vector<std::string>, DatasetChoice, PluginChoice>;
 
 /// The numbers a key allows. The bounds themselves are allowed unless open.
 struct Range {
@@ -68,6 +71,7 @@ struct Section {
     const char* name;
     bool varies;
     const char* help;
+    const char* short_for = nullptr;  ///< the key that a word in the mapping's place stands for: `launcher: srun`
 };
 
 std::span<const Field> fields();

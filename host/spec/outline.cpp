@@ -94,6 +94,8 @@ private:
     Assignments read_section(const Section& section, const YamlNode& node) {
         Assignments all;
         if (node.is(Kind::null)) return all;  // "train:" with nothing below
+        if (section.short_for && node.scalar())
+            return read_field(*find_field(fmt::format("{}.{}", section.name, section.short_for)), node);
         if (!node.is(Kind::map)) {
             findings_.add(node.place, section.name,
                           fmt::format("expected a mapping; found {}; {}", describe(node),

@@ -10,7 +10,9 @@ namespace {
 
 using Kind = YamlNode::Kind;
 
-bool is_plugin(std::string_view key) {
+/// Whether a word in the mapping's place stands for {name: word}.
+bool is_named(std::string_view key) {
+    if (const Section* s = find_section(key)) return s->short_for != nullptr;
     const Field* f = find_field(key);
     return f &&
            (f->type == FieldType::strategy || f->type == FieldType::partitioner || f->type == FieldType::kernel);
@@ -79,7 +81,7 @@ private:
             map.erase(key);
             next = &map.insert(key, empty_map(origin_));
         }
-        if (is_plugin(key) && next->is(Kind::text)) name_to_map(*next);
+        if (is_named(key) && next->is(Kind::text)) name_to_map(*next);
         if (!next->is(Kind::map)) {
             findings_.add({origin_}, "",
                           fmt::format("expected a mapping at '{}' to set '{}' in; it is {} at {}", key,

@@ -27,6 +27,8 @@ bool oversubscribed(const Cell& cell, int cores) {
     return static_cast<std::int64_t>(cell.gpus) * cell.threads_per_rank > cores;
 }
 
+bool in_host_memory(const Cell& cell) { return cell.kernel.name == "cpu" || cell.kernel.name == "reference"; }
+
 namespace {
 
 std::int64_t missing_trials(std::int64_t wanted, const Stored& stored, Again again) {
@@ -52,10 +54,11 @@ std::string why_too_large(const Cell& cell, std::int64_t least_bytes, const Limi
         const auto limit_bytes = static_cast<std::int64_t>(std::ldexp(limits.memory_per_rank_gib, 30));
         return least_bytes > limit_bytes ? needs(limit_bytes, "a rank (limits.memory_per_rank)") : "";
     }
-    const bool in_host_memory = cell.kernel.name == "cpu" || cell.kernel.name == "reference";
-    if (!in_host_memory || rules.host_memory_bytes == 0) return {};
+    if (!in_host_memory(cell) || rules.host_memory_bytes == 0) return {};
     const std::int64_t share_bytes = rules.host_memory_bytes / cell.gpus;
-    return least_bytes > share_bytes ? needs(share_bytes, "its share of this host's memory") : "";
+    return least_bytes > share_bytes ? needs(share_bytes, rules.elsewhere ? "its share of the nodes' memory"
+                                                                          : "its share of this host's memory")
+                                     : "";
 }
 
 }  // namespace
@@ -86,8 +89,10 @@ Plan make_plan(const Experiment& experiment, const PlanSources& sources, const P
         auto known = datasets.find(key);
         if (known == datasets.end()) known = datasets.emplace(key, sources.dataset(cell.dataset)).first;
         if (!known->second) ++plan.unknown_dataset;
-        p.reason = why_unsupported(cell, known->second, sources.plugins);
-        if (p.reason.empty() && cell.scheme.is_program()) p.reason = sources.program(cell);
+        p.reason = why_unsupported_without_kernel(cell, known->second, sources.plugins);
+        if (p.reason.empty())
+            (rules.elsewhere ? p.asked_there : p.reason) = why_kernel_unsupported(cell, sources.plugins);
+        if (p.reason.empty() && cell.scheme.is_program() && !rules.elsewhere) p.reason = sources.program(cell);
         if (known->second) p.least_memory_bytes = least_memory_bytes(cell, *known->second);
         if (p.reason.empty()) p.reason = why_too_large(cell, p.least_memory_bytes, experiment.limits, rules);
         if (!p.reason.empty()) {

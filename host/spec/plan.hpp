@@ -39,6 +39,7 @@ struct PlanRules {
     bool force = false;                  ///< what does not fit in memory runs all the same
     std::string where{};                 ///< expression over a cell's fields; empty: all cells
     std::int64_t host_memory_bytes = 0;  ///< that the ranks of a kernel in host memory share; 0: not judged
+    bool elsewhere = false;              ///< ranks run on other hosts: whether a kernel serves is asked there
 };
 
 enum class Verdict { run, present, skipped };
@@ -48,7 +49,8 @@ struct PlannedCell {
     std::size_t cell = 0;  ///< index into Experiment::cells
     std::string digest;    ///< cell_digest
     Verdict verdict = Verdict::run;
-    std::string reason;  ///< why it is skipped
+    std::string reason;       ///< why it is skipped
+    std::string asked_there;  ///< why its kernel does not serve here, where that is asked elsewhere
     Stored stored;
     std::int64_t trials = 0;      ///< to run
     bool oversubscribed = false;  ///< more threads than cores
@@ -66,6 +68,9 @@ struct Plan {
 
 /// Whether `gpus` ranks want more threads than `cores` over all hosts.
 bool oversubscribed(const Cell& cell, int cores);
+
+/// Whether the cell's kernel computes in host memory; else each rank needs a device of its own.
+bool in_host_memory(const Cell& cell);
 
 /// For each cell whether the expression holds; an empty one does for all. Throws SpecError for one that cannot be.
 std::vector<bool> chosen_cells(const Experiment& experiment, const std::string& where);

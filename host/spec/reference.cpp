@@ -83,7 +83,7 @@ profiles:
 profile: small                    # used where --profile names none
 ```
 
-`model`, `train`, `limits` and `matrix` are merged key by key; everything else is replaced. A key that a profile or an importing file
+`model`, `train`, `limits`, `launcher` and `matrix` are merged key by key; everything else is replaced. A key that a profile or an importing file
 sets outside `matrix` no longer varies, and one that it lets vary leaves the top level. With a profile the experiment is called
 `<name>-<profile>` (unless the profile has a `name`), so that the results of profiles stand side by side.
 

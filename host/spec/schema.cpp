@@ -43,6 +43,8 @@ json item(const Field& f) {
         case T::text:
         case T::folder:
             return {{"type", "string"}};
+        case T::texts:
+            return {{"type", "array"}, {"items", {{"type", "string"}}}};
         case T::word:
             return {{"enum", f.words}};
         case T::tristate:
@@ -65,7 +67,7 @@ json default_of(const Field& f) {
     Findings findings;
     const YamlNode node = parse_yaml_value(f.fallback, "default", findings);
     double v = 0;
-    if (f.type == T::widths) return json::parse(f.fallback);
+    if (f.type == T::widths || f.type == T::texts) return json::parse(f.fallback);
     if (node.is(YamlNode::Kind::boolean)) return node.text == "true";
     return to_real(node, v) ? number(v) : json(node.text);
 }
@@ -88,7 +90,9 @@ json section_schema(const Section& section) {
     json properties = json::object();
     for (const Field& f : fields())
         if (section_of(f.path) == section.name) properties[std::string(last_word(f.path))] = described(f, item(f));
-    return {{"type", "object"}, {"additionalProperties", false}, {"properties", properties}};
+    const json mapping{{"type", "object"}, {"additionalProperties", false}, {"properties", properties}};
+    if (!section.short_for) return mapping;
+    return any_of({item(*find_field(fmt::format("{}.{}", section.name, section.short_for))), mapping});
 }
 
 /// The keys that may vary, each with what `allowed` makes of one value.

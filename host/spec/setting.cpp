@@ -35,7 +35,9 @@ std::string from(PluginKind kind, const PluginChoice& plugin, const std::string&
     return why.empty() ? why : fmt::format("{} {}: {}", yaml_word(kind), plugin.name, why);
 }
 
-std::string why_kernel(const Cell& cell, const PluginSource& plugins) {
+}  // namespace
+
+std::string why_kernel_unsupported(const Cell& cell, const PluginSource& plugins) {
     KernelSetting setting;
     setting.dtype = cell.precision == "float64" ? DType::f64 : DType::f32;
     setting.threads = cell.threads_per_rank;
@@ -44,15 +46,19 @@ std::string why_kernel(const Cell& cell, const PluginSource& plugins) {
     return from(PluginKind::kernel, cell.kernel, plugins.kernel(cell.kernel.name).why_unsupported(setting));
 }
 
-}  // namespace
-
 std::string why_unsupported(const Cell& cell, const std::optional<DatasetFacts>& dataset,
                             const PluginSource& plugins) {
+    const std::string why = why_unsupported_without_kernel(cell, dataset, plugins);
+    return why.empty() ? why_kernel_unsupported(cell, plugins) : why;
+}
+
+std::string why_unsupported_without_kernel(const Cell& cell, const std::optional<DatasetFacts>& dataset,
+                                           const PluginSource& plugins) {
     const Question q(cell, dataset);
     if (cell.model.aggregate_input == AggregateInput::on && cell.train.input_dropout > 0)
         return "model: aggregate_input: true needs train.input_dropout: 0, since dropout makes layer 0's input "
                "random";
-    if (cell.scheme.is_program()) return why_kernel(cell, plugins);
+    if (cell.scheme.is_program()) return {};
     const Strategy& strategy = plugins.strategy(cell.scheme.name);
     const Setting setting{cell.gpus, q.model, q.train, cell.scheme.params};
     std::string why = strategy.why_unsupported(setting);
@@ -63,7 +69,7 @@ std::string why_unsupported(const Cell& cell, const std::optional<DatasetFacts>&
             partitioner.why_unsupported(dataset->size, strategy.partition_need(setting), cell.partitioner.params);
         if (!why.empty()) return from(PluginKind::partitioner, cell.partitioner, why);
     }
-    return why_kernel(cell, plugins);
+    return {};
 }
 
 }  // namespace gnnbench

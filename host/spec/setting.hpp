@@ -31,5 +31,9 @@ TrainSpec complete_train(const Cell& cell);
 /// can, as far as is known: what depends on the graph's size is not asked while `dataset` is empty, nor is a program.
 std::string why_unsupported(const Cell& cell, const std::optional<DatasetFacts>& dataset,
                             const PluginSource& plugins);
+/// The same but for the kernel, whose answer depends on the host that is asked.
+std::string why_unsupported_without_kernel(const Cell& cell, const std::optional<DatasetFacts>& dataset,
+                                           const PluginSource& plugins);
+std::string why_kernel_unsupported(const Cell& cell, const PluginSource& plugins);
 
 }  // namespace gnnbench

@@ -22,6 +22,8 @@ Read ValueReader::read(const Field& field, const YamlNode& node, const std::stri
         case FieldType::text:
             if (node.scalar() && !node.is(Kind::null)) return Read(node.text);
             return unexpected(field, node, key);
+        case FieldType::texts:
+            return texts(field, node, key);
         case FieldType::folder: {
             if (!node.is(Kind::text)) return unexpected(field, node, key);
             if (node.text.empty()) return Read(std::string());
@@ -59,6 +61,7 @@ Read ValueReader::unexpected(const Field& field, const YamlNode& node, const std
         value == std::floor(value) && std::abs(value) < 1e15)
         hint = fmt::format("; write {:.0f}", value);
     if (field.type == FieldType::widths && node.is(Kind::integer)) hint = fmt::format("; write [{}]", node.text);
+    if (field.type == FieldType::texts && node.scalar()) hint = fmt::format("; write [{}]", node.text);
     if (node.is(Kind::list) && field.varies && field.type != FieldType::widths)
         hint = fmt::format("; to try several values, list them in matrix under '{}'", field.path);
     findings_.add(node.place, key,
@@ -101,6 +104,20 @@ Read ValueReader::widths(const Field& field, const YamlNode& node, const std::st
             return {};
         }
         all.push_back(width);
+    }
+    return Read(std::move(all));
+}
+
+Read ValueReader::texts(const Field& field, const YamlNode& node, const std::string& key) const {
+    if (!node.is(Kind::list)) return unexpected(field, node, key);
+    std::vector<std::string> all;
+    for (const YamlNode& item : node.items) {
+        if (!item.scalar() || item.is(Kind::null)) {
+            findings_.add(item.place, key,
+                          fmt::format("expected {}; found {} in it", expectation(field), describe(item)));
+            return {};
+        }
+        all.push_back(item.text);
     }
     return Read(std::move(all));
 }

@@ -24,6 +24,7 @@ private:
     std::optional<FieldValue> word(const Field& field, const YamlNode& node, const std::string& key) const;
     std::optional<FieldValue> integer(const Field& field, const YamlNode& node, const std::string& key) const;
     std::optional<FieldValue> real(const Field& field, const YamlNode& node, const std::string& key) const;
+    std::optional<FieldValue> texts(const Field& field, const YamlNode& node, const std::string& key) const;
     std::optional<FieldValue> widths(const Field& field, const YamlNode& node, const std::string& key) const;
     std::optional<FieldValue> per_layer(const Field& field, const YamlNode& node, const std::string& key) const;
     std::optional<FieldValue> plugin(PluginKind kind, const YamlNode& node, const std::string& key) const;

@@ -14,6 +14,9 @@ inline constexpr std::array aggregate_input{"default", "false", "true"};
 inline constexpr std::array optimizer{"sgd", "adam", "adamw"};
 inline constexpr std::array precision{"float32", "float64"};
 inline constexpr std::array layers{"gcn"};
+inline constexpr std::array launcher{"local", "srun", "sbatch"};
+inline constexpr std::array launcher_gpus{"auto", "none"};
+inline constexpr std::array launcher_jobs{"array", "cell", "one"};
 
 /// Position of `word`, or −1.
 template <std::size_t n>

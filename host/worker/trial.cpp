@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <gnnbench/error.hpp>
 #include <gnnbench/trained_features.hpp>
 
 #include "spec/setting.hpp"
@@ -34,6 +35,11 @@ public:
 
     TrialEnd run() {
         const auto start = std::chrono::steady_clock::now();
+        if (group_.size() != cell_.gpus)
+            throw EnvironmentError(fmt::format(
+                "{} rank{} of this trial know of each other, and its cell has {}: the launcher does not fit "
+                "the MPI that gnnbench was built with (under Slurm: srun --mpi=list, and launcher.mpi)",
+                group_.size(), group_.size() == 1 ? "" : "s", cell_.gpus));
         plugins_ = load_plugins(cell_, catalog_, group_);
         const KernelSetting device = kernel_setting(cell_, group_);
         write_start(device);

@@ -216,3 +216,34 @@ TEST_CASE("eight processes share 40 trials: each is run once, though some are ki
     CHECK(first_text(path, "PRAGMA integrity_check") == "ok");
     CHECK(journals(path) == 0);
 }
+
+TEST_CASE("a job's journal is alive until its job is collected") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    Database d(path);
+    const auto journal = create_job_journal(path, "1a2b3c4d-0");
+    const std::string name = journal.filename().string();
+    CHECK(claim_trial(d, name, key, 0).state == ClaimState::claimed);
+    Journal mine = Journal::create(path);
+    CHECK(claim_trial(d, mine, key, 0).state == ClaimState::held_by_other);  // though nobody has it open
+    CHECK(replay_dead_journals(d).journals == 0);
+
+    const auto lines = samples::whole_trial("t1", sample_cell);
+    const auto end_of = [](const std::string& trial) {
+        return TrialOutcome{trial, "timeout", "Slurm's job 12 ended TIMEOUT", "", utc_now(), 3};
+    };
+    {
+        WorkerJournal job(journal);
+        for (std::size_t i = 0; i < 6; ++i) job.append(lines[i]);
+        CHECK(collect_journal(d, journal, end_of).journals == 0);  // a process has it
+    }
+    const ReplayResult collected = collect_journal(d, journal, end_of);
+    CHECK(collected.journals == 1);
+    CHECK(collected.interrupted.empty());
+    CHECK(first_text(path, "SELECT status || ': ' || reason FROM trial") ==
+          "timeout: Slurm's job 12 ended TIMEOUT");
+    CHECK(count(path, "SELECT max(epoch) FROM epochs") == 2);
+    CHECK(count(path, "SELECT count(*) FROM claim") == 0);
+    CHECK(collect_journal(d, journal, end_of).journals == 0);  // it is gone
+    CHECK(claim_trial(d, mine, key, 1).state == ClaimState::claimed);
+}

@@ -1,0 +1,69 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cli/progress.hpp"
+#include "cli/trial_runner.hpp"
+
+namespace gnnbench {
+
+struct SweepRules {
+    PlanRules plan;
+    std::int64_t max_failures = 0;           ///< after which the sweep stops; 0: it goes on past all
+    int retries = 0;                         ///< of a trial that failed, crashed or took too long
+    int jobs = 0;                            ///< trials at once; 0: not said
+    bool verify = true;                      ///< each new combination, before it is first measured
+    std::uint64_t order_seed = 0;            ///< of the order within blocks
+    std::string export_folder;               ///< empty: nothing is exported
+    std::vector<std::int64_t> trace_epochs;  ///< of each trial measured now; see TrialRequest
+};
+
+/// What a sweep did.
+struct SweepReport {
+    std::size_t run = 0;            ///< trials measured now
+    std::size_t there = 0;          ///< trials that were there already
+    std::size_t failed_before = 0;  ///< of those, the ones that had failed
+    std::size_t skipped = 0;        ///< cells
+    std::size_t failed = 0;         ///< trials that failed now
+    std::size_t disproven = 0;      ///< combinations that disagree with the reference
+    std::size_t elsewhere = 0;      ///< trials that another process runs or ran
+    std::size_t without_turn = 0;   ///< trials whose job ended before them
+    std::size_t jobs_left = 0;      ///< jobs that go on without us
+    bool interrupted = false;
+    bool gave_up = false;  ///< after too many failures
+
+    bool all_well() const { return failed + failed_before + disproven + without_turn == 0; }
+    SweepReport& operator+=(const SweepReport& other);
+};
+
+/// A cell of which trials are missing.
+struct DueCell {
+    const PreparedCell* cell;
+    std::map<std::int64_t, int> conclusive;  ///< by trial number: see claim_trial
+    std::vector<std::int64_t> missing;       ///< trial numbers, ascending
+};
+
+/// What is missing of a plan; counts the rest in `report`, and records what is skipped.
+std::vector<DueCell> due_cells(const PreparedExperiment& prepared, const Plan& plan, const Database& database,
+                               TrialRunner& runner, const SweepRules& rules, SweepReport& report,
+                               Progress& progress);
+
+/// Records that a cell cannot run, unless the database says so already; counts and tells it.
+void record_skipped(const PreparedCell& cell, const std::string& reason, const Database& database,
+                    TrialRunner& runner, SweepReport& report, Progress& progress);
+
+/// Whether the cell's combination needs no verification any more.
+bool known_verified(const PreparedCell& cell, const Database& database);
+
+/// What verifying a cell takes. Reference results are cached in `cache`.
+TrialOrder verification_order(const PreparedCell& cell, const Limits& limits, const std::filesystem::path& cache);
+
+/// Where a trial exports to; empty where nothing is exported.
+std::string export_folder_of(const SweepRules& rules, const CellRecord& cell, std::int64_t number);
+
+/// The first line of a reason: the whole of it is in the database.
+std::string first_line(const std::string& text);
+
+}  // namespace gnnbench

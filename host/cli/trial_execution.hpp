@@ -1,0 +1,105 @@
+#pragma once
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/prepare.hpp"
+#include "launch/launcher.hpp"
+#include "record/claims.hpp"
+#include "record/journal.hpp"
+#include "worker/request.hpp"
+
+namespace gnnbench {
+
+/// One trial to run.
+struct TrialOrder {
+    const PreparedCell& cell;
+    Purpose purpose = Purpose::measure;
+    std::int64_t number = 0;  ///< in its cell; also its randomised block
+    int seen_conclusive = 0;  ///< see claim_trial; of verifications whatever there is counts as seen
+    double timeout_s = 3600;
+    std::string export_folder{};  ///< empty: nothing is exported
+    VerifyRequest verify{};
+    std::vector<std::int64_t> trace_epochs{};  ///< see TrialRequest
+};
+
+/// How far a running trial is, from its journal lines.
+struct TrialProgress {
+    std::int64_t epochs = 0;  ///< finished, warm-up included
+    double epoch_s = 0;       ///< wall time of the last one, the slowest rank's
+};
+
+struct TrialResult {
+    ClaimState claim = ClaimState::claimed;
+    std::string holder;          ///< where another process runs it
+    std::string trial;           ///< UUID
+    std::string status, reason;  ///< as its outcome line says
+    std::string log_tail;
+    double wall_s = 0;
+    double epoch_s = 0;        ///< median of the measured epochs' wall times; 0 without one
+    std::string verification;  ///< status of what a verification found, and why; empty without one
+    std::string verification_reason;
+};
+
+/// What a trial's journal lines have told so far.
+class TrialTale {
+public:
+    explicit TrialTale(std::string trial = {}) : trial_(std::move(trial)) {}
+    /// Lines of other trials are passed over.
+    void hear(std::span<const nlohmann::json> lines);
+    const TrialProgress& progress() const { return progress_; }
+    /// How it ended, after `launched` and what the ranks said: those know best why, unless something ended them.
+    TrialOutcome outcome(const LaunchEnd& launched) const;
+    TrialResult result(const TrialOutcome& outcome) const;
+
+private:
+    std::string trial_;
+    TrialProgress progress_;
+    std::vector<double> measured_epoch_s_;
+    std::string end_status_, end_reason_, verification_, verification_reason_;
+};
+
+/// Runs trials one after another, each from its first journal line to its last. Whose turn it is, and what becomes of
+/// the lines, is the caller's matter.
+class TrialExecution {
+public:
+    using Watch = std::function<void(const TrialProgress&)>;
+    using Lines = std::function<void(std::span<const nlohmann::json>)>;
+    struct Place {
+        std::string experiment;
+        nlohmann::json machine;          ///< what makes times comparable
+        std::filesystem::path database;  ///< beside it are the folders of trials
+        int jobs = 1;                    ///< such executions at the same time, that share the launcher's cores
+        bool judges_interrupts = true;   ///< false: a trial that a signal to us ends gets no outcome from here
+    };
+    /// `journal` and `launcher` must outlive it. `on_lines` gets what it and the ranks write. Throws EnvironmentError
+    /// without the worker program.
+    TrialExecution(JournalWriter& journal, const Launcher& launcher, Place place, Lines on_lines);
+
+    TrialResult run(const TrialOrder& order, const Watch& watch);
+    /// Records a trial that is not started, with the reason.
+    TrialResult record_unrun(const TrialOrder& order, const std::string& status, const std::string& reason);
+    /// Passes on what is new in the journal.
+    void read_journal();
+
+private:
+    void begin(const TrialOrder& order, const std::string& trial);
+    void end(const TrialOutcome& outcome);
+
+    JournalWriter& journal_;
+    const Launcher& launcher_;
+    Place place_;
+    Lines on_lines_;
+    std::string worker_;
+    JournalTail tail_;
+    TrialTale tale_;
+};
+
+/// The folder for what a trial needs while it runs: its request and its log. Beside the journals.
+std::filesystem::path trial_folder(const std::filesystem::path& database, const std::string& trial);
+/// Where the serial reference's results are kept for verifications to come: `<database>.reference`.
+std::filesystem::path reference_cache(const std::filesystem::path& database);
+
+}  // namespace gnnbench

@@ -1,0 +1,104 @@
+#pragma once
+#include <csignal>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "launch/environment.hpp"
+#include "launch/machine.hpp"
+#include "launch/mpiexec.hpp"
+
+namespace gnnbench {
+
+/// One launch of the worker on some ranks.
+struct TrialLaunch {
+    std::string trial;     ///< UUID; marks every process of the trial
+    std::string worker;    ///< program
+    std::string request;   ///< its only argument
+    std::string log_file;  ///< what all ranks print
+    int ranks = 1;
+    int threads_per_rank = 1;
+    double timeout_s = 3600;
+    int trials_at_once = 1;   ///< that share the launcher's cores
+    bool needs_gpus = false;  ///< each rank one
+};
+
+enum class EndKind { ok, failed, crashed, out_of_memory, timeout, interrupted };
+/// As journals call it: "ok", "failed", "crashed", "oom", "timeout", "interrupted".
+std::string to_text(EndKind kind);
+
+struct LaunchEnd {
+    EndKind kind = EndKind::failed;
+    int exit_code = 0;     ///< of the launching program; 0 where a signal ended it
+    int signal = 0;        ///< that ended a rank or the launching program; 0: none
+    std::string reason;    ///< one sentence; empty if ok
+    std::string log_tail;  ///< the end of what all ranks printed; valid UTF-8
+    double wall_s = 0;     ///< without the time it waited for its turn
+};
+
+/// What is known when a trial's launching program has ended.
+struct EndSigns {
+    int wait_status = 0;  ///< see waitpid
+    std::string log_tail;
+    bool timed_out = false, interrupted = false;
+    bool oom_killer_struck = false;
+    double timeout_s = 0;
+};
+/// What exit status and log of mpiexec say.
+LaunchEnd classify(const EndSigns& signs);
+
+/// What is started for a trial.
+struct LaunchProgram {
+    std::vector<std::string> command;
+    Environment environment;
+    int signal_on_our_death = SIGKILL;  ///< what it gets when we are killed
+    double polite_s = 1.5;              ///< that it gets to end its ranks when asked, before it is killed
+};
+
+/// How a trial's ranks are started, and on which machine.
+class Launcher {
+public:
+    virtual ~Launcher() = default;
+    /// What makes its times comparable.
+    const Machine& machine() const { return machine_; }
+    /// That ranks of one trial may use, over all its hosts.
+    int cores() const { return cores_; }
+    /// The same of memory; 0: unknown.
+    std::int64_t memory_bytes() const { return memory_bytes_; }
+    /// Ranks run on other hosts, so that what those have must be asked there.
+    bool elsewhere() const { return elsewhere_; }
+
+    /// `shared_folder`: see trial_environment.
+    LaunchProgram program(const TrialLaunch& launch, const std::string& shared_folder) const {
+        return program_for(launch, shared_folder);
+    }
+    LaunchEnd judge(const EndSigns& signs) const { return judged(signs); }
+    /// Whether, from what it printed, the trial still waits for its turn.
+    bool waits(const std::string& log) const { return still_waits(log); }
+
+protected:
+    Launcher(Machine machine, int cores, std::int64_t memory_bytes, bool elsewhere)
+        : machine_(std::move(machine)), cores_(cores), memory_bytes_(memory_bytes), elsewhere_(elsewhere) {}
+
+private:
+    virtual LaunchProgram program_for(const TrialLaunch& launch, const std::string& shared_folder) const = 0;
+    virtual LaunchEnd judged(const EndSigns& signs) const { return classify(signs); }
+    virtual bool still_waits(const std::string&) const { return false; }
+
+    Machine machine_;
+    int cores_;
+    std::int64_t memory_bytes_;
+    bool elsewhere_;
+};
+
+/// mpiexec, on this host.
+class LocalLauncher : public Launcher {
+public:
+    explicit LocalLauncher(Mpiexec mpiexec);
+
+private:
+    LaunchProgram program_for(const TrialLaunch& launch, const std::string& shared_folder) const override;
+    Mpiexec mpiexec_;
+};
+
+}  // namespace gnnbench

@@ -1,0 +1,196 @@
+#include "launch/slurm_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <regex>
+#include <sstream>
+#include <string_view>
+
+namespace gnnbench {
+
+namespace {
+
+std::vector<std::string> split(const std::string& text, char separator) {
+    std::vector<std::string> parts;
+    std::istringstream in(text);
+    for (std::string part; std::getline(in, part, separator);) parts.push_back(part);
+    return parts;
+}
+
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+/// The first line of the log in which `pattern` is found, without the program's name and what precedes it.
+std::string line_with(const std::string& log, const char* pattern) {
+    for (std::string line : split(log, '\n')) {
+        if (!contains(line, pattern)) continue;
+        static const std::regex prefix(R"(^(srun|slurmstepd(-[\w.-]+)?|sbatch): (error: )?)");
+        return std::regex_replace(line, prefix, "");
+    }
+    return {};
+}
+
+LaunchEnd ended(EndKind kind, std::string reason) {
+    LaunchEnd end;
+    end.kind = kind;
+    end.reason = std::move(reason);
+    return end;
+}
+
+/// What Slurm did to a step and tells in its log; the first that is there counts.
+struct Tale {
+    const char* pattern;
+    EndKind kind;
+    const char* what;
+};
+constexpr std::array tales{
+    Tale{"oom-kill event", EndKind::out_of_memory, "Slurm ended it, as memory ran out: "},
+    Tale{"oom_kill event", EndKind::out_of_memory, "Slurm ended it, as memory ran out: "},
+    Tale{": Out Of Memory", EndKind::out_of_memory, "Slurm ended it, as memory ran out: "},
+    Tale{"Exceeded job memory limit", EndKind::out_of_memory, "Slurm ended it, as memory ran out: "},
+    Tale{"DUE TO TIME LIMIT", EndKind::timeout, "Slurm ended it at Slurm's time limit: "},
+    Tale{"DUE TO NODE FAILURE", EndKind::failed, "a node failed: "},
+    Tale{"Node failure on", EndKind::failed, "a node failed: "},
+    Tale{"DUE TO PREEMPTION", EndKind::failed, "another job took its nodes: "},
+    Tale{"Unable to allocate resources", EndKind::failed, "Slurm gave no ranks: "},
+    Tale{"Unable to create step", EndKind::failed, "Slurm gave no ranks: "},
+    Tale{"has been revoked", EndKind::failed, "Slurm took the allocation back: "},
+    Tale{"Invalid MPI type", EndKind::failed, "srun cannot start ranks: "},
+    Tale{"Invalid generic resource", EndKind::failed, "Slurm gave no ranks: "},
+};
+
+/// "task 1: Killed" of srun's own words, which name the tasks that a signal ended.
+std::string tasks_in(const std::string& log) {
+    std::smatch found;
+    if (!std::regex_search(log, found, std::regex(R"(srun: error: [^:\n]+: tasks? ([\d,-]+): ([A-Z][a-z]+))")))
+        return {};
+    if (found[2] == "Exited") return {};
+    return (contains(found[1].str(), ",") || contains(found[1].str(), "-") ? "ranks " : "rank ") + found[1].str();
+}
+
+}  // namespace
+
+std::vector<SlurmPartition> partitions_from(const std::string& sinfo) {
+    std::vector<SlurmPartition> all;
+    for (const std::string& line : split(sinfo, '\n')) {
+        const std::vector<std::string> columns = split(line, '|');
+        if (columns.size() < 5) continue;
+        SlurmPartition kind{.name = columns[0],
+                            .is_default = columns[1].ends_with('*'),
+                            .cpus = std::max(1, std::atoi(columns[2].c_str())),  // "8+" where nodes differ
+                            .memory_mib = std::atoll(columns[3].c_str()),
+                            .has_gpus = contains(columns[4], "gpu")};
+        const auto known =
+            std::find_if(all.begin(), all.end(), [&](const auto& p) { return p.name == kind.name; });
+        if (known == all.end()) {
+            all.push_back(kind);
+            continue;
+        }
+        known->cpus = std::min(known->cpus, kind.cpus);
+        known->memory_mib = std::min(known->memory_mib, kind.memory_mib);
+        known->has_gpus = known->has_gpus && kind.has_gpus;
+    }
+    return all;
+}
+
+std::string config_value(const std::string& config, const std::string& key) {
+    for (const std::string& line : split(config, '\n')) {
+        const std::size_t equals = line.find('=');
+        if (!line.starts_with(key) || equals == std::string::npos) continue;
+        if (line.find_first_not_of(" \t", key.size()) != equals) continue;
+        const std::size_t begin = line.find_first_not_of(" \t", equals + 1);
+        return begin == std::string::npos ? "" : line.substr(begin, line.find_last_not_of(" \t\r") + 1 - begin);
+    }
+    return {};
+}
+
+std::vector<std::string> mpi_types_from(const std::string& list) {
+    std::vector<std::string> types;
+    for (std::string line : split(list, '\n')) {
+        if (line.starts_with("srun: ")) line.erase(0, 6);  // older ones print it as messages
+        std::istringstream words(line);
+        std::string word, more;
+        // One word a line; other lines explain.
+        if (words >> word && !(words >> more)) types.push_back(word);
+    }
+    return types;
+}
+
+bool SlurmJob::ended() const {
+    constexpr std::array alive{"PENDING",  "RUNNING",     "CONFIGURING",   "COMPLETING",  "SUSPENDED",
+                               "REQUEUED", "RESIZING",    "REQUEUE_HOLD",  "SIGNALING",   "STAGE_OUT",
+                               "STOPPED",  "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT"};
+    return std::find(alive.begin(), alive.end(), state) == alive.end();
+}
+
+std::vector<SlurmJob> jobs_from(const std::string& listing) {
+    std::vector<SlurmJob> jobs;
+    for (const std::string& line : split(listing, '\n')) {
+        const std::vector<std::string> columns = split(line, '|');
+        if (columns.size() < 3 || columns[0].empty() ||
+            columns[0].find_first_not_of("0123456789_") != std::string::npos)
+            continue;
+        SlurmJob job{columns[0], columns[1], columns[2], columns.size() > 3 ? columns[3] : ""};
+        job.state = job.state.substr(0, job.state.find(' '));  // sacct: "CANCELLED by 1000"
+        if (job.reason == "None") job.reason.clear();
+        jobs.push_back(std::move(job));
+    }
+    return jobs;
+}
+
+std::string submitted_job(const std::string& text) {
+    // A line of digits, perhaps with ";cluster"; plugins of a site may print lines of their own before it.
+    for (const std::string& line : split(text, '\n')) {
+        const std::string id = line.substr(0, line.find(';'));
+        if (!id.empty() && id.find_first_not_of("0123456789") == std::string::npos) return id;
+    }
+    return {};
+}
+
+LaunchEnd end_of_job(const SlurmJob& job) {
+    const std::string whose =
+        "Slurm's job " + job.id + " ended " + job.state + (job.reason.empty() ? "" : " (" + job.reason + ")");
+    if (job.state == "OUT_OF_MEMORY") return ended(EndKind::out_of_memory, whose);
+    if (job.state == "TIMEOUT" || job.state == "DEADLINE") return ended(EndKind::timeout, whose);
+    if (job.state == "CANCELLED" || job.state == "PREEMPTED" || job.state == "REVOKED")
+        return ended(EndKind::interrupted, whose);
+    return ended(EndKind::failed, whose);
+}
+
+LaunchEnd classify_srun(const EndSigns& signs) {
+    LaunchEnd end = classify(signs);
+    if (end.kind != EndKind::failed && end.kind != EndKind::crashed && end.kind != EndKind::out_of_memory)
+        return end;
+    for (const Tale& tale : tales)
+        if (const std::string line = line_with(signs.log_tail, tale.pattern); !line.empty()) {
+            end.kind = tale.kind;
+            end.reason = tale.what + line;
+            return end;
+        }
+    // scancel, by whomever; a failing rank's step is ended the same way, but then srun says how that rank ended.
+    if (const std::string line = line_with(signs.log_tail, "CANCELLED AT");
+        !line.empty() && !contains(signs.log_tail, "Exited with exit code") && tasks_in(signs.log_tail).empty()) {
+        end.kind = EndKind::failed;
+        end.reason = "somebody cancelled it: " + line;
+        return end;
+    }
+    if (end.kind == EndKind::crashed)
+        if (const std::string tasks = tasks_in(signs.log_tail);
+            !tasks.empty() && end.reason.starts_with("a rank "))
+            end.reason = tasks + (tasks.starts_with("ranks") ? " were" : " was") + end.reason.substr(10);
+    if (end.kind == EndKind::failed)
+        if (const std::string line = line_with(signs.log_tail, "srun: error: "); !line.empty())
+            end.reason += " of srun: " + line;
+    return end;
+}
+
+bool srun_waits(const std::string& log) {
+    const auto last = [&](std::string_view text) { return std::string_view(log).rfind(text); };
+    const auto later = [](std::size_t a, std::size_t b) {
+        return a != std::string::npos && (b == std::string::npos || a > b);
+    };
+    return later(last("queued and waiting for resources"), last("has been allocated resources")) ||
+           later(last("step creation temporarily disabled"), last("Step created for"));
+}
+
+}  // namespace gnnbench

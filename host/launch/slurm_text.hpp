@@ -1,0 +1,47 @@
+#pragma once
+/// What Slurm's programs print, read: no process is started here.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launch/launcher.hpp"
+
+namespace gnnbench {
+
+/// One partition, as `sinfo -h -o '%R|%P|%c|%m|%G'` tells it: a line for each kind of node.
+struct SlurmPartition {
+    std::string name;
+    bool is_default = false;
+    int cpus = 1;                 ///< of the smallest node
+    std::int64_t memory_mib = 0;  ///< of the smallest node; 0: unknown
+    bool has_gpus = false;        ///< on every node, as generic resource "gpu"
+};
+std::vector<SlurmPartition> partitions_from(const std::string& sinfo);
+/// The value of a line "key = value" of `scontrol show config`; empty where there is none.
+std::string config_value(const std::string& config, const std::string& key);
+/// The types that `srun --mpi=list` names.
+std::vector<std::string> mpi_types_from(const std::string& list);
+
+/// How far a job, or one element of a job array, is.
+struct SlurmJob {
+    std::string id;      ///< "12", "12_3"
+    std::string name;    ///< "gnnbench-…"
+    std::string state;   ///< "PENDING", "RUNNING", "COMPLETED", "TIMEOUT", "OUT_OF_MEMORY" …
+    std::string reason;  ///< "Resources", "NonZeroExitCode"; empty: none
+    /// It neither runs nor waits any more.
+    bool ended() const;
+};
+/// Of `squeue -h -r -t all -o '%i|%j|%T|%r'`, and of `sacct -n -P -X -o JobID,JobName,State,Reason`.
+std::vector<SlurmJob> jobs_from(const std::string& listing);
+/// The number in what `sbatch --parsable` prints ("12", "12;cluster"); empty where there is none.
+std::string submitted_job(const std::string& text);
+
+/// What a job that ended without its trial's own word means for that trial. `log_tail` is not filled in.
+LaunchEnd end_of_job(const SlurmJob& job);
+/// How srun ended: what Slurm said about it in the log, else what the exit status says.
+LaunchEnd classify_srun(const EndSigns& signs);
+/// Whether srun waits for resources, after what it printed.
+bool srun_waits(const std::string& log);
+
+}  // namespace gnnbench
