@@ -84,9 +84,10 @@ void define(CLI::App& app, GlobalOptions& options, Action& action) {
     app.add_option("--data-dir", options.data_dir,
                    "Where datasets are kept (default: $GNNBENCH_DATA, or datasets here)");
     app.fallthrough();  // global options may follow the command's name
-    for (const auto add : {add_run, add_plan, add_validate, add_verify, add_query, add_results, add_compare,
-                           add_gate, add_selftest, add_table, add_figure, add_trace, add_plugin, add_dataset,
-                           add_doctor, add_job_task, add_init, add_completion, add_version})
+    for (const auto add :
+         {add_run,     add_plan,     add_validate, add_verify, add_query,      add_results, add_compare,
+          add_gate,    add_selftest, add_table,    add_figure, add_report,     add_trace,   add_plugin,
+          add_dataset, add_doctor,   add_job_task, add_init,   add_completion, add_version})
         add(app, options, action);
 }
 

@@ -80,6 +80,14 @@ std::vector<fs::path> experiments_at(const fs::path& given) {
     return files;
 }
 
+std::optional<fs::path> find_experiment_folder(const std::string& given) {
+    std::error_code ignored;
+    if (fs::is_directory(given, ignored)) return given;
+    for (const fs::path& folder : experiment_folders())
+        if (!given.empty() && fs::is_directory(folder / given, ignored)) return folder / given;
+    return std::nullopt;
+}
+
 std::unique_ptr<LoadedTable> load_table(const fs::path& file, const std::string& profile,
                                         const GlobalOptions& options) {
     auto table = std::make_unique<LoadedTable>();

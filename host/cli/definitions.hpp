@@ -20,6 +20,8 @@ std::vector<std::string> definition_names();
 /// The experiments that a path names: itself, or the files of a folder that are no definitions, sorted. SpecError for a
 /// folder without any.
 std::vector<std::filesystem::path> experiments_at(const std::filesystem::path& given);
+/// A folder of definitions and experiments: a path, or a name such as "plexus" of one in those places.
+std::optional<std::filesystem::path> find_experiment_folder(const std::string& given);
 
 /// A definition with what the database has for it.
 struct LoadedTable {

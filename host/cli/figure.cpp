@@ -1,14 +1,9 @@
-#include <fstream>
-#include <iostream>
-
-#include <fmt/format.h>
-
 #include <gnnbench/error.hpp>
 
 #include "cli/definitions.hpp"
-#include "launch/gnuplot.hpp"
+#include "cli/drawing.hpp"
+#include "cli/written.hpp"
 #include "plugin/spelling.hpp"
-#include "report/figure.hpp"
 
 namespace gnnbench {
 
@@ -18,21 +13,6 @@ struct FigureChoice {
     std::string what, profile, format;
     std::filesystem::path output;
 };
-
-/// The traced epoch of each row that has one, with the paper's numbers for it.
-std::vector<TimelinePanel> panels_of(const ResolvedTable& r, const std::filesystem::path& database) {
-    std::vector<TimelinePanel> panels;
-    for (std::size_t i = 0; i < r.cells.size(); ++i) {
-        std::string title = r.definition->rows[i].label, trial;
-        for (const ResolvedCell& place : r.cells[i]) {
-            if (place.given) title += fmt::format("; the paper's {} {}", place.given->text, place.given->unit);
-            for (const ComparisonCell* cell : place.cells)
-                if (trial.empty()) trial = traced_among(database, cell->ok_trials);
-        }
-        if (!trial.empty()) panels.push_back({title, read_timeline(database, trial, std::nullopt)});
-    }
-    return panels;
-}
 
 int draw(const FigureChoice& choice, const GlobalOptions& options) {
     const auto file = find_definition(choice.what);
@@ -44,21 +24,8 @@ int draw(const FigureChoice& choice, const GlobalOptions& options) {
     }
     const auto table = load_table(*file, choice.profile, options);
     const bool png = choice.format.empty() ? choice.output.extension() == ".png" : choice.format == "png";
-    std::vector<TimelinePanel> panels;
-    if (table->definition.plot && table->definition.plot->kind == PlotKind::timeline)
-        panels = panels_of(table->resolved, options.database);
-    const std::string drawn =
-        run_gnuplot(figure_script(table->resolved, png ? FigureFormat::png : FigureFormat::svg, panels));
-    if (choice.output.empty()) {
-        std::cout << drawn;
-        return exit_ok;
-    }
-    std::ofstream out(choice.output, std::ios::binary | std::ios::trunc);
-    out << drawn;
-    out.close();
-    if (!out)
-        throw EnvironmentError("cannot write '" + choice.output.string() +
-                               "'; is the folder there, and the disk full?");
+    write_output(choice.output,
+                 drawn_figure(table->resolved, options.database, png ? FigureFormat::png : FigureFormat::svg));
     return exit_ok;
 }
 

@@ -98,9 +98,16 @@ json to_json(const JobTask& task) {
                          {"record", cell_to_json(c.record)},
                          {"approximation", c.approximation}});
     for (const JobTask::Trial& t : task.trials) trials.push_back(to_json(t));
-    return {{"experiment", task.experiment},    {"machine", task.machine}, {"database", task.database.string()},
-            {"journal", task.journal.string()}, {"retries", task.retries}, {"settings", to_json(task.settings)},
-            {"cluster", to_json(task.cluster)}, {"cells", cells},          {"trials", trials}};
+    return {{"experiment", task.experiment},
+            {"source", task.source},
+            {"machine", task.machine},
+            {"database", task.database.string()},
+            {"journal", task.journal.string()},
+            {"retries", task.retries},
+            {"settings", to_json(task.settings)},
+            {"cluster", to_json(task.cluster)},
+            {"cells", cells},
+            {"trials", trials}};
 }
 
 /// An exclusive lock, or none where another process has it.
@@ -134,6 +141,7 @@ JobTask read_task(const fs::path& folder, std::size_t number) {
     const json j = read_json(file);
     try {
         JobTask task{.experiment = j.at("experiment"),
+                     .source = j.at("source"),
                      .machine = j.at("machine"),
                      .database = j.at("database").get<std::string>(),
                      .journal = j.at("journal").get<std::string>(),

@@ -22,6 +22,7 @@ struct JobTask {
         std::vector<std::int64_t> trace_epochs{};
     };
     std::string experiment;
+    nlohmann::json source;  ///< see source_of
     nlohmann::json machine;
     std::filesystem::path database, journal;
     int retries = 0;

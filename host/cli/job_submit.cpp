@@ -67,6 +67,7 @@ JobTask::Trial JobSubmission::trial_of(const DueCell& cell, std::size_t index, s
 
 JobTask JobSubmission::claimed(const Group& group, const std::string& journal) {
     JobTask task{.experiment = prepared_.experiment.name,
+                 .source = source_of(prepared_.experiment),
                  .machine = to_json(launcher_.machine()),
                  .database = std::filesystem::absolute(database_.path()),
                  .journal = journal,

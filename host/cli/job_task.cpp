@@ -24,6 +24,7 @@ public:
           launcher_(inside_the_job(task.settings), task.cluster),
           execution_(journal_, launcher_,
                      {.experiment = task.experiment,
+                      .source = task.source,
                       .machine = task.machine,
                       .database = task.database,
                       .jobs = 1,

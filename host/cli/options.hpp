@@ -39,6 +39,7 @@ void add_gate(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_selftest(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_table(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_figure(CLI::App& app, const GlobalOptions& options, Action& action);
+void add_report(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_trace(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_plugin(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_dataset(CLI::App& app, const GlobalOptions& options, Action& action);

@@ -142,7 +142,7 @@ int run_one(const RunChoice& choice, const GlobalOptions& options) {
     const PreparedExperiment prepared = prepare(experiment, catalog, plugins, Datasets::make, say);
     const auto launcher = make_launcher(experiment.launcher);
     const InterruptGuard interrupts;  // not before: making a dataset may simply be ended
-    TrialRunner runner(database, prepared.experiment.name, launcher, std::max(1, choice.rules.jobs));
+    TrialRunner runner(database, prepared.experiment, launcher, std::max(1, choice.rules.jobs));
     register_cells(database, prepared);
     JobFollower jobs(database, runner, choice.rules, experiment.launcher.poll_s, progress);
     if (launcher->elsewhere()) follow_earlier(jobs, experiment.launcher, choice, progress);

@@ -81,7 +81,7 @@ std::vector<double> measured(const std::filesystem::path& database, const Prepar
     now.experiment.trials = trials;
     Database results(database);
     recover(results, [&](const std::string& line) { progress.message(line); });
-    TrialRunner runner(results, now.experiment.name, make_direct_launcher(now.experiment.launcher, "selftest aa"));
+    TrialRunner runner(results, now.experiment, make_direct_launcher(now.experiment.launcher, "selftest aa"));
     SweepRules rules;
     rules.verify = false;
     const Plan plan = plan_of(now, plugins, &results, site_of(*runner.launcher()), {});

@@ -88,8 +88,8 @@ namespace {
 
 /// What a thread needs to run trials beside others: a connection and a journal of its own.
 struct Hand {
-    Hand(const std::filesystem::path& path, const std::string& experiment,
-         std::shared_ptr<const Launcher> launcher, int jobs)
+    Hand(const std::filesystem::path& path, const Experiment& experiment, std::shared_ptr<const Launcher> launcher,
+         int jobs)
         : database(path), runner(database, experiment, std::move(launcher), jobs) {}
     Database database;
     TrialRunner runner;
@@ -104,8 +104,7 @@ void Sweep::measure_all() {
     pace_ = Pace(waiting.size());
     std::vector<std::unique_ptr<Hand>> hands;
     for (int i = 1; i < std::min(jobs_, static_cast<int>(waiting.size())); ++i)
-        hands.push_back(
-            std::make_unique<Hand>(database_.path(), prepared_.experiment.name, runner_.launcher(), jobs_));
+        hands.push_back(std::make_unique<Hand>(database_.path(), prepared_.experiment, runner_.launcher(), jobs_));
     // What other processes hold is looked at again once the rest is done.
     while (!waiting.empty() && !over()) {
         const std::size_t all = waiting.size();

@@ -1,12 +1,11 @@
 #include <filesystem>
-#include <fstream>
-#include <iostream>
 #include <optional>
 
 #include <gnnbench/error.hpp>
 
 #include "cli/options.hpp"
 #include "cli/prepare.hpp"
+#include "cli/written.hpp"
 #include "record/query.hpp"
 #include "report/timeline.hpp"
 
@@ -48,17 +47,7 @@ std::string rendered(const TraceChoice& choice, const GlobalOptions& options) {
 }
 
 int trace(const TraceChoice& choice, const GlobalOptions& options) {
-    const std::string text = rendered(choice, options);
-    if (choice.output.empty()) {
-        std::cout << text;
-        return exit_ok;
-    }
-    std::ofstream out(choice.output, std::ios::trunc);
-    out << text;
-    out.close();
-    if (!out)
-        throw EnvironmentError("cannot write '" + choice.output.string() +
-                               "'; is the folder there, and the disk full?");
+    write_output(choice.output, rendered(choice, options));
     return exit_ok;
 }
 

@@ -104,6 +104,13 @@ TrialResult TrialTale::result(const TrialOutcome& outcome) const {
     return result;
 }
 
+json source_of(const Experiment& experiment) {
+    json source{{"file", experiment.file.string()}};
+    if (!experiment.profile.empty()) source["profile"] = experiment.profile;
+    if (!experiment.overrides.empty()) source["overrides"] = experiment.overrides;
+    return source;
+}
+
 TrialExecution::TrialExecution(JournalWriter& journal, const Launcher& launcher, Place place, Lines on_lines)
     : journal_(journal),
       launcher_(launcher),
@@ -115,6 +122,8 @@ TrialExecution::TrialExecution(JournalWriter& journal, const Launcher& launcher,
 void TrialExecution::begin(const TrialOrder& order, const std::string& trial) {
     const Cell& cell = order.cell.cell;
     const RankLoad load{cell.gpus * place_.jobs, cell.threads_per_rank, launcher_.cores()};
+    json known = provenance();
+    known["source"] = place_.source;
     journal_.append(trial_line({.trial = trial,
                                 .experiment = place_.experiment,
                                 .cell = order.cell.record,
@@ -123,7 +132,7 @@ void TrialExecution::begin(const TrialOrder& order, const std::string& trial) {
                                 .purpose = to_text(order.purpose),
                                 .started = utc_now(),
                                 .machine = place_.machine,
-                                .provenance = provenance(),
+                                .provenance = std::move(known),
                                 .oversubscribed = load.oversubscribed()}));
     tale_ = TrialTale(trial);
 }

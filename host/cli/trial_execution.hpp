@@ -69,6 +69,7 @@ public:
     using Lines = std::function<void(std::span<const nlohmann::json>)>;
     struct Place {
         std::string experiment;
+        nlohmann::json source;           ///< of its trials' provenance, see source_of
         nlohmann::json machine;          ///< what makes times comparable
         std::filesystem::path database;  ///< beside it are the folders of trials
         int jobs = 1;                    ///< such executions at the same time, that share the launcher's cores
@@ -96,6 +97,9 @@ private:
     JournalTail tail_;
     TrialTale tale_;
 };
+
+/// What `gnnbench run` needs to be told to run the same again: file, profile, overrides.
+nlohmann::json source_of(const Experiment& experiment);
 
 /// The folder for what a trial needs while it runs: its request and its log. Beside the journals.
 std::filesystem::path trial_folder(const std::filesystem::path& database, const std::string& trial);

@@ -4,14 +4,18 @@
 
 namespace gnnbench {
 
-TrialRunner::TrialRunner(Database& database, std::string experiment, std::shared_ptr<const Launcher> launcher,
-                         int jobs)
+TrialRunner::TrialRunner(Database& database, const Experiment& experiment,
+                         std::shared_ptr<const Launcher> launcher, int jobs)
     : database_(database),
       launcher_(std::move(launcher)),
       fingerprint_(gnnbench::machine_fingerprint(to_json(launcher_->machine()))),
       journal_(Journal::create(database.path())),
       execution_(journal_, *launcher_,
-                 {std::move(experiment), to_json(launcher_->machine()), database.path(), jobs},
+                 {.experiment = experiment.name,
+                  .source = source_of(experiment),
+                  .machine = to_json(launcher_->machine()),
+                  .database = database.path(),
+                  .jobs = jobs},
                  [this](std::span<const nlohmann::json> lines) {
                      const ApplyResult result = database_.apply(lines);
                      if (!result.problems.empty())

@@ -15,7 +15,7 @@ public:
 
     /// Throws EnvironmentError without the worker, or a place to write.
     /// `jobs`: how many runners of this process run trials at the same time; they share the launcher's cores.
-    TrialRunner(Database& database, std::string experiment, std::shared_ptr<const Launcher> launcher,
+    TrialRunner(Database& database, const Experiment& experiment, std::shared_ptr<const Launcher> launcher,
                 int jobs = 1);
 
     TrialResult run(const TrialOrder& order, const Watch& watch);

@@ -52,7 +52,7 @@ struct Verifications {
 /// Every combination once, whatever was found before.
 Verifications verify_all(const PreparedExperiment& prepared, const Plan& plan, Database& database,
                          std::shared_ptr<const Launcher> launcher, Progress& progress) {
-    TrialRunner runner(database, prepared.experiment.name, std::move(launcher));
+    TrialRunner runner(database, prepared.experiment, std::move(launcher));
     std::set<std::string> done;
     Verifications all;
     for (const PlannedCell& planned : plan.cells) {

@@ -92,8 +92,18 @@ void put_tics(FigureParts& f, const std::vector<std::string>& labels) {
 FigureParts bar_parts(const FigureData& d, const PlotDefinition& plot) {
     FigureParts f;
     put_tics(f, d.labels);
-    const double both = d.has_ours && d.has_published ? 2 : 1;
-    const double width = 0.86 / (static_cast<double>(d.series.size()) * both);
+    // A slot for each kind of number that a series has anywhere.
+    struct Slots {
+        std::optional<double> ours, published;
+    };
+    std::vector<Slots> slots;
+    double count = 0;
+    for (const FigureSeries& s : d.series) {
+        Slots& slot = slots.emplace_back();
+        if (s.has_ours() || s.has_words()) slot.ours = count++;
+        if (s.has_published()) slot.published = count++;
+    }
+    const double width = 0.86 / std::max(count, 1.0);
     double smallest = 1e300;
     for (const FigureSeries& s : d.series)
         for (const auto* values : {&s.ours, &s.published})
@@ -103,7 +113,7 @@ FigureParts bar_parts(const FigureData& d, const PlotDefinition& plot) {
     if (plot.log_y) f.settings += fmt::format("set yrange [{}:*]\n", floor);
     for (std::size_t s = 0; s < d.series.size(); ++s) {
         const auto left = [&](std::size_t i, bool ours) {
-            const double slot = static_cast<double>(s) * both + (!ours && both > 1 ? 1 : 0);
+            const double slot = ours ? slots[s].ours.value_or(0) : slots[s].published.value_or(0);
             return static_cast<double>(i) - 0.43 + slot * width;
         };
         const auto add = [&](const std::vector<std::optional<double>>& values, bool ours) {
@@ -115,11 +125,14 @@ FigureParts bar_parts(const FigureData& d, const PlotDefinition& plot) {
         };
         add(d.series[s].ours, true);
         add(d.series[s].published, false);
+        // The legend does not name a series that is nothing but words.
+        const bool in_legend = slots[s].published || d.series[s].has_ours();
+        const std::string named = in_legend ? "" : d.series[s].name + ": ";
         for (std::size_t i = 0; i < d.labels.size(); ++i)
             if (!d.series[s].words[i].empty() && !d.series[s].ours[i])
                 f.settings +=
                     fmt::format("set label {} at first {}, graph 0.02 rotate by 90 font ',9' tc rgb '#555555'\n",
-                                gnuplot_text(d.series[s].words[i]), left(i, true) + width / 2);
+                                gnuplot_text(named + d.series[s].words[i]), left(i, true) + width / 2);
     }
     return f;
 }
@@ -130,14 +143,15 @@ FigureParts stacked_parts(const FigureData& d) {
     put_tics(f, d.labels);
     f.settings += "set yrange [0:*]\n";
     std::vector<double> ours(d.labels.size(), 0), paper(d.labels.size(), 0);
+    const double gap = d.has_ours && d.has_published ? 0 : 0.3;  // a bar that stands alone stands in the middle
     for (std::size_t s = 0; s < d.series.size(); ++s) {
         std::string blocks[2];
         for (std::size_t i = 0; i < d.labels.size(); ++i) {
             const auto x = static_cast<double>(i);
             if (const auto& v = d.series[s].ours[i])
-                blocks[0] += box(x - 0.4, x, ours[i], ours[i] + *v), ours[i] += *v;
+                blocks[0] += box(x - (gap > 0 ? gap : 0.4), x + gap, ours[i], ours[i] + *v), ours[i] += *v;
             if (const auto& v = d.series[s].published[i])
-                blocks[1] += box(x, x + 0.4, paper[i], paper[i] + *v), paper[i] += *v;
+                blocks[1] += box(x - gap, x + (gap > 0 ? gap : 0.4), paper[i], paper[i] + *v), paper[i] += *v;
         }
         if (!blocks[0].empty()) f.add(blocks[0], bar_style(s, true), d.series[s].name);
         if (!blocks[1].empty()) f.add(blocks[1], bar_style(s, false), d.series[s].name + " (paper)");
@@ -172,7 +186,8 @@ FigureParts scatter_parts(const ResolvedTable& r) {
 
 }  // namespace
 
-std::string figure_script(const ResolvedTable& r, FigureFormat format, const std::vector<TimelinePanel>& panels) {
+std::string figure_script(const ResolvedTable& r, FigureFormat format, const std::vector<TimelinePanel>& panels,
+                          FigureHeading heading) {
     const TableDefinition& t = *r.definition;
     if (!t.plot)
         throw SpecError(
@@ -198,7 +213,13 @@ std::string figure_script(const ResolvedTable& r, FigureFormat format, const std
             break;
     }
     if (t.plot->log_y) parts.settings = "set logscale y\n" + parts.settings;
-    return assembled(parts, *t.plot, paper_heading(r), format);
+    if (heading == FigureHeading::left_out && parts.plots.empty()) return "";
+    std::vector<std::string> lines;
+    if (heading == FigureHeading::shown) {
+        lines = paper_heading(r);
+        for (const std::string& remark : remarks_on_figure(r)) lines.push_back(remark);
+    }
+    return assembled(parts, *t.plot, lines, format);
 }
 
 }  // namespace gnnbench

@@ -14,8 +14,22 @@ std::optional<double> leading_number(const std::string& text) {
     return error == std::errc() ? std::optional(value) : std::nullopt;
 }
 
+bool any_number(const std::vector<std::optional<double>>& values) {
+    return std::any_of(values.begin(), values.end(), [](const auto& v) { return v.has_value(); });
+}
+
 std::string full_name(const TableLine& line) {
     return line.section.empty() ? line.label : line.section + ", " + line.label;
+}
+
+/// A legend that says "2" says nothing.
+std::string series_name(const TableLine& line) {
+    const std::string name = full_name(line);
+    const bool bare = !name.empty() && name.find_first_not_of("0123456789.") == std::string::npos;
+    if (!bare || line.where.size() != 1) return name;
+    const std::string& field = line.where.front().field;
+    if (field == "gpus") return name + (name == "1" ? " GPU" : " GPUs");
+    return field + " " + name;
 }
 
 /// The table as the plot sees it: points along x, and one line of places for each series.
@@ -60,12 +74,10 @@ std::vector<std::string> sections_of(const std::vector<TableLine>& points, bool 
 
 }  // namespace
 
-bool FigureSeries::empty() const {
-    const auto none = [](const auto& v) {
-        return std::none_of(v.begin(), v.end(), [](const auto& x) { return x.has_value(); });
-    };
-    return none(ours) && none(published) &&
-           std::all_of(words.begin(), words.end(), [](const auto& w) { return w.empty(); });
+bool FigureSeries::has_ours() const { return any_number(ours); }
+bool FigureSeries::has_published() const { return any_number(published); }
+bool FigureSeries::has_words() const {
+    return std::any_of(words.begin(), words.end(), [](const auto& w) { return !w.empty(); });
 }
 
 FigureData figure_data(const ResolvedTable& r) {
@@ -84,7 +96,7 @@ FigureData figure_data(const ResolvedTable& r) {
     for (const std::string& section : sections_of(axes.points(), numeric))
         for (std::size_t l = 0; l < axes.lines().size(); ++l) {
             FigureSeries s;
-            const std::string line = full_name(axes.lines()[l]);
+            const std::string line = series_name(axes.lines()[l]);
             s.name = section.empty() ? line : axes.lines().size() == 1 ? section : line + ", " + section;
             s.ours.resize(d.labels.size());
             s.published.resize(d.labels.size());
@@ -107,9 +119,8 @@ FigureData figure_data(const ResolvedTable& r) {
                 else if (place.given && !place.given->value && !place.ours)
                     s.words[i] = place.given->text;
             }
-            d.has_ours |= std::any_of(s.ours.begin(), s.ours.end(), [](const auto& v) { return v.has_value(); });
-            d.has_published |=
-                std::any_of(s.published.begin(), s.published.end(), [](const auto& v) { return v.has_value(); });
+            d.has_ours |= s.has_ours();
+            d.has_published |= s.has_published();
             if (!s.empty()) d.series.push_back(std::move(s));
         }
     return d;

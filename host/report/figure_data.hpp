@@ -13,7 +13,10 @@ struct FigureSeries {
     /// One for each x; empty where there is no number.
     std::vector<std::optional<double>> ours, published;
     std::vector<std::string> words;  ///< "OOM" where one of ours or the paper's ended so
-    bool empty() const;
+    bool has_ours() const;
+    bool has_published() const;
+    bool has_words() const;
+    bool empty() const { return !has_ours() && !has_published() && !has_words(); }
 };
 struct FigureData {
     std::vector<std::string> labels;       ///< along x

@@ -98,7 +98,7 @@ std::string assembled(const FigureParts& parts, const PlotDefinition& plot,
     const std::size_t legend_rows = parts.legend ? (parts.plots.size() + 2) / 3 : 0;
     const auto title = lines_of(heading.empty() ? "" : heading.front(), 92);
     const double top = 18.0 * static_cast<double>(title.size()) + 8;
-    const double notes = 14.0 * static_cast<double>(below.size()) + 12;
+    const double notes = below.empty() ? 0 : 14.0 * static_cast<double>(below.size()) + 12;
     const double height = 420 + parts.tic_room + top + 18.0 * static_cast<double>(legend_rows) + notes;
     std::string s =
         format == FigureFormat::svg
@@ -120,7 +120,7 @@ std::string assembled(const FigureParts& parts, const PlotDefinition& plot,
                            1 - top / height)
              : "unset key\n";
     s += fmt::format("set bmargin at screen {:.4f}\nset tmargin at screen {:.4f}\n",
-                     (notes + 95 + parts.tic_room) / height,
+                     (notes + (below.empty() ? 78 : 95) + parts.tic_room) / height,
                      1 - (top + 12 + 18.0 * static_cast<double>(legend_rows)) / height);
     for (std::size_t i = 0; i < below.size(); ++i)
         s += fmt::format("set label {} at screen 0.02, screen {:.4f} left font ',10' tc rgb '#333333'\n",

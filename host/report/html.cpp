@@ -1,27 +1,22 @@
 #include "report/html.hpp"
 
+#include <gnnbench/error.hpp>
+
 namespace gnnbench {
 namespace {
 
-constexpr std::string_view style = R"(
-:root { color-scheme: light dark; }
-body { font: 16px/1.45 system-ui, sans-serif; margin: 1rem auto; max-width: 72rem; padding: 0 1rem; }
-figure { margin: 0 0 2rem; }
-figcaption p { margin: 0 0 .25rem; }
-figcaption p:first-child { font-weight: 600; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: .75rem 0; }
-thead tr:last-child th { border-bottom: 1px solid; font-weight: 400; }
-thead tr:first-child th[colspan] { border-left: 1px solid #8888; }
-th, td { padding: .15rem .6rem; text-align: right; white-space: nowrap; vertical-align: baseline; }
-th.key, th.section, td.word { text-align: left; }
-tbody th { font-weight: 400; }
-tbody th.section { font-weight: 600; padding-top: .5rem; }
-thead tr:first-child th { text-align: left; }
-sup { line-height: 0; margin-left: .1em; }
-dl.notes { display: grid; grid-template-columns: max-content 1fr; gap: .1rem .75rem; font-size: .875rem; }
-dl.notes dd { margin: 0; }
-)";
+struct PageFile {
+    std::string_view name, text;
+};
+constexpr PageFile page_files[] = {
+#include "embedded_page.inc"
+};
+
+std::string_view page_file(std::string_view name) {
+    for (const PageFile& file : page_files)
+        if (file.name == name) return file.text;
+    throw LogicError("there is no page file '" + std::string(name) + "'");
+}
 
 }  // namespace
 
@@ -42,22 +37,36 @@ std::string html_escaped(std::string_view text) {
                 out += "&quot;";
                 break;
             default:
-                out += c;
+                if (static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\t') out += c;
         }
     }
     return out;
 }
 
-std::string html_page(std::string_view title, std::string_view body) {
-    std::string page =
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>";
-    page += html_escaped(title);
-    page += "</title>\n<style>";
-    page += style;
-    page += "</style>\n</head>\n<body>\n";
-    page += body;
-    return page + "</body>\n</html>\n";
+std::string filled_page(std::string_view file,
+                        std::initializer_list<std::pair<std::string_view, std::string_view>> values) {
+    const std::string_view text = page_file(file);
+    std::string out;
+    std::size_t at = 0;
+    for (std::size_t open = text.find("{{"); open != std::string_view::npos; open = text.find("{{", at)) {
+        const std::size_t close = text.find("}}", open);
+        const std::string_view name = text.substr(open + 2, close - open - 2);
+        const auto* value = values.begin();
+        while (value != values.end() && value->first != name) ++value;
+        if (value == values.end())
+            throw LogicError("the page file '" + std::string(file) + "' has a place for '" + std::string(name) +
+                             "', which nothing fills");
+        out += text.substr(at, open - at);
+        out += value->second;
+        at = close + 2;
+    }
+    return out += text.substr(at);
+}
+
+std::string html_page(std::string_view title, std::string_view body, std::string_view further_style) {
+    std::string style(page_file("tables"));
+    if (!further_style.empty()) style += page_file(further_style);
+    return filled_page("page", {{"title", html_escaped(title)}, {"style", style}, {"body", body}});
 }
 
 }  // namespace gnnbench

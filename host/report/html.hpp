@@ -1,13 +1,21 @@
 #pragma once
+#include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace gnnbench {
 
-/// For text between tags and in quoted attributes.
+/// For text between tags and in quoted attributes. Control characters, which HTML does not allow, are left out.
 std::string html_escaped(std::string_view text);
 
+/// A file of report/page, such as "page" or "report_body": `{{name}}` becomes the value given for it, as it is.
+/// Throws LogicError where there is no such file or a place in it gets no value.
+std::string filled_page(std::string_view file,
+                        std::initializer_list<std::pair<std::string_view, std::string_view>> values);
+
 /// A page that needs nothing from anywhere: what `table_html` makes looks right on it, on paper and on a phone.
-std::string html_page(std::string_view title, std::string_view body);
+/// `further_style`: a style sheet of report/page, beside the one for tables.
+std::string html_page(std::string_view title, std::string_view body, std::string_view further_style = "");
 
 }  // namespace gnnbench

@@ -1,6 +1,7 @@
 #include "report/paper_table.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -273,6 +274,19 @@ std::vector<std::string> remarks_everywhere(const ResolvedTable& r) {
     return everywhere;
 }
 
+std::vector<std::string> remarks_on_figure(const ResolvedTable& r) {
+    std::string oversubscribed;
+    int those = 0, numbers = 0;
+    for (const auto& row : r.cells)
+        for (const ResolvedCell& place : row) {
+            numbers += place.ours.has_value();
+            for (const std::string& text : place.remarks)
+                if (place.ours && text.starts_with("oversubscribed")) ++those, oversubscribed = text;
+        }
+    if (those == 0 || (those == numbers && numbers > 1)) return {};  // the heading says it of all
+    return {fmt::format("{} of our {} numbers: {}", those, numbers, oversubscribed)};
+}
+
 std::vector<std::string> paper_heading(const ResolvedTable& r) {
     const TableDefinition& t = *r.definition;
     std::vector<std::string> lines{t.title + " (" + t.source + ")"};
@@ -301,6 +315,9 @@ std::string shown_number(double value, const Measure& m) {
     const double shown = value / size_of(m);
     if (m.decimals) return fixed(shown, *m.decimals);
     if (m.against == Against::speed_up_over || m.against == Against::relative_to) return ratio(shown);
+    const Metric* metric = find_metric(m.metric);
+    const bool counts = metric && metric->unit.empty() && metric->kind == MetricKind::data;
+    if (counts && shown == std::floor(shown)) return fixed(shown, 0);  // 41 classes, not 41.0
     return three_digits(shown);
 }
 

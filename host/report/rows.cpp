@@ -6,16 +6,17 @@
 #include "report/table_render.hpp"
 
 namespace gnnbench {
-namespace {
 
-using Align = TextGrid::Align;
-
-std::string to_text(const SqlValue& value) {
+std::string field_text(const SqlValue& value) {
     if (const auto* integer = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *integer);
     if (const auto* real = std::get_if<double>(&value)) return fmt::format("{}", *real);
     if (const auto* text = std::get_if<std::string>(&value)) return *text;
     return "";
 }
+
+namespace {
+
+using Align = TextGrid::Align;
 
 /// On one line, so that columns stay columns.
 std::string on_one_line(const std::string& text) {
@@ -44,7 +45,7 @@ std::string as_text(const QueryResult& result) {
     grid.add(result.columns);
     for (const auto& row : result.rows) {
         std::vector<std::string> line;
-        for (const SqlValue& v : row) line.push_back(on_one_line(to_text(v)));
+        for (const SqlValue& v : row) line.push_back(on_one_line(field_text(v)));
         grid.add(line);
     }
     return grid.text();
@@ -60,7 +61,7 @@ std::string as_markdown(const QueryResult& result) {
     std::string all = markdown_line(heads) + markdown_line(rules);
     for (const auto& row : result.rows) {
         std::vector<std::string> line;
-        for (const SqlValue& v : row) line.push_back(markdown_escaped(to_text(v)));
+        for (const SqlValue& v : row) line.push_back(markdown_escaped(field_text(v)));
         all += markdown_line(line);
     }
     return all;
@@ -94,8 +95,9 @@ std::string as_json(const QueryResult& result) {
     return rows.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-/// For the formats that only tables have.
-Table as_table(const QueryResult& result) {
+}  // namespace
+
+Table rows_table(const QueryResult& result) {
     Table table;
     table.name = "query";
     table.nothing = "no rows";
@@ -104,16 +106,14 @@ Table as_table(const QueryResult& result) {
         table.keys.push_back({result.columns[c], aligned[c] == Align::left});
     for (const auto& row : result.rows) {
         Table::Row& line = table.rows.emplace_back();
-        for (const SqlValue& v : row) line.keys.push_back(to_text(v));
+        for (const SqlValue& v : row) line.keys.push_back(field_text(v));
     }
     return table;
 }
 
-}  // namespace
-
 std::string csv_row(const SqlRow& row) {
     std::vector<std::string> line;
-    for (const SqlValue& v : row) line.push_back(to_text(v));
+    for (const SqlValue& v : row) line.push_back(field_text(v));
     return csv_line(line);
 }
 
@@ -129,7 +129,7 @@ std::string render_rows(const QueryResult& result, OutputFormat format) {
             return as_json(result);
         case OutputFormat::latex:
         case OutputFormat::html:
-            return render(as_table(result), format);
+            return render(rows_table(result), format);
     }
     return "";
 }

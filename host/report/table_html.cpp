@@ -9,6 +9,7 @@ namespace {
 std::string field_html(const Table::Field& f, std::size_t span) {
     std::string text = html_escaped(f.text);
     if (!f.spread.empty()) text += " <small>" + html_escaped(f.spread) + "</small>";
+    if (!f.link.empty()) text = "<a href=\"" + html_escaped(f.link) + "\">" + text + "</a>";
     if (f.best) text = "<b>" + text + "</b>";
     const std::string letters = f.letters();
     if (!letters.empty()) text += "<sup>" + letters + "</sup>";
@@ -28,7 +29,7 @@ std::string head_rows(const Table& t) {
             fmt::format("<th scope=\"colgroup\" colspan=\"{}\">{}</th>", g.parts.size(), html_escaped(g.title));
         for (const Table::Part& part : g.parts) heads += "<th scope=\"col\">" + html_escaped(part.head) + "</th>";
     }
-    return titles + "</tr>\n" + heads + "</tr>\n";
+    return (t.groups.empty() ? "" : titles + "</tr>\n") + heads + "</tr>\n";
 }
 
 std::string cell_html(const Table::Cell& cell, std::size_t parts) {
@@ -44,7 +45,7 @@ std::string table_html(const Table& t) {
     std::string out = "<figure class=\"gnnbench-table\">\n<figcaption>\n";
     for (const std::string& line : t.heading) out += "<p>" + html_escaped(line) + "</p>\n";
     if (t.rows.empty()) return out + "<p>" + html_escaped(t.nothing) + "</p>\n</figcaption>\n</figure>\n";
-    if (!t.legend.empty()) out += "<p>" + html_escaped(t.legend) + "</p>\n";
+    if (!t.legend.empty()) out += "<p>" + html_escaped(legend_in_bold(t)) + "</p>\n";
     out += "</figcaption>\n<div class=\"scroll\"><table>\n<thead>\n" + head_rows(t) + "</thead>\n<tbody>\n";
     std::size_t columns = t.keys.size();
     for (const Table::Group& g : t.groups) columns += g.parts.size();

@@ -142,7 +142,7 @@ std::string table_latex(const Table& t) {
     }
     out += "\\bottomrule\n\\end{tabular}";
     out += width > 9 ? "}\n" : "\n";
-    if (!t.legend.empty()) out += "\\\\[2pt]\\footnotesize " + escaped(t.legend) + "\n";
+    if (!t.legend.empty()) out += "\\\\[2pt]\\footnotesize " + escaped(legend_in_bold(t)) + "\n";
     for (const auto& note : t.notes)
         out += "\\\\\\footnotesize \\textsuperscript{" + note.mark + "} " + escaped(note.text) + "\n";
     return out + "\\end{table}\n";

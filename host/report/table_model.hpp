@@ -38,6 +38,7 @@ struct Table {
         std::vector<std::string> marks{};  ///< letters of `notes`
         bool best = false;                 ///< in its row
         bool word = false;                 ///< "OOM": may take the room of the whole cell
+        std::string link{};                ///< where on its page HTML leads from it: "#cell-1a2b"
 
         bool empty() const { return text.empty() && marks.empty(); }
         std::string letters() const;  ///< the marks in a row: "ac"
@@ -68,5 +69,8 @@ struct Table {
     /// Whether row r begins a section that has to be named above it.
     bool begins_section(std::size_t r) const;
 };
+
+/// The legend for forms that have bold type for the best, in place of a *.
+std::string legend_in_bold(const Table& table);
 
 }  // namespace gnnbench

@@ -8,6 +8,7 @@
 
 #include <gnnbench/error.hpp>
 
+#include "report/html.hpp"
 #include "report/timeline.hpp"
 #include "report/timeline_lanes.hpp"
 #include "report/units.hpp"
@@ -38,27 +39,6 @@ const PhaseColour& colour_of(std::string_view phase) {
 constexpr double width = 1000, left = 150, right = 20, plot_width = width - left - right;
 constexpr double top = 78, lane_height = 22, lane_gap = 3, rank_gap = 14;
 constexpr double least_bar = 0.4, least_labelled = 11;
-
-std::string escaped(std::string_view text) {
-    std::string out;
-    for (const char c : text) switch (c) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '"':
-                out += "&quot;";
-                break;
-            default:
-                out += c;
-        }
-    return out;
-}
 
 /// 1, 2 or 5 times a power of ten, so that at most ten of them fit.
 double tick_step(double length) {
@@ -111,7 +91,7 @@ private:
         return fmt::format(
             "<text x=\"20\" y=\"24\" font-size=\"16\" font-weight=\"bold\">{}</text>\n"
             "<text x=\"20\" y=\"42\" fill=\"#444444\">{}</text>\n",
-            escaped(t_.scheme), escaped(setting));
+            html_escaped(t_.scheme), html_escaped(setting));
     }
 
     /// The phases that the figure shows.
@@ -165,7 +145,7 @@ private:
                        "<rect x=\"{:.2f}\" y=\"{:g}\" width=\"{:.2f}\" height=\"{:g}\" fill=\"{}\"{}>"
                        "<title>{}</title></rect>\n",
                        x, y, w, height, colour.fill, w > 3 ? " stroke=\"#333333\" stroke-width=\"0.5\"" : "",
-                       escaped(about));
+                       html_escaped(about));
         if (place.stage == 0 || w < least_labelled) return;
         numbered_ = true;
         fmt::format_to(

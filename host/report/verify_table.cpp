@@ -109,8 +109,9 @@ std::string as_json(std::span<const VerificationRow> rows) {
     return all.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-/// For the formats that only tables have.
-Table as_table(std::span<const VerificationRow> rows) {
+}  // namespace
+
+Table verification_table(std::span<const VerificationRow> rows) {
     Table table;
     table.name = "verification";
     table.heading = {"Verification against the serial float64 reference"};
@@ -124,8 +125,6 @@ Table as_table(std::span<const VerificationRow> rows) {
     return table;
 }
 
-}  // namespace
-
 std::string render_verifications(std::span<const VerificationRow> rows, OutputFormat format) {
     switch (format) {
         case OutputFormat::text:
@@ -138,7 +137,7 @@ std::string render_verifications(std::span<const VerificationRow> rows, OutputFo
             return as_json(rows);
         case OutputFormat::latex:
         case OutputFormat::html:
-            return render(as_table(rows), format);
+            return render(verification_table(rows), format);
     }
     return "";
 }

@@ -111,3 +111,23 @@ TEST_CASE("timelines are a panel for each row") {
 TEST_CASE("text cannot become gnuplot commands") {
     CHECK(gnuplot_text("a \"b\" \\ `rm` \n") == "\"a \\\"b\\\" \\\\ 'rm' \"");
 }
+
+TEST_CASE("a series that is nothing but words is named where the words stand; numbers of GPUs say what they are") {
+    const Drawn d(
+        "rows: [{name: a, where: {scheme: a}}, {name: b, where: {scheme: b}}]\ncolumns: {over: gpus, values: [1, "
+        "2]}\n"
+        "plot: {kind: bars}\n",
+        "f,a,1,6,ms,p. 1,6,\n");
+    CHECK_THAT(d.script(),
+               Contains("title \"1 GPU\"") && Contains("title \"2 GPUs\"") && Contains("title \"1 GPU (paper)\""));
+    const Drawn words(lines + "plot: {kind: bars}\n", "f,1,b,OOM,,p. 1,-,\n");
+    CHECK_THAT(words.script(), Contains("set label \"b: OOM\""));
+}
+
+TEST_CASE("a figure without its heading leaves it out, and is nothing where nothing is drawn") {
+    const Drawn none("rows: [x]\ncolumns: [{name: y, measured: false}]\nplot: {kind: bars}\n");
+    CHECK(figure_script(none.resolved, FigureFormat::svg, {}, FigureHeading::left_out).empty());
+    const Drawn d(lines + "plot: {kind: bars}\n");
+    CHECK_THAT(d.script(), Contains("T (S)"));
+    CHECK_THAT(figure_script(d.resolved, FigureFormat::svg, {}, FigureHeading::left_out), !Contains("T (S)"));
+}

@@ -1,0 +1,22 @@
+# gnnbench_embed(output files…): `{"name", R"(…)"},` for each file, written to <current build folder>/<output>, for a
+# source to include into an array. `name` is the file's without its extension.
+function(gnnbench_embed output)
+  list(SORT ARGN)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARGN})
+  set(embedded "")
+  foreach(file IN LISTS ARGN)
+    get_filename_component(name "${file}" NAME_WE)
+    file(READ "${file}" text)
+    # A compiler's limit on one literal is about 64 KiB; pieces of 8,000 characters, each a raw string, are far below.
+    string(LENGTH "${text}" length)
+    string(APPEND embedded "    {\"${name}\",\n")
+    set(at 0)
+    while(at LESS length)
+      string(SUBSTRING "${text}" ${at} 8000 piece)
+      string(APPEND embedded "R\"~~~(${piece})~~~\"\n")
+      math(EXPR at "${at} + 8000")
+    endwhile()
+    string(APPEND embedded "    },\n")
+  endforeach()
+  file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/${output}" CONTENT "${embedded}" @ONLY)
+endfunction()

@@ -1,0 +1,36 @@
+#include "cli/drawing.hpp"
+
+#include <fmt/format.h>
+
+#include "launch/gnuplot.hpp"
+#include "record/measurements.hpp"
+
+namespace gnnbench {
+namespace {
+
+/// The traced epoch of each row that has one, with the paper's numbers for it.
+std::vector<TimelinePanel> panels_of(const ResolvedTable& r, const std::filesystem::path& database) {
+    std::vector<TimelinePanel> panels;
+    for (std::size_t i = 0; i < r.cells.size(); ++i) {
+        std::string title = r.definition->rows[i].label, trial;
+        for (const ResolvedCell& place : r.cells[i]) {
+            if (place.given) title += fmt::format("; the paper's {} {}", place.given->text, place.given->unit);
+            for (const ComparisonCell* cell : place.cells)
+                if (trial.empty()) trial = traced_among(database, cell->ok_trials);
+        }
+        if (!trial.empty()) panels.push_back({title, read_timeline(database, trial, std::nullopt)});
+    }
+    return panels;
+}
+
+}  // namespace
+
+std::string drawn_figure(const ResolvedTable& r, const std::filesystem::path& database, FigureFormat format,
+                         FigureHeading heading) {
+    std::vector<TimelinePanel> panels;
+    if (r.definition->plot && r.definition->plot->kind == PlotKind::timeline) panels = panels_of(r, database);
+    const std::string script = figure_script(r, format, panels, heading);
+    return script.empty() ? "" : run_gnuplot(script);
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,14 @@
+#pragma once
+#include <filesystem>
+#include <string>
+
+#include "report/figure.hpp"
+
+namespace gnnbench {
+
+/// A figure as gnuplot draws it, with the timelines that it shows; empty where its script is (see figure_script). Throws SpecError for a definition without a plot,
+/// EnvironmentError where there is no gnuplot.
+std::string drawn_figure(const ResolvedTable& resolved, const std::filesystem::path& database, FigureFormat format,
+                         FigureHeading heading = FigureHeading::shown);
+
+}  // namespace gnnbench

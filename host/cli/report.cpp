@@ -1,0 +1,171 @@
+#include <algorithm>
+#include <iostream>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <gnnbench/error.hpp>
+
+#include "cli/definitions.hpp"
+#include "cli/drawing.hpp"
+#include "cli/report_choice.hpp"
+#include "cli/written.hpp"
+#include "launch/machine.hpp"
+#include "record/comparison.hpp"
+#include "record/timeline.hpp"
+#include "report/report_parts.hpp"
+
+namespace gnnbench {
+
+namespace {
+
+struct ReportChoice {
+    std::vector<std::string> what;
+    std::string profile, title = "gnnbench report";
+    std::filesystem::path output;
+};
+
+/// Timelines of one experiment that a page can bear; the others are named.
+constexpr std::size_t most_timelines = 8;
+
+/// Builds the sections one by one; what cannot be drawn is said once.
+class Writer {
+public:
+    Writer(const ReportChoice& choice, const GlobalOptions& options)
+        : choice_(choice), options_(options), contents_(chosen_contents(choice.what, options)) {
+        for (const std::string& name : contents_.experiments)
+            origins_.push_back(read_origin(options.database, name));
+        anchors_ = cell_anchors(origins_);
+    }
+
+    std::string page() {
+        ReportPage page{choice_.title, lead(), {}, {}};
+        for (ReportSection& section : definition_sections()) page.sections.push_back(std::move(section));
+        page.sections.push_back(experiments_section());
+        page.sections.push_back(timelines_section());
+        if (!origins_.empty()) {
+            page.sections.push_back(failures_section(origins_));
+            page.sections.push_back(
+                environment_section(read_environment(options_.database, contents_.experiments)));
+            page.sections.push_back(origins_section(origins_));
+        }
+        page.tally = tally();
+        return report_page(page);
+    }
+
+private:
+    std::string lead() const {
+        const BuildInfo build = build_info();
+        return fmt::format(
+            "Written {:%Y-%m-%d %H:%M} UTC by gnnbench {}{}{}.", fmt::gmtime(std::time(nullptr)), build.version,
+            build.commit.empty() ? "" : " at " + build.commit.substr(0, 12),
+            origins_.empty() ? ", without measurements" : ", from " + options_.database.filename().string());
+    }
+
+    std::vector<std::pair<std::string, std::string>> tally() const {
+        std::int64_t cells = 0, measured = 0, ok = 0, others = 0;
+        for (const ExperimentOrigin& e : origins_)
+            for (const CellOrigin& c : e.cells) {
+                const auto good = std::ranges::count(c.trials, "ok", &TrialOrigin::status);
+                ++cells, measured += good > 0, ok += good, others += std::ssize(c.trials) - good;
+            }
+        return {{"tables and figures", fmt::format("{}", contents_.definitions.size())},
+                {"experiments", fmt::format("{}", origins_.size())},
+                {"cells measured", fmt::format("{} of {}", measured, cells)},
+                {"trials", fmt::format("{}", ok)},
+                {"skipped or failed", fmt::format("{}", others)}};
+    }
+
+    /// A section for each folder, named as its sources are.
+    std::vector<ReportSection> definition_sections() {
+        std::vector<ReportSection> sections;
+        std::filesystem::path folder;
+        for (const auto& file : contents_.definitions) {
+            const auto table = load_table(file, choice_.profile, options_);
+            if (sections.empty() || file.parent_path() != folder) {
+                folder = file.parent_path();
+                const std::string& source = table->definition.source;
+                const std::string name = source.substr(0, source.find(", "));
+                sections.push_back({fmt::format("papers-{}", sections.size() + 1), name, "", {}, true});
+            }
+            ReportPart part = definition_part(table->resolved, anchors_, drawing_of(*table), undrawn_);
+            sections.back().parts.push_back(std::move(part));
+        }
+        return sections;
+    }
+
+    /// Empty where the definition is a table, or where there is no gnuplot.
+    std::string drawing_of(const LoadedTable& table) {
+        if (!table.definition.plot || !undrawn_.empty()) return "";
+        try {
+            return drawn_figure(table.resolved, options_.database, FigureFormat::svg, FigureHeading::left_out);
+        } catch (const EnvironmentError& error) {
+            undrawn_ = std::string("Not drawn: ") + error.what();
+            std::cerr << "gnnbench: the report has no figures: " << error.what() << '\n';
+            return "";
+        }
+    }
+
+    ReportSection experiments_section() const {
+        ReportSection section{"experiments", "Experiments", "", {}, true};
+        for (const ExperimentOrigin& e : origins_)
+            section.parts.push_back(experiment_part(read_comparison(options_.database, e.name), e,
+                                                    read_verifications(options_.database, e.name), anchors_));
+        return section;
+    }
+
+    ReportSection timelines_section() const {
+        ReportSection section{"timelines",
+                              "Timelines",
+                              "Traced epochs: what each rank computed, above what it communicated.",
+                              {},
+                              true};
+        for (const ExperimentOrigin& e : origins_) {
+            std::size_t shown = 0;
+            for (const CellOrigin& c : e.cells) {
+                const auto traced = std::find_if(c.trials.rbegin(), c.trials.rend(),
+                                                 [](const TrialOrigin& t) { return t.traced; });
+                if (traced == c.trials.rend()) continue;
+                if (++shown > most_timelines) continue;
+                section.parts.push_back(
+                    timeline_part(read_timeline(options_.database, traced->uuid, std::nullopt)));
+            }
+            if (shown > most_timelines)
+                section.parts.back().html += fmt::format(
+                    "<p>{} more cells of this experiment are traced; gnnbench trace shows any of them.</p>\n",
+                    shown - most_timelines);
+        }
+        return section;
+    }
+
+    const ReportChoice& choice_;
+    const GlobalOptions& options_;
+    ReportContents contents_;
+    std::vector<ExperimentOrigin> origins_;
+    CellAnchors anchors_;
+    std::string undrawn_;
+};
+
+}  // namespace
+
+void add_report(CLI::App& app, const GlobalOptions& options, Action& action) {
+    CLI::App* command =
+        app.add_subcommand("report", "Write experiments, tables and figures into one HTML file to read anywhere");
+    auto choice = std::make_shared<ReportChoice>();
+    command->add_option("what", choice->what,
+                        "Experiments, papers' tables or figures, or folders of them such as experiments/plexus "
+                        "(default: everything that was measured)");
+    command->add_option("--profile", choice->profile,
+                        "Of the papers' tables: small, paper (default: measured last)");
+    command->add_option("--title", choice->title, "What it is called (default: gnnbench report)")
+        ->type_name("TEXT");
+    command->add_option("--output", choice->output, "Write it there (default: stdout)")->type_name("FILE");
+    command->callback([&options, &action, choice] {
+        action = [&options, choice] {
+            write_output(choice->output, Writer(*choice, options).page());
+            return exit_ok;
+        };
+    });
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,22 @@
+#include "cli/written.hpp"
+
+#include <fstream>
+#include <iostream>
+
+#include <gnnbench/error.hpp>
+
+namespace gnnbench {
+
+void write_output(const std::filesystem::path& output, std::string_view text) {
+    if (output.empty()) {
+        std::cout << text;
+        return;
+    }
+    std::ofstream out(output, std::ios::binary | std::ios::trunc);
+    out << text;
+    out.close();
+    if (!out)
+        throw EnvironmentError("cannot write '" + output.string() + "'; is the folder there, and the disk full?");
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,136 @@
+#include "record/origin.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "record/cell_expression.hpp"
+#include "record/database.hpp"
+#include "record/experiments.hpp"
+#include "record/sqlite.hpp"
+
+namespace gnnbench {
+namespace {
+
+using nlohmann::json;
+
+/// Spans came with the second version of the schema; a database that was only read is not migrated.
+bool has_spans(const sqlite::Connection& c) {
+    return c.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'span'", "look for spans") > 0;
+}
+
+void add_cells(ExperimentOrigin& origin, const sqlite::Connection& c, std::int64_t experiment,
+               std::map<std::int64_t, std::size_t>& place) {
+    auto q = c.prepare(
+        "SELECT c.id, c.digest, c.dataset, c.dataset_digest, c.scheme_label, c.partitioner_label, c.kernel, "
+        "c.gpus, "
+        "c.threads_per_rank, c.identity FROM experiment_cell x JOIN cell c ON c.id = x.cell_id "
+        "WHERE x.experiment_id = ? ORDER BY x.position",
+        "read an experiment's cells");
+    q.bind(experiment);
+    std::vector<CellFields> fields;
+    while (q.step()) {
+        place[q.integer(0)] = origin.cells.size();
+        origin.cells.push_back({.digest = q.text(1),
+                                .dataset = q.text(2),
+                                .dataset_digest = q.text(3),
+                                .scheme = q.text(4),
+                                .partitioner = q.text(5),
+                                .kernel = q.text(6),
+                                .gpus = q.integer(7),
+                                .threads_per_rank = q.integer(8),
+                                .where = {},
+                                .trials = {}});
+        fields.push_back(cell_fields(json::parse(q.text(9))));
+    }
+    const std::vector<std::string> expressions = cell_expressions(fields);
+    for (std::size_t i = 0; i < expressions.size(); ++i) origin.cells[i].where = expressions[i];
+}
+
+void add_trials(ExperimentOrigin& origin, const sqlite::Connection& c, std::int64_t experiment,
+                const std::map<std::int64_t, std::size_t>& place) {
+    const std::string traced = has_spans(c) ? "EXISTS (SELECT 1 FROM span s WHERE s.trial_id = t.id)" : "0";
+    auto q = c.prepare(
+        "SELECT t.cell_id, t.id, t.number, t.uuid, t.status, t.reason, t.log_tail, t.started, m.fingerprint, "
+        "json_extract(t.provenance, '$.version'), json_extract(t.provenance, '$.commit'), t.epoch_s, " +
+            traced +
+            " FROM experiment_cell x JOIN trial t ON t.cell_id = x.cell_id AND t.purpose = 'measure' "
+            "JOIN machine m ON m.id = t.machine_id WHERE x.experiment_id = ? ORDER BY t.started, t.id",
+        "read an experiment's trials");
+    q.bind(experiment);
+    std::map<std::pair<std::int64_t, std::string>, std::map<std::int64_t, TrialOrigin>> counting;
+    while (q.step()) {
+        TrialOrigin trial{.id = q.integer(1),
+                          .number = q.integer(2),
+                          .uuid = q.text(3),
+                          .status = q.text(4),
+                          .reason = q.text(5),
+                          .log_tail = q.text(6),
+                          .started = q.text(7),
+                          .machine = q.text(8),
+                          .version = q.text(9),
+                          .commit = q.text(10),
+                          .epoch_s = q.maybe_real(11),
+                          .traced = q.integer(12) != 0};
+        origin.last_started = std::max(origin.last_started, trial.started);
+        TrialOrigin& kept = counting[{q.integer(0), trial.machine}][trial.number];
+        if (kept.status.empty() || is_conclusive(trial.status) || !is_conclusive(kept.status))
+            kept = std::move(trial);
+    }
+    for (auto& [cell, by_number] : counting)
+        for (auto& [number, trial] : by_number)
+            origin.cells[place.at(cell.first)].trials.push_back(std::move(trial));
+    for (CellOrigin& cell : origin.cells)
+        std::ranges::sort(cell.trials, {}, [](const TrialOrigin& t) { return std::pair(t.started, t.id); });
+}
+
+RunCommand newest_command(const sqlite::Connection& c, std::int64_t experiment, const std::string& name) {
+    auto q = c.prepare(
+        "SELECT json_extract(provenance, '$.source') FROM trial WHERE experiment_id = ? AND "
+        "json_type(provenance, '$.source') = 'object' ORDER BY started DESC, id DESC LIMIT 1",
+        "look for how an experiment was run");
+    q.bind(experiment);
+    RunCommand command{name + ".yaml", {}, {}, false};
+    if (q.step()) {
+        const json source = json::parse(q.text(0));
+        command.file = source.value("file", command.file);
+        command.profile = source.value("profile", "");
+        command.overrides = source.value("overrides", std::vector<std::string>{});
+        command.recorded = true;
+        q.reset();
+    }
+    return command;
+}
+
+}  // namespace
+
+ExperimentOrigin read_origin(const std::filesystem::path& database, const std::string& experiment) {
+    const sqlite::Connection c(database, sqlite::Access::read_only);
+    const std::int64_t id = experiment_id(c, experiment);
+    ExperimentOrigin origin;
+    origin.name = experiment;
+    auto q = c.prepare("SELECT spec, first_seen FROM experiment WHERE id = ?", "read an experiment");
+    q.bind(id);
+    if (q.step()) {
+        origin.spec = q.text(0);
+        origin.first_seen = q.text(1);
+        q.reset();
+    }
+    std::map<std::int64_t, std::size_t> place;  // of a cell's row id
+    add_cells(origin, c, id, place);
+    add_trials(origin, c, id, place);
+    origin.command = newest_command(c, id, experiment);
+    return origin;
+}
+
+std::vector<std::string> recorded_experiments(const std::filesystem::path& database) {
+    std::error_code error;
+    if (!std::filesystem::exists(database, error)) return {};
+    const sqlite::Connection c(database, sqlite::Access::read_only);
+    auto q = c.prepare("SELECT name FROM experiment ORDER BY id", "list experiments");
+    std::vector<std::string> names;
+    while (q.step()) names.push_back(q.text(0));
+    return names;
+}
+
+}  // namespace gnnbench

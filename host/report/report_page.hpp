@@ -1,0 +1,33 @@
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gnnbench {
+
+/// What a heading stands over: a table, a figure, an experiment.
+struct ReportPart {
+    std::string id;     ///< that links lead to; unique on the page
+    std::string title;  ///< as text
+    std::string html;
+};
+struct ReportSection {
+    std::string id, title;
+    std::string lead;  ///< a sentence or two, as text
+    std::vector<ReportPart> parts;
+    bool parts_in_contents = false;
+};
+
+/// One HTML file with everything in it: no script, nothing to fetch.
+struct ReportPage {
+    std::string title, lead;
+    std::vector<std::pair<std::string, std::string>> tally;  ///< "trials" → "120": numbers at a glance
+    std::vector<ReportSection> sections;                     ///< those without parts are left out
+};
+/// Throws LogicError where two parts or sections have one id.
+std::string report_page(const ReportPage& page);
+
+/// Text as an id: what is no letter, digit or dash becomes a dash.
+std::string anchor(const std::string& text);
+
+}  // namespace gnnbench

@@ -1,0 +1,146 @@
+#include "report/report_parts.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "report/format.hpp"
+#include "report/html.hpp"
+#include "report/layout.hpp"
+#include "report/paper_table.hpp"
+#include "report/rows.hpp"
+#include "report/table.hpp"
+#include "report/timeline.hpp"
+#include "report/verify_table.hpp"
+
+namespace gnnbench {
+namespace {
+
+/// Leads from a cell's number to where it was measured.
+void lead_from(Table::Cell& shown, const ComparisonCell* cell, const CellAnchors& anchors) {
+    if (!cell || cell->ok_trials.empty() || shown.fields.empty()) return;
+    if (const auto found = anchors.find(cell->ok_trials.front()); found != anchors.end())
+        shown.fields.front().link = "#" + found->second;
+}
+
+std::string paragraphs(const std::vector<std::string>& lines, std::size_t from) {
+    std::string out;
+    for (std::size_t i = from; i < lines.size(); ++i)
+        out += "<p class=\"source\">" + html_escaped(lines[i]) + "</p>\n";
+    return out;
+}
+
+std::string folded(const std::string& summary, const std::string& html) {
+    return "<details><summary>" + html_escaped(summary) + "</summary>\n" + html + "</details>\n";
+}
+
+/// "12 combinations: 10 verified, 2 unverified"
+std::string tally_of(std::span<const VerificationRow> rows) {
+    std::map<std::string, int> by_status;
+    for (const VerificationRow& row : rows) ++by_status[row.found.status];
+    std::string text = fmt::format("Verification of {} combination{}:", rows.size(), rows.size() == 1 ? "" : "s");
+    const char* between = " ";
+    for (const auto& [status, count] : by_status) {
+        text += fmt::format("{}{} {}", between, count, status == "failed" ? "FAILED" : status);
+        between = ", ";
+    }
+    return text;
+}
+
+/// The table with its numbers leading to their cells.
+Table led(const ResolvedTable& r, const CellAnchors& anchors) {
+    Table table = paper_table(r);
+    for (std::size_t i = 0; i < table.rows.size(); ++i)
+        for (std::size_t c = 0; c < table.groups.size(); ++c)
+            if (r.cells[i][c].ours && table.groups[c].parts.front().head == "ours" && !r.cells[i][c].cells.empty())
+                lead_from(table.rows[i].cells[c], r.cells[i][c].cells.front(), anchors);
+    return table;
+}
+
+}  // namespace
+
+ReportPart experiment_part(const ComparisonData& data, const ExperimentOrigin& origin,
+                           std::span<const VerificationRow> verified, const CellAnchors& anchors) {
+    Table table = comparison_table(data);
+    const ComparisonLayout layout = lay_out(data);
+    for (std::size_t i = 0; i < layout.rows.size(); ++i)
+        for (std::size_t s = 0; s < layout.schemes.size(); ++s)
+            lead_from(table.rows[i].cells[s], layout.rows[i].cells[s].cell, anchors);
+    if (!table.heading.empty() && table.heading.front().starts_with(data.experiment + ": "))
+        table.heading.front().erase(0, data.experiment.size() + 2);
+    std::string html = "<pre class=\"command\"><code>" + html_escaped(run_command(origin.command)) +
+                       "</code></pre>\n" + table_html(table);
+    if (!verified.empty()) {
+        Table rows = verification_table(verified);
+        rows.heading.clear();
+        html += folded(tally_of(verified), table_html(rows));
+    }
+    if (!origin.spec.empty())
+        html += folded("The experiment's file", "<pre>" + html_escaped(origin.spec) + "</pre>\n");
+    return {"experiment-" + anchor(data.experiment), data.experiment, std::move(html)};
+}
+
+ReportPart definition_part(const ResolvedTable& r, const CellAnchors& anchors, const std::string& drawing,
+                           const std::string& undrawn) {
+    const TableDefinition& t = *r.definition;
+    ReportPart part{"table-" + anchor(t.name), t.title, ""};
+    const auto comma = t.source.find(", ");  // "Plexus, Table 5.1"
+    if (comma != std::string::npos) part.title = t.source.substr(comma + 2) + ": " + t.title;
+    Table table = led(r, anchors);
+    const std::string above = paragraphs(table.heading, 1);
+    table.heading.clear();
+    part.html = above;
+    if (t.plot) {
+        part.html += paragraphs(remarks_on_figure(r), 0);
+        if (drawing.empty())
+            part.html += "<p>" + html_escaped(undrawn.empty() ? "Nothing to draw yet." : undrawn) + "</p>\n";
+        else
+            part.html +=
+                "<div class=\"scroll picture\">\n" + inlined_svg(drawing, part.id, part.title) + "</div>\n";
+        part.html += folded("The numbers", table_html(table));
+    } else {
+        part.html += table_html(table);
+    }
+    return part;
+}
+
+ReportPart timeline_part(const Timeline& t) {
+    const std::string id = "timeline-" + anchor(t.trial);
+    const std::string title =
+        fmt::format("{}: {}, {} gpu{}", t.experiment, t.scheme, t.ranks, t.ranks == 1 ? "" : "s");
+    return {id, title,
+            "<div class=\"scroll picture\">\n" + inlined_svg(timeline_svg(t), id, title) +
+                "</div>\n<pre class=\"command\"><code>gnnbench trace " + html_escaped(t.trial.substr(0, 8)) +
+                fmt::format(" --epoch {} --output epoch.json</code></pre>\n", t.epoch)};
+}
+
+namespace {
+
+/// Rows become columns: few things of which much is to be said.
+Table on_its_side(const QueryResult& rows) {
+    Table table;
+    table.keys.assign(rows.rows.size() + 1, {});
+    for (std::size_t c = 0; c < rows.columns.size(); ++c) {
+        Table::Row& line = table.rows.emplace_back();
+        line.keys.push_back(rows.columns[c]);
+        for (const SqlRow& row : rows.rows) line.keys.push_back(field_text(row[c]));
+    }
+    return table;
+}
+
+}  // namespace
+
+ReportSection environment_section(const Environment& e) {
+    ReportSection section{"environment", "Environment", "What the trials ran on, and what ran them.", {}};
+    const auto add = [&](const char* title, const QueryResult& rows, const Table& table) {
+        if (!rows.rows.empty())
+            section.parts.push_back({"environment-" + anchor(title), title, table_html(table)});
+    };
+    add("Machines", e.machines, on_its_side(e.machines));
+    add("Builds of gnnbench", e.builds, rows_table(e.builds));
+    add("Datasets", e.datasets, rows_table(e.datasets));
+    add("Plugins", e.plugins, rows_table(e.plugins));
+    return section;
+}
+
+}  // namespace gnnbench

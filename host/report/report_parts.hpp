@@ -1,0 +1,31 @@
+#pragma once
+#include <span>
+#include <string>
+
+#include "record/comparison.hpp"
+#include "record/environment.hpp"
+#include "record/timeline.hpp"
+#include "record/verifications.hpp"
+#include "report/report_origins.hpp"
+#include "report/report_page.hpp"
+#include "report/resolved_table.hpp"
+
+namespace gnnbench {
+
+/// An experiment: its comparison, what was verified, its file.
+ReportPart experiment_part(const ComparisonData& data, const ExperimentOrigin& origin,
+                           std::span<const VerificationRow> verified, const CellAnchors& anchors);
+
+/// A paper's table, or its figure with the table folded below. `drawing`: the figure as SVG without its heading, or
+/// empty: nothing to draw, or what `undrawn` says.
+ReportPart definition_part(const ResolvedTable& resolved, const CellAnchors& anchors, const std::string& drawing,
+                           const std::string& undrawn = "");
+
+ReportPart timeline_part(const Timeline& timeline);
+
+ReportSection environment_section(const Environment& environment);
+
+/// An SVG file as part of a page: without what only files have, and with ids that are its own.
+std::string inlined_svg(const std::string& svg, const std::string& id, const std::string& label);
+
+}  // namespace gnnbench

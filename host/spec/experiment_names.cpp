@@ -1,0 +1,28 @@
+#include "spec/experiment_names.hpp"
+
+#include <fstream>
+#include <iterator>
+
+#include "spec/table_definition.hpp"
+#include "spec/yaml.hpp"
+
+namespace gnnbench {
+
+std::vector<std::string> experiment_names(const std::filesystem::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    if (!in || is_table_definition(text)) return {};
+    Findings findings;
+    const YamlNode root = parse_yaml(text, file.string(), findings);
+    if (!findings.empty() || !root.is(YamlNode::Kind::map)) return {};
+    const YamlNode* name = root.find("name");
+    std::vector<std::string> names{name ? name->text : file.stem().string()};
+    if (const YamlNode* profiles = root.find("profiles"))
+        for (const YamlEntry& profile : profiles->entries) {
+            const YamlNode* own = profile.value.find("name");
+            names.push_back(own ? own->text : names.front() + "-" + profile.key);
+        }
+    return names;
+}
+
+}  // namespace gnnbench
