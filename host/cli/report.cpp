@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <iostream>
+#include <map>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -76,20 +77,25 @@ private:
                 {"skipped or failed", fmt::format("{}", others)}};
     }
 
-    /// A section for each folder, named as its sources are.
+    /// A section for each folder, named after the source of most of what is in it: its paper.
     std::vector<ReportSection> definition_sections() {
         std::vector<ReportSection> sections;
+        std::map<std::string, int> sources;
         std::filesystem::path folder;
         for (const auto& file : contents_.definitions) {
             const auto table = load_table(file, choice_.profile, options_);
             if (sections.empty() || file.parent_path() != folder) {
                 folder = file.parent_path();
-                const std::string& source = table->definition.source;
-                const std::string name = source.substr(0, source.find(", "));
-                sections.push_back({fmt::format("papers-{}", sections.size() + 1), name, "", {}, true});
+                sources.clear();
+                sections.push_back({fmt::format("papers-{}", sections.size() + 1), "", "", {}, true});
             }
+            const std::string& source = table->definition.source;
+            const std::string paper = source.substr(0, source.find(", "));
+            ReportSection& section = sections.back();
+            const int count = ++sources[paper];
+            if (count > sources[section.title]) section.title = paper;
             ReportPart part = definition_part(table->resolved, anchors_, drawing_of(*table), undrawn_);
-            sections.back().parts.push_back(std::move(part));
+            section.parts.push_back(std::move(part));
         }
         return sections;
     }

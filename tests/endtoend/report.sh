@@ -45,7 +45,7 @@ expect_code 0 "a report of everything"
 page="$work/report.html"
 for text in '<h2>Experiments</h2>' '<h2>Timelines</h2>' '<h2>Failures</h2>' '<h2>Environment</h2>' \
     '<h2>How to reproduce each number</h2>' 'trains on one device; 2 ranks given' 'timeout' 'slow &amp; &lt;b&gt;' \
-    'gnnbench run tiny.yaml' 'gpus = 2'; do
+    'gnnbench run tiny.yaml --where'; do
     grep -qF -- "$text" "$page" || fail "expected '$text' in the report"
 done
 ! grep -qF 'slow & <b>' "$page" || fail "a name is markup in the report"

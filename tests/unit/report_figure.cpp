@@ -69,12 +69,12 @@ TEST_CASE("bars stand side by side, and on each other") {
     const std::string bars =
         Drawn(lines + "plot: {kind: bars}\n", "f,1,a,6,ms,p. 1,6,\nf,1,b,OOM,,p. 1,-,\n").script();
     CHECK_THAT(bars, Contains("with boxxyerror") && Contains("fs pattern 4") && Contains("fs solid") &&
-                         Contains("set label \"OOM\""));
+                         Contains("set label \"b: OOM\""));
     const std::string stacked = Drawn(
                                     "rows: [{name: r, where: {scheme: a}}]\ncolumns: {over: gpus, values: [1, "
                                     "2]}\nplot: {kind: stacked}\n")
                                     .script();
-    CHECK_THAT(stacked, Contains("-0.4 0 0 8\n") && Contains("-0.4 0 8 12\n"));
+    CHECK_THAT(stacked, Contains("-0.3 0.3 0 8\n") && Contains("-0.3 0.3 8 12\n"));
 }
 
 TEST_CASE("one axis has one unit, and numbers of the text alone are not drawn") {

@@ -38,7 +38,7 @@ TEST_CASE("A page shows its sections, lists them, and leaves out those without p
         report_page({"Mine & yours",
                      "now",
                      {{"trials", "3"}},
-                     {{"a", "A < B", "", {{"x", "X", "<p>1</p>"}, {"y", "Y", ""}}}, {"b", "None", "", {}}}});
+                     {{"a", "A < B", "", {{"x", "X", "<p>1</p>"}, {"y", "Y", ""}}, true}, {"b", "None", "", {}}}});
     CHECK_THAT(html, Contains("<h1>Mine &amp; yours</h1>"));
     CHECK_THAT(html, Contains("<a href=\"#a\">A &lt; B</a>"));
     CHECK_THAT(html, Contains("<a href=\"#y\">Y</a>"));
