@@ -38,7 +38,8 @@ struct UnderWay {
 /// What launcher and ranks share in memory, gone with the trial.
 class SharedMemoryFolder {
 public:
-    explicit SharedMemoryFolder(const std::string& trial) : path_(shared_memory_folder(trial)) {
+    /// `here`: ranks run on this host; else they could not use it.
+    SharedMemoryFolder(const std::string& trial, bool here) : path_(here ? shared_memory_folder(trial) : "") {
         std::error_code error;
         if (!path_.empty()) std::filesystem::create_directory(path_, error);
         if (error) path_.clear();
@@ -60,7 +61,7 @@ class TrialInProgress {
 public:
     TrialInProgress(const Launcher& launcher, const TrialLaunch& launch)
         : trial_(launch.trial),
-          shared_(launch.trial),
+          shared_(launch.trial, !launcher.elsewhere()),
           program_(launcher.program(launch, shared_.path())),
           child_(program_.command, program_.environment, launch.log_file, program_.signal_on_our_death) {}
     ~TrialInProgress() { end(); }
