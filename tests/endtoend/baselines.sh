@@ -17,7 +17,7 @@ for name in torch.sparse pyg dgl; do
         continue
     fi
     there=$((there + 1))
-    expect_value "SELECT v.status FROM verification v JOIN cell c USING (verification_key) WHERE scheme = '$name'" verified "$name"
+    expect_value "SELECT status FROM verifications WHERE scheme = '$name'" verified "$name"
     apart="$(ask "SELECT max(abs(theirs.loss - ours.loss)) FROM epoch theirs JOIN epoch ours USING (epoch)
         WHERE theirs.trial_id = (SELECT t.id $of) AND ours.trial_id = (SELECT t.id FROM trial t JOIN cell c ON c.id = t.cell_id
             WHERE scheme = 'serial' AND purpose = 'measure')")"
