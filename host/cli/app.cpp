@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/spelling.hpp>
 
 #include "cli/options.hpp"
 #include "cli/output.hpp"
-#include "plugin/spelling.hpp"
 #include "spec/findings.hpp"
 
 namespace gnnbench {
@@ -25,16 +25,18 @@ constexpr const char* exit_codes =
 /// CLI11's own message for a misspelt command names the word only.
 void check_command_name(const CLI::App& app, int argc, char** argv) {
     std::vector<std::string> names;
-    for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+    for (const CLI::App* command : app.get_subcommands({})) {
+        names.push_back(command->get_name());
+        for (const std::string& alias : command->get_aliases()) names.push_back(alias);
+    }
     for (int i = 1; i < argc; ++i) {
         const std::string word = argv[i];
         if (word == "--database" || word == "--data-dir") ++i;
         if (word.starts_with("-")) continue;
         for (const std::string& name : names)
             if (word == name) return;
-        const std::string meant = nearest(word, names);
-        throw SpecError("there is no command '" + word + "'" +
-                        (meant.empty() ? "" : "; did you mean '" + meant + "'?") + " (gnnbench --help lists all)");
+        throw SpecError("there is no command '" + word + "'" + did_you_mean(word, names) +
+                        " (gnnbench --help lists all)");
     }
 }
 
@@ -85,9 +87,9 @@ void define(CLI::App& app, GlobalOptions& options, Action& action) {
                    "Where datasets are kept (default: $GNNBENCH_DATA, or datasets here)");
     app.fallthrough();  // global options may follow the command's name
     for (const auto add :
-         {add_run,     add_plan,     add_validate, add_verify, add_query,      add_results, add_compare,
-          add_gate,    add_selftest, add_table,    add_figure, add_report,     add_trace,   add_plugin,
-          add_dataset, add_doctor,   add_job_task, add_init,   add_completion, add_version})
+         {add_run,     add_plan,      add_validate, add_verify,   add_query,  add_results,    add_compare,
+          add_gate,    add_selftest,  add_table,    add_figure,   add_report, add_trace,      add_plugin,
+          add_dataset, add_partition, add_doctor,   add_job_task, add_init,   add_completion, add_version})
         add(app, options, action);
 }
 

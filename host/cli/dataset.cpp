@@ -8,6 +8,7 @@
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
+#include "cli/settings.hpp"
 #include "data/catalog.hpp"
 #include "data/generate.hpp"
 #include "data/import.hpp"
@@ -25,15 +26,6 @@ struct MakeChoice {
     std::vector<std::string> settings;  ///< "key=value"
     bool as_json = false;
 };
-
-/// "vertices=1000" → {"vertices": 1000}; what is no number, true or false is text.
-void add_setting(json& mapping, const std::string& setting) {
-    const std::size_t at = setting.find('=');
-    if (at == std::string::npos || at == 0) throw SpecError("--set expects key=value; found '" + setting + "'");
-    const std::string text = setting.substr(at + 1);
-    const json value = json::parse(text, nullptr, false);
-    mapping[setting.substr(0, at)] = value.is_number() || value.is_boolean() ? value : json(text);
-}
 
 json summary(const Manifest& manifest, const std::filesystem::path& store) {
     json j = to_json(manifest);

@@ -1,9 +1,9 @@
 #include <gnnbench/error.hpp>
+#include <gnnbench/spelling.hpp>
 
 #include "cli/definitions.hpp"
 #include "cli/drawing.hpp"
 #include "cli/written.hpp"
-#include "plugin/spelling.hpp"
 
 namespace gnnbench {
 
@@ -17,10 +17,8 @@ struct FigureChoice {
 int draw(const FigureChoice& choice, const GlobalOptions& options) {
     const auto file = find_definition(choice.what);
     if (!file) {
-        const std::string meant = nearest(choice.what, definition_names());
         throw SpecError("there is no figure '" + choice.what + "'" +
-                        (meant.empty() ? "" : "; did you mean '" + meant + "'?") +
-                        " (gnnbench table --list lists all)");
+                        did_you_mean(choice.what, definition_names()) + " (gnnbench table --list lists all)");
     }
     const auto table = load_table(*file, choice.profile, options);
     const bool png = choice.format.empty() ? choice.output.extension() == ".png" : choice.format == "png";
@@ -33,6 +31,7 @@ int draw(const FigureChoice& choice, const GlobalOptions& options) {
 
 void add_figure(CLI::App& app, const GlobalOptions& options, Action& action) {
     CLI::App* command = app.add_subcommand("figure", "Draw a paper's figure, ours beside the published numbers");
+    command->alias("plot");
     auto choice = std::make_shared<FigureChoice>();
     command->add_option("what", choice->what, "A figure's name, such as plexus/figure-7-1, or its file")
         ->required();

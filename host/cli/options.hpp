@@ -45,6 +45,7 @@ void add_plugin(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_dataset(CLI::App& app, const GlobalOptions& options, Action& action);
 /// `dataset balance`, added by add_dataset.
 void add_balance(CLI::App& dataset, const GlobalOptions& options, Action& action);
+void add_partition(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_job_task(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_doctor(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_init(CLI::App& app, const GlobalOptions& options, Action& action);

@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/spelling.hpp>
 
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "plugin/loader.hpp"
 #include "plugin/scaffold.hpp"
-#include "plugin/spelling.hpp"
 
 namespace gnnbench {
 
@@ -103,9 +103,7 @@ void print_description(const PluginDescription& plugin) {
 }
 
 std::string unknown_name(const std::string& name, const std::vector<std::string>& names) {
-    const std::string meant = nearest(name, names);
-    return "there is no plugin '" + name + "'" + (meant.empty() ? "" : "; did you mean '" + meant + "'?") +
-           " (gnnbench plugin list shows all)";
+    return "there is no plugin '" + name + "'" + did_you_mean(name, names) + " (gnnbench plugin list shows all)";
 }
 
 /// A name may be that of plugins of several kinds: all are described.

@@ -5,9 +5,9 @@
 #include <set>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/spelling.hpp>
 
 #include "cli/definitions.hpp"
-#include "plugin/spelling.hpp"
 #include "record/origin.hpp"
 #include "spec/experiment_names.hpp"
 #include "spec/table_definition.hpp"
@@ -105,10 +105,9 @@ private:
         std::vector<std::string> known = recorded_;
         const auto definitions = definition_names();
         known.insert(known.end(), definitions.begin(), definitions.end());
-        const std::string meant = nearest(named, known);
         throw SpecError(
             "expected an experiment of the database, a paper's table or figure, or a folder of those; '" + named +
-            "' is none" + (meant.empty() ? "" : "; did you mean '" + meant + "'?") +
+            "' is none" + did_you_mean(named, known) +
             (fs::is_regular_file(named) ? " (gnnbench run would measure it)" : ""));
     }
 

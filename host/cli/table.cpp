@@ -2,12 +2,12 @@
 #include <iostream>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/spelling.hpp>
 
 #include "cli/definitions.hpp"
 #include "cli/formats.hpp"
 #include "cli/options.hpp"
 #include "cli/prepare.hpp"
-#include "plugin/spelling.hpp"
 #include "record/query.hpp"
 #include "report/paper_table.hpp"
 #include "report/table.hpp"
@@ -54,10 +54,8 @@ int print_table(const TableChoice& choice, const GlobalOptions& options) {
     // "mg-gcn/tabel-3", or a profile for something else: meant is a paper's table.
     const bool is_file = std::filesystem::exists(choice.what);
     if (!choice.profile.empty() || (!is_file && choice.what.find('/') != std::string::npos)) {
-        const std::string meant = nearest(choice.what, definition_names());
         throw SpecError("there is no paper's table or figure '" + choice.what + "'" +
-                        (meant.empty() ? "" : "; did you mean '" + meant + "'?") +
-                        " (gnnbench table --list lists all)");
+                        did_you_mean(choice.what, definition_names()) + " (gnnbench table --list lists all)");
     }
     std::cout << render_comparison(read_comparison(options.database, experiment_name(choice.what, options)),
                                    *choice.format);

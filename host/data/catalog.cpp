@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/spelling.hpp>
 
 #include <data/options.hpp>
 
@@ -52,11 +53,10 @@ fs::path Catalog::find(const std::string& name) const {
     if (named.size() > 1)
         throw DataError(fmt::format("there are {} datasets named '{}' in {}; name one by its folder: {}",
                                     named.size(), name, folder_.string(), fmt::join(named, ", ")));
-    auto near = nearest_word(name, folders);
-    throw DataError(fmt::format("there is no dataset '{}' in {}{}; {}", name, folder_.string(),
-                                near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near),
+    throw DataError(fmt::format("there is no dataset '{}' in {}; {}{}", name, folder_.string(),
                                 folders.empty() ? "it has none: import or generate one"
-                                                : fmt::format("it has {}", fmt::join(folders, ", "))));
+                                                : fmt::format("it has {}", fmt::join(folders, ", ")),
+                                did_you_mean(name, folders)));
 }
 
 }  // namespace gnnbench

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -11,6 +9,7 @@
 #include <xxhash.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/spelling.hpp>
 
 namespace gnnbench {
 
@@ -28,28 +27,7 @@ std::string as_text(const json& value, ParamType type) {
     return value.dump();
 }
 
-/// Levenshtein's distance.
-std::size_t edits(const std::string& a, const std::string& b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), 0);
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        std::size_t diagonal = std::exchange(row[0], i);
-        for (std::size_t j = 1; j <= b.size(); ++j)
-            diagonal =
-                std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])}));
-    }
-    return row[b.size()];
-}
-
 }  // namespace
-
-std::string nearest_word(const std::string& word, std::span<const std::string> known) {
-    std::string best;
-    std::size_t best_edits = word.size() / 3 + 2;
-    for (const auto& k : known)
-        if (auto e = edits(word, k); e < best_edits) best = k, best_edits = e;
-    return best;
-}
 
 std::string short_digest(const json& j, std::size_t digits) {
     auto text = j.dump();
@@ -64,10 +42,8 @@ Params resolve_params(std::span<const ParamDecl> declared, const json& given, co
         if (found == declared.end()) {
             std::vector<std::string> names;
             for (const auto& d : declared) names.emplace_back(d.name);
-            auto near = nearest_word(key, names);
-            throw SpecError(fmt::format("{}: unknown key '{}'{}; known are {}", what, key,
-                                        near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near),
-                                        fmt::join(names, ", ")));
+            throw SpecError(fmt::format("{}: unknown key '{}'; known are {}{}", what, key, fmt::join(names, ", "),
+                                        did_you_mean(key, names)));
         }
         try {
             params.set(*found, as_text(value, found->type));

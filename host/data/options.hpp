@@ -50,7 +50,4 @@ nlohmann::json beyond_defaults(std::span<const ParamDecl> declared, const Params
 /// The first hex digits of the XXH3-128 of the JSON's text.
 std::string short_digest(const nlohmann::json& j, std::size_t digits);
 
-/// Of `known`, the word nearest to `word`, or empty when none is near.
-std::string nearest_word(const std::string& word, std::span<const std::string> known);
-
 }  // namespace gnnbench

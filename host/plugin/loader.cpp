@@ -11,10 +11,10 @@
 #include <gnnbench/error.hpp>
 #include <gnnbench/kernel.hpp>
 #include <gnnbench/partition.hpp>
+#include <gnnbench/spelling.hpp>
 #include <gnnbench/strategy.hpp>
 
 #include "plugin/places.hpp"
-#include "plugin/spelling.hpp"
 
 namespace gnnbench {
 namespace {
@@ -111,10 +111,8 @@ std::string PluginCatalog::not_found(PluginKind kind, std::string_view name) con
             "their folder in GNNBENCH_PLUGIN_PATH.",
             kind_name(kind), name, kind_name(kind), fmt::join(searched, ", "));
     }
-    const std::string near = nearest(name, there);
-    const std::string meant = near.empty() ? "" : fmt::format(" Did you mean \"{}\"?", near);
-    return fmt::format("there is no {} plugin \"{}\".{} There are: {}.", kind_name(kind), name, meant,
-                       fmt::join(there, ", "));
+    return fmt::format("there is no {} plugin \"{}\"; there are: {}{}", kind_name(kind), name,
+                       fmt::join(there, ", "), did_you_mean(name, there));
 }
 
 const PluginCatalog::File& PluginCatalog::file_of(PluginKind kind, std::string_view name) const {

@@ -6,8 +6,8 @@
 #include <fmt/ranges.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/spelling.hpp>
 
-#include "plugin/spelling.hpp"
 #include "record/sqlite.hpp"
 
 namespace gnnbench {
@@ -122,16 +122,15 @@ std::string CellFilter::refusal(const std::string& expression, const std::string
     for (const auto& [table, columns] : columns_)
         for (const std::string& column : columns) names.push_back(table.empty() ? column : table + "." + column);
     const std::string word = cause.find("no such column") == std::string::npos ? "" : after_colon(cause);
-    const std::string meant = word.empty() ? "" : nearest(word, names);
     std::string text = fmt::format(
         "expected an expression over a cell's fields, such as \"scheme = 'mg-gcn' AND "
         "gpus > 2\"; found \"{}\": {}",
         expression, word.empty() ? cause : fmt::format("there is no field '{}'", word));
     if (offset > 0) text += fmt::format(" (at its character {})", offset);
     if (!word.empty()) {
+        const std::string meant = did_you_mean(word, names);
         text += fmt::format("; fields: {}", fmt::join(names, ", "));
-        text += meant.empty() ? fmt::format("; text is written '{}'", word)
-                              : fmt::format("; did you mean '{}'?", meant);
+        text += meant.empty() ? fmt::format("; text is written '{}'", word) : meant;
     }
     return text;
 }

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/spelling.hpp>
 
-#include "plugin/spelling.hpp"
 #include "record/cell_filter.hpp"
 #include "record/experiments.hpp"
 #include "record/sqlite.hpp"
@@ -96,12 +96,11 @@ TrialChoice read_choice(const sqlite::Connection& c, const std::string& text) {
             choice.commit = term;
         else {
             auto known = names(c, "SELECT name FROM experiment UNION SELECT name FROM tag ORDER BY 1");
-            const std::string meant = nearest(term, known);
             throw SpecError(
                 fmt::format("'{}' is no tag, no experiment and no commit of a trial here; there are: {}{}. Or say "
                             "tag:…, experiment:…, commit:…, where:EXPR, with commas between",
                             term, known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", ")),
-                            meant.empty() ? "" : "; did you mean '" + meant + "'?"));
+                            did_you_mean(term, known)));
         }
         at = end + 1;
     }

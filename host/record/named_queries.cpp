@@ -2,8 +2,8 @@
 #include <fmt/ranges.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/spelling.hpp>
 
-#include "plugin/spelling.hpp"
 #include "record/query.hpp"
 
 namespace gnnbench {
@@ -40,9 +40,8 @@ NamedQuery named_query(const std::string& name) {
         if (q.name == name) return q;
         names.push_back(q.name);
     }
-    const std::string meant = nearest(name, names);
     throw SpecError(fmt::format("there is no named query '{}'; there are: {}{}", name, fmt::join(names, ", "),
-                                meant.empty() ? "" : "; did you mean '" + meant + "'?"));
+                                did_you_mean(name, names)));
 }
 
 }  // namespace gnnbench

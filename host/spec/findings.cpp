@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "plugin/spelling.hpp"
+#include <gnnbench/spelling.hpp>
 
 namespace gnnbench {
 
@@ -49,9 +49,7 @@ void Findings::raise() const {
 
 std::string allowed_words(std::string_view found, std::span<const std::string> allowed) {
     if (allowed.empty()) return "allowed: nothing";
-    const std::string near = nearest(found, allowed);
-    return fmt::format("allowed: {}{}", fmt::join(allowed, ", "),
-                       near.empty() ? "" : fmt::format("; did you mean '{}'?", near));
+    return fmt::format("allowed: {}{}", fmt::join(allowed, ", "), did_you_mean(found, allowed));
 }
 
 }  // namespace gnnbench

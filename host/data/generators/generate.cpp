@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/spelling.hpp>
 
 #include <data/draws.hpp>
 #include <data/fill.hpp>
@@ -26,10 +27,8 @@ const GeneratorKind& kind_named(std::string_view name) {
     for (auto k : kinds())
         if (name == k->name) return *k;
     auto known = generator_kinds();
-    auto near = nearest_word(std::string(name), known);
-    throw SpecError(fmt::format("unknown generator '{}'{}; known are {}", name,
-                                near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near),
-                                fmt::join(known, ", ")));
+    throw SpecError(fmt::format("unknown generator '{}'; known are {}{}", name, fmt::join(known, ", "),
+                                did_you_mean(name, known)));
 }
 
 }  // namespace

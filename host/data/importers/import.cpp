@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/spelling.hpp>
 
 #include <data/fill.hpp>
 #include <data/importers/formats.hpp>
@@ -31,10 +32,8 @@ const ImportFormat& format_named(std::string_view name) {
     for (auto f : formats())
         if (name == f->name) return *f;
     auto known = importer_formats();
-    auto near = nearest_word(std::string(name), known);
-    throw SpecError(fmt::format("unknown dataset format '{}'{}; known are {}", name,
-                                near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near),
-                                fmt::join(known, ", ")));
+    throw SpecError(fmt::format("unknown dataset format '{}'; known are {}{}", name, fmt::join(known, ", "),
+                                did_you_mean(name, known)));
 }
 
 fs::path without_compression(const fs::path& path) {

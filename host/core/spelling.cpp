@@ -1,4 +1,4 @@
-#include "plugin/spelling.hpp"
+#include <gnnbench/spelling.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -36,6 +36,11 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
         }
     }
     return best;
+}
+
+std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {
+    const std::string meant = nearest(word, candidates);
+    return meant.empty() ? "" : "; did you mean '" + meant + "'?";
 }
 
 }  // namespace gnnbench

@@ -1,0 +1,176 @@
+// gnnbench partition: what partitioners make of a dataset, before anything is trained on it.
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <iostream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <gnnbench/error.hpp>
+#include <gnnbench/partition.hpp>
+
+#include "cli/options.hpp"
+#include "cli/output.hpp"
+#include "cli/settings.hpp"
+#include "data/catalog.hpp"
+#include "data/npy.hpp"
+#include "data/options.hpp"
+#include "data/store.hpp"
+#include "plugin/loader.hpp"
+
+namespace gnnbench {
+
+namespace {
+
+using nlohmann::json;
+
+struct PartitionChoice {
+    std::string dataset;
+    std::vector<std::string> partitioners, settings;
+    std::vector<Part> parts{2, 4, 8};
+    std::uint64_t seed = 0;
+    std::filesystem::path output;
+    bool as_json = false;
+};
+
+/// A partitioner with its parameters.
+struct Candidate {
+    std::string name;
+    std::unique_ptr<Partitioner> plugin;
+    Params params;
+};
+
+std::vector<Candidate> candidates(const PartitionChoice& choice, const PluginCatalog& plugins) {
+    const std::vector<std::string> names =
+        choice.partitioners.empty() ? plugins.names(PluginKind::partitioner) : choice.partitioners;
+    if (!choice.settings.empty() && names.size() != 1)
+        throw SpecError("--set belongs to one partitioner: name it with --with");
+    std::vector<Candidate> all;
+    for (const std::string& name : names) {
+        const PluginDescription plugin = plugins.find(PluginKind::partitioner, name);
+        json given = json::object();
+        for (const std::string& setting : choice.settings) add_setting(given, setting);
+        all.push_back(
+            {name, plugins.partitioner(name), resolve_params(plugin.params, given, "partitioner " + name)});
+    }
+    return all;
+}
+
+/// One partition of the graph, and what is known of it.
+struct Found {
+    Partition partition;
+    json facts;
+};
+
+Found partition_of(const GraphView& graph, const Candidate& candidate, Part parts, std::uint64_t seed) {
+    Found found{.partition = {}, .facts = {{"partitioner", candidate.name}, {"parts", parts}}};
+    const PartitionNeed need{.parts = parts, .column_parts = 0};
+    const std::string reason = candidate.plugin->why_unsupported(
+        {graph.vertices(), graph.edges(), !graph.weights.empty()}, need, candidate.params);
+    if (!reason.empty()) {
+        found.facts["skipped"] = reason;
+        return found;
+    }
+    const auto start = std::chrono::steady_clock::now();
+    found.partition = candidate.plugin->partition(graph, need, candidate.params, seed);
+    const double wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const PartitionQuality q = measure_quality(graph, found.partition);
+    const IndexMap map(found.partition);
+    std::int64_t empty = 0;
+    for (Part p = 0; p < parts; ++p) empty += map.size(p) == 0;
+    found.facts.update({{"edge_cut", q.edge_cut},
+                        {"connectivity_minus_one", q.connectivity_minus_one},
+                        {"vertex_imbalance", q.vertex_imbalance},
+                        {"nonzero_imbalance", q.nonzero_imbalance},
+                        {"empty_parts", empty},
+                        {"partition_s", wall_s}});
+    return found;
+}
+
+std::vector<std::string> row_of(const json& facts, const GraphView& graph) {
+    const auto number = [&](const char* name) { return facts.at(name).get<std::int64_t>(); };
+    const auto ratio = [&](const char* name) { return fmt::format("{:.3f}", facts.at(name).get<double>()); };
+    const auto share = [](std::int64_t of, std::int64_t all) {
+        return fmt::format("{:.1f}%", all == 0 ? 0 : 100.0 * static_cast<double>(of) / static_cast<double>(all));
+    };
+    const std::string name = facts.at("partitioner"), parts = std::to_string(number("parts"));
+    if (facts.contains("skipped")) return {name, parts, facts.at("skipped")};
+    const double per_vertex = graph.vertices() == 0 ? 0
+                                                    : static_cast<double>(number("connectivity_minus_one")) /
+                                                          static_cast<double>(graph.vertices());
+    return {name,
+            parts,
+            std::to_string(number("edge_cut")),
+            share(number("edge_cut"), graph.edges()),
+            std::to_string(number("connectivity_minus_one")),
+            fmt::format("{:.3f}", per_vertex),
+            ratio("vertex_imbalance"),
+            ratio("nonzero_imbalance"),
+            duration_text(facts.at("partition_s").get<double>())};
+}
+
+int partition(const PartitionChoice& choice, const Catalog& catalog) {
+    const Store store = Store::open(catalog.find(choice.dataset));
+    const GraphView graph = store.view().graph;
+    const PluginCatalog plugins;
+    const std::vector<Candidate> all = candidates(choice, plugins);
+    if (!choice.output.empty() && (all.size() != 1 || choice.parts.size() != 1))
+        throw SpecError("--output expects one partition: one partitioner in --with, one number in --parts");
+
+    json list = json::array();
+    TextColumns columns({"partitioner", "parts", "edges cut", "of all", "sum(λ−1)", "per vertex",
+                         "vertices max/mean", "nonzeros max/mean", "time"});
+    for (const Part parts : choice.parts)
+        for (const Candidate& candidate : all) {
+            Found found = partition_of(graph, candidate, parts, choice.seed);
+            columns.add(row_of(found.facts, graph));
+            if (!choice.output.empty()) {
+                if (found.facts.contains("skipped"))
+                    throw SpecError("no partition to write: " + candidate.name + " " +
+                                    found.facts["skipped"].get<std::string>());
+                write_npy<Part>(choice.output, found.partition.part_of, {graph.vertices()});
+            }
+            list.push_back(std::move(found.facts));
+        }
+    if (choice.as_json)
+        print_json(std::cout, {{"dataset", store.manifest().name},
+                               {"vertices", graph.vertices()},
+                               {"edges", graph.edges()},
+                               {"seed", choice.seed},
+                               {"partitions", std::move(list)}});
+    else
+        std::cout << fmt::format("{}, {} vertices, {} edges, seed {}\n{}", store.manifest().name, graph.vertices(),
+                                 graph.edges(), choice.seed, columns.text());
+    return exit_ok;
+}
+
+}  // namespace
+
+void add_partition(CLI::App& app, const GlobalOptions& options, Action& action) {
+    CLI::App* command =
+        app.add_subcommand("partition", "What partitioners make of a dataset: edges cut, volume, balance, time");
+    auto choice = std::make_shared<PartitionChoice>();
+    command->add_option("dataset", choice->dataset, "As `gnnbench dataset list` shows it, or a store's path")
+        ->required();
+    command->add_option("--parts", choice->parts, "How many parts, several to compare (default: 2 4 8)")
+        ->check(CLI::PositiveNumber)
+        ->delimiter(',');
+    command->add_option("--with", choice->partitioners, "Partitioners (default: all there are)")->delimiter(',');
+    command->add_option("--set", choice->settings, "A parameter of the one partitioner (may be repeated)")
+        ->type_name("KEY=VALUE")
+        ->take_all();
+    command->add_option("--seed", choice->seed, "Of what is drawn at random (default: 0)");
+    auto* as_json = command->add_flag("--json", choice->as_json, "As JSON");
+    command
+        ->add_option("--output", choice->output, "Write the one partition there, as an .npy of every vertex' part")
+        ->type_name("FILE")
+        ->excludes(as_json);
+    command->footer(
+        "sum(λ−1) counts, over all vertices, the other parts that need a vertex' row: times the row's bytes it is "
+        "what sa-1d\nand demirci-p2p send in one forward product.");
+    command->callback(
+        [&, choice] { action = [&, choice] { return partition(*choice, Catalog::at(options.data_dir)); }; });
+}
+
+}  // namespace gnnbench
