@@ -15,6 +15,11 @@ namespace gnnbench {
 
 void ArchiveCloser::operator()(archive* a) const { archive_read_free(a); }
 
+std::string archive_problem(archive* a) {
+    const char* told = archive_error_string(a);
+    return told ? told : "it is damaged";
+}
+
 ByteStream::ByteStream(const std::filesystem::path& path) : archive_(archive_read_new()), path_(path.string()) {
     if (!std::filesystem::is_regular_file(path) || !std::ifstream(path))
         throw DataError(
@@ -29,12 +34,12 @@ ByteStream::ByteStream(const std::filesystem::path& path) : archive_(archive_rea
     archive_read_support_format_empty(a);
     archive_entry* entry = nullptr;
     if (archive_read_open_filename(a, path_.c_str(), 1 << 20) != ARCHIVE_OK)
-        throw DataError(fmt::format("cannot read {}: {}", path_, archive_error_string(a)));
+        throw DataError(fmt::format("cannot read {}: {}", path_, archive_problem(a)));
     auto status = archive_read_next_header(a, &entry);
     if (status == ARCHIVE_EOF)
         ended_ = true;
     else if (status != ARCHIVE_OK)
-        throw DataError(fmt::format("cannot read {}: {}", path_, archive_error_string(a)));
+        throw DataError(fmt::format("cannot read {}: {}", path_, archive_problem(a)));
 }
 
 std::string_view ByteStream::next() {
@@ -47,7 +52,7 @@ std::string_view ByteStream::next() {
             ended_ = true;
         else if (status != ARCHIVE_OK)
             throw DataError(fmt::format("cannot read {} to its end: {}; the file is damaged or incomplete", path_,
-                                        archive_error_string(archive_.get())));
+                                        archive_problem(archive_.get())));
         else if (size > 0)
             return {static_cast<const char*>(data), size};
     }

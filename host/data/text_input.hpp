@@ -14,6 +14,9 @@ struct ArchiveCloser {
     void operator()(archive* a) const;
 };
 
+/// What libarchive says went wrong; it does not always.
+std::string archive_problem(archive* a);
+
 /// The bytes of a file, decompressed where it is gzip, zstd, xz or bzip2 (told by content, not by name).
 class ByteStream {
 public:

@@ -1,56 +1,21 @@
-#include <cstring>
-
-#include <archive.h>
-#include <archive_entry.h>
-
 #include <gnnbench/error.hpp>
 
 #include <data/import.hpp>
 #include <data/importers/pickle.hpp>
-#include <data/text_input.hpp>
+#include <unit/data_samples.hpp>
 #include <unit/data_support.hpp>
 
 using namespace gnnbench;
 using namespace gnnbench::test;
 using nlohmann::json;
 using namespace std::string_literals;
+using namespace gnnbench::test::pickled;
 
 namespace {
 
 PicklePtr load(const std::string& pickle) { return load_pickle(std::as_bytes(std::span(pickle)), "p"); }
 std::string refusal(const std::string& pickle) {
     return message_of<DataError>([&] { load(pickle); });
-}
-
-// Pieces of protocol-2 pickles as Python 2 writes them.
-const std::string start = "\x80\x02";
-const std::string int_dtype =
-    "cnumpy\ndtype\nU\x02i4K\x00K\x01\x87R(K\x03U\x01<NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb"s;
-
-/// A one-dimensional int32 array of up to 255 bytes.
-std::string array(std::initializer_list<std::int32_t> values) {
-    std::string bytes(values.size() * 4, '\0');
-    std::memcpy(bytes.data(), values.begin(), bytes.size());
-    return "cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85U\x01"s + "b\x87R(K\x01K"s +
-           static_cast<char>(values.size()) + "\x85"s + int_dtype + "\x89U" + static_cast<char>(bytes.size()) +
-           bytes + "tb";
-}
-
-void write_npz(const fs::path& file, const std::vector<std::pair<std::string, fs::path>>& members) {
-    auto a = archive_write_new();
-    archive_write_set_format_zip(a);
-    REQUIRE(archive_write_open_filename(a, file.c_str()) == ARCHIVE_OK);
-    for (const auto& [name, path] : members) {
-        auto bytes = read_all(path);
-        auto entry = archive_entry_new();
-        archive_entry_set_pathname(entry, (name + ".npy").c_str());
-        archive_entry_set_size(entry, static_cast<la_int64_t>(bytes.size()));
-        archive_entry_set_filetype(entry, AE_IFREG);
-        archive_write_header(a, entry);
-        archive_write_data(a, bytes.data(), bytes.size());
-        archive_entry_free(entry);
-    }
-    archive_write_free(a);
 }
 
 }  // namespace
@@ -96,19 +61,18 @@ TEST_CASE("numbers, texts and containers") {
 TEST_CASE("NumPy arrays and CSR matrices") {
     auto a = load(start + array({4, -5}) + ".");
     CHECK(std::get<PickleArray>(a->is).array->as<std::int64_t>() == std::vector<std::int64_t>{4, -5});
-    auto csr = [](const std::string& indices) {
-        return start + "cscipy.sparse.csr\ncsr_matrix\n)\x81}(U\x06_shapeK\x02K\x03\x86U\x06indptr" +
-               array({0, 1, 2}) + "U\x07indices" + indices + "U\x04"s + "data" + array({7, 8}) + "ub.";
+    auto with = [](const std::string& indices) {
+        return start + csr(2, 3, array({0, 1, 2}), indices, array({7, 8})) + ".";
     };
-    auto m = load(csr(array({2, 0})));
+    auto m = load(with(array({2, 0})));
     const auto& matrix = std::get<PickleCsr>(m->is);
     CHECK(matrix.rows == 2);
     CHECK(matrix.cols == 3);
     CHECK(matrix.indices == std::vector<std::int64_t>{2, 0});
     CHECK(matrix.data == std::vector<float>{7, 8});
-    CHECK_THAT(refusal(csr(array({3, 0}))), says("column index out of range"));
-    CHECK_THAT(refusal(csr(array({1}))), says("do not fit together"));
-    CHECK_THAT(refusal(csr("K\x01")), says("indices that is no array"));
+    CHECK_THAT(refusal(with(array({3, 0}))), says("column index out of range"));
+    CHECK_THAT(refusal(with(array({1}))), says("do not fit together"));
+    CHECK_THAT(refusal(with("K\x01")), says("indices that is no array"));
 }
 
 TEST_CASE("npz: missing arrays, wrong shapes, wrong vertices") {

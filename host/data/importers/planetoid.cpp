@@ -72,11 +72,13 @@ std::vector<std::int32_t> read_classes(const fs::path& file, std::int64_t rows, 
     return labels;
 }
 
-std::vector<std::int64_t> read_test_index(const fs::path& file, std::int64_t first, std::int64_t count) {
+/// Vertices from `first` on, of `vertices`; as many as `count`.
+std::vector<std::int64_t> read_test_index(const fs::path& file, std::int64_t first, std::int64_t vertices,
+                                          std::int64_t count) {
     LineReader reader(file);
     std::vector<std::int64_t> index;
     for (std::string_view text; reader.next(text);)
-        if (!is_blank(text)) index.push_back(parse_integer(text, first, INT32_MAX - 1, reader, "a test vertex"));
+        if (!is_blank(text)) index.push_back(parse_integer(text, first, vertices - 1, reader, "a test vertex"));
     if (static_cast<std::int64_t>(index.size()) != count || count == 0)
         throw DataError(
             fmt::format("{}: it lists {} test vertices, tx has {} rows", file.string(), index.size(), count));
@@ -95,8 +97,7 @@ void put_row(RawDataset& data, std::int64_t vertex, const PickleCsr& from, std::
             from.data[static_cast<std::size_t>(e)];
 }
 
-EdgeList read_edges(const fs::path& file, std::int64_t n) {
-    auto graph = unpickle<PickleDict>(file, "a dictionary of neighbour lists");
+EdgeList read_edges(const PickleDict& graph, const fs::path& file, std::int64_t n) {
     EdgeList edges;
     edges.vertices = n;
     edges.file = file.string();
@@ -142,7 +143,10 @@ RawDataset read(const fs::path& path, const Params& p) {
             "{}: x, tx and allx are {} × {}, {} × {} and {} × {}; they must have the same columns, and x no "
             "more rows than allx",
             files[4].string(), x.rows, x.cols, tx.rows, tx.cols, allx.rows, allx.cols));
-    auto test = read_test_index(files[7], allx.rows, tx.rows);
+    // The graph names every vertex, also those without neighbours.
+    auto graph = unpickle<PickleDict>(files[6], "a dictionary of neighbour lists");
+    auto vertices = std::max(std::ssize(graph.items), allx.rows + tx.rows);
+    auto test = read_test_index(files[7], allx.rows, vertices, tx.rows);
     auto n = std::ranges::max(test) + 1;
     RawDataset data;
     data.name = set_of(path).filename().string().substr(4);
@@ -159,7 +163,7 @@ RawDataset read(const fs::path& path, const Params& p) {
     }
     data.masks = standard_split(data.labels, x.rows, allx.rows, test);
     data.splits = 1;
-    data.graph = build_graph(read_edges(files[6], n), {Listing::completed, loops_policy(p), Repeats::drop});
+    data.graph = build_graph(read_edges(graph, files[6], n), {Listing::completed, loops_policy(p), Repeats::drop});
     return data;
 }
 

@@ -21,8 +21,8 @@ std::vector<std::byte> read_member(archive* a, const std::string& where) {
         auto status = archive_read_data_block(a, &data, &size, &offset);
         if (status == ARCHIVE_EOF) return bytes;
         if (status != ARCHIVE_OK)
-            throw DataError(fmt::format("cannot read {}: {}; the file is damaged or incomplete", where,
-                                        archive_error_string(a)));
+            throw DataError(
+                fmt::format("cannot read {}: {}; the file is damaged or incomplete", where, archive_problem(a)));
         auto first = static_cast<const std::byte*>(data);
         bytes.insert(bytes.end(), first, first + size);
     }
@@ -38,15 +38,17 @@ std::map<std::string, NpyArray> read_npz(const std::filesystem::path& path, bool
     auto a = handle.get();
     archive_read_support_format_zip(a);
     if (archive_read_open_filename(a, file.c_str(), 1 << 20) != ARCHIVE_OK)
-        throw DataError(fmt::format("cannot read {}: {}", file, archive_error_string(a)));
+        throw DataError(fmt::format("cannot read {}: {}", file, archive_problem(a)));
     std::map<std::string, NpyArray> arrays;
     archive_entry* entry = nullptr;
     for (;;) {
         auto status = archive_read_next_header(a, &entry);
         if (status == ARCHIVE_EOF) return arrays;
         if (status != ARCHIVE_OK)
-            throw DataError(fmt::format("cannot read {} as .npz: {}", file, archive_error_string(a)));
-        std::string name = archive_entry_pathname(entry);
+            throw DataError(fmt::format("cannot read {} as .npz: {}", file, archive_problem(a)));
+        const char* pathname = archive_entry_pathname(entry);
+        if (!pathname) throw DataError(fmt::format("cannot read {} as .npz: a member without a name", file));
+        std::string name = pathname;
         if (!name.ends_with(".npy")) continue;
         name.resize(name.size() - 4);
         if (!wanted(name)) continue;

@@ -1,0 +1,108 @@
+// Files of datasets, damaged.
+#include <fstream>
+
+#include <data/import.hpp>
+#include <data/npy.hpp>
+#include <data/store.hpp>
+#include <unit/data_samples.hpp>
+#include <unit/data_support.hpp>
+
+#include "fuzz/damage.hpp"
+
+using namespace gnnbench;
+using namespace gnnbench::test;
+using namespace gnnbench::test::pickled;
+
+namespace {
+
+/// Little is made up where a file has no features, so that a graph that became larger costs little.
+const nlohmann::json frugal = {{"features", 1}, {"classes", 2}};
+
+std::string content_of(const fs::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// Attacks one file of a dataset whose others are whole.
+void attack_file(const TempFolder& folder, const std::string& name, const std::function<void()>& read) {
+    const std::string whole = content_of(folder / name);
+    attack(name, whole, [&](const std::string& bytes) {
+        folder.write(name, bytes);
+        read();
+    });
+    folder.write(name, whole);
+}
+
+void attack_text(const std::string& name, const std::string& text, const nlohmann::json& options = frugal) {
+    const TempFolder folder;
+    folder.write(name, text);
+    attack_file(folder, name, [&] { import_file(folder / name, "", options); });
+}
+
+}  // namespace
+
+TEST_CASE("damaged graphs as text") {
+    attack_text("edges.txt", "# from to\n0 1\n1 2\n2 0\n10 2\n");
+    attack_text("weighted.txt", "0 1 2.5\n1 2 1e-3\n2 0 7\n",
+                {{"weights", "third"}, {"features", 1}, {"classes", 2}});
+    attack_text("kept.txt", "0,1\n1,2\n4,3\n",
+                {{"ids", "keep"}, {"vertices", 5}, {"features", 1}, {"classes", 2}});
+    attack_text("graph.mtx",
+                "%%MatrixMarket matrix coordinate real symmetric\n% c\n4 4 3\n2 1 0.5\n3 1 2\n4 4 1\n");
+    attack_text("metis.graph", "% c\n4 3 1\n2 7 3 1\n1 7\n1 1 4 2\n3 2\n");
+}
+
+TEST_CASE("damaged citation sets as text") {
+    const TempFolder folder;
+    folder.write("set.content", "p1 0 1 1 A\np2 1 0 0 B\np3 0 0 1 A\n");
+    folder.write("set.cites", "p1 p2\np3 p1\n");
+    for (const char* name : {"set.content", "set.cites"})
+        attack_file(folder, name, [&] { import_file(folder / "set.cites", "", nlohmann::json::object()); });
+}
+
+TEST_CASE("damaged pickles of Planetoid") {
+    // Four vertices in a ring: 0 trains, 0 and 1 are in allx, 2 and 3 are tested.
+    const TempFolder folder;
+    const std::string end = ".";
+    folder.write("ind.ring.x", start + csr(1, 2, array({0, 1}), array({0}), array({1})) + end);
+    folder.write("ind.ring.y", start + matrix(1, 2, {0, 1}) + end);
+    folder.write("ind.ring.tx", start + csr(2, 2, array({0, 1, 2}), array({0, 1}), array({1, 1})) + end);
+    folder.write("ind.ring.ty", start + matrix(2, 2, {1, 0, 0, 1}) + end);
+    folder.write("ind.ring.allx", start + csr(2, 2, array({0, 1, 2}), array({0, 1}), array({1, 1})) + end);
+    folder.write("ind.ring.ally", start + matrix(2, 2, {0, 1, 1, 0}) + end);
+    // {0: [1, 3], 1: [0, 2], 2: [1, 3], 3: [2, 0]}
+    folder.write("ind.ring.graph",
+                 start + "ccollections\ndefaultdict\nc__builtin__\nlist\n\x85R(K\x00](K\x01K\x03"s +
+                     "eK\x01](K\x00K\x02"s + "eK\x02](K\x01K\x03"s + "eK\x03](K\x02K\x00"s + "eu.");
+    folder.write("ind.ring.test.index", "3\n2\n");
+    for (const char* part : {"x", "y", "tx", "ty", "allx", "ally", "graph", "test.index"})
+        attack_file(folder, std::string("ind.ring.") + part,
+                    [&] { import_file(folder / "ind.ring", "planetoid", nlohmann::json::object()); });
+}
+
+TEST_CASE("damaged .npz") {
+    const TempFolder folder;
+    const auto npy = [&](const char* name) { return folder / (std::string(name) + ".npy"); };
+    write_npy<float>(npy("features"), std::vector<float>{1, 2, 3}, {3, 1});
+    write_npy<std::int64_t>(npy("labels"), std::vector<std::int64_t>{0, 1, 0}, {3});
+    write_npy<std::int64_t>(npy("edges"), std::vector<std::int64_t>{0, 1, 2, 1}, {2, 2});
+    write_npz(folder / "t.npz",
+              {{"edges", npy("edges")}, {"node_features", npy("features")}, {"node_labels", npy("labels")}});
+    attack_file(folder, "t.npz", [&] { import_file(folder / "t.npz", "", nlohmann::json::object()); });
+    // Its members, too: the checksums of an archive find most damage.
+    for (const char* name : {"features", "labels", "edges"})
+        attack_file(folder, std::string(name) + ".npy", [&] {
+            write_npz(
+                folder / "t.npz",
+                {{"edges", npy("edges")}, {"node_features", npy("features")}, {"node_labels", npy("labels")}});
+            import_file(folder / "t.npz", "", nlohmann::json::object());
+        });
+}
+
+TEST_CASE("damaged stores") {
+    const TempFolder folder;
+    write_store(folder / "store", tiny_dataset());
+    for (const char* name :
+         {"manifest.json", "indptr.npy", "indices.npy", "features.npy", "labels.npy", "masks.npy"})
+        attack_file(folder, std::string("store/") + name, [&] { Store::open(folder / "store").check(); });
+}
