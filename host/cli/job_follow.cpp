@@ -177,7 +177,7 @@ bool JobFollower::read_journals() {
                 if (const ApplyResult applied = database_.apply(lines); !applied.problems.empty())
                     throw LogicError("a job's journal breaks the contract: " + applied.problems.front());
                 for (const json& line : lines) {
-                    hear(s, task, line);
+                    read_line(s, task, line);
                     news = news || line.at("type") == "outcome";
                 }
             }
@@ -185,7 +185,7 @@ bool JobFollower::read_journals() {
     return news;
 }
 
-void JobFollower::hear(Submission& submission, Task& task, const json& line) {
+void JobFollower::read_line(Submission& submission, Task& task, const json& line) {
     const std::string type = line.at("type"), trial = line.at("trial");
     if (type == "trial")
         task.begun[trial] = {.label = label_of(line),
@@ -193,10 +193,10 @@ void JobFollower::hear(Submission& submission, Task& task, const json& line) {
                              .number = line.at("index"),
                              .measures = line.at("purpose") == "measure",
                              .over = false,
-                             .tale = TrialTale(trial)};
+                             .reader = TrialReader(trial)};
     const auto found = task.begun.find(trial);
     if (found == task.begun.end()) return;
-    found->second.tale.hear(std::span(&line, 1));
+    found->second.reader.read(std::span(&line, 1));
     if (type != "outcome") return;
     const TrialOutcome outcome{.trial = trial,
                                .status = line.at("status"),
@@ -207,7 +207,7 @@ void JobFollower::hear(Submission& submission, Task& task, const json& line) {
     found->second.over = true;
     if (outcome.status == "skipped") task.skipped.insert(found->second.cell);
     submission.all_well = submission.all_well && (outcome.status == "ok" || outcome.status == "skipped");
-    tell(found->second, found->second.tale.result(outcome));
+    tell(found->second, found->second.reader.result(outcome));
 }
 
 void JobFollower::tell(const Begun& trial, const TrialResult& result) {
@@ -275,16 +275,16 @@ void JobFollower::collect(Submission& submission, Task& task) {
     const ReplayResult replayed = collect_journal(
         database_, submission.folder.journal(database_.path(), task.number), [&](const std::string& trial) {
             Begun& begun = task.begun[trial];
-            const TrialOutcome outcome = begun.tale.outcome(end);
+            const TrialOutcome outcome = begun.reader.outcome(end);
             begun.over = true;
             submission.all_well = false;
-            tell(begun, begun.tale.result(outcome));
+            tell(begun, begun.reader.result(outcome));
             return outcome;
         });
     if (replayed.journals == 0) return;
     // Over a network, what was written last may not have been seen before the lock was had; it is applied by now.
     for (std::vector<json> lines = task.tail->poll(); !lines.empty(); lines = task.tail->poll())
-        for (const json& line : lines) hear(submission, task, line);
+        for (const json& line : lines) read_line(submission, task, line);
     for (const std::string& problem : replayed.problems) progress_.message("damaged journal: " + problem);
     task.tail.reset();
     judge_unbegun(submission, task);
@@ -346,7 +346,7 @@ void JobFollower::show() const {
                      : t.job.state == "PENDING" ? "waiting"
                                                 : t.job.state];
             for (const auto& [trial, begun] : t.begun)
-                if (!begun.over) epochs += static_cast<std::size_t>(begun.tale.progress().epochs);
+                if (!begun.over) epochs += static_cast<std::size_t>(begun.reader.progress().epochs);
         }
     std::string text = fmt::format("{} job{}:", jobs(), jobs() == 1 ? "" : "s");
     for (const auto& [state, count] : states) text += fmt::format(" {} {},", count, state);

@@ -40,7 +40,7 @@ private:
         std::string label, cell;  ///< `cell`: its digest
         std::int64_t number = 0;  ///< in the cell
         bool measures = true, over = false;
-        TrialTale tale;
+        TrialReader reader;
     };
     struct Task {
         std::size_t number = 0;  ///< in its folder
@@ -60,7 +60,7 @@ private:
     };
 
     bool read_journals();
-    void hear(Submission& submission, Task& task, const nlohmann::json& line);
+    void read_line(Submission& submission, Task& task, const nlohmann::json& line);
     void tell(const Begun& trial, const TrialResult& result);
     bool read_queue();
     void collect(Submission& submission, Task& task);

@@ -54,7 +54,7 @@ fs::path reference_cache(const fs::path& database) {
     return cache;
 }
 
-void TrialTale::hear(std::span<const json> lines) {
+void TrialReader::read(std::span<const json> lines) {
     for (const json& line : lines) {
         if (line.at("trial") != trial_) continue;
         const std::string type = line.at("type");
@@ -72,7 +72,7 @@ void TrialTale::hear(std::span<const json> lines) {
     }
 }
 
-TrialOutcome TrialTale::outcome(const LaunchEnd& launched) const {
+TrialOutcome TrialReader::outcome(const LaunchEnd& launched) const {
     TrialOutcome outcome{.trial = trial_,
                          .status = to_text(launched.kind),
                          .reason = launched.reason,
@@ -91,7 +91,7 @@ TrialOutcome TrialTale::outcome(const LaunchEnd& launched) const {
     return outcome;
 }
 
-TrialResult TrialTale::result(const TrialOutcome& outcome) const {
+TrialResult TrialReader::result(const TrialOutcome& outcome) const {
     TrialResult result;
     result.trial = trial_;
     result.status = outcome.status;
@@ -134,7 +134,7 @@ void TrialExecution::begin(const TrialOrder& order, const std::string& trial) {
                                 .machine = place_.machine,
                                 .provenance = std::move(known),
                                 .oversubscribed = load.oversubscribed()}));
-    tale_ = TrialTale(trial);
+    reader_ = TrialReader(trial);
 }
 
 void TrialExecution::end(const TrialOutcome& outcome) {
@@ -145,7 +145,7 @@ void TrialExecution::end(const TrialOutcome& outcome) {
 void TrialExecution::read_journal() {
     for (std::vector<json> lines = tail_.poll(); !lines.empty(); lines = tail_.poll()) {
         on_lines_(lines);
-        tale_.hear(lines);
+        reader_.read(lines);
     }
 }
 
@@ -175,11 +175,11 @@ TrialResult TrialExecution::run(const TrialOrder& order, const Watch& watch) {
                                              .needs_gpus = !in_host_memory(cell)},
                                             [&] {
                                                 read_journal();
-                                                watch(tale_.progress());
+                                                watch(reader_.progress());
                                             });
-    const TrialOutcome outcome = tale_.outcome(launched);
+    const TrialOutcome outcome = reader_.outcome(launched);
     if (launched.kind != EndKind::interrupted || place_.judges_interrupts) end(outcome);
-    return tale_.result(outcome);
+    return reader_.result(outcome);
 }
 
 TrialResult TrialExecution::record_unrun(const TrialOrder& order, const std::string& status,
@@ -189,7 +189,7 @@ TrialResult TrialExecution::record_unrun(const TrialOrder& order, const std::str
     const TrialOutcome outcome{
         .trial = trial, .status = status, .reason = reason, .log_tail = "", .ended = utc_now(), .wall_s = 0};
     end(outcome);
-    return tale_.result(outcome);
+    return reader_.result(outcome);
 }
 
 }  // namespace gnnbench

@@ -44,11 +44,11 @@ struct TrialResult {
 };
 
 /// What a trial's journal lines have told so far.
-class TrialTale {
+class TrialReader {
 public:
-    explicit TrialTale(std::string trial = {}) : trial_(std::move(trial)) {}
+    explicit TrialReader(std::string trial = {}) : trial_(std::move(trial)) {}
     /// Lines of other trials are passed over.
-    void hear(std::span<const nlohmann::json> lines);
+    void read(std::span<const nlohmann::json> lines);
     const TrialProgress& progress() const { return progress_; }
     /// How it ended, after `launched` and what the ranks said: those know best why, unless something ended them.
     TrialOutcome outcome(const LaunchEnd& launched) const;
@@ -95,7 +95,7 @@ private:
     Lines on_lines_;
     std::string worker_;
     JournalTail tail_;
-    TrialTale tale_;
+    TrialReader reader_;
 };
 
 /// What `gnnbench run` needs to be told to run the same again: file, profile, overrides.

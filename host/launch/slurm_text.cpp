@@ -38,25 +38,25 @@ LaunchEnd ended(EndKind kind, std::string reason) {
 }
 
 /// What Slurm did to a step and tells in its log; the first that is there counts.
-struct Tale {
+struct Sign {
     const char* pattern;
     EndKind kind;
     const char* what;
 };
-constexpr std::array tales{
-    Tale{"oom-kill event", EndKind::out_of_memory, "Slurm ended it, as memory ran out: "},
-    Tale{"oom_kill event", EndKind::out_of_memory, "Slurm ended it, as memory ran out: "},
-    Tale{": Out Of Memory", EndKind::out_of_memory, "Slurm ended it, as memory ran out: "},
-    Tale{"Exceeded job memory limit", EndKind::out_of_memory, "Slurm ended it, as memory ran out: "},
-    Tale{"DUE TO TIME LIMIT", EndKind::timeout, "Slurm ended it at Slurm's time limit: "},
-    Tale{"DUE TO NODE FAILURE", EndKind::failed, "a node failed: "},
-    Tale{"Node failure on", EndKind::failed, "a node failed: "},
-    Tale{"DUE TO PREEMPTION", EndKind::failed, "another job took its nodes: "},
-    Tale{"Unable to allocate resources", EndKind::failed, "Slurm gave no ranks: "},
-    Tale{"Unable to create step", EndKind::failed, "Slurm gave no ranks: "},
-    Tale{"has been revoked", EndKind::failed, "Slurm took the allocation back: "},
-    Tale{"Invalid MPI type", EndKind::failed, "srun cannot start ranks: "},
-    Tale{"Invalid generic resource", EndKind::failed, "Slurm gave no ranks: "},
+constexpr std::array signs_of_end{
+    Sign{"oom-kill event", EndKind::out_of_memory, "Slurm ended it, as memory ran out: "},
+    Sign{"oom_kill event", EndKind::out_of_memory, "Slurm ended it, as memory ran out: "},
+    Sign{": Out Of Memory", EndKind::out_of_memory, "Slurm ended it, as memory ran out: "},
+    Sign{"Exceeded job memory limit", EndKind::out_of_memory, "Slurm ended it, as memory ran out: "},
+    Sign{"DUE TO TIME LIMIT", EndKind::timeout, "Slurm ended it at Slurm's time limit: "},
+    Sign{"DUE TO NODE FAILURE", EndKind::failed, "a node failed: "},
+    Sign{"Node failure on", EndKind::failed, "a node failed: "},
+    Sign{"DUE TO PREEMPTION", EndKind::failed, "another job took its nodes: "},
+    Sign{"Unable to allocate resources", EndKind::failed, "Slurm gave no ranks: "},
+    Sign{"Unable to create step", EndKind::failed, "Slurm gave no ranks: "},
+    Sign{"has been revoked", EndKind::failed, "Slurm took the allocation back: "},
+    Sign{"Invalid MPI type", EndKind::failed, "srun cannot start ranks: "},
+    Sign{"Invalid generic resource", EndKind::failed, "Slurm gave no ranks: "},
 };
 
 /// "task 1: Killed" of srun's own words, which name the tasks that a signal ended.
@@ -161,10 +161,10 @@ LaunchEnd classify_srun(const EndSigns& signs) {
     LaunchEnd end = classify(signs);
     if (end.kind != EndKind::failed && end.kind != EndKind::crashed && end.kind != EndKind::out_of_memory)
         return end;
-    for (const Tale& tale : tales)
-        if (const std::string line = line_with(signs.log_tail, tale.pattern); !line.empty()) {
-            end.kind = tale.kind;
-            end.reason = tale.what + line;
+    for (const Sign& known : signs_of_end)
+        if (const std::string line = line_with(signs.log_tail, known.pattern); !line.empty()) {
+            end.kind = known.kind;
+            end.reason = known.what + line;
             return end;
         }
     // scancel, by whomever; a failing rank's step is ended the same way, but then srun says how that rank ended.

@@ -100,15 +100,15 @@ TEST_CASE("what ranks said of their end counts, unless something ended them") {
     const std::vector<nlohmann::json> lines = {
         {{"type", "end"}, {"trial", "t"}, {"status", "oom"}, {"reason", "no memory for B"}},
         {{"type", "end"}, {"trial", "other"}, {"status", "ok"}}};
-    TrialTale tale("t");
-    tale.hear(lines);
+    TrialReader reader("t");
+    reader.read(lines);
     LaunchEnd launched;
     launched.kind = EndKind::failed;
     launched.reason = "Slurm's job 12 ended FAILED";
-    CHECK(tale.outcome(launched).status == "oom");
-    CHECK(tale.outcome(launched).reason == "no memory for B");
+    CHECK(reader.outcome(launched).status == "oom");
+    CHECK(reader.outcome(launched).reason == "no memory for B");
     launched.kind = EndKind::timeout;
-    CHECK(tale.outcome(launched).status == "timeout");
+    CHECK(reader.outcome(launched).status == "timeout");
     launched.kind = EndKind::ok;
-    CHECK(TrialTale("new").outcome(launched).status == "failed");
+    CHECK(TrialReader("new").outcome(launched).status == "failed");
 }
