@@ -8,11 +8,11 @@
 #include <nlohmann/json.hpp>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/spelling.hpp>
 
 #include "cli/formats.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
-#include "plugin/spelling.hpp"
 #include "record/choice.hpp"
 #include "record/merge.hpp"
 #include "record/query.hpp"
@@ -90,7 +90,8 @@ struct Part {
 };
 constexpr Part parts[] = {
     {"ranks",
-     "SELECT rank, host, pid, device, memory_bytes FROM trial_rank WHERE trial_id = (SELECT id FROM shown) ORDER "
+     "SELECT rank, host, pid, device, memory_bytes, stated_memory_bytes FROM trial_rank WHERE trial_id = (SELECT "
+     "id FROM shown) ORDER "
      "BY rank"},
     {"phases",
      "SELECT p.rank, p.phase, avg(p.seconds) AS mean_s FROM rank_phase p JOIN epoch e USING (trial_id, epoch) "
@@ -208,11 +209,9 @@ struct ExportWish {
 int export_rows(const ExportWish& wish, const GlobalOptions& options) {
     check_database(options);
     const std::vector<std::string> views(std::begin(exportable), std::end(exportable));
-    if (std::find(views.begin(), views.end(), wish.view) == views.end()) {
-        const std::string meant = nearest(wish.view, views);
+    if (std::find(views.begin(), views.end(), wish.view) == views.end())
         throw SpecError(fmt::format("expected a view to export, one of: {}; found '{}'{}", fmt::join(views, ", "),
-                                    wish.view, meant.empty() ? "" : "; did you mean '" + meant + "'?"));
-    }
+                                    wish.view, did_you_mean(wish.view, views)));
     std::string sql = "SELECT * FROM " + wish.view;
     std::vector<SqlValue> arguments;
     if (!wish.choice.nothing_given()) {
@@ -285,6 +284,7 @@ void add_results(CLI::App& app, const GlobalOptions& options, Action& action) {
     CLI::App* command = app.add_subcommand("results", "List, show, tag, export and merge what was measured");
     command->require_subcommand(1);
     for (const auto add : {add_list, add_show, add_tag, add_export, add_import}) add(*command, options, action);
+    add_export(app, options, action);  // the word alone does too
 }
 
 }  // namespace gnnbench

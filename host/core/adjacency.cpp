@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <gnnbench/halo.hpp>
 #include <gnnbench/sparse_blocks.hpp>
 
 namespace gnnbench {
@@ -49,6 +48,25 @@ std::vector<Csr> block_column(const Adjacency& a, const IndexMap& index, Part p,
         block_row(a, index, p, d == Direction::forward ? Direction::backward : Direction::forward);
     for (Csr& block : blocks) block = transposed(block);
     return blocks;
+}
+
+Csr transposed(const Csr& a) {
+    Csr t;
+    t.rows = a.cols;
+    t.cols = a.rows;
+    t.indptr.assign(static_cast<std::size_t>(t.rows) + 1, 0);
+    for (const std::int32_t c : a.indices) ++t.indptr[static_cast<std::size_t>(c) + 1];
+    std::partial_sum(t.indptr.begin(), t.indptr.end(), t.indptr.begin());
+    t.indices.resize(a.indices.size());
+    t.values.resize(a.values.size());
+    std::vector<std::int64_t> next(t.indptr.begin(), t.indptr.end() - 1);
+    for (std::size_t r = 0; r < static_cast<std::size_t>(a.rows); ++r)
+        for (auto e = static_cast<std::size_t>(a.indptr[r]); e < static_cast<std::size_t>(a.indptr[r + 1]); ++e) {
+            const auto to = static_cast<std::size_t>(next[static_cast<std::size_t>(a.indices[e])]++);
+            t.indices[to] = static_cast<std::int32_t>(r);
+            t.values[to] = a.values[e];
+        }
+    return t;
 }
 
 PreparedBlocks::PreparedBlocks(const Adjacency& a, const IndexMap& index, Part p, Kernel& kernel,

@@ -83,6 +83,11 @@ void GridBroadcasts::state_column_blocks(VolumeStatement& v, const GridLayout& a
         v.broadcast(at.rows() * block_size(width, at.extent(Axis::y), k), at.extent(Axis::y), k == at.at(Axis::y));
 }
 
+void GridBroadcasts::state_memory(MemoryStatement& m, const GridLayout& at, std::int64_t widest) {
+    if (at.extent(Axis::x) > 1) m.matrix(at.largest_panel(), at.columns(widest));
+    if (at.extent(Axis::y) > 1) m.matrix(at.rows(), largest_block(widest, at.extent(Axis::y)));
+}
+
 GridProducts::~GridProducts() = default;
 
 void backward_by_rows(GridRank rank, GridBroadcasts& broadcasts, MatrixView h, MatrixView u, MatrixView w,
@@ -123,12 +128,24 @@ TravelStatement::TravelStatement(bool travel, const Problem& problem, const Grid
     if (!travel) return;
     const Adjacency a(problem.dataset.graph, problem.model);
     const std::vector<Part> panels = at.panels();
+    symmetric_ = a.symmetric();
     forward_ = block_nonzeros(a, at.index, at.line_parts(), panels, Direction::forward);
     backward_ = block_nonzeros(a, at.index, at.line_parts(), panels, Direction::backward);
 }
 
 void TravelStatement::state(VolumeStatement& v, Direction d) const {
     if (travel_) state_sent_blocks(v, rows_, d == Direction::forward ? forward_ : backward_, ranks_, rank_);
+}
+
+void TravelStatement::state_memory(MemoryStatement& m) const {
+    if (!travel_) return;
+    std::int64_t largest = 0;
+    for (const auto* nonzeros : {&forward_, &backward_}) {
+        if (nonzeros == &backward_ && symmetric_) continue;
+        state_sent_blocks_memory(m, rows_, *nonzeros, ranks_, rank_);
+        for (const std::int64_t count : *nonzeros) largest = std::max(largest, count);
+    }
+    if (ranks_ > 1) state_block_memory(m, rows_, largest);  // where those of others arrive
 }
 
 std::string grid_why_unsupported(const Setting& s) {

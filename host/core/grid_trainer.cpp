@@ -150,6 +150,23 @@ std::unique_ptr<Trainer> make_grid_trainer(const Problem& problem, Rank rank, Gr
     return std::make_unique<GridTrainer>(problem, rank, shape, make_products);
 }
 
+std::int64_t grid_memory(const Problem& p, const GridLayout& at, std::int64_t element_bytes,
+                         const std::function<void(MemoryStatement&)>& products) {
+    MemoryStatement m(element_bytes);
+    const std::int64_t n = at.rows(), widest = *std::max_element(p.model.widths.begin(), p.model.widths.end());
+    const auto columns = [&](int l) { return at.columns(p.model.widths[static_cast<std::size_t>(l)]); };
+    m.matrix(n, columns(0));
+    if (p.train.input_dropout > 0) m.matrix(n, columns(0));
+    for (int l = 0; l < p.model.layers(); ++l)
+        m.matrix(n, l == 0 ? columns(1) : std::max(columns(l), columns(l + 1)));
+    m.matrix(n, at.columns(widest));  // T and U
+    products(m);
+    ReplicatedParameters::state_memory(m, p.model, p.train);
+    VertexData::state_memory(m, n);
+    ShardedLoss::state_memory(m, n);
+    return m.bytes();
+}
+
 Volume grid_volume(const ModelSpec& model, const GridLayout& at, std::int64_t element_bytes,
                    const StateAggregate& aggregate, const StateBackward& backward) {
     VolumeStatement v(element_bytes);

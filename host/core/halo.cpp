@@ -1,7 +1,5 @@
 #include <gnnbench/halo.hpp>
 
-#include <numeric>
-
 namespace gnnbench {
 namespace {
 
@@ -89,25 +87,6 @@ Halo make_halo(const Adjacency& a, const IndexMap& index, Part i, Direction d, c
     return h;
 }
 
-Csr transposed(const Csr& a) {
-    Csr t;
-    t.rows = a.cols;
-    t.cols = a.rows;
-    t.indptr.assign(static_cast<std::size_t>(t.rows) + 1, 0);
-    for (const std::int32_t c : a.indices) ++t.indptr[static_cast<std::size_t>(c) + 1];
-    std::partial_sum(t.indptr.begin(), t.indptr.end(), t.indptr.begin());
-    t.indices.resize(a.indices.size());
-    t.values.resize(a.values.size());
-    std::vector<std::int64_t> next(t.indptr.begin(), t.indptr.end() - 1);
-    for (std::size_t r = 0; r < static_cast<std::size_t>(a.rows); ++r)
-        for (auto e = static_cast<std::size_t>(a.indptr[r]); e < static_cast<std::size_t>(a.indptr[r + 1]); ++e) {
-            const auto to = static_cast<std::size_t>(next[static_cast<std::size_t>(a.indices[e])]++);
-            t.indices[to] = static_cast<std::int32_t>(r);
-            t.values[to] = a.values[e];
-        }
-    return t;
-}
-
 BlockCounts::BlockCounts(const Adjacency& a, const IndexMap& index)
     : parts_(static_cast<std::size_t>(index.parts())), columns_(parts_ * parts_), rows_(parts_ * parts_) {
     const auto n = static_cast<std::size_t>(a.vertices());
@@ -129,8 +108,11 @@ BlockCounts::BlockCounts(const Adjacency& a, const IndexMap& index)
             });
 }
 
-Volume halo_volume(const BlockCounts& n, Part i, Part parts, Direction d, BackwardExchange backward,
-                   const HoldsBlock& holds, CommOp op, std::int64_t row_bytes) {
+namespace {
+
+/// Rows are `row_bytes` wide; in how many messages they are sent.
+Traffic halo_traffic(const BlockCounts& n, Part i, Part parts, Direction d, BackwardExchange backward,
+                     const HoldsBlock& holds, std::int64_t row_bytes) {
     Traffic t;
     for (Part j = 0; j < parts; ++j) {
         if (j == i) continue;
@@ -145,9 +127,25 @@ Volume halo_volume(const BlockCounts& n, Part i, Part parts, Direction d, Backwa
         }
         t += {sent * row_bytes, received * row_bytes, sent > 0};
     }
+    return t;
+}
+
+}  // namespace
+
+Volume halo_volume(const BlockCounts& n, Part i, Part parts, Direction d, BackwardExchange backward,
+                   const HoldsBlock& holds, CommOp op, std::int64_t row_bytes) {
     Volume v;
+    const Traffic t = halo_traffic(n, i, parts, d, backward, holds, row_bytes);
     if (t != Traffic{}) v[{op, Content::payload}] = t;
     return v;
+}
+
+void state_halo_memory(MemoryStatement& m, const BlockCounts& n, Part i, Part parts, Direction d,
+                       const HoldsBlock& holds, std::int64_t widest) {
+    const Traffic rows = halo_traffic(n, i, parts, d, BackwardExchange::gather, holds, 1);
+    m.matrix(rows.sent_bytes, widest);
+    m.matrix(rows.received_bytes, widest);
+    m.list<std::int32_t>(rows.sent_bytes);
 }
 
 HaloExchange::HaloExchange(const Halo& halo, Kernel& kernel, std::int64_t widest)

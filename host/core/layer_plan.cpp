@@ -4,6 +4,7 @@
 
 #include <gnnbench/parameters.hpp>
 #include <gnnbench/trained_features.hpp>
+#include <gnnbench/vertex_data.hpp>
 
 namespace gnnbench {
 namespace {
@@ -51,13 +52,41 @@ std::int64_t LayerPlan::widest_spmm(const ModelSpec& m) const {
     return widest;
 }
 
+std::int64_t LayerPlan::widest_operand(const ModelSpec& m) const {
+    const std::int64_t widest = widest_spmm(m);
+    return widest > 0 ? widest : std::min<std::int64_t>(width(m, 0), 64);
+}
+
 std::int64_t LayerPlan::shared_columns(const ModelSpec& m) const {
     std::int64_t columns = 0;
-    for (int l = 0; l < m.layers(); ++l) {
-        const bool keeps = order[static_cast<std::size_t>(l)] == LayerOrder::aggregate_first_kept;
-        columns = std::max({columns, keeps ? 0 : forward_width(m, l), backward_width(m, l)});
+    for (int l = 0; l < m.layers(); ++l)
+        columns = std::max({columns, keeps(l) ? 0 : forward_width(m, l), backward_width(m, l)});
+    return columns > 0 ? columns : widest_operand(m);
+}
+
+std::int64_t LayerPlan::output_columns(const ModelSpec& m, int l) const {
+    return l == 0 ? width(m, 1) : std::max(width(m, l), width(m, l + 1));
+}
+
+std::int64_t row_parallel_memory(const LayerPlan& plan, const Problem& p, Part part,
+                                 const StateSpmmMemory& product, std::int64_t element_bytes) {
+    MemoryStatement m(element_bytes);
+    const std::int64_t n = p.index.size(part), f_0 = p.dataset.feature_count;
+    const bool trained = trains_features(p.params), moments = p.train.optimizer != OptimizerKind::sgd;
+    m.matrix(n, f_0);
+    if (p.train.input_dropout > 0) m.matrix(n, f_0);
+    if (trained) m.matrix(n, moments ? 3 * f_0 : f_0);  // dX, and its moments
+    for (int l = 0; l < p.model.layers(); ++l) {
+        m.matrix(n, plan.output_columns(p.model, l));
+        if (plan.keeps(l)) m.matrix(n, width(p.model, l));
     }
-    return columns;
+    m.matrix(n, plan.shared_columns(p.model));
+    product(m, plan.widest_operand(p.model));
+    ReplicatedParameters::state_memory(m, p.model, p.train);
+    VertexData::state_memory(m, n);
+    m.list<double>(1);        // the loss
+    m.list<std::int64_t>(6);  // correct and total of each split
+    return m.bytes();
 }
 
 Volume row_parallel_volume(const LayerPlan& plan, const ModelSpec& m, const SpmmVolume& product, int ranks,

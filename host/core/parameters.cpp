@@ -34,6 +34,12 @@ std::int64_t ReplicatedParameters::layer_elements(const ModelSpec& model, int l)
     return f * g + (model.bias ? g : 0);
 }
 
+void ReplicatedParameters::state_memory(MemoryStatement& m, const ModelSpec& model, const TrainSpec& train) {
+    // Weights and gradients, and both moments unless plain gradient descent needs none.
+    const std::int64_t slabs = train.optimizer == OptimizerKind::sgd ? 2 : 4;
+    for (int l = 0; l < model.layers(); ++l) m.matrix(slabs, layer_elements(model, l));
+}
+
 ReplicatedParameters::ReplicatedParameters(const ModelSpec& model, const TrainSpec& train,
                                            const ModelWeights& initial, Kernel& kernel)
     : model_(model), train_(train), kernel_(kernel), start_{0} {

@@ -58,6 +58,13 @@ Volume ReplicatedRows::stated_volume(const Problem& p, int rank, std::int64_t el
                                element_bytes);
 }
 
+std::int64_t ReplicatedRows::stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const {
+    const int c = replication_of(p.params);
+    const ReplicatedLayout layout(p.index.parts() * c, c, rank);
+    return row_parallel_memory(aggregate_first_plan(*this, p), p, layout.part, stages_memory(p, layout),
+                               element_bytes);
+}
+
 std::unique_ptr<Trainer> ReplicatedRows::make_trainer(const Problem& p, Rank rank) const {
     const ReplicatedLayout layout(rank.world.size(), replication_of(p.params), rank.world.rank());
     const auto column = std::make_shared<Communicator>(rank.world.split(layout.replica, layout.part));

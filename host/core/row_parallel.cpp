@@ -29,7 +29,7 @@ public:
           vertices_(problem, owned_, kernel_),
           input_(load_features(problem, owned_, 0, problem.dataset.feature_count, kernel_)) {
         const Adjacency adjacency(problem.dataset.graph, model_);
-        spmm_ = make_spmm(adjacency, panel_columns());
+        spmm_ = make_spmm(adjacency, plan_.widest_operand(model_));
         load();
         allocate_buffers();
         if (plan_.order[0] == LayerOrder::aggregated_input) aggregate_input();
@@ -82,12 +82,6 @@ private:
     MatrixView output(int l) const { return output(l, width(l + 1)); }
     MatrixView shared(std::int64_t columns) const { return shared_.view().reshaped(rows(), columns); }
 
-    /// The widest operand the DistributedSpmm must serve. A single aggregated layer multiplies at set-up only.
-    std::int64_t panel_columns() const {
-        const std::int64_t widest = plan_.widest_spmm(model_);
-        return widest > 0 ? widest : std::min<std::int64_t>(width(0), 64);
-    }
-
     void load() {
         loss_ = kernel_.upload(std::span<const double>(std::array{0.0}));
         counts_ = kernel_.upload(std::span<const std::int64_t>(std::array<std::int64_t, 6>{}));
@@ -95,13 +89,10 @@ private:
 
     void allocate_buffers() {
         for (int l = 0; l <= last(); ++l) {
-            // Layer l ≥ 1 also holds dH, of its input's width, between its backward and the layer's below.
-            outputs_.push_back(kernel_.matrix(rows(), l == 0 ? width(1) : std::max(width(l), width(l + 1))));
-            const bool keeps = order(l) == LayerOrder::aggregate_first_kept;
-            kept_.push_back(keeps ? kernel_.matrix(rows(), width(l)) : Matrix());
+            outputs_.push_back(kernel_.matrix(rows(), plan_.output_columns(model_, l)));
+            kept_.push_back(plan_.keeps(l) ? kernel_.matrix(rows(), width(l)) : Matrix());
         }
-        const std::int64_t columns = plan_.shared_columns(model_);
-        shared_ = kernel_.matrix(rows(), columns > 0 ? columns : panel_columns());
+        shared_ = kernel_.matrix(rows(), plan_.shared_columns(model_));
         if (problem_.train.input_dropout > 0) dropped_input_ = kernel_.matrix(rows(), width(0));
         if (!trains_input_) return;
         require(order(0) == LayerOrder::transform_first, "trained features need a layer 0 that transforms first");
@@ -116,7 +107,7 @@ private:
     /// X ← ÂX, panel by panel through two buffers of the epoch, which takes no memory of its own.
     void aggregate_input() {
         spmm_->begin_evaluation();
-        const std::int64_t columns = std::min({shared_.cols(), outputs_[0].cols(), panel_columns()});
+        const std::int64_t columns = std::min({shared_.cols(), outputs_[0].cols(), plan_.widest_operand(model_)});
         for (std::int64_t c = 0; c < width(0); c += columns) {
             const std::int64_t count = std::min(columns, width(0) - c);
             const MatrixView panel = input_.view().cols_from(c, count);
@@ -169,8 +160,7 @@ private:
             case LayerOrder::aggregate_first:
             case LayerOrder::aggregate_first_shortcut:
             case LayerOrder::aggregate_first_kept: {
-                const bool keep = order(l) == LayerOrder::aggregate_first_kept;
-                const MatrixView t = keep ? kept_[static_cast<std::size_t>(l)].view() : shared(width(l));
+                const MatrixView t = plan_.keeps(l) ? kept_[static_cast<std::size_t>(l)].view() : shared(width(l));
                 spmm_->multiply(Direction::forward, h, t, {});               // T = Â H
                 kernel_.gemm(Transpose::no, t, Transpose::no, w, z, {}, e);  // H' = σ(T W + b)
                 return;

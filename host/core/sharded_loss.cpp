@@ -77,6 +77,11 @@ Accuracy ShardedLoss::accuracy(ConstMatrixView logits, const LossInput& in) {
     return a;
 }
 
+void ShardedLoss::state_memory(MemoryStatement& m, std::int64_t rows) {
+    m.matrix(rows, 2);  // maxima and sums
+    m.list<double>(1);
+}
+
 Volume ShardedLoss::volume(std::int64_t rows, int class_ranks, int class_rank, int holder_ranks, int holder_rank,
                            std::int64_t element_bytes) {
     Volume v;

@@ -245,4 +245,18 @@ void state_sent_blocks(VolumeStatement& v, std::int64_t rows, std::span<const st
     }
 }
 
+void state_block_memory(MemoryStatement& m, std::int64_t rows, std::int64_t nonzeros) {
+    m.list<std::int64_t>(rows + 1);
+    m.list<std::int32_t>(nonzeros);
+    m.matrix(1, nonzeros);
+}
+
+void state_sent_blocks_memory(MemoryStatement& m, std::int64_t rows, std::span<const std::int64_t> nonzeros,
+                              int ranks, int rank) {
+    const auto panels = static_cast<std::int64_t>(nonzeros.size());
+    const auto own = nonzeros.subspan(static_cast<std::size_t>(block_begin(panels, ranks, rank)),
+                                      static_cast<std::size_t>(block_size(panels, ranks, rank)));
+    for (const std::int64_t count : own) state_block_memory(m, rows, count);
+}
+
 }  // namespace gnnbench

@@ -55,6 +55,12 @@ VertexData::VertexData(const Problem& problem, std::span<const GlobalId> owned, 
         1 / static_cast<double>(std::max<std::ptrdiff_t>(std::count(all.begin(), all.end(), Split::train), 1));
 }
 
+void VertexData::state_memory(MemoryStatement& m, std::int64_t vertices) {
+    m.list<std::int32_t>(vertices);
+    m.list<Split>(vertices);
+    m.list<std::int64_t>(vertices);
+}
+
 DropoutMask input_mask(const ModelSpec& model, const TrainSpec& train, int layer, std::int64_t epoch) {
     if (layer >= model.layers()) return {};
     return {.rate = layer == 0 ? train.input_dropout : train.dropout,

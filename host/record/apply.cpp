@@ -40,6 +40,9 @@ bool flag(const json& j, const char* key) {
     const auto it = j.find(key);
     return it != j.end() && it->is_boolean() && it->get<bool>();
 }
+std::optional<std::int64_t> integer(const json& j) {
+    return j.is_number() ? std::optional(j.get<std::int64_t>()) : std::nullopt;
+}
 /// Entry i of the list under `key`, or null.
 json entry(const json& j, const char* key, std::size_t i) {
     const auto it = j.find(key);
@@ -215,11 +218,13 @@ void LineApplier::setup(std::int64_t trial, const json& l) {
              flag(l, "aggregated_input"), text(l, "approximation"), text(l, "notes"), trial);
 
     auto memory = connection_->prepare(
-        "INSERT INTO trial_rank (trial_id, rank, memory_bytes) VALUES (?,?,?) "
-        "ON CONFLICT DO UPDATE SET memory_bytes = excluded.memory_bytes",
+        "INSERT INTO trial_rank (trial_id, rank, memory_bytes, stated_memory_bytes) VALUES (?,?,?,?) ON CONFLICT "
+        "DO "
+        "UPDATE SET memory_bytes = excluded.memory_bytes, stated_memory_bytes = excluded.stated_memory_bytes",
         "store a trial's memory");
     for (std::size_t r = 0; r < length(l, "memory_bytes"); ++r)
-        memory.run(trial, r, entry(l, "memory_bytes", r).get<std::int64_t>());
+        memory.run(trial, r, entry(l, "memory_bytes", r).get<std::int64_t>(),
+                   integer(entry(l, "stated_memory_bytes", r)));
 
     auto stated = connection_->prepare("INSERT INTO stated_volume VALUES (?,?,?,?,?,?,?) ON CONFLICT DO NOTHING",
                                        "store a trial's stated volume");

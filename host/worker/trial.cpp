@@ -60,13 +60,13 @@ public:
         world_->separate_wait(cell_.separate_wait);
         trainer_ = plugins_.strategy->make_trainer(problem(), {*kernel_, *world_});
         group_.barrier();
-        const Volume stated = plugins_.strategy->stated_volume(problem(), group_.rank(),
-                                                               static_cast<std::int64_t>(size_of(device.dtype)));
+        const auto element_bytes = static_cast<std::int64_t>(size_of(device.dtype));
+        const Volume stated = plugins_.strategy->stated_volume(problem(), group_.rank(), element_bytes);
         write_setup({{"load", load_s},
                      {"partition", partition_s},
                      {"build", seconds_since(building)},
                      {"total", seconds_since(start)}},
-                    stated);
+                    stated, plugins_.strategy->stated_memory(problem(), group_.rank(), element_bytes));
         counter_.take();  // set-up's communication is no part of an epoch
         TrialEnd end = request_.purpose == Purpose::verify ? verify(stated) : measure();
         end.notes = notes();  // what was tuned in the first epochs is known now
@@ -125,13 +125,15 @@ private:
             group_.all_gather(strategy + (strategy.empty() || kernel.empty() ? "" : "\n") + kernel));
     }
 
-    void write_setup(json seconds, const Volume& stated) {
-        const json ranks =
-            record_.gather({{"stated", to_json(stated)}, {"memory", kernel_->memory().current_bytes}});
-        json all_stated = json::array(), memory = json::array();
+    void write_setup(json seconds, const Volume& stated, std::int64_t stated_memory) {
+        const json ranks = record_.gather({{"stated", to_json(stated)},
+                                           {"memory", kernel_->memory().current_bytes},
+                                           {"stated_memory", stated_memory}});
+        json all_stated = json::array(), memory = json::array(), all_stated_memory = json::array();
         for (const json& rank : ranks) {
             all_stated.push_back(rank["stated"]);
             memory.push_back(rank["memory"]);
+            all_stated_memory.push_back(rank["stated_memory"]);
         }
         const std::string said = notes();
         if (!record_.writes()) return;
@@ -147,6 +149,7 @@ private:
                                 {"approximation", plugins_.strategy->approximation(cell_.scheme.params)},
                                 {"stated", std::move(all_stated)},
                                 {"memory_bytes", std::move(memory)},
+                                {"stated_memory_bytes", std::move(all_stated_memory)},
                                 {"notes", said}});
     }
 

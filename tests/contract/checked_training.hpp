@@ -22,7 +22,8 @@ struct Outcome {
     std::int64_t copies_in_epochs = 0;  ///< of matrices, on this rank
     bool gathers = false;               ///< an epoch has an all-gather
     std::int64_t allocations_at_setup = 0;
-    std::int64_t bytes_at_setup = 0;  ///< of this rank
+    std::int64_t bytes_at_setup = 0,
+                 stated_bytes = 0;  ///< of this rank; prepared sparse matrices in the former alone
     std::string approximation;
     std::string evaluation_problem;  ///< of accuracy and embeddings; float64 alone is asked
 };
@@ -52,9 +53,11 @@ public:
                   .sum = {},
                   .allocations_at_setup = allocations_at_setup_,
                   .bytes_at_setup = bytes_at_setup_,
+                  .stated_bytes = 0,
                   .approximation = strategy_.approximation(problem_.params),
                   .evaluation_problem = {}};
         const auto element_bytes = static_cast<std::int64_t>(size_of(kernel_.dtype()));
+        o.stated_bytes = strategy_.stated_memory(problem_, world_.rank(), element_bytes);
         const Volume stated = strategy_.stated_volume(problem_, world_.rank(), element_bytes);
         std::string differs;
         Traffic sum;

@@ -71,6 +71,7 @@ TEST_CASE("plexus-3d is exact on every grid, whatever its parameters") {
                 CHECK(o.volume_difference == "");
                 CHECK(o.sum.sent_bytes == o.sum.received_bytes);
                 CHECK(o.allocations_in_epochs == 0);
+                CHECK(o.bytes_at_setup == o.stated_bytes);
             }
         }
 }

@@ -21,6 +21,8 @@ expect_value "SELECT count(*) FROM trial WHERE purpose = 'verify' AND status = '
 expect_value "SELECT count(*) FROM trial WHERE status = 'skipped'" 1 "the skipped cell is a row"
 expect_value "SELECT count(*) FROM epoch e JOIN trial t ON t.id = e.trial_id WHERE t.purpose = 'measure'" 24 \
     "epochs: six trials of one warm-up and three measured ones"
+expect_value "SELECT count(*) FROM trial_rank r JOIN trial t ON t.id = r.trial_id WHERE t.purpose = 'measure' AND memory_bytes = stated_memory_bytes" \
+    8 "ranks that hold what their scheme states: two trials each of serial, and of mg-gcn on one rank and on two"
 [[ -z "$(ls gnnbench.sqlite.journals)" ]] || fail "journals are left: $(ls gnnbench.sqlite.journals)"
 
 gnnbench run tiny.yaml

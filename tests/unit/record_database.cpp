@@ -199,6 +199,8 @@ TEST_CASE("a trial's summary, views and counted volumes, by hand") {
     CHECK(rows(path, "SELECT sum(seconds) FROM phases WHERE epoch = 3 AND rank = 0") == json{{7.0}});
     CHECK(rows(path, "SELECT sent_bytes, stated_sent_bytes, stated_messages FROM volumes WHERE epoch = 1") ==
           json{{100, 100, 1}, {0, 0, 1}});
+    CHECK(rows(path, "SELECT memory_bytes, stated_memory_bytes FROM trial_rank ORDER BY rank") ==
+          json{{500, 480}, {600, 600}});
     CHECK(rows(path, "SELECT trial, ok_trials FROM latest JOIN cells USING (cell)") == R"([["t1", 1]])"_json);
 }
 

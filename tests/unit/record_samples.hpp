@@ -134,6 +134,7 @@ inline nlohmann::json setup(const std::string& uuid) {
         {"approximation", ""},
         {"stated", {{volume_row(100, 0, 1)}, {volume_row(0, 100, 1)}}},
         {"memory_bytes", {500, 600}},
+        {"stated_memory_bytes", {480, 600}},
         {"notes", nlohmann::json::array()}};
 }
 

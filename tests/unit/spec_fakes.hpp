@@ -26,6 +26,7 @@ public:
         return {};
     }
     Volume stated_volume(const Problem&, int, std::int64_t) const override { return {}; }
+    std::int64_t stated_memory(const Problem&, int, std::int64_t) const override { return 0; }
     std::unique_ptr<Trainer> make_trainer(const Problem&, Rank) const override { return nullptr; }
 
 private:

@@ -65,6 +65,9 @@ private:
 /// Forward multiplies by Â, backward by Âᵀ.
 enum class Direction : std::uint8_t { forward, backward };
 
+/// aᵀ; columns of each row ascending.
+Csr transposed(const Csr& a);
+
 /// Row p of blocks of Â or Âᵀ under an index map: block j [size(p) × size(j)] has local rows and columns.
 std::vector<Csr> block_row(const Adjacency& a, const IndexMap& index, Part p, Direction d);
 

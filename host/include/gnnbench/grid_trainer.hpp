@@ -8,6 +8,7 @@
 #include <gnnbench/parameters.hpp>
 #include <gnnbench/process_grid.hpp>
 #include <gnnbench/sparse_blocks.hpp>
+#include <gnnbench/stated_memory.hpp>
 #include <gnnbench/stated_volume.hpp>
 #include <gnnbench/strategy.hpp>
 
@@ -80,6 +81,7 @@ public:
 
     static void state_panels(VolumeStatement& v, const GridLayout& layout, std::int64_t width);
     static void state_column_blocks(VolumeStatement& v, const GridLayout& layout, std::int64_t width);
+    static void state_memory(MemoryStatement& m, const GridLayout& layout, std::int64_t widest);
 
 private:
     GridRank rank_;
@@ -128,14 +130,19 @@ using StateBackward = std::function<void(VolumeStatement&, int layer, std::int64
 Volume grid_volume(const ModelSpec& model, const GridLayout& layout, std::int64_t element_bytes,
                    const StateAggregate& aggregate, const StateBackward& backward);
 
-/// The travelling volume of each direction's blocks, or nothing where blocks are kept.
+/// The bytes that one rank holds, as stated_memory means it; `products` states those of its GridProducts.
+std::int64_t grid_memory(const Problem& problem, const GridLayout& layout, std::int64_t element_bytes,
+                         const std::function<void(MemoryStatement&)>& products);
+
+/// The travelling volume of each direction's blocks, and their memory, or nothing where blocks are kept.
 class TravelStatement {
 public:
     TravelStatement(bool travel, const Problem& problem, const GridLayout& layout);
     void state(VolumeStatement& v, Direction d) const;
+    void state_memory(MemoryStatement& m) const;
 
 private:
-    bool travel_;
+    bool travel_, symmetric_ = false;
     std::int64_t rows_;
     int ranks_, rank_;
     std::vector<std::int64_t> forward_, backward_;  ///< nonzeros by panel

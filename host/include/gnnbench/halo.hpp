@@ -4,6 +4,7 @@
 
 #include <gnnbench/adjacency.hpp>
 #include <gnnbench/communicator.hpp>
+#include <gnnbench/stated_memory.hpp>
 
 /// The sparsity-aware schemes' ground: a rank receives only the rows that its nonzero columns need.
 
@@ -55,9 +56,6 @@ private:
     Array<std::int32_t> sent_rows_;  ///< concatenated `sent`
 };
 
-/// Âᵢⱼᵀ from Âᵢⱼ.
-Csr transposed(const Csr& a);
-
 /// Distinct nonzero columns and rows of every block of Â: what sparsity-aware volumes are made of, counted by
 /// themselves and not from any rank's halo.
 class BlockCounts {
@@ -80,5 +78,8 @@ enum class BackwardExchange : std::uint8_t { gather, give_back };
 /// Rows that rank `rank` of P receives from and sends to every other in one product; all_to_all or point to point.
 Volume halo_volume(const BlockCounts& counts, Part part, Part parts, Direction d, BackwardExchange backward,
                    const HoldsBlock& holds, CommOp op, std::int64_t row_bytes);
+/// What a HaloExchange holds: both buffers, and the list of sent rows.
+void state_halo_memory(MemoryStatement& m, const BlockCounts& counts, Part part, Part parts, Direction d,
+                       const HoldsBlock& holds, std::int64_t widest);
 
 }  // namespace gnnbench

@@ -5,6 +5,7 @@
 
 #include <gnnbench/kernel.hpp>
 #include <gnnbench/model.hpp>
+#include <gnnbench/stated_memory.hpp>
 #include <gnnbench/strategy.hpp>
 
 namespace gnnbench {
@@ -30,6 +31,7 @@ public:
     MatrixView gradient(int layer) const;
     /// Elements of gradient(layer): f·g, and g more with a bias.
     static std::int64_t layer_elements(const ModelSpec& model, int layer);
+    static void state_memory(MemoryStatement& m, const ModelSpec& model, const TrainSpec& train);
 
     /// One optimizer step over all of it.
     void step();

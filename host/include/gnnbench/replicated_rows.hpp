@@ -64,6 +64,7 @@ public:
     std::string why_unsupported(const Setting& s) const final;
     PartitionNeed partition_need(const Setting& s) const final;
     Volume stated_volume(const Problem& p, int rank, std::int64_t element_bytes) const final;
+    std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const final;
     std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const final;
 
 private:
@@ -72,6 +73,8 @@ private:
     /// What one product moves down the column of ranks. What it refers to outlives it.
     virtual SpmmVolume stages_volume(const Problem& p, const ReplicatedLayout& layout,
                                      std::int64_t element_bytes) const = 0;
+    /// What the ReplicatedSpmm holds. What it refers to outlives it.
+    virtual StateSpmmMemory stages_memory(const Problem& p, const ReplicatedLayout& layout) const = 0;
 };
 
 }  // namespace gnnbench

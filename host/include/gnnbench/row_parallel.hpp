@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <gnnbench/adjacency.hpp>
+#include <gnnbench/stated_memory.hpp>
 #include <gnnbench/strategy.hpp>
 
 /// What every strategy shares that gives a rank all columns of its own rows: CAGNET 1D and 1.5D, MG-GCN, the
@@ -52,8 +53,14 @@ struct LayerPlan {
     std::int64_t backward_width(const ModelSpec& model, int l) const;
     /// The widest operand of any SpMM in an epoch: what receive buffers must hold.
     std::int64_t widest_spmm(const ModelSpec& model) const;
+    /// The widest operand that a DistributedSpmm meets: an epoch's or, where only set-up multiplies, a panel of X.
+    std::int64_t widest_operand(const ModelSpec& model) const;
     /// Columns of the buffer that layers share for the product between SpMM and GEMM.
     std::int64_t shared_columns(const ModelSpec& model) const;
+    /// Columns of layer l's output buffer, which in layers after the first also holds dH, of its input's width.
+    std::int64_t output_columns(const ModelSpec& model, int l) const;
+    /// Whether layer l's T is kept for its weight gradient.
+    bool keeps(int l) const { return order[static_cast<std::size_t>(l)] == LayerOrder::aggregate_first_kept; }
 };
 
 /// Which rows a rank holds, and over whom gradients and loss are summed: ranks that hold one part each. Where rows
@@ -70,6 +77,15 @@ using SpmmVolume = std::function<Volume(Direction, std::int64_t width)>;
 /// float64, metadata) over the `ranks` of its RowLayout's group, in which it is number `rank`.
 Volume row_parallel_volume(const LayerPlan& plan, const ModelSpec& model, const SpmmVolume& product, int ranks,
                            int rank, std::int64_t element_bytes);
+
+/// What the DistributedSpmm of one rank holds to serve operands of up to `widest` columns.
+using StateSpmmMemory = std::function<void(MemoryStatement&, std::int64_t widest)>;
+
+/// The bytes that a rank with the rows of `part` holds, as stated_memory means it. In elements, with n its rows:
+///   X n·f_0, as much again with input dropout; outputs Σ_l n·max(f_l, f_{l+1}), in layer 0 n·f_1; the shared buffer;
+///   T n·f_l of each layer that keeps it; weights, gradients and optimizer state; the product's own.
+std::int64_t row_parallel_memory(const LayerPlan& plan, const Problem& problem, Part part,
+                                 const StateSpmmMemory& product, std::int64_t element_bytes);
 
 /// One product in which every rank broadcasts its rows once: a root sends its block to P − 1 others and receives
 /// the rest. `row_bytes` is width × element size.

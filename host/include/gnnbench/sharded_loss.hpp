@@ -4,6 +4,7 @@
 #include <gnnbench/communicator.hpp>
 #include <gnnbench/kernel.hpp>
 #include <gnnbench/process_grid.hpp>
+#include <gnnbench/stated_memory.hpp>
 #include <gnnbench/strategy.hpp>
 #include <gnnbench/volume.hpp>
 
@@ -44,6 +45,7 @@ public:
     /// the holders. `class_rank` and `holder_rank` are its numbers in them.
     static Volume volume(std::int64_t rows, int class_ranks, int class_rank, int holder_ranks, int holder_rank,
                          std::int64_t element_bytes);
+    static void state_memory(MemoryStatement& m, std::int64_t rows);
 
 private:
     Kernel& kernel_;

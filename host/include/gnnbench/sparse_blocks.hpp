@@ -7,6 +7,7 @@
 
 #include <gnnbench/adjacency.hpp>
 #include <gnnbench/communicator.hpp>
+#include <gnnbench/stated_memory.hpp>
 #include <gnnbench/stated_volume.hpp>
 
 /// Blocks of Â whose rows are several parts and whose columns are one part each: what 2D and 3D schemes multiply.
@@ -54,5 +55,10 @@ std::unique_ptr<PanelBlocks> send_blocks(const Adjacency& a, const IndexMap& ind
 /// line.
 void state_sent_blocks(VolumeStatement& v, std::int64_t rows, std::span<const std::int64_t> nonzeros, int ranks,
                        int rank);
+/// A block that travels: row starts, column indices and values.
+void state_block_memory(MemoryStatement& m, std::int64_t rows, std::int64_t nonzeros);
+/// The blocks of one direction that this rank owns.
+void state_sent_blocks_memory(MemoryStatement& m, std::int64_t rows, std::span<const std::int64_t> nonzeros,
+                              int ranks, int rank);
 
 }  // namespace gnnbench

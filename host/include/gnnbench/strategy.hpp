@@ -92,6 +92,9 @@ public:
     virtual PartitionNeed partition_need(const Setting& setting) const;
     /// The exact volume of one epoch of one rank, evaluation not included.
     virtual Volume stated_volume(const Problem& problem, int rank, std::int64_t element_bytes) const = 0;
+    /// The bytes of device memory that one rank's trainer holds before its first epoch, and so in every epoch: none
+    /// allocates. Prepared sparse matrices are left out; their form, and so their size, is the kernel's affair.
+    virtual std::int64_t stated_memory(const Problem& problem, int rank, std::int64_t element_bytes) const = 0;
     virtual std::unique_ptr<Trainer> make_trainer(const Problem& problem, Rank rank) const = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <span>
 
 #include <gnnbench/kernel.hpp>
+#include <gnnbench/stated_memory.hpp>
 #include <gnnbench/strategy.hpp>
 
 /// What a rank loads of the vertices whose rows it holds, and what follows from the settings for them.
@@ -17,6 +18,8 @@ Matrix load_features(const Problem& problem, std::span<const GlobalId> owned, st
 /// Per owned vertex, on the device, in the order given.
 struct VertexData {
     VertexData(const Problem& problem, std::span<const GlobalId> owned, Kernel& kernel);
+
+    static void state_memory(MemoryStatement& m, std::int64_t vertices);
 
     /// The mean over the whole graph's train vertices.
     LossInput loss_input() const {

@@ -9,6 +9,7 @@
 //
 // p = 1 leaves nothing out and is exact. Each layer returns gradients for the rows it received, so backward moves
 // rows of the layer's input width.
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -203,6 +204,24 @@ public:
         Volume v = row_parallel_volume(plan(p), p.model, product, p.index.parts(), rank, element_bytes);
         if (rate < 1) v[{CommOp::all_to_all, Content::metadata}] += rows(sizeof(std::int32_t), true);
         return v;
+    }
+
+    std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const override {
+        const BlockCounts counts(Adjacency(p.dataset.graph, p.model), p.index);
+        const auto product = [&](MemoryStatement& m, std::int64_t widest) {
+            std::int64_t received = 0, sent = 0, largest = 0;
+            for (Part j = 0; j < p.index.parts(); ++j) {
+                if (j == rank) continue;
+                received += counts.nonzero_columns(rank, j);
+                sent += counts.nonzero_columns(j, rank);
+                largest = std::max(largest, counts.nonzero_columns(rank, j));
+            }
+            m.matrix(received, widest);
+            m.matrix(sent, widest);
+            if (p.params.real("rate") < 1) m.matrix(largest, widest);
+            m.list<std::int32_t>(3 * received + 2 * sent);  // all and chosen places, and ids to tell
+        };
+        return row_parallel_memory(plan(p), p, rank, product, element_bytes);
     }
 
     std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override {

@@ -54,6 +54,11 @@ class Cagnet15d final : public ReplicatedRows {
             return v.total();
         };
     }
+    StateSpmmMemory stages_memory(const Problem& p, const ReplicatedLayout& layout) const override {
+        return [&p, layout](MemoryStatement& m, std::int64_t widest) {
+            if (layout.parts > 1) m.matrix(p.index.largest(), widest);
+        };
+    }
 };
 
 constexpr ParamDecl parameters[] = {replication_parameter};

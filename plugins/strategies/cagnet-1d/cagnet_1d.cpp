@@ -55,6 +55,13 @@ public:
                                    element_bytes);
     }
 
+    std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const override {
+        const auto product = [&](MemoryStatement& m, std::int64_t widest) {
+            if (p.index.parts() > 1) m.matrix(p.index.largest(), widest);
+        };
+        return row_parallel_memory(aggregate_first_plan(*this, p), p, rank, product, element_bytes);
+    }
+
     std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override {
         return make_row_parallel_trainer(p, rank, aggregate_first_plan(*this, p),
                                          [&](const Adjacency& a, std::int64_t widest) {

@@ -189,6 +189,24 @@ public:
             });
     }
 
+    std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const override {
+        const GridShape shape = grid(p.ranks, p.params);
+        const GridLayout at{p.index, shape, shape.place(rank)};
+        const auto& widths = p.model.widths;
+        return grid_memory(p, at, element_bytes, [&](MemoryStatement& m) {
+            TravelStatement(p.params.boolean("travel"), p, at).state_memory(m);
+            GridBroadcasts::state_memory(m, at, *std::max_element(widths.begin(), widths.end()));
+            if (!uses_summa(p.params, shape) || shape.ranks() == 1) return;
+            std::int64_t f_x = 0, largest = 0;
+            for (std::size_t l = 0; l + 1 < widths.size(); ++l) {
+                f_x = std::max(f_x, block_size(widths[l], at.extent(Axis::x), at.at(Axis::x)));
+                largest = std::max(largest, widths[l] * widths[l + 1]);
+            }
+            m.matrix(p.index.size(at.at(Axis::y)) + p.index.largest(), f_x);  // H transposed, and of others
+            m.matrix(largest, 1);                                             // dW's blocks
+        });
+    }
+
     std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override {
         return make_grid_trainer(p, rank, grid(p.ranks, p.params), [&](const Adjacency& a, GridRank at) {
             return std::make_unique<Summa2d>(a, at, p.params, p.model);

@@ -88,6 +88,17 @@ public:
             [&](VolumeStatement& v, int, std::int64_t f, std::int64_t g) { state_backward_by_rows(v, at, f, g); });
     }
 
+    std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const override {
+        const GridShape shape = cube(p.ranks);
+        const GridLayout at{p.index, shape, shape.place(rank)};
+        const std::int64_t widest = *std::max_element(p.model.widths.begin(), p.model.widths.end());
+        return grid_memory(p, at, element_bytes, [&](MemoryStatement& m) {
+            TravelStatement(p.params.boolean("travel"), p, at).state_memory(m);
+            GridBroadcasts::state_memory(m, at, widest);
+            if (at.extent(Axis::z) > 1) m.matrix(at.line_rows(), at.columns(widest));
+        });
+    }
+
     std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override {
         const std::int64_t widest = *std::max_element(p.model.widths.begin(), p.model.widths.end());
         return make_grid_trainer(p, rank, cube(p.ranks), [&, widest](const Adjacency& a, GridRank at) {

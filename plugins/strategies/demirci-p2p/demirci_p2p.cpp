@@ -81,6 +81,17 @@ public:
                                    element_bytes);
     }
 
+    std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const override {
+        const Adjacency a(p.dataset.graph, p.model);
+        const BlockCounts counts(a, p.index);
+        const auto product = [&](MemoryStatement& m, std::int64_t widest) {
+            for (const Direction d : {Direction::forward, Direction::backward})
+                if (d == Direction::forward || !a.symmetric())
+                    state_halo_memory(m, counts, rank, p.index.parts(), d, every_block, widest);
+        };
+        return row_parallel_memory(aggregate_first_plan(*this, p), p, rank, product, element_bytes);
+    }
+
     // [Alg 2, line 12] ΔW_m = (H_m^{k-1})ᵀ (Âᵀ G^k)_m and [line 13] its all-reduce are the shared trainer's.
     std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override {
         return make_row_parallel_trainer(p, rank, aggregate_first_plan(*this, p),

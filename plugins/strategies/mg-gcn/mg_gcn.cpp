@@ -140,6 +140,13 @@ public:
                                    element_bytes);
     }
 
+    std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const override {
+        const auto buffers = [&](MemoryStatement& m, std::int64_t widest) {  // BC1, BC2
+            if (p.index.parts() > 1) m.matrix(p.index.largest(), (p.params.boolean("overlap") ? 2 : 1) * widest);
+        };
+        return row_parallel_memory(plan(p.model, p.train, p.params), p, rank, buffers, element_bytes);
+    }
+
     std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override {
         const bool overlap = p.params.boolean("overlap");
         const auto make_spmm = [&, overlap](const Adjacency& a,

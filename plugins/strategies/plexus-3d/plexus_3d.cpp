@@ -13,6 +13,7 @@
 #include <gnnbench/trained_features.hpp>
 
 #include "sharded_state.hpp"
+#include "stated_memory.hpp"
 
 namespace gnnbench::plexus {
 namespace {
@@ -211,6 +212,13 @@ public:
         const Layout of_rank = layout(p, rank);
         const SparsePlan sparse = plan(p, of_rank, VertexBlocks(p, of_rank, o), o);
         return epoch_volume(of_rank, kind(p), sparse.traffic(of_rank.layers()), element_bytes);
+    }
+
+    std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const override {
+        const Options o = read_options(p.params);
+        const Layout of_rank = layout(p, rank);
+        return held_memory(p, of_rank, plan(p, of_rank, VertexBlocks(p, of_rank, o), o), o, kind(p),
+                           element_bytes);
     }
 
     std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override {

@@ -4,9 +4,10 @@
 #include <set>
 
 #include <fmt/format.h>
-
 namespace gnnbench::plexus {
+namespace {
 
+/// The shard of A that layer l multiplies by, on the host.
 Csr shard_of(const Adjacency& a, const VertexBlocks& vertices, const Layout& layout, int l) {
     const Roles roles = layout.layer(l).roles;
     const IndexMap &rows = vertices.rows(l), &columns = vertices.columns(l);
@@ -28,27 +29,6 @@ Csr shard_of(const Adjacency& a, const VertexBlocks& vertices, const Layout& lay
     }
     return shard;
 }
-
-Csr transposed(const Csr& a) {
-    Csr t{.rows = a.cols, .cols = a.rows, .indptr = {}, .indices = {}, .values = {}};
-    t.indptr.assign(static_cast<std::size_t>(t.rows) + 1, 0);
-    for (const std::int32_t c : a.indices) ++t.indptr[static_cast<std::size_t>(c) + 1];
-    for (std::size_t r = 1; r < t.indptr.size(); ++r) t.indptr[r] += t.indptr[r - 1];
-    t.indices.resize(a.indices.size());
-    t.values.resize(a.values.size());
-    std::vector<std::int64_t> next(t.indptr.begin(), t.indptr.end() - 1);
-    for (std::int64_t r = 0; r < a.rows; ++r)
-        for (std::int64_t e = a.indptr[static_cast<std::size_t>(r)]; e < a.indptr[static_cast<std::size_t>(r) + 1];
-             ++e) {
-            const auto from = static_cast<std::size_t>(e);
-            const auto to = static_cast<std::size_t>(next[static_cast<std::size_t>(a.indices[from])]++);
-            t.indices[to] = static_cast<std::int32_t>(r);
-            t.values[to] = a.values[from];
-        }
-    return t;
-}
-
-namespace {
 
 PreparedRowBlocks prepare_row_blocks(const Csr& a, int blocks, Kernel& kernel) {
     PreparedRowBlocks prepared;

@@ -42,9 +42,4 @@ private:
     std::map<Key, Shard> shards_;
 };
 
-/// The shard of A that layer l multiplies by, on the host.
-Csr shard_of(const Adjacency& a, const VertexBlocks& vertices, const Layout& layout, int l);
-/// Aᵀ, columns of each row ascending.
-Csr transposed(const Csr& a);
-
 }  // namespace gnnbench::plexus

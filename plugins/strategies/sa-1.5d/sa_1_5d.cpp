@@ -57,6 +57,16 @@ class Sa15d final : public ReplicatedRows {
                 [&](Part j) { return layout.stage(j); }, CommOp::all_to_all, width * element_bytes);
         };
     }
+    StateSpmmMemory stages_memory(const Problem& p, const ReplicatedLayout& layout) const override {
+        const Adjacency a(p.dataset.graph, p.model);
+        const BlockCounts counts(a, p.index);
+        return [counts, layout, symmetric = a.symmetric()](MemoryStatement& m, std::int64_t widest) {
+            const auto stage = [&](Part j) { return layout.stage(j); };
+            for (const Direction d : {Direction::forward, Direction::backward})
+                if (d == Direction::forward || !symmetric)
+                    state_halo_memory(m, counts, layout.part, layout.parts, d, stage, widest);
+        };
+    }
 };
 
 constexpr ParamDecl parameters[] = {replication_parameter};

@@ -86,6 +86,18 @@ public:
                                    element_bytes);
     }
 
+    std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const override {
+        const Adjacency a(p.dataset.graph, p.model);
+        const BlockCounts counts(a, p.index);
+        const bool both = backward_of(p.params) == BackwardExchange::gather && !a.symmetric();
+        const auto product = [&](MemoryStatement& m, std::int64_t widest) {
+            state_halo_memory(m, counts, rank, p.index.parts(), Direction::forward, every_block, widest);
+            if (both)
+                state_halo_memory(m, counts, rank, p.index.parts(), Direction::backward, every_block, widest);
+        };
+        return row_parallel_memory(aggregate_first_plan(*this, p), p, rank, product, element_bytes);
+    }
+
     std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override {
         return make_row_parallel_trainer(
             p, rank, aggregate_first_plan(*this, p), [&](const Adjacency& a, std::int64_t widest) {

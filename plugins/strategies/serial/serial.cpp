@@ -37,6 +37,11 @@ public:
             element_bytes);
     }
 
+    std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const override {
+        return row_parallel_memory(
+            plan(p.model, p.train, p.params), p, rank, [](MemoryStatement&, std::int64_t) {}, element_bytes);
+    }
+
     std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override {
         return make_row_parallel_trainer(p, rank, plan(p.model, p.train, p.params),
                                          [&](const Adjacency& a, std::int64_t) {

@@ -1,0 +1,62 @@
+#include "stated_memory.hpp"
+
+#include <algorithm>
+
+#include <gnnbench/sharded_loss.hpp>
+#include <gnnbench/stated_memory.hpp>
+#include <gnnbench/vertex_data.hpp>
+
+namespace gnnbench::plexus {
+namespace {
+
+/// Layer 0's F, with what trains it and the ids that its dropout is drawn by.
+void state_features(MemoryStatement& m, const Problem& p, const Layout& layout, const EpochKind& kind) {
+    if (kind.aggregated_input) return;  // known by its aggregate, which is layer 0's H
+    const LayerShape& bottom = layout.layer(0);
+    const std::int64_t rows = block_size(bottom.n_o, layout.extent(bottom.roles.d), layout.at(bottom.roles.d));
+    m.matrix(rows, bottom.f_i);
+    if (kind.trainable) m.matrix(rows, (p.train.optimizer == OptimizerKind::sgd ? 1 : 3) * bottom.f_i);
+    if (p.train.input_dropout > 0) m.list<std::int64_t>(rows);
+}
+
+/// The compact F of layer l, and the rows of it that this rank gives.
+void state_sparse_rows(MemoryStatement& m, const SparseRows& rows, std::int64_t f_i) {
+    std::int64_t given = 0;
+    for (const auto& to : rows.given) given += std::ssize(to);
+    m.matrix(rows.rows() + given, f_i);
+    m.list<std::int32_t>(given);
+}
+
+}  // namespace
+
+std::int64_t held_memory(const Problem& p, const Layout& layout, const SparsePlan& sparse, const Options& options,
+                         const EpochKind& kind, std::int64_t element_bytes) {
+    MemoryStatement m(element_bytes);
+    state_features(m, p, layout, kind);
+    std::int64_t panel = 0, gathered = 0, h = 0, q = 0, w = 0;  // of the layer with the largest
+    for (int l = 0; l < layout.layers(); ++l) {
+        const LayerShape& s = layout.layer(l);
+        const bool one_run = layout.extent(s.roles.d) == 1;
+        const SparseRows* rows = sparse.input(l);
+        if (rows) state_sparse_rows(m, *rows, s.f_i);
+        m.matrix(s.n_d, s.f_i + s.g_o);  // H, Q
+        if (l > 0 || !one_run || p.train.input_dropout > 0)
+            panel = std::max(panel, (rows ? rows->rows() : s.n_o) * s.f_i);
+        if (!one_run) gathered = std::max(gathered, s.parameters());
+        m.matrix(p.train.optimizer == OptimizerKind::sgd ? 2 : 4,
+                 layout.parameter_counts(l)[static_cast<std::size_t>(layout.at(s.roles.d))]);
+        if (l + 1 < layout.layers() && p.train.dropout > 0) m.list<std::int64_t>(s.n_d);
+        h = std::max(h, s.n_d * s.f_i);
+        q = std::max(q, s.n_d * s.g_o);
+        w = std::max(w, s.f_i * s.g_o);
+    }
+    m.matrix(panel, 1);
+    m.matrix(gathered, 2);  // W, and dW before it is reduced
+    if (options.tune) m.matrix(h + q + w, 1);
+    const std::int64_t outputs = layout.layer(layout.layers() - 1).n_d;
+    VertexData::state_memory(m, outputs);
+    ShardedLoss::state_memory(m, outputs);
+    return m.bytes();
+}
+
+}  // namespace gnnbench::plexus

@@ -1,0 +1,15 @@
+#pragma once
+#include <cstdint>
+
+#include "layout.hpp"
+#include "sparse_rows.hpp"
+#include "stated_volume.hpp"
+
+namespace gnnbench::plexus {
+
+/// What the rank that `layout` is of holds besides its shards of A, README.md's formulas with the real block sizes; with
+/// tuning, until the choice is made. In bytes.
+std::int64_t held_memory(const Problem& problem, const Layout& layout, const SparsePlan& sparse,
+                         const Options& options, const EpochKind& kind, std::int64_t element_bytes);
+
+}  // namespace gnnbench::plexus
