@@ -111,7 +111,8 @@ class Adjacency:
         row_sum = np.bincount(rows, weights, n)
         column_sum = np.bincount(indices, weights, n)
         kind = model["normalisation"]
-        self.by_degrees = kind == "symmetric" and not weighted  # Â is d_i d_j where it is not 0
+        # What DGL calls an Â that follows from degrees alone: it need not read a weight for each edge.
+        self.by_degrees = None if weighted else {"symmetric": "both", "mean": "right", "none": "none"}[kind]
         self.symmetric = json.loads((store / "manifest.json").read_text())["symmetric_pattern"]
         self.symmetric = self.symmetric and not weighted and kind != "mean"
         with np.errstate(divide="ignore"):
@@ -224,12 +225,11 @@ def dgl_layers(data, model, parameters, device):
     graph = dgl.graph(ends, num_nodes=a.n).formats(["csr", "csc"])
     graph.create_formats_()
     graph = graph.to(device)
+    norm = a.by_degrees or "none"
     weights = None if a.by_degrees else torch.from_numpy(a.values).to(device, data.dtype)
     layers = []
     for weight, bias in parameters:
-        conv = dgl.nn.GraphConv(
-            *weight.shape, norm="both" if a.by_degrees else "none", bias=bias is not None, allow_zero_in_degree=True
-        )
+        conv = dgl.nn.GraphConv(*weight.shape, norm=norm, bias=bias is not None, allow_zero_in_degree=True)
         conv.weight = weight
         if bias is not None:
             conv.bias = bias
