@@ -50,6 +50,7 @@ struct ModelVariant {
     std::vector<std::int64_t> widths = {7, 5, 3};
     ModelSpec model{};
     TrainSpec train{};
+    OptimizerKind optimizer = OptimizerKind::sgd;  ///< Adam hides a wrong scale
 
     ModelSpec complete_model() const {
         ModelSpec m = model;
@@ -58,7 +59,7 @@ struct ModelVariant {
     }
     TrainSpec complete_train() const {
         TrainSpec t = train;
-        t.optimizer = OptimizerKind::sgd;
+        t.optimizer = optimizer;
         t.learning_rate = 0.2;
         t.weight_decay.assign(widths.size() - 1, 0.01);
         return t;

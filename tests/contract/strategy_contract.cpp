@@ -179,6 +179,23 @@ TEST_CASE(
         }
 }
 
+TEST_CASE("a strategy holds the memory it states with Adam's moments, too") {
+    ModelVariant v{.name = "Adam", .widths = {4, 9, 2, 7, 3}, .optimizer = OptimizerKind::adam};
+    v.train.dropout = 0.4;
+    for (const std::string& name : usable(PluginKind::strategy)) DYNAMIC_SECTION(name) {
+            int ran = 0;
+            for (const StrategyVariant& s : variants(name)) {
+                const Outcome o =
+                    run(s, "random", {"reference", DType::f64}, v, graphs::directed_random(40, 200, true));
+                if (!o.skipped.empty()) continue;
+                ++ran;
+                INFO(name << " " << s.changed);
+                CHECK(o.bytes_at_setup == o.stated_bytes);
+            }
+            CHECK((ran > 0 || !refusal(name).empty()));
+        }
+}
+
 TEST_CASE("cagnet-2d agrees with the serial reference on every grid of this many ranks") {
     int ran = 0;
     for (int rows = 1; rows <= ProcessGroup::world().size(); ++rows)
