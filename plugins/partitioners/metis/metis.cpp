@@ -1,5 +1,6 @@
 // Multilevel k-way partitioning: Karypis & Kumar, "Multilevel k-way Partitioning Scheme for Irregular Graphs",
 // J. Parallel Distrib. Comput. 48 (1998), as implemented by the METIS 5 library.
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -21,11 +22,15 @@ constexpr ParamDecl declared[] = {
     {"seed", ParamType::integer, "-1", -1, 2147483647, nullptr, "METIS' random seed; -1: the cell's seed"},
 };
 
-/// Entries of each row with its self-loop, so that an empty row weighs something too.
+/// w(v) = |cols(Â(v, :))| with self-loops: the stored entries of a row, and one for a diagonal that is not among them.
 std::vector<idx_t> nonzero_weights(const GraphView& graph) {
     std::vector<idx_t> weights(static_cast<std::size_t>(graph.vertices()));
-    for (std::size_t v = 0; v < weights.size(); ++v)
-        weights[v] = static_cast<idx_t>(graph.indptr[v + 1] - graph.indptr[v] + 1);
+    for (std::size_t v = 0; v < weights.size(); ++v) {
+        const auto row = graph.indices.subspan(static_cast<std::size_t>(graph.indptr[v]),
+                                               static_cast<std::size_t>(graph.indptr[v + 1] - graph.indptr[v]));
+        const bool diagonal = std::binary_search(row.begin(), row.end(), static_cast<std::int32_t>(v));
+        weights[v] = static_cast<idx_t>(row.size()) + (diagonal ? 0 : 1);
+    }
     return weights;
 }
 
