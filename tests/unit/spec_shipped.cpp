@@ -78,3 +78,30 @@ TEST_CASE("cora is the classic recipe over ten seeds") {
         CHECK(c.epochs + c.warmup == 200);
     }
 }
+
+TEST_CASE("the papers' experiments say what the papers' programs do: Plexus trains the features, METIS balances nonzeros") {
+    const Shipped shipped;
+    if (!shipped.has({"serial", "cagnet-1d", "demirci-p2p", "plexus-3d", "sa-1d", "bns-gcn"})) {
+        WARN("skipped: its plugins are not built");
+        return;
+    }
+    for (const char* file : {"demirci/partitioners.yaml", "demirci/reddit.yaml"})
+        for (const Cell& c : shipped.load(file).cells) {
+            if (c.partitioner.name != "metis") continue;
+            INFO(file << ": " << c.scheme.name);
+            CHECK(c.partitioner.params.choice("weights") == "nonzeros");
+            CHECK(c.partitioner.params.real("imbalance") == 0.01);
+        }
+    std::map<std::pair<std::string, bool>, int> cells;
+    for (const Cell& c : shipped.load("plexus/scaling.yaml").cells)
+        ++cells[{c.scheme.name,
+                 c.scheme.name == "plexus-3d" && c.scheme.params.boolean("trainable_features")}];
+    CHECK(cells[{"plexus-3d", true}] > 0);
+    // The same model as its rivals', whose features are fixed.
+    CHECK(cells[{"plexus-3d", true}] == cells[{"plexus-3d", false}]);
+    for (const char* file : {"plexus/grids.yaml", "plexus/aggregation.yaml", "plexus/validation.yaml"})
+        for (const Cell& c : shipped.load(file).cells) {
+            INFO(file);
+            CHECK(c.scheme.params.boolean("trainable_features"));
+        }
+}
