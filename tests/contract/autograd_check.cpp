@@ -1,0 +1,139 @@
+// `serial` on `reference` in float64 against PyTorch: losses and gradients by its autograd, weights by its optimizers.
+// Every other check ends at serial, which shares its trainer with half the schemes; this one ends outside the tree.
+// autograd/make.py wrote autograd/cases.json.
+#include <cmath>
+#include <fstream>
+#include <map>
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "contract/serial_training.hpp"
+#include "worker/workload.hpp"
+
+using namespace gnnbench;
+using contract::SerialTraining;
+using nlohmann::json;
+
+namespace {
+
+constexpr double allowed = 1e-10;
+
+json read_cases() {
+    std::ifstream in(GNNBENCH_SOURCE_DIR "/tests/contract/autograd/cases.json");
+    REQUIRE(in.good());
+    return json::parse(in);
+}
+
+OwnedDataset dataset(const json& g, std::int64_t features) {
+    OwnedDataset d;
+    d.name = g.at("name");
+    d.feature_count = features;
+    d.classes = 3;
+    d.indptr.assign(1, 0);
+    for (const json& row : g.at("rows")) {
+        for (const json& entry : row) {
+            d.indices.push_back(entry.at(0));
+            if (g.at("weighted")) d.weights.push_back(entry.at(1));
+        }
+        d.indptr.push_back(std::ssize(d.indices));
+    }
+    for (const json& row : g.at("features"))
+        for (std::int64_t c = 0; c < features; ++c) d.features.push_back(row.at(static_cast<std::size_t>(c)));
+    for (const json& label : g.at("labels")) d.labels.push_back(label);
+    for (const json& train : g.at("train")) d.split.push_back(train == 1 ? Split::train : Split::test);
+    return d;
+}
+
+ModelSpec model_of(const json& c) {
+    const std::map<std::string, Activation> activations = {
+        {"relu", Activation::relu}, {"leaky_relu", Activation::leaky_relu}, {"sigmoid", Activation::sigmoid}};
+    ModelSpec m;
+    m.widths = c.at("widths").get<std::vector<std::int64_t>>();
+    m.activation = activations.at(c.at("activation"));
+    m.normalisation = c.at("normalisation") == "mean" ? Normalisation::mean : Normalisation::symmetric;
+    m.self_loops = c.at("self_loops");
+    m.bias = c.at("bias");
+    return m;
+}
+
+TrainSpec training_of(const json& c, double rate) {
+    const std::map<std::string, OptimizerKind> kinds = {
+        {"sgd", OptimizerKind::sgd}, {"adam", OptimizerKind::adam}, {"adamw", OptimizerKind::adamw}};
+    TrainSpec t;
+    t.optimizer = kinds.at(c.at("optimizer"));
+    t.learning_rate = rate;
+    t.weight_decay = c.at("weight_decay").get<std::vector<double>>();
+    return t;
+}
+
+ModelWeights matrices(const json& flat, const ModelSpec& m) {
+    ModelWeights out;
+    for (std::size_t l = 0; l + 1 < m.widths.size(); ++l) {
+        HostMatrix& w = out.weight.emplace_back(m.widths[l], m.widths[l + 1]);
+        w.values = flat.at("weights").at(l).get<std::vector<double>>();
+        REQUIRE(std::ssize(w.values) == w.rows * w.cols);
+        if (!m.bias) continue;
+        HostMatrix& b = out.bias.emplace_back(1, m.widths[l + 1]);
+        b.values = flat.at("biases").at(l).get<std::vector<double>>();
+        REQUIRE(std::ssize(b.values) == b.cols);
+    }
+    return out;
+}
+
+/// ‖found − wanted‖_F / ‖wanted‖_F of the worst matrix.
+double worst_error(const ModelWeights& found, const ModelWeights& wanted) {
+    double worst = 0;
+    for (const auto side : {&ModelWeights::weight, &ModelWeights::bias}) {
+        REQUIRE((found.*side).size() == (wanted.*side).size());
+        for (std::size_t m = 0; m < (wanted.*side).size(); ++m) {
+            const auto &x = (found.*side)[m].values, &y = (wanted.*side)[m].values;
+            REQUIRE(x.size() == y.size());
+            double difference = 0, norm = 0;
+            for (std::size_t i = 0; i < y.size(); ++i) {
+                difference += (x[i] - y[i]) * (x[i] - y[i]);
+                norm += y[i] * y[i];
+            }
+            worst = std::max(worst, std::sqrt(difference) / std::max(std::sqrt(norm), 1e-12));
+        }
+    }
+    return worst;
+}
+
+}  // namespace
+
+TEST_CASE("serial has the losses and gradients of PyTorch's autograd, and its optimizers' weights") {
+    const json made = read_cases();
+    const PluginCatalog catalog;
+    int optimizers_seen = 0;
+    for (const json& c : made.at("cases")) {
+        const OwnedDataset owned = dataset(made.at("graphs").at(c.at("graph").get<std::size_t>()),
+                                           c.at("widths").at(0));
+        ModelSpec model = model_of(c);
+        const TrainSpec train = training_of(c, made.at("learning_rate"));
+        const ModelWeights initial = matrices(c.at("initial"), model);
+        const bool trained = c.at("trained_features");
+        optimizers_seen |= 1 << static_cast<int>(train.optimizer);
+        for (const AggregateInput aggregate : {AggregateInput::off, AggregateInput::on}) {
+            if (trained && aggregate == AggregateInput::on) continue;  // X changes
+            model.aggregate_input = aggregate;
+            const SerialTraining found = contract::train_serially(catalog, owned.view(), model, train, &initial,
+                                                                  made.at("epochs"), trained);
+            INFO(owned.name << ", widths " << c.at("widths") << ", " << c.at("activation") << ", "
+                            << c.at("normalisation") << ", bias " << c.at("bias") << ", self-loops "
+                            << c.at("self_loops") << ", " << c.at("optimizer") << ", trained features " << trained
+                            << ", aggregated input " << (aggregate == AggregateInput::on));
+            for (std::size_t e = 0; e < found.loss.size(); ++e) {
+                const double wanted = c.at("loss").at(e);
+                INFO("epoch " << e << ": loss " << found.loss[e] << ", PyTorch's " << wanted);
+                CHECK(std::abs(found.loss[e] - wanted) <= allowed * wanted);
+            }
+            const double of_gradient = worst_error(found.gradient[0], matrices(c.at("gradient"), model));
+            const double of_weights = worst_error(found.weights, matrices(c.at("final"), model));
+            INFO("gradient error " << of_gradient << ", error of the final weights " << of_weights);
+            CHECK(of_gradient <= allowed);
+            CHECK(of_weights <= allowed);
+        }
+    }
+    CHECK(optimizers_seen == 7);
+}

@@ -1,0 +1,45 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include <gnnbench/strategy.hpp>
+#include <gnnbench/trained_features.hpp>
+#include <gnnbench/transport.hpp>
+
+#include "plugin/loader.hpp"
+
+/// `serial` on `reference` in float64, from its first epoch to its last weights.
+namespace gnnbench::contract {
+
+struct SerialTraining {
+    std::vector<double> loss;            ///< of each epoch, before its step
+    std::vector<ModelWeights> gradient;  ///< of each epoch's loss
+    ModelWeights weights;                ///< after the last step
+};
+
+/// Alone in this process. `initial` nullptr: drawn from the seed.
+inline SerialTraining train_serially(const PluginCatalog& catalog, const DatasetView& data, const ModelSpec& model,
+                                     const TrainSpec& train, const ModelWeights* initial, std::int64_t epochs,
+                                     bool trained_features) {
+    const auto kernel = catalog.kernel("reference")->create({.dtype = DType::f64});
+    const auto strategy = catalog.strategy("serial");
+    VolumeCounter counter;
+    Communicator self(kernel->connect(ProcessGroup::self()), *kernel, counter);
+    const Partition whole{.parts = 1, .part_of = std::vector<Part>(data.labels.size()), .column_part_of = {}};
+    const IndexMap index(whole);
+    const auto declared = catalog.find(PluginKind::strategy, "serial").params;
+    Params params(declared);
+    for (const ParamDecl& p : declared)
+        if (std::string(p.name) == trainable_features) params.set(p, trained_features ? "true" : "false");
+    const auto trainer =
+        strategy->make_trainer({data, index, whole, model, train, params, initial}, {*kernel, self});
+    SerialTraining out;
+    for (std::int64_t e = 0; e < epochs; ++e) {
+        out.loss.push_back(trainer->train_epoch(e));
+        out.gradient.push_back(trainer->gradients());
+    }
+    out.weights = trainer->weights();
+    return out;
+}
+
+}  // namespace gnnbench::contract
