@@ -68,6 +68,7 @@ TEST_CASE("metrics of a trial, worked out by hand") {
     CHECK(reader.read(trial, "mean_messages") == 1);
     CHECK(reader.read(trial, "max_messages") == 1);
     CHECK(reader.read(trial, "average_degree") == 2);
+    CHECK(reader.read(trial, "peak_memory_bytes") == 1007);  // not warm-up's 1060
     CHECK(reader.read(trial, "validation_accuracy") == std::nullopt);
     CHECK(reader.read(trial + 1, "epoch_s") == std::nullopt);
     CHECK_THROWS_AS(reader.read(trial, "nonsense"), LogicError);

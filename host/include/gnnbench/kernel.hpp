@@ -143,6 +143,8 @@ public:
     DType dtype() const { return dtype_; }
     Trace& trace() { return trace_; }
     const MemoryUse& memory() const { return memory_; }
+    /// From here on the peak counts anew, from what is held now.
+    void reset_peak_memory() { memory_.peak_bytes = memory_.current_bytes; }
     /// What was chosen at run time, for the record ("transport: nccl"); empty where nothing was.
     std::string notes() const { return do_notes(); }
 
