@@ -71,6 +71,7 @@ constexpr std::array all_fields{
 };
 
 constexpr std::array all_units{
+    ShownUnit{"h", "s", 3600},
     ShownUnit{"s", "s", 1},
     ShownUnit{"ms", "s", 1e-3},
     ShownUnit{"µs", "s", 1e-6},
