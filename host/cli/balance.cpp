@@ -127,8 +127,8 @@ std::string measured_lines(const nlohmann::json& counted, const BalanceChoice& c
     std::string text = std::string(measured_columns) + "\n";
     for (const nlohmann::json& order : one.at("balance"))
         text += csv_line({table, order.at("order").get<std::string>(), "max/mean",
-                          fmt::format("{:.6f}", order.at("max_over_mean").get<double>()), "", of,
-                          command_of(choice), utc_now().substr(0, 10), build_info().commit.substr(0, 12)});
+                          fmt::format("{:.6f}", order.at("max_over_mean").get<double>()), "",
+                          one.at("dataset").get<std::string>(), "", of, command_of(choice), utc_now().substr(0, 10), build_info().commit.substr(0, 12)});
     return text;
 }
 

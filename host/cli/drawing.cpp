@@ -4,6 +4,8 @@
 
 #include "launch/gnuplot.hpp"
 #include "record/measurements.hpp"
+#include "record/timeline_product.hpp"
+#include "report/units.hpp"
 
 namespace gnnbench {
 namespace {
@@ -18,7 +20,15 @@ std::vector<TimelinePanel> panels_of(const ResolvedTable& r, const std::filesyst
             for (const ComparisonCell* cell : place.cells)
                 if (trial.empty()) trial = traced_among(database, cell->ok_trials);
         }
-        if (!trial.empty()) panels.push_back({title, read_timeline(database, trial, std::nullopt)});
+        if (trial.empty()) continue;
+        Timeline timeline = read_timeline(database, trial, std::nullopt);
+        if (r.definition->plot->product) {
+            auto product = largest_product(timeline);
+            if (!product) continue;
+            timeline = std::move(*product);
+            title += fmt::format("; ours {} ms", three_digits(timeline.wall_s * 1e3));
+        }
+        panels.push_back({title, std::move(timeline)});
     }
     return panels;
 }

@@ -8,6 +8,8 @@
 
 #include <gnnbench/error.hpp>
 
+#include "record/timeline_product.hpp"
+
 namespace gnnbench {
 namespace {
 
@@ -148,9 +150,17 @@ std::string newest_of(const std::filesystem::path& database, std::span<const std
 }
 
 MetricReader::MetricReader(const std::filesystem::path& database)
-    : connection_(database, sqlite::Access::read_only) {}
+    : database_(database), connection_(database, sqlite::Access::read_only) {}
+
+std::optional<double> MetricReader::product_s(std::int64_t trial) const {
+    const std::string traced = traced_among(database_, std::array{trial});
+    if (traced.empty()) return std::nullopt;
+    const auto product = largest_product(read_timeline(database_, traced, std::nullopt));
+    return product ? std::optional(product->wall_s) : std::nullopt;
+}
 
 std::optional<double> MetricReader::read(std::int64_t trial, const std::string& metric) const {
+    if (metric == "product_s") return product_s(trial);
     const Question asked = question(metric);
     auto q = connection_.prepare(asked.sql, "read a metric");
     if (asked.phase.empty())

@@ -31,6 +31,9 @@ public:
     std::optional<double> read(std::int64_t trial, const std::string& metric) const;
 
 private:
+    std::optional<double> product_s(std::int64_t trial) const;
+
+    std::filesystem::path database_;
     sqlite::Connection connection_;
 };
 

@@ -1,6 +1,7 @@
 #include "report/cell_numbers.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <set>
 
@@ -11,14 +12,6 @@
 
 namespace gnnbench {
 namespace {
-
-bool fits(const ComparisonCell& cell, const Conditions& where) {
-    return std::all_of(where.begin(), where.end(), [&](const Condition& c) {
-        const auto field = cell.fields.find(c.field);
-        return field != cell.fields.end() &&
-               std::find(c.values.begin(), c.values.end(), field->second) != c.values.end();
-    });
-}
 
 std::vector<const ComparisonCell*> fitting(const MeasuredCells& measured, const Conditions& where) {
     std::vector<const ComparisonCell*> found;
@@ -35,6 +28,11 @@ double combined(OverCells how, const std::vector<double>& values) {
             return *std::max_element(values.begin(), values.end());
         case OverCells::mean:
             return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+        case OverCells::geometric_mean: {
+            double logs = 0;
+            for (const double v : values) logs += std::log(v);
+            return std::exp(logs / static_cast<double>(values.size()));
+        }
         case OverCells::median:
         case OverCells::only:
             break;
@@ -42,10 +40,14 @@ double combined(OverCells how, const std::vector<double>& values) {
     return median(values);
 }
 
+void add_new(std::vector<std::string>& all, const std::vector<std::string>& more) {
+    for (const std::string& text : more)
+        if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
+}
+
 void remark(ResolvedCell& place, const ComparisonCell& cell, MetricKind kind) {
-    for (const std::string& text : remarks_on(cell, kind))
-        if (std::find(place.remarks.begin(), place.remarks.end(), text) == place.remarks.end())
-            place.remarks.push_back(text);
+    add_new(place.remarks, remarks_on(cell, kind));
+    if (kind != MetricKind::data && kind != MetricKind::partition) add_new(place.provenance, provenance_of(cell));
 }
 
 std::string name(const ComparisonCell& c) {
@@ -53,6 +55,14 @@ std::string name(const ComparisonCell& c) {
 }
 
 }  // namespace
+
+bool fits(const ComparisonCell& cell, const Conditions& where) {
+    return std::all_of(where.begin(), where.end(), [&](const Condition& c) {
+        const auto field = cell.fields.find(c.field);
+        return field != cell.fields.end() &&
+               std::find(c.values.begin(), c.values.end(), field->second) != c.values.end();
+    });
+}
 
 std::optional<Estimate> CellNumbers::of_cell(const ComparisonCell& cell, const std::string& metric) const {
     std::vector<double> values;

@@ -6,6 +6,9 @@
 
 namespace gnnbench {
 
+/// Whether a cell's fields have the values that the conditions allow.
+bool fits(const ComparisonCell& cell, const Conditions& where);
+
 /// Numbers of the measured cells that fit some conditions.
 class CellNumbers {
 public:

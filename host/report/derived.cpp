@@ -30,6 +30,7 @@ void remark(ResolvedCell& place, const std::string& text) {
 /// Takes over what another place's number rests on.
 void lean_on(ResolvedCell& place, const ResolvedCell& other) {
     for (const std::string& text : other.remarks) remark(place, text);
+    place.provenance.insert(place.provenance.end(), other.provenance.begin(), other.provenance.end());
     place.cells.insert(place.cells.end(), other.cells.begin(), other.cells.end());
 }
 

@@ -11,17 +11,25 @@
 #include "report/figure_data.hpp"
 #include "report/figure_parts.hpp"
 #include "report/format.hpp"
+#include "report/paper_heading.hpp"
 #include "report/paper_table.hpp"
 
 namespace gnnbench {
 namespace {
 
-/// x and y of a series' points that have both; a logarithmic axis has no place for what is not positive.
-std::string points(const FigureData& d, const std::vector<std::optional<double>>& y, const PlotDefinition& plot) {
+/// x and y of a series' points that have both; a logarithmic axis has no place for what is not positive. An empty line
+/// interrupts the line around points that stand `apart`.
+std::string points(const FigureData& d, const std::vector<std::optional<double>>& y, const std::vector<bool>& apart,
+                   const PlotDefinition& plot) {
     std::string block;
-    for (std::size_t i = 0; i < y.size(); ++i)
-        if (y[i] && d.x[i] && (!plot.log_y || *y[i] > 0) && (!plot.log_x || *d.x[i] > 0))
-            block += fmt::format("{} {}\n", *d.x[i], *y[i]);
+    bool interrupted = true;
+    for (std::size_t i = 0; i < y.size(); ++i) {
+        if (!y[i] || !d.x[i] || (plot.log_y && *y[i] <= 0) || (plot.log_x && *d.x[i] <= 0)) continue;
+        const bool alone = !apart.empty() && apart[i];
+        if (alone && !interrupted) block += "\n";
+        block += fmt::format("{} {}\n{}", *d.x[i], *y[i], alone ? "\n" : "");
+        interrupted = alone;
+    }
     return block;
 }
 
@@ -43,23 +51,78 @@ std::string x_axis(const FigureData& d, const PlotDefinition& plot) {
                        tics, plot.log_x ? *low / 1.2 : *low - room, plot.log_x ? *high * 1.2 : *high + room);
 }
 
+/// Of each series, apart from all others of the figure: shades of one colour within a section, where there are more
+/// series than colours.
+std::vector<std::string> colours_of(const std::vector<FigureSeries>& series) {
+    std::vector<std::string> hues, all;
+    const auto hue_of = [](const FigureSeries& s) { return s.section.empty() ? s.name : s.section; };
+    for (const FigureSeries& s : series)
+        if (std::ranges::find(hues, hue_of(s)) == hues.end()) hues.push_back(hue_of(s));
+    for (std::size_t i = 0; i < series.size(); ++i) {
+        if (series.size() <= palette_size()) {
+            all.push_back(colour(i));
+            continue;
+        }
+        std::size_t members = 0, place = 0;
+        for (std::size_t k = 0; k < series.size(); ++k)
+            if (hue_of(series[k]) == hue_of(series[i])) members += 1, place += k < i;
+        const auto hue = static_cast<std::size_t>(std::ranges::find(hues, hue_of(series[i])) - hues.begin());
+        all.push_back(shade(hue, place, members));
+    }
+    return all;
+}
+
+/// How a series' lines and marks look; `number`: of the series.
+std::string line_style(const std::string& colour, std::size_t number, bool ours) {
+    const auto& [open, filled] = point_types[number % point_types.size()];
+    return fmt::format("using 1:2 with linespoints lc rgb '{}' lw 2 dt {} pt {} ps 1.2", colour, ours ? "1" : "'-'",
+                       ours ? filled : open);
+}
+
 FigureParts line_parts(const FigureData& d, const PlotDefinition& plot) {
     FigureParts f;
     f.settings = x_axis(d, plot) + (plot.log_y ? "" : "set yrange [0:*]\n");
+    const auto colours = colours_of(d.series);
     for (std::size_t s = 0; s < d.series.size(); ++s) {
-        const auto add = [&](const std::vector<std::optional<double>>& y, bool ours) {
-            const std::string block = points(d, y, plot);
-            if (block.empty()) return;
-            const auto& [open, filled] = point_types[s % point_types.size()];
-            f.add(block,
-                  fmt::format("using 1:2 with linespoints lc rgb '{}' lw 2 dt {} pt {} ps 1.2", colour(s),
-                              ours ? "1" : "'-'", ours ? filled : open),
-                  d.series[s].name + (ours ? "" : " (paper)"));
-        };
-        add(d.series[s].ours, true);
-        add(d.series[s].published, false);
+        const std::string ours = points(d, d.series[s].ours, {}, plot),
+                          published = points(d, d.series[s].published, d.series[s].disputed, plot);
+        if (!ours.empty()) f.add(ours, line_style(colours[s], s, true), d.series[s].name);
+        if (!published.empty()) f.add(published, line_style(colours[s], s, false), d.series[s].name + " (paper)");
     }
     return f;
+}
+
+/// A panel for each row that has numbers, with a series for each section of columns; they share one legend.
+std::string panel_script(const ResolvedTable& r, const std::vector<std::string>& heading, FigureFormat format) {
+    const TableDefinition& t = *r.definition;
+    PanelFigure figure;
+    for (std::size_t i = 0; i < r.cells.size(); ++i) {
+        TableDefinition one = t;
+        one.rows = {t.rows[i]};
+        const ResolvedTable part{&one, r.measured, r.profile, {r.cells[i]}, {}};
+        const FigureData d = figure_data(part);
+        FigureParts f;
+        for (const FigureSeries& s : d.series) {
+            const auto found = std::ranges::find(figure.series, s.name);
+            const auto number = static_cast<std::size_t>(found - figure.series.begin());
+            if (found == figure.series.end()) figure.series.push_back(s.name);
+            const std::string ours = points(d, s.ours, {}, *t.plot),
+                              published = points(d, s.published, s.disputed, *t.plot);
+            if (!ours.empty()) f.add(ours, line_style(colour(number), number, true), "");
+            if (!published.empty()) f.add(published, line_style(colour(number), number, false), "");
+            figure.has_ours |= !ours.empty();
+            figure.has_published |= !published.empty();
+        }
+        if (f.plots.empty()) continue;
+        f.settings = x_axis(d, *t.plot) + (t.plot->log_y ? "" : "set yrange [0:*]\n");
+        figure.panels.emplace_back(t.rows[i].label, std::move(f));
+    }
+    for (std::size_t s = 0; s < figure.series.size(); ++s) {
+        if (figure.has_ours) figure.legend.emplace_back(line_style(colour(s), s, true), figure.series[s]);
+        if (figure.has_published)
+            figure.legend.emplace_back(line_style(colour(s), s, false), figure.series[s] + " (paper)");
+    }
+    return assembled_panels(figure, *t.plot, heading, format);
 }
 
 /// A box from (x0, y0) to (x1, y1), as boxxyerror takes it.
@@ -67,9 +130,9 @@ std::string box(double x0, double x1, double y0, double y1) {
     return fmt::format("{} {} {} {} {} {}\n", (x0 + x1) / 2, (y0 + y1) / 2, x0, x1, y0, y1);
 }
 
-std::string bar_style(std::size_t series, bool ours) {
+std::string bar_style(const std::string& colour, bool ours) {
     // Hatching tells the paper's apart without colour.
-    return fmt::format("using 1:2:3:4:5:6 with boxxyerror lc rgb '{}' lw 1 fs {}", colour(series),
+    return fmt::format("using 1:2:3:4:5:6 with boxxyerror lc rgb '{}' lw 1 fs {}", colour,
                        ours ? "solid 0.9 border lc rgb 'black'" : "pattern 4 border");
 }
 
@@ -104,6 +167,7 @@ FigureParts bar_parts(const FigureData& d, const PlotDefinition& plot) {
         if (s.has_published()) slot.published = count++;
     }
     const double width = 0.86 / std::max(count, 1.0);
+    const auto colours = colours_of(d.series);
     double smallest = 1e300;
     for (const FigureSeries& s : d.series)
         for (const auto* values : {&s.ours, &s.published})
@@ -121,7 +185,7 @@ FigureParts bar_parts(const FigureData& d, const PlotDefinition& plot) {
             for (std::size_t i = 0; i < values.size(); ++i)
                 if (values[i] && *values[i] > floor)
                     block += box(left(i, ours), left(i, ours) + width, floor, *values[i]);
-            if (!block.empty()) f.add(block, bar_style(s, ours), d.series[s].name + (ours ? "" : " (paper)"));
+            if (!block.empty()) f.add(block, bar_style(colours[s], ours), d.series[s].name + (ours ? "" : " (paper)"));
         };
         add(d.series[s].ours, true);
         add(d.series[s].published, false);
@@ -153,8 +217,8 @@ FigureParts stacked_parts(const FigureData& d) {
             if (const auto& v = d.series[s].published[i])
                 blocks[1] += box(x - gap, x + (gap > 0 ? gap : 0.4), paper[i], paper[i] + *v), paper[i] += *v;
         }
-        if (!blocks[0].empty()) f.add(blocks[0], bar_style(s, true), d.series[s].name);
-        if (!blocks[1].empty()) f.add(blocks[1], bar_style(s, false), d.series[s].name + " (paper)");
+        if (!blocks[0].empty()) f.add(blocks[0], bar_style(colour(s), true), d.series[s].name);
+        if (!blocks[1].empty()) f.add(blocks[1], bar_style(colour(s), false), d.series[s].name + " (paper)");
     }
     return f;
 }
@@ -192,6 +256,15 @@ std::string figure_script(const ResolvedTable& r, FigureFormat format, const std
     if (!t.plot)
         throw SpecError(
             fmt::format("{} is a table, and has no plot; `gnnbench table {}` prints it", t.name, t.name));
+    std::vector<std::string> lines;
+    if (heading == FigureHeading::shown) {
+        lines = paper_heading(r);
+        for (const std::string& remark : remarks_on_figure(r)) lines.push_back(remark);
+    }
+    if (t.plot->panels) {
+        std::string script = panel_script(r, lines, format);
+        if (!script.empty()) return script;
+    }
     const FigureData d = figure_data(r);
     FigureParts parts;
     switch (t.plot->kind) {
@@ -214,11 +287,6 @@ std::string figure_script(const ResolvedTable& r, FigureFormat format, const std
     }
     if (t.plot->log_y) parts.settings = "set logscale y\n" + parts.settings;
     if (heading == FigureHeading::left_out && parts.plots.empty()) return "";
-    std::vector<std::string> lines;
-    if (heading == FigureHeading::shown) {
-        lines = paper_heading(r);
-        for (const std::string& remark : remarks_on_figure(r)) lines.push_back(remark);
-    }
     return assembled(parts, *t.plot, lines, format);
 }
 

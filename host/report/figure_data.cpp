@@ -51,17 +51,6 @@ private:
     bool over_columns_;
 };
 
-/// Of the first place that we could measure, else of the first number.
-std::string axis_unit(const ResolvedTable& r) {
-    for (const auto& row : r.cells)
-        for (const ResolvedCell& place : row)
-            if (place.measurable) return unit_of(place);
-    for (const auto& row : r.cells)
-        for (const ResolvedCell& place : row)
-            if (place.published) return unit_of(place);
-    return "";
-}
-
 /// Points with sections are as many series as sections, where x is a number; else each point is a place of its own.
 std::vector<std::string> sections_of(const std::vector<TableLine>& points, bool numeric) {
     std::vector<std::string> all;
@@ -72,12 +61,40 @@ std::vector<std::string> sections_of(const std::vector<TableLine>& points, bool 
     return all;
 }
 
+/// Places along x that have neither a number nor a word in any series take no room.
+void leave_out_empty(FigureData& d) {
+    for (std::size_t i = d.labels.size(); i-- > 0;) {
+        const bool used = std::ranges::any_of(
+            d.series, [i](const FigureSeries& s) { return s.ours[i] || s.published[i] || !s.words[i].empty(); });
+        if (used) continue;
+        const auto at = static_cast<std::ptrdiff_t>(i);
+        d.labels.erase(d.labels.begin() + at);
+        d.x.erase(d.x.begin() + at);
+        for (FigureSeries& s : d.series) {
+            s.ours.erase(s.ours.begin() + at);
+            s.published.erase(s.published.begin() + at);
+            s.disputed.erase(s.disputed.begin() + at);
+            s.words.erase(s.words.begin() + at);
+        }
+    }
+}
+
 }  // namespace
 
 bool FigureSeries::has_ours() const { return any_number(ours); }
 bool FigureSeries::has_published() const { return any_number(published); }
 bool FigureSeries::has_words() const {
     return std::any_of(words.begin(), words.end(), [](const auto& w) { return !w.empty(); });
+}
+
+std::string axis_unit(const ResolvedTable& r) {
+    for (const auto& row : r.cells)
+        for (const ResolvedCell& place : row)
+            if (place.measurable) return unit_of(place);
+    for (const auto& row : r.cells)
+        for (const ResolvedCell& place : row)
+            if (place.published) return unit_of(place);
+    return "";
 }
 
 FigureData figure_data(const ResolvedTable& r) {
@@ -98,7 +115,9 @@ FigureData figure_data(const ResolvedTable& r) {
             FigureSeries s;
             const std::string line = series_name(axes.lines()[l]);
             s.name = section.empty() ? line : axes.lines().size() == 1 ? section : line + ", " + section;
+            s.section = !section.empty() ? section : axes.lines()[l].section;
             s.ours.resize(d.labels.size());
+            s.disputed.resize(d.labels.size());
             s.published.resize(d.labels.size());
             s.words.resize(d.labels.size());
             for (std::size_t p = 0; p < axes.points().size(); ++p) {
@@ -114,6 +133,7 @@ FigureData figure_data(const ResolvedTable& r) {
                 const double size = size_of(*place.measure);
                 if (of_figure && place.ours) s.ours[i] = place.ours->median / size;
                 if (of_figure && place.published) s.published[i] = *place.published / size;
+                s.disputed[i] = place.given && !place.given->erratum.empty();
                 if (!place.word.empty())
                     s.words[i] = place.word;
                 else if (place.given && !place.given->value && !place.ours)
@@ -123,6 +143,7 @@ FigureData figure_data(const ResolvedTable& r) {
             d.has_published |= s.has_published();
             if (!s.empty()) d.series.push_back(std::move(s));
         }
+    if (!numeric) leave_out_empty(d);
     return d;
 }
 

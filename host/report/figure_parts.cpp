@@ -37,6 +37,19 @@ std::vector<std::string> lines_of(const std::string& text, std::size_t width) {
 
 std::string colour(std::size_t series) { return palette[series % palette.size()]; }
 
+std::size_t palette_size() { return palette.size(); }
+
+std::string shade(std::size_t hue, std::size_t place, std::size_t count) {
+    const std::string full = colour(hue);
+    const double white = count < 2 ? 0 : 0.7 * static_cast<double>(count - 1 - place) / static_cast<double>(count - 1);
+    std::string text = "#";
+    for (const std::size_t at : {1U, 3U, 5U}) {
+        const auto part = static_cast<double>(std::stoi(full.substr(at, 2), nullptr, 16));
+        text += fmt::format("{:02X}", static_cast<int>(part + white * (255 - part)));
+    }
+    return text;
+}
+
 std::string gnuplot_text(const std::string& text) {
     std::string out = "\"";
     for (const char c : text) {
@@ -90,29 +103,98 @@ FigureParts timeline_parts(const std::vector<TimelinePanel>& panels) {
     return f;
 }
 
-std::string assembled(const FigureParts& parts, const PlotDefinition& plot,
-                      const std::vector<std::string>& heading, FigureFormat format) {
+namespace {
+
+/// Title above, remarks below, and the room between.
+struct Frame {
+    std::string script;
+    double height = 0, top = 0, notes = 0;  ///< pixels: of all, of the title, of the remarks
+};
+
+Frame frame_of(double content, const std::vector<std::string>& heading, FigureFormat format) {
+    Frame f;
     std::vector<std::string> below;
     for (std::size_t i = 1; i < heading.size(); ++i)
         for (const std::string& line : lines_of(heading[i], 120)) below.push_back(line);
-    const std::size_t legend_rows = parts.legend ? (parts.plots.size() + 2) / 3 : 0;
     const auto title = lines_of(heading.empty() ? "" : heading.front(), 92);
-    const double top = 18.0 * static_cast<double>(title.size()) + 8;
-    const double notes = below.empty() ? 0 : 14.0 * static_cast<double>(below.size()) + 12;
-    const double height = 420 + parts.tic_room + top + 18.0 * static_cast<double>(legend_rows) + notes;
-    std::string s =
+    f.top = 18.0 * static_cast<double>(title.size()) + 8;
+    f.notes = below.empty() ? 0 : 14.0 * static_cast<double>(below.size()) + 12;
+    f.height = content + f.top + f.notes;
+    f.script =
         format == FigureFormat::svg
             ? fmt::format(
-                  "set terminal svg size 900,{:.0f} font 'Helvetica,13' background rgb 'white' noenhanced\n",
-                  height)
+                  "set terminal svg size 900,{:.0f} font 'Helvetica,13' background rgb 'white' noenhanced\n", f.height)
             : fmt::format(
                   "set terminal pngcairo size 1800,{:.0f} fontscale 2 linewidth 2 pointscale 2 font 'Sans,10' "
                   "noenhanced\n",
-                  2 * height);
-    s += "set encoding utf8\nset border 3\nset tics nomirror out\nset grid y lc rgb '#dddddd' lt 1\n";
+                  2 * f.height);
+    f.script += "set encoding utf8\nset border 3\nset tics nomirror out\nset grid y lc rgb '#dddddd' lt 1\n";
     for (std::size_t i = 0; i < title.size(); ++i)
-        s += fmt::format("set label {} at screen 0.5, screen {:.4f} center font ',13'\n", gnuplot_text(title[i]),
-                         1 - (14 + 18.0 * static_cast<double>(i)) / height);
+        f.script += fmt::format("set label {} at screen 0.5, screen {:.4f} center font ',13'\n", gnuplot_text(title[i]),
+                                1 - (14 + 18.0 * static_cast<double>(i)) / f.height);
+    for (std::size_t i = 0; i < below.size(); ++i)
+        f.script += fmt::format("set label {} at screen 0.02, screen {:.4f} left font ',10' tc rgb '#333333'\n",
+                                gnuplot_text(below[i]), (f.notes - 6 - 14.0 * static_cast<double>(i)) / f.height);
+    return f;
+}
+
+}  // namespace
+
+std::string assembled_panels(const PanelFigure& figure, const PlotDefinition& plot,
+                             const std::vector<std::string>& heading, FigureFormat format) {
+    if (figure.panels.empty()) return "";
+    const std::size_t across = std::min<std::size_t>(figure.panels.size(), 4),
+                      down = (figure.panels.size() + across - 1) / across;
+    const double legend = 18.0 * static_cast<double>((figure.legend.size() + 5) / 6) + 10;
+    constexpr double panel = 190, axis = 70;  // pixels: of a panel with its title and tics, of the x axis' label
+    const Frame frame = frame_of(static_cast<double>(down) * panel + legend + axis - 30, heading, format);
+    std::string s = frame.script;
+    s += fmt::format("set label {} at screen 0.5, screen {:.4f} center\n", gnuplot_text(plot.x_label),
+                     (frame.notes + 14) / frame.height);
+    s += fmt::format("set label {} at screen 0.015, screen 0.55 center rotate by 90\n", gnuplot_text(plot.y_label));
+    s += plot.log_y ? "set logscale y\n" : "";
+    s += "set tics font ',10'\n";
+    std::string blocks, plots;
+    for (std::size_t p = 0; p < figure.panels.size(); ++p) {
+        const auto& [title, parts] = figure.panels[p];
+        const auto column = static_cast<double>(p % across), row = static_cast<double>(p / across);
+        const double width = 0.95 / static_cast<double>(across);
+        const double top = frame.top + legend + row * panel;
+        plots += fmt::format(
+            "set lmargin at screen {:.4f}\nset rmargin at screen {:.4f}\nset tmargin at screen {:.4f}\n"
+            "set bmargin at screen {:.4f}\nset title {} font ',12' offset 0,-0.6\n",
+            0.035 + column * width + 0.045, 0.035 + (column + 1) * width - 0.005, 1 - (top + 20) / frame.height,
+            1 - (top + panel - 28) / frame.height, gnuplot_text(title));
+        plots += parts.settings;
+        std::string own = parts.blocks;
+        std::vector<std::string> drawn = parts.plots;
+        const std::string prefix = fmt::format("$p{}d", p);
+        for (std::size_t at = 0; (at = own.find("$d", at)) != std::string::npos; at += prefix.size())
+            own.replace(at, 2, prefix);
+        for (std::string& one : drawn) one.replace(0, 2, prefix);
+        blocks += own;
+        if (p == 0) {
+            plots += fmt::format(
+                "set key at screen 0.5, screen {:.4f} center top horizontal maxcols 6 samplen 2 font ',11'\n",
+                1 - frame.top / frame.height);
+            for (const auto& [style, name] : figure.legend) {
+                std::string with = style.substr(style.find("with"));
+                drawn.push_back(fmt::format("NaN {} title {}", with, gnuplot_text(name)));
+            }
+        }
+        plots += fmt::format("plot {}\n", fmt::join(drawn, ", "));
+        // Title and remarks stand on the page once.
+        if (p == 0) plots += "unset key\nunset label\n";
+    }
+    return s + blocks + "set multiplot\n" + plots + "unset multiplot\n";
+}
+
+std::string assembled(const FigureParts& parts, const PlotDefinition& plot,
+                      const std::vector<std::string>& heading, FigureFormat format) {
+    const std::size_t legend_rows = parts.legend ? (parts.plots.size() + 2) / 3 : 0;
+    const Frame frame = frame_of(420 + parts.tic_room + 18.0 * static_cast<double>(legend_rows), heading, format);
+    const double height = frame.height, top = frame.top, notes = frame.notes;
+    std::string s = frame.script;
     if (!plot.x_label.empty()) s += "set xlabel " + gnuplot_text(plot.x_label) + "\n";
     if (!plot.y_label.empty()) s += "set ylabel " + gnuplot_text(plot.y_label) + "\n";
     s += parts.legend
@@ -120,11 +202,8 @@ std::string assembled(const FigureParts& parts, const PlotDefinition& plot,
                            1 - top / height)
              : "unset key\n";
     s += fmt::format("set bmargin at screen {:.4f}\nset tmargin at screen {:.4f}\n",
-                     (notes + (below.empty() ? 78 : 95) + parts.tic_room) / height,
+                     (notes + (notes == 0 ? 78 : 95) + parts.tic_room) / height,
                      1 - (top + 12 + 18.0 * static_cast<double>(legend_rows)) / height);
-    for (std::size_t i = 0; i < below.size(); ++i)
-        s += fmt::format("set label {} at screen 0.02, screen {:.4f} left font ',10' tc rgb '#333333'\n",
-                         gnuplot_text(below[i]), (notes - 6 - 14.0 * static_cast<double>(i)) / height);
     s += parts.settings + parts.blocks;
     if (!parts.plots.empty()) return s + fmt::format("plot {}\n", fmt::join(parts.plots, ", "));
     s += "unset key\nunset tics\nunset grid\nset xrange [0:1]\nset yrange [0:1]\nunset logscale\n"

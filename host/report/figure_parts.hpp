@@ -13,6 +13,9 @@ inline constexpr std::array<std::pair<int, int>, 6> point_types{
     {{6, 7}, {4, 5}, {8, 9}, {10, 11}, {12, 13}, {14, 15}}};
 /// Of Okabe and Ito's palette, which the colour-blind tell apart; dark ones first, for print.
 std::string colour(std::size_t series);
+std::size_t palette_size();
+/// The `place`th of `count` shades of a colour, from light to the colour itself.
+std::string shade(std::size_t hue, std::size_t place, std::size_t count);
 
 /// A text as a gnuplot string.
 std::string gnuplot_text(const std::string& text);
@@ -31,6 +34,17 @@ struct FigureParts {
 
 /// Spans of each panel's ranks, computation above communication.
 FigureParts timeline_parts(const std::vector<TimelinePanel>& panels);
+
+/// Small figures side by side, with one legend.
+struct PanelFigure {
+    std::vector<std::pair<std::string, FigureParts>> panels;      ///< with their titles
+    std::vector<std::string> series;                              ///< of all panels
+    std::vector<std::pair<std::string, std::string>> legend;      ///< style and name
+    bool has_ours = false, has_published = false;
+};
+/// The whole script; empty where there is no panel.
+std::string assembled_panels(const PanelFigure& figure, const PlotDefinition& plot,
+                             const std::vector<std::string>& heading, FigureFormat format);
 
 /// The whole script: first line of the heading as title, the others small below the figure.
 std::string assembled(const FigureParts& parts, const PlotDefinition& plot,

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "report/format.hpp"
+#include "report/paper_heading.hpp"
 #include "report/units.hpp"
 #include "spec/metrics.hpp"
 
@@ -62,7 +62,7 @@ ColumnParts parts_of(const ResolvedTable& r, std::size_t column) {
     for (const auto& row : r.cells) {
         p.ours |= row[column].measurable;
         p.published |= row[column].given != nullptr;
-        both |= row[column].measurable && row[column].published;
+        both |= row[column].ratio().has_value();
     }
     p.ours &= t.show_ours;
     p.published &= t.show_published;
@@ -85,8 +85,9 @@ ordered_json record_of(const TableLine& row, const TableLine& column, const Reso
     if (!place.given)
         j["published"] = nullptr;
     else if (place.published)
-        j["published"] =
-            *place.published / (place.measure->metric.empty() ? find_unit(place.given->unit)->size : size);
+        j["published"] = *place.published / (place.measure->metric.empty() || place.other_kind()
+                                                 ? find_unit(place.given->unit)->size
+                                                 : size);
     else
         j["published"] = place.given->text;
     j["ratio"] = place.ratio() ? ordered_json(*place.ratio()) : ordered_json(nullptr);
@@ -95,6 +96,7 @@ ordered_json record_of(const TableLine& row, const TableLine& column, const Reso
     j["verbatim"] = place.given ? place.given->verbatim : "";
     j["erratum"] = place.given ? place.given->erratum : "";
     j["remarks"] = fmt::format("{}", fmt::join(place.remarks, "; "));
+    j["provenance"] = fmt::format("{}", fmt::join(place.provenance, "; "));
     return j;
 }
 
@@ -117,15 +119,13 @@ std::optional<std::size_t> best_of(const std::vector<ResolvedCell>& row, Best be
 class Filler {
 public:
     Filler(const ResolvedTable& r, Footnotes& notes, UnitPlace units)
-        : t_(*r.definition), notes_(notes), units_(units) {
-        const auto everywhere = remarks_everywhere(r);
-        said_.insert(everywhere.begin(), everywhere.end());
-    }
+        : r_(r), t_(*r.definition), notes_(notes), units_(units), remarks_(table_remarks(r)) {}
 
-    Table::Cell cell(const ResolvedCell& place, const ColumnParts& parts, bool best) {
+    Table::Cell cell(std::size_t row, std::size_t column, const ColumnParts& parts, bool best) {
+        const ResolvedCell& place = r_.cells[row][column];
         Table::Cell cell;
-        if (parts.ours) cell.fields.push_back(ours(place, best));
-        if (parts.published) cell.fields.push_back(published(place));
+        if (parts.ours) cell.fields.push_back(ours(place, remarks_.ours.marks[row][column], best));
+        if (parts.published) cell.fields.push_back(published(place, remarks_.published.marks[row][column]));
         if (parts.ratio) cell.fields.push_back({.text = place.ratio() ? gnnbench::ratio(*place.ratio()) : ""});
         if (std::all_of(cell.fields.begin(), cell.fields.end(), [](const auto& f) { return f.empty(); }))
             cell.fields.clear();
@@ -133,7 +133,7 @@ public:
     }
 
 private:
-    Table::Field ours(const ResolvedCell& place, bool best) {
+    Table::Field ours(const ResolvedCell& place, const std::vector<std::string>& remarks, bool best) {
         Table::Field f;
         f.best = best;
         if (place.ours) {
@@ -151,17 +151,16 @@ private:
             f.word = true;
             f.text = t_.failures == FailureStyle::word ? place.word : t_.failures == FailureStyle::dash ? "–" : "";
         }
-        for (const std::string& text : place.remarks)
-            if (!said_.contains(text)) f.marks.push_back(notes_.mark(text));
+        for (const std::string& text : remarks) f.marks.push_back(notes_.mark(text));
         return f;
     }
 
-    Table::Field published(const ResolvedCell& place) {
+    Table::Field published(const ResolvedCell& place, const std::vector<std::string>& errata) {
         Table::Field f;
         if (!place.given) return f;
         f.text = shown_published(place);
         if (units_ == UnitPlace::number) f.text += unit_text(place);
-        if (!place.given->erratum.empty()) f.marks.push_back(notes_.mark("paper: " + place.given->erratum));
+        for (const std::string& text : errata) f.marks.push_back(notes_.mark("paper: " + text));
         return f;
     }
 
@@ -170,10 +169,11 @@ private:
         return unit.empty() ? "" : " " + unit;
     }
 
+    const ResolvedTable& r_;
     const TableDefinition& t_;
     Footnotes& notes_;
     UnitPlace units_;
-    std::set<std::string> said_;
+    TableRemarks remarks_;
 };
 
 void put_legend(Table& table, const ResolvedTable& r, UnitPlace units, bool ratio) {
@@ -188,8 +188,8 @@ void put_legend(Table& table, const ResolvedTable& r, UnitPlace units, bool rati
     if (!unit.empty()) add(table.legend, "numbers in " + unit);
     table.cell_legend = table.legend;
     if (ratio) {
-        add(table.legend, "ratio: ours ÷ paper");
-        add(table.cell_legend, "a cell: ours · the paper's · ours ÷ the paper's");
+        add(table.legend, "ratio: ours ÷ paper, in the paper's setting");
+        add(table.cell_legend, "a cell: ours · the paper's · ours ÷ the paper's, in the paper's setting");
     }
     if (r.definition->best != Best::none && r.definition->show_ours) {
         const char* which = r.definition->best == Best::lowest ? "the lowest" : "the highest";
@@ -242,7 +242,7 @@ Table paper_table(const ResolvedTable& r) {
         row.section = t.rows[i].section;
         row.keys = {titled(t.rows[i], unit, false)};
         for (std::size_t c = 0; c < t.columns.size(); ++c) {
-            row.cells.push_back(filler.cell(r.cells[i][c], parts[c], best == c));
+            row.cells.push_back(filler.cell(i, c, parts[c], best == c));
             row.cells.back().record = record_of(t.rows[i], t.columns[c], r.cells[i][c], best == c);
         }
     }
@@ -258,59 +258,6 @@ Table paper_table(const ResolvedTable& r) {
     return table;
 }
 
-std::vector<std::string> remarks_everywhere(const ResolvedTable& r) {
-    std::map<std::string, int> uses;
-    std::vector<std::string> order, everywhere;
-    int numbers = 0;
-    for (const auto& row : r.cells)
-        for (const ResolvedCell& place : row) {
-            if (!place.ours) continue;
-            ++numbers;
-            for (const std::string& text : place.remarks)
-                if (uses[text]++ == 0) order.push_back(text);
-        }
-    for (const std::string& text : order)
-        if (numbers >= 2 && uses[text] == numbers) everywhere.push_back(text);
-    return everywhere;
-}
-
-std::vector<std::string> remarks_on_figure(const ResolvedTable& r) {
-    std::string oversubscribed;
-    int those = 0, numbers = 0;
-    for (const auto& row : r.cells)
-        for (const ResolvedCell& place : row) {
-            numbers += place.ours.has_value();
-            for (const std::string& text : place.remarks)
-                if (place.ours && text.starts_with("oversubscribed")) ++those, oversubscribed = text;
-        }
-    if (those == 0 || (those == numbers && numbers > 1)) return {};  // the heading says it of all
-    return {fmt::format("{} of our {} numbers: {}", those, numbers, oversubscribed)};
-}
-
-std::vector<std::string> paper_heading(const ResolvedTable& r) {
-    const TableDefinition& t = *r.definition;
-    std::vector<std::string> lines{t.title + " (" + t.source + ")"};
-    bool any = false;
-    for (const auto& row : r.cells)
-        for (const ResolvedCell& place : row) any |= place.ours.has_value();
-    if (!t.experiments.empty()) {
-        std::string ours = "ours: ";
-        if (any)
-            ours += r.measured->machine + "; kernel " + r.measured->kernels + "; ";
-        else
-            ours += "nothing measured yet; ";
-        const auto experiments = any ? r.measured->experiments : under_profile(t.experiments, r.profile);
-        const std::string profile = r.profile.empty() ? "" : fmt::format("profile {}: ", r.profile);
-        lines.push_back(ours + profile + fmt::format("{}", fmt::join(experiments, ", ")));
-        if (r.measured->other_machines > 0) lines.push_back("trials of other machines are not shown");
-    }
-    const auto everywhere = remarks_everywhere(r);
-    if (!everywhere.empty()) lines.push_back(fmt::format("all of ours: {}", fmt::join(everywhere, "; ")));
-    for (const std::string& note : t.notes) lines.push_back(note);
-    if (!t.missing.empty()) lines.push_back("not there yet: " + t.missing);
-    return lines;
-}
-
 std::string shown_number(double value, const Measure& m) {
     const double shown = value / size_of(m);
     if (m.decimals) return fixed(shown, *m.decimals);
@@ -322,14 +269,15 @@ std::string shown_number(double value, const Measure& m) {
 }
 
 std::string unit_of(const ResolvedCell& place) {
-    if (!place.measure->metric.empty()) return place.measure->unit;
+    if (!place.measure->metric.empty() && !place.other_kind()) return place.measure->unit;
     return place.given ? place.given->unit : "";
 }
 
 std::string shown_published(const ResolvedCell& place) {
     const Published& given = *place.given;
     // As the paper writes it, unless it has to be converted.
-    if (!given.value || place.measure->metric.empty() || given.unit == unit_of(place)) return given.text;
+    if (!given.value || place.measure->metric.empty() || place.other_kind() || given.unit == unit_of(place))
+        return given.text;
     const double shown = *place.published / size_of(*place.measure);
     return three_digits(shown);
 }

@@ -7,20 +7,19 @@
 namespace gnnbench {
 namespace {
 
-std::string verification_remark(const VerificationRecord& v) {
-    if (v.status == "verified") {
-        const std::string on = v.sampled_vertices == 0
-                                   ? ""
-                                   : fmt::format(", on a part of the graph with {} vertices", v.sampled_vertices);
-        const std::string how = v.reason.empty() ? "" : "; " + first_line(v.reason);
-        const bool losses_alone = v.loss_error && !v.gradient_error;  // of a program: docs/baselines.md
-        return fmt::format("verified ({}{}{})",
-                           losses_alone ? "losses of five epochs as the serial float64 reference's"
-                                        : "loss and gradients as the serial float64 reference, bytes as stated",
-                           on, how);
+/// How it was verified, without the numbers of that check: those are provenance.
+void add_verification(std::vector<std::string>& all, const VerificationRecord& v) {
+    if (v.status != "verified") {
+        const std::string reason = v.reason.empty() ? "no reason given" : first_line(v.reason);
+        all.push_back(
+            fmt::format("{} ({})", v.status == "failed" ? "VERIFICATION FAILED" : "unverified", reason));
+        return;
     }
-    const std::string reason = v.reason.empty() ? "no reason given" : first_line(v.reason);
-    return fmt::format("{} ({})", v.status == "failed" ? "VERIFICATION FAILED" : "unverified", reason);
+    const bool losses_alone = v.loss_error && !v.gradient_error;  // of a program: docs/baselines.md
+    all.push_back(fmt::format("verified ({})",
+                              losses_alone ? "losses of five epochs as the serial float64 reference's"
+                                           : "loss and gradients as the serial float64 reference, bytes as stated"));
+    if (v.sampled_vertices > 0) all.emplace_back("verified on a part of the graph");
 }
 
 }  // namespace
@@ -32,7 +31,7 @@ std::vector<std::string> remarks_on(const ComparisonCell& c, MetricKind kind) {
         return all;
     }
     const bool of_graph = kind == MetricKind::data || kind == MetricKind::partition;
-    if (!of_graph) all.push_back(verification_remark(c.verification));
+    if (!of_graph) add_verification(all, c.verification);
     if (c.oversubscribed && kind == MetricKind::time)
         all.emplace_back("oversubscribed (more ranks × threads than cores: no scaling result)");
     if (!c.synthetic.empty()) all.push_back("synthetic data (" + c.synthetic + ")");
@@ -41,6 +40,16 @@ std::vector<std::string> remarks_on(const ComparisonCell& c, MetricKind kind) {
     if (!c.approximation.empty()) all.push_back("approximate (" + first_line(c.approximation) + ")");
     if (c.volume_differs) all.emplace_back("VOLUME DIFFERS (counted bytes are not the stated ones)");
     if (!c.other_trials.empty()) all.push_back(first_line(c.other_trials));
+    return all;
+}
+
+std::vector<std::string> provenance_of(const ComparisonCell& c) {
+    const VerificationRecord& v = c.verification;
+    std::vector<std::string> all;
+    if (v.status != "verified") return all;
+    if (v.sampled_vertices > 0)
+        all.push_back(fmt::format("verified on a part of the graph with {} vertices", v.sampled_vertices));
+    if (!v.reason.empty()) all.push_back("verified " + first_line(v.reason));
     return all;
 }
 

@@ -7,6 +7,7 @@
 #include "report/format.hpp"
 #include "report/html.hpp"
 #include "report/layout.hpp"
+#include "report/paper_heading.hpp"
 #include "report/paper_table.hpp"
 #include "report/rows.hpp"
 #include "report/table.hpp"

@@ -1,9 +1,12 @@
 #include "report/resolved_table.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "report/cell_numbers.hpp"
 #include "report/derived.hpp"
+#include "report/paper_setting.hpp"
 #include "spec/metrics.hpp"
 
 namespace gnnbench {
@@ -16,10 +19,19 @@ Conditions joined(const Conditions& a, const Conditions& b, const Conditions& c)
     return all;
 }
 
+bool begins_with(const Conditions& where, const std::string& field, const std::string& value) {
+    return std::ranges::any_of(where, [&](const Condition& c) {
+        return c.field == field && !c.values.empty() && c.values.front() == value;
+    });
+}
+
 /// What a command counted stands where no trial gave a number.
 void place_counted(ResolvedCell& place, const Counted& counted) {
     place.measurable = true;
     if (place.ours) return;
+    place.counted = true;
+    place.papers_setting = begins_with(place.where, "dataset", counted.dataset) &&
+                           (counted.gpus.empty() || begins_with(place.where, "gpus", counted.gpus));
     const ShownUnit* unit = find_unit(counted.unit);
     const double value = counted.value * (unit ? unit->size : 1);
     place.ours = Estimate{.trials = 1, .median = value, .low = value, .high = value};
@@ -29,7 +41,15 @@ void place_counted(ResolvedCell& place, const Counted& counted) {
 
 }  // namespace
 
+bool ResolvedCell::other_kind() const {
+    if (!published || measure->metric.empty()) return false;
+    const ShownUnit* own = find_unit(measure->unit);
+    const ShownUnit* theirs = find_unit(given->unit);
+    return own && theirs && own->of != theirs->of;
+}
+
 std::optional<double> ResolvedCell::ratio() const {
+    if (!papers_setting || other_kind()) return std::nullopt;
     if (!ours || !published || *published == 0) return std::nullopt;
     return ours->median / *published;
 }
@@ -42,7 +62,7 @@ double size_of(const Measure& measure) {
 ResolvedTable resolve(const TableDefinition& t, const MeasuredCells& measured, const std::string& profile,
                       const ReadMetric& read) {
     const CellNumbers numbers(measured, read);
-    ResolvedTable r{&t, &measured, profile, {}};
+    ResolvedTable r{&t, &measured, profile, {}, {}};
     for (const TableLine& row : t.rows) {
         auto& line = r.cells.emplace_back();
         for (const TableLine& column : t.columns) {
@@ -53,9 +73,16 @@ ResolvedTable resolve(const TableDefinition& t, const MeasuredCells& measured, c
                 const ShownUnit* unit = find_unit(place.given->unit);
                 if (place.given->value) place.published = *place.given->value * (unit ? unit->size : 1);
             }
-            const Conditions where = joined(t.where, row.where, column.where);
-            place.measurable = row.measured && column.measured && !where.empty() && !place.measure->metric.empty();
-            if (place.measurable) fill(place, numbers, where);
+            place.where = joined(t.where, row.where, column.where);
+            place.measurable =
+                row.measured && column.measured && !place.where.empty() && !place.measure->metric.empty();
+            if (place.measurable) fill(place, numbers, place.where);
+            place.papers_setting = is_papers_setting(place);
+            for (const ComparisonCell* cell : place.cells) {
+                const auto dataset = cell->fields.find("dataset");
+                if (dataset == cell->fields.end() || r.vertices.contains(dataset->second)) continue;
+                if (const auto v = read(cell->ok_trials.front(), "vertices")) r.vertices[dataset->second] = *v;
+            }
             if (const auto one = t.counted.find({row.name, column.name}); one != t.counted.end())
                 place_counted(place, one->second);
         }

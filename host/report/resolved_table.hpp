@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,16 +14,21 @@ namespace gnnbench {
 /// unit; `ours` and `published` both empty: neither measured nor given.
 struct ResolvedCell {
     const Measure* measure = nullptr;
+    Conditions where;  ///< which cells it is of
     bool measurable = false;  ///< else another system's
     std::optional<Estimate> ours;
     std::string word;     ///< "OOM": how it ended, in place of our number
     std::string verdict;  ///< "never": what is true of it in place of a number
-    std::vector<std::string> remarks;
+    std::vector<std::string> remarks, provenance;
     const Published* given = nullptr;
     std::optional<double> published;
-    std::vector<const ComparisonCell*> cells;  ///< that ours is of
+    std::vector<const ComparisonCell*> cells;  ///< that ours is of, and those that it is set against
+    bool counted = false;                      ///< ours is no trial's: see Counted
+    bool papers_setting = false;               ///< ours is of the paper's dataset, model and number of devices
 
-    std::optional<double> ratio() const;  ///< ours ÷ published
+    /// A published number of another kind than the place's own, such as a count of GPUs among times.
+    bool other_kind() const;
+    std::optional<double> ratio() const;  ///< ours ÷ published, in the paper's setting alone
 };
 
 /// A definition with its numbers. Points into both arguments of resolve().
@@ -31,6 +37,7 @@ struct ResolvedTable {
     const MeasuredCells* measured = nullptr;
     std::string profile;
     std::vector<std::vector<ResolvedCell>> cells;  ///< [row][column]
+    std::map<std::string, double> vertices;        ///< of the graphs that ours are of
 };
 
 /// A trial's number; see MetricReader.

@@ -26,6 +26,9 @@ constexpr std::array all_metrics{
     Metric{"comm_s", "s", K::time, "the phase comm"},
     Metric{"wait_s", "s", K::time, "the phase wait"},
     Metric{"other_s", "s", K::time, "the phase other"},
+    Metric{"product_s", "s", K::time,
+           "one distributed SpMM of a traced epoch, the first that moves most bytes: from its first rank's begin to "
+           "its last one's end"},
     Metric{"spmm_share", "", K::time, "the phase spmm over all phases; so the following"},
     Metric{"gemm_share", "", K::time, "the phase gemm"},
     Metric{"activation_share", "", K::time, "the phase activation"},

@@ -107,9 +107,10 @@ std::vector<CountedRow> read_counted(const std::string& text, const std::string&
         const auto value = number(f[3]);
         if (!value) findings.add(place, f[0], fmt::format("expected a number as value; found '{}'", f[3]));
         if (!find_unit(f[4])) findings.add(place, f[0], fmt::format("there is no unit '{}'", f[4]));
-        if (f[5].empty() || f[6].empty() || f[7].empty())
-            findings.add(place, f[0], "expected of, command and date: a number has to say where it came from");
-        all.push_back({line, f[0], {f[1], f[2], value.value_or(0), f[4], f[5], f[6], f[7], f[8]}});
+        if (f[5].empty() || f[7].empty() || f[8].empty() || f[9].empty())
+            findings.add(place, f[0],
+                         "expected dataset, of, command and date: a number has to say where it came from");
+        all.push_back({line, f[0], {f[1], f[2], value.value_or(0), f[4], f[5], f[6], f[7], f[8], f[9], f[10]}});
     }
     return all;
 }

@@ -125,7 +125,8 @@ Measure read_measure(const YamlNode& n, const Measure& fallback, Findings& findi
                                        {"minimum", OverCells::minimum},
                                        {"maximum", OverCells::maximum},
                                        {"median", OverCells::median},
-                                       {"mean", OverCells::mean}},
+                                       {"mean", OverCells::mean},
+                                       {"geometric_mean", OverCells::geometric_mean}},
                                       m.over_cells);
     read_against(n, m, findings);
     check_unit(n, m, findings);
@@ -177,6 +178,8 @@ PlotDefinition read_plot(const YamlNode& n) {
     p.x_label = text_at(n, "x_label");
     p.y_label = text_at(n, "y_label");
     p.over_columns = text_at(n, "over") == "columns";
+    p.panels = text_at(n, "panels") == "true";
+    p.product = text_at(n, "window") == "product";
     p.log_x = p.log_y = p.kind == PlotKind::scaling;
     for (const std::string& axis : texts(n.find("log"))) (axis == "x" ? p.log_x : p.log_y) = true;
     return p;
@@ -211,6 +214,7 @@ void fill(TableDefinition& t, const YamlNode& root, Findings& findings) {
         root, "failures", {{"dash", FailureStyle::dash}, {"empty", FailureStyle::empty}}, FailureStyle::word);
     t.notes = texts(root.find("notes"));
     t.missing = text_at(root, "missing");
+    t.device = text_at(root, "device");
     if (const YamlNode* plot = root.find("plot")) t.plot = read_plot(*plot);
 }
 
@@ -276,7 +280,10 @@ TableDefinition read_table_definition(const std::string& text, const std::filesy
     };
     const std::string csv = (file.parent_path() / "published.csv").string(),
                       ours = (file.parent_path() / "measured.csv").string();
-    keep(read_published(published, csv, findings), csv, t.published);
+    const auto rows = read_published(published, csv, findings);
+    for (const auto& [line, table, value] : rows)
+        if (table == paper_graphs && value.column == "vertices") t.vertices[value.row] = value.value.value_or(0);
+    keep(rows, csv, t.published);
     keep(read_counted(measured, ours, findings), ours, t.counted);
     findings.raise();
     return t;
@@ -308,7 +315,7 @@ std::map<std::string, int> published_tables(const std::filesystem::path& file) {
     Findings findings;
     std::map<std::string, int> tables;
     for (const auto& [line, table, value] : read_published(contents(file), file.string(), findings))
-        tables.emplace(table, line);
+        if (table != paper_graphs) tables.emplace(table, line);
     findings.raise();
     return tables;
 }

@@ -11,7 +11,7 @@
 
 namespace gnnbench {
 
-/// A cell's field has one of these values.
+/// A cell's field has one of these values. In a table the first is the paper's own setting.
 struct Condition {
     std::string field;
     std::vector<std::string> values;
@@ -20,7 +20,7 @@ struct Condition {
 using Conditions = std::vector<Condition>;
 
 /// What becomes of several cells that a place matches.
-enum class OverCells { only, minimum, maximum, median, mean };
+enum class OverCells { only, minimum, maximum, median, mean, geometric_mean };
 /// A number set against another cell's; see report/scaling.hpp for what the last four are.
 enum class Against {
     nothing,
@@ -64,8 +64,10 @@ struct Published {
 /// A number of ours that no trial gives: what a command counted, with where it came from.
 struct Counted {
     std::string row, column;
-    double value = 0;                             ///< in `unit`
-    std::string unit, of, command, date, commit;  ///< of: what was counted, "grid-80000x50, 4000000 vertices"
+    double value = 0;  ///< in `unit`
+    std::string unit;
+    std::string dataset, gpus;              ///< as in a cell's fields; gpus is empty where it means nothing
+    std::string of, command, date, commit;  ///< of: what was counted, "grid-80000x50, 4000000 vertices"
 };
 
 enum class PlotKind { line, scaling, bars, stacked, scatter, timeline };
@@ -74,6 +76,8 @@ struct PlotDefinition {
     std::string x_label, y_label;
     bool log_x = false, log_y = false;
     bool over_columns = false;  ///< x runs over columns, and rows are the series
+    bool panels = false;        ///< a panel for each row; its series are the columns' sections
+    bool product = false;       ///< a timeline shows one distributed SpMM, not the epoch
 };
 
 /// How a cell without a number shows.
@@ -95,9 +99,11 @@ struct TableDefinition {
     FailureStyle failures = FailureStyle::word;
     std::vector<std::string> notes;
     std::string missing;  ///< what is not there yet to measure it with
+    std::string device;   ///< what the paper's numbers were measured on
     std::optional<PlotDefinition> plot;
     std::map<std::pair<std::string, std::string>, Published> published;  ///< by row and column
     std::map<std::pair<std::string, std::string>, Counted> counted;      ///< likewise
+    std::map<std::string, double> vertices;  ///< of the paper's graphs, by the name of a dataset
 };
 
 /// Reads a definition and the numbers for it from published.csv and measured.csv beside it. Throws ExperimentError with everything

@@ -15,8 +15,9 @@ using Words = std::span<const char* const>;
 constexpr std::array shown{"ours", "published", "ratio"};
 constexpr std::array bests{"none", "lowest", "highest"};
 constexpr std::array failure_styles{"word", "dash", "empty"};
-constexpr std::array over_cells{"only", "minimum", "maximum", "median", "mean"};
+constexpr std::array over_cells{"only", "minimum", "maximum", "median", "mean", "geometric_mean"};
 constexpr std::array plot_kinds{"line", "scaling", "bars", "stacked", "scatter", "timeline"};
+constexpr std::array windows{"epoch", "product"};
 constexpr std::array axes{"x", "y"};
 constexpr std::array directions{"rows", "columns"};
 
@@ -41,6 +42,7 @@ constexpr std::array all_keys{
              "What stands for a cell that failed: how it ended (the default), a dash, nothing"},
     TableKey{"table", "notes", T::texts, {}, false, "Remarks above the table"},
     TableKey{"table", "missing", T::text, {}, false, "What this program does not have yet to measure it"},
+    TableKey{"table", "device", T::text, {}, false, "What the paper measured on; stands above the table beside ours"},
     TableKey{"table", "plot", T::plot, {}, false, "How `gnnbench figure` draws it"},
 
     TableKey{"line", "name", T::text, {}, true, "What published.csv calls it; no two the same"},
@@ -109,6 +111,10 @@ constexpr std::array all_keys{
              "over first; timeline: operations of a traced epoch, a panel for each row"},
     TableKey{"plot", "over", T::word, Words(directions), false,
              "What runs along x; default: rows; the others are the series"},
+    TableKey{"plot", "panels", T::boolean, {}, false,
+             "true: a panel for each row, of a line or scaling figure over columns"},
+    TableKey{"plot", "window", T::word, Words(windows), false,
+             "What a timeline shows: the whole epoch (default), or the metric product_s's SpMM"},
     TableKey{"plot", "x_label", T::text, {}, false, "Of the axis"},
     TableKey{"plot", "y_label", T::text, {}, false, "Of the axis"},
     TableKey{"plot", "log", T::words, Words(axes), false, "Axes that are logarithmic"},

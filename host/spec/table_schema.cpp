@@ -120,10 +120,14 @@ best: none
 ```
 
 A place shows a number of the cell whose fields fit `where` of the table, of its row and of its column, all three; a list
-means any of its values. `{over: gpus, values: [1, 2]}` is a line for each value, named after it. Of several trials it
+means any of its values, of which the first is the paper's own setting. `{over: gpus, values: [1, 2]}` is a line for each value, named after it. Of several trials it
 is the median, with its interval. A cell that was never measured is empty. What is to be known of a number (synthetic data,
-more ranks than cores, a paper's shortcut, not verified) becomes a footnote by itself, or stands above the table where it
-holds for all.
+more ranks than cores, a paper's shortcut, not verified) stands above the table by itself, once for the whole table, rows or columns
+that it holds for; what holds for a single number is a footnote.
+
+`ours ÷ paper` stands only beside numbers of the paper's own setting: dataset, hidden widths and number of devices, each named by
+`where` with the paper's value first (of counts of a graph the dataset alone, of quotients of volumes dataset and devices). What differs
+elsewhere stands above the table.
 
 Experiments have profiles: `small` ends in minutes on two cores, with scaled graphs; `paper` has the paper's settings. A table shows the
 profile that was measured last, or the one that `--profile` names, and says which.

@@ -1,11 +1,16 @@
 // Figures as gnuplot scripts; tests/endtoend/figures.sh draws them.
 #include <catch2/catch.hpp>
 
+#include <set>
+
+#include <fmt/format.h>
+
 #include <gnnbench/error.hpp>
 
 #include "report/figure.hpp"
 #include "report/figure_data.hpp"
 #include "report/figure_parts.hpp"
+#include "report/paper_heading.hpp"
 
 using namespace gnnbench;
 using Catch::Contains;
@@ -130,4 +135,70 @@ TEST_CASE("a figure without its heading leaves it out, and is nothing where noth
     const Drawn d(lines + "plot: {kind: bars}\n");
     CHECK_THAT(d.script(), Contains("T (S)"));
     CHECK_THAT(figure_script(d.resolved, FigureFormat::svg, {}, FigureHeading::left_out), !Contains("T (S)"));
+}
+
+TEST_CASE("no two series of a figure look alike, and only what is drawn is counted") {
+    // MG-GCN's Figure 10: ten series, of which palettes of eight gave two one blue, and a quotient that is not drawn.
+    std::string text = "rows: [{name: r, where: {scheme: a}}]\ncolumns:\n  - {name: DGL, where: {gpus: 1}}\n";
+    for (const char* section : {"CAGNET", "MG-GCN", "exact"})
+        for (int i = 0; i < 4; ++i)
+            text += fmt::format("  - {{name: {0} {1}, label: \"{1}\", section: {0}, where: {{gpus: {2}}}}}\n", section, i,
+                                i % 2 + 1);
+    text += "  - {name: over, where: {gpus: 2}, cell: {metric: epoch_s, speed_up_over: {gpus: 1}}}\nplot: {kind: bars}\n";
+    Drawn d(text);
+    std::set<std::string> colours;
+    const std::string script = d.script();
+    std::size_t series = 0;
+    for (std::size_t at = 0; (at = script.find("boxxyerror lc rgb '", at)) != std::string::npos; ++series) {
+        at += 19;
+        colours.insert(script.substr(at, 7));
+    }
+    CHECK(series == 13);
+    CHECK(colours.size() == series);
+    d.measured.cells[1].oversubscribed = true;  // on 2 gpus: six bars and the quotient
+    const ResolvedTable again = resolve(d.definition, d.measured, "small", [](std::int64_t trial, const std::string&) {
+        return std::optional(0.008 / static_cast<double>(trial));
+    });
+    for (const std::string& line : remarks_on_figure(again)) CHECK_THAT(line, !Contains("14 numbers"));
+}
+
+TEST_CASE("no line joins published points that an erratum sets apart") {
+    // Demirci's Figure 4b: one sentence has 28x and 40x for d = 100, another 40x for d = 50.
+    const std::string script =
+        Drawn(lines + "plot: {kind: line}\n", "f,1,a,6,ms,p. 1,6,\nf,2,a,5,ms,p. 1,5,a slip\nf,4,a,4,ms,p. 1,4,\n").script();
+    CHECK_THAT(script, Contains("1 6\n\n2 5\n\n4 4\n"));
+}
+
+TEST_CASE("places along x without any number take no room in bars") {
+    const std::string script = Drawn(
+                                   "rows: {over: gpus, values: [1, 16, 64, 256, 2]}\ncolumns: [{name: a, where: "
+                                   "{scheme: a}}]\nplot: {kind: stacked}\n")
+                                   .script();
+    CHECK_THAT(script, Contains("set xtics (\"1\" 0, \"2\" 1)") && !Contains("\"64\""));
+}
+
+TEST_CASE("a panel for each row, one legend for all") {
+    const std::string script = Drawn(
+                                   "rows: [{name: first, where: {scheme: a}}, {name: second, where: {scheme: a}}, "
+                                   "{name: empty, where: {scheme: z}}]\ncolumns:\n"
+                                   "  - {name: HP 1, section: HP, label: \"1\", where: {gpus: 1}}\n"
+                                   "  - {name: HP 2, section: HP, label: \"2\", where: {gpus: 2}}\n"
+                                   "  - {name: RP 2, section: RP, label: \"2\", where: {gpus: 2}}\n"
+                                   "plot: {kind: scaling, over: columns, panels: true}\n",
+                                   "f,second,HP 2,5,ms,p. 1,5,\n")
+                                   .script();
+    CHECK_THAT(script, Contains("set multiplot") && Contains("set title \"first\"") && Contains("set title \"second\"") &&
+                           !Contains("set title \"empty\""));
+    CHECK_THAT(script, Contains("title \"HP\"") && Contains("title \"RP\"") && Contains("title \"HP (paper)\""));
+    CHECK(script.find("title \"HP\"") == script.rfind("title \"HP\""));
+}
+
+TEST_CASE("an axis in seconds draws no quotient") {
+    // Demirci's Figure 5 drew HP's volume over SHP's, 1.1, among seconds.
+    const std::string script =
+        Drawn("rows: {over: gpus, values: [1, 2]}\ncolumns: [{name: a, where: {scheme: a}}, {name: over, measured: "
+              "false}]\nplot: {kind: line}\n",
+              "f,2,over,1.1,×,p. 1,1.1,\n")
+            .script();
+    CHECK_THAT(script, !Contains("over") && !Contains("1.1\n") && !Contains("1100"));
 }

@@ -24,7 +24,8 @@ struct Sample {
 
     void add(const std::string& scheme, int gpus, std::vector<double> trials_s, const std::string& status = "ok") {
         ComparisonCell c = samples::compared(scheme, gpus, "random", trials_s, 10);
-        c.fields = {{"scheme", scheme}, {"gpus", std::to_string(gpus)}, {"dataset", "d"}};
+        c.fields = {{"scheme", scheme}, {"gpus", std::to_string(gpus)}, {"dataset", "d"}, {"hidden", "64"}};
+        c.synthetic = "features";
         c.status = trials_s.empty() ? status : "ok";
         if (trials_s.empty()) c.reason = "why";
         for (const double t : trials_s) {
@@ -49,6 +50,7 @@ TableDefinition definition(const std::string& more, const std::string& csv = "")
         "p/t.yaml", head + csv);
 }
 
+const std::string papers_setting = "where: {dataset: d, hidden: 64}\n";
 const std::string two_by_two = "rows: {over: gpus, values: [1, 2]}\ncolumns: {over: scheme, values: [a, b]}\n";
 
 Sample sample() {
@@ -65,7 +67,7 @@ TEST_CASE("a table of what was never measured has the paper's numbers and invent
     const std::string text =
         sample().render_as(definition(two_by_two, "t,1,a,2,ms,p. 1,2,\nt,2,b,OOM,,p. 1,-,\n"));
     CHECK_THAT(text, Contains("T (S, Table 1)\nours: nothing measured yet; profile small: e-small\n"));
-    CHECK_THAT(text, Contains("1    |           2        |\n2    |                    |         OOM\n"));
+    CHECK_THAT(text, Contains("1    |           2 |\n2    |             |         OOM\n"));
 }
 
 TEST_CASE("several cells in one place are a remark, not a number") {
@@ -87,13 +89,13 @@ TEST_CASE("ours, the paper's, their ratio, the best and what ended otherwise") {
     s.add("b", 2, {0.001});
     for (ComparisonCell& c : s.measured.cells) c.oversubscribed = c.fields["gpus"] == "2";
     const TableDefinition t =
-        definition(two_by_two + "best: lowest\n", "t,1,a,0.002,s,p. 1,0.002,a slip\nt,2,a,7,ms,p. 1,7,\n");
+        definition(papers_setting + two_by_two + "best: lowest\n", "t,1,a,0.002,s,p. 1,0.002,a slip\nt,2,a,7,ms,p. 1,7,\n");
     CHECK(s.render_as(t) == 1 + R"(
 T (S, Table 1)
 ours: Sample CPU, 4 cores; kernel cpu; profile small: e-small
 all of ours: verified (loss and gradients as the serial float64 reference, bytes as stated);
-  synthetic data (graph, features)
-numbers in ms; ratio: ours ÷ paper; the lowest of ours in each row with *
+  synthetic data (features)
+numbers in ms; ratio: ours ÷ paper, in the paper's setting; the lowest of ours in each row with *
 
      | a                      | b
 GPUs | ours    paper    ratio | ours
@@ -119,7 +121,7 @@ TEST_CASE("speed-up over another cell, and relative to it") {
     s.add("a", 2, {0.002});
     const std::string by =
         "rows: [{name: over, cell: {speed_up_over: {gpus: 1}}}, {name: to, cell: {relative_to: {gpus: 1}}}]\n"
-        "columns: [{name: x, where: {scheme: a, gpus: 2}}]\n";
+        "columns: [{name: x, where: {scheme: a, gpus: 2, dataset: d, hidden: 64}}]\n";
     const std::string text = s.render_as(definition(by, "t,over,x,2,×,p. 1,2,\n"));
     CHECK_THAT(text, Contains("over | 3.00      2   1.50\n") && Contains("to   | 0.33\n"));
     CHECK_THAT(s.render_as(definition("rows: [{name: over, cell: {speed_up_over: {gpus: 8}}}]\ncolumns: [{name: "
@@ -131,10 +133,10 @@ TEST_CASE("what a command counted stands beside the paper's, with its origin") {
     const TableDefinition t =
         read_table_definition("title: T\nsource: S\nrows: [a, b]\ncolumns: [x]\ncell: {decimals: 3}\n", "p/t.yaml",
                               head + std::string("t,a,x,2,,p. 1,2,\n"),
-                              "table,row,column,value,unit,of,command,date,commit\nt,a,x,3.1234,,a ring "
-                              "(synthetic),gnnbench count,2026-01-01,abc\n");
+                              "table,row,column,value,unit,dataset,gpus,of,command,date,commit\n"
+                              "t,a,x,3.1234,,ring,4,a ring (synthetic),gnnbench count,2026-01-01,abc\n");
     const std::string text = sample().render_as(t);
-    CHECK_THAT(text, Contains("a | 3.123 a      2   1.56\nb |\n"));
+    CHECK_THAT(text, Contains("a | 3.123 a      2\nb |\n"));
     CHECK_THAT(text, Contains("a ring (synthetic); counted on 2026-01-01 by `gnnbench count`, commit abc"));
 }
 
@@ -145,6 +147,107 @@ TEST_CASE("another system's lines have no place for ours") {
         definition("rows: [{name: x}]\ncolumns: [{name: a, where: {scheme: a}}, {name: DGL, measured: false}]\n",
                    "t,x,DGL,3,ms,p. 1,3,\n"));
     CHECK_THAT(text, Contains("     | a       | DGL\nGPUs | ours    | paper\nx    | 6.00 ab |     3\n"));
+}
+
+TEST_CASE("ours ÷ paper stands only in the paper's setting: its dataset, widths and number of devices") {
+    const auto ratio = [](const std::string& where, const std::string& synthetic = "") {
+        Sample s = sample();
+        s.add("a", 1, {0.006});
+        s.measured.cells[0].synthetic = synthetic;
+        const auto j = nlohmann::json::parse(s.render_as(
+            definition("rows: [r]\ncolumns: [{name: x, where: {scheme: a, " + where + "}}]\n", "t,r,x,3,ms,p. 1,3,\n"),
+            OutputFormat::json));
+        CHECK(j.at("cells")[0].at("ours") == Approx(6));
+        CHECK(j.at("cells")[0].at("published") == Approx(3));
+        return j.at("cells")[0].at("ratio");
+    };
+    CHECK(ratio("dataset: [d, d-small], hidden: [64, 16], gpus: [1, 2]") == Approx(2));
+    CHECK(ratio("dataset: [paper, d], hidden: 64, gpus: 1").is_null());
+    CHECK(ratio("dataset: d, hidden: [512, 64], gpus: 1").is_null());
+    CHECK(ratio("dataset: d, hidden: 64, gpus: [512, 1]").is_null());
+    CHECK(ratio("dataset: d, gpus: 1").is_null());   // nobody says what the paper's widths are
+    CHECK(ratio("hidden: 64, gpus: 1").is_null());
+    CHECK(ratio("dataset: d, hidden: 64, gpus: 1", "graph, features").is_null());
+    CHECK(ratio("dataset: d, hidden: 64, gpus: 1", "features") == Approx(2));
+}
+
+TEST_CASE("a table says above what differs from the paper's setting") {
+    Sample s = sample();
+    s.add("a", 1, {0.006});
+    const std::string text = s.render_as(definition(
+        "device: V100s\nrows: [r]\ncolumns: [{name: x, where: {scheme: a, dataset: [big, d], hidden: [512, 64], gpus: "
+        "[8, 1]}}]\n",
+        "graphs,big,vertices,0.6,,p. 1,600,\nt,r,x,3,ms,p. 1,3,\n"));
+    CHECK_THAT(text, Contains("ours is not the paper's setting: graph with 1/100 of the vertices; hidden widths 64 for 512; "
+                              "ranks 1\n  for 8; kernel cpu, not V100s"));
+    CHECK_THAT(text, !Contains("ratio"));
+}
+
+TEST_CASE("a number of another kind than its table's keeps its own unit") {
+    // Plexus' Figure 7.5 has a column of GPUs among times in ms.
+    const std::string csv = "t,r,most,1024,,p. 1,1024,\nt,r,over,1.1,×,p. 1,1.1,\n";
+    const TableDefinition t = definition(
+        "rows: [r]\ncolumns: [{name: a, where: {scheme: a}}, {name: most, measured: false}, {name: over, measured: "
+        "false}]\n",
+        csv);
+    const std::string text = sample().render_as(t);
+    CHECK_THAT(text, Contains("1024") && !Contains("1024000") && !Contains("1100"));
+    const auto j = nlohmann::json::parse(sample().render_as(t, OutputFormat::json));
+    CHECK(j.at("cells")[1].at("published") == Approx(1024));
+    CHECK(j.at("cells")[1].at("unit") == "");
+    CHECK(j.at("cells")[2].at("unit") == "×");
+}
+
+TEST_CASE("numbers of a verification are provenance: in JSON, not under a table") {
+    Sample s = sample();
+    s.add("a", 1, {0.006});
+    s.add("a", 2, {0.003});
+    for (ComparisonCell& c : s.measured.cells) {
+        c.verification.reason = "in float64; float32's rounding moves a gradient by 2.56e-04 (epoch 4, W" +
+                                c.fields["gpus"] + ")";
+        c.verification.sampled_vertices = 1000 + c.gpus;
+    }
+    const TableDefinition t = definition(two_by_two);
+    const std::string text = s.render_as(t);
+    CHECK_THAT(text, !Contains("rounding") && !Contains("1001") && Contains("verified on a part of the graph"));
+    CHECK_THAT(text, !Contains("\na  "));
+    const auto j = nlohmann::json::parse(s.render_as(t, OutputFormat::json));
+    CHECK_THAT(j.at("cells")[0].at("provenance").get<std::string>(),
+               Contains("rounding moves a gradient by 2.56e-04 (epoch 4, W1)") && Contains("1001 vertices"));
+}
+
+TEST_CASE("a table of many cells, each with its own verification, has few marks") {
+    Sample s = sample();
+    for (int gpus = 1; gpus <= 16; ++gpus)
+        for (const char* scheme : {"a", "b", "c", "d"}) {
+            s.add(scheme, gpus, {0.001 * gpus});
+            ComparisonCell& c = s.measured.cells.back();
+            c.oversubscribed = gpus > 4 || *scheme == 'c';
+            c.verification.sampled_vertices = (gpus * 7 + *scheme) % 3 == 0 ? 100 * gpus : 0;
+            c.verification.reason = "moves a gradient by " + std::to_string(gpus) + scheme;
+        }
+    const Table table = paper_table(resolve(
+        definition("rows: {over: gpus, values: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]}\ncolumns: "
+                   "{over: scheme, values: [a, b, c, d]}\n"),
+        s.measured, "small", [&](std::int64_t trial, const std::string&) { return std::optional(s.times_s.at(trial)); }));
+    std::size_t marks = 0;
+    for (const Table::Row& row : table.rows)
+        for (const Table::Cell& cell : row.cells)
+            for (const Table::Field& field : cell.fields) marks += field.marks.size();
+    CHECK(marks <= 8);
+    CHECK(table.notes.size() <= 8);
+}
+
+TEST_CASE("the geometric mean of quotients is that of the cells' over that of the others'") {
+    Sample s = sample();
+    s.add("a", 1, {0.002});
+    s.add("a", 2, {0.016});
+    s.add("b", 1, {0.001});
+    s.add("b", 2, {0.002});
+    const std::string text = s.render_as(
+        definition("rows: [r]\ncolumns: [{name: x, where: {scheme: a}, cell: {over_cells: geometric_mean, relative_to: "
+                   "{scheme: b}}}]\n"));
+    CHECK_THAT(text, Contains("r    | 4.00"));
 }
 
 TEST_CASE("every metric that tables may name is read from the database") {

@@ -105,7 +105,7 @@ TEST_CASE("what is not proven is marked with its reason; what fails its proof is
     CHECK_THAT(text, Catch::Contains("a  unverified (the graph is too large for the reference here)\n"));
     CHECK_THAT(text, Catch::Contains("VERIFICATION FAILED (gradient of W1 at epoch 2: 3e-2)\n"));
     CHECK_THAT(text, Catch::Contains("VOLUME DIFFERS"));
-    CHECK_THAT(text, Catch::Contains("on a part of the\n   graph with 5000 vertices"));
+    CHECK_THAT(text, Catch::Contains("verified on a part of the graph\n") && !Catch::Contains("5000"));
     CHECK_THAT(text, Catch::Contains("approximate (stale halos)\n"));
     CHECK_THAT(text, Catch::Contains("1 of 3 trials ended otherwise (crashed: signal 9)\n"));
     CHECK_THAT(text, Catch::Contains("1.00 *a "));

@@ -62,7 +62,7 @@ TEST_CASE("what is wrong in published.csv is said with its line") {
 }
 
 TEST_CASE("what a command counted has its place, and says where it came from") {
-    const std::string columns = "table,row,column,value,unit,of,command,date,commit\n";
+    const std::string columns = "table,row,column,value,unit,dataset,gpus,of,command,date,commit\n";
     const auto complaint = [&](const std::string& line) -> std::string {
         try {
             read_table_definition(plain, "dir/t.yaml", "", columns + line);
@@ -71,18 +71,20 @@ TEST_CASE("what a command counted has its place, and says where it came from") {
         }
         return "";
     };
-    CHECK_THAT(complaint("t,a,x,1,,g,c,2026-01-01\n"), Contains("measured.csv:2:1: expected 9 fields"));
-    CHECK_THAT(complaint("t,a,x,one,,g,c,2026-01-01,\n"), Contains("expected a number as value; found 'one'"));
-    CHECK_THAT(complaint("t,a,x,1,,,c,2026-01-01,\n"), Contains("has to say where it came from"));
-    CHECK_THAT(complaint("t,c,x,1,,g,c,2026-01-01,\n"), Contains("dir/t has no such row"));
-    CHECK_THAT(complaint("t,a,x,1,,g,c,2026-01-01,\nt,a,x,2,,g,c,2026-01-01,\n"), Contains("is given twice"));
-    CHECK(complaint("other,c,x,1,,g,c,2026-01-01,\n").empty());
+    CHECK_THAT(complaint("t,a,x,1,,d,,g,c,2026-01-01\n"), Contains("measured.csv:2:1: expected 11 fields"));
+    CHECK_THAT(complaint("t,a,x,one,,d,,g,c,2026-01-01,\n"), Contains("expected a number as value; found 'one'"));
+    CHECK_THAT(complaint("t,a,x,1,,d,,,c,2026-01-01,\n"), Contains("has to say where it came from"));
+    CHECK_THAT(complaint("t,c,x,1,,d,,g,c,2026-01-01,\n"), Contains("dir/t has no such row"));
+    CHECK_THAT(complaint("t,a,x,1,,d,,g,c,2026-01-01,\nt,a,x,2,,d,,g,c,2026-01-01,\n"), Contains("is given twice"));
+    CHECK(complaint("other,c,x,1,,d,,g,c,2026-01-01,\n").empty());
     const TableDefinition t = read_table_definition(plain, "dir/t.yaml", "",
-                                                    columns + "t,a,x,1.5,ms,a graph,gnnbench x,2026-01-01,abc\n");
+                                                    columns + "t,a,x,1.5,ms,d,8,a graph,gnnbench x,2026-01-01,abc\n");
     const Counted& c = t.counted.at({"a", "x"});
     CHECK(c.value == 1.5);
     CHECK(c.of == "a graph");
     CHECK(c.commit == "abc");
+    CHECK(c.dataset == "d");
+    CHECK(c.gpus == "8");
 }
 
 TEST_CASE("a definition means what it says") {

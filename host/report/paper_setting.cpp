@@ -1,0 +1,125 @@
+#include "report/paper_setting.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "report/cell_numbers.hpp"
+#include "report/units.hpp"
+#include "spec/metrics.hpp"
+
+namespace gnnbench {
+namespace {
+
+/// The condition of a place on a field; nullptr: none.
+const Condition* condition_on(const Conditions& where, std::string_view field) {
+    const auto found = std::ranges::find(where, field, &Condition::field);
+    return found == where.end() || found->values.empty() ? nullptr : &*found;
+}
+
+/// Fields of the setting that a number of this kind depends on.
+std::vector<std::string> setting_fields(const Measure& m) {
+    const Metric* metric = find_metric(m.metric);
+    const MetricKind kind = metric ? metric->kind : MetricKind::time;
+    if (kind == MetricKind::data) return {"dataset"};
+    const bool quotient_of_volumes = kind == MetricKind::volume && m.against != Against::nothing;
+    if (kind == MetricKind::partition || quotient_of_volumes) return {"dataset", "gpus"};
+    return {"dataset", "hidden", "gpus"};
+}
+
+std::string value_of(const ComparisonCell& cell, const std::string& field) {
+    const auto found = cell.fields.find(field);
+    return found == cell.fields.end() ? "" : found->second;
+}
+
+/// The place's own cells, without those that they are set against.
+std::vector<const ComparisonCell*> own_cells(const ResolvedCell& place) {
+    std::vector<const ComparisonCell*> own;
+    for (const ComparisonCell* c : place.cells)
+        if (fits(*c, place.where)) own.push_back(c);
+    return own;
+}
+
+/// "4, 8 for 512": ours, and the paper's where `where` has it.
+struct Pairs {
+    std::set<std::string> ours, papers;
+    std::string text() const {
+        return papers.size() > 3 ? fmt::format("{}", fmt::join(ours, ", "))
+                                 : fmt::format("{} for {}", fmt::join(ours, ", "), fmt::join(papers, ", "));
+    }
+};
+
+std::string share(double part) { return part >= 0.995 ? "all" : "1/" + fixed(1 / part, 0); }
+
+/// "1/10 to 1/200 of their vertices"; the names of datasets whose size is not known.
+std::string scale_of(const ResolvedTable& r, const std::map<std::string, std::string>& paper_of) {
+    double least = 1, most = 0;
+    for (const auto& [ours, paper] : paper_of) {
+        const auto there = r.definition->vertices.find(paper);
+        const auto here = r.vertices.find(ours);
+        if (there == r.definition->vertices.end() || here == r.vertices.end() || there->second <= 0) continue;
+        least = std::min(least, here->second / there->second);
+        most = std::max(most, here->second / there->second);
+    }
+    if (most == 0) return fmt::format("other graph{} ({})", paper_of.size() == 1 ? "" : "s", paper_of.begin()->first);
+    if (share(least) == share(most))
+        return fmt::format("graph{} with {} of the vertices", paper_of.size() == 1 ? "" : "s", share(least));
+    return fmt::format("graphs with {} to {} of the vertices", share(most), share(least));
+}
+
+}  // namespace
+
+bool is_papers_setting(const ResolvedCell& place) {
+    if (place.counted) return false;  // judged where it is placed
+    if (place.cells.empty()) return false;
+    const auto own = own_cells(place);
+    if (own.empty()) return false;
+    for (const std::string& field : setting_fields(*place.measure)) {
+        const Condition* c = condition_on(place.where, field);
+        if (!c) return false;
+        for (const ComparisonCell* cell : own)
+            if (value_of(*cell, field) != c->values.front()) return false;
+    }
+    return std::ranges::none_of(place.cells, [](const ComparisonCell* c) {
+        return c->synthetic.find("graph") != std::string::npos;
+    });
+}
+
+std::string setting_differences(const ResolvedTable& r) {
+    std::map<std::string, std::string> scaled;  // our dataset → the paper's
+    Pairs hidden, gpus;
+    bool both = false, times = false, synthetic = false;
+    for (const auto& row : r.cells)
+        for (const ResolvedCell& place : row) {
+            if (!place.ours || !r.definition->show_published || r.definition->published.empty()) continue;
+            both = true;
+            const auto fields = setting_fields(*place.measure);
+            times |= fields.size() == 3;
+            for (const ComparisonCell* cell : own_cells(place))
+                for (const std::string& field : fields) {
+                    const Condition* c = condition_on(place.where, field);
+                    const std::string value = value_of(*cell, field);
+                    if (field == "dataset") synthetic |= cell->synthetic.find("graph") != std::string::npos;
+                    if (!c || value == c->values.front()) continue;
+                    if (field == "dataset") scaled.emplace(value, c->values.front());
+                    Pairs* pairs = field == "hidden" ? &hidden : field == "gpus" ? &gpus : nullptr;
+                    if (pairs) pairs->ours.insert(value), pairs->papers.insert(c->values.front());
+                }
+        }
+    if (!both) return "";
+    std::vector<std::string> parts;
+    if (!scaled.empty())
+        parts.push_back(scale_of(r, scaled));
+    else if (synthetic)
+        parts.emplace_back("a graph made up");
+    if (!hidden.ours.empty()) parts.push_back("hidden widths " + hidden.text());
+    if (!gpus.ours.empty()) parts.push_back("ranks " + gpus.text());
+    if (times && !r.definition->device.empty())
+        parts.push_back(fmt::format("kernel {}, not {}", r.measured->kernels, r.definition->device));
+    return parts.empty() ? "" : fmt::format("ours is not the paper's setting: {}", fmt::join(parts, "; "));
+}
+
+}  // namespace gnnbench
