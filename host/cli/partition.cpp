@@ -12,6 +12,7 @@
 
 #include "cli/options.hpp"
 #include "cli/output.hpp"
+#include "cli/partition_volume.hpp"
 #include "cli/settings.hpp"
 #include "data/catalog.hpp"
 #include "data/npy.hpp"
@@ -31,7 +32,8 @@ struct PartitionChoice {
     std::vector<Part> parts{2, 4, 8};
     std::uint64_t seed = 0;
     std::filesystem::path output;
-    bool as_json = false;
+    bool as_json = false, volume = false;
+    std::string csv_for, row;  ///< "demirci/table-2", "amazon0601 GP"
 };
 
 /// A partitioner with its parameters.
@@ -44,13 +46,24 @@ struct Candidate {
 std::vector<Candidate> candidates(const PartitionChoice& choice, const PluginCatalog& plugins) {
     const std::vector<std::string> names =
         choice.partitioners.empty() ? plugins.names(PluginKind::partitioner) : choice.partitioners;
-    if (!choice.settings.empty() && names.size() != 1)
-        throw SpecError("--set belongs to one partitioner: name it with --with");
+    // "imbalance=0.01" of the one partitioner, "metis.imbalance=0.01" of one of several.
+    const auto named = [&](const std::string& setting) {
+        return std::ranges::any_of(names, [&](const std::string& n) { return setting.starts_with(n + "."); });
+    };
+    for (const std::string& setting : choice.settings)
+        if (names.size() != 1 && !named(setting))
+            throw SpecError(fmt::format(
+                "--set {} belongs to one partitioner: name it with --with, or write NAME.{}", setting, setting));
     std::vector<Candidate> all;
     for (const std::string& name : names) {
         const PluginDescription plugin = plugins.find(PluginKind::partitioner, name);
         json given = json::object();
-        for (const std::string& setting : choice.settings) add_setting(given, setting);
+        for (const std::string& setting : choice.settings) {
+            if (setting.starts_with(name + "."))
+                add_setting(given, setting.substr(name.size() + 1));
+            else if (!named(setting))
+                add_setting(given, setting);
+        }
         all.push_back(
             {name, plugins.partitioner(name), resolve_params(plugin.params, given, "partitioner " + name)});
     }
@@ -60,11 +73,13 @@ std::vector<Candidate> candidates(const PartitionChoice& choice, const PluginCat
 /// One partition of the graph, and what is known of it.
 struct Found {
     Partition partition;
+    PartitionVolume volume;  ///< where it was asked for
     json facts;
 };
 
-Found partition_of(const GraphView& graph, const Candidate& candidate, Part parts, std::uint64_t seed) {
-    Found found{.partition = {}, .facts = {{"partitioner", candidate.name}, {"parts", parts}}};
+Found partition_of(const GraphView& graph, const Candidate& candidate, Part parts, std::uint64_t seed,
+                   bool volume) {
+    Found found{.partition = {}, .volume = {}, .facts = {{"partitioner", candidate.name}, {"parts", parts}}};
     const PartitionNeed need{.parts = parts, .column_parts = 0};
     const std::string reason = candidate.plugin->why_unsupported(
         {graph.vertices(), graph.edges(), !graph.weights.empty()}, need, candidate.params);
@@ -85,6 +100,13 @@ Found partition_of(const GraphView& graph, const Candidate& candidate, Part part
                         {"nonzero_imbalance", q.nonzero_imbalance},
                         {"empty_parts", empty},
                         {"partition_s", wall_s}});
+    if (volume) {
+        found.volume = partition_volume(graph, found.partition);
+        found.facts.update({{"mean_sent_rows", found.volume.mean_rows},
+                            {"max_sent_rows", found.volume.max_rows},
+                            {"mean_messages", found.volume.mean_messages},
+                            {"max_messages", found.volume.max_messages}});
+    }
     return found;
 }
 
@@ -110,6 +132,55 @@ std::vector<std::string> row_of(const json& facts, const GraphView& graph) {
             duration_text(facts.at("partition_s").get<double>())};
 }
 
+std::vector<std::string> volume_row(const json& facts) {
+    const std::string name = facts.at("partitioner"), parts = std::to_string(facts.at("parts").get<std::int64_t>());
+    if (facts.contains("skipped")) return {name, parts, facts.at("skipped")};
+    const auto mean = [&](const char* key) { return fmt::format("{:.1f}", facts.at(key).get<double>()); };
+    const auto most = [&](const char* key) { return std::to_string(facts.at(key).get<std::int64_t>()); };
+    return {name,
+            parts,
+            mean("mean_sent_rows"),
+            most("max_sent_rows"),
+            mean("mean_messages"),
+            most("max_messages")};
+}
+
+/// The partitioner with its parameters that were given: "metis(imbalance=0.01)".
+std::string command_of(const PartitionChoice& choice) {
+    std::string text = fmt::format("gnnbench partition {} --parts {} --with {}", choice.dataset,
+                                   fmt::join(choice.parts, ","), fmt::join(choice.partitioners, ","));
+    for (const std::string& setting : choice.settings) text += " --set " + setting;
+    if (choice.seed != 0) text += fmt::format(" --seed {}", choice.seed);
+    return text + " --volume";
+}
+
+/// The first partitioner over the second, as lines of a measured.csv.
+int write_lines(const PartitionChoice& choice, const Store& store, const GraphView& graph,
+                const std::vector<Candidate>& all) {
+    if (all.size() != 2 || choice.parts.size() != 1 || choice.partitioners.empty() || choice.row.empty())
+        throw SpecError(
+            "--csv-for expects a table's row in --row, one number in --parts, and in --with the partitioner and what "
+            "it is set against, as in --with metis,random");
+    const Part parts = choice.parts.front();
+    std::vector<PartitionVolume> volumes;
+    for (const Candidate& candidate : all) {
+        const Found found = partition_of(graph, candidate, parts, choice.seed, true);
+        if (found.facts.contains("skipped"))
+            throw SpecError("no partition to count: " + candidate.name + " " +
+                            found.facts["skipped"].get<std::string>());
+        volumes.push_back(found.volume);
+    }
+    const std::string name = store.manifest().name;
+    const std::string of =
+        fmt::format("{}{}, {} vertices, {} edges, {} over {}, {} parts, seed {}: what demirci-p2p states for a forward "
+                    "and a backward product",
+                    name, store.manifest().synthetic.empty() ? "" : " (synthetic)", graph.vertices(), graph.edges(),
+                    all[0].name, all[1].name, parts, choice.seed);
+    std::cout << volume_lines({choice.csv_for, choice.row, name, of, command_of(choice), parts}, volumes[0],
+                              volumes[1]);
+    return exit_ok;
+}
+
 int partition(const PartitionChoice& choice, const Catalog& catalog) {
     const Store store = Store::open(catalog.find(choice.dataset));
     const GraphView graph = store.view().graph;
@@ -118,13 +189,16 @@ int partition(const PartitionChoice& choice, const Catalog& catalog) {
     if (!choice.output.empty() && (all.size() != 1 || choice.parts.size() != 1))
         throw SpecError("--output expects one partition: one partitioner in --with, one number in --parts");
 
+    if (!choice.csv_for.empty()) return write_lines(choice, store, graph, all);
     json list = json::array();
+    TextColumns volumes({"partitioner", "parts", "rows sent, mean", "max", "messages, mean", "max"});
     TextColumns columns({"partitioner", "parts", "edges cut", "of all", "sum(λ−1)", "per vertex",
                          "vertices max/mean", "nonzeros max/mean", "time"});
     for (const Part parts : choice.parts)
         for (const Candidate& candidate : all) {
-            Found found = partition_of(graph, candidate, parts, choice.seed);
+            Found found = partition_of(graph, candidate, parts, choice.seed, choice.volume);
             columns.add(row_of(found.facts, graph));
+            if (choice.volume) volumes.add(volume_row(found.facts));
             if (!choice.output.empty()) {
                 if (found.facts.contains("skipped"))
                     throw SpecError("no partition to write: " + candidate.name + " " +
@@ -142,6 +216,8 @@ int partition(const PartitionChoice& choice, const Catalog& catalog) {
     else
         std::cout << fmt::format("{}, {} vertices, {} edges, seed {}\n{}", store.manifest().name, graph.vertices(),
                                  graph.edges(), choice.seed, columns.text());
+    if (choice.volume && !choice.as_json)
+        std::cout << "\nof a part, in a forward and a backward product by point-to-point messages\n" << volumes.text();
     return exit_ok;
 }
 
@@ -157,11 +233,20 @@ void add_partition(CLI::App& app, const GlobalOptions& options, Action& action) 
         ->check(CLI::PositiveNumber)
         ->delimiter(',');
     command->add_option("--with", choice->partitioners, "Partitioners (default: all there are)")->delimiter(',');
-    command->add_option("--set", choice->settings, "A parameter of the one partitioner (may be repeated)")
-        ->type_name("KEY=VALUE")
+    command->add_option("--set", choice->settings, "A parameter of the one partitioner, or of one of several (may be repeated)")
+        ->type_name("[NAME.]KEY=VALUE")
         ->take_all();
     command->add_option("--seed", choice->seed, "Of what is drawn at random (default: 0)");
     auto* as_json = command->add_flag("--json", choice->as_json, "As JSON");
+    command->add_flag("--volume", choice->volume,
+                      "Also what a part sends, by the statement of demirci-p2p: rows and messages, mean and largest");
+    auto* csv = command
+                    ->add_option("--csv-for", choice->csv_for,
+                                 "The volumes of the first partitioner in --with over those of the second, as lines of the "
+                                 "measured.csv beside a table: demirci/table-2")
+                    ->type_name("TABLE")
+                    ->excludes(as_json);
+    command->add_option("--row", choice->row, "Of that table: \"amazon0601 GP\"")->needs(csv);
     command
         ->add_option("--output", choice->output, "Write the one partition there, as an .npy of every vertex' part")
         ->type_name("FILE")

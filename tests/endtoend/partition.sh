@@ -29,6 +29,17 @@ expect_text out "path, 8 vertices, 14 edges, seed 0" "what was partitioned"
 grep -qE '^block +2 +2 +14\.3% +2 +0\.250 +1\.000 +1\.000 ' out || fail "two halves: expected 2 entries cut, 2 rows needed, even parts"
 [[ "$(tail -c 32 parts.npy | od -An -v -t d4 | xargs)" == "0 0 0 0 1 1 1 1" ]] || fail "two halves: parts.npy holds other parts"
 
+# Both products, forward and backward: each half sends its end of the cut edge, twice.
+gnnbench partition path --parts 2 --with block --volume
+expect_code 0 "what parts send"
+grep -qE '^block +2 +2\.0 +2 +2\.0 +2$' out || fail "what parts send: expected 2 rows and 2 messages of each part"
+gnnbench partition path --parts 4 --with block,random --csv-for demirci/table-2 --row "amazon0601 GP"
+expect_code 0 "lines for a table"
+expect_text out "table,row,column,value,unit,dataset,gpus,of,command,date,commit" "lines for a table"
+expect_text out "table-2,amazon0601 GP,volume avg," "lines for a table"
+expect_text out ",path,4,\"path, 8 vertices, 14 edges, block over random, 4 parts, seed 0:" "lines for a table"
+refused "--csv-for expects" "lines without what they are set against" path --parts 2 --with block --csv-for demirci/table-2 --row x
+
 # All that there are, compared; what one cannot do is said in its place.
 gnnbench partition path --parts 2 8,9
 expect_code 0 "all partitioners"
