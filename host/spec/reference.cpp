@@ -12,8 +12,8 @@ constexpr const char* opening = R"(# The experiment file
 
 <!-- Generated: GNNBENCH_REWRITE=1 ctest --test-dir build/release -R unit.spec -->
 
-An experiment is one YAML file. `gnnbench validate` checks it, `gnnbench plan` shows what it comes to, `gnnbench run`
-measures it. With this first line an editor completes and checks keys while you type:
+An experiment is one YAML file. `gnnbench validate` checks it, `gnnbench plan` shows its cells, and `gnnbench run`
+measures them. With this first line, an editor completes and checks keys while you type:
 
 ```yaml
 # yaml-language-server: $schema=../schemas/experiment.schema.json
@@ -31,16 +31,16 @@ trials: 3
 
 ## What varies
 
-- Every list in `matrix` multiplies with the others; what is no list there holds for all cells. A key of `model` or
+- Every list in `matrix` multiplies with the others; any other value there holds for all cells. A key of `model` or
   `train` is written with its section: `train.lr: [0.1, 0.01]`, `model.hidden: [[64], [64, 64]]`. Whole sections may
   vary too: `model: [{hidden: [64]}, {hidden: [256], activation: sigmoid}]`.
-- A list at the top level is the same as that list in `matrix`, for every key marked "varies" below.
-- Every key has one place: at the top level or in `matrix`, never both.
-- Cells that turn out the same are one cell. Where all vertices end in one part (one GPU), partitioners make no
-  difference, so such a cell has none, and tables show `none`.
-- A cell that a plugin cannot serve (`serial` on two GPUs) is skipped, with the reason, and is no error.
+- A list at the top level is equivalent to that list in `matrix`, for every key marked "varies" below.
+- A key may be given at the top level or in `matrix`, but not in both.
+- Equal cells are merged. Where all vertices are in one part (one GPU), partitioners make no difference, so such a
+  cell has none, and tables show `none`.
+- A cell that a plugin does not support (`serial` on two GPUs) is skipped with the reason; this is not an error.
 
-`--set key=value` on the command line replaces a key, wherever it stands: `--set gpus=2`, `--set train.lr=0.1`,
+`--set key=value` on the command line replaces a key, wherever it is given: `--set gpus=2`, `--set train.lr=0.1`,
 `--set scheme.overlap=false`, `--set 'matrix.seed=[0, 1, 2]'`. The value is YAML.
 
 ### Zip, exclude, include
@@ -54,38 +54,40 @@ matrix:
     - {scheme: cagnet-1d, gpus: 1}                        # cells with all these values
   include:
     - {scheme: mg-gcn, epochs: 50}                        # mg-gcn's cells have 50 epochs
-    - {scheme: serial, gpus: 1, kernel: reference}        # agrees with serial's cell on one GPU, so that one uses it
-    - {scheme: cagnet-1d, gpus: 8}                        # agrees with none, so it is a cell of its own
+    - {scheme: serial, gpus: 1, kernel: reference}        # matches serial's cell on one GPU and changes its kernel
+    - {scheme: cagnet-1d, gpus: 8}                        # matches no cell, so it adds one
 ```
 
-As in GitHub's workflows, `exclude` comes first, then `include`: each of its entries adds its values to every cell of the lists
-whose varied values agree with it, and makes a cell of its own where none does, with the values of the top level and defaults
-for the rest; so it can bring back what `exclude` left out. A plugin named without parameters stands for it with any.
-`plan` tells what was excluded, with the reason.
+As in GitHub's workflows, `exclude` comes first, then `include`. Each entry of `include` adds its values to every cell of
+the lists whose varied values match it. If none does, it adds a new cell, with the values of the top level and defaults for
+the rest; so it can restore a cell that `exclude` dropped. A plugin named without parameters matches any parameters.
+`plan` lists the excluded cells with the reason.
 
 ### Expressions
 
 `exclude`'s `where` and `--where` of `plan`, `run` and `compare` take an SQL expression over the fields of one cell, as in
-`gnnbench query` (SQLite evaluates it): comparisons, `AND OR NOT IN BETWEEN LIKE`, arithmetic, functions. Text stands in single quotes; an
-expression with commas inside `{…}` is put in double quotes as a whole.
-Fields are the keys below: `gpus`, `train.lr`, `model.hidden` (as `'64,32'`), `model.depth` (number of layers). `scheme`, `partitioner`,
-`kernel` and `dataset` are names; `scheme.overlap` is a parameter, `scheme_label` the name with what differs from the defaults, and
-`dataset.vertices` what a generator was asked for. Booleans are `true` and `false`. A parameter that a cell's scheme does not have
-is unknown, which counts as no, also after `NOT`.
+`gnnbench query` (SQLite evaluates it): comparisons, `AND OR NOT IN BETWEEN LIKE`, arithmetic, functions. Text is written
+in single quotes; inside `{…}`, an expression with commas needs double quotes around it.
+
+Fields are the keys below: `gpus`, `train.lr`, `model.hidden` (as `'64,32'`), `model.depth` (number of layers). `scheme`,
+`partitioner`, `kernel` and `dataset` are names; `scheme.overlap` is a parameter, `scheme_label` the name with the
+parameters that differ from their defaults, and `dataset.vertices` a generator's parameter. Booleans are `true` and
+`false`. A parameter that a cell's scheme does not have is unknown, which does not match, even after `NOT`.
 
 ### Imports and profiles
 
 ```yaml
-imports: [common.yaml]            # its keys hold unless this file says otherwise; of several files the later wins
+imports: [common.yaml]            # its keys apply unless this file overrides them; later files override earlier ones
 profiles:
   small: {dataset: {generate: dcsbm, vertices: 20000}, epochs: 5, matrix: {gpus: [1, 2]}}
   paper: {dataset: reddit, trials: 10}
 profile: small                    # used where --profile names none
 ```
 
-`model`, `train`, `limits`, `launcher` and `matrix` are merged key by key; everything else is replaced. A key that a profile or an importing file
-sets outside `matrix` no longer varies, and one that it lets vary leaves the top level. With a profile the experiment is called
-`<name>-<profile>` (unless the profile has a `name`), so that the results of profiles stand side by side.
+`model`, `train`, `limits`, `launcher` and `matrix` are merged key by key; everything else is replaced. If a profile or an
+importing file sets a key outside `matrix`, the key no longer varies; if it varies a key, the value at the top level is
+dropped. With a profile the experiment is named `<name>-<profile>` (unless the profile sets `name`), so that results of
+several profiles are kept side by side.
 
 Values are typed as in YAML 1.2: `true` and `false` are booleans, `yes` is text; `20` is an integer and `"20"` is text.
 )";
