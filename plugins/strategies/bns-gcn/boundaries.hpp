@@ -1,0 +1,49 @@
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <gnnbench/halo.hpp>
+#include <gnnbench/row_parallel.hpp>
+
+/// Products over boundaries, whole or sampled:
+///   B_ij   boundary: rows of part j that part i needs, b_ij = |B_ij|
+///   U_ij   this epoch's sample of B_ij, k_ij rows, drawn by part i and told to part j
+///   Â_ij   block of Â without its empty columns [n_i × b_ij]
+///   H_U    rows U_ij of H_j
+namespace gnnbench::bns {
+
+/// k_ij = max(1, ⌊p·b⌋) where p, b > 0. The released code takes ⌊p·b⌋, which leaves out a boundary of fewer than 1/p rows in
+/// every epoch, so that no weight makes up for it.
+inline std::int64_t sample_size(double p, std::int64_t b) {
+    if (p == 0 || b == 0) return 0;
+    return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::floor(p * static_cast<double>(b))));
+}
+
+/// Rows of a boundary of b rows that buffers have room for: a sample's. A whole boundary, for evaluation, comes in as
+/// many exchanges as it takes; with p = 0, in 64.
+inline std::int64_t room_for(double p, std::int64_t b) { return p == 0 ? (b + 63) / 64 : sample_size(p, b); }
+
+/// Messages between this rank and its peers: `rows[j]` rows with peers[j], one after another in `buffer`.
+inline std::vector<RowMessage> segments(const std::vector<Part>& peers, const std::vector<std::int64_t>& rows,
+                                        const Matrix& buffer, std::int64_t width) {
+    std::vector<RowMessage> out;
+    std::int64_t before = 0;
+    for (std::size_t j = 0; j < peers.size(); ++j) {
+        out.push_back({peers[j], buffer.view().reshaped(buffer.rows(), width).rows_from(before, rows[j])});
+        before += rows[j];
+    }
+    return out;
+}
+
+/// p = 1: exact.
+std::unique_ptr<DistributedSpmm> make_whole_boundaries(const Adjacency& a, const IndexMap& index, Rank rank,
+                                                       std::int64_t widest);
+
+/// p < 1: every epoch its own sample. Evaluation and set-up see whole boundaries.
+std::unique_ptr<DistributedSpmm> make_sampled_boundaries(const Adjacency& a, const IndexMap& index, Rank rank,
+                                                         std::int64_t widest, double p, std::uint64_t seed);
+
+}  // namespace gnnbench::bns

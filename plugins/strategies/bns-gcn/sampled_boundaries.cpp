@@ -1,0 +1,220 @@
+#include <functional>
+#include <numeric>
+
+#include "boundaries.hpp"
+#include "sampled_columns.hpp"
+
+namespace gnnbench::bns {
+namespace {
+
+/// 32-bit ids as rows of one 4-byte element.
+MatrixView as_rows(const Array<std::int32_t>& ids, std::int64_t count) {
+    return {ids.data(), count, 1, 1, DType::f32};
+}
+
+/// The most nonzeros that `columns` columns of a block hold.
+std::int64_t most_nonzeros(const Csr& block, std::int64_t columns) {
+    std::vector<std::int64_t> of_column(static_cast<std::size_t>(block.cols));
+    for (const std::int32_t c : block.indices) ++of_column[static_cast<std::size_t>(c)];
+    std::sort(of_column.begin(), of_column.end(), std::greater());
+    return std::reduce(of_column.begin(), of_column.begin() + columns);
+}
+
+class SampledBoundaries final : public DistributedSpmm {
+public:
+    SampledBoundaries(const Adjacency& a, const IndexMap& index, Rank rank, std::int64_t widest, double p,
+                      std::uint64_t seed)
+        : kernel_(rank.kernel), world_(rank.world), p_(p), seed_(seed) {
+        const Halo halo = make_halo(a, index, world_.rank(), Direction::forward, every_block);
+        own_ = kernel_.prepare(halo.own);
+        if (!a.symmetric()) own_transposed_ = kernel_.prepare(transposed(halo.own));
+        std::vector<Csr> blocks;
+        std::int64_t received = 0, sent = 0, nonzeros = 0;
+        for (Part j = 0; j < index.parts(); ++j) {
+            const auto n = static_cast<std::size_t>(j);
+            if (const auto& needed = halo.needed[n]; !needed.empty()) {
+                in_.add(j, needed, p_, kernel_);
+                blocks.push_back(halo.compact[n]);
+                received += in_.room.back();
+                nonzeros += most_nonzeros(blocks.back(), in_.room.back());
+            }
+            if (const auto& rows = halo.sent[n]; !rows.empty()) {
+                out_.add(j, rows, p_, kernel_);
+                whole_.push_back(kernel_.upload(std::span<const std::int32_t>(rows)));
+                sent += out_.room.back();
+            }
+        }
+        columns_ = std::make_unique<SampledColumns>(halo.own.rows, blocks, received, nonzeros, kernel_);
+        received_ = kernel_.matrix(received, widest);
+        sent_ = kernel_.matrix(sent, widest);
+        exchanges_ = agree_on_exchanges();
+    }
+
+    // [Alg 1, lines 4–6] sample U_ij from B_ij and tell it to j
+    void begin_epoch(std::int64_t epoch) override {
+        sampling_ = true;
+        in_.rows = in_.sampled;
+        out_.rows = out_.sampled;
+        choice_.clear();
+        scales_.clear();
+        std::int32_t before = 0;
+        for (std::size_t j = 0; j < in_.peers.size(); ++j) {
+            draw(j, epoch, before);
+            before += static_cast<std::int32_t>(in_.owner_rows[j].size());
+        }
+        if (p_ > 0) {
+            std::vector<RowMessage> sends, receives;
+            for (std::size_t j = 0; j < in_.peers.size(); ++j)
+                sends.push_back({in_.peers[j], as_rows(in_.ids[j], in_.rows[j])});
+            for (std::size_t j = 0; j < out_.peers.size(); ++j)
+                receives.push_back({out_.peers[j], as_rows(out_.ids[j], out_.rows[j])});
+            world_.all_to_all_now(sends, receives, Content::metadata);
+        }
+        columns_->choose(choice_, scales_, true);
+    }
+    void begin_evaluation() override { sampling_ = false; }
+
+    void multiply(Direction d, MatrixView b, MatrixView c, const Epilogue& e) override {
+        if (d == Direction::backward) return return_gradients(b, c);
+        if (!sampling_) return aggregate_whole(b, c, e);
+        aggregate(b, c, e);
+    }
+
+private:
+    /// One side of all boundaries: what this rank receives, or what it owns and sends. All by peer.
+    struct Side {
+        std::vector<Part> peers;
+        std::vector<std::vector<std::int32_t>> owner_rows;  ///< B as local ids of the owner; length b
+        std::vector<std::int64_t> sampled, room, rows;      ///< k; rows of the buffer; rows in this exchange
+        std::vector<Array<std::int32_t>> ids;               ///< U as local ids of the owner; length room
+
+        void add(Part peer, const std::vector<std::int32_t>& boundary, double p, Kernel& kernel) {
+            peers.push_back(peer);
+            owner_rows.push_back(boundary);
+            sampled.push_back(sample_size(p, std::ssize(boundary)));
+            room.push_back(room_for(p, std::ssize(boundary)));
+            rows.push_back(0);
+            ids.push_back(kernel.upload(
+                std::span<const std::int32_t>(boundary).first(static_cast<std::size_t>(sampled.back()))));
+        }
+    };
+
+    void draw(std::size_t j, std::int64_t epoch, std::int32_t before) {
+        const std::vector<std::int32_t>& boundary = in_.owner_rows[j];
+        const auto pair =
+            static_cast<std::uint64_t>(world_.rank()) << 32 | static_cast<std::uint32_t>(in_.peers[j]);
+        RandomStream stream(seed_ + 0x9E3779B97F4A7C15u * (pair + 1), Draw::sample,
+                            static_cast<std::uint32_t>(epoch));
+        places_.resize(boundary.size());
+        std::iota(places_.begin(), places_.end(), 0);
+        const auto keep = static_cast<std::size_t>(in_.sampled[j]);
+        for (std::size_t k = 0; k < keep; ++k)
+            std::swap(places_[k], places_[k + stream.below(places_.size() - k)]);
+        places_.resize(keep);
+        std::sort(places_.begin(), places_.end());
+        // A weight of b_ij / k_ij keeps the expectation of the sum over the boundary.
+        scales_.insert(scales_.end(), keep, static_cast<double>(boundary.size()) / static_cast<double>(keep));
+        for (std::int32_t& place : places_) {
+            choice_.push_back(before + place);
+            place = boundary[static_cast<std::size_t>(place)];
+        }
+        kernel_.upload_bytes(places_.data(), in_.ids[j].data(), keep * sizeof(std::int32_t));
+    }
+
+    // [Alg 1, lines 7–11] Z_i = Â_ii H_i + Σ_j (b_ij / k_ij) Â_ij[:, U_ij] H_U
+    void aggregate(MatrixView h_i, MatrixView z_i, const Epilogue& e) {
+        const auto sends = segments(out_.peers, out_.rows, sent_, h_i.cols);
+        for (std::size_t j = 0; j < sends.size(); ++j) kernel_.gather_rows(h_i, out_.ids[j].data(), sends[j].rows);
+        const Event arrived = world_.all_to_all(sends, segments(in_.peers, in_.rows, received_, h_i.cols));
+        kernel_.spmm(*own_, h_i, z_i);
+        kernel_.wait(StreamRole::compute, arrived);
+        add_received(z_i);
+        kernel_.apply(e, z_i);
+    }
+
+    void add_received(MatrixView z_i) {
+        const CsrView a = columns_->forward();
+        if (a.cols > 0) kernel_.spmm(a, received_.view().reshaped(a.cols, z_i.cols), z_i, {.beta = 1});
+    }
+
+    // [Alg 1, line 14] dH_j gets (b_ij / k_ij) (Â_ij[:, U_ij])ᵀ V_i from every i that received its rows
+    void return_gradients(MatrixView v_i, MatrixView dh_i) {
+        require(sampling_, "gradients are returned for an epoch's sample");
+        const CsrView a = columns_->backward();
+        if (a.rows > 0) kernel_.spmm(a, v_i, received_.view().reshaped(a.rows, v_i.cols));
+        const auto receives = segments(out_.peers, out_.rows, sent_, v_i.cols);
+        const Event arrived = world_.all_to_all(segments(in_.peers, in_.rows, received_, v_i.cols), receives);
+        kernel_.spmm(own_transposed_ ? *own_transposed_ : *own_, v_i, dh_i);
+        kernel_.wait(StreamRole::compute, arrived);
+        for (std::size_t j = 0; j < receives.size(); ++j)
+            kernel_.scatter_add_rows(receives[j].rows, out_.ids[j].data(), dh_i);
+    }
+
+    /// Z_i = Â_ii H_i + Σ_j Â_ij H_B, as many rows of each boundary at once as the buffers hold.
+    void aggregate_whole(MatrixView h_i, MatrixView z_i, const Epilogue& e) {
+        kernel_.spmm(*own_, h_i, z_i);
+        for (std::int64_t x = 0; x < exchanges_; ++x) {
+            choose_run(x);
+            for (std::size_t j = 0; j < out_.peers.size(); ++j) out_.rows[j] = run_length(out_, j, x);
+            const auto sends = segments(out_.peers, out_.rows, sent_, h_i.cols);
+            for (std::size_t j = 0; j < sends.size(); ++j)
+                if (out_.rows[j] > 0) kernel_.gather_rows(h_i, whole_[j].data() + x * out_.room[j], sends[j].rows);
+            world_.all_to_all_now(sends, segments(in_.peers, in_.rows, received_, h_i.cols));
+            add_received(z_i);
+        }
+        kernel_.apply(e, z_i);
+    }
+
+    /// Rows of boundary j in exchange x.
+    static std::int64_t run_length(const Side& side, std::size_t j, std::int64_t x) {
+        return std::clamp<std::int64_t>(std::ssize(side.owner_rows[j]) - x * side.room[j], 0, side.room[j]);
+    }
+
+    void choose_run(std::int64_t x) {
+        choice_.clear();
+        std::int64_t before = 0;
+        for (std::size_t j = 0; j < in_.peers.size(); ++j) {
+            in_.rows[j] = run_length(in_, j, x);
+            for (std::int64_t r = 0; r < in_.rows[j]; ++r)
+                choice_.push_back(static_cast<std::int32_t>(before + x * in_.room[j] + r));
+            before += std::ssize(in_.owner_rows[j]);
+        }
+        scales_.assign(choice_.size(), 1);
+        columns_->choose(choice_, scales_, false);
+    }
+
+    /// Exchanges that the boundary with the most takes, over all ranks.
+    std::int64_t agree_on_exchanges() {
+        double most = 0;
+        for (std::size_t j = 0; j < in_.peers.size(); ++j)
+            most = std::max(
+                most, std::ceil(static_cast<double>(in_.owner_rows[j].size()) / static_cast<double>(in_.room[j])));
+        Array<double> device = kernel_.upload(std::span<const double>(&most, 1));
+        world_.all_reduce_now({device.data(), 1, 1, 1, DType::f64}, ReduceOp::maximum, Content::metadata);
+        kernel_.download_bytes(device.data(), &most, sizeof most);
+        return static_cast<std::int64_t>(most);
+    }
+
+    Kernel& kernel_;
+    Communicator& world_;
+    double p_;
+    std::uint64_t seed_;
+    bool sampling_ = false;
+    std::int64_t exchanges_ = 0;  ///< of a whole aggregation
+    std::unique_ptr<PreparedMatrix> own_, own_transposed_;
+    Side in_, out_;
+    std::vector<Array<std::int32_t>> whole_;  ///< B_ji as local ids, by peer of out_
+    std::unique_ptr<SampledColumns> columns_;
+    Matrix received_, sent_;
+    std::vector<std::int32_t> places_, choice_;  ///< of a boundary; of all of them side by side
+    std::vector<double> scales_;                 ///< by choice
+};
+
+}  // namespace
+
+std::unique_ptr<DistributedSpmm> make_sampled_boundaries(const Adjacency& a, const IndexMap& index, Rank rank,
+                                                         std::int64_t widest, double p, std::uint64_t seed) {
+    return std::make_unique<SampledBoundaries>(a, index, rank, widest, p, seed);
+}
+
+}  // namespace gnnbench::bns

@@ -1,0 +1,72 @@
+#include "sampled_columns.hpp"
+
+#include <gnnbench/adjacency.hpp>
+
+namespace gnnbench::bns {
+
+SampledColumns::SampledColumns(std::int64_t rows, std::span<const Csr> blocks, std::int64_t columns,
+                               std::int64_t nonzeros, Kernel& kernel)
+    : kernel_(kernel), rows_(rows) {
+    by_column_.cols = rows_;
+    for (const Csr& block : blocks) {
+        const Csr t = transposed(block);
+        const std::int64_t before = by_column_.nonzeros();
+        by_column_.rows += t.rows;
+        for (std::size_t r = 1; r < t.indptr.size(); ++r) by_column_.indptr.push_back(before + t.indptr[r]);
+        by_column_.indices.insert(by_column_.indices.end(), t.indices.begin(), t.indices.end());
+        by_column_.values.insert(by_column_.values.end(), t.values.begin(), t.values.end());
+    }
+    forward_ = room(rows_, nonzeros);
+    backward_ = room(columns, nonzeros);
+}
+
+SampledColumns::OnDevice SampledColumns::room(std::int64_t rows, std::int64_t nonzeros) {
+    const std::vector<std::int64_t> indptr(static_cast<std::size_t>(rows) + 1);
+    const std::vector<std::int32_t> indices(static_cast<std::size_t>(nonzeros));
+    return {kernel_.upload(std::span<const std::int64_t>(indptr)),
+            kernel_.upload(std::span<const std::int32_t>(indices)), kernel_.matrix(1, nonzeros)};
+}
+
+void SampledColumns::choose(std::span<const std::int32_t> columns, std::span<const double> scales,
+                            bool transposed) {
+    chosen_ = std::ssize(columns);
+    Csr &rows = by_rows_, &cols = by_columns_;
+    cols.indptr.assign(1, 0);
+    cols.indices.clear();
+    cols.values.clear();
+    rows.indptr.assign(static_cast<std::size_t>(rows_) + 1, 0);
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+        const auto c = static_cast<std::size_t>(columns[k]);
+        for (auto e = static_cast<std::size_t>(by_column_.indptr[c]);
+             e < static_cast<std::size_t>(by_column_.indptr[c + 1]); ++e) {
+            cols.indices.push_back(by_column_.indices[e]);
+            cols.values.push_back(by_column_.values[e] * scales[k]);
+            ++rows.indptr[static_cast<std::size_t>(by_column_.indices[e]) + 1];
+        }
+        cols.indptr.push_back(cols.nonzeros());
+    }
+    for (std::size_t r = 1; r < rows.indptr.size(); ++r) rows.indptr[r] += rows.indptr[r - 1];
+    rows.indices.resize(cols.indices.size());
+    rows.values.resize(cols.values.size());
+    // Columns come in ascending order, so each row's do. While it fills, indptr[r] is the next free place of row r.
+    for (std::size_t k = 0; k < columns.size(); ++k)
+        for (auto e = static_cast<std::size_t>(cols.indptr[k]); e < static_cast<std::size_t>(cols.indptr[k + 1]);
+             ++e) {
+            const auto place = static_cast<std::size_t>(rows.indptr[static_cast<std::size_t>(cols.indices[e])]++);
+            rows.indices[place] = static_cast<std::int32_t>(k);
+            rows.values[place] = cols.values[e];
+        }
+    for (std::size_t r = rows.indptr.size() - 1; r > 0; --r) rows.indptr[r] = rows.indptr[r - 1];
+    rows.indptr[0] = 0;
+    upload(rows, forward_);
+    if (transposed) upload(cols, backward_);
+}
+
+void SampledColumns::upload(const Csr& a, OnDevice& to) {
+    require(a.nonzeros() <= to.indices.size(), "a choice of columns has more nonzeros than there is room for");
+    kernel_.upload_bytes(a.indptr.data(), to.indptr.data(), a.indptr.size() * sizeof(std::int64_t));
+    kernel_.upload_bytes(a.indices.data(), to.indices.data(), a.indices.size() * sizeof(std::int32_t));
+    kernel_.upload(std::span<const double>(a.values), to.values.view().cols_from(0, a.nonzeros()));
+}
+
+}  // namespace gnnbench::bns

@@ -1,0 +1,46 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <gnnbench/kernel.hpp>
+
+namespace gnnbench::bns {
+
+/// Some columns of a sparse matrix M [n × m], chosen anew every epoch, and their transpose: what a sampled boundary is
+/// multiplied by. The host keeps Mᵀ; the device has room for a choice.
+class SampledColumns {
+public:
+    /// `blocks`: M's blocks side by side, each [rows × b_j]. A choice has at most `columns` columns with `nonzeros`
+    /// nonzeros in all.
+    SampledColumns(std::int64_t rows, std::span<const Csr> blocks, std::int64_t columns, std::int64_t nonzeros,
+                   Kernel& kernel);
+
+    /// Takes `columns` of M, ascending, column c times scales[c], in place of the last choice. `transposed`: for
+    /// backward(), too.
+    void choose(std::span<const std::int32_t> columns, std::span<const double> scales, bool transposed);
+
+    CsrView forward() const {
+        return {forward_.indptr.data(), forward_.indices.data(), forward_.values.view().data, rows_, chosen_};
+    }
+    CsrView backward() const {
+        return {backward_.indptr.data(), backward_.indices.data(), backward_.values.view().data, chosen_, rows_};
+    }
+
+private:
+    struct OnDevice {
+        Array<std::int64_t> indptr;
+        Array<std::int32_t> indices;
+        Matrix values;  ///< [1 × nonzeros]
+    };
+    OnDevice room(std::int64_t rows, std::int64_t nonzeros);
+    void upload(const Csr& a, OnDevice& to);
+
+    Kernel& kernel_;
+    std::int64_t rows_, chosen_ = 0;
+    Csr by_column_;             ///< Mᵀ
+    Csr by_rows_, by_columns_;  ///< the choice, before it is uploaded
+    OnDevice forward_, backward_;
+};
+
+}  // namespace gnnbench::bns

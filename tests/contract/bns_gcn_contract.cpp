@@ -1,0 +1,170 @@
+// bns-gcn's sample: a boundary of b rows gives max(1, ⌊p·b⌋) of them in each epoch, each as often as any other, weighed so
+// that the expectation of ÂH given H is ÂH. On three ranks.
+#include <cmath>
+
+#include <catch2/catch.hpp>
+
+#include "contract/strategy_case.hpp"
+
+using namespace gnnbench;
+using namespace gnnbench::contract;
+
+namespace {
+
+constexpr std::int64_t n = 18;  // 6 vertices in each of 3 parts
+/// A row of Â in each part, and how many columns it has in each other part: b_ij.
+constexpr std::int64_t row_of[3] = {0, 6, 12};
+constexpr std::int64_t boundary[3][3] = {{0, 1, 2}, {3, 0, 5}, {4, 6, 0}};
+
+graphs::NamedGraph boundaries() {
+    graphs::Entries e;
+    for (std::int32_t i = 0; i < 3; ++i)
+        for (std::int32_t j = 0; j < 3; ++j)
+            for (std::int32_t k = 0; k < boundary[i][j]; ++k)
+                e.emplace_back(static_cast<std::int32_t>(row_of[i]), 6 * j + k);
+    return graphs::from_entries("boundaries of 1 to 6 rows", n, e);
+}
+
+/// One layer of weights 0 that stay 0, X = I and one train vertex v: then G has the one row softmax(0) − onehot, whatever
+/// the sample, and dW = (ÂX)ᵀ G shows row v of the sampled Â.
+class RowOfSample {
+public:
+    RowOfSample(double rate, std::int64_t v, std::uint64_t seed) : owned_(dress(boundaries(), n, 2)) {
+        for (std::int64_t r = 0; r < n; ++r)
+            for (std::int64_t c = 0; c < n; ++c)
+                owned_.features[static_cast<std::size_t>(r * n + c)] = r == c ? 1.0f : 0.0f;
+        owned_.split.assign(n, Split::none);
+        owned_.split[static_cast<std::size_t>(v)] = Split::train;
+        label_ = owned_.labels[static_cast<std::size_t>(v)];
+        data_ = owned_.view();
+        model_.widths = {n, 2};
+        model_.bias = false;
+        model_.normalisation = Normalisation::none;
+        model_.aggregate_input = AggregateInput::off;
+        train_.optimizer = OptimizerKind::sgd;
+        train_.learning_rate = 0;
+        train_.weight_decay = {0};
+        train_.seed = seed;
+        zeros_.weight.emplace_back(n, 2);
+        for (std::int64_t u = 0; u < n; ++u) partition_.part_of.push_back(static_cast<Part>(u / 6));
+        partition_.parts = 3;
+        index_.emplace(partition_);
+        const auto declared = catalog().find(PluginKind::strategy, "bns-gcn").params;
+        params_ = Params(declared);
+        params_.set(declared[0], std::to_string(rate));
+        strategy_ = catalog().strategy("bns-gcn");
+        kernel_ = catalog().kernel("reference")->create({.dtype = DType::f64});
+        problem_.emplace(Problem{data_, *index_, partition_, model_, train_, params_, &zeros_, 3});
+        training_.emplace(*strategy_, *problem_, *kernel_);
+    }
+
+    /// Row v of the sampled Â in one epoch.
+    std::vector<double> operator()(std::int64_t epoch) {
+        training_->trainer().train_epoch(epoch);
+        const HostMatrix dw = training_->trainer().gradients().weight[0];
+        std::vector<double> row;
+        for (std::int64_t c = 0; c < n; ++c) row.push_back(dw(c, label_) / -0.5);
+        return row;
+    }
+    Trainer& trainer() { return training_->trainer(); }
+
+private:
+    OwnedDataset owned_;
+    std::int32_t label_ = 0;
+    DatasetView data_;
+    ModelSpec model_;
+    TrainSpec train_;
+    ModelWeights zeros_;
+    Partition partition_;
+    std::optional<IndexMap> index_;
+    Params params_;
+    std::shared_ptr<Strategy> strategy_;
+    std::shared_ptr<Kernel> kernel_;
+    std::optional<Problem> problem_;
+    std::optional<CheckedTraining> training_;
+};
+
+/// k for b = 0 … 6 by hand.
+struct Rate {
+    double p;
+    std::int64_t k[7];
+};
+constexpr Rate rates[] = {
+    {0.3, {0, 1, 1, 1, 1, 1, 1}}, {0.5, {0, 1, 1, 1, 2, 2, 3}}, {0.9, {0, 1, 1, 2, 3, 4, 5}}};
+
+}  // namespace
+
+TEST_CASE("bns-gcn: the expectation of the sampled ÂH given H is ÂH, whatever the size of a boundary") {
+    REQUIRE(ProcessGroup::world().size() == 3);
+    constexpr int seeds = 4, epochs = 150, samples = seeds * epochs;
+    for (const Rate& rate : rates)
+        for (int i = 0; i < 3; ++i) {
+            std::vector<double> mean(n);
+            for (int seed = 0; seed < seeds; ++seed) {
+                RowOfSample row(rate.p, row_of[i], static_cast<std::uint64_t>(seed));
+                for (int e = 0; e < epochs; ++e) {
+                    const std::vector<double> weights = row(e);
+                    for (std::size_t c = 0; c < n; ++c) mean[c] += weights[c] / samples;
+                    for (int j = 0; j < 3; ++j) {
+                        const std::int64_t b = boundary[i][j], k = rate.k[b];
+                        std::int64_t drawn = 0;
+                        for (std::int64_t c = 6 * j; j != i && c < 6 * j + 6; ++c) {
+                            const double w = weights[static_cast<std::size_t>(c)];
+                            drawn += w != 0;
+                            if (w != 0) REQUIRE(w == Approx(static_cast<double>(b) / static_cast<double>(k)));
+                        }
+                        REQUIRE((j == i || drawn == k));
+                    }
+                }
+            }
+            for (int j = 0; j < 3; ++j)
+                for (std::int64_t c = 0; c < boundary[i][j]; ++c) {
+                    // A row's weight is b/k in a share k/b of the samples and 0 in the others: variance b/k − 1. Of 180
+                    // means like this, one is five deviations off in 1e4 runs.
+                    const double b = static_cast<double>(boundary[i][j]);
+                    const double k = static_cast<double>(rate.k[boundary[i][j]]);
+                    const double bound = 5 * std::sqrt((b / k - 1) / samples) + 1e-12;
+                    INFO("p = " << rate.p << ", row " << c << " of " << b << " that part " << i
+                                << " needs of part " << j << ": mean weight "
+                                << mean[static_cast<std::size_t>(6 * j + c)] << ", 1 within " << bound
+                                << " expected");
+                    CHECK(std::abs(mean[static_cast<std::size_t>(6 * j + c)] - 1) <= bound);
+                }
+            CHECK(mean[static_cast<std::size_t>(row_of[i])] == Approx(1));  // its own self-loop is not sampled
+        }
+}
+
+TEST_CASE("bns-gcn: p = 0 leaves out every boundary and says that it is biased; p = 1 leaves out nothing") {
+    for (int i = 0; i < 3; ++i) {
+        RowOfSample none(0, row_of[i], 1), all(1, row_of[i], 1);
+        for (int e = 0; e < 3; ++e) {
+            const std::vector<double> without = none(e), with = all(e);
+            for (std::int64_t c = 0; c < n; ++c) {
+                const std::int64_t j = c / 6;
+                const double whole = c == row_of[i] || c - 6 * j < boundary[i][j] ? 1 : 0;
+                CHECK(with[static_cast<std::size_t>(c)] == Approx(whole));
+                CHECK(without[static_cast<std::size_t>(c)] == Approx(j == i ? whole : 0));
+            }
+        }
+    }
+    const auto declared = catalog().find(PluginKind::strategy, "bns-gcn").params;
+    const auto approximation = [&](const char* rate) {
+        Params params(declared);
+        params.set(declared[0], rate);
+        return catalog().strategy("bns-gcn")->approximation(params);
+    };
+    CHECK(approximation("1") == "");
+    CHECK(approximation("0.1").find("biased") == std::string::npos);
+    CHECK(approximation("0").find("biased") != std::string::npos);
+}
+
+TEST_CASE("bns-gcn: evaluation between epochs sees whole boundaries and changes no epoch's sample") {
+    for (const double p : {0.0, 0.3, 0.9}) {
+        RowOfSample row(p, row_of[1], 5), undisturbed(p, row_of[1], 5);
+        for (int e = 0; e < 4; ++e) {
+            const OwnedRows rows = row.trainer().embeddings();
+            for (const double x : rows.rows.values) CHECK(x == 0);  // W = 0
+            CHECK(row(e) == undisturbed(e));
+        }
+    }
+}

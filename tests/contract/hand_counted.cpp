@@ -1,0 +1,325 @@
+// Volumes and memory worked out by hand from the rules of docs/volumes.md and the schemes' READMEs, on three graphs small
+// enough to count on, three ranks. What a scheme states and what it does may come from one piece of code; what stands
+// here comes from neither. A scheme that wastes bytes and states the waste is found here alone.
+#include <catch2/catch.hpp>
+
+#include "contract/strategy_case.hpp"
+
+using namespace gnnbench;
+using namespace gnnbench::contract;
+
+namespace {
+
+constexpr int P = 3;
+constexpr std::int64_t n_i = 3, n = 9;  // vertices of a part, of the graph; part i owns 3i, 3i + 1, 3i + 2
+
+/// For blocks (i, j) of Â, i ≠ j, counted by hand: distinct nonzero columns and rows, and the most nonzeros that k
+/// columns hold with bns-gcn's k at rate 0.7.
+struct Counted {
+    graphs::NamedGraph graph;
+    std::int64_t columns[P][P], rows[P][P];
+    std::int64_t sampled[P][P];  ///< k = max(1, ⌊0.7 b⌋) of b = columns
+    std::int64_t nonzeros[P];    ///< by rank: Σ over blocks of the most nonzeros in `sampled` columns
+};
+
+std::vector<Counted> counted() {
+    return {
+        // v + 1 aggregates from v: each part needs the last row of the part before it.
+        {graphs::directed_cycle(9),
+         {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}},
+         {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}},
+         {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}},
+         {1, 1, 1}},
+        // Vertex 0 aggregates from all others: part 0 needs three rows of each; ⌊0.7·3⌋ = 2, one nonzero in each.
+        {graphs::directed_star(9),
+         {{0, 3, 3}, {0, 0, 0}, {0, 0, 0}},
+         {{0, 1, 1}, {0, 0, 0}, {0, 0, 0}},
+         {{0, 2, 2}, {0, 0, 0}, {0, 0, 0}},
+         {4, 0, 0}},
+        // Rows 1 and 2 need 3, 4 (4 twice) and 8; row 3 needs 0, 1, 2; row 5 needs 7; rows 6 and 8 need 3, 5 (3 twice).
+        // ⌊0.7·2⌋ = 1, ⌊0.7·3⌋ = 2, and 1 of 1. Column 4 and column 3 have two nonzeros, the others one.
+        {graphs::from_entries(
+             "uneven", n,
+             {{1, 3}, {1, 4}, {2, 4}, {2, 8}, {3, 0}, {3, 1}, {3, 2}, {5, 7}, {6, 3}, {8, 3}, {8, 5}}),
+         {{0, 2, 1}, {3, 0, 1}, {0, 2, 0}},
+         {{0, 2, 1}, {1, 0, 1}, {0, 2, 0}},
+         {{0, 1, 1}, {2, 0, 1}, {0, 1, 0}},
+         {2 + 1, 2 + 1, 2}},
+    };
+}
+
+/// Sums over the blocks of a rank's line: what it receives (row i) and what it sends (column i).
+struct Line {
+    std::int64_t received = 0, sent = 0, messages_in = 0, messages_out = 0;
+    Line(const std::int64_t (&blocks)[P][P], int i) {
+        for (int j = 0; j < P; ++j) {
+            received += blocks[i][j];
+            sent += blocks[j][i];
+            messages_in += blocks[i][j] > 0;
+            messages_out += blocks[j][i] > 0;
+        }
+    }
+};
+
+/// What a rank states and does in one epoch in float64.
+struct Seen {
+    Volume stated, counted;
+    std::int64_t stated_bytes = 0, held_bytes = 0;
+};
+
+Seen see(const Strategy& strategy, const Params& params, const graphs::NamedGraph& graph, const ModelVariant& v) {
+    const int rank = ProcessGroup::world().rank();
+    const OwnedDataset owned = dress(graph, v.widths.front(), static_cast<std::int32_t>(v.widths.back()));
+    const DatasetView data = owned.view();
+    const ModelSpec model = v.complete_model();
+    const TrainSpec train = v.complete_train();
+    Partition partition{.parts = P, .part_of = {}, .column_part_of = {}};
+    for (std::int64_t u = 0; u < n; ++u) partition.part_of.push_back(static_cast<Part>(u / n_i));
+    const IndexMap index(partition);
+    const auto kernel = catalog().kernel("reference")->create({.dtype = DType::f64});
+    const Problem problem{data, index, partition, model, train, params, nullptr, P};
+    CheckedTraining training(strategy, problem, *kernel);
+    // Agreement with the reference is contract_strategy's affair.
+    const Outcome o = training.train(1, [&]() -> const ReferenceResult& {
+        return reference("hand counted|" + graph.name + "|" + v.name, data, v, 1, false);
+    });
+    return {strategy.stated_volume(problem, rank, 8), training.last_epoch(), o.stated_bytes, o.bytes_at_setup};
+}
+
+/// Sampled ids, loss and the like are metadata: four bytes an id, eight a loss.
+Traffic loss_scalar(int rank) { return {rank == 0 ? 16 : 8, rank == 0 ? 16 : 8, 1}; }
+
+struct Wanted {
+    Volume volume;
+    std::int64_t bytes = 0;
+};
+
+void put(Volume& v, CommOp op, Content content, const Traffic& t) {
+    if (t != Traffic{}) v[{op, content}] = t;
+}
+
+/// 4 → 5 → 2 with biases.
+ModelVariant two_layers() {
+    ModelVariant v{.name = "4-5-2", .widths = {4, 5, 2}};
+    v.model.aggregate_input = AggregateInput::off;
+    return v;
+}
+
+/// Gradients of 4·5 + 5 = 25 and 5·2 + 2 = 12 elements over 3 ranks, in blocks of 9, 8, 8 and of 4: x + (P − 2)·m elements.
+Traffic two_gradients(int rank) {
+    const std::int64_t bytes = 8 * (25 + (rank == 0 ? 9 : 8)) + 8 * (12 + 4);
+    return {bytes, bytes, 2};
+}
+
+/// What all row-parallel schemes hold of 4 → 5 → 2, 3 vertices a rank, beside their products' buffers and kept
+/// aggregates. Elements: X 3·4; outputs 3·5 and 3·max(5, 2); the shared product 3·5; weights and gradients 2·(25 + 12).
+/// Bytes: label, split and id of each vertex 3·(4 + 1 + 8); the loss 8; counts of correct vertices 6·8.
+constexpr std::int64_t row_parallel_bytes = 8 * (12 + 15 + 15 + 15 + 74) + 39 + 8 + 48;
+
+/// bns-gcn: ÂH is kept in both layers, so products are 4 and 5 wide forward, and 5 wide backward above layer 0.
+Wanted bns_gcn(const Counted& g, bool sampled, int rank) {
+    const Line whole(g.columns, rank), moved(sampled ? g.sampled : g.columns, rank);
+    Wanted w;
+    put(w.volume, CommOp::all_to_all, Content::payload,
+        {8 * ((4 + 5) * moved.sent + 5 * moved.received), 8 * ((4 + 5) * moved.received + 5 * moved.sent),
+         2 * moved.messages_out + moved.messages_in});
+    if (sampled)  // ids of the rows wanted, four bytes each, to their owners
+        put(w.volume, CommOp::all_to_all, Content::metadata,
+            {4 * moved.received, 4 * moved.sent, moved.messages_in});
+    put(w.volume, CommOp::all_reduce, Content::payload, two_gradients(rank));
+    put(w.volume, CommOp::all_reduce, Content::metadata, loss_scalar(rank));
+    // Kept aggregates 3·4 and 3·5; buffers of the rows received and sent, 5 wide; ids of the whole boundary.
+    w.bytes = row_parallel_bytes + 8 * (12 + 15) + 8 * 5 * (moved.received + moved.sent) + 4 * whole.sent;
+    if (sampled)  // ids of both sides' samples; the sample's columns as rows and as columns
+        w.bytes += 4 * (moved.received + moved.sent) + 8 * (n_i + 1) + 8 * (moved.received + 1) +
+                   2 * g.nonzeros[rank] * (4 + 8);
+    return w;
+}
+
+/// sa-1d and demirci-p2p: ÂH forward, 4 and 5 wide; backward 5 and 2 wide, rows of G gathered for Âᵀ's blocks, whose
+/// nonzero columns are Â's nonzero rows, or partial sums returned.
+Wanted sparsity_aware(const Counted& g, CommOp op, bool returns, int rank) {
+    const Line forward(g.columns, rank), rows(g.rows, rank);
+    const std::int64_t back_received = returns ? forward.sent : rows.sent,
+                       back_sent = returns ? forward.received : rows.received,
+                       back_messages = returns ? forward.messages_in : rows.messages_in;
+    Wanted w;
+    put(w.volume, op, Content::payload,
+        {8 * ((4 + 5) * forward.sent + (5 + 2) * back_sent),
+         8 * ((4 + 5) * forward.received + (5 + 2) * back_received),
+         2 * forward.messages_out + 2 * back_messages});
+    put(w.volume, CommOp::all_reduce, Content::payload, two_gradients(rank));
+    put(w.volume, CommOp::all_reduce, Content::metadata, loss_scalar(rank));
+    // Send and receive buffers 5 wide and the list of sent rows; gathering has the same of its own.
+    w.bytes = row_parallel_bytes + 8 * 5 * (forward.received + forward.sent) + 4 * forward.sent;
+    if (!returns) w.bytes += 8 * 5 * (back_received + back_sent) + 4 * back_sent;
+    return w;
+}
+
+/// plexus-3d with its sparse all-reduce, 6 → 5 → 3 without biases, grid 1 × 3 × 1. Roles (o, i, d): layer 0 (X, Y, Z) of
+/// 1, 3, 1 ranks; layer 1 (Z, X, Y) of 1, 1, 3. So layer 1's rank r has rows 3r … 3r + 2 of Â, and all columns.
+Wanted plexus(const Counted& g, int rank) {
+    const Line x(g.columns, rank);  // u = received, v = sent
+    Wanted w;
+    // Q of layer 0, 9 × 5 over 3 owners: receives and sends 2·15. dW of layer 1, 15 over 3: 2·5.
+    put(w.volume, CommOp::reduce_scatter, Content::payload, {8 * 40, 8 * 40, 2});
+    // W of layer 1, forward and backward: 2·5 each; dQ of layer 0: 2·15.
+    put(w.volume, CommOp::all_gather, Content::payload, {8 * 50, 8 * 50, 3});
+    // F of layer 1, 5 wide, to who needs it; dF the other way.
+    const std::int64_t rows = 8 * 5 * (x.received + x.sent);
+    put(w.volume, CommOp::all_to_all, Content::payload, {rows, rows, x.messages_out + x.messages_in});
+    put(w.volume, CommOp::all_reduce, Content::metadata, loss_scalar(rank));
+    // F 9·2; W and dW 2·(2·5 + 5); H, Q of layer 0 9·2 + 9·5, of layer 1 3·5 + 3·3; gathered W and dW 2·15; loss 2·3;
+    // the compact F and its dF 5·(3 + u) each, packed rows 5·v with their list; 13 bytes a vertex of the last layer.
+    w.bytes = 8 * (18 + 30 + 18 + 45 + 15 + 9 + 30 + 6 + 2 * 5 * (3 + x.received) + 5 * x.sent) + 4 * x.sent +
+              3 * 13 + 8;
+    return w;
+}
+
+/// Empty, or where what is seen on this rank is not what is wanted.
+std::string problem(const Seen& s, const Wanted& w) {
+    std::string text;
+    if (const std::string d = difference(w.volume, s.stated); !d.empty()) text += "stated volume: " + d + "\n";
+    if (const std::string d = difference(w.volume, s.counted); !d.empty()) text += "counted volume: " + d + "\n";
+    if (s.stated_bytes != w.bytes)
+        text += "stated memory " + std::to_string(s.stated_bytes) + ", by hand " + std::to_string(w.bytes) + "\n";
+    if (s.held_bytes != w.bytes)
+        text += "held memory " + std::to_string(s.held_bytes) + ", by hand " + std::to_string(w.bytes) + "\n";
+    return text;
+}
+
+/// One scheme with its parameters, and what it takes on one graph by hand.
+struct Subject {
+    std::string name;
+    std::map<std::string, std::string> parameters;
+    ModelVariant model;
+    std::function<Wanted(const Counted&, int rank)> by_hand;
+
+    Params params() const {
+        const auto declared = catalog().find(PluginKind::strategy, name).params;
+        Params p(declared);
+        for (const ParamDecl& d : declared)
+            if (const auto found = parameters.find(d.name); found != parameters.end()) p.set(d, found->second);
+        return p;
+    }
+};
+
+std::vector<Subject> subjects() {
+    ModelVariant plain{.name = "6-5-3", .widths = {6, 5, 3}};
+    plain.model.aggregate_input = AggregateInput::off;
+    plain.model.bias = false;
+    const auto sparse = [](CommOp op, bool returns) {
+        return [=](const Counted& g, int r) { return sparsity_aware(g, op, returns, r); };
+    };
+    return {
+        {"bns-gcn", {}, two_layers(), [](const Counted& g, int r) { return bns_gcn(g, false, r); }},
+        {"bns-gcn", {{"rate", "0.7"}}, two_layers(), [](const Counted& g, int r) { return bns_gcn(g, true, r); }},
+        {"sa-1d", {{"backward", "gather"}}, two_layers(), sparse(CommOp::all_to_all, false)},
+        {"sa-1d", {{"backward", "return"}}, two_layers(), sparse(CommOp::all_to_all, true)},
+        {"demirci-p2p", {}, two_layers(), sparse(CommOp::point_to_point, false)},
+        {"plexus-3d",
+         {{"grid", "given"},
+          {"x", "1"},
+          {"y", "3"},
+          {"z", "1"},
+          {"permutation", "none"},
+          {"sparse_all_reduce", "true"}},
+         plain,
+         plexus},
+    };
+}
+
+/// A scheme that wastes and admits it: it sends a row to the next rank in every epoch, or holds a buffer that nobody
+/// needs, and states as much. Stated then equals counted.
+class Wasteful final : public Strategy {
+public:
+    enum class Waste { sends, holds };
+    Wasteful(std::shared_ptr<Strategy> scheme, Waste waste) : scheme_(std::move(scheme)), waste_(waste) {}
+
+    std::string approximation(const Params& p) const override { return scheme_->approximation(p); }
+    Volume stated_volume(const Problem& p, int rank, std::int64_t element_bytes) const override {
+        Volume v = scheme_->stated_volume(p, rank, element_bytes);
+        if (waste_ == Waste::sends)
+            v[{CommOp::point_to_point, Content::payload}] += {element_bytes, element_bytes, 1};
+        return v;
+    }
+    std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const override {
+        return scheme_->stated_memory(p, rank, element_bytes) + (waste_ == Waste::holds ? element_bytes : 0);
+    }
+    std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override;
+
+private:
+    std::shared_ptr<Strategy> scheme_;
+    Waste waste_;
+};
+
+class WastefulTrainer final : public Trainer {
+public:
+    WastefulTrainer(std::unique_ptr<Trainer> trainer, Rank rank, Wasteful::Waste waste)
+        : trainer_(std::move(trainer)), world_(rank.world), waste_(waste) {
+        if (waste_ == Wasteful::Waste::holds) unneeded_ = rank.kernel.matrix(1, 1);
+        element_ = HostMatrix(1, 2);
+    }
+    double train_epoch(std::int64_t epoch) override {
+        const double loss = trainer_->train_epoch(epoch);
+        if (waste_ == Wasteful::Waste::sends) {
+            // `reference` computes on the host, so host memory is its device's.
+            const int next = (world_.rank() + 1) % world_.size(),
+                      before = (world_.rank() + world_.size() - 1) % world_.size();
+            const RowMessage out{next, {element_.values.data(), 1, 1, 1, DType::f64}};
+            const RowMessage in{before, {element_.values.data() + 1, 1, 1, 1, DType::f64}};
+            world_.exchange_now(std::span(&out, 1), std::span(&in, 1));
+        }
+        return loss;
+    }
+    Accuracy evaluate() override { return trainer_->evaluate(); }
+    ModelWeights weights() override { return trainer_->weights(); }
+    ModelWeights gradients() override { return trainer_->gradients(); }
+    OwnedRows embeddings() override { return trainer_->embeddings(); }
+
+private:
+    std::unique_ptr<Trainer> trainer_;
+    Communicator& world_;
+    Wasteful::Waste waste_;
+    Matrix unneeded_;
+    HostMatrix element_;
+};
+
+std::unique_ptr<Trainer> Wasteful::make_trainer(const Problem& p, Rank rank) const {
+    return std::make_unique<WastefulTrainer>(scheme_->make_trainer(p, rank), rank, waste_);
+}
+
+}  // namespace
+
+TEST_CASE("stated and counted volumes, stated and held memory are those counted by hand") {
+    const ProcessGroup world = ProcessGroup::world();
+    REQUIRE(world.size() == P);
+    for (const Subject& s : subjects())
+        for (const Counted& g : counted()) {
+            const Seen seen = see(*catalog().strategy(s.name), s.params(), g.graph, s.model);
+            const auto all = world.all_gather(problem(seen, s.by_hand(g, world.rank())));
+            for (int r = 0; r < P; ++r) {
+                INFO(s.name << (s.parameters.contains("rate") ? ", sampled" : "") << ", " << g.graph.name
+                            << ", rank " << r);
+                CHECK(all[static_cast<std::size_t>(r)] == "");
+            }
+        }
+}
+
+TEST_CASE("a scheme that wastes bytes and states the waste is found by the hand-counted numbers") {
+    const ProcessGroup world = ProcessGroup::world();
+    const Counted g = counted().back();
+    for (const Subject& s : subjects())
+        for (const Wasteful::Waste waste : {Wasteful::Waste::sends, Wasteful::Waste::holds}) {
+            const Wasteful wasteful(catalog().strategy(s.name), waste);
+            const Seen seen = see(wasteful, s.params(), g.graph, s.model);
+            INFO(s.name << (waste == Wasteful::Waste::sends ? " over-sending" : " with an unneeded buffer"));
+            // Its own statement does not give it away.
+            CHECK(difference(seen.stated, seen.counted) == "");
+            CHECK(seen.stated_bytes == seen.held_bytes);
+            const std::string found = problem(seen, s.by_hand(g, world.rank()));
+            CHECK(found.find(waste == Wasteful::Waste::sends ? "counted volume" : "held memory") !=
+                  std::string::npos);
+            CHECK(found.find(waste == Wasteful::Waste::sends ? "memory" : "volume") == std::string::npos);
+        }
+}
