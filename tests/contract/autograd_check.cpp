@@ -107,8 +107,8 @@ TEST_CASE("serial has the losses and gradients of PyTorch's autograd, and its op
     const PluginCatalog catalog;
     int optimizers_seen = 0;
     for (const json& c : made.at("cases")) {
-        const OwnedDataset owned = dataset(made.at("graphs").at(c.at("graph").get<std::size_t>()),
-                                           c.at("widths").at(0));
+        const OwnedDataset owned =
+            dataset(made.at("graphs").at(c.at("graph").get<std::size_t>()), c.at("widths").at(0));
         ModelSpec model = model_of(c);
         const TrainSpec train = training_of(c, made.at("learning_rate"));
         const ModelWeights initial = matrices(c.at("initial"), model);

@@ -7,6 +7,7 @@
 #include <gnnbench/strategy.hpp>
 #include <gnnbench/transport.hpp>
 
+#include "worker/replicas.hpp"
 #include "worker/verification.hpp"
 
 /// One strategy at work on all ranks, with everything about it watched that must hold for every strategy.
@@ -26,6 +27,8 @@ struct Outcome {
                  stated_bytes = 0;  ///< of this rank; prepared sparse matrices in the former alone
     std::string approximation;
     std::string evaluation_problem;  ///< of accuracy and embeddings; float64 alone is asked
+    ReplicaSpread replicas;          ///< of every epoch's gradients and the last weights: the largest
+    ModelWeights weights;            ///< after the last epoch, this rank's copy
 };
 
 class CheckedTraining {
@@ -55,7 +58,13 @@ public:
                   .bytes_at_setup = bytes_at_setup_,
                   .stated_bytes = 0,
                   .approximation = strategy_.approximation(problem_.params),
-                  .evaluation_problem = {}};
+                  .evaluation_problem = {},
+                  .replicas = {},
+                  .weights = {}};
+        const auto compare_copies = [&](const ModelWeights& mine, const std::string& what) {
+            const ReplicaSpread spread = replica_spread(mine, world_);
+            if (!(spread.error <= o.replicas.error)) o.replicas = {spread.error, what + " " + spread.worst};
+        };
         const auto element_bytes = static_cast<std::int64_t>(size_of(kernel_.dtype()));
         o.stated_bytes = strategy_.stated_memory(problem_, world_.rank(), element_bytes);
         const Volume stated = strategy_.stated_volume(problem_, world_.rank(), element_bytes);
@@ -75,9 +84,12 @@ public:
             if (differs.empty()) differs = difference(stated, counted_);
             for (const auto& [key, t] : counted_) sum += t;
             const ModelWeights gradients = trainer_->gradients();
+            compare_copies(gradients, "gradient of epoch " + std::to_string(e));
             if (world_.rank() == 0 && o.approximation.empty())
                 o.agreement.compare(e, loss, gradients, reference());
         }
+        o.weights = trainer_->weights();
+        compare_copies(o.weights, "weights");
         const auto all = world_.all_gather(differs);
         for (std::size_t r = 0; r < all.size(); ++r)
             if (!all[r].empty()) o.volume_difference += "rank " + std::to_string(r) + ": " + all[r];

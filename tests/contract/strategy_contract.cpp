@@ -77,6 +77,8 @@ void check(const StrategyVariant& s, const std::string& partitioner, const Kerne
                            << o.agreement.worst << "; allowed " << o.agreement.tolerance);
         CHECK(o.agreement.holds());
     }
+    INFO("the ranks' copies of " << o.replicas.worst << " are " << o.replicas.error << " apart");
+    CHECK(o.replicas.within(o.agreement.tolerance));
     CHECK(o.evaluation_problem == "");
     CHECK(o.volume_difference == "");
     CHECK(o.sum.sent_bytes == o.sum.received_bytes);

@@ -112,10 +112,14 @@ ModelWeights ShardedParameters::assembled(const Matrix& slab, Communicator& worl
         whole.weight.emplace_back(model_.widths[l], model_.widths[l + 1]);
         if (model_.bias) whole.bias.emplace_back(1, model_.widths[l + 1]);
     }
-    std::size_t next = 0;
-    for (const Layout& of_rank : layouts)
-        for (int l = 0; l < of_rank.layers(); ++l)
-            visit_run(of_rank, l, whole, [&](double& w) { w = host.values[next++]; });
+    std::vector<double>::const_iterator next = host.values.begin();
+    const auto place = [&](const Layout& of_rank, std::vector<double>::const_iterator from) {
+        for (int l = 0; l < of_rank.layers(); ++l) visit_run(of_rank, l, whole, [&](double& w) { w = *from++; });
+        return from;
+    };
+    for (const Layout& of_rank : layouts) next = place(of_rank, next);
+    // Biases lie on all ranks along i. Each rank shows its own copy, so that copies can be compared.
+    place(layout_, host.values.begin() + before);
     return whole;
 }
 

@@ -25,7 +25,7 @@ public:
     /// One optimizer step over all runs, and over `more`.
     void step(std::span<const ParameterSlot> more);
 
-    /// Whole matrices on every rank.
+    /// Whole matrices on every rank; of biases that several ranks hold, the rank's own copy.
     ModelWeights weights(Communicator& world) const { return assembled(weights_, world); }
     ModelWeights gradients(Communicator& world) const { return assembled(gradients_, world); }
 

@@ -1,0 +1,115 @@
+// What Adam leaves behind: weights after several epochs against serial's in float64. SGD's gradients find a wrong scale,
+// which Adam hides; these weights find moments that are cut wrongly, steps that are miscounted, a correction or a decay
+// that is missing on some shard, and trained features that take another path.
+#include <cmath>
+
+#include <catch2/catch.hpp>
+
+#include "contract/serial_training.hpp"
+#include "contract/strategy_case.hpp"
+
+using namespace gnnbench;
+using namespace gnnbench::contract;
+
+namespace {
+
+constexpr std::int64_t epochs = 5;  // as contract::run trains
+/// Where a gradient is 0 but for rounding, 1e-17 ÷ 1e-8 of a learning rate of 0.2 may remain, in each epoch.
+constexpr double allowed = 1e-8;
+
+/// ‖found − wanted‖_F ÷ ‖wanted‖_F of the worst matrix.
+double worst_error(const ModelWeights& found, const ModelWeights& wanted) {
+    double worst = 0;
+    for (const auto side : {&ModelWeights::weight, &ModelWeights::bias}) {
+        REQUIRE((found.*side).size() == (wanted.*side).size());
+        for (std::size_t m = 0; m < (wanted.*side).size(); ++m) {
+            double apart = 0, norm = 0;
+            for (std::size_t i = 0; i < (wanted.*side)[m].values.size(); ++i) {
+                const double w = (wanted.*side)[m].values[i];
+                apart += std::pow((found.*side)[m].values[i] - w, 2);
+                norm += w * w;
+            }
+            worst = std::max(worst, std::sqrt(apart / norm));
+        }
+    }
+    return worst;
+}
+
+std::vector<ModelVariant> optimizers() {
+    std::vector<ModelVariant> out;
+    for (const OptimizerKind kind : {OptimizerKind::adam, OptimizerKind::adamw}) {
+        ModelVariant v{.name = kind == OptimizerKind::adam ? "Adam" : "AdamW", .widths = {6, 5, 7, 3}};
+        v.optimizer = kind;  // with complete_train's weight decay
+        v.model.activation = Activation::sigmoid;
+        v.model.aggregate_input = AggregateInput::off;
+        out.push_back(v);
+    }
+    return out;
+}
+
+/// Errors of every rank's weights and gradients' copies; empty where nothing is wrong.
+std::string problem(const Outcome& o, const ModelWeights& wanted) {
+    std::string text;
+    if (const double error = worst_error(o.weights, wanted); !(error <= allowed))
+        text += "weights are " + std::to_string(error) + " off; ";
+    if (!o.replicas.within(1e-10))
+        text += "copies of " + o.replicas.worst + " are " + std::to_string(o.replicas.error) + " apart";
+    return text;
+}
+
+/// Serial's weights, by model and whether features are trained.
+const ModelWeights& serial_weights(const ModelVariant& v, const graphs::NamedGraph& graph, bool trained) {
+    static std::map<std::pair<std::string, bool>, ModelWeights> known;
+    const auto key = std::pair(v.name, trained);
+    if (!known.contains(key)) {
+        const OwnedDataset owned = dress(graph, v.widths.front(), static_cast<std::int32_t>(v.widths.back()));
+        known[key] = train_serially(catalog(), owned.view(), v.complete_model(), v.complete_train(), nullptr,
+                                    epochs, trained)
+                         .weights;
+    }
+    return known.at(key);
+}
+
+}  // namespace
+
+TEST_CASE("a strategy's weights after Adam and AdamW are serial's, on every rank, with trained features, too") {
+    const auto graph = graphs::directed_random(40, 200, true);
+    const ProcessGroup world = ProcessGroup::world();
+    int trained_cases = 0;
+    for (const ListedPlugin& p : catalog().list()) {
+        if (p.kind != PluginKind::strategy || !p.usable()) continue;
+        for (const StrategyVariant& s : variants(p.name))
+            for (const ModelVariant& v : optimizers()) {
+                const Outcome o = run(s, "random", {"reference", DType::f64}, v, graph);
+                if (!o.skipped.empty() || !o.approximation.empty()) continue;
+                const bool trained = trains_features(s.params);
+                trained_cases += trained;
+                const auto all = world.all_gather(problem(o, serial_weights(v, graph, trained)));
+                for (std::size_t r = 0; r < all.size(); ++r) {
+                    INFO(p.name << " " << s.changed << ", " << v.name << ", rank " << r << " of " << all.size());
+                    CHECK(all[r] == "");
+                }
+            }
+    }
+    CHECK(trained_cases > 0);  // plexus-3d at any number of ranks
+}
+
+TEST_CASE("copies of weights: one rank's that is off is found, whichever it is") {
+    const ProcessGroup world = ProcessGroup::world();
+    ModelWeights w;
+    w.weight = {HostMatrix(2, 3), HostMatrix(3, 1)};
+    w.bias = {HostMatrix(1, 3), HostMatrix(1, 1)};
+    for (HostMatrix* m : {&w.weight[0], &w.weight[1], &w.bias[0], &w.bias[1]})
+        for (std::size_t i = 0; i < m->values.size(); ++i) m->values[i] = static_cast<double>(i) - 1;
+    CHECK(replica_spread(w, world).error == 0);
+    if (world.size() == 1) return;
+    for (int wrong = 0; wrong < world.size(); ++wrong)
+        for (const double value : {1e-3, std::nan(""), std::numeric_limits<double>::infinity()}) {
+            ModelWeights mine = w;
+            if (world.rank() == wrong) mine.weight[1].values[2] += value;
+            const ReplicaSpread spread = replica_spread(mine, world);
+            INFO("rank " << wrong << " is off by " << value);
+            CHECK(spread.worst == "W1");
+            CHECK_FALSE(spread.within(1e-4));
+        }
+}
