@@ -41,7 +41,6 @@ std::vector<ModelVariant> optimizers() {
         ModelVariant v{.name = kind == OptimizerKind::adam ? "Adam" : "AdamW", .widths = {6, 5, 7, 3}};
         v.optimizer = kind;  // with complete_train's weight decay
         v.model.activation = Activation::sigmoid;
-        v.model.aggregate_input = AggregateInput::off;
         out.push_back(v);
     }
     return out;

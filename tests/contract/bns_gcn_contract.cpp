@@ -40,7 +40,6 @@ public:
         model_.widths = {n, 2};
         model_.bias = false;
         model_.normalisation = Normalisation::none;
-        model_.aggregate_input = AggregateInput::off;
         train_.optimizer = OptimizerKind::sgd;
         train_.learning_rate = 0;
         train_.weight_decay = {0};

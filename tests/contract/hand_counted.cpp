@@ -99,11 +99,7 @@ void put(Volume& v, CommOp op, Content content, const Traffic& t) {
 }
 
 /// 4 → 5 → 2 with biases.
-ModelVariant two_layers() {
-    ModelVariant v{.name = "4-5-2", .widths = {4, 5, 2}};
-    v.model.aggregate_input = AggregateInput::off;
-    return v;
-}
+ModelVariant two_layers() { return {.name = "4-5-2", .widths = {4, 5, 2}}; }
 
 /// Gradients of 4·5 + 5 = 25 and 5·2 + 2 = 12 elements over 3 ranks, in blocks of 9, 8, 8 and of 4: x + (P − 2)·m elements.
 Traffic two_gradients(int rank) {
@@ -206,7 +202,6 @@ struct Subject {
 
 std::vector<Subject> subjects() {
     ModelVariant plain{.name = "6-5-3", .widths = {6, 5, 3}};
-    plain.model.aggregate_input = AggregateInput::off;
     plain.model.bias = false;
     const auto sparse = [](CommOp op, bool returns) {
         return [=](const Counted& g, int r) { return sparsity_aware(g, op, returns, r); };
