@@ -194,7 +194,7 @@ def torch_sparse_layers(data, model, parameters, device):
 
         return apply
 
-    once = model["aggregate_input"] == "true"
+    once = model["aggregate_input"]
     if once:
         data.x = a @ data.x
     return [layer(w, b, l > 0 or not once) for l, (w, b) in enumerate(parameters)]
@@ -346,7 +346,7 @@ def main():
     reason = why_not(framework, device)
     if not reason and job and job["gpus"] > 1:
         reason = "trains on one device"
-    if not reason and job and framework != "torch.sparse" and job["model"]["aggregate_input"] == "true":
+    if not reason and job and framework != "torch.sparse" and job["model"]["aggregate_input"]:
         reason = "does not aggregate its input at set-up"
     if reason:
         say({"skipped": reason})

@@ -149,7 +149,7 @@ void TravelStatement::state_memory(MemoryStatement& m) const {
 }
 
 std::string grid_why_unsupported(const Setting& s) {
-    if (s.model.aggregate_input == AggregateInput::on)
+    if (s.model.aggregate_input)
         return "aggregate_input is for row-parallel schemes; this one cuts the features by columns too";
     return {};
 }

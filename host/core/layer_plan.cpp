@@ -1,6 +1,7 @@
 #include <gnnbench/row_parallel.hpp>
 
 #include <algorithm>
+#include <utility>
 
 #include <gnnbench/parameters.hpp>
 #include <gnnbench/trained_features.hpp>
@@ -9,76 +10,105 @@
 namespace gnnbench {
 namespace {
 
-std::int64_t width(const ModelSpec& m, int l) { return m.widths[static_cast<std::size_t>(l)]; }
+/// f and g of layer l.
+std::pair<std::int64_t, std::int64_t> widths_of(const ModelSpec& m, int l) {
+    return {m.widths.at(static_cast<std::size_t>(l)), m.widths.at(static_cast<std::size_t>(l) + 1)};
+}
+
+std::int64_t widest_product(const LayerPlan& plan, const ModelSpec& m) {
+    std::int64_t widest = 0;
+    for (int l = 0; l < m.layers(); ++l)
+        for (const Direction d : {Direction::forward, Direction::backward})
+            widest = std::max(widest, plan.width(d, m, l));
+    return widest;
+}
+
+/// What layer l needs for T, U and V, if T is not kept, and for set-up's panels of X.
+std::int64_t product_columns(const LayerPlan& plan, const ModelSpec& m, int l) {
+    return std::max({plan.keeps(l) ? 0 : plan.width(Direction::forward, m, l),
+                     plan.width(Direction::backward, m, l), l == 0 ? plan.setup_panel(m) : 0});
+}
 
 }  // namespace
 
 DistributedSpmm::~DistributedSpmm() = default;
 
-std::int64_t LayerPlan::forward_width(const ModelSpec& m, int l) const {
+std::int64_t LayerPlan::width(Direction d, const ModelSpec& m, int l) const {
+    const auto [f, g] = widths_of(m, l);
+    const bool forward = d == Direction::forward;
     switch (order.at(static_cast<std::size_t>(l))) {
         case LayerOrder::transform_first:
-        case LayerOrder::transform_first_shortcut:
-            return width(m, l + 1);
+            return g;
         case LayerOrder::aggregate_first:
+            return forward ? f : g;
         case LayerOrder::aggregate_first_kept:
-        case LayerOrder::aggregate_first_shortcut:
-            return width(m, l);
+            return forward || has_input_gradient(l) ? f : 0;
+        case LayerOrder::transform_first_shortcut:
+            require(!has_input_gradient(l), "the gradient shortcut is for a layer whose input is not trained");
+            return forward ? g : 0;
         case LayerOrder::aggregated_input:
+            require(!has_input_gradient(l), "an aggregated input is layer 0's, and not trained");
             return 0;
     }
     return 0;
 }
 
-std::int64_t LayerPlan::backward_width(const ModelSpec& m, int l) const {
-    switch (order.at(static_cast<std::size_t>(l))) {
-        case LayerOrder::transform_first:
-        case LayerOrder::aggregate_first:
-            return width(m, l + 1);
-        case LayerOrder::transform_first_shortcut:
-            return l == 0 ? 0 : width(m, l + 1);
-        case LayerOrder::aggregate_first_kept:
-        case LayerOrder::aggregate_first_shortcut:
-            return l == 0 ? 0 : width(m, l);
-        case LayerOrder::aggregated_input:
-            return 0;
-    }
-    return 0;
-}
-
-std::int64_t LayerPlan::widest_spmm(const ModelSpec& m) const {
-    std::int64_t widest = 0;
-    for (int l = 0; l < m.layers(); ++l) widest = std::max({widest, forward_width(m, l), backward_width(m, l)});
-    return widest;
+std::int64_t LayerPlan::setup_panel(const ModelSpec& m) const {
+    if (order.at(0) != LayerOrder::aggregated_input) return 0;
+    const std::int64_t widest = widest_product(*this, m);
+    return std::min({m.widths[0], m.widths[1], widest > 0 ? widest : std::int64_t{64}});
 }
 
 std::int64_t LayerPlan::widest_operand(const ModelSpec& m) const {
-    const std::int64_t widest = widest_spmm(m);
-    return widest > 0 ? widest : std::min<std::int64_t>(width(m, 0), 64);
+    return std::max(widest_product(*this, m), setup_panel(m));
+}
+
+std::vector<std::int64_t> LayerPlan::received_columns(const ModelSpec& m,
+                                                      std::span<const Direction> directions) const {
+    std::vector<std::int64_t> columns;
+    for (int l = 0; l < m.layers(); ++l) {
+        std::int64_t widest = 0;
+        for (const Direction d : directions) widest = std::max(widest, width(d, m, l));
+        const bool forward = std::ranges::find(directions, Direction::forward) != directions.end();
+        columns.push_back(l == 0 && forward ? std::max(widest, setup_panel(m)) : widest);
+    }
+    if (buffers == Buffers::separate) return columns;
+    return {*std::ranges::max_element(columns)};
+}
+
+LayerBuffers LayerPlan::layer_buffers(const ModelSpec& m, int l) const {
+    const auto [f, g] = widths_of(m, l);
+    const std::int64_t kept = keeps(l) ? f : 0;
+    if (buffers == Buffers::shared) return {.output = l == 0 ? g : std::max(f, g), .kept = kept};
+    return {.output = g, .gradient = g, .product = product_columns(*this, m, l), .kept = kept};
 }
 
 std::int64_t LayerPlan::shared_columns(const ModelSpec& m) const {
+    if (buffers == Buffers::separate) return 0;
     std::int64_t columns = 0;
-    for (int l = 0; l < m.layers(); ++l)
-        columns = std::max({columns, keeps(l) ? 0 : forward_width(m, l), backward_width(m, l)});
-    return columns > 0 ? columns : widest_operand(m);
+    for (int l = 0; l < m.layers(); ++l) columns = std::max(columns, product_columns(*this, m, l));
+    return columns;
 }
 
-std::int64_t LayerPlan::output_columns(const ModelSpec& m, int l) const {
-    return l == 0 ? width(m, 1) : std::max(width(m, l), width(m, l + 1));
+LayerwiseBuffers::LayerwiseBuffers(Kernel& kernel, std::int64_t rows, std::span<const std::int64_t> columns) {
+    for (const std::int64_t c : columns) of_layer_.push_back(kernel.matrix(rows, c));
+}
+
+void LayerwiseBuffers::state_memory(MemoryStatement& m, std::int64_t rows, std::span<const std::int64_t> columns) {
+    for (const std::int64_t c : columns) m.matrix(rows, c);
 }
 
 std::int64_t row_parallel_memory(const LayerPlan& plan, const Problem& p, Part part,
                                  const StateSpmmMemory& product, std::int64_t element_bytes) {
     MemoryStatement m(element_bytes);
     const std::int64_t n = p.index.size(part), f_0 = p.dataset.feature_count;
-    const bool trained = trains_features(p.params), moments = p.train.optimizer != OptimizerKind::sgd;
+    const bool moments = p.train.optimizer != OptimizerKind::sgd;
     m.matrix(n, f_0);
     if (p.train.input_dropout > 0) m.matrix(n, f_0);
-    if (trained) m.matrix(n, moments ? 3 * f_0 : f_0);  // dX, and its moments
+    if (plan.trains_input) m.matrix(n, moments ? 3 * f_0 : f_0);  // dX, and its moments
     for (int l = 0; l < p.model.layers(); ++l) {
-        m.matrix(n, plan.output_columns(p.model, l));
-        if (plan.keeps(l)) m.matrix(n, width(p.model, l));
+        const LayerBuffers of_layer = plan.layer_buffers(p.model, l);
+        m.matrix(n, of_layer.output + of_layer.gradient + of_layer.product + of_layer.kept);
     }
     m.matrix(n, plan.shared_columns(p.model));
     product(m, plan.widest_operand(p.model));
@@ -99,8 +129,8 @@ Volume row_parallel_volume(const LayerPlan& plan, const ModelSpec& m, const Spmm
             elements * bytes, counting::even_block_bytes(elements, bytes, ranks, rank), ranks);
     };
     for (int l = 0; l < m.layers(); ++l) {
-        if (const auto f = plan.forward_width(m, l)) v += product(Direction::forward, f);
-        if (const auto g = plan.backward_width(m, l)) v += product(Direction::backward, g);
+        for (const Direction d : {Direction::forward, Direction::backward})
+            if (const auto columns = plan.width(d, m, l); columns > 0) v += product(d, columns);
         all_reduce(ReplicatedParameters::layer_elements(m, l), element_bytes, Content::payload);
     }
     all_reduce(1, sizeof(double), Content::metadata);
@@ -116,20 +146,30 @@ Volume block_row_volume(const IndexMap& index, int rank, std::int64_t row_bytes)
     return v;
 }
 
-LayerPlan aggregate_first_plan(const Strategy& strategy, const Problem& p) {
-    LayerPlan plan{std::vector(static_cast<std::size_t>(p.model.layers()), LayerOrder::aggregate_first)};
-    if (aggregates_input(strategy, {p.index.parts(), p.model, p.train, p.params}))
-        plan.order[0] = LayerOrder::aggregated_input;
-    return plan;
+namespace {
+
+LayerPlan plan_of(const Problem& p, std::vector<LayerOrder> order) {
+    if (p.model.aggregate_input) order[0] = LayerOrder::aggregated_input;
+    return {.order = std::move(order), .trains_input = trains_features(p.params)};
 }
 
-std::string row_parallel_why_unsupported(const Setting& s) {
-    if (s.model.aggregate_input == AggregateInput::on && s.train.input_dropout > 0)
-        return "aggregate_input needs layer 0's input to stay the same, and input_dropout redraws it every epoch";
-    if (s.model.aggregate_input == AggregateInput::on && trains_features(s.params))
-        return "aggregate_input needs layer 0's input to stay the same, and trainable_features changes it every "
-               "epoch";
-    return {};
+}  // namespace
+
+LayerPlan same_order_plan(const Problem& p, LayerOrder order) {
+    return plan_of(p, std::vector(static_cast<std::size_t>(p.model.layers()), order));
 }
+
+LayerPlan narrowest_plan(const Problem& p) {
+    std::vector<LayerOrder> order;
+    for (int l = 0; l < p.model.layers(); ++l) {
+        const auto [f, g] = widths_of(p.model, l);
+        const bool input_gradient = l > 0 || trains_features(p.params);
+        order.push_back(f < (input_gradient ? g : 2 * g) ? LayerOrder::aggregate_first_kept
+                                                         : LayerOrder::transform_first);
+    }
+    return plan_of(p, std::move(order));
+}
+
+std::string row_parallel_why_unsupported(const Setting& s) { return why_input_not_aggregated(s); }
 
 }  // namespace gnnbench

@@ -41,6 +41,8 @@ std::string ReplicatedRows::why_unsupported(const Setting& s) const {
                        s.ranks);
 }
 
+LayerPlan ReplicatedRows::plan(const Problem& p) const { return aggregate_first_plan(p); }
+
 PartitionNeed ReplicatedRows::partition_need(const Setting& s) const {
     return {.parts = s.ranks / replication_of(s.params)};
 }
@@ -54,21 +56,21 @@ Volume ReplicatedRows::stated_volume(const Problem& p, int rank, std::int64_t el
         v += replica_sum_volume(layout, p.index.size(layout.part) * width, element_bytes);
         return v;
     };
-    return row_parallel_volume(aggregate_first_plan(*this, p), p.model, product, layout.parts, layout.part,
+    return row_parallel_volume(plan(p), p.model, product, layout.parts, layout.part,
                                element_bytes);
 }
 
 std::int64_t ReplicatedRows::stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const {
     const int c = replication_of(p.params);
     const ReplicatedLayout layout(p.index.parts() * c, c, rank);
-    return row_parallel_memory(aggregate_first_plan(*this, p), p, layout.part, stages_memory(p, layout),
+    return row_parallel_memory(plan(p), p, layout.part, stages_memory(p, layout),
                                element_bytes);
 }
 
 std::unique_ptr<Trainer> ReplicatedRows::make_trainer(const Problem& p, Rank rank) const {
     const ReplicatedLayout layout(rank.world.size(), replication_of(p.params), rank.world.rank());
     const auto column = std::make_shared<Communicator>(rank.world.split(layout.replica, layout.part));
-    return make_row_parallel_trainer(p, rank, {layout.part, column}, aggregate_first_plan(*this, p),
+    return make_row_parallel_trainer(p, rank, {layout.part, column}, plan(p),
                                      [&](const Adjacency& a, std::int64_t widest) {
                                          return make_spmm(p, a, {layout, rank, *column}, widest);
                                      });

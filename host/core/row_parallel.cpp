@@ -5,7 +5,6 @@
 #include <limits>
 
 #include <gnnbench/parameters.hpp>
-#include <gnnbench/trained_features.hpp>
 #include <gnnbench/vertex_data.hpp>
 
 namespace gnnbench {
@@ -18,7 +17,6 @@ public:
         : problem_(problem),
           model_(problem.model),
           kernel_(rank.kernel),
-          trains_input_(trains_features(problem.params)),
           group_(std::move(layout.group)),
           plan_(std::move(plan)),
           owned_(problem.index.owned(layout.part)),
@@ -39,7 +37,7 @@ public:
         const Event summed = start_loss(forward(Pass::training, epoch));
         backward(epoch);
         parameters_.step();
-        if (trains_input_) step_input(epoch);
+        if (plan_.trains_input) step_input(epoch);
         // Read last, so that a device is not held up in the middle of the epoch.
         kernel_.wait(StreamRole::compute, summed);
         double loss = 0;
@@ -80,22 +78,39 @@ private:
         return outputs_[static_cast<std::size_t>(l)].view().reshaped(rows(), columns);
     }
     MatrixView output(int l) const { return output(l, width(l + 1)); }
-    MatrixView shared(std::int64_t columns) const { return shared_.view().reshaped(rows(), columns); }
+    bool separate() const { return plan_.buffers == Buffers::separate; }
+    /// Room for layer l's T, U or V [n_p × columns].
+    MatrixView product(int l, std::int64_t columns) const {
+        return (separate() ? products_[static_cast<std::size_t>(l)] : shared_).view().reshaped(rows(), columns);
+    }
+    /// dLoss/dZ of layer l: [n_p × g].
+    MatrixView gradient(int l) const {
+        return separate() ? gradients_[static_cast<std::size_t>(l)].view() : output(l);
+    }
+    /// Where layer l's dH goes: [n_p × f]. G of layer l is no longer needed by then.
+    MatrixView input_gradient(int l) const {
+        if (l == 0) return input_gradient_;
+        return separate() ? gradient(l - 1) : output(l, width(l));
+    }
 
     void load() {
         loss_ = kernel_.upload(std::span<const double>(std::array{0.0}));
         counts_ = kernel_.upload(std::span<const std::int64_t>(std::array<std::int64_t, 6>{}));
     }
 
+    Matrix buffer(std::int64_t columns) { return columns > 0 ? kernel_.matrix(rows(), columns) : Matrix(); }
+
     void allocate_buffers() {
         for (int l = 0; l <= last(); ++l) {
-            outputs_.push_back(kernel_.matrix(rows(), plan_.output_columns(model_, l)));
-            kept_.push_back(plan_.keeps(l) ? kernel_.matrix(rows(), width(l)) : Matrix());
+            const LayerBuffers of_layer = plan_.layer_buffers(model_, l);
+            outputs_.push_back(buffer(of_layer.output));
+            gradients_.push_back(buffer(of_layer.gradient));
+            products_.push_back(buffer(of_layer.product));
+            kept_.push_back(buffer(of_layer.kept));
         }
-        shared_ = kernel_.matrix(rows(), plan_.shared_columns(model_));
+        shared_ = buffer(plan_.shared_columns(model_));
         if (problem_.train.input_dropout > 0) dropped_input_ = kernel_.matrix(rows(), width(0));
-        if (!trains_input_) return;
-        require(order(0) == LayerOrder::transform_first, "trained features need a layer 0 that transforms first");
+        if (!plan_.trains_input) return;
         const bool moments = problem_.train.optimizer != OptimizerKind::sgd;
         input_gradient_ = kernel_.matrix(rows(), width(0));
         for (Matrix& m : input_moments_) {
@@ -107,12 +122,13 @@ private:
     /// X ← ÂX, panel by panel through two buffers of the epoch, which takes no memory of its own.
     void aggregate_input() {
         spmm_->begin_evaluation();
-        const std::int64_t columns = std::min({shared_.cols(), outputs_[0].cols(), plan_.widest_operand(model_)});
+        spmm_->begin_layer(0);
+        const std::int64_t columns = plan_.setup_panel(model_);
         for (std::int64_t c = 0; c < width(0); c += columns) {
             const std::int64_t count = std::min(columns, width(0) - c);
             const MatrixView panel = input_.view().cols_from(c, count);
-            kernel_.copy(panel, shared(count));
-            spmm_->multiply(Direction::forward, shared(count), output(0, count), {});
+            kernel_.copy(panel, product(0, count));
+            spmm_->multiply(Direction::forward, product(0, count), output(0, count), {});
             kernel_.copy(output(0, count), panel);
         }
     }
@@ -147,21 +163,28 @@ private:
         return output(last());
     }
 
+    /// c ← epilogue(Âb) or Âᵀb for layer l, as wide as the plan says.
+    void multiply(Direction d, int l, MatrixView b, MatrixView c, const Epilogue& e = {}) {
+        require(b.cols == plan_.width(d, model_, l), "a product is not as wide as the layer's plan");
+        spmm_->begin_layer(l);
+        spmm_->multiply(d, b, c, e);
+    }
+
     void forward_layer(int l, Pass pass, const Epilogue& e) {
         const MatrixView h = input(l, pass), z = output(l), w = parameters_.weight(l);
         switch (order(l)) {
             case LayerOrder::transform_first:
             case LayerOrder::transform_first_shortcut: {
-                const MatrixView t = shared(width(l + 1));
+                const MatrixView t = product(l, width(l + 1));
                 kernel_.gemm(Transpose::no, h, Transpose::no, w, t);  // T = H W
-                spmm_->multiply(Direction::forward, t, z, e);         // H' = σ(Â T + b)
+                multiply(Direction::forward, l, t, z, e);             // H' = σ(Â T + b)
                 return;
             }
             case LayerOrder::aggregate_first:
-            case LayerOrder::aggregate_first_shortcut:
             case LayerOrder::aggregate_first_kept: {
-                const MatrixView t = plan_.keeps(l) ? kept_[static_cast<std::size_t>(l)].view() : shared(width(l));
-                spmm_->multiply(Direction::forward, h, t, {});               // T = Â H
+                const MatrixView t =
+                    plan_.keeps(l) ? kept_[static_cast<std::size_t>(l)].view() : product(l, width(l));
+                multiply(Direction::forward, l, h, t);                       // T = Â H
                 kernel_.gemm(Transpose::no, t, Transpose::no, w, z, {}, e);  // H' = σ(T W + b)
                 return;
             }
@@ -171,9 +194,9 @@ private:
         }
     }
 
-    /// The global mean over train vertices; G of the last layer replaces its logits.
+    /// The global mean over train vertices; where buffers are shared, G of the last layer replaces its logits.
     Event start_loss(ConstMatrixView logits) {
-        kernel_.softmax_cross_entropy(logits, vertices_.loss_input(), output(last()), loss_.data());
+        kernel_.softmax_cross_entropy(logits, vertices_.loss_input(), gradient(last()), loss_.data());
         return group_->all_reduce_scalars(loss_.data(), 1);
     }
 
@@ -182,51 +205,46 @@ private:
         for (int l = last(); l >= 0; --l) {
             backward_layer(l, reductions);
             if (l > 0)  // G = dH ∘ σ'(Z) of the layer below, in that layer's own buffer
-                kernel_.apply_backward(epilogue(l - 1, Pass::training, epoch), output(l - 1), output(l, width(l)),
-                                       output(l - 1));
+                kernel_.apply_backward(epilogue(l - 1, Pass::training, epoch), output(l - 1), input_gradient(l),
+                                       gradient(l - 1));
         }
         for (const Event& e : reductions) kernel_.wait(StreamRole::compute, e);
     }
 
-    /// dW and db of layer l, whose all-reduce runs on while dH is computed into the layer's own buffer.
+    /// dW and db of layer l, whose all-reduce runs on while dH is computed.
     void backward_layer(int l, std::vector<Event>& reductions) {
-        const MatrixView g = output(l), h = input(l, Pass::training), w = parameters_.weight(l);
+        const MatrixView g = gradient(l), h = input(l, Pass::training), w = parameters_.weight(l);
         if (model_.bias) kernel_.column_sums(g, parameters_.bias_gradient(l));
         const auto weight_gradient = [&](ConstMatrixView left, ConstMatrixView right) {
             kernel_.gemm(Transpose::yes, left, Transpose::no, right, parameters_.weight_gradient(l));
-            if (l > 0 || trains_input_)
+            if (plan_.has_input_gradient(l))
                 reductions.push_back(group_->all_reduce(parameters_.gradient(l)));
             else
                 group_->all_reduce_now(parameters_.gradient(l));  // nothing is left to compute meanwhile
         };
-        const auto input_gradient_from = [&](MatrixView u) {  // dH = U Wᵀ
-            if (l > 0 || trains_input_)
-                kernel_.gemm(Transpose::no, u, Transpose::yes, w,
-                             l > 0 ? output(l, width(l)) : input_gradient_.view());
-        };
         switch (order(l)) {
-            case LayerOrder::transform_first_shortcut:
-                if (l == 0) return weight_gradient(h, g);  // dW ≈ Xᵀ G
-                [[fallthrough]];
             case LayerOrder::transform_first:
             case LayerOrder::aggregate_first: {
-                const MatrixView u = shared(width(l + 1));
-                spmm_->multiply(Direction::backward, g, u, {});  // U = Âᵀ G
-                weight_gradient(h, u);                           // dW = Hᵀ U
-                return input_gradient_from(u);
+                const MatrixView u = product(l, width(l + 1));
+                multiply(Direction::backward, l, g, u);  // U = Âᵀ G
+                weight_gradient(h, u);                   // dW = Hᵀ U
+                if (plan_.has_input_gradient(l))         // dH = U Wᵀ
+                    kernel_.gemm(Transpose::no, u, Transpose::yes, w, input_gradient(l));
+                return;
             }
-            case LayerOrder::aggregate_first_kept:
-                weight_gradient(kept_[static_cast<std::size_t>(l)], g);
-                break;
-            case LayerOrder::aggregate_first_shortcut:
-            case LayerOrder::aggregated_input:
+            case LayerOrder::aggregate_first_kept: {
+                weight_gradient(kept_[static_cast<std::size_t>(l)], g);  // dW = Tᵀ G
+                if (!plan_.has_input_gradient(l)) return;
+                const MatrixView v = product(l, width(l));
+                kernel_.gemm(Transpose::no, g, Transpose::yes, w, v);    // V = G Wᵀ
+                multiply(Direction::backward, l, v, input_gradient(l));  // dH = Âᵀ V
+                return;
+            }
+            case LayerOrder::transform_first_shortcut:  // dW ≈ Xᵀ G
+            case LayerOrder::aggregated_input:          // dW = (ÂX)ᵀ G
                 weight_gradient(h, g);
-                break;
+                return;
         }
-        if (l == 0) return;
-        const MatrixView v = shared(width(l));
-        kernel_.gemm(Transpose::no, g, Transpose::yes, w, v);              // V = G Wᵀ
-        spmm_->multiply(Direction::backward, v, output(l, width(l)), {});  // dH = Âᵀ V
     }
 
     /// One optimizer step on X; every rank trains the rows it owns.
@@ -256,7 +274,6 @@ private:
     const Problem problem_;
     const ModelSpec& model_;
     Kernel& kernel_;
-    bool trains_input_;  ///< layer 0's input is trained too; its layer transforms first
     std::shared_ptr<Communicator> group_;
     LayerPlan plan_;
     std::span<const GlobalId> owned_;
@@ -264,7 +281,7 @@ private:
     std::unique_ptr<DistributedSpmm> spmm_;
     VertexData vertices_;
     Matrix input_, dropped_input_, shared_;
-    std::vector<Matrix> outputs_, kept_;
+    std::vector<Matrix> outputs_, gradients_, products_, kept_;
     Matrix input_gradient_;  ///< of trained features
     std::array<Matrix, 2> input_moments_;
     std::int64_t input_steps_ = 0;

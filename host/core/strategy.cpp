@@ -8,7 +8,6 @@ Trainer::~Trainer() = default;
 Strategy::~Strategy() = default;
 
 std::string Strategy::approximation(const Params&) const { return {}; }
-bool Strategy::aggregates_input_by_default(const Params&) const { return false; }
 std::string Strategy::why_unsupported(const Setting&) const { return {}; }
 PartitionNeed Strategy::partition_need(const Setting& s) const { return {.parts = s.ranks}; }
 
@@ -16,19 +15,14 @@ bool trains_features(const Params& params) {
     return params.values().contains(trainable_features) && params.boolean(trainable_features);
 }
 
-bool aggregates_input(const Strategy& strategy, const Setting& s) {
-    switch (s.model.aggregate_input) {
-        case AggregateInput::on:
-            return true;
-        case AggregateInput::off:
-            return false;
-        // Dropout redraws layer 0's input every epoch, so its aggregate cannot be kept.
-        // Nor can that of trained features.
-        case AggregateInput::scheme_default:
-            return s.train.input_dropout == 0 && !trains_features(s.params) &&
-                   strategy.aggregates_input_by_default(s.params);
-    }
-    return false;
+std::string why_input_not_aggregated(const Setting& s) {
+    if (!s.model.aggregate_input) return {};
+    if (s.train.input_dropout > 0)
+        return "aggregate_input needs layer 0's input to stay the same, and input_dropout redraws it every epoch";
+    if (trains_features(s.params))
+        return "aggregate_input needs layer 0's input to stay the same, and trainable_features changes it every "
+               "epoch";
+    return {};
 }
 
 }  // namespace gnnbench

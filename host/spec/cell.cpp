@@ -38,7 +38,7 @@ json model_json(const ModelSpec& m) {
             {"self_loops", m.self_loops},
             {"bias", m.bias},
             {"initialiser", word(words::initialiser, m.initialiser)},
-            {"aggregate_input", word(words::aggregate_input, m.aggregate_input)}};
+            {"aggregate_input", m.aggregate_input}};
 }
 
 json train_json(const Cell& c) {
@@ -151,7 +151,7 @@ void read_model(const json& j, ModelSpec& m) {
     o.into("self_loops", m.self_loops);
     o.into("bias", m.bias);
     o.into("initialiser", words::initialiser, m.initialiser);
-    o.into("aggregate_input", words::aggregate_input, m.aggregate_input);
+    o.into("aggregate_input", m.aggregate_input);
     o.done();
 }
 
@@ -259,7 +259,7 @@ public:
         plugin("kernel", c.kernel);
         open("model");
         member("activation", word(words::activation, m.activation));
-        member("aggregate_input", word(words::aggregate_input, m.aggregate_input));
+        member("aggregate_input", m.aggregate_input);
         member("bias", m.bias);
         member("feature_normalisation", word(words::feature_normalisation, m.feature_normalisation));
         member("initialiser", word(words::initialiser, m.initialiser));

@@ -95,10 +95,9 @@ const Field declared[] = {
      [](Draft& d, const V& v) { d.cell.model.bias = flag(v); }},
     {"model.initialiser", T::word, "glorot", nullptr, true, any, words::initialiser, "Of the weights",
      [](Draft& d, const V& v) { d.cell.model.initialiser = as<Initialiser>(words::initialiser, v); }},
-    {"model.aggregate_input", T::tristate, "default", nullptr, true, any, words::aggregate_input,
-     "Whether ÂX is computed once at set-up, so that layer 0 has no SpMM in an epoch; default: as the scheme's "
-     "paper does",
-     [](Draft& d, const V& v) { d.cell.model.aggregate_input = as<AggregateInput>(words::aggregate_input, v); }},
+    {"model.aggregate_input", T::boolean, "false", nullptr, true, any, no_words,
+     "Whether ÂX is computed once at set-up, so that layer 0 has no SpMM in an epoch; no paper's scheme does this",
+     [](Draft& d, const V& v) { d.cell.model.aggregate_input = flag(v); }},
 
     {"train.optimizer", T::word, "adam", nullptr, true, any, words::optimizer, "What turns gradients into steps",
      [](Draft& d, const V& v) { d.cell.train.optimizer = as<OptimizerKind>(words::optimizer, v); }},
@@ -234,7 +233,6 @@ std::string expectation(const Field& f) {
         case T::folder:
             return "a folder's path";
         case T::word:
-        case T::tristate:
             return fmt::format("one of: {}", fmt::join(f.words, ", "));
         case T::widths:
             return "a list of integers" + range_text(f.range);

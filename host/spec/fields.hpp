@@ -22,7 +22,7 @@ struct Draft {
     bool threads_given = false, input_dropout_given = false;
 };
 
-/// What a key's value may be. `word` is one of a few; `tristate` is "default" or a boolean; `texts` is a list of
+/// What a key's value may be. `word` is one of a few; `texts` is a list of
 /// texts, `widths` one of integers; `per_layer` is a number or a list of numbers; the last four are names or mappings.
 enum class FieldType {
     boolean,
@@ -32,7 +32,6 @@ enum class FieldType {
     texts,
     folder,
     word,
-    tristate,
     widths,
     per_layer,
     dataset,

@@ -47,8 +47,6 @@ json item(const Field& f) {
             return {{"type", "array"}, {"items", {{"type", "string"}}}};
         case T::word:
             return {{"enum", f.words}};
-        case T::tristate:
-            return {{"enum", {"default", true, false}}};
         case T::widths:
         case T::per_layer: {
             json one{{"type", f.type == T::widths ? "integer" : "number"}};

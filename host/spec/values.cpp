@@ -36,7 +36,6 @@ Read ValueReader::read(const Field& field, const YamlNode& node, const std::stri
             return {};
         }
         case FieldType::word:
-        case FieldType::tristate:
             return word(field, node, key);
         case FieldType::widths:
             return widths(field, node, key);

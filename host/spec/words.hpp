@@ -10,7 +10,6 @@ inline constexpr std::array activation{"identity", "relu", "leaky_relu", "sigmoi
 inline constexpr std::array normalisation{"symmetric", "mean", "none"};
 inline constexpr std::array feature_normalisation{"none", "row"};
 inline constexpr std::array initialiser{"glorot", "kaiming"};
-inline constexpr std::array aggregate_input{"default", "false", "true"};
 inline constexpr std::array optimizer{"sgd", "adam", "adamw"};
 inline constexpr std::array precision{"float32", "float64"};
 inline constexpr std::array layers{"gcn"};

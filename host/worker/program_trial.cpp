@@ -92,8 +92,6 @@ private:
     void write_job() {
         Cell cell = request_.cell;
         cell.model = work_.model;
-        if (cell.model.aggregate_input == AggregateInput::scheme_default)
-            cell.model.aggregate_input = AggregateInput::off;
         cell.train = work_.train;
         if (verifies()) {
             cell.epochs = request_.verify.epochs;
@@ -179,7 +177,7 @@ private:
                                   {"features", data.feature_count},
                                   {"classes", data.classes},
                                   {"synthetic", work_.store.manifest().synthetic}}},
-                                {"aggregated_input", work_.model.aggregate_input == AggregateInput::on},
+                                {"aggregated_input", work_.model.aggregate_input},
                                 {"approximation", program_approximation(request_.cell)},
                                 {"notes", versions_.versions}});
     }

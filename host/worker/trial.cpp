@@ -145,7 +145,7 @@ private:
                                   {"features", work_->data.feature_count},
                                   {"classes", work_->data.classes},
                                   {"synthetic", work_->store.manifest().synthetic}}},
-                                {"aggregated_input", aggregates_input(*plugins_.strategy, setting())},
+                                {"aggregated_input", work_->model.aggregate_input},
                                 {"approximation", plugins_.strategy->approximation(cell_.scheme.params)},
                                 {"stated", std::move(all_stated)},
                                 {"memory_bytes", std::move(memory)},

@@ -50,7 +50,7 @@ std::string reference_key(const std::string& dataset_digest, const DatasetView& 
     for (const auto w : m.widths) key += fmt::format(" {}", w);
     key += fmt::format("| {} {} {} {} {} {} {} |", static_cast<int>(m.activation),
                        static_cast<int>(m.normalisation), static_cast<int>(m.feature_normalisation), m.self_loops,
-                       m.bias, static_cast<int>(m.initialiser), static_cast<int>(m.aggregate_input));
+                       m.bias, static_cast<int>(m.initialiser), m.aggregate_input);
     key += fmt::format(" {} {} {} {} {} |", t.learning_rate, t.input_dropout, t.dropout, t.seed,
                        static_cast<int>(t.optimizer));
     for (const double w : t.weight_decay) key += fmt::format(" {}", w);

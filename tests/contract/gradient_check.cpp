@@ -41,7 +41,7 @@ TEST_CASE("the serial gradient equals finite differences, in every layer, for ev
     const std::vector<std::vector<std::int64_t>> orders = {{6, 4, 3}, {3, 5, 7}, {4, 6, 3, 5}};
     for (const auto& widths : orders)
         for (const Activation a : {Activation::relu, Activation::leaky_relu, Activation::sigmoid})
-            for (const AggregateInput aggregate : {AggregateInput::off, AggregateInput::on}) {
+            for (const bool aggregate : {false, true}) {
                 ModelVariant v{.name = "gradient check", .widths = widths};
                 v.model.activation = a;
                 v.model.aggregate_input = aggregate;
@@ -62,7 +62,7 @@ TEST_CASE("the serial gradient equals finite differences, in every layer, for ev
                             }
                             const double g = (at.gradient.*side)[m].values[i];
                             INFO("activation "
-                                 << static_cast<int>(a) << ", aggregated " << (aggregate == AggregateInput::on)
+                                 << static_cast<int>(a) << ", aggregated " << aggregate
                                  << ", layer " << m << (side == &ModelWeights::bias ? " bias" : " weight")
                                  << ", element " << i << ": gradient " << g << ", differences " << fine);
                             CHECK(std::abs(g - fine) <= 1e-7 + 1e-5 * std::abs(fine));

@@ -52,9 +52,9 @@ std::vector<ModelVariant> all_models() {
         v.train.dropout = 0.4;
         v.widths = {3, 6, 4};
     });
-    with("aggregated input", [](auto& v) { v.model.aggregate_input = AggregateInput::on; });
-    with("input not aggregated", [](auto& v) {
-        v.model.aggregate_input = AggregateInput::off;
+    with("aggregated input", [](auto& v) { v.model.aggregate_input = true; });
+    with("aggregated input, widening", [](auto& v) {
+        v.model.aggregate_input = true;
         v.widths = {3, 5, 4};
     });
     with("normalised features, kaiming", [](auto& v) {
@@ -219,24 +219,27 @@ TEST_CASE("mg-gcn by tile columns agrees with the serial reference, with and wit
     CHECK(ran >= 12);
 }
 
-TEST_CASE("mg-gcn makes L + 3 buffers, and one more for each widening layer after the first") {
+TEST_CASE("mg-gcn makes L + 3 buffers, and one more for each layer that keeps its aggregate") {
     // Beside them: X, labels, splits, ids, loss, counts; weights and gradients.
     const std::int64_t others = 8, two = ProcessGroup::world().size() > 1 ? 2 : 0;
     for (const auto& [tiling, overlap, received] : {std::tuple("row", "true", two),
                                                     {"row", "false", two / 2},
                                                     {"column", "true", two},
                                                     {"column", "false", two / 2}}) {
-        const auto made = [&, t = tiling, o = overlap](std::vector<std::int64_t> widths) {
-            const StrategyVariant s = variants("mg-gcn", {{"tiling", t}, {"overlap", o}})[0];
+        const auto made = [&, t = tiling, o = overlap](std::vector<std::int64_t> widths, const char* shortcut) {
+            const StrategyVariant s =
+                variants("mg-gcn", {{"tiling", t}, {"overlap", o}, {"gradient_shortcut", shortcut}})[0];
             return run(s, "block", {"reference", DType::f64}, {.name = "buffers", .widths = std::move(widths)},
                        graphs::directed_random(40, 200, true))
                        .allocations_at_setup -
                    others;
         };
         INFO("tiling " << tiling << ", overlap " << overlap);
-        CHECK(made({9, 6, 3}) == 2 + 1 + received);
-        CHECK(made({9, 6, 4, 3, 2}) == 4 + 1 + received);
-        CHECK(made({3, 9, 2}) == 2 + 1 + received);  // layer 0 widens, but its aggregate is its input
-        CHECK(made({3, 5, 7, 9, 2}) == 4 + 1 + 2 + received);
+        CHECK(made({9, 4, 3}, "false") == 2 + 1 + received);
+        CHECK(made({9, 6, 3}, "false") == 2 + 1 + 1 + received);  // layer 0 keeps ÂX
+        CHECK(made({9, 6, 3}, "true") == 2 + 1 + received);       // the paper's own
+        CHECK(made({9, 6, 4, 3, 2}, "true") == 4 + 1 + received);
+        CHECK(made({3, 9, 2}, "false") == 2 + 1 + 1 + received);
+        CHECK(made({3, 5, 7, 9, 2}, "false") == 4 + 1 + 3 + received);
     }
 }

@@ -78,7 +78,7 @@ TEST_CASE("every declared field is sound") {
         INFO(f.path);
         CHECK((f.fallback == nullptr || f.computed == nullptr));
         CHECK(std::string_view(f.help).find_last_of('.') != std::string_view(f.help).size() - 1);
-        CHECK((f.type == FieldType::word || f.type == FieldType::tristate) == !f.words.empty());
+        CHECK((f.type == FieldType::word) == !f.words.empty());
         CHECK((last_word(f.path) == f.path || find_section(section_of(f.path))));
     }
 }

@@ -151,8 +151,7 @@ Finding CellChecker::check(const ProductCell& cell) {
     if (o.allocations_in_epochs != 0)
         f.add_problem(fmt::format("{} allocations inside epochs", o.allocations_in_epochs));
     if (const auto scheme = net_scheme(cell)) {
-        const bool aggregated =
-            aggregates_input(*strategy, {world_.size(), graph.subject.model, graph.subject.train, cell.params});
+        const bool aggregated = graph.subject.model.aggregate_input;
         f.connectivity = parts.connectivity.columns;
         f.add_problem(parts.quality_problem);
         f.add_problem(net_problem(*scheme, problem, parts.connectivity, aggregated, training, world_));

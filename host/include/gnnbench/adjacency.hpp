@@ -76,6 +76,9 @@ std::vector<Csr> block_column(const Adjacency& a, const IndexMap& index, Part p,
 /// A row of blocks has the rank's rows of the product, a column its rows of what is multiplied.
 enum class BlockLine : std::uint8_t { row, column };
 
+/// Which products a set of blocks serves.
+enum class Serves : std::uint8_t { both_directions, forward_only, backward_only };
+
 /// Which columns of blocks a rank multiplies: all of them (1D), or its stages only (1.5D).
 using HoldsBlock = std::function<bool(Part column)>;
 /// All columns of blocks: J = {0 … parts−1}.
@@ -86,8 +89,9 @@ inline bool every_block(Part) { return true; }
 class PreparedBlocks {
 public:
     PreparedBlocks(const Adjacency& a, const IndexMap& index, Part p, Kernel& kernel,
-                   const HoldsBlock& holds = every_block, BlockLine line = BlockLine::row);
-    /// Block j of the line, one that is held.
+                   const HoldsBlock& holds = every_block, BlockLine line = BlockLine::row,
+                   Serves serves = Serves::both_directions);
+    /// Block j of the line, one that is held, in a direction that is served.
     const PreparedMatrix& block(Direction d, Part j) const {
         const auto& blocks = d == Direction::backward && !backward_.empty() ? backward_ : forward_;
         return *blocks[static_cast<std::size_t>(j)];

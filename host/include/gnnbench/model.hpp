@@ -13,7 +13,6 @@ inline constexpr double leaky_slope = 0.01;
 enum class Normalisation : std::uint8_t { symmetric, mean, none };
 enum class FeatureNormalisation : std::uint8_t { none, row };
 enum class Initialiser : std::uint8_t { glorot, kaiming };
-enum class AggregateInput : std::uint8_t { scheme_default, off, on };
 
 /// What is learned. Layer l maps widths[l] → widths[l+1]: H' = σ(Â H W + b); the last layer has no activation.
 struct ModelSpec {
@@ -24,8 +23,8 @@ struct ModelSpec {
     bool self_loops = true;  ///< a unit diagonal entry wherever there is none
     bool bias = true;
     Initialiser initialiser = Initialiser::glorot;
-    /// Whether ÂX is computed once at set-up, so that layer 0 has no SpMM in an epoch.
-    AggregateInput aggregate_input = AggregateInput::scheme_default;
+    /// ÂX is computed once at set-up, so that layer 0 has no SpMM in an epoch. No paper's scheme does this.
+    bool aggregate_input = false;
 
     int layers() const { return static_cast<int>(widths.size()) - 1; }
 };

@@ -70,6 +70,8 @@ public:
 private:
     virtual std::unique_ptr<ReplicatedSpmm> make_spmm(const Problem& p, const Adjacency& a,
                                                       const ReplicatedRank& r, std::int64_t widest) const = 0;
+    /// The products of an epoch; by default aggregate_first_plan.
+    virtual LayerPlan plan(const Problem& p) const;
     /// What one product moves down the column of ranks. What it refers to outlives it.
     virtual SpmmVolume stages_volume(const Problem& p, const ReplicatedLayout& layout,
                                      std::int64_t element_bytes) const = 0;

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,42 +26,81 @@ public:
     /// Called before the products of a training epoch, and of a forward pass that only evaluates.
     virtual void begin_epoch(std::int64_t /*epoch*/) {}
     virtual void begin_evaluation() {}
+    /// Called before each product of layer l.
+    virtual void begin_layer(int /*l*/) {}
     virtual std::string notes() const { return {}; }
 };
 
-/// How a layer H [n × f] → Z [n × g] multiplies, and what its weight gradient is made of. G = dLoss/dZ.
+/// How a layer H [n × f] → Z [n × g] multiplies, and what its weight gradient is made of. G = dLoss/dZ. The dH of
+/// layer 0 is computed only where its input is trained.
 enum class LayerOrder : std::uint8_t {
     /// T = HW; Z = ÂT.   U = ÂᵀG; dW = HᵀU; dH = UWᵀ.          SpMM widths g, g. (Equations 5–11 of MG-GCN)
     transform_first,
     /// T = ÂH; Z = TW.   U = ÂᵀG; dW = HᵀU; dH = UWᵀ.          widths f, g. T is not kept. (CAGNET)
     aggregate_first,
-    /// T = ÂH; Z = TW.   dW = TᵀG; V = GWᵀ; dH = ÂᵀV.          widths f, f. T is kept for dW.
+    /// T = ÂH; Z = TW.   dW = TᵀG; V = GWᵀ; dH = ÂᵀV.          widths f, f; without dH f alone. T is kept for dW.
     aggregate_first_kept,
     /// Z = TW with T = ÂX made at set-up.   dW = TᵀG.          no SpMM at all; layer 0 only.
     aggregated_input,
-    /// As transform_first, but dW = HᵀG and no SpMM backward: MG-GCN's shortcut for layer 0; not the gradient.
+    /// As transform_first, but dW = HᵀG, without dH: width g. MG-GCN's section 4.4; layer 0 only; not the gradient.
     transform_first_shortcut,
-    /// As aggregate_first_kept, but dW = HᵀG and T is not kept: its shortcut for widening layers; not the
-    /// gradient.
-    aggregate_first_shortcut,
 };
 
+/// Which matrices of a rank share memory.
+enum class Buffers : std::uint8_t {
+    /// A layer's output, dZ and dH are one buffer, and all layers share one for T, U and V. (MG-GCN, section 4.2)
+    shared,
+    /// Every layer has its own for its output, for the output's gradient, and for T, U and V. (CAGNET)
+    separate,
+};
+
+/// Columns of the [n × …] matrices that one layer holds for itself; 0: none.
+struct LayerBuffers {
+    std::int64_t output = 0;    ///< H'; where buffers are shared, also dZ and, after the first layer, dH
+    std::int64_t gradient = 0;  ///< dZ, and before σ' the next layer's dH; where buffers are separate
+    std::int64_t product = 0;   ///< T, U or V; where buffers are separate
+    std::int64_t kept = 0;      ///< T, from forward to backward
+};
+
+/// The products of an epoch: the one place that execution, stated volume and stated memory take them from.
 struct LayerPlan {
     std::vector<LayerOrder> order;  ///< per layer
+    bool trains_input = false;      ///< layer 0 has a dH, too
+    Buffers buffers = Buffers::shared;
 
-    /// Forward and backward SpMM widths of layer l; 0: no SpMM. Layer 0 needs no dH.
-    std::int64_t forward_width(const ModelSpec& model, int l) const;
-    std::int64_t backward_width(const ModelSpec& model, int l) const;
-    /// The widest operand of any SpMM in an epoch: what receive buffers must hold.
-    std::int64_t widest_spmm(const ModelSpec& model) const;
-    /// The widest operand that a DistributedSpmm meets: an epoch's or, where only set-up multiplies, a panel of X.
+    /// The SpMM width of layer l in either direction; 0: no SpMM.
+    std::int64_t width(Direction d, const ModelSpec& model, int l) const;
+    /// Columns of X that set-up aggregates at a time, in buffers of the epoch; 0 where it does not.
+    std::int64_t setup_panel(const ModelSpec& model) const;
+    /// The widest operand that a DistributedSpmm meets.
     std::int64_t widest_operand(const ModelSpec& model) const;
-    /// Columns of the buffer that layers share for the product between SpMM and GEMM.
+    /// Columns of the buffers for what products in these directions receive: the widest operand's alone where
+    /// buffers are shared, else one number per layer.
+    std::vector<std::int64_t> received_columns(const ModelSpec& model, std::span<const Direction> directions) const;
+    LayerBuffers layer_buffers(const ModelSpec& model, int l) const;
+    /// Columns of the buffer that layers share for the product between SpMM and GEMM; 0 where buffers are separate.
     std::int64_t shared_columns(const ModelSpec& model) const;
-    /// Columns of layer l's output buffer, which in layers after the first also holds dH, of its input's width.
-    std::int64_t output_columns(const ModelSpec& model, int l) const;
+    /// Whether layer l's dH is computed.
+    bool has_input_gradient(int l) const { return l > 0 || trains_input; }
     /// Whether layer l's T is kept for its weight gradient.
     bool keeps(int l) const { return order[static_cast<std::size_t>(l)] == LayerOrder::aggregate_first_kept; }
+};
+
+/// Buffers for what a DistributedSpmm receives or sends: one for all layers or one for each, as received_columns says.
+class LayerwiseBuffers {
+public:
+    LayerwiseBuffers() = default;
+    LayerwiseBuffers(Kernel& kernel, std::int64_t rows, std::span<const std::int64_t> columns);
+    /// The following views are of this layer's.
+    void begin_layer(int l) { layer_ = of_layer_.size() > 1 ? static_cast<std::size_t>(l) : 0; }
+    MatrixView view(std::int64_t rows, std::int64_t columns) const {
+        return of_layer_[layer_].view().reshaped(rows, columns);
+    }
+    static void state_memory(MemoryStatement& m, std::int64_t rows, std::span<const std::int64_t> columns);
+
+private:
+    std::vector<Matrix> of_layer_;
+    std::size_t layer_ = 0;
 };
 
 /// Which rows a rank holds, and over whom gradients and loss are summed: ranks that hold one part each. Where rows
@@ -82,8 +122,8 @@ Volume row_parallel_volume(const LayerPlan& plan, const ModelSpec& model, const 
 using StateSpmmMemory = std::function<void(MemoryStatement&, std::int64_t widest)>;
 
 /// The bytes that a rank with the rows of `part` holds, as stated_memory means it. In elements, with n its rows:
-///   X n·f_0, as much again with input dropout; outputs Σ_l n·max(f_l, f_{l+1}), in layer 0 n·f_1; the shared buffer;
-///   T n·f_l of each layer that keeps it; weights, gradients and optimizer state; the product's own.
+///   X n·f_0, as much again with input dropout; each layer's LayerBuffers; the shared buffer; weights, gradients and
+///   optimizer state; the product's own. Outputs are n·max(f_l, f_{l+1}) where shared, in layer 0 n·f_1.
 std::int64_t row_parallel_memory(const LayerPlan& plan, const Problem& problem, Part part,
                                  const StateSpmmMemory& product, std::int64_t element_bytes);
 
@@ -91,9 +131,19 @@ std::int64_t row_parallel_memory(const LayerPlan& plan, const Problem& problem, 
 /// the rest. `row_bytes` is width × element size.
 Volume block_row_volume(const IndexMap& index, int rank, std::int64_t row_bytes);
 
+/// Every layer in the same order, except layer 0 where the model aggregates its input at set-up.
+LayerPlan same_order_plan(const Problem& problem, LayerOrder order);
+
 /// Z = (Â H) W forward and dW = Hᵀ (Âᵀ G) backward in every layer, whatever the widths: CAGNET and what descends
-/// from it. Layer 0 as the cell's aggregate_input says.
-LayerPlan aggregate_first_plan(const Strategy& strategy, const Problem& problem);
+/// from it.
+inline LayerPlan aggregate_first_plan(const Problem& problem) {
+    return same_order_plan(problem, LayerOrder::aggregate_first);
+}
+
+/// The fewest SpMM columns of an epoch that give the exact gradient. A layer f → g with a dH aggregates first where
+/// it widens (2f columns), else it transforms first (2g). Without a dH, so in layer 0 unless X is trained, it
+/// aggregates first (f columns, T = ÂX anew every epoch) unless transforming first costs no more (2g ≤ f).
+LayerPlan narrowest_plan(const Problem& problem);
 
 /// Why a row-parallel strategy cannot serve a setting; empty when it can.
 std::string row_parallel_why_unsupported(const Setting& setting);
@@ -101,9 +151,9 @@ std::string row_parallel_why_unsupported(const Setting& setting);
 /// Makes the DistributedSpmm of one rank; `widest` is the widest operand of an epoch.
 using MakeSpmm = std::function<std::unique_ptr<DistributedSpmm>(const Adjacency&, std::int64_t widest)>;
 
-/// Buffers, after MG-GCN's section 4.2: one per layer for its output (AHW, in place: Z, H, dZ), one for T, U or V
-/// that all layers share (HW), what the DistributedSpmm needs (BC1, BC2), and T of every layer that keeps it. With
-/// input dropout, one more for the dropped X.
+/// Buffers are the plan's; where shared, after MG-GCN's section 4.2: one per layer for its output (AHW, in place: Z,
+/// H, dZ), one for T, U or V that all layers share (HW), what the DistributedSpmm needs (BC1, BC2), and T of every
+/// layer that keeps it. With input dropout, one more for the dropped X.
 ///
 /// The second form is for layouts other than one part per rank.
 std::unique_ptr<Trainer> make_row_parallel_trainer(const Problem& problem, Rank rank, LayerPlan plan,

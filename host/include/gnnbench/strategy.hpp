@@ -84,8 +84,6 @@ public:
     virtual ~Strategy();
     /// Empty if exact: loss and gradients equal the serial ones up to rounding. Else what is approximated.
     virtual std::string approximation(const Params& params) const;
-    /// Whether ÂX is aggregated at set-up when the model leaves that to the scheme.
-    virtual bool aggregates_input_by_default(const Params& params) const;
     /// Why it cannot run this ("needs a square number of ranks; 6 given"); empty when it can.
     virtual std::string why_unsupported(const Setting& setting) const;
     /// What it needs of a partitioner; by default as many parts as ranks.
@@ -98,7 +96,8 @@ public:
     virtual std::unique_ptr<Trainer> make_trainer(const Problem& problem, Rank rank) const = 0;
 };
 
-/// Whether this cell aggregates X at set-up, after the model's wish, the scheme's default and input dropout.
-bool aggregates_input(const Strategy& strategy, const Setting& setting);
+/// Why ÂX cannot be computed once at set-up where the model asks for it: something random or trained touches layer
+/// 0's input. Empty when it can, or the model does not ask.
+std::string why_input_not_aggregated(const Setting& setting);
 
 }  // namespace gnnbench

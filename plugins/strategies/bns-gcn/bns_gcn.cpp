@@ -111,10 +111,7 @@ public:
 private:
     /// Received rows are aggregated, then transformed; their gradients go back in the input's width.
     LayerPlan plan(const Problem& p) const {
-        LayerPlan plan{std::vector(static_cast<std::size_t>(p.model.layers()), LayerOrder::aggregate_first_kept)};
-        if (aggregates_input(*this, {p.index.parts(), p.model, p.train, p.params}))
-            plan.order[0] = LayerOrder::aggregated_input;
-        return plan;
+        return same_order_plan(p, LayerOrder::aggregate_first_kept);
     }
 };
 

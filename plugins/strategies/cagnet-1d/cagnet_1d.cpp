@@ -3,44 +3,102 @@
 //
 //   Â_ij [n_i × n_j]   block of Â: rows of rank i, columns of rank j; rank i holds row i of blocks
 //   H_j  [n_j × f]     rows of rank j;  W [f × g] on every rank
+//   Û^i  [n × g]       what rank i adds to U = ÂᵀG in the outer-product backward
+#include <array>
+#include <optional>
+
 #include <fmt/format.h>
 
 #include <gnnbench/row_parallel.hpp>
+#include <gnnbench/stated_volume.hpp>
 
 namespace gnnbench {
 namespace {
 
-class BlockRowBroadcast final : public DistributedSpmm {
+constexpr std::array forward_alone{Direction::forward};
+constexpr std::array backward_alone{Direction::backward};
+constexpr std::array both_directions{Direction::forward, Direction::backward};
+
+bool by_outer_product(const Params& params) { return params.choice("backward") == "outer_product"; }
+
+LayerPlan plan(const Problem& p) {
+    LayerPlan plan = aggregate_first_plan(p);
+    if (p.params.choice("buffers") == "separate") plan.buffers = Buffers::separate;
+    return plan;
+}
+
+/// Columns of the buffers for rows of other ranks, and of those for Û.
+std::vector<std::int64_t> receive_columns(const Problem& p) {
+    if (by_outer_product(p.params)) return plan(p).received_columns(p.model, forward_alone);
+    return plan(p).received_columns(p.model, both_directions);
+}
+std::vector<std::int64_t> partial_columns(const Problem& p) {
+    return plan(p).received_columns(p.model, backward_alone);
+}
+
+class BlockRows final : public DistributedSpmm {
 public:
-    BlockRowBroadcast(const Adjacency& a, const IndexMap& index, Rank rank, std::int64_t widest)
-        : blocks_(a, index, rank.world.rank(), rank.kernel),
-          index_(index),
+    BlockRows(const Problem& p, const Adjacency& a, Rank rank)
+        : rows_(a, p.index, rank.world.rank(), rank.kernel, every_block, BlockLine::row,
+                by_outer_product(p.params) ? Serves::forward_only : Serves::both_directions),
+          index_(p.index),
           kernel_(rank.kernel),
           world_(rank.world) {
-        if (world_.size() > 1) receive_ = kernel_.matrix(index.largest(), widest);
+        if (world_.size() > 1) receive_ = {kernel_, index_.largest(), receive_columns(p)};
+        if (!by_outer_product(p.params)) return;
+        columns_.emplace(a, index_, world_.rank(), kernel_, every_block, BlockLine::column, Serves::backward_only);
+        if (world_.size() > 1) partial_ = {kernel_, index_.vertices(), partial_columns(p)};
+        for (Part j = 0; j < world_.size(); ++j) row_counts_.push_back(index_.size(j));
     }
 
+    void begin_layer(int l) override {
+        receive_.begin_layer(l);
+        partial_.begin_layer(l);
+    }
     void multiply(Direction d, MatrixView h_i, MatrixView z_i, const Epilogue& e) override {
+        if (d == Direction::backward && columns_) return outer_product(h_i, z_i, e);
+        broadcast_rows(d, h_i, z_i, e);
+    }
+    std::string notes() const override {
+        std::string text = fmt::format("blocks: {}", rows_.formats());
+        if (columns_) text += fmt::format("; transposed blocks: {}", columns_->formats());
+        return text;
+    }
+
+private:
+    void broadcast_rows(Direction d, MatrixView h_i, MatrixView z_i, const Epilogue& e) {
         const Part i = world_.rank(), ranks = world_.size();
         for (Part j = 0; j < ranks; ++j) {
             // H_j ← broadcast from rank j
-            const MatrixView h_j = j == i ? h_i : receive_.view().reshaped(index_.size(j), h_i.cols);
+            const MatrixView h_j = j == i ? h_i : receive_.view(index_.size(j), h_i.cols);
             world_.broadcast_now(h_j, j);
             // Z_i ← Z_i + Â_ij H_j
             const bool first = j == 0, last = j == ranks - 1;
-            const PreparedMatrix& a_ij = blocks_.block(d, j);
+            const PreparedMatrix& a_ij = rows_.block(d, j);
             if (first || last || a_ij.nonzeros > 0)
                 kernel_.spmm(a_ij, h_j, z_i, {.beta = first ? 0.0 : 1.0}, last ? e : Epilogue{});
         }
     }
-    std::string notes() const override { return fmt::format("blocks: {}", blocks_.formats()); }
 
-private:
-    PreparedBlocks blocks_;
+    void outer_product(MatrixView g_i, MatrixView u_i, const Epilogue& e) {
+        if (world_.size() == 1) return kernel_.spmm(columns_->block(Direction::backward, 0), g_i, u_i, {}, e);
+        // Û^i ← (Â_i:)ᵀ G_i, all n rows of it, of rank n_i
+        const MatrixView partial = partial_.view(index_.vertices(), g_i.cols);
+        for (Part j = 0; j < world_.size(); ++j)
+            kernel_.spmm(columns_->block(Direction::backward, j), g_i,
+                         partial.rows_from(index_.offset(j), index_.size(j)));
+        // U_j ← rows j of Σ_i Û^i
+        world_.reduce_scatter_now(partial, u_i, row_counts_);
+        kernel_.apply(e, u_i);
+    }
+
+    PreparedBlocks rows_;
+    std::optional<PreparedBlocks> columns_;  ///< (Â_ij)ᵀ for the outer product
     const IndexMap& index_;
     Kernel& kernel_;
     Communicator& world_;
-    Matrix receive_;  // [max n_j × widest]
+    LayerwiseBuffers receive_, partial_;  // [max n_j × f], [n × g]
+    std::vector<std::int64_t> row_counts_;
 };
 
 class Cagnet1d final : public Strategy {
@@ -48,30 +106,45 @@ public:
     std::string why_unsupported(const Setting& s) const override { return row_parallel_why_unsupported(s); }
 
     Volume stated_volume(const Problem& p, int rank, std::int64_t element_bytes) const override {
-        const auto product = [&](Direction, std::int64_t width) {
-            return block_row_volume(p.index, rank, width * element_bytes);
+        const auto product = [&](Direction d, std::int64_t width) {
+            if (d == Direction::forward || !by_outer_product(p.params))
+                return block_row_volume(p.index, rank, width * element_bytes);
+            VolumeStatement v(element_bytes);
+            v.reduce_scatter(p.index.vertices() * width, p.index.size(rank) * width, p.index.parts());
+            return v.total();
         };
-        return row_parallel_volume(aggregate_first_plan(*this, p), p.model, product, p.index.parts(), rank,
-                                   element_bytes);
+        return row_parallel_volume(plan(p), p.model, product, p.index.parts(), rank, element_bytes);
     }
 
     std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const override {
-        const auto product = [&](MemoryStatement& m, std::int64_t widest) {
-            if (p.index.parts() > 1) m.matrix(p.index.largest(), widest);
+        const auto product = [&](MemoryStatement& m, std::int64_t) {
+            if (p.index.parts() == 1) return;
+            LayerwiseBuffers::state_memory(m, p.index.largest(), receive_columns(p));
+            if (by_outer_product(p.params))
+                LayerwiseBuffers::state_memory(m, p.index.vertices(), partial_columns(p));
         };
-        return row_parallel_memory(aggregate_first_plan(*this, p), p, rank, product, element_bytes);
+        return row_parallel_memory(plan(p), p, rank, product, element_bytes);
     }
 
     std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override {
-        return make_row_parallel_trainer(p, rank, aggregate_first_plan(*this, p),
-                                         [&](const Adjacency& a, std::int64_t widest) {
-                                             return std::make_unique<BlockRowBroadcast>(a, p.index, rank, widest);
-                                         });
+        return make_row_parallel_trainer(p, rank, plan(p), [&](const Adjacency& a, std::int64_t) {
+            return std::make_unique<BlockRows>(p, a, rank);
+        });
     }
+};
+
+constexpr ParamDecl parameters[] = {
+    {"buffers", ParamType::choice, "separate", 0, 0, "separate|shared",
+     "separate: each layer has its own for activations, their gradients, products and received rows, as CAGNET's "
+     "released code; shared: as few as MG-GCN's"},
+    {"backward", ParamType::choice, "broadcast", 0, 0, "broadcast|outer_product",
+     "broadcast rows of G and multiply by the transpose's blocks, as released; or multiply this rank's own block "
+     "row, transposed, and reduce-scatter the product, the paper's form for a matrix that is not symmetric"},
 };
 
 }  // namespace
 }  // namespace gnnbench
 
-GNNBENCH_PLUGIN_WITHOUT_PARAMS(strategy, gnnbench::Cagnet1d, "cagnet-1d", "1.0.0",
-                               "CAGNET 1D: block rows, broadcasts, aggregate first (Tripathy et al., SC 2020)")
+GNNBENCH_PLUGIN(strategy, gnnbench::Cagnet1d, "cagnet-1d", "1.1.0",
+                "CAGNET 1D: block rows, broadcasts, aggregate first (Tripathy et al., SC 2020)",
+                gnnbench::parameters)

@@ -77,7 +77,7 @@ public:
             return halo_volume(counts, rank, p.index.parts(), d, BackwardExchange::gather, every_block,
                                CommOp::point_to_point, width * element_bytes);
         };
-        return row_parallel_volume(aggregate_first_plan(*this, p), p.model, product, p.index.parts(), rank,
+        return row_parallel_volume(aggregate_first_plan(p), p.model, product, p.index.parts(), rank,
                                    element_bytes);
     }
 
@@ -89,12 +89,12 @@ public:
                 if (d == Direction::forward || !a.symmetric())
                     state_halo_memory(m, counts, rank, p.index.parts(), d, every_block, widest);
         };
-        return row_parallel_memory(aggregate_first_plan(*this, p), p, rank, product, element_bytes);
+        return row_parallel_memory(aggregate_first_plan(p), p, rank, product, element_bytes);
     }
 
     // [Alg 2, line 12] ΔW_m = (H_m^{k-1})ᵀ (Âᵀ G^k)_m and [line 13] its all-reduce are the shared trainer's.
     std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override {
-        return make_row_parallel_trainer(p, rank, aggregate_first_plan(*this, p),
+        return make_row_parallel_trainer(p, rank, aggregate_first_plan(p),
                                          [&](const Adjacency& a, std::int64_t widest) {
                                              return std::make_unique<PointToPointSpmm>(a, p.index, rank, widest);
                                          });

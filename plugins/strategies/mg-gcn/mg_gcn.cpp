@@ -118,14 +118,10 @@ class MgGcn final : public Strategy {
 public:
     std::string approximation(const Params& params) const override {
         if (!params.boolean("gradient_shortcut")) return {};
-        return "gradient shortcut: dW of layer 0 and of widening layers leaves out a product by Â";
-    }
-    /// The shortcut replaces what the aggregated input would make exact.
-    bool aggregates_input_by_default(const Params& params) const override {
-        return !params.boolean("gradient_shortcut");
+        return "gradient shortcut: dW of layer 0 leaves out a product by Â";
     }
     std::string why_unsupported(const Setting& s) const override {
-        if (s.params.boolean("gradient_shortcut") && s.model.aggregate_input == AggregateInput::on)
+        if (s.params.boolean("gradient_shortcut") && s.model.aggregate_input)
             return "gradient_shortcut and aggregate_input exclude each other: both replace layer 0's backward "
                    "SpMM";
         return row_parallel_why_unsupported(s);
@@ -136,7 +132,7 @@ public:
             const auto volume = by_columns(p.params) ? reduced_rows_volume : block_row_volume;
             return volume(p.index, rank, width * element_bytes);
         };
-        return row_parallel_volume(plan(p.model, p.train, p.params), p.model, product, p.index.parts(), rank,
+        return row_parallel_volume(plan(p), p.model, product, p.index.parts(), rank,
                                    element_bytes);
     }
 
@@ -144,7 +140,7 @@ public:
         const auto buffers = [&](MemoryStatement& m, std::int64_t widest) {  // BC1, BC2
             if (p.index.parts() > 1) m.matrix(p.index.largest(), (p.params.boolean("overlap") ? 2 : 1) * widest);
         };
-        return row_parallel_memory(plan(p.model, p.train, p.params), p, rank, buffers, element_bytes);
+        return row_parallel_memory(plan(p), p, rank, buffers, element_bytes);
     }
 
     std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override {
@@ -155,21 +151,16 @@ public:
                 return std::make_unique<ReductionPipeline>(a, p.index, rank, BlockLine::column, widest, overlap);
             return std::make_unique<BroadcastPipeline>(a, p.index, rank, BlockLine::row, widest, overlap);
         };
-        return make_row_parallel_trainer(p, rank, plan(p.model, p.train, p.params), make_spmm);
+        return make_row_parallel_trainer(p, rank, plan(p), make_spmm);
     }
 
 private:
-    /// [Sec 4.4] SpMM first if d(l) < d(l+1), else GEMM first.
-    LayerPlan plan(const ModelSpec& m, const TrainSpec& t, const Params& params) const {
-        const bool shortcut = params.boolean("gradient_shortcut");
-        LayerPlan plan;
-        for (std::size_t l = 0; l + 1 < m.widths.size(); ++l) {
-            const bool widening = m.widths[l] < m.widths[l + 1];
-            plan.order.push_back(
-                widening ? (shortcut ? LayerOrder::aggregate_first_shortcut : LayerOrder::aggregate_first_kept)
-                         : (shortcut ? LayerOrder::transform_first_shortcut : LayerOrder::transform_first));
-        }
-        if (aggregates_input(*this, {1, m, t, params})) plan.order[0] = LayerOrder::aggregated_input;
+    /// [Sec 4.4] SpMM first if d(l) < d(l+1), else GEMM first; and no SpMM in layer 0's backward. Exact, layer 0 keeps
+    /// T = ÂX where that is cheaper than a second product. With the shortcut it never is: dW = Xᵀ G.
+    LayerPlan plan(const Problem& p) const {
+        LayerPlan plan = narrowest_plan(p);
+        if (p.params.boolean("gradient_shortcut") && p.model.widths[0] >= p.model.widths[1])
+            plan.order[0] = LayerOrder::transform_first_shortcut;
         return plan;
     }
 };
@@ -181,13 +172,13 @@ constexpr ParamDecl parameters[] = {
     {"overlap", ParamType::boolean, "true", 0, 0, nullptr,
      "communicate for one stage while another is multiplied (section 4.3); off: one buffer, one after the other"},
     {"gradient_shortcut", ParamType::boolean, "false", 0, 0, nullptr,
-     "the released code's first-layer and widening-layer weight gradients (section 4.4); not the exact gradient"},
+     "layer 0's weight gradient without a product by the matrix, as the paper's section 4.4; not the exact gradient"},
 };
 
 }  // namespace
 }  // namespace gnnbench
 
-GNNBENCH_PLUGIN(strategy, gnnbench::MgGcn, "mg-gcn", "1.1.0",
+GNNBENCH_PLUGIN(strategy, gnnbench::MgGcn, "mg-gcn", "1.2.0",
                 "MG-GCN: overlapped broadcasts or reductions, order of products by width, shared buffers (Balin "
                 "et al., ICPP 2022)",
                 gnnbench::parameters)

@@ -193,13 +193,7 @@ public:
         if (complete ? given != s.ranks : s.ranks % given != 0)
             return fmt::format("the grid's given sizes multiply to {}, which {} {} ranks", given,
                                complete ? "is not" : "does not divide", s.ranks);
-        if (o.trainable && s.model.aggregate_input == AggregateInput::on)
-            return "aggregate_input needs layer 0's input to stay the same, and trainable_features changes it "
-                   "every epoch";
-        if (s.model.aggregate_input == AggregateInput::on && s.train.input_dropout > 0)
-            return "aggregate_input needs layer 0's input to stay the same, and input_dropout redraws it every "
-                   "epoch";
-        return {};
+        return why_input_not_aggregated(s);
     }
 
     /// A permutation of everything does not care for parts; without one, the order of a partition counts.
@@ -232,7 +226,7 @@ public:
 private:
     EpochKind kind(const Problem& p) const {
         const Options o = read_options(p.params);
-        return {.aggregated_input = aggregates_input(*this, {p.ranks, p.model, p.train, p.params}),
+        return {.aggregated_input = p.model.aggregate_input,
                 .blocks = o.blocks,
                 .trainable = o.trainable};
     }

@@ -82,7 +82,7 @@ public:
             return halo_volume(counts, rank, p.index.parts(), d, backward_of(p.params), every_block,
                                CommOp::all_to_all, width * element_bytes);
         };
-        return row_parallel_volume(aggregate_first_plan(*this, p), p.model, product, p.index.parts(), rank,
+        return row_parallel_volume(aggregate_first_plan(p), p.model, product, p.index.parts(), rank,
                                    element_bytes);
     }
 
@@ -95,12 +95,12 @@ public:
             if (both)
                 state_halo_memory(m, counts, rank, p.index.parts(), Direction::backward, every_block, widest);
         };
-        return row_parallel_memory(aggregate_first_plan(*this, p), p, rank, product, element_bytes);
+        return row_parallel_memory(aggregate_first_plan(p), p, rank, product, element_bytes);
     }
 
     std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override {
         return make_row_parallel_trainer(
-            p, rank, aggregate_first_plan(*this, p), [&](const Adjacency& a, std::int64_t widest) {
+            p, rank, aggregate_first_plan(p), [&](const Adjacency& a, std::int64_t widest) {
                 return std::make_unique<SparsityAwareSpmm>(a, p.index, rank, widest, backward_of(p.params));
             });
     }

@@ -33,32 +33,20 @@ public:
 
     Volume stated_volume(const Problem& p, int rank, std::int64_t element_bytes) const override {
         return row_parallel_volume(
-            plan(p.model, p.train, p.params), p.model, [](Direction, std::int64_t) { return Volume(); }, 1, rank,
+            narrowest_plan(p), p.model, [](Direction, std::int64_t) { return Volume(); }, 1, rank,
             element_bytes);
     }
 
     std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const override {
         return row_parallel_memory(
-            plan(p.model, p.train, p.params), p, rank, [](MemoryStatement&, std::int64_t) {}, element_bytes);
+            narrowest_plan(p), p, rank, [](MemoryStatement&, std::int64_t) {}, element_bytes);
     }
 
     std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override {
-        return make_row_parallel_trainer(p, rank, plan(p.model, p.train, p.params),
+        return make_row_parallel_trainer(p, rank, narrowest_plan(p),
                                          [&](const Adjacency& a, std::int64_t) {
                                              return std::make_unique<WholeSpmm>(a, p.index, rank.kernel);
                                          });
-    }
-
-private:
-    /// The fewer operations: aggregate at the narrower side of each layer. Trained features: layer 0 transforms first.
-    LayerPlan plan(const ModelSpec& m, const TrainSpec& t, const Params& params) const {
-        LayerPlan plan;
-        for (std::size_t l = 0; l + 1 < m.widths.size(); ++l)
-            plan.order.push_back(m.widths[l] < m.widths[l + 1] && (l > 0 || !trains_features(params))
-                                     ? LayerOrder::aggregate_first_kept
-                                     : LayerOrder::transform_first);
-        if (aggregates_input(*this, {1, m, t, params})) plan.order[0] = LayerOrder::aggregated_input;
-        return plan;
     }
 };
 
@@ -70,5 +58,5 @@ constexpr ParamDecl parameters[] = {
 }  // namespace
 }  // namespace gnnbench
 
-GNNBENCH_PLUGIN(strategy, gnnbench::Serial, "serial", "1.1.0",
+GNNBENCH_PLUGIN(strategy, gnnbench::Serial, "serial", "1.2.0",
                 "single-device training: the reference and the baseline of speed-ups", gnnbench::parameters)

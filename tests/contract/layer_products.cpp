@@ -1,0 +1,129 @@
+// Which products an epoch makes on one device, counted where they are executed: the order rule of each scheme, and
+// that `serial` and exact `mg-gcn` do equal work.
+#include <algorithm>
+
+#include <catch2/catch.hpp>
+
+#include "contract/recording_kernel.hpp"
+#include "contract/strategy_case.hpp"
+
+using namespace gnnbench;
+using namespace gnnbench::contract;
+
+namespace {
+
+struct Work {
+    std::vector<std::string> products;  ///< of one epoch, in order: "spmm 30x30x512"
+    std::int64_t spmm_columns = 0;      ///< their widths added up
+    std::int64_t allocated_bytes = 0;   ///< by the trainer, beside prepared matrices
+    std::int64_t stated_bytes = 0;
+    ModelWeights gradients;
+};
+
+using Settings = std::map<std::string, std::string>;
+
+Work work_of(const std::string& name, const Settings& set, const ModelVariant& v) {
+    const auto graph = graphs::directed_random(20, 70, true);
+    const OwnedDataset owned = dress(graph, v.widths.front(), static_cast<std::int32_t>(v.widths.back()));
+    const DatasetView data = owned.view();
+    const ModelSpec model = v.complete_model();
+    const TrainSpec train = v.complete_train();
+    const Params params = variants(name, set)[0].params;
+    const auto strategy = catalog().strategy(name);
+    REQUIRE(strategy->why_unsupported({1, model, train, params}) == "");
+    const Partition whole{.parts = 1, .part_of = std::vector<Part>(data.labels.size()), .column_part_of = {}};
+    const IndexMap index(whole);
+    const auto reference = catalog().kernel("reference")->create(kernel_setting_of({"reference", DType::f64}));
+    RecordingKernel kernel(*reference);
+    VolumeCounter counter;
+    Communicator self(kernel.connect(ProcessGroup::world()), kernel, counter);
+    const Problem problem{data, index, whole, model, train, params, nullptr, 1};
+    const std::int64_t before = kernel.memory().current_bytes;
+    const auto trainer = strategy->make_trainer(problem, {kernel, self});
+    Work w;
+    w.allocated_bytes = kernel.memory().current_bytes - before;
+    w.stated_bytes = strategy->stated_memory(problem, 0, 8);
+    kernel.take();  // set-up's
+    trainer->train_epoch(0);
+    for (const auto& p : kernel.take()) {
+        w.products.push_back(p.text());
+        if (p.sparse) w.spmm_columns += p.columns;
+    }
+    w.gradients = trainer->gradients();
+    return w;
+}
+
+ModelVariant widths(std::vector<std::int64_t> w) { return {.name = "widths", .widths = std::move(w)}; }
+
+ModelVariant aggregated(std::vector<std::int64_t> w) {
+    ModelVariant v = widths(std::move(w));
+    v.model.aggregate_input = true;
+    return v;
+}
+
+const Settings shortcut{{"gradient_shortcut", "true"}};
+const std::vector<std::int64_t> reddit{602, 512, 41}, quickstart{64, 64, 8};
+
+double difference(const HostMatrix& a, const HostMatrix& b) {
+    double largest = 0;
+    for (std::size_t i = 0; i < a.values.size(); ++i)
+        largest = std::max(largest, std::abs(a.values[i] - b.values[i]));
+    return largest;
+}
+
+}  // namespace
+
+TEST_CASE("serial and exact mg-gcn make the same products and hold the same bytes on one device") {
+    for (const auto& w : {reddit, quickstart, {9, 4, 2}, {8, 4, 3}, {7, 4, 3}, {3, 5, 8}, {4, 9, 2, 7, 3}, {6, 3}})
+        for (const auto& v : {widths(w), aggregated(w)}) {
+            const Work serial = work_of("serial", {}, v), mg_gcn = work_of("mg-gcn", {}, v);
+            INFO(w.size() - 1 << " layers from " << w[0] << ", aggregated input " << v.model.aggregate_input);
+            CHECK(serial.products == mg_gcn.products);
+            CHECK(serial.allocated_bytes == mg_gcn.allocated_bytes);
+            CHECK(serial.allocated_bytes == serial.stated_bytes);
+        }
+}
+
+TEST_CASE("the widths of an epoch's products by the matrix add up to the papers'") {
+    // Reddit, 602 → 512 → 41 [MG-GCN, section 4.4]: 602 + 41 + 41 exact; min(602, 512) + 41 + 41 in the paper.
+    CHECK(work_of("mg-gcn", {}, widths(reddit)).spmm_columns == 684);
+    CHECK(work_of("serial", {}, widths(reddit)).spmm_columns == 684);
+    CHECK(work_of("mg-gcn", shortcut, widths(reddit)).spmm_columns == 594);
+    CHECK(work_of("mg-gcn", {}, aggregated(reddit)).spmm_columns == 82);
+    // CAGNET and what descends from it: f forward, g backward, in every layer.
+    CHECK(work_of("cagnet-1d", {}, widths(reddit)).spmm_columns == 602 + 512 + 41 + 512);
+    // The quickstart: 64 → 64 → 8.
+    CHECK(work_of("serial", {}, widths(quickstart)).spmm_columns == 64 + 8 + 8);
+    CHECK(work_of("mg-gcn", {}, widths(quickstart)).spmm_columns == 64 + 8 + 8);
+    CHECK(work_of("mg-gcn", shortcut, widths(quickstart)).spmm_columns == 64 + 8 + 8);
+    CHECK(work_of("cagnet-1d", {}, widths(quickstart)).spmm_columns == 64 + 64 + 8 + 64);
+}
+
+TEST_CASE("layer 0 transforms first where twice its output is no wider than its input") {
+    CHECK(work_of("serial", {}, widths({9, 4, 2})).spmm_columns == 4 + 4 + 2 + 2);
+    CHECK(work_of("serial", {}, widths({8, 4, 2})).spmm_columns == 4 + 4 + 2 + 2);
+    CHECK(work_of("serial", {}, widths({7, 4, 2})).spmm_columns == 7 + 2 + 2);
+    // ÂX takes n · 7 elements from forward to backward; the buffer that layers share then needs 2 columns, not 4.
+    const Work kept = work_of("mg-gcn", {}, widths({7, 4, 2})), paper = work_of("mg-gcn", shortcut, widths({7, 4, 2}));
+    CHECK(kept.allocated_bytes - paper.allocated_bytes == 8 * 20 * (7 - (4 - 2)));
+}
+
+TEST_CASE("a layer 0 whose input is trained multiplies for its gradient, too") {
+    const Settings trained{{trainable_features, "true"}};
+    CHECK(work_of("serial", trained, widths({7, 4, 2})).spmm_columns == 4 + 4 + 2 + 2);
+    CHECK(work_of("serial", trained, widths({4, 7, 2})).spmm_columns == 4 + 4 + 2 + 2);
+}
+
+TEST_CASE("mg-gcn's shortcut changes the gradient of layer 0 alone") {
+    for (const auto& w : {std::vector<std::int64_t>{6, 4, 9, 3}, {6, 6, 2, 5}, {5, 3, 3}}) {
+        const Work exact = work_of("mg-gcn", {}, widths(w)), paper = work_of("mg-gcn", shortcut, widths(w));
+        INFO("widths from " << w[0] << " to " << w[1] << " and " << w[2]);
+        CHECK(difference(exact.gradients.weight[0], paper.gradients.weight[0]) > 1e-4);
+        for (std::size_t l = 1; l + 1 < w.size(); ++l)
+            CHECK(difference(exact.gradients.weight[l], paper.gradients.weight[l]) < 1e-14);
+    }
+    // Where layer 0 widens, aggregating first needs no second product, and the gradient is exact.
+    const Work exact = work_of("mg-gcn", {}, widths({3, 6, 2})), paper = work_of("mg-gcn", shortcut, widths({3, 6, 2}));
+    CHECK(difference(exact.gradients.weight[0], paper.gradients.weight[0]) == 0);
+    CHECK(exact.products == paper.products);
+}
