@@ -114,15 +114,15 @@ TEST_CASE("serial has the losses and gradients of PyTorch's autograd, and its op
         const ModelWeights initial = matrices(c.at("initial"), model);
         const bool trained = c.at("trained_features");
         optimizers_seen |= 1 << static_cast<int>(train.optimizer);
-        for (const AggregateInput aggregate : {AggregateInput::off, AggregateInput::on}) {
-            if (trained && aggregate == AggregateInput::on) continue;  // X changes
+        for (const bool aggregate : {false, true}) {
+            if (trained && aggregate) continue;  // X changes
             model.aggregate_input = aggregate;
             const SerialTraining found = contract::train_serially(catalog, owned.view(), model, train, &initial,
                                                                   made.at("epochs"), trained);
             INFO(owned.name << ", widths " << c.at("widths") << ", " << c.at("activation") << ", "
                             << c.at("normalisation") << ", bias " << c.at("bias") << ", self-loops "
                             << c.at("self_loops") << ", " << c.at("optimizer") << ", trained features " << trained
-                            << ", aggregated input " << (aggregate == AggregateInput::on));
+                            << ", aggregated input " << aggregate);
             for (std::size_t e = 0; e < found.loss.size(); ++e) {
                 const double wanted = c.at("loss").at(e);
                 INFO("epoch " << e << ": loss " << found.loss[e] << ", PyTorch's " << wanted);
