@@ -16,6 +16,7 @@ struct QueryWish {
     std::string text;  ///< SQL, or a named query's argument
     std::string name;
     bool list = false;
+    double timeout_s = 0;
 };
 
 QueryResult all_named() {
@@ -29,7 +30,7 @@ QueryResult answer(const QueryWish& wish, const GlobalOptions& options) {
     if (wish.name.empty()) {
         if (wish.text.empty())
             throw SpecError("expected an SQL statement, --named NAME or --list; found none of them");
-        return query(options.database, wish.text);
+        return query(options.database, wish.text, {}, wish.timeout_s);
     }
     const NamedQuery named = named_query(wish.name);
     if (named.argument.empty() != wish.text.empty())
@@ -38,7 +39,7 @@ QueryResult answer(const QueryWish& wish, const GlobalOptions& options) {
                             : fmt::format("the query '{}' takes an argument: {}", named.name, named.argument));
     std::vector<SqlValue> arguments;
     if (!wish.text.empty()) arguments.emplace_back(wish.text);
-    return query(options.database, named.sql, arguments);
+    return query(options.database, named.sql, arguments, wish.timeout_s);
 }
 
 }  // namespace
@@ -52,6 +53,9 @@ void add_query(CLI::App& app, const GlobalOptions& options, Action& action) {
     command->add_option("--named", wish->name, "A query that ships with the program; --list lists them")
         ->type_name("NAME");
     command->add_flag("--list", wish->list, "The named queries");
+    command->add_option("--timeout", wish->timeout_s, "End it after so many seconds (default: no limit)")
+        ->type_name("SECONDS")
+        ->check(CLI::PositiveNumber);
     const auto format = add_format_options(*command);
     command->callback([&options, &action, wish, format] {
         action = [&options, wish, format] {

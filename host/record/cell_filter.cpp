@@ -8,6 +8,7 @@
 #include <gnnbench/error.hpp>
 #include <gnnbench/spelling.hpp>
 
+#include "record/expression_guard.hpp"
 #include "record/sqlite.hpp"
 
 namespace gnnbench {
@@ -30,7 +31,18 @@ SqlValue value_of(const json& j) {
     return j.dump();
 }
 
-std::string in_quotes(std::string_view name) { return fmt::format("\"{}\"", name); }
+/// As an SQL name, whatever is in it: a database may be a stranger's.
+std::string in_quotes(std::string_view name) {
+    std::string quoted = "\"";
+    for (const char c : name) quoted += c == '"' ? "\"\"" : std::string(1, c);
+    return quoted + "\"";
+}
+
+/// An expression over a few fields takes microseconds a cell.
+constexpr double limit_s = 10;
+/// The longest text that a function of an expression may make, in bytes, and pattern that LIKE may match it with: so that no
+/// single call, which no limit of time ends, takes long.
+constexpr int longest_text = 1 << 20, longest_pattern = 1000;
 
 /// "train" and "lr" of "train.lr"; "" and "gpus" of "gpus".
 std::pair<std::string, std::string> split(const std::string& field) {
@@ -112,6 +124,8 @@ CellFilter::CellFilter(std::span<const CellFields> cells)
         }
     }
     filling.commit();
+    sqlite3_limit(connection_->handle(), SQLITE_LIMIT_LENGTH, longest_text);
+    sqlite3_limit(connection_->handle(), SQLITE_LIMIT_LIKE_PATTERN_LENGTH, longest_pattern);
 }
 
 CellFilter::CellFilter(CellFilter&&) noexcept = default;
@@ -136,29 +150,34 @@ std::string CellFilter::refusal(const std::string& expression, const std::string
 }
 
 std::vector<bool> CellFilter::where(const std::string& expression) const {
-    std::vector<bool> chosen(cells_, false);
-    if (expression.find_first_not_of(" \t\r\n") == std::string::npos)
-        throw SpecError(refusal(expression, "it is empty", 0));
+    if (const std::string why = why_no_expression(expression); !why.empty())
+        throw SpecError(refusal(expression, why, 0));
+    std::set<std::string> tables;
+    for (const auto& [table, columns] : columns_) tables.insert(table.empty() ? "cell" : table);
+    ExpressionGuard guard(connection_->handle(), std::move(tables));
+    const TimeLimit limit(connection_->handle(), limit_s);
+    // The line's end closes a comment that the expression may end with.
     const std::string before = from_ + " WHERE (";
     const std::string sql = before + expression + "\n)";
-    sqlite3_stmt* raw = nullptr;
-    const char* tail = nullptr;
-    const int code =
-        sqlite3_prepare_v2(connection_->handle(), sql.data(), static_cast<int>(sql.size()), &raw, &tail);
-    const bool more = code == SQLITE_OK && tail && tail != sql.data() + sql.size();
-    sqlite3_finalize(raw);
-    if (code != SQLITE_OK || more) {
+    const auto refused = [&](int code) {
         const int offset = sqlite3_error_offset(connection_->handle()) - static_cast<int>(before.size());
-        const int at =
-            code == SQLITE_OK || offset < 0 || offset >= static_cast<int>(expression.size()) ? 0 : offset + 1;
-        throw SpecError(refusal(expression, more ? "it ends early" : sqlite3_errmsg(connection_->handle()), at));
+        const bool inside = offset >= 0 && offset < static_cast<int>(expression.size());
+        if (!guard.refused().empty()) return SpecError(refusal(expression, guard.refused(), 0));
+        if (code == SQLITE_INTERRUPT)
+            return SpecError(refusal(expression, fmt::format("it takes longer than {} s", limit_s), 0));
+        return SpecError(refusal(expression, sqlite3_errmsg(connection_->handle()), inside ? offset + 1 : 0));
+    };
+    sqlite3_stmt* raw = nullptr;
+    int code = sqlite3_prepare_v2(connection_->handle(), sql.data(), static_cast<int>(sql.size()), &raw, nullptr);
+    const std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> select(raw, sqlite3_finalize);
+    if (code != SQLITE_OK) throw refused(code);
+    std::vector<bool> chosen(cells_, false);
+    while ((code = sqlite3_step(select.get())) == SQLITE_ROW) {
+        const std::int64_t row = sqlite3_column_int64(select.get(), 0);
+        require(row >= 1 && row <= std::ssize(chosen), "an expression chose a cell that there is not");
+        chosen[static_cast<std::size_t>(row) - 1] = true;
     }
-    try {
-        auto select = connection_->prepare(sql, "choose cells");
-        while (select.step()) chosen[static_cast<std::size_t>(select.integer(0)) - 1] = true;
-    } catch (const SpecError& e) {
-        throw SpecError(refusal(expression, e.what(), 0));
-    }
+    if (code != SQLITE_DONE) throw refused(code);
     return chosen;
 }
 

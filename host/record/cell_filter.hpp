@@ -22,7 +22,8 @@ using CellFields = std::map<std::string, SqlValue>;
 CellFields cell_fields(const nlohmann::json& identity);
 
 /// Cells that expressions choose from. An expression is SQL over one cell's fields, as in `gnnbench query`:
-/// "scheme = 'mg-gcn' AND gpus > 2 AND NOT scheme.overlap". SQLite evaluates it, on a database in memory.
+/// "scheme = 'mg-gcn' AND gpus > 2 AND NOT scheme.overlap". SQLite evaluates it, on a database in memory. It comes from whoever
+/// wrote the experiment, so it can be nothing but one expression (no subquery, no other table), and its time is limited.
 class CellFilter {
 public:
     explicit CellFilter(std::span<const CellFields> cells);

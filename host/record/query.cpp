@@ -6,6 +6,7 @@
 
 #include <gnnbench/error.hpp>
 
+#include "record/expression_guard.hpp"
 #include "record/sqlite.hpp"
 
 namespace gnnbench {
@@ -28,7 +29,7 @@ bool holds_more(sqlite3* c, const std::string& sql) {
 
 void query_each(const std::filesystem::path& path, const std::string& sql, std::span<const SqlValue> arguments,
                 const std::function<void(const std::vector<std::string>&)>& columns,
-                const std::function<void(const SqlRow&)>& row) {
+                const std::function<void(const SqlRow&)>& row, double timeout_s) {
     std::error_code error;
     if (!std::filesystem::exists(path, error))
         throw SpecError(fmt::format(
@@ -44,17 +45,29 @@ void query_each(const std::filesystem::path& path, const std::string& sql, std::
     for (int c = 0; c < s.columns(); ++c) names.push_back(s.column_name(c));
     columns(names);
     SqlRow values(names.size());
-    while (s.step()) {
+    const TimeLimit limit(connection.handle(), timeout_s);
+    const auto next = [&] {
+        try {
+            return s.step();
+        } catch (const Error&) {
+            if (!limit.passed()) throw;
+            throw SpecError(fmt::format(
+                "the query took longer than {} s and was ended; bound it with LIMIT, or allow more with --timeout.",
+                timeout_s));
+        }
+    };
+    while (next()) {
         for (std::size_t c = 0; c < values.size(); ++c) values[c] = s.value(static_cast<int>(c));
         row(values);
     }
 }
 
-QueryResult query(const std::filesystem::path& path, const std::string& sql, std::span<const SqlValue> arguments) {
+QueryResult query(const std::filesystem::path& path, const std::string& sql, std::span<const SqlValue> arguments,
+                  double timeout_s) {
     QueryResult result;
     query_each(
         path, sql, arguments, [&](const auto& names) { result.columns = names; },
-        [&](const SqlRow& row) { result.rows.push_back(row); });
+        [&](const SqlRow& row) { result.rows.push_back(row); }, timeout_s);
     return result;
 }
 

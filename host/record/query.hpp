@@ -19,13 +19,14 @@ struct QueryResult {
 };
 
 /// Runs one SQL statement on a database opened for reading; SQLite itself refuses writes. `arguments` are bound to ?1,
-/// ?2 … Throws SpecError with SQLite's words where the SQL is at fault, EnvironmentError where the file is.
+/// ?2 … Throws SpecError with SQLite's words where the SQL is at fault or it takes longer than `timeout_s` (0: no limit),
+/// EnvironmentError where the file is.
 QueryResult query(const std::filesystem::path& database, const std::string& sql,
-                  std::span<const SqlValue> arguments = {});
+                  std::span<const SqlValue> arguments = {}, double timeout_s = 0);
 /// The same without keeping rows. Returns the columns' names; `row` is called after they are given to `columns`.
 void query_each(const std::filesystem::path& database, const std::string& sql, std::span<const SqlValue> arguments,
                 const std::function<void(const std::vector<std::string>&)>& columns,
-                const std::function<void(const SqlRow&)>& row);
+                const std::function<void(const SqlRow&)>& row, double timeout_s = 0);
 
 /// A query that ships with the program (schemas/queries).
 struct NamedQuery {

@@ -51,6 +51,37 @@ TEST_CASE("an expression that cannot be is refused with what is wrong") {
     CHECK_THROWS_WITH(chosen("json_extract('{', '$.a') = 1"), Contains("malformed JSON"));
 }
 
+TEST_CASE("an expression of a stranger is one expression, and reads one cell") {
+    // It closed the parenthesis it stands in; a row number was then any number.
+    CHECK_THROWS_WITH(chosen("1=1) UNION SELECT 100000000 WHERE (1=1"), Contains("a ')' at its character 4"));
+    CHECK_THROWS_WITH(chosen("1=1) LIMIT (1"), Contains("it ends early"));
+    CHECK_THROWS_WITH(chosen("1=1) -- \n OR (1"), Contains("it ends early"));
+    CHECK_THROWS_WITH(chosen("scheme = ')' OR gpus = 1) OR (1"), Contains("character 25"));
+    CHECK_THROWS_WITH(chosen("(gpus = 1"), Contains("a '(' is not closed"));
+    CHECK_THROWS_WITH(chosen("gpus = 1 /* OR"), Contains("the comment at its character 10 has no end"));
+    CHECK_THROWS_WITH(chosen("scheme = 'serial"), Contains("the quote at its character 10 has no end"));
+    CHECK_THROWS_WITH(chosen("gpus = $a(1) OR 1"), Contains("'$' at its character 8"));
+    CHECK_THROWS_WITH(chosen(std::string("gpus = 1\0", 9)), Contains("it ends early"));
+    // A query inside it: of other tables, or without end.
+    CHECK_THROWS_WITH(chosen("gpus IN (SELECT 1)"), Contains("a query inside it is refused"));
+    CHECK_THROWS_WITH(chosen("EXISTS (SELECT 1 FROM sqlite_schema)"), Contains("a query inside it is refused"));
+    CHECK_THROWS_WITH(chosen("(VALUES (1))"), Contains("a query inside it is refused"));
+    CHECK_THROWS_WITH(chosen("1 IN (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n) SELECT i FROM n)"),
+                      Contains("a query inside it is refused"));
+    CHECK_THROWS_WITH(chosen("gpus IN sqlite_schema"), Contains("refused") || Contains("it reads the table"));
+    // Large texts, which only a limit of their own bounds.
+    CHECK_THROWS_WITH(chosen("length(zeroblob(1000000000)) > 1"), Contains("too big"));
+    CHECK_THROWS_WITH(chosen("scheme LIKE printf('%.*c', 100000, '%')"), Contains("pattern too complex"));
+    // What looks like it and is none.
+    CHECK(chosen("scheme = ')' OR scheme <> '--' /* (';' */ AND gpus = 1 -- )") == "100");
+    CHECK(chosen("[gpus] = 1 OR `gpus` = 2 OR scheme = 'it''s'") == "110");
+}
+
+TEST_CASE("a field's name cannot steer the table that it is a column of") {
+    const std::vector<CellFields> cells = {{{"dataset.a\" TEXT); DROP TABLE cell; --", std::int64_t{1}}}};
+    CHECK(CellFilter(cells).where("gpus IS NULL") == std::vector<bool>{true});
+}
+
 TEST_CASE("fields are named as in YAML") {
     CHECK(chosen("gpus > 1") == "011");
     CHECK(chosen("scheme = 'serial'") == "100");
