@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <gnnbench/array_size.hpp>
 #include <gnnbench/error.hpp>
 
 #include <data/content.hpp>
@@ -115,6 +116,8 @@ void require_mirrored(const RawGraph& graph, const EdgeList& edges) {
 }  // namespace
 
 RawGraph build_graph(const EdgeList& edges, EdgePolicy policy) {
+    // Row pointers three times, while it is built. A header, or one large id, can promise any number of vertices.
+    array_elements(edges.file + ": the rows of the graph", {edges.vertices, 3}, sizeof(std::int64_t));
     auto entries = bucket_by_row(edges, policy);
     RawGraph graph;
     graph.indptr.reserve(at(edges.vertices + 1));

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <gnnbench/array_size.hpp>
 #include <gnnbench/error.hpp>
 
 #include <data/draws.hpp>
@@ -14,7 +15,7 @@ namespace {
 
 /// Standard normals [vertices × features].
 std::vector<float> random_features(std::int64_t vertices, const FillSpec& spec) {
-    std::vector<float> values(static_cast<std::size_t>(vertices * spec.features));
+    std::vector<float> values(array_elements("random features", {vertices, spec.features}, sizeof(float)));
 #pragma omp parallel for
     for (std::int64_t v = 0; v < vertices; ++v)
         for (std::int64_t c = 0; c < spec.features; c += 4) {

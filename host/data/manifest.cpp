@@ -1,10 +1,13 @@
 #include <data/manifest.hpp>
 
 #include <fstream>
+#include <iterator>
 
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
+
+#include "core/json_nesting.hpp"
 
 namespace gnnbench {
 
@@ -67,7 +70,9 @@ Manifest manifest_from_json(const json& j, const std::string& file) {
 Manifest read_manifest(const std::filesystem::path& file) {
     std::ifstream in(file);
     if (!in) throw DataError(fmt::format("cannot read {}: a dataset's folder has a manifest.json", file.string()));
-    auto j = json::parse(in, nullptr, false);
+    const std::string text(std::istreambuf_iterator<char>(in), {});
+    if (nested_deeper(text)) throw DataError(fmt::format("{}: it is nested too deep; import the dataset again", file.string()));
+    auto j = json::parse(text, nullptr, false);
     if (j.is_discarded())
         throw DataError(fmt::format("{}: it is not JSON; import the dataset again", file.string()));
     return manifest_from_json(j, file.string());

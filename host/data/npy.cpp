@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <gnnbench/array_size.hpp>
 #include <gnnbench/error.hpp>
 
 namespace gnnbench {
@@ -61,6 +62,10 @@ std::size_t item_size(const std::string& descr) {
 void check_size(const NpyHeader& header, std::size_t file_bytes, const std::string& where) {
     // Division, so that no shape however large overflows.
     auto there = file_bytes - header.data_offset, item = std::max<std::size_t>(item_size(header.descr), 1);
+    // An array without elements takes no bytes, and so would bound none of its extents.
+    if (std::ranges::any_of(header.shape, [](auto extent) { return extent > INT32_MAX; }) && header.elements() == 0)
+        throw DataError(fmt::format("{}: its header promises an array of shape ({}), which holds nothing", where,
+                                    fmt::join(header.shape, ", ")));
     if (static_cast<std::size_t>(header.elements()) > there / item)
         throw DataError(
             fmt::format("{}: its header promises an array of shape ({}) and type '{}', but there are only {} "
@@ -72,9 +77,14 @@ void check_size(const NpyHeader& header, std::size_t file_bytes, const std::stri
 
 std::int64_t NpyHeader::elements() const {
     std::int64_t count = 1;
-    for (auto extent : shape)
-        if (__builtin_mul_overflow(count, extent, &count)) throw DataError("an .npy shape is too large");
-    return count;
+    // As if no extent were zero: a product may not wrap on the way there.
+    bool empty = false;
+    for (auto extent : shape) {
+        empty = empty || extent == 0;
+        if (__builtin_mul_overflow(count, extent == 0 ? 1 : extent, &count))
+            throw DataError("an .npy shape is too large");
+    }
+    return empty ? 0 : count;
 }
 
 NpyHeader parse_npy_header(std::span<const std::byte> file, const std::string& where) {
@@ -182,7 +192,8 @@ namespace {
 
 template <class T, class From>
 std::vector<T> converted(std::span<const std::byte> data, const NpyHeader& header, const std::string& where) {
-    auto count = static_cast<std::size_t>(header.elements());
+    // At most eight times the bytes that are there (check_size), as their elements may become wider.
+    auto count = array_elements(where, {header.elements()}, sizeof(T));
     std::vector<T> out(count);
     auto element = [&](std::size_t i) {
         From value;

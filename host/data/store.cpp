@@ -86,6 +86,11 @@ Store Store::open(const fs::path& folder) {
     Store s;
     s.path_ = folder;
     const auto& m = s.manifest_ = read_manifest(folder / "manifest.json");
+    if (m.vertices < 1 || m.vertices > INT32_MAX || m.edges < 0 || m.features < 0 || m.splits < 0 || m.classes < 0)
+        throw DataError(fmt::format("{}: {} vertices, {} edges, {} features, {} classes and {} splits cannot be; import "
+                                    "the dataset again",
+                                    (folder / "manifest.json").string(), m.vertices, m.edges, m.features, m.classes,
+                                    m.splits));
     auto map = [&]<class T>(MappedArray<T>& array, const char* file, std::vector<std::int64_t> shape) {
         array = MappedArray<T>(folder / file);
         check_shape(folder / file, array.shape(), std::move(shape));
@@ -97,7 +102,7 @@ Store Store::open(const fs::path& folder) {
     map(s.labels_, "labels.npy", {m.vertices});
     map(s.masks_, "masks.npy", {m.splits, m.vertices});
     auto indptr = s.indptr_.values();
-    if (m.vertices < 1 || indptr.front() != 0 || indptr.back() != m.edges)
+    if (indptr.front() != 0 || indptr.back() != m.edges)
         throw DataError(
             fmt::format("{}: row pointers must run from 0 to {}, the number of entries; import the dataset "
                         "again",

@@ -9,9 +9,15 @@
 #include <archive_entry.h>
 #include <fmt/format.h>
 
+#include <gnnbench/array_size.hpp>
 #include <gnnbench/error.hpp>
 
 namespace gnnbench {
+
+namespace {
+/// A vertex of a METIS graph with a hundred million neighbours has a line as long.
+constexpr std::size_t longest_line = std::size_t{1} << 30;
+}  // namespace
 
 void ArchiveCloser::operator()(archive* a) const { archive_read_free(a); }
 
@@ -64,6 +70,7 @@ std::vector<std::byte> read_all(const std::filesystem::path& path) {
     std::vector<std::byte> all;
     for (auto piece = stream.next(); !piece.empty(); piece = stream.next()) {
         auto bytes = std::as_bytes(std::span(piece));
+        array_elements(path.string(), {static_cast<std::int64_t>(all.size() + bytes.size())}, 1);
         all.insert(all.end(), bytes.begin(), bytes.end());
     }
     return all;
@@ -84,6 +91,9 @@ bool LineReader::next(std::string_view& line) {
         any = true;
         auto end = rest_.find('\n');
         if (end == rest_.npos) {
+            if (carried_.size() > longest_line)
+                throw DataError(fmt::format("{}:{}: a line of more than {} MiB; expected text", path_, line_number_ + 1,
+                                            longest_line >> 20));
             carried_ += rest_;
             rest_ = {};
             continue;

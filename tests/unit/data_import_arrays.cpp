@@ -1,3 +1,4 @@
+#include <gnnbench/array_size.hpp>
 #include <gnnbench/error.hpp>
 
 #include <data/import.hpp>
@@ -13,7 +14,7 @@ using namespace gnnbench::test::pickled;
 
 namespace {
 
-PicklePtr load(const std::string& pickle) { return load_pickle(std::as_bytes(std::span(pickle)), "p"); }
+Pickle load(const std::string& pickle) { return load_pickle(std::as_bytes(std::span(pickle)), "p"); }
 std::string refusal(const std::string& pickle) {
     return message_of<DataError>([&] { load(pickle); });
 }
@@ -44,7 +45,7 @@ TEST_CASE("broken pickles are told, never followed") {
 
 TEST_CASE("numbers, texts and containers") {
     auto list = load(start + "](K\x07M\x01\x02J\xfe\xff\xff\xff\x8a\x02\x00\x80U\x02hiNe."s);
-    const auto& items = std::get<PickleList>(list->is).items;
+    const auto& items = std::get<PickleList>(list.root->is).items;
     REQUIRE(items.size() == 6);
     CHECK(std::get<std::int64_t>(items[0]->is) == 7);
     CHECK(std::get<std::int64_t>(items[1]->is) == 0x201);
@@ -53,19 +54,19 @@ TEST_CASE("numbers, texts and containers") {
     CHECK(std::get<std::string>(items[4]->is) == "hi");
     auto dict =
         load(start + "ccollections\ndefaultdict\nc__builtin__\nlist\n\x85R(K\x05]q\x01K\x09"s + "aK\x06h\x01u."s);
-    const auto& pairs = std::get<PickleDict>(dict->is).items;
+    const auto& pairs = std::get<PickleDict>(dict.root->is).items;
     REQUIRE(pairs.size() == 2);
     CHECK(pairs[0].second == pairs[1].second);
 }
 
 TEST_CASE("NumPy arrays and CSR matrices") {
     auto a = load(start + array({4, -5}) + ".");
-    CHECK(std::get<PickleArray>(a->is).array->as<std::int64_t>() == std::vector<std::int64_t>{4, -5});
+    CHECK(std::get<PickleArray>(a.root->is).array->as<std::int64_t>() == std::vector<std::int64_t>{4, -5});
     auto with = [](const std::string& indices) {
         return start + csr(2, 3, array({0, 1, 2}), indices, array({7, 8})) + ".";
     };
     auto m = load(with(array({2, 0})));
-    const auto& matrix = std::get<PickleCsr>(m->is);
+    const auto& matrix = std::get<PickleCsr>(m.root->is);
     CHECK(matrix.rows == 2);
     CHECK(matrix.cols == 3);
     CHECK(matrix.indices == std::vector<std::int64_t>{2, 0});
@@ -73,6 +74,87 @@ TEST_CASE("NumPy arrays and CSR matrices") {
     CHECK_THAT(refusal(with(array({3, 0}))), says("column index out of range"));
     CHECK_THAT(refusal(with(array({1}))), says("do not fit together"));
     CHECK_THAT(refusal(with("K\x01")), says("indices that is no array"));
+}
+
+TEST_CASE("a pickle's values may be nested without end, or in themselves") {
+    // A million lists, each in the next: to take them apart one inside the other would need a stack of a million frames.
+    const std::string closed(1'000'000, 'a');
+    CHECK(std::holds_alternative<PickleList>(load(start + std::string(1'000'001, ']') + closed + ".").root->is));
+    const Pickle tuples = load(start + ")" + std::string(1'000'000, '\x85') + ".");
+    CHECK(std::get<PickleTuple>(tuples.root->is).items.size() == 1);
+    const Pickle itself = load(start + "]q\x01h\x01" + "a."s);
+    CHECK(std::get<PickleList>(itself.root->is).items[0] == itself.root);
+}
+
+TEST_CASE("a pickle that builds from one state again and again is refused") {
+    std::string program = start + "cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85U\x01"s + "b\x87R" +
+                          "(K\x01K\x02\x85" + int_dtype + "\x89U\x08" + std::string(8, '\0') + "tq\x05";
+    for (int i = 0; i < 100; ++i) program += "bh\x05";
+    CHECK_THAT(refusal(program + "b."), says("more than 64 arrays"));
+}
+
+TEST_CASE("sizes in a CSR matrix are checked before they size anything") {
+    const std::string most = "\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f"s;  // 2⁶³ − 1
+    const auto of_shape = [](const std::string& rows, const std::string& cols) {
+        return start + "cscipy.sparse.csr\ncsr_matrix\n)\x81}(U\x06_shape" + rows + cols + "\x86U\x06indptr" + array({0}) +
+               "U\x07indices" + array({}) + "U\x04" + "data" + array({}) + "ub.";
+    };
+    CHECK_THAT(refusal(of_shape(most, "K\x01")), says("at most 2147483647 rows"));
+    CHECK_THAT(refusal(of_shape("K\x00"s, most)), says("at most 2147483647 rows"));
+}
+
+namespace {
+
+/// Planetoid's files of a ring of four vertices, with two features; of allx as `shape` says.
+void write_ring(const TempFolder& folder, const std::string& cols) {
+    const auto wide = [&](char rows, const std::string& indptr, const std::string& indices, const std::string& data) {
+        return start + "cscipy.sparse.csr\ncsr_matrix\n)\x81}(U\x06_shapeK"s + rows + cols + "\x86U\x06indptr" + indptr +
+               "U\x07indices" + indices + "U\x04" + "data" + data + "ub.";
+    };
+    folder.write("ind.ring.x", wide(1, array({0, 1}), array({0}), array({1})));
+    folder.write("ind.ring.y", start + matrix(1, 2, {0, 1}) + ".");
+    folder.write("ind.ring.tx", wide(2, array({0, 1, 2}), array({0, 1}), array({1, 1})));
+    folder.write("ind.ring.ty", start + matrix(2, 2, {1, 0, 0, 1}) + ".");
+    folder.write("ind.ring.allx", wide(2, array({0, 1, 2}), array({0, 1}), array({1, 1})));
+    folder.write("ind.ring.ally", start + matrix(2, 2, {0, 1, 1, 0}) + ".");
+    folder.write("ind.ring.graph", start + "}(K\x00](K\x01K\x03"s + "eK\x01](K\x00K\x02"s + "eK\x02](K\x01K\x03"s +
+                                       "eK\x03](K\x02K\x00"s + "eu.");
+    folder.write("ind.ring.test.index", "3\n2\n");
+}
+
+}  // namespace
+
+TEST_CASE("Planetoid: a number of features that wraps, or that no memory holds, is refused") {
+    const TempFolder folder;
+    write_ring(folder, "K\x02");
+    CHECK(import_file(folder / "ind.ring", "planetoid", json::object()).feature_count == 2);
+    // Four vertices of 2⁶² features: the product is 0 in 64 bits.
+    write_ring(folder, "\x8a\x08"s + std::string(7, '\0') + "\x40");
+    CHECK_THAT(message_of<DataError>([&] { import_file(folder / "ind.ring", "planetoid", json::object()); }),
+               says("2 × 4611686018427387904") || says("1 × 4611686018427387904"));
+    write_ring(folder, "J\xff\xff\xff\x7f");  // 2³¹ − 1: 32 GiB
+    if (machine_memory_bytes() < std::uint64_t{32} << 30)
+        CHECK_THAT(message_of<EnvironmentError>([&] { import_file(folder / "ind.ring", "planetoid", json::object()); }),
+                   says("needs 32.0 GiB"));
+}
+
+TEST_CASE("npz: an array that holds nothing bounds no loop") {
+    TempFolder folder;
+    const auto npy = [&](const char* name, const std::string& descr, const std::string& shape, const std::string& data) {
+        std::string text = "{'descr': '" + descr + "', 'fortran_order': True, 'shape': " + shape + ", }";
+        text.append(63 - (10 + text.size()) % 64, ' ');
+        return std::pair<std::string, fs::path>(
+            name, folder.write(std::string(name) + ".npy",
+                               "\x93NUMPY\x01"s + '\0' + static_cast<char>(text.size() + 1) + '\0' + text + "\n" + data));
+    };
+    const auto refused = [&](const std::string& shape) {
+        write_npz(folder / "t.npz", {npy("node_features", "<f4", shape, ""), npy("node_labels", "<i4", "(0,)", ""),
+                                     npy("edges", "<i4", "(0, 2)", "")});
+        return message_of<DataError>([&] { import_file(folder / "t.npz", "", json::object()); });
+    };
+    CHECK_THAT(refused("(1000000000000000, 0)"), says("which holds nothing"));
+    CHECK_THAT(refused("(4611686018427387904, 4, 0)"), says("too large"));
+    CHECK_THAT(refused("(5, 0)"), says("at least one feature"));
 }
 
 TEST_CASE("npz: missing arrays, wrong shapes, wrong vertices") {

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <gnnbench/array_size.hpp>
 #include <gnnbench/error.hpp>
 
 #include <data/draws.hpp>
@@ -189,7 +190,7 @@ std::vector<float> class_features(const Blocks& b, std::int64_t features, std::i
                 means[static_cast<std::size_t>((c * blocks + i) * 4 + k)] = scale * four[k];
         }
     auto n = static_cast<std::int64_t>(b.community_of.size());
-    std::vector<float> values(static_cast<std::size_t>(n * features));
+    std::vector<float> values(array_elements("dcsbm's features", {n, features}, sizeof(float)));
 #pragma omp parallel for private(four)
     for (std::int64_t v = 0; v < n; ++v) {
         const float* mean = means.data() + b.community_of[static_cast<std::size_t>(v)] % classes * blocks * 4;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <gnnbench/array_size.hpp>
 #include <gnnbench/error.hpp>
 
 #include <data/importers/formats.hpp>
@@ -20,6 +21,7 @@ namespace {
 constexpr auto params = joined(
     std::array<ParamDecl, 4>{{directed_param("false"), loops_param, repeats_param, reverse_param}}, fill_params);
 constexpr const char* endings[] = {".npz"};
+constexpr std::int64_t most_splits = 10000;  // published sets have ten
 
 using Arrays = std::map<std::string, NpyArray>;
 
@@ -55,14 +57,20 @@ private:
     Arrays arrays_;
 };
 
-/// Calls entry(row, column, position) for a CSR matrix of the file whose arrays begin with `prefix`. Returns its
-/// shape.
-template <class Entry>
-std::pair<std::int64_t, std::int64_t> each_entry(const Npz& npz, const std::string& prefix, Entry entry) {
+/// Rows and columns of a CSR matrix of the file whose arrays begin with `prefix`.
+std::vector<std::int64_t> matrix_shape(const Npz& npz, const std::string& prefix) {
     auto shape = npz.shaped(prefix + "_shape", {2}).as<std::int64_t>();
     if (shape[0] < 0 || shape[0] > INT32_MAX || shape[1] < 0 || shape[1] > INT32_MAX)
         throw DataError(
             fmt::format("{}: {}_shape is ({}, {}), which cannot be", npz.file(), prefix, shape[0], shape[1]));
+    return shape;
+}
+
+/// Calls entry(row, column, position) for a CSR matrix of the file whose arrays begin with `prefix`. Returns its
+/// shape.
+template <class Entry>
+std::pair<std::int64_t, std::int64_t> each_entry(const Npz& npz, const std::string& prefix, Entry entry) {
+    auto shape = matrix_shape(npz, prefix);
     auto indptr = npz.shaped(prefix + "_indptr", {shape[0] + 1}).as<std::int64_t>();
     auto indices = npz.shaped(prefix + "_indices", {-1}).as<std::int64_t>();
     auto nonzeros = static_cast<std::int64_t>(indices.size());
@@ -81,6 +89,7 @@ std::pair<std::int64_t, std::int64_t> each_entry(const Npz& npz, const std::stri
 
 void take_labels(RawDataset& data, const Npz& npz, const std::string& name, std::int64_t n) {
     data.labels = npz.shaped(name, {n}).as<std::int32_t>();
+    if (data.labels.empty()) throw DataError(fmt::format("{}: '{}' is empty", npz.file(), name));
     auto largest = *std::ranges::max_element(data.labels);
     if (largest >= 1'000'000)
         throw DataError(fmt::format("{}: '{}' has the class {}, allowed are 0 to 999999, and -1 for unknown",
@@ -105,12 +114,12 @@ RawDataset read_shchur(const Npz& npz, const Params& p) {
     data.graph = build_listed(std::move(edges), p);
     if (npz.has("attr_shape")) {
         auto attributes = npz.shaped("attr_data", npz.at("attr_indices").shape()).as<float>();
-        auto shape = npz.shaped("attr_shape", {2}).as<std::int64_t>();
+        auto shape = matrix_shape(npz, "attr");
         if (shape[0] != n || shape[1] < 1)
             throw DataError(
                 fmt::format("{}: attr_shape is ({}, {}), expected {} rows", npz.file(), shape[0], shape[1], n));
         data.feature_count = shape[1];
-        data.features.assign(static_cast<std::size_t>(n * shape[1]), 0);
+        data.features.assign(array_elements(npz.file() + ": attr", {n, shape[1]}, sizeof(float)), 0);
         each_entry(npz, "attr", [&](std::int64_t v, std::int64_t c, std::size_t e) {
             data.features[static_cast<std::size_t>(v * shape[1] + c)] += attributes[e];
         });
@@ -121,8 +130,11 @@ RawDataset read_shchur(const Npz& npz, const Params& p) {
 
 void take_masks(RawDataset& data, const Npz& npz, std::int64_t n) {
     auto splits = npz.shaped("train_masks", {-1, n}).shape()[0];
+    if (splits < 1 || splits > most_splits)
+        throw DataError(
+            fmt::format("{}: 'train_masks' has {} splits, allowed are 1 to {}", npz.file(), splits, most_splits));
     data.splits = static_cast<std::int32_t>(splits);
-    data.masks.assign(static_cast<std::size_t>(splits * n), Split::none);
+    data.masks.assign(array_elements(npz.file() + ": masks", {splits, n}, sizeof(Split)), Split::none);
     for (auto [name, split] :
          {std::pair{"train_masks", Split::train}, {"val_masks", Split::validation}, {"test_masks", Split::test}}) {
         auto mask = npz.shaped(name, {splits, n}).as<std::uint8_t>();
@@ -140,6 +152,10 @@ RawDataset read_heterophilous(const Npz& npz, const Params& p) {
     const auto& features = npz.shaped("node_features", {-1, -1});
     auto n = features.shape()[0];
     if (n < 1) throw DataError(fmt::format("{}: it has no vertices; a dataset needs one at least", npz.file()));
+    if (n > INT32_MAX || features.shape()[1] < 1)
+        throw DataError(fmt::format("{}: 'node_features' has shape ({}, {}); at most {} vertices and at least one feature "
+                                    "are allowed",
+                                    npz.file(), n, features.shape()[1], INT32_MAX));
     RawDataset data;
     data.feature_count = features.shape()[1];
     data.features = features.as<float>();

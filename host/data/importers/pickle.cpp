@@ -22,13 +22,16 @@ class Machine {
 public:
     Machine(std::span<const std::byte> program, const std::string& where) : program_(program), where_(where) {}
 
-    PicklePtr run() {
+    Pickle run() {
         if (take(1)[0] != '\x80') fail("no pickle of protocol 2 or 3");
         if (auto protocol = number<std::uint8_t>(); protocol != 2 && protocol != 3)
             fail(fmt::format("a pickle of protocol {}; 2 and 3 are read", protocol));
         for (;;) {
             auto instruction = take(1)[0];
-            if (instruction == '.') return pop();
+            if (instruction == '.') {
+                made_.root = pop();
+                return std::move(made_);
+            }
             step(instruction);
         }
     }
@@ -58,11 +61,11 @@ private:
 
     template <class T>
     void push(T value) {
-        stack_.push_back(std::make_shared<PickleValue>(PickleValue{std::move(value)}));
+        stack_.push_back(made_.add(PickleValue{std::move(value)}));
     }
     PicklePtr pop() {
         if (stack_.empty()) fail("an instruction without its operand");
-        auto top = std::move(stack_.back());
+        auto top = stack_.back();
         stack_.pop_back();
         return top;
     }
@@ -113,9 +116,11 @@ private:
             case 'R':
             case '\x81': {
                 auto args = pop(), callee = pop();
-                return stack_.push_back(call_global(*callee, *args, where_));
+                return stack_.push_back(made_.add(call_global(*callee, *args, where_)));
             }
             case 'b': {
+                // Each copies what its state holds, and a state may serve again: a small file could ask for any memory.
+                if (++builds_ > most_builds) fail(fmt::format("more than {} arrays", most_builds));
                 auto state = pop();
                 return build_object(*top(), *state, where_);
             }
@@ -242,14 +247,17 @@ private:
 
     std::span<const std::byte> program_;
     const std::string& where_;
+    static constexpr int most_builds = 64;  // a CSR matrix takes seven
     std::size_t at_ = 0;
+    int builds_ = 0;
+    Pickle made_;
     std::vector<PicklePtr> stack_;
     std::unordered_map<std::uint32_t, PicklePtr> memo_;
 };
 
 }  // namespace
 
-PicklePtr load_pickle(std::span<const std::byte> bytes, const std::string& where) {
+Pickle load_pickle(std::span<const std::byte> bytes, const std::string& where) {
     return Machine(bytes, where).run();
 }
 

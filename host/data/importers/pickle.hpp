@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <span>
 #include <string>
@@ -13,7 +14,7 @@
 namespace gnnbench {
 
 struct PickleValue;
-using PicklePtr = std::shared_ptr<PickleValue>;
+using PicklePtr = PickleValue*;  ///< into the Pickle that it belongs to
 
 struct PickleNone {};
 struct PickleMark {};
@@ -47,9 +48,18 @@ struct PickleValue {
         is;
 };
 
+/// A pickle's values. It owns them all, flat: a value may hold itself, or a million lists inside one another, and still goes
+/// without recursion.
+struct Pickle {
+    std::deque<PickleValue> values;
+    PicklePtr root = nullptr;
+
+    PicklePtr add(PickleValue value) { return &values.emplace_back(std::move(value)); }
+};
+
 /// Reads a Python pickle of protocol 2 or 3 that holds numbers, texts, lists, tuples, dictionaries, NumPy arrays
 /// and SciPy CSR matrices. Nothing is executed: a pickle that names any other Python object is refused, by that
 /// name. Throws DataError, beginning with `where`.
-PicklePtr load_pickle(std::span<const std::byte> bytes, const std::string& where);
+Pickle load_pickle(std::span<const std::byte> bytes, const std::string& where);
 
 }  // namespace gnnbench

@@ -97,6 +97,9 @@ void build_csr(PickleCsr& csr, const PickleDict& state, const std::string& where
     csr.indices = array_member(state, "indices", where).as<std::int64_t>();
     csr.data = array_member(state, "data", where).as<float>();
     auto nonzeros = static_cast<std::int64_t>(csr.indices.size());
+    if (csr.rows > INT32_MAX || csr.cols > INT32_MAX)
+        fail(where, fmt::format("csr_matrix is {} × {}; at most {} rows and columns are allowed", csr.rows, csr.cols,
+                                INT32_MAX));
     bool rows_fit = static_cast<std::int64_t>(csr.indptr.size()) == csr.rows + 1 && csr.indptr.front() == 0 &&
                     csr.indptr.back() == nonzeros && std::ranges::is_sorted(csr.indptr);
     if (!rows_fit || csr.data.size() != csr.indices.size())
@@ -118,7 +121,7 @@ PickleGlobal admitted_global(const std::string& name, const std::string& where) 
              dotted));
 }
 
-PicklePtr call_global(const PickleValue& callee, const PickleValue& arguments, const std::string& where) {
+PickleValue call_global(const PickleValue& callee, const PickleValue& arguments, const std::string& where) {
     auto tuple = std::get_if<PickleTuple>(&arguments.is);
     auto what = meaning(callee);
     if (!tuple || !what) fail(where, "call of what is no type");
@@ -136,7 +139,7 @@ PicklePtr call_global(const PickleValue& callee, const PickleValue& arguments, c
         made.is = PickleDtype{"<" + get<std::string>(args, 0, where, "element type")};
     else
         fail(where, "object is not made the way NumPy and SciPy make theirs");
-    return std::make_shared<PickleValue>(std::move(made));
+    return made;
 }
 
 void build_object(PickleValue& object, const PickleValue& state, const std::string& where) {

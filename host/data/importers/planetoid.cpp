@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <gnnbench/array_size.hpp>
 #include <gnnbench/error.hpp>
 
 #include <data/importers/formats.hpp>
@@ -23,6 +24,7 @@ namespace {
 constexpr auto params = joined(std::array<ParamDecl, 1>{{loops_param}}, fill_params);
 constexpr std::array parts{"x", "y", "tx", "ty", "allx", "ally", "graph", "test.index"};
 constexpr std::int64_t validation_vertices = 500;
+constexpr std::int64_t most_classes = 1'000'000;
 
 /// "…/ind.NAME" of the folder, of one of its files, or of itself; empty where it is none of these.
 fs::path set_of(const fs::path& path) {
@@ -45,23 +47,34 @@ std::vector<fs::path> inputs(const fs::path& path) {
     return files;
 }
 
+/// A pickle whose outermost value is a T.
 template <class T>
-T unpickle(const fs::path& file, const char* what) {
+struct Unpickled {
+    Pickle all;
+    T& value;
+    T* operator->() const { return &value; }
+};
+
+template <class T>
+Unpickled<T> unpickle(const fs::path& file, const char* what) {
     auto bytes = read_all(file);
-    auto value = load_pickle(bytes, file.string());
-    if (auto found = std::get_if<T>(&value->is)) return std::move(*found);
+    auto pickle = load_pickle(bytes, file.string());
+    if (auto found = std::get_if<T>(&pickle.root->is)) return {std::move(pickle), *found};
     throw DataError(fmt::format("{}: expected {}", file.string(), what));
 }
 
 /// Class of each row of a one-hot matrix; −1 where a row is zero.
 std::vector<std::int32_t> read_classes(const fs::path& file, std::int64_t rows, std::int32_t& classes) {
-    auto array = unpickle<PickleArray>(file, "a NumPy array, one-hot").array;
+    auto array = unpickle<PickleArray>(file, "a NumPy array, one-hot")->array;
     if (!array || array->shape().size() != 2 || (rows >= 0 && array->shape()[0] != rows))
         throw DataError(fmt::format("{}: expected a one-hot matrix of {} rows", file.string(), rows));
     auto hot = array->as<std::int32_t>();
     auto width = array->shape()[1];
+    if (width < 1 || width > most_classes)
+        throw DataError(
+            fmt::format("{}: it has {} classes, allowed are 1 to {}", file.string(), width, most_classes));
     if (classes == 0) classes = static_cast<std::int32_t>(width);
-    if (width != classes || width < 1)
+    if (width != classes)
         throw DataError(
             fmt::format("{}: it has {} classes, the files beside it {}", file.string(), width, classes));
     std::vector<std::int32_t> labels;
@@ -133,11 +146,11 @@ std::vector<Split> standard_split(const std::vector<std::int32_t>& labels, std::
     return masks;
 }
 
+PickleCsr read_features(const fs::path& file) { return unpickle<PickleCsr>(file, "a SciPy CSR matrix").value; }
+
 RawDataset read(const fs::path& path, const Params& p) {
     auto files = inputs(path);
-    auto x = unpickle<PickleCsr>(files[0], "a SciPy CSR matrix"),
-         tx = unpickle<PickleCsr>(files[2], "a SciPy CSR matrix"),
-         allx = unpickle<PickleCsr>(files[4], "a SciPy CSR matrix");
+    auto x = read_features(files[0]), tx = read_features(files[2]), allx = read_features(files[4]);
     if (tx.cols != allx.cols || x.cols != allx.cols || x.rows > allx.rows || allx.cols < 1)
         throw DataError(fmt::format(
             "{}: x, tx and allx are {} × {}, {} × {} and {} × {}; they must have the same columns, and x no "
@@ -145,13 +158,13 @@ RawDataset read(const fs::path& path, const Params& p) {
             files[4].string(), x.rows, x.cols, tx.rows, tx.cols, allx.rows, allx.cols));
     // The graph names every vertex, also those without neighbours.
     auto graph = unpickle<PickleDict>(files[6], "a dictionary of neighbour lists");
-    auto vertices = std::max(std::ssize(graph.items), allx.rows + tx.rows);
+    auto vertices = std::min<std::int64_t>(std::max(std::ssize(graph->items), allx.rows + tx.rows), INT32_MAX);
     auto test = read_test_index(files[7], allx.rows, vertices, tx.rows);
     auto n = std::ranges::max(test) + 1;
     RawDataset data;
     data.name = set_of(path).filename().string().substr(4);
     data.feature_count = allx.cols;
-    data.features.assign(static_cast<std::size_t>(n * allx.cols), 0);
+    data.features.assign(array_elements(files[4].string() + ": the features", {n, allx.cols}, sizeof(float)), 0);
     read_classes(files[1], x.rows, data.classes);
     data.labels = read_classes(files[5], allx.rows, data.classes);
     data.labels.resize(static_cast<std::size_t>(n), -1);
@@ -163,7 +176,7 @@ RawDataset read(const fs::path& path, const Params& p) {
     }
     data.masks = standard_split(data.labels, x.rows, allx.rows, test);
     data.splits = 1;
-    data.graph = build_graph(read_edges(graph, files[6], n), {Listing::completed, loops_policy(p), Repeats::drop});
+    data.graph = build_graph(read_edges(graph.value, files[6], n), {Listing::completed, loops_policy(p), Repeats::drop});
     return data;
 }
 

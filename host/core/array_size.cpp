@@ -1,0 +1,38 @@
+#include <gnnbench/array_size.hpp>
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <gnnbench/error.hpp>
+
+namespace gnnbench {
+
+std::uint64_t machine_memory_bytes() {
+    static const std::uint64_t bytes =
+        static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    return bytes;
+}
+
+std::size_t array_elements(const std::string& where, std::initializer_list<std::int64_t> extents,
+                           std::size_t element_bytes) {
+    std::int64_t elements = 1, bytes = 0;
+    // Zero extents hide no overflow of the others: what is later sized by those alone would still be too large.
+    bool wraps = false, empty = false;
+    for (const std::int64_t extent : extents) {
+        if (extent < 0) throw DataError(fmt::format("{}: an extent of {} cannot be", where, extent));
+        empty = empty || extent == 0;
+        wraps = wraps || __builtin_mul_overflow(elements, extent == 0 ? 1 : extent, &elements);
+    }
+    if (wraps || __builtin_mul_overflow(elements, static_cast<std::int64_t>(element_bytes), &bytes))
+        throw DataError(fmt::format("{}: an array of {} elements cannot be; the file is damaged", where,
+                                    fmt::join(extents, " × ")));
+    if (!empty && static_cast<std::uint64_t>(bytes) > machine_memory_bytes())
+        throw EnvironmentError(fmt::format("{}: an array of {} elements needs {:.1f} GiB, this machine has {:.1f} GiB",
+                                           where, fmt::join(extents, " × "), static_cast<double>(bytes) / (1 << 30),
+                                           static_cast<double>(machine_memory_bytes()) / (1 << 30)));
+    return empty ? 0 : static_cast<std::size_t>(elements);
+}
+
+}  // namespace gnnbench
