@@ -17,10 +17,32 @@ std::optional<double> real(const json& j, const char* key) {
     const auto it = j.find(key);
     return it != j.end() && it->is_number() ? std::optional(it->get<double>()) : std::nullopt;
 }
+/// Whole numbers only: no conversion of a float that fits none.
+std::optional<std::int64_t> integer(const json& j) {
+    return j.is_number_integer() ? std::optional(j.get<std::int64_t>()) : std::nullopt;
+}
 std::optional<std::int64_t> integer(const json& j, const char* key) {
     const auto it = j.find(key);
-    return it != j.end() && it->is_number() ? std::optional(it->get<std::int64_t>()) : std::nullopt;
+    return it == j.end() ? std::nullopt : integer(*it);
 }
+/// What a trial cannot be without, in the range that it can have.
+std::int64_t whole(const json& j, const char* key, std::int64_t least, std::int64_t most) {
+    const json& value = j.at(key);
+    const auto number = integer(value);
+    const bool wraps = value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX;
+    if (!number || wraps || *number < least || *number > most)
+        throw DataError(fmt::format("a journal line has {} as '{}'; expected a whole number from {} to {}.",
+                                    value.dump().substr(0, 40), key, least, most));
+    return *number;
+}
+std::int64_t count(const json& j, const char* key) { return whole(j, key, 0, INT64_MAX); }
+double seconds_of(const json& value, const char* what) {
+    if (!value.is_number() || !(value.get<double>() >= 0) || value.get<double>() > 1e12)
+        throw DataError(fmt::format("a journal line has {} as '{}'; expected seconds from 0.", value.dump().substr(0, 40), what));
+    return value.get<double>();
+}
+/// Larger than any trial's; what a line says must not keep the host busy for years.
+constexpr std::int64_t most_ranks = 1 << 20, most_epochs = INT32_MAX;
 std::string as_text(const json& j) {
     if (j.is_null() || (j.is_boolean() && !j.get<bool>())) return "";
     if (j.is_string()) return j.get<std::string>();
@@ -39,9 +61,6 @@ std::string text(const json& j, const char* key) {
 bool flag(const json& j, const char* key) {
     const auto it = j.find(key);
     return it != j.end() && it->is_boolean() && it->get<bool>();
-}
-std::optional<std::int64_t> integer(const json& j) {
-    return j.is_number() ? std::optional(j.get<std::int64_t>()) : std::nullopt;
 }
 /// Entry i of the list under `key`, or null.
 json entry(const json& j, const char* key, std::size_t i) {
@@ -178,7 +197,7 @@ void LineApplier::trial(const json& l) {
             "ON CONFLICT DO NOTHING",
             "store a trial")
         .run(l.at("trial").get<std::string>(), cell_id, experiment_id, machine(l.at("machine")),
-             l.at("index").get<std::int64_t>(), l.value("block", 0), l.value("purpose", "measure"),
+             count(l, "index"), l.value("block", 0), l.value("purpose", "measure"),
              l.at("started").get<std::string>(), object(l, "provenance").dump(), flag(l, "oversubscribed"));
 }
 
@@ -189,7 +208,7 @@ void LineApplier::start(std::int64_t trial, const json& l) {
         "INSERT INTO trial_rank (trial_id, rank, host, pid, device) VALUES (?,?,?,?,?) ON CONFLICT DO UPDATE SET "
         "host = excluded.host, pid = excluded.pid, device = excluded.device",
         "store a trial's ranks");
-    const auto ranks = l.at("ranks").get<std::int64_t>();
+    const auto ranks = whole(l, "ranks", 1, most_ranks);
     for (std::int64_t r = 0; r < ranks; ++r) {
         const auto i = static_cast<std::size_t>(r);
         const std::string device = as_text(entry(l, "device", i));
@@ -197,7 +216,7 @@ void LineApplier::start(std::int64_t trial, const json& l) {
         if (!device.empty() && devices.find(device) == std::string::npos)
             devices += (devices.empty() ? "" : ", ") + device;
         add.run(trial, r, as_text(entry(l, "hosts", i)),
-                pid.is_number() ? std::optional(pid.get<std::int64_t>()) : std::nullopt, device);
+                integer(pid), device);
     }
     connection_->prepare("UPDATE trial SET ranks = ?, device = ?, mpi = ? WHERE id = ?", "store a trial's start")
         .run(ranks, devices, text(l, "mpi"), trial);
@@ -223,7 +242,7 @@ void LineApplier::setup(std::int64_t trial, const json& l) {
         "UPDATE SET memory_bytes = excluded.memory_bytes, stated_memory_bytes = excluded.stated_memory_bytes",
         "store a trial's memory");
     for (std::size_t r = 0; r < length(l, "memory_bytes"); ++r)
-        memory.run(trial, r, entry(l, "memory_bytes", r).get<std::int64_t>(),
+        memory.run(trial, r, integer(entry(l, "memory_bytes", r)),
                    integer(entry(l, "stated_memory_bytes", r)));
 
     auto stated = connection_->prepare("INSERT INTO stated_volume VALUES (?,?,?,?,?,?,?) ON CONFLICT DO NOTHING",
@@ -231,15 +250,14 @@ void LineApplier::setup(std::int64_t trial, const json& l) {
     for (std::size_t r = 0; r < length(l, "stated"); ++r)
         for (const json& v : l["stated"][r])
             stated.run(trial, r, v.at("operation").get<std::string>(), v.at("content").get<std::string>(),
-                       v.at("sent_bytes").get<std::int64_t>(), v.at("received_bytes").get<std::int64_t>(),
-                       v.at("messages").get<std::int64_t>());
+                       count(v, "sent_bytes"), count(v, "received_bytes"), count(v, "messages"));
 }
 
 void LineApplier::epoch(std::int64_t trial, const json& l) {
-    const auto epoch = l.at("epoch").get<std::int64_t>();
+    const auto epoch = whole(l, "epoch", 0, most_epochs);
     const json& ranks = l.at("ranks");
     double slowest_s = 0;
-    for (const json& r : ranks) slowest_s = std::max(slowest_s, r.at("wall_s").get<double>());
+    for (const json& r : ranks) slowest_s = std::max(slowest_s, seconds_of(r.at("wall_s"), "wall_s"));
     add_epoch_.run(trial, epoch, flag(l, "warmup"), real(l, "loss"), slowest_s);
     if (connection_->changes() == 0) return;  // here already, with all its ranks: a line is one transaction
     std::int64_t rank = 0;
@@ -247,12 +265,12 @@ void LineApplier::epoch(std::int64_t trial, const json& l) {
         add_rank_.run(trial, epoch, rank, r.at("wall_s").get<double>(), real(r, "total_comm_s"),
                       integer(r, "peak_memory_bytes"));
         for (const auto& [phase, seconds] : object(r, "phases").items())
-            add_phase_.run(trial, epoch, rank, phase, seconds.get<double>());
+            add_phase_.run(trial, epoch, rank, phase, seconds_of(seconds, phase.c_str()));
         for (std::size_t i = 0; i < length(r, "volume"); ++i) {
             const json& v = r["volume"][i];
             add_volume_.run(trial, epoch, rank, v.at("operation").get_ref<const std::string&>(),
-                            v.at("content").get_ref<const std::string&>(), v.at("sent_bytes").get<std::int64_t>(),
-                            v.at("received_bytes").get<std::int64_t>(), v.at("messages").get<std::int64_t>());
+                            v.at("content").get_ref<const std::string&>(), count(v, "sent_bytes"), count(v, "received_bytes"),
+                            count(v, "messages"));
         }
         ++rank;
     }
@@ -267,7 +285,7 @@ void LineApplier::epoch(std::int64_t trial, const json& l) {
 }
 
 void LineApplier::spans(std::int64_t trial, const json& l) {
-    const auto epoch = l.at("epoch").get<std::int64_t>();
+    const auto epoch = whole(l, "epoch", 0, most_epochs);
     std::int64_t rank = 0;
     for (const json& list : l.at("ranks")) {
         std::int64_t number = 0;
@@ -275,8 +293,7 @@ void LineApplier::spans(std::int64_t trial, const json& l) {
             add_span_.run(trial, epoch, rank, number++, s.at("stream").get_ref<const std::string&>(),
                           s.at("phase").get_ref<const std::string&>(),
                           s.at("operation").get_ref<const std::string&>(), s.at("begin_s").get<double>(),
-                          s.at("end_s").get<double>(), s.at("bytes").get<std::int64_t>(),
-                          s.at("group_size").get<std::int64_t>());
+                          s.at("end_s").get<double>(), count(s, "bytes"), whole(s, "group_size", 0, most_ranks));
         ++rank;
     }
 }
@@ -284,7 +301,7 @@ void LineApplier::spans(std::int64_t trial, const json& l) {
 void LineApplier::evaluation(std::int64_t trial, const json& l) {
     connection_
         ->prepare("INSERT INTO evaluation VALUES (?,?,?,?,?,?) ON CONFLICT DO NOTHING", "store an evaluation")
-        .run(trial, l.at("epoch").get<std::int64_t>(), real(l, "train"), real(l, "validation"), real(l, "test"),
+        .run(trial, whole(l, "epoch", 0, most_epochs), real(l, "train"), real(l, "validation"), real(l, "test"),
              real(l, "wall_s"));
 }
 

@@ -16,6 +16,8 @@
 
 #include <gnnbench/error.hpp>
 
+#include "core/json_nesting.hpp"
+
 namespace gnnbench {
 namespace {
 
@@ -58,6 +60,13 @@ bool ends_inside_a_line(int fd) {
     if (::fstat(fd, &info) != 0 || info.st_size == 0) return false;
     char last = '\n';
     return ::pread(fd, &last, 1, info.st_size - 1) == 1 && last != '\n';
+}
+
+/// As a message shows it, whatever its bytes.
+std::string beginning_of(std::string_view line) {
+    std::string text;
+    for (const char c : line.substr(0, 60)) text += c >= ' ' && c <= '~' ? c : '?';
+    return line.size() > 60 ? text + "..." : text;
 }
 
 /// Cuts off the `written` bytes of a line that did not fit, unless somebody has appended after them (readers
@@ -140,12 +149,14 @@ std::vector<nlohmann::json> JournalTail::poll(std::size_t max_bytes) {
         std::string_view rest(chunk.data(), static_cast<std::size_t>(got));
         for (std::size_t end; (end = rest.find('\n')) != std::string_view::npos; rest.remove_prefix(end + 1)) {
             partial_ += rest.substr(0, end);
+            ++number_;
             if (!partial_.empty()) {
-                nlohmann::json line = nlohmann::json::parse(partial_, nullptr, false);
+                nlohmann::json line = nested_deeper(partial_) ? nlohmann::json()
+                                                              : nlohmann::json::parse(partial_, nullptr, false);
                 if (line.is_object())
                     lines.push_back(std::move(line));
-                else
-                    ++torn_;
+                else if (++damaged_ == 1)
+                    first_damage_ = fmt::format("line {} is damaged: {}", number_, beginning_of(partial_));
             }
             partial_.clear();
         }

@@ -74,16 +74,20 @@ bool is_job_journal(const std::filesystem::path& path);
 class JournalTail {
 public:
     explicit JournalTail(std::filesystem::path path);
-    /// New lines, at most about `max_bytes` of them; empty when there is nothing new. Lines that are no JSON
-    /// (torn by a kill) are left out and counted.
+    /// New lines, at most about `max_bytes` of them; empty when there is nothing new. Whole lines that are no JSON object, or
+    /// one nested deeper than any of ours, are left out and noted.
     std::vector<nlohmann::json> poll(std::size_t max_bytes = std::size_t{8} << 20);
-    std::int64_t torn_lines() const { return torn_; }
+    std::int64_t damaged_lines() const { return damaged_; }
+    /// The first damaged line, by its number and beginning; empty: none.
+    const std::string& first_damage() const { return first_damage_; }
+    /// What follows the last line's end: nothing, or a line that a kill tore, which was never promised to anyone.
+    const std::string& rest() const { return partial_; }
 
 private:
     std::filesystem::path path_;
     FileDescriptor file_;
-    std::string partial_;
-    std::int64_t torn_ = 0;
+    std::string partial_, first_damage_;
+    std::int64_t damaged_ = 0, number_ = 0;
 };
 
 /// A journal that this process has to itself because nobody else locks it; `alive` if somebody does,

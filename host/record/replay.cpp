@@ -14,12 +14,29 @@
 namespace gnnbench {
 namespace {
 
-/// Trials of one journal that it began and saw no outcome of.
-void follow(std::set<std::string>& open, const nlohmann::json& line) {
+/// Trials of one journal that it saw an outcome of, and those that it began and saw none of.
+void follow(std::set<std::string>& open, std::set<std::string>& over, const nlohmann::json& line) {
     const auto type = line.find("type"), trial = line.find("trial");
     if (type == line.end() || trial == line.end() || !trial->is_string()) return;
     if (*type == "trial") open.insert(trial->get<std::string>());
-    if (*type == "outcome") open.erase(trial->get<std::string>());
+    if (*type != "outcome") return;
+    open.erase(trial->get<std::string>());
+    over.insert(trial->get<std::string>());
+}
+
+/// A measurement that ended well has all its epochs. Where its journal lost some, it is no sample.
+void refuse_incomplete(Database& database, const std::set<std::string>& trials) {
+    sqlite::Connection& c = database.connection();
+    sqlite::Transaction transaction(c);
+    auto judge = c.prepare(
+        "UPDATE trial SET status = 'failed', reason = found.epochs || ' of its ' || found.expected || "
+        "' epochs are recorded: its journal lost the others' FROM (SELECT c.epochs + c.warmup AS expected, "
+        "(SELECT count(*) FROM epoch e WHERE e.trial_id = t.id AND e.epoch < c.epochs + c.warmup) AS epochs "
+        "FROM trial t JOIN cell c ON c.id = t.cell_id WHERE t.uuid = ?1) AS found "
+        "WHERE uuid = ?1 AND status = 'ok' AND purpose = 'measure' AND found.epochs < found.expected",
+        "judge a trial's epochs");
+    for (const std::string& trial : trials) judge.run(trial);
+    transaction.commit();
 }
 
 /// Only those that still count as running: an outcome may be in the database already.
@@ -48,6 +65,13 @@ std::vector<std::string> interrupt(Database& database, const std::set<std::strin
 
 namespace {
 
+/// A kill leaves a line's beginning: one object in JSON, which has no control characters. Anything else was never written here.
+bool is_torn_line(const std::string& rest) {
+    return rest.empty() || (rest.front() == '{' && std::none_of(rest.begin(), rest.end(), [](char c) {
+                                return static_cast<unsigned char>(c) < ' ';
+                            }));
+}
+
 /// What is done about trials without outcome; returns those that count as interrupted.
 using Close = std::function<std::vector<std::string>(const std::set<std::string>& open)>;
 
@@ -56,15 +80,21 @@ ReplayResult replay(Database& database, const DeadJournal& journal, const Close&
     const std::filesystem::path& path = journal.path();
     ReplayResult result;
     JournalTail tail(path);
-    std::set<std::string> open;
+    std::set<std::string> open, over;
     for (auto lines = tail.poll(); !lines.empty(); lines = tail.poll()) {
-        for (const auto& line : lines) follow(open, line);
+        for (const auto& line : lines) follow(open, over, line);
         ApplyResult applied = database.apply(lines);
         result.lines += applied.lines;
         std::move(applied.problems.begin(), applied.problems.end(), std::back_inserter(result.problems));
     }
+    refuse_incomplete(database, over);
     result.interrupted = close(open);
-    result.torn_lines = tail.torn_lines();
+    if (tail.damaged_lines() > 0)
+        result.problems.push_back(tail.damaged_lines() == 1
+                                      ? tail.first_damage()
+                                      : fmt::format("{} lines are damaged; {}", tail.damaged_lines(), tail.first_damage()));
+    if (!is_torn_line(tail.rest())) result.problems.emplace_back("what follows its last line is no line of a journal");
+    if (!result.problems.empty()) result.problems.back() += fmt::format(" (kept as {}.damaged)", path.filename().string());
     database.connection()
         .prepare("DELETE FROM claim WHERE journal = ?", "free a dead process's claims")
         .run(path.filename().string());
@@ -117,7 +147,6 @@ ReplayResult replay_dead_journals(Database& database) {
         ReplayResult one = replay_journal(database, path);
         all.journals += one.journals;
         all.lines += one.lines;
-        all.torn_lines += one.torn_lines;
         std::move(one.interrupted.begin(), one.interrupted.end(), std::back_inserter(all.interrupted));
         for (const std::string& p : one.problems) all.problems.push_back(path.filename().string() + ": " + p);
     }

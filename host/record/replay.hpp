@@ -10,9 +10,10 @@
 namespace gnnbench {
 
 struct ReplayResult {
-    std::int64_t journals = 0, lines = 0, torn_lines = 0;
+    std::int64_t journals = 0, lines = 0;
     std::vector<std::string> interrupted;  ///< trials (UUIDs) that had no outcome
-    std::vector<std::string> problems;     ///< lines that break the contract; their journal is kept as *.damaged
+    /// Lines that break the contract or cannot be read, but for a last one that a kill tore; their journal is kept as *.damaged.
+    std::vector<std::string> problems;
 };
 
 /// Applies every journal whose processes are all gone, and removes it; its trials without outcome become

@@ -11,6 +11,8 @@
 #include <gnnbench/error.hpp>
 #include <gnnbench/trace.hpp>
 
+#include "core/json_nesting.hpp"
+
 namespace gnnbench {
 
 using nlohmann::json;
@@ -89,6 +91,7 @@ ProgramVersions versions_from(const json& line) {
 }  // namespace
 
 ProgramLine read_program_line(std::string_view given) {
+    if (nested_deeper(given)) throw DataError(fmt::format("found a line nested deeper than {}", deepest_json));
     const json line = json::parse(given, nullptr, false);
     if (!line.is_object())
         throw DataError(fmt::format("expected one JSON object a line; found '{}'", shown(std::string(given))));

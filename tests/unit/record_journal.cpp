@@ -73,10 +73,22 @@ TEST_CASE("a torn last line is no line, and the next append starts on a fresh on
     CHECK(tail.poll().empty());
     journal.append({{"n", 3}});
     CHECK(tail.poll() == std::vector<json>{{{"n", 3}}});
-    CHECK(tail.torn_lines() == 1);
+    CHECK(tail.damaged_lines() == 1);
+    CHECK(tail.first_damage() == R"(line 2 is damaged: {"n": 2, "torn)");
     // A fresh reader sees the same.
     JournalTail second(journal.path());
     CHECK(second.poll() == std::vector<json>{{{"n", 1}}, {{"n", 3}}});
+}
+
+TEST_CASE("a line nested without end is a damaged one, and nothing is taken apart by recursion") {
+    samples::Folder folder;
+    Journal journal = Journal::create(folder / "r.sqlite");
+    const std::size_t depth = 2'000'000;
+    put(journal.path(), R"({"type": )" + std::string(depth, '[') + std::string(depth, ']') + "}\n");
+    journal.append({{"n", 1}});
+    JournalTail tail(journal.path());
+    CHECK(tail.poll() == std::vector<json>{{{"n", 1}}});
+    CHECK(tail.damaged_lines() == 1);
 }
 
 TEST_CASE("host and workers append to one journal without mixing lines") {
@@ -103,7 +115,7 @@ TEST_CASE("host and workers append to one journal without mixing lines") {
     for (auto lines = tail.poll(1000); !lines.empty(); lines = tail.poll(1000))
         for (const json& line : lines) CHECK(line.at("i") == next[line.at("worker").get<std::size_t>()]++);
     CHECK(next == std::vector<int>{100, 100, 100, 100, 100});
-    CHECK(tail.torn_lines() == 0);
+    CHECK(tail.damaged_lines() == 0);
 }
 
 TEST_CASE("bytes that are no UTF-8 do not stop a line") {

@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <fstream>
+#include <limits>
 
 #include <gnnbench/error.hpp>
 
@@ -107,6 +108,77 @@ TEST_CASE("a journal with a line that breaks the contract is kept aside") {
     CHECK(result.lines == 9);
     CHECK(journals(path) == 1);
     CHECK(replay_dead_journals(d).journals == 0);
+}
+
+namespace {
+
+/// A dead host's journal of exactly these bytes.
+void left_journal(const std::filesystem::path& database, const std::string& bytes) {
+    std::filesystem::create_directories(journal_folder(database));
+    std::ofstream(journal_folder(database) / "there-1-x.jsonl", std::ios::binary) << bytes;
+}
+std::string as_lines(const std::vector<json>& lines) {
+    std::string text;
+    for (const json& line : lines) text += line.dump() + "\n";
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("a line damaged inside a journal is reported, the journal kept, and its trial is not ok") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    const auto lines = samples::whole_trial("t1", sample_cell);
+    std::string bytes = as_lines(lines);
+    const std::size_t epoch = bytes.find(R"("epoch":2)");
+    REQUIRE(epoch != std::string::npos);
+    bytes[epoch] = '\x03';
+    left_journal(path, bytes);
+    Database d(path);
+    const ReplayResult result = replay_dead_journals(d);
+    REQUIRE(result.problems.size() == 1);
+    CHECK_THAT(result.problems[0], Catch::Contains("line 6 is damaged") && Catch::Contains(".jsonl.damaged"));
+    CHECK(std::filesystem::exists(journal_folder(path) / "there-1-x.jsonl.damaged"));
+    CHECK(first_text(path, "SELECT status || ': ' || reason FROM trial") ==
+          "failed: 3 of its 4 epochs are recorded: its journal lost the others");
+    CHECK(count(path, "SELECT count(*) FROM epochs") == 6);  // what is whole is kept: three epochs of two ranks
+}
+
+TEST_CASE("a journal of random bytes is reported and kept") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    const auto bytes = GENERATE(std::string("\x7f\x02 no line"), std::string("\x01\x02\n\x03\n"), std::string("{\"a\": \x01"));
+    left_journal(path, bytes);
+    Database d(path);
+    CHECK(replay_dead_journals(d).problems.size() == 1);
+    CHECK(std::filesystem::exists(journal_folder(path) / "there-1-x.jsonl.damaged"));
+    CHECK(replay_dead_journals(d).journals == 0);
+}
+
+TEST_CASE("what a journal's lines say is judged before it is stored") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    const auto changed = [](std::size_t line, const char* key, const json& value) {
+        auto lines = samples::whole_trial("t1", sample_cell);
+        lines[line][key] = value;
+        return lines;
+    };
+    auto negative = samples::whole_trial("t1", sample_cell);
+    negative[4]["ranks"][0]["wall_s"] = -1;
+    auto bytes = samples::whole_trial("t1", sample_cell);
+    bytes[4]["ranks"][0]["volume"][0]["sent_bytes"] = -100;
+    auto phase = samples::whole_trial("t1", sample_cell);
+    phase[4]["ranks"][0]["phases"]["spmm"] = -0.5;
+    const auto lines = GENERATE_COPY(values<std::vector<json>>(
+        {changed(4, "epoch", std::numeric_limits<std::int64_t>::min()), changed(4, "epoch", 1e300), changed(4, "epoch", -1),
+         changed(4, "epoch", std::numeric_limits<std::uint64_t>::max()), changed(1, "ranks", std::int64_t{1} << 40),
+         changed(1, "ranks", -1), negative, bytes, phase}));
+    left_journal(path, as_lines(lines));
+    Database d(path);
+    const ReplayResult result = replay_dead_journals(d);
+    REQUIRE(result.problems.size() == 1);
+    CHECK_THAT(result.problems[0], Catch::Contains("expected"));
+    CHECK(count(path, "SELECT count(*) FROM epoch WHERE epoch NOT BETWEEN 0 AND 3") == 0);
 }
 
 TEST_CASE("a claim keeps others out until it is released, and is judged anew then") {
