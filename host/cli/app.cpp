@@ -11,6 +11,7 @@
 
 #include "cli/options.hpp"
 #include "cli/output.hpp"
+#include "plugin/loader.hpp"
 #include "spec/findings.hpp"
 
 namespace gnnbench {
@@ -109,6 +110,10 @@ int run_gnnbench(int argc, char** argv) {
             throw SpecError(error.what());
         }
         if (options.database.empty()) options.database = "gnnbench.sqlite";
+        // Not of our own folder: whoever installed that decided.
+        std::vector<std::filesystem::path> named = plugin_folders();
+        named.pop_back();
+        for (const std::string& exposed : exposed_folders(named)) std::cerr << "gnnbench: " << exposed << '\n';
         return action();
     });
 }

@@ -12,7 +12,9 @@
 #include "cli/launchers.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
+#include "cli/plugin_probe.hpp"
 #include "data/catalog.hpp"
+#include "launch/apart.hpp"
 #include "launch/machine.hpp"
 #include "launch/trial.hpp"
 #include "plugin/loader.hpp"
@@ -60,26 +62,41 @@ std::string megabytes_free(const fs::path& path) {
     return error ? "" : ", " + std::to_string(space.available >> 20) + " MiB free";
 }
 
+std::string describe_kernel(const PluginCatalog& catalog, const std::string& name) {
+    const auto kernel = catalog.kernel(name);
+    const KernelSetting setting{.threads = usable_cores(), .params = Params(catalog.find(PluginKind::kernel, name).params)};
+    const std::string reason = kernel->why_unsupported(setting);
+    return reason.empty() ? kernel->device_name(setting) : "not usable here: " + reason;
+}
+
+/// In a process of its own: a plugin, or a driver below it, may crash or hang.
+std::string kernel_apart(const PluginCatalog& catalog, const std::string& name) {
+    const ApartResult result = call_apart(
+        [&] {
+            const Check found = check(name, [&] { return describe_kernel(catalog, name); });
+            return (found.ok ? "+" : "-") + found.finding;
+        },
+        60);
+    if (!result.failure.empty()) throw PluginError("it " + result.failure + " as it was opened");
+    if (result.said.front() == '-') throw PluginError(result.said.substr(1));
+    return result.said.substr(1);
+}
+
 void check_kernels(const PluginCatalog& catalog, std::vector<Check>& checks) {
     const std::vector<std::string> names = catalog.names(PluginKind::kernel);
     if (names.empty()) checks.push_back({"kernels", "no kernel plugin was found", false});
     for (const std::string& name : names)
-        checks.push_back(check("kernel " + name, [&] {
-            const auto kernel = catalog.kernel(name);
-            const KernelSetting setting{.threads = usable_cores(),
-                                        .params = Params(catalog.find(PluginKind::kernel, name).params)};
-            const std::string reason = kernel->why_unsupported(setting);
-            return reason.empty() ? kernel->device_name(setting) : "not usable here: " + reason;
-        }));
+        checks.push_back(check("kernel " + name, [&] { return kernel_apart(catalog, name); }));
 }
 
 void check_plugins(const PluginCatalog& catalog, std::vector<Check>& checks) {
     int usable = 0;
-    for (const ListedPlugin& plugin : catalog.list()) {
+    for (const ListedPlugin& plugin : list_apart(catalog)) {
         if (plugin.usable()) ++usable;
         if (!plugin.refused.empty()) checks.push_back({"plugin " + plugin.name, plugin.refused, false});
     }
     checks.push_back({"plugins", std::to_string(usable) + " usable", usable > 0});
+    for (const std::string& exposed : exposed_folders(catalog.folders())) checks.push_back({"plugin folder", exposed, false});
 }
 
 std::vector<Check> examine(const GlobalOptions& options) {

@@ -8,6 +8,7 @@
 
 #include "cli/options.hpp"
 #include "cli/output.hpp"
+#include "cli/plugin_probe.hpp"
 #include "plugin/loader.hpp"
 #include "plugin/scaffold.hpp"
 
@@ -53,7 +54,7 @@ int list_plugins(bool as_json) {
     const PluginCatalog catalog;
     json list = json::array();
     TextColumns columns({"kind", "name", "version", "summary"});
-    for (const ListedPlugin& plugin : catalog.list()) {
+    for (const ListedPlugin& plugin : list_apart(catalog)) {
         const std::string kind(kind_name(plugin.kind));
         list.push_back({{"kind", kind},
                         {"name", plugin.name},

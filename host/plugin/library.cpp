@@ -9,6 +9,8 @@
 
 #include <gnnbench/error.hpp>
 
+#include "plugin/description.hpp"
+
 namespace gnnbench {
 namespace {
 
@@ -69,7 +71,10 @@ std::string_view kind_name(PluginKind kind) {
     return "unknown";
 }
 
-std::string mismatch(const PluginInfo& info, PluginKind kind, std::string_view name) {
+namespace {
+
+/// What is wrong with the part that needs no library open; empty if nothing is.
+std::string plain_mismatch(const PluginInfo& info) {
     if (std::memcmp(info.magic, "gnnbench", sizeof info.magic) != 0)
         return fmt::format(
             " is not a gnnbench plugin: its {} does not begin with \"gnnbench\". Declare it with "
@@ -81,6 +86,13 @@ std::string mismatch(const PluginInfo& info, PluginKind kind, std::string_view n
     if (info.api_version != GNNBENCH_API_VERSION)
         return fmt::format(" was built with version {} of the plugin interface; this gnnbench has version {}. {}",
                            info.api_version, GNNBENCH_API_VERSION, rebuild);
+    return {};
+}
+
+}  // namespace
+
+std::string mismatch(const PluginInfo& info, PluginKind kind, std::string_view name) {
+    if (std::string wrong = plain_mismatch(info); !wrong.empty()) return wrong;
     if (!complete(info))
         return " has an incomplete description: name, version, build id and summary must be set. Declare it with "
                "GNNBENCH_PLUGIN.";
@@ -95,16 +107,21 @@ std::string mismatch(const PluginInfo& info, PluginKind kind, std::string_view n
 }
 
 PluginLibrary PluginLibrary::open(const std::filesystem::path& file, PluginKind kind, std::string_view name) {
-    dll::shared_library library;
-    const std::string reason = open_library(library, file, dll::load_mode::rtld_now);
-    if (!reason.empty()) refuse_unopened(file, reason, kind, name);
-
-    const PluginInfo* info = read_info(library);
-    if (!info)
+    // Opening a library runs its constructors: what is no plugin of this interface is refused by its file.
+    const std::optional<PluginInfo> described = read_description(file);
+    if (!described)
         throw PluginError(
             fmt::format("{} is not a gnnbench plugin: it exports no {}. Declare it with GNNBENCH_PLUGIN, "
                         "or take the file out of the plugin folder.",
                         file.string(), info_symbol));
+    if (const std::string other = plain_mismatch(*described); !other.empty())
+        throw PluginError(file.string() + other);
+
+    dll::shared_library library;
+    const std::string reason = open_library(library, file, dll::load_mode::rtld_now);
+    if (!reason.empty()) refuse_unopened(file, reason, kind, name);
+    const PluginInfo* info = read_info(library);
+    if (!info) throw PluginError(fmt::format("{} hides the {} that its file has.", file.string(), info_symbol));
     const std::string wrong = mismatch(*info, kind, name);
     if (!wrong.empty()) throw PluginError(file.string() + wrong);
     if (!library.has(create_symbol))

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <tuple>
 
+#include <sys/stat.h>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -73,7 +75,28 @@ std::vector<std::string> PluginCatalog::names(PluginKind kind) const {
     return found;
 }
 
-std::vector<ListedPlugin> PluginCatalog::list() const {
+std::vector<std::string> exposed_folders(const std::vector<fs::path>& folders) {
+    std::vector<std::string> said;
+    for (const fs::path& folder : folders) {
+        struct stat info {};
+        if (::stat(folder.c_str(), &info) == 0 && (info.st_mode & S_IWOTH) != 0)
+            said.push_back(fmt::format("anyone can write to the plugin folder {}, and so run code as you: chmod o-w {}",
+                                       folder.string(), folder.string()));
+    }
+    return said;
+}
+
+void PluginCatalog::examine_here(ListedPlugin& plugin) {
+    try {
+        const PluginLibrary library = PluginLibrary::open(plugin.file, plugin.kind, plugin.name);
+        plugin.version = library.info().version;
+        plugin.summary = library.info().summary;
+    } catch (const PluginError& e) {
+        plugin.refused = e.what();
+    }
+}
+
+std::vector<ListedPlugin> PluginCatalog::list(const Examine& examine) const {
     std::vector<ListedPlugin> listed;
     const File* winner = nullptr;
     for (const File& f : files_) {
@@ -88,13 +111,7 @@ std::vector<ListedPlugin> PluginCatalog::list() const {
             entry.shadowed_by = winner->path;
         } else {
             winner = &f;
-            try {
-                const PluginLibrary library = PluginLibrary::open(f.path, f.kind, f.name);
-                entry.version = library.info().version;
-                entry.summary = library.info().summary;
-            } catch (const PluginError& e) {
-                entry.refused = e.what();
-            }
+            examine(entry);
         }
         listed.push_back(std::move(entry));
     }

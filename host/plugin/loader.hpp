@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -42,6 +43,10 @@ struct ListedPlugin {
 /// colons), then the one that belongs to this program.
 std::vector<std::filesystem::path> plugin_folders();
 
+/// For each of the folders that anyone on this machine can write to, a sentence that says so: who can put a library there runs
+/// code as whoever runs gnnbench.
+std::vector<std::string> exposed_folders(const std::vector<std::filesystem::path>& folders);
+
 /// The plugins there are: files lib<kind>_<name>.so in a list of folders. Looking for one opens no other.
 class PluginCatalog {
 public:
@@ -50,8 +55,12 @@ public:
     const std::vector<std::filesystem::path>& folders() const { return folders_; }
     /// Names of a kind in alphabetical order, refused ones too: opens nothing.
     std::vector<std::string> names(PluginKind kind) const;
-    /// Opens every file that is not shadowed. By kind, then name, then search order.
-    std::vector<ListedPlugin> list() const;
+    /// Fills in what a file says of itself, or why it is refused.
+    using Examine = std::function<void(ListedPlugin&)>;
+    /// Examines every file that is not shadowed. By kind, then name, then search order.
+    std::vector<ListedPlugin> list(const Examine& examine = examine_here) const;
+    /// Opens the library in this process, for good: whatever it does when it is opened happens here.
+    static void examine_here(ListedPlugin& plugin);
 
     /// These throw PluginError: for a name that is not there (with the nearest that is), for a file that is refused.
     PluginDescription find(PluginKind kind, std::string_view name) const;

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <memory>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -11,6 +12,7 @@
 #include <gnnbench/partition.hpp>
 
 #include "plugin/agreement.hpp"
+#include "plugin/description.hpp"
 #include "plugin/loader.hpp"
 
 using namespace gnnbench;
@@ -89,6 +91,63 @@ TEST_CASE("loader: a file that is no library is refused and breaks no other", "[
     CHECK(entry(list, folder.path / "libpartitioner_good.so").usable());
     CHECK_NOTHROW(catalog.partitioner("good"));
     CHECK_THROWS_AS(catalog.partitioner("broken"), PluginError);
+}
+
+TEST_CASE("loader: a library that was cut short is refused, wherever it was cut", "[plugin]") {
+    TemporaryFolder folder;
+    const fs::path cut = folder.path / "libpartitioner_good.so";
+    const auto whole = fs::file_size(fixture("good"));
+    for (const auto size : {whole / 64, whole / 8, whole / 3, whole / 2, whole - 1}) {
+        fs::copy_file(fixture("good"), cut, fs::copy_options::overwrite_existing);
+        fs::resize_file(cut, size);
+        INFO(size << " of " << whole << " bytes");
+        CHECK_THROWS_AS(PluginLibrary::open(cut, PluginKind::partitioner, "good"), PluginError);
+    }
+}
+
+TEST_CASE("loader: what is no plugin by its file runs nothing", "[plugin]") {
+    ::unsetenv("GNNBENCH_TEST_CONSTRUCTED");
+    CHECK_THROWS_WITH(
+        PluginLibrary::open(fixtures / "hostile/libpartitioner_constructed.so", PluginKind::partitioner, "constructed"),
+        Contains("exports no gnnbench_plugin_info"));
+    CHECK(std::getenv("GNNBENCH_TEST_CONSTRUCTED") == nullptr);
+}
+
+TEST_CASE("loader: a pipe or a folder with a plugin's name is refused, and not waited for", "[plugin]") {
+    TemporaryFolder folder;
+    const fs::path pipe = folder.path / "libpartitioner_pipe.so", inner = folder.path / "libpartitioner_folder.so";
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    fs::create_directory(inner);
+    CHECK_THROWS_WITH(PluginLibrary::open(pipe, PluginKind::partitioner, "pipe"), Contains("no regular file"));
+    CHECK_THROWS_WITH(PluginLibrary::open(inner, PluginKind::partitioner, "folder"), Contains("no regular file"));
+}
+
+TEST_CASE("loader: damaged headers of a library are refused or opened, and crash nothing", "[plugin]") {
+    TemporaryFolder folder;
+    std::ifstream in(fixture("good"), std::ios::binary);
+    const std::string whole{std::istreambuf_iterator<char>(in), {}};
+    const fs::path damaged = folder.path / "libpartitioner_good.so";
+    for (std::size_t at = 0; at < 64 + 6 * 56; ++at) {  // the header and the first segments
+        std::string bytes = whole;
+        bytes[at] = static_cast<char>(bytes[at] ^ 0xff);
+        std::ofstream(damaged, std::ios::binary) << bytes;
+        try {
+            read_description(damaged);  // reads data only; whether the loader would take it is another question
+        } catch (const PluginError&) {
+        }
+    }
+    CHECK(read_description(fixture("good")).value().api_version == GNNBENCH_API_VERSION);
+    CHECK_FALSE(read_description(fixture("no_info")).has_value());
+}
+
+TEST_CASE("loader: a folder that anyone can write to is told", "[plugin]") {
+    TemporaryFolder folder;
+    fs::permissions(folder.path, fs::perms::owner_all);
+    CHECK(exposed_folders({folder.path, folder.path / "missing"}).empty());
+    fs::permissions(folder.path, fs::perms::all);
+    const auto said = exposed_folders({folder.path});
+    REQUIRE(said.size() == 1);
+    CHECK_THAT(said[0], Contains("anyone can write to the plugin folder " + folder.path.string()));
 }
 
 TEST_CASE("loader: an unknown name says what is near and what there is", "[plugin]") {
