@@ -56,15 +56,13 @@ Volume ReplicatedRows::stated_volume(const Problem& p, int rank, std::int64_t el
         v += replica_sum_volume(layout, p.index.size(layout.part) * width, element_bytes);
         return v;
     };
-    return row_parallel_volume(plan(p), p.model, product, layout.parts, layout.part,
-                               element_bytes);
+    return row_parallel_volume(plan(p), p.model, product, layout.parts, layout.part, element_bytes);
 }
 
 std::int64_t ReplicatedRows::stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const {
     const int c = replication_of(p.params);
     const ReplicatedLayout layout(p.index.parts() * c, c, rank);
-    return row_parallel_memory(plan(p), p, layout.part, stages_memory(p, layout),
-                               element_bytes);
+    return row_parallel_memory(plan(p), p, layout.part, stages_memory(p, layout), element_bytes);
 }
 
 std::unique_ptr<Trainer> ReplicatedRows::make_trainer(const Problem& p, Rank rank) const {

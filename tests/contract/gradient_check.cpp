@@ -61,10 +61,10 @@ TEST_CASE("the serial gradient equals finite differences, in every layer, for ev
                                 continue;
                             }
                             const double g = (at.gradient.*side)[m].values[i];
-                            INFO("activation "
-                                 << static_cast<int>(a) << ", aggregated " << aggregate
-                                 << ", layer " << m << (side == &ModelWeights::bias ? " bias" : " weight")
-                                 << ", element " << i << ": gradient " << g << ", differences " << fine);
+                            INFO("activation " << static_cast<int>(a) << ", aggregated " << aggregate << ", layer "
+                                               << m << (side == &ModelWeights::bias ? " bias" : " weight")
+                                               << ", element " << i << ": gradient " << g << ", differences "
+                                               << fine);
                             CHECK(std::abs(g - fine) <= 1e-7 + 1e-5 * std::abs(fine));
                             ++checked;
                         }

@@ -104,7 +104,8 @@ TEST_CASE("layer 0 transforms first where twice its output is no wider than its 
     CHECK(work_of("serial", {}, widths({8, 4, 2})).spmm_columns == 4 + 4 + 2 + 2);
     CHECK(work_of("serial", {}, widths({7, 4, 2})).spmm_columns == 7 + 2 + 2);
     // ÂX takes n · 7 elements from forward to backward; the buffer that layers share then needs 2 columns, not 4.
-    const Work kept = work_of("mg-gcn", {}, widths({7, 4, 2})), paper = work_of("mg-gcn", shortcut, widths({7, 4, 2}));
+    const Work kept = work_of("mg-gcn", {}, widths({7, 4, 2})),
+               paper = work_of("mg-gcn", shortcut, widths({7, 4, 2}));
     CHECK(kept.allocated_bytes - paper.allocated_bytes == 8 * 20 * (7 - (4 - 2)));
 }
 
@@ -123,7 +124,8 @@ TEST_CASE("mg-gcn's shortcut changes the gradient of layer 0 alone") {
             CHECK(difference(exact.gradients.weight[l], paper.gradients.weight[l]) < 1e-14);
     }
     // Where layer 0 widens, aggregating first needs no second product, and the gradient is exact.
-    const Work exact = work_of("mg-gcn", {}, widths({3, 6, 2})), paper = work_of("mg-gcn", shortcut, widths({3, 6, 2}));
+    const Work exact = work_of("mg-gcn", {}, widths({3, 6, 2})),
+               paper = work_of("mg-gcn", shortcut, widths({3, 6, 2}));
     CHECK(difference(exact.gradients.weight[0], paper.gradients.weight[0]) == 0);
     CHECK(exact.products == paper.products);
 }

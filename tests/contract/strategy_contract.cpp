@@ -219,6 +219,19 @@ TEST_CASE("mg-gcn by tile columns agrees with the serial reference, with and wit
     CHECK(ran >= 12);
 }
 
+TEST_CASE("cagnet-1d by outer products agrees with the serial reference, whatever its buffers") {
+    int ran = 0;
+    for (const StrategyVariant& s : variants("cagnet-1d", {{"backward", "outer_product"}}))
+        for (const auto& widths : {std::vector<std::int64_t>{4, 9, 2, 7, 3}, {2, 3, 5, 8}})
+            for (const auto& g :
+                 {graphs::directed_random(40, 200, true), graphs::directed_star(9), graphs::disconnected(3),
+                  graphs::known_symmetric(graphs::disconnected(3)), graphs::without_edges(1)})
+                for (const std::string& partitioner : usable(PluginKind::partitioner))
+                    check(s, partitioner, {"reference", DType::f64},
+                          {.name = std::to_string(widths[1]), .widths = widths}, g, ran);
+    CHECK(ran >= 20);
+}
+
 TEST_CASE("mg-gcn makes L + 3 buffers, and one more for each layer that keeps its aggregate") {
     // Beside them: X, labels, splits, ids, loss, counts; weights and gradients.
     const std::int64_t others = 8, two = ProcessGroup::world().size() > 1 ? 2 : 0;

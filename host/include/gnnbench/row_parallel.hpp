@@ -76,7 +76,8 @@ struct LayerPlan {
     std::int64_t widest_operand(const ModelSpec& model) const;
     /// Columns of the buffers for what products in these directions receive: the widest operand's alone where
     /// buffers are shared, else one number per layer.
-    std::vector<std::int64_t> received_columns(const ModelSpec& model, std::span<const Direction> directions) const;
+    std::vector<std::int64_t> received_columns(const ModelSpec& model,
+                                               std::span<const Direction> directions) const;
     LayerBuffers layer_buffers(const ModelSpec& model, int l) const;
     /// Columns of the buffer that layers share for the product between SpMM and GEMM; 0 where buffers are separate.
     std::int64_t shared_columns(const ModelSpec& model) const;

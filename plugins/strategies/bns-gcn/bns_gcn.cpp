@@ -110,9 +110,7 @@ public:
 
 private:
     /// Received rows are aggregated, then transformed; their gradients go back in the input's width.
-    LayerPlan plan(const Problem& p) const {
-        return same_order_plan(p, LayerOrder::aggregate_first_kept);
-    }
+    LayerPlan plan(const Problem& p) const { return same_order_plan(p, LayerOrder::aggregate_first_kept); }
 };
 
 constexpr ParamDecl parameters[] = {

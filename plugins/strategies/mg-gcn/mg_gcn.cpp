@@ -132,8 +132,7 @@ public:
             const auto volume = by_columns(p.params) ? reduced_rows_volume : block_row_volume;
             return volume(p.index, rank, width * element_bytes);
         };
-        return row_parallel_volume(plan(p), p.model, product, p.index.parts(), rank,
-                                   element_bytes);
+        return row_parallel_volume(plan(p), p.model, product, p.index.parts(), rank, element_bytes);
     }
 
     std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const override {
@@ -172,7 +171,8 @@ constexpr ParamDecl parameters[] = {
     {"overlap", ParamType::boolean, "true", 0, 0, nullptr,
      "communicate for one stage while another is multiplied (section 4.3); off: one buffer, one after the other"},
     {"gradient_shortcut", ParamType::boolean, "false", 0, 0, nullptr,
-     "layer 0's weight gradient without a product by the matrix, as the paper's section 4.4; not the exact gradient"},
+     "layer 0's weight gradient without a product by the matrix, as the paper's section 4.4; not the exact "
+     "gradient"},
 };
 
 }  // namespace

@@ -33,8 +33,7 @@ public:
 
     Volume stated_volume(const Problem& p, int rank, std::int64_t element_bytes) const override {
         return row_parallel_volume(
-            narrowest_plan(p), p.model, [](Direction, std::int64_t) { return Volume(); }, 1, rank,
-            element_bytes);
+            narrowest_plan(p), p.model, [](Direction, std::int64_t) { return Volume(); }, 1, rank, element_bytes);
     }
 
     std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const override {
@@ -43,10 +42,9 @@ public:
     }
 
     std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override {
-        return make_row_parallel_trainer(p, rank, narrowest_plan(p),
-                                         [&](const Adjacency& a, std::int64_t) {
-                                             return std::make_unique<WholeSpmm>(a, p.index, rank.kernel);
-                                         });
+        return make_row_parallel_trainer(p, rank, narrowest_plan(p), [&](const Adjacency& a, std::int64_t) {
+            return std::make_unique<WholeSpmm>(a, p.index, rank.kernel);
+        });
     }
 };
 
