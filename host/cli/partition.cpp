@@ -171,10 +171,12 @@ int write_lines(const PartitionChoice& choice, const Store& store, const GraphVi
         volumes.push_back(found.volume);
     }
     const std::string name = store.manifest().name;
+    const auto& made_up = store.manifest().synthetic;  // features and labels are made up of many a real graph
+    const bool synthetic = std::ranges::find(made_up, "graph") != made_up.end();
     const std::string of =
         fmt::format("{}{}, {} vertices, {} edges, {} over {}, {} parts, seed {}: what demirci-p2p states for a forward "
                     "and a backward product",
-                    name, store.manifest().synthetic.empty() ? "" : " (synthetic)", graph.vertices(), graph.edges(),
+                    name, synthetic ? " (synthetic)" : "", graph.vertices(), graph.edges(),
                     all[0].name, all[1].name, parts, choice.seed);
     std::cout << volume_lines({choice.csv_for, choice.row, name, of, command_of(choice), parts}, volumes[0],
                               volumes[1]);

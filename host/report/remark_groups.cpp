@@ -74,13 +74,14 @@ private:
         return all;
     }
 
-    /// A section's name stands for all its lines that are in use.
+    /// A section's name stands for all its lines that are in use, two at least.
     static std::string names(const std::vector<RemarkedLine>& lines, const Indices& chosen, const Indices& used) {
         std::vector<std::string> all;
         const auto in = [](const Indices& list, std::size_t i) { return std::ranges::count(list, i) > 0; };
         for (const std::size_t i : chosen) {
             const std::string& section = lines[i].section;
-            const bool whole = !section.empty() && std::ranges::all_of(used, [&](std::size_t j) {
+            const auto members = std::ranges::count_if(used, [&](std::size_t j) { return lines[j].section == section; });
+            const bool whole = !section.empty() && members >= 2 && std::ranges::all_of(used, [&](std::size_t j) {
                 return lines[j].section != section || in(chosen, j);
             });
             const std::string name = whole ? section : full_name(lines[i]);

@@ -7,6 +7,12 @@
 namespace gnnbench {
 namespace {
 
+/// Whether being approximate is why it is unverified: then one remark says both.
+bool says_approximate(const ComparisonCell& c) {
+    return c.verification.status == "unverified" && !c.approximation.empty() &&
+           c.verification.reason.starts_with("approximate");
+}
+
 /// How it was verified, without the numbers of that check: those are provenance.
 void add_verification(std::vector<std::string>& all, const VerificationRecord& v) {
     if (v.status != "verified") {
@@ -31,13 +37,15 @@ std::vector<std::string> remarks_on(const ComparisonCell& c, MetricKind kind) {
         return all;
     }
     const bool of_graph = kind == MetricKind::data || kind == MetricKind::partition;
-    if (!of_graph) add_verification(all, c.verification);
+    if (!of_graph && !says_approximate(c)) add_verification(all, c.verification);
     if (c.oversubscribed && kind == MetricKind::time)
         all.emplace_back("oversubscribed (more ranks × threads than cores: no scaling result)");
     if (!c.synthetic.empty()) all.push_back("synthetic data (" + c.synthetic + ")");
     if (of_graph) return all;
     if (c.aggregated_input) all.emplace_back("aggregated input (ÂX computed once, at set-up)");
-    if (!c.approximation.empty()) all.push_back("approximate (" + first_line(c.approximation) + ")");
+    if (!c.approximation.empty())
+        all.push_back(fmt::format("approximate{} ({})", says_approximate(c) ? ", so unverified" : "",
+                                  first_line(c.approximation)));
     if (c.volume_differs) all.emplace_back("VOLUME DIFFERS (counted bytes are not the stated ones)");
     if (!c.other_trials.empty()) all.push_back(first_line(c.other_trials));
     return all;

@@ -216,6 +216,16 @@ TEST_CASE("numbers of a verification are provenance: in JSON, not under a table"
                Contains("rounding moves a gradient by 2.56e-04 (epoch 4, W1)") && Contains("1001 vertices"));
 }
 
+TEST_CASE("what is approximate says so once, and that this is why it is unverified") {
+    Sample s = sample();
+    s.add("a", 1, {0.006});
+    s.measured.cells[0].approximation = "gradient shortcut";
+    s.measured.cells[0].verification.status = "unverified";
+    s.measured.cells[0].verification.reason = "approximate: gradient shortcut";
+    CHECK_THAT(s.render_as(definition(two_by_two)),
+               Contains("approximate, so unverified (gradient shortcut)") && !Contains("unverified (approximate"));
+}
+
 TEST_CASE("a table of many cells, each with its own verification, has few marks") {
     Sample s = sample();
     for (int gpus = 1; gpus <= 16; ++gpus)
