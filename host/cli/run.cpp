@@ -209,6 +209,7 @@ void recover(Database& database, const Say& say) {
     const ReplayResult replayed = replay_dead_journals(database);
     for (const std::string& problem : replayed.problems) say("damaged journal: " + problem);
     for (const std::string& trial : replayed.interrupted) bury_trial(trial, 2.0);
+    remove_left_shared_memory();
     remove_left_folders(database);
     if (!replayed.interrupted.empty())
         say(fmt::format("{} interrupted earlier; what it had recorded is kept, and it runs again",

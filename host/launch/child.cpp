@@ -5,10 +5,8 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -115,18 +113,36 @@ std::optional<int> ChildProcess::wait(double seconds) {
 
 void ChildProcess::signal_group(int signal) const { kill(-pid_, signal); }
 
-ProgramOutput run_program(const std::vector<std::string>& command, const Environment& environment,
-                          double limit_s) {
-    char name[] = "/tmp/gnnbench-output-XXXXXX";
-    const int file = mkstemp(name);
-    if (file < 0) throw EnvironmentError(std::string("cannot write a file in /tmp: ") + std::strerror(errno));
-    close(file);
-    struct Removal {
-        const char* path;
-        ~Removal() { unlink(path); }
-    } removal{name};
+MemoryFile::MemoryFile(const char* name) : descriptor_(memfd_create(name, MFD_CLOEXEC)) {
+    if (descriptor_ < 0) throw EnvironmentError(std::string("cannot make a file in memory: ") + std::strerror(errno));
+}
 
-    ChildProcess child(command, environment, name);
+MemoryFile::~MemoryFile() { close(descriptor_); }
+
+std::string MemoryFile::path() const {
+    return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(descriptor_);
+}
+
+void MemoryFile::write(std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t written = ::write(descriptor_, text.data(), text.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) throw EnvironmentError(std::string("cannot write a file in memory: ") + std::strerror(errno));
+        text.remove_prefix(static_cast<std::size_t>(written));
+    }
+}
+
+std::string MemoryFile::text() const {
+    std::string all;
+    char piece[16384];
+    for (ssize_t got = 0; (got = pread(descriptor_, piece, sizeof piece, static_cast<off_t>(all.size()))) > 0;)
+        all.append(piece, static_cast<std::size_t>(got));
+    return all;
+}
+
+int run_to_end(const std::vector<std::string>& command, const Environment& environment, double limit_s, int output,
+               int errors) {
+    ChildProcess child(command, environment, output, errors);
     using Clock = std::chrono::steady_clock;
     const auto deadline = Clock::now() + std::chrono::duration<double>(limit_s);
     std::optional<int> status;
@@ -134,9 +150,15 @@ ProgramOutput run_program(const std::vector<std::string>& command, const Environ
         if (Clock::now() > deadline)
             throw EnvironmentError("'" + command.front() + "' did not end within " +
                                    std::to_string(static_cast<int>(limit_s)) + " s");
-    std::ifstream in(name);
-    return {WIFEXITED(*status) ? WEXITSTATUS(*status) : 128 + WTERMSIG(*status),
-            {std::istreambuf_iterator<char>(in), {}}};
+    return WIFEXITED(*status) ? WEXITSTATUS(*status) : 128 + WTERMSIG(*status);
+}
+
+ProgramOutput run_program(const std::vector<std::string>& command, const Environment& environment,
+                          double limit_s) {
+    // In memory, so that nothing stays behind however this process ends.
+    const MemoryFile output("gnnbench-output");
+    const int code = run_to_end(command, environment, limit_s, output.descriptor(), output.descriptor());
+    return {code, output.text()};
 }
 
 }  // namespace gnnbench

@@ -2,6 +2,7 @@
 #include <csignal>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <sys/types.h>
 #include <vector>
 
@@ -36,6 +37,27 @@ private:
     int pidfd_ = -1;  ///< −1 where the kernel has none
     std::optional<int> status_;
 };
+
+/// A file without a name, which is gone with its last user. A program can be given its descriptor, or its path.
+class MemoryFile {
+public:
+    explicit MemoryFile(const char* name);
+    MemoryFile(const MemoryFile&) = delete;
+    MemoryFile& operator=(const MemoryFile&) = delete;
+    ~MemoryFile();
+    int descriptor() const { return descriptor_; }
+    /// While this process lives, for processes of the same user.
+    std::string path() const;
+    void write(std::string_view text);
+    std::string text() const;  ///< from its beginning, whoever wrote it
+
+private:
+    int descriptor_;
+};
+
+/// Runs a short program to its end; its exit code, or 128 + signal. Throws EnvironmentError if it does not start or end in time.
+int run_to_end(const std::vector<std::string>& command, const Environment& environment, double limit_s, int output,
+               int errors);
 
 struct ProgramOutput {
     int exit_code = 0;  ///< 128 + signal if it was killed

@@ -2,8 +2,6 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <unistd.h>
 
@@ -31,39 +29,18 @@ std::string locate() {
         "GNNBENCH_GNUPLOT");
 }
 
-/// A folder of its own, removed at the end.
-class Folder {
-public:
-    Folder() {
-        std::string name = (fs::temp_directory_path() / "gnnbench-figure-XXXXXX").string();
-        if (!mkdtemp(name.data()))
-            throw EnvironmentError("cannot make a folder in " + fs::temp_directory_path().string());
-        path_ = name;
-    }
-    ~Folder() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-    fs::path operator/(const char* name) const { return path_ / name; }
-
-private:
-    fs::path path_;
-};
-
 }  // namespace
 
 std::string run_gnuplot(const std::string& script) {
     const std::string gnuplot = locate();
-    const Folder folder;
-    const fs::path file = folder / "script.gp", drawing = folder / "drawing";
-    std::ofstream(file) << "set output '" << drawing.string() << "'\n" << script << "\nset output\n";
-    const ProgramOutput output = run_program({gnuplot, file.string()}, current_environment(), 60.0);
-    std::ifstream in(drawing, std::ios::binary);
-    std::string drawn{std::istreambuf_iterator<char>(in), {}};
-    if (output.exit_code != 0 || drawn.empty())
-        throw EnvironmentError("gnuplot (" + gnuplot + ") drew nothing: " + output.text);
+    // The drawing goes to standard output: a path in the script would be read as gnuplot's language, which can run commands.
+    MemoryFile file("gnnbench-script");
+    const MemoryFile drawing("gnnbench-drawing"), said("gnnbench-gnuplot");
+    file.write(script + "\n");
+    const int code =
+        run_to_end({gnuplot, file.path()}, current_environment(), 60.0, drawing.descriptor(), said.descriptor());
+    std::string drawn = drawing.text();
+    if (code != 0 || drawn.empty()) throw EnvironmentError("gnuplot (" + gnuplot + ") drew nothing: " + said.text());
     return drawn;
 }
 

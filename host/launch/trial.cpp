@@ -43,10 +43,12 @@ public:
         std::error_code error;
         if (!path_.empty()) std::filesystem::create_directory(path_, error);
         if (error) path_.clear();
+        if (!path_.empty()) owner_ = own_shared_memory(path_);
     }
     ~SharedMemoryFolder() {
         std::error_code ignored;
         if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+        if (owner_ >= 0) close(owner_);
     }
     SharedMemoryFolder(const SharedMemoryFolder&) = delete;
     SharedMemoryFolder& operator=(const SharedMemoryFolder&) = delete;
@@ -54,6 +56,7 @@ public:
 
 private:
     std::string path_;
+    int owner_ = -1;
 };
 
 /// Whatever way a trial is left, nothing of it lives on.

@@ -37,3 +37,11 @@ gnnbench figure plexus/table-5-1
 expect_code 2 "a table drawn"
 GNNBENCH_GNUPLOT=/nonexistent/gnuplot gnnbench figure plexus/figure-7-1
 expect_code 5 "no gnuplot"
+
+# A path is no part of gnuplot's script, whatever is in it.
+for name in "it's" "'; system('touch stolen'); set output '" $'two\nlines'; do
+    mkdir -p "$work/$name"
+    TMPDIR="$work/$name" gnnbench figure plexus/figure-7-1 --output drawn.svg
+    expect_code 0 "a figure with TMPDIR=$name"
+    [[ ! -e stolen && -z "$(ls -A "$work/$name")" ]] || fail "TMPDIR=$name was executed, or something was left in it"
+done

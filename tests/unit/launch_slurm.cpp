@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <gnnbench/error.hpp>
+
 #include "launch/sbatch.hpp"
 #include "launch/slurm.hpp"
 
@@ -236,7 +238,6 @@ TEST_CASE("a job's script runs its task, whatever its path") {
     CHECK(batch_script(job) ==
           "#!/bin/bash\n"
           "#SBATCH --job-name=gnnbench-1a2b3c4d-0\n"
-          "#SBATCH --output=\"/a b/job-0-%a.log\"\n"
           "#SBATCH --no-requeue\n"
           "#SBATCH --array=0-4%2\n"
           "#SBATCH --ntasks=2\n"
@@ -246,4 +247,8 @@ TEST_CASE("a job's script runs its task, whatever its path") {
     job.elements = 0;
     CHECK_THAT(batch_script(job), Contains("'job-task' '/a b' 3\n"));
     CHECK_THAT(batch_script(job), !Contains("--array"));
+    // A line's end in an option would begin a line of shell.
+    job.options = {"--constraint=a100\nrm -rf /", "--exclusive"};
+    CHECK_THROWS_AS(batch_script(job), SpecError);
+    CHECK_THROWS_WITH(batch_script(job), Contains("on one line"));
 }

@@ -1,4 +1,5 @@
 // Trials of shell scripts under the real mpiexec, which runs any program.
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -14,6 +15,7 @@
 
 #include <gnnbench/error.hpp>
 
+#include "launch/child.hpp"
 #include "launch/interrupt.hpp"
 #include "launch/trial.hpp"
 #include "launch/trial_processes.hpp"
@@ -191,6 +193,54 @@ TEST_CASE("a host killed with SIGKILL takes its trial along") {
     CHECK(seconds_until_gone(launch.trial, 10) < 5.0);
     bury_trial(launch.trial, 2);
     CHECK_FALSE(fs::exists("/dev/shm/gnnbench-" + launch.trial));
+}
+
+TEST_CASE("shared memory of a killed host is removed by whoever comes next, a living one's is left") {
+    if (access("/dev/shm", W_OK) != 0) return;
+    const std::string dead = "/dev/shm/gnnbench-dead-" + std::to_string(getpid()),
+                      alive = "/dev/shm/gnnbench-alive-" + std::to_string(getpid()),
+                      young = "/dev/shm/gnnbench-young-" + std::to_string(getpid());
+    for (const std::string& folder : {dead, alive, young}) fs::create_directory(folder);
+    const pid_t host = fork();
+    if (host == 0) {
+        own_shared_memory(dead);
+        raise(SIGKILL);
+    }
+    waitpid(host, nullptr, 0);
+    const int mine = own_shared_memory(alive);
+    REQUIRE(mine >= 0);
+    remove_left_shared_memory();
+    CHECK_FALSE(fs::exists(dead));
+    CHECK(fs::exists(alive));
+    CHECK(fs::exists(young));  // being made: it has no owner yet
+    close(mine);
+    remove_left_shared_memory();
+    CHECK_FALSE(fs::exists(alive));
+    fs::remove_all(young);
+}
+
+TEST_CASE("a program's output leaves no file, however this process ends") {
+    const fs::path folder = fs::temp_directory_path() / ("gnnbench-output-test-" + std::to_string(getpid()));
+    fs::create_directory(folder);
+    const auto in_tmp = [] {
+        return std::count_if(fs::directory_iterator("/tmp"), fs::directory_iterator(), [](const auto& entry) {
+            return entry.path().filename().string().starts_with("gnnbench-output-") && !entry.is_directory();
+        });
+    };
+    const auto before = in_tmp();
+    const pid_t host = fork();
+    if (host == 0) {
+        setenv("TMPDIR", folder.c_str(), 1);
+        run_program({"/bin/sleep", "100"}, current_environment(), 100);
+        _exit(0);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    CHECK(in_tmp() == before);
+    kill(host, SIGKILL);
+    waitpid(host, nullptr, 0);
+    CHECK(fs::is_empty(folder));
+    fs::remove(folder);
+    CHECK(run_program({"/bin/sh", "-c", "echo out; echo err >&2; exit 3"}, current_environment(), 10).text == "out\nerr\n");
 }
 
 TEST_CASE("a trial leaves nothing in shared memory, even where its launcher was killed") {
