@@ -129,3 +129,25 @@ TEST_CASE("mg-gcn's shortcut changes the gradient of layer 0 alone") {
     CHECK(difference(exact.gradients.weight[0], paper.gradients.weight[0]) == 0);
     CHECK(exact.products == paper.products);
 }
+
+TEST_CASE("an aggregated input is refused where something random or trained touches it, by every scheme alike") {
+    const auto refusal = [](const std::string& name, const Settings& set, double input_dropout) {
+        ModelVariant v = aggregated({7, 4, 2});
+        v.train.input_dropout = input_dropout;
+        const ModelSpec model = v.complete_model();
+        const TrainSpec train = v.complete_train();
+        const Params params = variants(name, set)[0].params;
+        return catalog().strategy(name)->why_unsupported({1, model, train, params});
+    };
+    for (const std::string name :
+         {"serial", "cagnet-1d", "mg-gcn", "sa-1d", "demirci-p2p", "bns-gcn", "plexus-3d"}) {
+        INFO(name);
+        CHECK(refusal(name, {}, 0) == "");
+        CHECK(refusal(name, {}, 0.5).find("input_dropout") != std::string::npos);
+    }
+    for (const std::string name : {"serial", "plexus-3d"}) {
+        INFO(name);
+        CHECK(refusal(name, {{trainable_features, "true"}}, 0).find("trainable_features") != std::string::npos);
+    }
+    CHECK(refusal("mg-gcn", shortcut, 0).find("exclude each other") != std::string::npos);
+}

@@ -5,6 +5,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <gnnbench/process_grid.hpp>
+
 #include "contract/kernel_choice.hpp"
 #include "contract/strategy_case.hpp"
 
@@ -230,6 +232,31 @@ TEST_CASE("cagnet-1d by outer products agrees with the serial reference, whateve
                     check(s, partitioner, {"reference", DType::f64},
                           {.name = std::to_string(widths[1]), .widths = widths}, g, ran);
     CHECK(ran >= 20);
+}
+
+TEST_CASE("cagnet-1d and cagnet-1.5d hold the buffers that their READMEs list") {
+    const std::vector<std::int64_t> widths{4, 9, 2, 7, 3};
+    const int ranks = ProcessGroup::world().size(), rank = ProcessGroup::world().rank();
+    for (const auto& [name, c] : {std::pair("cagnet-1d", 1), {"cagnet-1.5d", 2}}) {
+        if (ranks % (c * c) != 0) continue;
+        const auto held = [&, scheme = name](const char* buffers) {
+            return run(variants(scheme, {{"buffers", buffers}})[0], "block", {"reference", DType::f64},
+                       {.name = "up and down", .widths = widths}, graphs::directed_random(41, 200, true))
+                .bytes_at_setup;
+        };
+        const std::int64_t parts = ranks / c, mine = block_size(41, parts, rank / c),
+                           largest = block_size(41, parts, 0), widest = 9;
+        std::int64_t separate = 0, shared = widest, received = -widest;  // columns
+        for (std::size_t l = 0; l + 1 < widths.size(); ++l) {
+            const std::int64_t f = widths[l], g = widths[l + 1];
+            separate += 2 * g + std::max(f, g);  // activations, their gradient, the product
+            shared += l == 0 ? g : std::max(f, g);
+            received += std::max(f, g);
+        }
+        INFO(name << " at " << ranks << " ranks, rank " << rank);
+        CHECK(held("separate") - held("shared") ==
+              8 * (mine * (separate - shared) + (parts > 1 ? largest * received : 0)));
+    }
 }
 
 TEST_CASE("mg-gcn makes L + 3 buffers, and one more for each layer that keeps its aggregate") {
