@@ -1,0 +1,1 @@
+scheme = 'mg-gcn' AND (gpus > 2 OR scheme.overlap) AND gpus IN (1, 2, 4)

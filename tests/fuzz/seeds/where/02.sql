@@ -1,0 +1,1 @@
+train.lr BETWEEN 1e-3 AND 0.5 /* c */ -- d

@@ -1,0 +1,1 @@
+gpus IN (SELECT 1)

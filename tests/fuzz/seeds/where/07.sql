@@ -1,0 +1,1 @@
+CASE WHEN "gpus" THEN [scheme] ELSE `gpus` END

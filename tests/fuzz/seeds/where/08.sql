@@ -1,0 +1,1 @@
+coalesce(scheme.[overlap], x'00') IS NOT NULL

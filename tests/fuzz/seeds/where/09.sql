@@ -1,0 +1,1 @@
+json_extract('{"a": [1]}', '$.a[0]') = gpus

@@ -1,0 +1,1 @@
+sum(gpus) OVER () > 1
