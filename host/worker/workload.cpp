@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <new>
 
 #include <fmt/format.h>
 
@@ -120,14 +121,21 @@ Workload load_workload(const TrialRequest& request) {
 Partition make_partition(const Partitioner& partitioner, const DatasetView& data, const PartitionNeed& need,
                          const Params& params, std::uint64_t seed, const ProcessGroup& group) {
     Partition p{.parts = need.parts, .part_of = {}, .column_part_of = {}};
-    std::string error;
+    // The others wait for rank 0, which tells what went wrong, and whether memory ran out.
+    std::string error, no_memory;
     if (group.rank() == 0) {
         try {
             p = partitioner.partition(data.graph, need, params, seed);
-        } catch (const Error& e) {
+        } catch (const OutOfMemory& e) {
+            no_memory = e.what();
+        } catch (const std::bad_alloc&) {
+            no_memory = "the host has no memory left to partition the graph in";
+        } catch (const std::exception& e) {
             error = e.what();
         }
     }
+    no_memory = group.all_gather(no_memory)[0];
+    if (!no_memory.empty()) throw OutOfMemory(no_memory);
     error = group.all_gather(error)[0];
     if (!error.empty()) throw Error(error);
     const auto share = [&](std::vector<Part>& parts) {

@@ -1,0 +1,80 @@
+// Rank 0 partitions while the others wait for it. What goes wrong there ends all of them alike: memory that runs out as
+// OutOfMemory, whichever exception tells of it, everything else as the error it is.
+#include <cstdio>
+#include <functional>
+#include <new>
+#include <stdexcept>
+#include <string>
+
+#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
+#include <mpi.h>
+
+#include <gnnbench/error.hpp>
+#include <gnnbench/partition.hpp>
+#include <gnnbench/transport.hpp>
+
+#include "worker/workload.hpp"
+
+using namespace gnnbench;
+
+namespace {
+
+class Failing final : public Partitioner {
+public:
+    explicit Failing(std::function<void()> fail) : fail_(std::move(fail)) {}
+    std::string why_unsupported(const GraphSize&, const PartitionNeed&, const Params&) const override {
+        return {};
+    }
+    Partition partition(const GraphView&, const PartitionNeed& need, const Params&, std::uint64_t) const override {
+        fail_();
+        return {.parts = need.parts, .part_of = {0, 1, 0}, .column_part_of = {}};
+    }
+
+private:
+    std::function<void()> fail_;
+};
+
+/// "oom: …", "error: …", or "parts: …" on this rank.
+std::string outcome(const ProcessGroup& group, std::function<void()> fail) {
+    const Failing partitioner(std::move(fail));
+    try {
+        const Partition p = make_partition(partitioner, {}, {.parts = 2}, {}, 1, group);
+        return "parts: " + std::to_string(p.part_of.size());
+    } catch (const OutOfMemory& e) {
+        return std::string("oom: ") + e.what();
+    } catch (const Error& e) {
+        return std::string("error: ") + e.what();
+    }
+}
+
+bool all_say(const ProcessGroup& group, const char* expected, std::function<void()> fail) {
+    bool right = true;
+    int rank = 0;
+    for (const std::string& said : group.all_gather(outcome(group, std::move(fail)))) {
+        if (said != expected && group.rank() == 0)
+            std::printf("rank %d: expected '%s', found '%s'\n", rank, expected, said.c_str());
+        right = right && said == expected;
+        ++rank;
+    }
+    return right;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    bool right = true;
+    {
+        const ProcessGroup world = ProcessGroup::world();
+        right &= all_say(world, "parts: 3", [] {});
+        right &= all_say(world, "oom: the partitioner asked for 900 GiB",
+                         [] { throw OutOfMemory("the partitioner asked for 900 GiB"); });
+        right &= all_say(world, "oom: the host has no memory left to partition the graph in",
+                         [] { throw std::bad_alloc(); });
+        right &= all_say(world, "error: no such part", [] { throw DataError("no such part"); });
+        right &= all_say(world, "error: out of range", [] { throw std::out_of_range("out of range"); });
+    }
+    MPI_Finalize();
+    return right ? 0 : 1;
+}
