@@ -51,7 +51,7 @@ std::string problem(const Outcome& o, const ModelWeights& wanted) {
     std::string text;
     if (const double error = worst_error(o.weights, wanted); !(error <= allowed))
         text += "weights are " + std::to_string(error) + " off; ";
-    if (!o.replicas.within(1e-10))
+    if (!o.replicas.within(allowed))
         text += "copies of " + o.replicas.worst + " are " + std::to_string(o.replicas.error) + " apart";
     return text;
 }
