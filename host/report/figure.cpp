@@ -19,8 +19,8 @@ namespace {
 
 /// x and y of a series' points that have both; a logarithmic axis has no place for what is not positive. An empty line
 /// interrupts the line around points that stand `apart`.
-std::string points(const FigureData& d, const std::vector<std::optional<double>>& y, const std::vector<bool>& apart,
-                   const PlotDefinition& plot) {
+std::string points(const FigureData& d, const std::vector<std::optional<double>>& y,
+                   const std::vector<bool>& apart, const PlotDefinition& plot) {
     std::string block;
     bool interrupted = true;
     for (std::size_t i = 0; i < y.size(); ++i) {
@@ -75,8 +75,8 @@ std::vector<std::string> colours_of(const std::vector<FigureSeries>& series) {
 /// How a series' lines and marks look; `number`: of the series.
 std::string line_style(const std::string& colour, std::size_t number, bool ours) {
     const auto& [open, filled] = point_types[number % point_types.size()];
-    return fmt::format("using 1:2 with linespoints lc rgb '{}' lw 2 dt {} pt {} ps 1.2", colour, ours ? "1" : "'-'",
-                       ours ? filled : open);
+    return fmt::format("using 1:2 with linespoints lc rgb '{}' lw 2 dt {} pt {} ps 1.2", colour,
+                       ours ? "1" : "'-'", ours ? filled : open);
 }
 
 FigureParts line_parts(const FigureData& d, const PlotDefinition& plot) {
@@ -110,17 +110,17 @@ std::string panel_script(const ResolvedTable& r, const std::vector<std::string>&
                               published = points(d, s.published, s.disputed, *t.plot);
             if (!ours.empty()) f.add(ours, line_style(colour(number), number, true), "");
             if (!published.empty()) f.add(published, line_style(colour(number), number, false), "");
-            figure.has_ours |= !ours.empty();
-            figure.has_published |= !published.empty();
+            const auto in_legend = [&](const std::string& style, const std::string& name) {
+                if (std::ranges::find(figure.legend, name, &std::pair<std::string, std::string>::second) ==
+                    figure.legend.end())
+                    figure.legend.emplace_back(style, name);
+            };
+            if (!ours.empty()) in_legend(line_style(colour(number), number, true), s.name);
+            if (!published.empty()) in_legend(line_style(colour(number), number, false), s.name + " (paper)");
         }
         if (f.plots.empty()) continue;
         f.settings = x_axis(d, *t.plot) + (t.plot->log_y ? "" : "set yrange [0:*]\n");
         figure.panels.emplace_back(t.rows[i].label, std::move(f));
-    }
-    for (std::size_t s = 0; s < figure.series.size(); ++s) {
-        if (figure.has_ours) figure.legend.emplace_back(line_style(colour(s), s, true), figure.series[s]);
-        if (figure.has_published)
-            figure.legend.emplace_back(line_style(colour(s), s, false), figure.series[s] + " (paper)");
     }
     return assembled_panels(figure, *t.plot, heading, format);
 }
@@ -185,7 +185,8 @@ FigureParts bar_parts(const FigureData& d, const PlotDefinition& plot) {
             for (std::size_t i = 0; i < values.size(); ++i)
                 if (values[i] && *values[i] > floor)
                     block += box(left(i, ours), left(i, ours) + width, floor, *values[i]);
-            if (!block.empty()) f.add(block, bar_style(colours[s], ours), d.series[s].name + (ours ? "" : " (paper)"));
+            if (!block.empty())
+                f.add(block, bar_style(colours[s], ours), d.series[s].name + (ours ? "" : " (paper)"));
         };
         add(d.series[s].ours, true);
         add(d.series[s].published, false);

@@ -41,7 +41,8 @@ std::size_t palette_size() { return palette.size(); }
 
 std::string shade(std::size_t hue, std::size_t place, std::size_t count) {
     const std::string full = colour(hue);
-    const double white = count < 2 ? 0 : 0.7 * static_cast<double>(count - 1 - place) / static_cast<double>(count - 1);
+    const double white =
+        count < 2 ? 0 : 0.7 * static_cast<double>(count - 1 - place) / static_cast<double>(count - 1);
     std::string text = "#";
     for (const std::size_t at : {1U, 3U, 5U}) {
         const auto part = static_cast<double>(std::stoi(full.substr(at, 2), nullptr, 16));
@@ -123,15 +124,16 @@ Frame frame_of(double content, const std::vector<std::string>& heading, FigureFo
     f.script =
         format == FigureFormat::svg
             ? fmt::format(
-                  "set terminal svg size 900,{:.0f} font 'Helvetica,13' background rgb 'white' noenhanced\n", f.height)
+                  "set terminal svg size 900,{:.0f} font 'Helvetica,13' background rgb 'white' noenhanced\n",
+                  f.height)
             : fmt::format(
                   "set terminal pngcairo size 1800,{:.0f} fontscale 2 linewidth 2 pointscale 2 font 'Sans,10' "
                   "noenhanced\n",
                   2 * f.height);
     f.script += "set encoding utf8\nset border 3\nset tics nomirror out\nset grid y lc rgb '#dddddd' lt 1\n";
     for (std::size_t i = 0; i < title.size(); ++i)
-        f.script += fmt::format("set label {} at screen 0.5, screen {:.4f} center font ',13'\n", gnuplot_text(title[i]),
-                                1 - (14 + 18.0 * static_cast<double>(i)) / f.height);
+        f.script += fmt::format("set label {} at screen 0.5, screen {:.4f} center font ',13'\n",
+                                gnuplot_text(title[i]), 1 - (14 + 18.0 * static_cast<double>(i)) / f.height);
     for (std::size_t i = 0; i < below.size(); ++i)
         f.script += fmt::format("set label {} at screen 0.02, screen {:.4f} left font ',10' tc rgb '#333333'\n",
                                 gnuplot_text(below[i]), (f.notes - 6 - 14.0 * static_cast<double>(i)) / f.height);
@@ -151,7 +153,8 @@ std::string assembled_panels(const PanelFigure& figure, const PlotDefinition& pl
     std::string s = frame.script;
     s += fmt::format("set label {} at screen 0.5, screen {:.4f} center\n", gnuplot_text(plot.x_label),
                      (frame.notes + 14) / frame.height);
-    s += fmt::format("set label {} at screen 0.015, screen 0.55 center rotate by 90\n", gnuplot_text(plot.y_label));
+    s +=
+        fmt::format("set label {} at screen 0.015, screen 0.55 center rotate by 90\n", gnuplot_text(plot.y_label));
     s += plot.log_y ? "set logscale y\n" : "";
     s += "set tics font ',10'\n";
     std::string blocks, plots;
@@ -173,20 +176,20 @@ std::string assembled_panels(const PanelFigure& figure, const PlotDefinition& pl
             own.replace(at, 2, prefix);
         for (std::string& one : drawn) one.replace(0, 2, prefix);
         blocks += own;
-        if (p == 0) {
-            plots += fmt::format(
-                "set key at screen 0.5, screen {:.4f} center top horizontal maxcols 6 samplen 2 font ',11'\n",
-                1 - frame.top / frame.height);
-            for (const auto& [style, name] : figure.legend) {
-                std::string with = style.substr(style.find("with"));
-                drawn.push_back(fmt::format("NaN {} title {}", with, gnuplot_text(name)));
-            }
-        }
         plots += fmt::format("plot {}\n", fmt::join(drawn, ", "));
-        // Title and remarks stand on the page once.
-        if (p == 0) plots += "unset key\nunset label\n";
     }
-    return s + blocks + "set multiplot\n" + plots + "unset multiplot\n";
+    // A strip as wide as the page has the legend, with title and remarks: a key is laid out within its plot's width.
+    std::vector<std::string> named;
+    for (const auto& [style, name] : figure.legend)
+        named.push_back(fmt::format("NaN {} title {}", style.substr(style.find("with")), gnuplot_text(name)));
+    const std::string strip = fmt::format(
+        "set lmargin at screen 0.02\nset rmargin at screen 0.98\nset tmargin at screen {:.4f}\n"
+        "set bmargin at screen {:.4f}\nset key inside center top horizontal maxcols 6 samplen 2 font ',11'\n"
+        "unset border\nunset tics\nunset grid\nset xrange [0:1]\nset yrange [1:2]\nplot {}\nunset key\nunset "
+        "label\n"
+        "set border 3\nset tics nomirror out font ',10'\nset grid y lc rgb '#dddddd' lt 1\nset yrange [*:*]\n",
+        1 - (frame.top - 6) / frame.height, 1 - (frame.top + legend) / frame.height, fmt::join(named, ", "));
+    return s + blocks + "set multiplot\n" + strip + plots + "unset multiplot\n";
 }
 
 std::string assembled(const FigureParts& parts, const PlotDefinition& plot,

@@ -37,10 +37,9 @@ FigureParts timeline_parts(const std::vector<TimelinePanel>& panels);
 
 /// Small figures side by side, with one legend.
 struct PanelFigure {
-    std::vector<std::pair<std::string, FigureParts>> panels;      ///< with their titles
-    std::vector<std::string> series;                              ///< of all panels
-    std::vector<std::pair<std::string, std::string>> legend;      ///< style and name
-    bool has_ours = false, has_published = false;
+    std::vector<std::pair<std::string, FigureParts>> panels;  ///< with their titles
+    std::vector<std::string> series;                          ///< of all panels
+    std::vector<std::pair<std::string, std::string>> legend;  ///< style and name
 };
 /// The whole script; empty where there is no panel.
 std::string assembled_panels(const PanelFigure& figure, const PlotDefinition& plot,

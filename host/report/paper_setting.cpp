@@ -35,6 +35,18 @@ std::string value_of(const ComparisonCell& cell, const std::string& field) {
     return found == cell.fields.end() ? "" : found->second;
 }
 
+std::string first_width(const std::string& hidden) { return hidden.substr(0, hidden.find(',')); }
+
+/// Whether a cell has the paper's value of a field. Where `where` names the number of layers, too, as many hidden widths as
+/// that takes are meant: the first one tells.
+bool is_papers_value(const ResolvedCell& place, const std::string& field, const std::string& value) {
+    const Condition* c = condition_on(place.where, field);
+    if (!c) return false;
+    if (field == "hidden" && condition_on(place.where, "layers"))
+        return first_width(value) == first_width(c->values.front());
+    return value == c->values.front();
+}
+
 /// The place's own cells, without those that they are set against.
 std::vector<const ComparisonCell*> own_cells(const ResolvedCell& place) {
     std::vector<const ComparisonCell*> own;
@@ -54,7 +66,7 @@ struct Pairs {
 
 std::string share(double part) { return part >= 0.995 ? "all" : "1/" + fixed(1 / part, 0); }
 
-/// "1/10 to 1/200 of their vertices"; the names of datasets whose size is not known.
+/// "graphs with 1/200 to 1/10 of the vertices"; the name of a dataset whose size is not known.
 std::string scale_of(const ResolvedTable& r, const std::map<std::string, std::string>& paper_of) {
     double least = 1, most = 0;
     for (const auto& [ours, paper] : paper_of) {
@@ -64,10 +76,13 @@ std::string scale_of(const ResolvedTable& r, const std::map<std::string, std::st
         least = std::min(least, here->second / there->second);
         most = std::max(most, here->second / there->second);
     }
-    if (most == 0) return fmt::format("other graph{} ({})", paper_of.size() == 1 ? "" : "s", paper_of.begin()->first);
+    if (most == 0)
+        return fmt::format("other graph{} ({})", paper_of.size() == 1 ? "" : "s", paper_of.begin()->first);
+    if (share(least) == "all")
+        return fmt::format("made-up graph{} as large as the paper's", paper_of.size() == 1 ? "" : "s");
     if (share(least) == share(most))
         return fmt::format("graph{} with {} of the vertices", paper_of.size() == 1 ? "" : "s", share(least));
-    return fmt::format("graphs with {} to {} of the vertices", share(most), share(least));
+    return fmt::format("graphs with {} to {} of the vertices", share(least), share(most));
 }
 
 }  // namespace
@@ -78,14 +93,11 @@ bool is_papers_setting(const ResolvedCell& place) {
     const auto own = own_cells(place);
     if (own.empty()) return false;
     for (const std::string& field : setting_fields(*place.measure)) {
-        const Condition* c = condition_on(place.where, field);
-        if (!c) return false;
         for (const ComparisonCell* cell : own)
-            if (value_of(*cell, field) != c->values.front()) return false;
+            if (!is_papers_value(place, field, value_of(*cell, field))) return false;
     }
-    return std::ranges::none_of(place.cells, [](const ComparisonCell* c) {
-        return c->synthetic.find("graph") != std::string::npos;
-    });
+    return std::ranges::none_of(
+        place.cells, [](const ComparisonCell* c) { return c->synthetic.find("graph") != std::string::npos; });
 }
 
 std::string setting_differences(const ResolvedTable& r) {
@@ -103,7 +115,7 @@ std::string setting_differences(const ResolvedTable& r) {
                     const Condition* c = condition_on(place.where, field);
                     const std::string value = value_of(*cell, field);
                     if (field == "dataset") synthetic |= cell->synthetic.find("graph") != std::string::npos;
-                    if (!c || value == c->values.front()) continue;
+                    if (!c || is_papers_value(place, field, value)) continue;
                     if (field == "dataset") scaled.emplace(value, c->values.front());
                     Pairs* pairs = field == "hidden" ? &hidden : field == "gpus" ? &gpus : nullptr;
                     if (pairs) pairs->ours.insert(value), pairs->papers.insert(c->values.front());

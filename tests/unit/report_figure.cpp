@@ -142,9 +142,11 @@ TEST_CASE("no two series of a figure look alike, and only what is drawn is count
     std::string text = "rows: [{name: r, where: {scheme: a}}]\ncolumns:\n  - {name: DGL, where: {gpus: 1}}\n";
     for (const char* section : {"CAGNET", "MG-GCN", "exact"})
         for (int i = 0; i < 4; ++i)
-            text += fmt::format("  - {{name: {0} {1}, label: \"{1}\", section: {0}, where: {{gpus: {2}}}}}\n", section, i,
-                                i % 2 + 1);
-    text += "  - {name: over, where: {gpus: 2}, cell: {metric: epoch_s, speed_up_over: {gpus: 1}}}\nplot: {kind: bars}\n";
+            text += fmt::format("  - {{name: {0} {1}, label: \"{1}\", section: {0}, where: {{gpus: {2}}}}}\n",
+                                section, i, i % 2 + 1);
+    text +=
+        "  - {name: over, where: {gpus: 2}, cell: {metric: epoch_s, speed_up_over: {gpus: 1}}}\nplot: {kind: "
+        "bars}\n";
     Drawn d(text);
     std::set<std::string> colours;
     const std::string script = d.script();
@@ -156,16 +158,17 @@ TEST_CASE("no two series of a figure look alike, and only what is drawn is count
     CHECK(series == 13);
     CHECK(colours.size() == series);
     d.measured.cells[1].oversubscribed = true;  // on 2 gpus: six bars and the quotient
-    const ResolvedTable again = resolve(d.definition, d.measured, "small", [](std::int64_t trial, const std::string&) {
-        return std::optional(0.008 / static_cast<double>(trial));
-    });
+    const ResolvedTable again = resolve(
+        d.definition, d.measured, "small",
+        [](std::int64_t trial, const std::string&) { return std::optional(0.008 / static_cast<double>(trial)); });
     for (const std::string& line : remarks_on_figure(again)) CHECK_THAT(line, !Contains("14 numbers"));
 }
 
 TEST_CASE("no line joins published points that an erratum sets apart") {
     // Demirci's Figure 4b: one sentence has 28x and 40x for d = 100, another 40x for d = 50.
     const std::string script =
-        Drawn(lines + "plot: {kind: line}\n", "f,1,a,6,ms,p. 1,6,\nf,2,a,5,ms,p. 1,5,a slip\nf,4,a,4,ms,p. 1,4,\n").script();
+        Drawn(lines + "plot: {kind: line}\n", "f,1,a,6,ms,p. 1,6,\nf,2,a,5,ms,p. 1,5,a slip\nf,4,a,4,ms,p. 1,4,\n")
+            .script();
     CHECK_THAT(script, Contains("1 6\n\n2 5\n\n4 4\n"));
 }
 
@@ -187,18 +190,20 @@ TEST_CASE("a panel for each row, one legend for all") {
                                    "plot: {kind: scaling, over: columns, panels: true}\n",
                                    "f,second,HP 2,5,ms,p. 1,5,\n")
                                    .script();
-    CHECK_THAT(script, Contains("set multiplot") && Contains("set title \"first\"") && Contains("set title \"second\"") &&
-                           !Contains("set title \"empty\""));
-    CHECK_THAT(script, Contains("title \"HP\"") && Contains("title \"RP\"") && Contains("title \"HP (paper)\""));
+    CHECK_THAT(script, Contains("set multiplot") && Contains("set title \"first\"") &&
+                           Contains("set title \"second\"") && !Contains("set title \"empty\""));
+    CHECK_THAT(script, Contains("title \"HP\"") && Contains("title \"RP\"") && Contains("title \"HP (paper)\"") &&
+                           !Contains("title \"RP (paper)\""));
     CHECK(script.find("title \"HP\"") == script.rfind("title \"HP\""));
 }
 
 TEST_CASE("an axis in seconds draws no quotient") {
     // Demirci's Figure 5 drew HP's volume over SHP's, 1.1, among seconds.
     const std::string script =
-        Drawn("rows: {over: gpus, values: [1, 2]}\ncolumns: [{name: a, where: {scheme: a}}, {name: over, measured: "
-              "false}]\nplot: {kind: line}\n",
-              "f,2,over,1.1,×,p. 1,1.1,\n")
+        Drawn(
+            "rows: {over: gpus, values: [1, 2]}\ncolumns: [{name: a, where: {scheme: a}}, {name: over, measured: "
+            "false}]\nplot: {kind: line}\n",
+            "f,2,over,1.1,×,p. 1,1.1,\n")
             .script();
     CHECK_THAT(script, !Contains("over") && !Contains("1.1\n") && !Contains("1100"));
 }

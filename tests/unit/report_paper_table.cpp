@@ -24,7 +24,11 @@ struct Sample {
 
     void add(const std::string& scheme, int gpus, std::vector<double> trials_s, const std::string& status = "ok") {
         ComparisonCell c = samples::compared(scheme, gpus, "random", trials_s, 10);
-        c.fields = {{"scheme", scheme}, {"gpus", std::to_string(gpus)}, {"dataset", "d"}, {"hidden", "64"}};
+        c.fields = {{"scheme", scheme},
+                    {"gpus", std::to_string(gpus)},
+                    {"dataset", "d"},
+                    {"hidden", "64"},
+                    {"layers", "2"}};
         c.synthetic = "features";
         c.status = trials_s.empty() ? status : "ok";
         if (trials_s.empty()) c.reason = "why";
@@ -88,8 +92,8 @@ TEST_CASE("ours, the paper's, their ratio, the best and what ended otherwise") {
     s.add("a", 2, {}, "oom");
     s.add("b", 2, {0.001});
     for (ComparisonCell& c : s.measured.cells) c.oversubscribed = c.fields["gpus"] == "2";
-    const TableDefinition t =
-        definition(papers_setting + two_by_two + "best: lowest\n", "t,1,a,0.002,s,p. 1,0.002,a slip\nt,2,a,7,ms,p. 1,7,\n");
+    const TableDefinition t = definition(papers_setting + two_by_two + "best: lowest\n",
+                                         "t,1,a,0.002,s,p. 1,0.002,a slip\nt,2,a,7,ms,p. 1,7,\n");
     CHECK(s.render_as(t) == 1 + R"(
 T (S, Table 1)
 ours: Sample CPU, 4 cores; kernel cpu; profile small: e-small
@@ -154,9 +158,10 @@ TEST_CASE("ours ÷ paper stands only in the paper's setting: its dataset, widths
         Sample s = sample();
         s.add("a", 1, {0.006});
         s.measured.cells[0].synthetic = synthetic;
-        const auto j = nlohmann::json::parse(s.render_as(
-            definition("rows: [r]\ncolumns: [{name: x, where: {scheme: a, " + where + "}}]\n", "t,r,x,3,ms,p. 1,3,\n"),
-            OutputFormat::json));
+        const auto j = nlohmann::json::parse(
+            s.render_as(definition("rows: [r]\ncolumns: [{name: x, where: {scheme: a, " + where + "}}]\n",
+                                   "t,r,x,3,ms,p. 1,3,\n"),
+                        OutputFormat::json));
         CHECK(j.at("cells")[0].at("ours") == Approx(6));
         CHECK(j.at("cells")[0].at("published") == Approx(3));
         return j.at("cells")[0].at("ratio");
@@ -165,7 +170,10 @@ TEST_CASE("ours ÷ paper stands only in the paper's setting: its dataset, widths
     CHECK(ratio("dataset: [paper, d], hidden: 64, gpus: 1").is_null());
     CHECK(ratio("dataset: d, hidden: [512, 64], gpus: 1").is_null());
     CHECK(ratio("dataset: d, hidden: 64, gpus: [512, 1]").is_null());
-    CHECK(ratio("dataset: d, gpus: 1").is_null());   // nobody says what the paper's widths are
+    // Of several depths the first width tells, where layers are named beside it.
+    CHECK(ratio("dataset: d, hidden: [\"64,64\", 64], layers: 2, gpus: 1") == Approx(2));
+    CHECK(ratio("dataset: d, hidden: [\"50,50\", 64], layers: 2, gpus: 1").is_null());
+    CHECK(ratio("dataset: d, gpus: 1").is_null());  // nobody says what the paper's widths are
     CHECK(ratio("hidden: 64, gpus: 1").is_null());
     CHECK(ratio("dataset: d, hidden: 64, gpus: 1", "graph, features").is_null());
     CHECK(ratio("dataset: d, hidden: 64, gpus: 1", "features") == Approx(2));
@@ -174,12 +182,15 @@ TEST_CASE("ours ÷ paper stands only in the paper's setting: its dataset, widths
 TEST_CASE("a table says above what differs from the paper's setting") {
     Sample s = sample();
     s.add("a", 1, {0.006});
-    const std::string text = s.render_as(definition(
-        "device: V100s\nrows: [r]\ncolumns: [{name: x, where: {scheme: a, dataset: [big, d], hidden: [512, 64], gpus: "
-        "[8, 1]}}]\n",
-        "graphs,big,vertices,0.6,,p. 1,600,\nt,r,x,3,ms,p. 1,3,\n"));
-    CHECK_THAT(text, Contains("ours is not the paper's setting: graph with 1/100 of the vertices; hidden widths 64 for 512; "
-                              "ranks 1\n  for 8; kernel cpu, not V100s"));
+    const std::string text =
+        s.render_as(definition("device: V100s\nrows: [r]\ncolumns: [{name: x, where: {scheme: a, dataset: [big, "
+                               "d], hidden: [512, 64], gpus: "
+                               "[8, 1]}}]\n",
+                               "graphs,big,vertices,0.6,,p. 1,600,\nt,r,x,3,ms,p. 1,3,\n"));
+    CHECK_THAT(
+        text,
+        Contains("ours is not the paper's setting: graph with 1/100 of the vertices; hidden widths 64 for 512; "
+                 "ranks 1\n  for 8; kernel cpu, not V100s"));
     CHECK_THAT(text, !Contains("ratio"));
 }
 
@@ -187,7 +198,8 @@ TEST_CASE("a number of another kind than its table's keeps its own unit") {
     // Plexus' Figure 7.5 has a column of GPUs among times in ms.
     const std::string csv = "t,r,most,1024,,p. 1,1024,\nt,r,over,1.1,×,p. 1,1.1,\n";
     const TableDefinition t = definition(
-        "rows: [r]\ncolumns: [{name: a, where: {scheme: a}}, {name: most, measured: false}, {name: over, measured: "
+        "rows: [r]\ncolumns: [{name: a, where: {scheme: a}}, {name: most, measured: false}, {name: over, "
+        "measured: "
         "false}]\n",
         csv);
     const std::string text = sample().render_as(t);
@@ -203,8 +215,8 @@ TEST_CASE("numbers of a verification are provenance: in JSON, not under a table"
     s.add("a", 1, {0.006});
     s.add("a", 2, {0.003});
     for (ComparisonCell& c : s.measured.cells) {
-        c.verification.reason = "in float64; float32's rounding moves a gradient by 2.56e-04 (epoch 4, W" +
-                                c.fields["gpus"] + ")";
+        c.verification.reason =
+            "in float64; float32's rounding moves a gradient by 2.56e-04 (epoch 4, W" + c.fields["gpus"] + ")";
         c.verification.sampled_vertices = 1000 + c.gpus;
     }
     const TableDefinition t = definition(two_by_two);
@@ -239,7 +251,8 @@ TEST_CASE("a table of many cells, each with its own verification, has few marks"
     const Table table = paper_table(resolve(
         definition("rows: {over: gpus, values: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]}\ncolumns: "
                    "{over: scheme, values: [a, b, c, d]}\n"),
-        s.measured, "small", [&](std::int64_t trial, const std::string&) { return std::optional(s.times_s.at(trial)); }));
+        s.measured, "small",
+        [&](std::int64_t trial, const std::string&) { return std::optional(s.times_s.at(trial)); }));
     std::size_t marks = 0;
     for (const Table::Row& row : table.rows)
         for (const Table::Cell& cell : row.cells)
@@ -254,9 +267,9 @@ TEST_CASE("the geometric mean of quotients is that of the cells' over that of th
     s.add("a", 2, {0.016});
     s.add("b", 1, {0.001});
     s.add("b", 2, {0.002});
-    const std::string text = s.render_as(
-        definition("rows: [r]\ncolumns: [{name: x, where: {scheme: a}, cell: {over_cells: geometric_mean, relative_to: "
-                   "{scheme: b}}}]\n"));
+    const std::string text = s.render_as(definition(
+        "rows: [r]\ncolumns: [{name: x, where: {scheme: a}, cell: {over_cells: geometric_mean, relative_to: "
+        "{scheme: b}}}]\n"));
     CHECK_THAT(text, Contains("r    | 4.00"));
 }
 
