@@ -106,6 +106,15 @@ constexpr Part parts[] = {
     {"evaluations",
      "SELECT epoch, train, validation, test, wall_s FROM evaluation WHERE trial_id = (SELECT id FROM shown) ORDER "
      "BY epoch"},
+    {"verification",
+     "SELECT v.status, v.reason, v.loss_error, v.gradient_error, json_extract(v.checks, '$.float64_error') AS "
+     "float64_error, json_extract(v.checks, '$.float64_kernel') AS float64_kernel, v.volume_equal, "
+     "v.sampled_vertices, json_extract(v.checks, '$.rounding') AS rounding FROM verified v"},
+    {"checks",
+     "SELECT c.key AS \"check\", json_extract(c.value, '$.calls') AS calls, json_extract(c.value, '$.elements') "
+     "AS "
+     "elements, json_extract(c.value, '$.worst_ratio') AS worst_ratio, json_extract(c.value, '$.worst') AS worst "
+     "FROM verified v, json_each(v.checks, '$.checks') c"},
     {"tags", "SELECT name AS tag FROM tag WHERE trial_id = (SELECT id FROM shown) ORDER BY name"},
     {"imports",
      "SELECT i.source, i.imported FROM imported_trial x JOIN import i ON i.id = x.import_id WHERE x.trial_id = "
@@ -144,7 +153,12 @@ int show(const std::string& begins, bool as_json, const GlobalOptions& options) 
     for (const Part& part : parts) {
         const QueryResult rows =
             query(options.database,
-                  fmt::format("WITH shown AS (SELECT id FROM trial WHERE uuid = ?1) {}", part.sql), argument);
+                  fmt::format("WITH shown AS (SELECT id, cell_id FROM trial WHERE uuid = ?1), verified AS ("
+                              "SELECT v.* FROM verification v JOIN trial t ON t.id = v.trial_id WHERE v.key = "
+                              "(SELECT verification_key FROM cell WHERE id = (SELECT cell_id FROM shown)) "
+                              "ORDER BY t.started DESC, t.id DESC LIMIT 1) {}",
+                              part.sql),
+                  argument);
         json list = json::array();
         for (const SqlRow& row : rows.rows) list.push_back(to_json(rows.columns, row));
         if (!as_json && !rows.rows.empty())

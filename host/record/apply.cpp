@@ -309,13 +309,15 @@ void LineApplier::verification(std::int64_t trial, const json& l) {
     const auto equal = l.find("volume_equal");
     connection_
         ->prepare(
-            "INSERT OR REPLACE INTO verification SELECT t.id, c.verification_key, ?,?,?,?,?,?,? FROM trial t "
-            "JOIN cell c ON c.id = t.cell_id WHERE t.id = ?",
+            "INSERT OR REPLACE INTO verification (trial_id, key, status, reason, loss_error, gradient_error, "
+            "volume_equal, sampled_vertices, detail, checks) SELECT t.id, c.verification_key, ?,?,?,?,?,?,?,? "
+            "FROM trial t JOIN cell c ON c.id = t.cell_id WHERE t.id = ?",
             "store a verification")
         .run(l.at("status").get<std::string>(), text(l, "reason"), real(l, "loss_error"),
              real(l, "gradient_error"),
              equal != l.end() && equal->is_boolean() ? std::optional<int>(equal->get<bool>()) : std::nullopt,
-             integer(l, "sampled_vertices").value_or(0), text(l, "detail"), trial);
+             integer(l, "sampled_vertices").value_or(0), text(l, "detail"),
+             object(l, "checks").dump(), trial);
 }
 
 /// What the worker says of its own end. The host's outcome has the last word; this keeps the reason in case it

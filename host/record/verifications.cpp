@@ -12,7 +12,7 @@ namespace gnnbench {
 VerificationFinder::VerificationFinder(const sqlite::Connection& connection)
     : find_(connection.prepare(
           "SELECT t.uuid, t.status, t.reason, v.status, v.reason, v.detail, v.loss_error, v.gradient_error, "
-          "v.volume_equal, v.sampled_vertices FROM cell c JOIN trial t ON t.cell_id = c.id AND t.purpose = "
+          "v.volume_equal, v.sampled_vertices, v.checks FROM cell c JOIN trial t ON t.cell_id = c.id AND t.purpose = "
           "'verify' "
           "LEFT JOIN verification v ON v.trial_id = t.id WHERE c.verification_key = ? AND t.status <> 'running' "
           "ORDER BY (v.status IS NULL), t.started DESC, t.id DESC LIMIT 1",
@@ -30,6 +30,7 @@ std::optional<VerificationRecord> VerificationFinder::find(const std::string& ke
                          .gradient_error = q.maybe_real(7),
                          .volume_equal = {},
                          .sampled_vertices = q.integer(9)};
+    if (!q.is_null(10)) r.checks = q.text(10);
     if (!q.is_null(8)) r.volume_equal = q.integer(8) != 0;
     if (r.status.empty()) {
         r.status = "unverified";

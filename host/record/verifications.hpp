@@ -14,6 +14,7 @@ struct VerificationRecord {
     std::optional<double> loss_error, gradient_error;
     std::optional<bool> volume_equal;
     std::int64_t sampled_vertices = 0;  ///< 0: the whole graph
+    std::string checks = "{}";          ///< JSON: what was looked at, schemas/worker-record.schema.json
 };
 
 /// Looks up the newest verification under a key; where the last try left none (it crashed), `unverified` with why.

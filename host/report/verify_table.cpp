@@ -105,7 +105,8 @@ std::string as_json(std::span<const VerificationRow> rows) {
              {"gradient_error", number(r.found.gradient_error)},
              {"volume_equal", r.found.volume_equal ? ordered_json(*r.found.volume_equal) : ordered_json(nullptr)},
              {"sampled_vertices", r.found.sampled_vertices},
-             {"detail", r.found.detail}});
+             {"detail", r.found.detail},
+             {"checks", ordered_json::parse(r.found.checks)}});
     return all.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 

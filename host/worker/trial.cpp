@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <unistd.h>
 
@@ -13,9 +12,11 @@
 #include <gnnbench/error.hpp>
 #include <gnnbench/trained_features.hpp>
 
+#include "check/product_probe.hpp"
 #include "spec/setting.hpp"
 #include "worker/export.hpp"
 #include "worker/verification.hpp"
+#include "worker/verified_training.hpp"
 #include "worker/workload.hpp"
 
 namespace gnnbench {
@@ -60,15 +61,17 @@ public:
         world_->separate_wait(cell_.separate_wait);
         trainer_ = plugins_.strategy->make_trainer(problem(), {*kernel_, *world_});
         group_.barrier();
+        const json seconds = {{"load", load_s},
+                              {"partition", partition_s},
+                              {"build", seconds_since(building)},
+                              {"total", seconds_since(start)}};
+        // Statements walk the graph; training needs none, so they come after the clock of set-up has stopped.
         const auto element_bytes = static_cast<std::int64_t>(size_of(device.dtype));
         const Volume stated = plugins_.strategy->stated_volume(problem(), group_.rank(), element_bytes);
-        write_setup({{"load", load_s},
-                     {"partition", partition_s},
-                     {"build", seconds_since(building)},
-                     {"total", seconds_since(start)}},
-                    stated, plugins_.strategy->stated_memory(problem(), group_.rank(), element_bytes));
+        write_setup(seconds, stated, plugins_.strategy->stated_memory(problem(), group_.rank(), element_bytes));
         counter_.take();  // set-up's communication is no part of an epoch
-        TrialEnd end = request_.purpose == Purpose::verify ? verify(stated) : measure();
+        if (request_.purpose == Purpose::verify) return verify();
+        TrialEnd end = measure();
         end.notes = notes();  // what was tuned in the first epochs is known now
         return end;
     }
@@ -153,10 +156,12 @@ private:
                                 {"notes", said}});
     }
 
-    /// One epoch between barriers, in the trace and the counter.
+    /// One epoch between barriers, in the trace and the counter. Its peak memory is its own: not set-up's, not that of
+    /// an evaluation between epochs.
     double timed_epoch(std::int64_t epoch) { return timed_epoch(epoch, *kernel_, *trainer_); }
     double timed_epoch(std::int64_t epoch, Kernel& kernel, Trainer& trainer) {
         group_.barrier();
+        kernel.reset_peak_memory();
         kernel.trace().begin_epoch();
         const double loss = trainer.train_epoch(epoch);
         kernel.synchronize(StreamRole::compute);
@@ -213,74 +218,105 @@ private:
         return a;
     }
 
-    /// The verification's epochs. With a reference, which rank 0 has, how far they are from it.
-    Agreement compared(Kernel& kernel, Trainer& trainer, const ReferenceResult* reference,
-                       const std::function<void(std::int64_t)>& after_epoch) {
-        Agreement agreement = agreement_for(kernel.dtype());
-        for (std::int64_t e = 0; e < request_.verify.epochs; ++e) {
-            const double loss = timed_epoch(e, kernel, trainer);
-            after_epoch(e);
-            const ModelWeights gradients = trainer.gradients();
-            counter_.take();  // reading sharded gradients communicates, outside the epoch
-            if (reference) agreement.compare(e, loss, gradients, *reference);
-        }
-        return agreement;
+    /// The cell's kernel in float64; where it has none, the reference's, which is said in the record.
+    std::unique_ptr<Kernel> float64_kernel(std::string& name) const {
+        KernelSetting wide = for_this_model(kernel_setting(cell_, group_));
+        wide.dtype = DType::f64;
+        const bool serves = group_.maximum({plugins_.kernel->why_unsupported(wide).empty() ? 0.0 : 1.0})[0] == 0;
+        name = serves ? cell_.kernel.name : "reference";
+        return serves ? plugins_.kernel->create(wide)
+                      : catalog_.kernel("reference")->create({.dtype = DType::f64});
     }
 
-    /// The same training by the `reference` kernel in float64. Collective.
-    Agreement compared_in_float64(const ReferenceResult* reference) {
-        const auto kernel = catalog_.kernel("reference")->create({.dtype = DType::f64});
-        Communicator world(kernel->connect(group_), *kernel, counter_);
-        const auto trainer = plugins_.strategy->make_trainer(problem(), {*kernel, world});
-        return compared(*kernel, *trainer, reference, [](std::int64_t) {});
+    /// What set-up made, gone: a verification's trainings are made one after another.
+    void release_training() {
+        trainer_.reset();
+        world_.reset();
+        kernel_.reset();
     }
 
-    /// Each epoch against the reference, and the counted volume of each against the stated one.
-    TrialEnd verify(const Volume& stated) {
-        json result = {{"sampled_vertices", work_->sample ? work_->data.graph.vertices() : 0},
-                       {"reason", ""},
-                       {"detail", ""}};
+    std::optional<ReferenceResult> reference() const {
+        if (!record_.writes()) return std::nullopt;
+        return cached_reference(request_.verify.reference, work_->store.manifest().digest, catalog_, work_->data,
+                                work_->model, work_->train, work_->initial.get(), request_.verify.epochs,
+                                trains_features(cell_.scheme.params));
+    }
+
+    TrialEnd verify() {
         const std::string approximation = plugins_.strategy->approximation(cell_.scheme.params);
-        std::optional<ReferenceResult> reference;
-        if (approximation.empty() && record_.writes())
-            reference = cached_reference(request_.verify.reference, work_->store.manifest().digest, catalog_,
-                                         work_->data, work_->model, work_->train, work_->initial.get(),
-                                         request_.verify.epochs, trains_features(cell_.scheme.params));
-        const ReferenceResult* known = reference ? &*reference : nullptr;
+        const DType dtype = kernel_->dtype();
+        release_training();
+        std::optional<ReferenceResult> known;
+        if (approximation.empty()) known = reference();
         group_.barrier();
-        std::string volume_differs;
-        const Agreement agreement = compared(*kernel_, *trainer_, known, [&](std::int64_t e) {
-            const std::string differs = difference(stated, counter_.take());
-            if (volume_differs.empty() && !differs.empty())
-                volume_differs = fmt::format("rank {}, epoch {}: {}", group_.rank(), e, differs);
-        });
-        for (const std::string& text : group_.all_gather(volume_differs))
-            if (!text.empty()) result["detail"] = result["detail"].get<std::string>() + text;
-        const bool volume_equal = result["detail"].get<std::string>().empty();
-        bool agrees = !known || agreement.holds();
-        const auto off = [](const Agreement& a) {
-            return fmt::format("loss by {:.2e}, gradient by {:.2e} ({}); allowed is {:.0e}", a.loss_error,
-                               a.gradient_error, a.worst, a.tolerance);
-        };
-        std::string reason;
-        if (!agrees) reason = "differs from the serial reference: " + off(agreement);
-        if (group_.maximum({known && agreement.asks_for_float64() ? 1.0 : 0.0})[0] > 0) {
-            const Agreement exact = compared_in_float64(known);
-            agrees = !known || exact.holds();
-            reason = agrees ? fmt::format("in float64; float32's rounding moves a gradient by {:.2e} ({})",
-                                          agreement.gradient_error, agreement.worst)
-                            : reason + "; in float64: " + off(exact);
-        }
-        if (!record_.writes()) return {};
-        result["volume_equal"] = volume_equal;
-        result["loss_error"] = known ? finite_or_null(agreement.loss_error) : json(nullptr);
-        result["gradient_error"] = known ? finite_or_null(agreement.gradient_error) : json(nullptr);
-        result["status"] = !agrees || !volume_equal ? "failed" : known ? "verified" : "unverified";
-        if (agrees && !volume_equal) reason = "counted volume differs from the stated one";
-        if (volume_equal && !known) reason = "approximate: " + approximation;
-        result["reason"] = reason;
-        record_.write("verification", result);
-        return {};
+        std::string float64_name;
+        const Problem trained = problem();
+        const TrainSpec own = complete_train(cell_);
+        VerifiedTraining v = verify_training(
+            {.strategy = *plugins_.strategy,
+             .problem = trained,
+             .group = group_,
+             .kernel = [&] { return plugins_.kernel->create(for_this_model(kernel_setting(cell_, group_))); },
+             .float64_kernel = [&] { return float64_kernel(float64_name); },
+             .dtype = dtype,
+             .own_training = &own,
+             .epochs = request_.verify.epochs,
+             .separate_wait = cell_.separate_wait},
+            known ? &*known : nullptr);
+        const double probe_s = work_->sample ? probe_full_size(v) : 0;
+        write_verification(v, approximation, float64_name, probe_s);
+        TrialEnd end;
+        end.notes = told_by_ranks(group_.all_gather(v.notes));
+        return end;
+    }
+
+    /// The graph was sampled, and formats depend on size: one epoch of the whole, then every product that was made in it is
+    /// tested by itself. Seconds.
+    double probe_full_size(VerifiedTraining& v) {
+        const auto start = std::chrono::steady_clock::now();
+        const DatasetView whole = work_->store.view(cell_.dataset.split);
+        const Partition partition =
+            make_partition(*plugins_.partitioner, whole, plugins_.strategy->partition_need(setting()),
+                           cell_.partitioner.params, work_->train.seed, group_);
+        const IndexMap index(partition);
+        const Problem full{
+            whole,        index, partition, work_->model, work_->train, cell_.scheme.params, work_->initial.get(),
+            group_.size()};
+        ProductProbe kernel(plugins_.kernel->create(for_this_model(kernel_setting(cell_, group_))));
+        Communicator world(kernel.connect(group_), kernel, counter_);
+        const auto trainer = plugins_.strategy->make_trainer(full, {kernel, world});
+        timed_epoch(0, kernel, *trainer);
+        counter_.take();
+        Ledger ledger(group_.rank());
+        ledger.enter_epoch(0);
+        kernel.test(ledger, work_->train.seed);
+        gather(ledger, group_, v);
+        return seconds_since(start);
+    }
+
+    void write_verification(const VerifiedTraining& v, const std::string& approximation,
+                            const std::string& float64_name, double probe_s) {
+        if (!record_.writes()) return;
+        const bool exact = approximation.empty();
+        std::string detail, reason = exact ? "" : "approximate: " + approximation;
+        for (const Fault& f : v.faults) detail += (detail.empty() ? "" : "\n") + f.check + ": " + f.text;
+        if (!v.faults.empty())
+            reason = v.volume_equal ? detail.substr(0, detail.find('\n'))
+                                    : "counted volume differs from the stated one";
+        json checks = to_json(v);
+        checks["float64_kernel"] = float64_name;
+        checks["seconds"]["probe"] = probe_s;
+        record_.write("verification",
+                      {{"status", !v.faults.empty() ? "failed"
+                                  : exact           ? "verified"
+                                                    : "unverified"},
+                       {"reason", reason},
+                       {"loss_error", exact ? finite_or_null(v.loss_error) : json(nullptr)},
+                       {"gradient_error", exact ? finite_or_null(v.gradient_error) : json(nullptr)},
+                       {"volume_equal", v.volume_equal},
+                       {"sampled_vertices", work_->sample ? work_->data.graph.vertices() : 0},
+                       {"detail", detail},
+                       {"checks", std::move(checks)}});
     }
 
     const TrialRequest& request_;

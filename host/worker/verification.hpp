@@ -10,10 +10,17 @@
 
 namespace gnnbench {
 
+/// What an epoch's gradients are summed up from: ‖|H|ᵀ|U|‖_F of each weight gradient Hᵀ U, ‖Σ|g|‖ of each bias gradient.
+/// Where a gradient cancels, rounding errors are small beside these and not beside it.
+struct GradientScale {
+    std::vector<double> weight, bias;  ///< by layer
+};
+
 /// What the serial float64 reference gives: loss and gradients of each epoch.
 struct ReferenceResult {
     std::vector<double> loss;
     std::vector<ModelWeights> gradient;
+    std::vector<GradientScale> scale;  ///< as many, or none: then nothing cancels
 };
 
 /// Trains `serial` on the `reference` kernel in float64, alone in this process; its features too where asked.
@@ -30,23 +37,27 @@ ReferenceResult cached_reference(const std::string& folder, const std::string& d
 
 /// Largest errors over epochs and matrices, and what they may be.
 struct Agreement {
-    double loss_error = 0;        ///< |loss − ref| / max(|ref|, 1e-30)
-    double gradient_error = 0;    ///< ‖g − ref‖_F / ‖ref‖_F; 0 where both are 0
-    double tolerance = 0;         ///< of both
-    double floor = 0;             ///< ‖g − ref‖_F below this is agreement whatever ‖ref‖_F is
+    double loss_error = 0;      ///< |loss − ref| / max(|ref|, 1e-30)
+    double gradient_error = 0;  ///< ‖g − ref‖_F / ‖ref‖_F; 0 where both are 0
+    double tolerance = 0;       ///< of both
+    double floor = 0;  ///< ‖g − ref‖_F below this times its GradientScale is agreement whatever ‖ref‖_F is
     std::string worst;            ///< where the largest gradient error is: "epoch 3, W1"
     bool gradients_agree = true;  ///< each matrix within tolerance or within floor
     bool gradients_near = true;   ///< each within 100 times either
 
     bool holds() const { return loss_error <= tolerance && gradients_agree; }
     /// Rounding may be all that parts them: a sum before ReLU that float32 cannot tell from 0 has a derivative of 0
-    /// or 1 by the order of summation. The same training in float64 tells; further off it need not be asked.
+    /// or 1 by the order of summation. Then every verb must be within its own bounds, and the training in float64 agree;
+    /// further off neither need be asked.
     bool asks_for_float64() const { return !holds() && loss_error <= tolerance && gradients_near; }
     /// Takes one epoch's numbers in.
     void compare(std::int64_t epoch, double loss, const ModelWeights& gradient, const ReferenceResult& reference);
 };
-/// 1e-4 and 1e-7 in float32, 1e-10 and 1e-13 in float64.
+/// 1e-4 in float32, with u as floor; 1e-10 in float64, with 1,000 u, for there sums may be long.
 Agreement agreement_for(DType dtype);
+/// ‖g − ref‖_F of the whole, elements that are no number as infinity.
+double distance(const HostMatrix& a, const HostMatrix& b);
+double norm(const HostMatrix& m);
 
 /// |loss − ref| / max(|ref|, 1e-30), the largest of all epochs; infinite where a loss is not finite.
 double largest_loss_error(std::span<const double> losses, std::span<const double> reference);

@@ -18,13 +18,13 @@ gnnbench verify wrong.yaml
 expect_code 1 "verify of it"
 expect_text out "FAILED" "verify of it"
 
-# Off by as much as float32's rounding may be: the same in float64 tells.
+# Right as training, and gradients told that it does not step with: in float32 alone, or whatever the type.
 gnnbench verify wrong.yaml --set "scheme={name: faulty, fault: rounding}" --set gpus=[1]
-expect_code 0 "right in float64"
-expect_text out "in float64; float32's rounding moves" "right in float64"
-gnnbench verify wrong.yaml --set "scheme={name: faulty, fault: scale}" --set gpus=[1]
-expect_code 1 "wrong in float64 too"
-expect_text out "; in float64: loss by" "wrong in float64 too"
+expect_code 1 "gradients told wrong in float32"
+expect_text out "step of W0" "gradients told wrong in float32"
+gnnbench verify wrong.yaml --set "scheme={name: faulty, fault: scale}" --set gpus=[1] --json
+expect_code 1 "gradients told wrong in both types"
+expect_text out "in float64 it differs from the serial reference: loss by" "gradients told wrong in both types"
 
 # ends_as FAULT STATUS TEXT: a trial with this fault ends so, with this in its reason.
 ends_as() {
@@ -43,6 +43,17 @@ ends_as memory oom "0 bytes left"
 ends_as nan diverged "not finite"
 ends_as leave failed "exit code"
 ends_as hang timeout "8 s"
+
+# What set-up's seconds and an epoch's memory are not: the statement of volume, an evaluation between epochs.
+harmless() {
+    gnnbench run wrong.yaml --no-verify --set "scheme={name: faulty, fault: $1}" --set train.evaluate_every=1
+    expect_code 0 "a trial that is $1"
+}
+harmless slow
+expect_value "SELECT setup_s < 1 AND build_s < 1 FROM trial ORDER BY id DESC LIMIT 1" 1 "set-up without the statement"
+harmless greedy
+expect_value "SELECT peak_memory_bytes < 8388608 FROM trial ORDER BY id DESC LIMIT 1" 1 "an epoch's memory without evaluation's"
+
 gnnbench table
 expect_code 0 "a table of failures"
 expect_text out "timeout" "a table of failures"

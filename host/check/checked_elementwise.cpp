@@ -1,0 +1,214 @@
+// Element-wise verbs, sums, rows and the optimizer under watch.
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <gnnbench/transport.hpp>
+
+#include "check/checked_kernel.hpp"
+#include "check/judge_products.hpp"
+
+namespace gnnbench {
+namespace {
+
+std::string shape(ConstMatrixView m) { return fmt::format("[{}x{}]", m.rows, m.cols); }
+
+/// σ'(z) from y = σ(z), and what rounding y may change of it, in u.
+struct Slope {
+    double value, error;
+};
+Slope slope(Activation a, double y) {
+    switch (a) {
+        case Activation::identity:
+            return {1, 0};
+        case Activation::relu:
+            return {y > 0 ? 1.0 : 0.0, 0};
+        case Activation::leaky_relu:
+            return {y > 0 ? 1 : leaky_slope, y > 0 ? 0 : leaky_slope};
+        case Activation::sigmoid:
+            return {y * (1 - y), 4 * std::abs(y) + 2 * std::abs(y * (1 - y))};
+    }
+    return {1, 0};
+}
+
+template <class Same>
+void for_elements(const HostMatrix& m, Same&& f) {
+    for (std::int64_t r = 0; r < m.rows; ++r)
+        for (std::int64_t c = 0; c < m.cols; ++c) f(r, c);
+}
+
+/// x in the kernel's type.
+double rounded(double x, DType t) { return t == DType::f32 ? static_cast<double>(static_cast<float>(x)) : x; }
+
+/// One parameter array before or after a step.
+struct SlotValues {
+    std::vector<double> weight, gradient, first, second;
+    SlotValues(Kernel& k, const ParameterSlot& s, bool moments)
+        : weight(read_numbers(k, s.weight, s.count, k.dtype())),
+          gradient(read_numbers(k, s.gradient, s.count, k.dtype())) {
+        if (!moments) return;
+        first = read_numbers(k, s.first_moment, s.count, k.dtype());
+        second = read_numbers(k, s.second_moment, s.count, k.dtype());
+    }
+};
+
+/// SGD: w − η(g + λw). Adam (Kingma & Ba 2015), algorithm 1, with λ in the gradient; AdamW (Loshchilov & Hutter 2019),
+/// algorithm 2: λ apart. The step is judged from the moments that the kernel stored, which are judged by themselves.
+void judge_step(Judgement& j, const TrainSpec& o, std::int64_t step, double decay, const SlotValues& before,
+                const SlotValues& after, const Rounding& rounding) {
+    const double few = rounding.gamma(12);
+    const double c1 = 1 - std::pow(o.beta1, static_cast<double>(step)),
+                 c2 = 1 - std::pow(o.beta2, static_cast<double>(step));
+    const bool apart = o.optimizer == OptimizerKind::adamw;
+    for (std::size_t i = 0; i < before.weight.size(); ++i) {
+        const auto at = static_cast<std::int64_t>(i);
+        const double w = before.weight[i], inside = apart ? 0 : decay * w;
+        const double g = before.gradient[i] + inside, g_size = std::abs(before.gradient[i]) + std::abs(inside);
+        if (o.optimizer == OptimizerKind::sgd) {
+            j.near(at, 0, after.weight[i], w - o.learning_rate * g,
+                   few * o.learning_rate * g_size + 2 * rounding.unit * std::abs(w) + rounding.smallest);
+            continue;
+        }
+        const double m = o.beta1 * before.first[i] + (1 - o.beta1) * g;
+        const double v = o.beta2 * before.second[i] + (1 - o.beta2) * g * g;
+        j.near(at, 1, after.first[i], m,
+               few * (o.beta1 * std::abs(before.first[i]) + (1 - o.beta1) * g_size) + 4 * rounding.smallest);
+        j.near(at, 2, after.second[i], v,
+               2 * few * (o.beta2 * before.second[i] + (1 - o.beta2) * g_size * g_size) + 4 * rounding.smallest);
+        const double update = (after.first[i] / c1) / (std::sqrt(std::max(0.0, after.second[i]) / c2) + o.epsilon);
+        const double shrink = apart ? decay * w : 0;
+        j.near(at, 0, after.weight[i], w - o.learning_rate * (update + shrink),
+               few * o.learning_rate * (std::abs(update) + std::abs(shrink)) +
+                   (apart ? 4 : 2) * rounding.unit * std::abs(w) + rounding.smallest);
+    }
+}
+
+}  // namespace
+
+void CheckedKernel::do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) {
+    const char* verb = x.data == z.data ? "activation" : "dropout";
+    reads(verb, x);
+    writes(verb, z);
+    const HostMatrix before = read_view(inner(), x);
+    const HostEpilogue host = read_epilogue(inner(), e, z.rows, z.cols);
+    ForwardingKernel::do_apply(e, x, z);
+    const HostMatrix found = read_view(inner(), z);
+    const Rounding rounding = rounding_of(dtype());
+    Judgement j(*ledger_, verb, shape(z));
+    for_elements(found, [&](std::int64_t r, std::int64_t c) {
+        const double bias = host.bias.empty() ? 0 : host.bias[static_cast<std::size_t>(c)];
+        judge_finished(j, r, c, found(r, c), before(r, c) + bias,
+                       rounding.gamma(host.bias.empty() ? 0 : 1) * std::abs(before(r, c) + bias), host, rounding);
+    });
+}
+
+void CheckedKernel::do_apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) {
+    reads("activation-backward", h);
+    reads("activation-backward", dh);
+    writes("activation-backward", dz);
+    const HostMatrix output = read_view(inner(), h), above = read_view(inner(), dh);
+    const HostEpilogue host = read_epilogue(inner(), e, h.rows, h.cols);
+    inner().apply_backward(e, h, dh, dz);
+    const HostMatrix found = read_view(inner(), dz);
+    const Rounding rounding = rounding_of(dtype());
+    const double scale = host.dropout.active() ? host.dropout.scale() : 1;
+    Judgement j(*ledger_, "activation-backward", shape(dz));
+    for_elements(found, [&](std::int64_t r, std::int64_t c) {
+        if (host.dropped(r, c)) return j.same(r, c, found(r, c), 0);
+        // h is an operand, so which side of 0 it is on is no matter of rounding.
+        const Slope s = slope(host.activation, output(r, c) / scale);
+        const double size = std::abs(above(r, c)) * scale;
+        const double roundings = (host.dropout.active() ? 3 : 0) + (s.value == 1 || s.value == 0 ? 0 : 2);
+        j.near(r, c, found(r, c), above(r, c) * scale * s.value,
+               rounding.gamma(roundings) * size * std::abs(s.value) + rounding.unit * s.error * size +
+                   (roundings > 0 ? 4 * rounding.smallest : 0));
+    });
+}
+
+void CheckedKernel::do_column_sums(ConstMatrixView g, MatrixView out) {
+    reads("column-sums", g);
+    writes("column-sums", out);
+    const HostMatrix terms = read_view(inner(), g);
+    inner().column_sums(g, out);
+    const HostMatrix found = read_view(inner(), out);
+    const Rounding rounding = rounding_of(dtype());
+    Judgement j(*ledger_, "column-sums", shape(g));
+    for (std::int64_t c = 0; c < terms.cols; ++c) {
+        double sum = 0, size = 0;
+        for (std::int64_t r = 0; r < terms.rows; ++r) {
+            sum += terms(r, c);
+            size += std::abs(terms(r, c));
+        }
+        j.near(0, c, found(0, c), sum, rounding.gamma(static_cast<double>(terms.rows)) * size);
+    }
+}
+
+void CheckedKernel::do_optimizer_step(const TrainSpec& spec, std::int64_t step,
+                                      std::span<const ParameterSlot> slots) {
+    const bool moments = spec.optimizer != OptimizerKind::sgd;
+    const auto size = static_cast<std::int64_t>(size_of(dtype()));
+    std::vector<SlotValues> before;
+    for (const ParameterSlot& s : slots) {
+        in_flight_->touch("optimizer", s.weight, s.count * size, true);
+        in_flight_->touch("optimizer", s.gradient, s.count * size, false);
+        before.emplace_back(inner(), s, moments);
+    }
+    inner().optimizer_step(spec, step, slots);
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+        Judgement j(*ledger_, "optimizer",
+                    fmt::format("step {}, array {} of {} elements", step, i, slots[i].count));
+        judge_step(j, spec, step, slots[i].weight_decay, before[i], SlotValues(inner(), slots[i], moments),
+                   rounding_of(dtype()));
+    }
+}
+
+void CheckedKernel::do_fill(MatrixView m, double v) {
+    writes("fill", m);
+    inner().fill(m, v);
+    const HostMatrix found = read_view(inner(), m);
+    const double expected = rounded(v, dtype());
+    Judgement j(*ledger_, "fill", shape(m));
+    for_elements(found, [&](std::int64_t r, std::int64_t c) { j.same(r, c, found(r, c), expected); });
+}
+
+void CheckedKernel::do_copy(ConstMatrixView from, MatrixView to) {
+    reads("copy", from);
+    writes("copy", to);
+    const HostMatrix source = read_view(inner(), from);
+    inner().copy(from, to);
+    const HostMatrix found = read_view(inner(), to);
+    Judgement j(*ledger_, "copy", shape(to));
+    for_elements(found, [&](std::int64_t r, std::int64_t c) { j.same(r, c, found(r, c), source(r, c)); });
+}
+
+void CheckedKernel::do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
+    reads("gather-rows", from);
+    writes("gather-rows", to);
+    const HostMatrix source = read_view(inner(), from);
+    const auto places = read_array(inner(), rows, to.rows);
+    inner().gather_rows(from, rows, to);
+    const HostMatrix found = read_view(inner(), to);
+    Judgement j(*ledger_, "gather-rows", shape(to));
+    for_elements(found, [&](std::int64_t r, std::int64_t c) {
+        j.same(r, c, found(r, c), source(places[static_cast<std::size_t>(r)], c));
+    });
+}
+
+void CheckedKernel::do_scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
+    reads("scatter-add-rows", from);
+    writes("scatter-add-rows", to);
+    const HostMatrix source = read_view(inner(), from);
+    HostMatrix expected = read_view(inner(), to);
+    const auto places = read_array(inner(), rows, from.rows);
+    inner().scatter_add_rows(from, rows, to);
+    // One addition, correctly rounded; rows that are not named stay as they were.
+    for_elements(source, [&](std::int64_t r, std::int64_t c) {
+        double& sum = expected(places[static_cast<std::size_t>(r)], c);
+        sum = rounded(sum + source(r, c), dtype());
+    });
+    const HostMatrix found = read_view(inner(), to);
+    Judgement j(*ledger_, "scatter-add-rows", shape(from));
+    for_elements(found, [&](std::int64_t r, std::int64_t c) { j.same(r, c, found(r, c), expected(r, c)); });
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,105 @@
+// Prepared matrices and products under watch.
+#include <fmt/format.h>
+
+#include <gnnbench/transport.hpp>
+
+#include "check/checked_kernel.hpp"
+#include "check/checked_transport.hpp"
+#include "check/judge_products.hpp"
+
+namespace gnnbench {
+namespace {
+
+/// What the kernel under test prepared, and what it prepared it from.
+struct KeptMatrix final : PreparedMatrix {
+    std::unique_ptr<PreparedMatrix> prepared;
+    Csr csr;
+};
+
+std::string text(const char* what, std::int64_t rows, std::int64_t inner, std::int64_t cols) {
+    return fmt::format("{}[{}x{}] x [{}x{}]", what, rows, inner, inner, cols);
+}
+
+}  // namespace
+
+CheckedKernel::CheckedKernel(std::unique_ptr<Kernel> under_test, std::shared_ptr<Ledger> ledger)
+    : ForwardingKernel(std::move(under_test)),
+      ledger_(std::move(ledger)),
+      in_flight_(std::make_shared<InFlight>(ledger_)) {}
+
+void CheckedKernel::do_copy_in(const void* host, void* device, std::size_t bytes) {
+    in_flight_->touch("upload", device, static_cast<std::int64_t>(bytes), true);
+    inner().upload_bytes(host, device, bytes);
+}
+
+void CheckedKernel::do_copy_out(const void* device, void* host, std::size_t bytes, StreamRole stream) {
+    in_flight_->touch("download", device, static_cast<std::int64_t>(bytes), false);
+    settle(inner(), stream);
+    inner().download_bytes(device, host, bytes, stream);
+}
+
+void CheckedKernel::do_wait(StreamRole stream, const Event& event) {
+    auto* checked = dynamic_cast<CheckedEvent*>(event.state());
+    if (!checked) return inner().wait(stream, event);
+    inner().wait(stream, checked->inner());
+    checked->judge(stream);
+}
+
+std::unique_ptr<Transport> CheckedKernel::do_connect(const ProcessGroup& group) {
+    return std::make_unique<CheckedTransport>(inner().connect(group), group.split(0, group.rank()), inner(),
+                                              ledger_, in_flight_);
+}
+
+std::unique_ptr<PreparedMatrix> CheckedKernel::do_prepare(const Csr& a) {
+    auto kept = std::make_unique<KeptMatrix>();
+    kept->prepared = inner().prepare(a);
+    kept->format = kept->prepared->format;
+    kept->csr = a;
+    return kept;
+}
+
+void CheckedKernel::do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
+    const auto& kept = static_cast<const KeptMatrix&>(a);
+    reads("spmm", b);
+    writes("spmm", c);
+    const HostMatrix operand = read_view(inner(), b);
+    const ProductEnds ends{s.beta != 0 ? read_view(inner(), c) : HostMatrix(), s,
+                           read_epilogue(inner(), e, c.rows, c.cols)};
+    inner().spmm(*kept.prepared, b, c, s, e);
+    Judgement judgement(*ledger_, "spmm", text((kept.format + " ").c_str(), a.rows, a.cols, c.cols));
+    judge_spmm(judgement, kept.csr.indptr, kept.csr.indices, kept.csr.values, operand, read_view(inner(), c), ends,
+               rounding_of(dtype()));
+}
+
+void CheckedKernel::do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
+    reads("spmm", b);
+    writes("spmm", c);
+    in_flight_->touch("spmm", a.indptr, (a.rows + 1) * static_cast<std::int64_t>(sizeof *a.indptr), false);
+    const auto indptr = read_array(inner(), a.indptr, a.rows + 1);
+    const std::int64_t nonzeros = indptr.back();
+    in_flight_->touch("spmm", a.indices, nonzeros * static_cast<std::int64_t>(sizeof *a.indices), false);
+    in_flight_->touch("spmm", a.values, nonzeros * static_cast<std::int64_t>(size_of(dtype())), false);
+    const auto indices = read_array(inner(), a.indices, nonzeros);
+    const auto values = read_numbers(inner(), a.values, nonzeros, dtype());
+    const HostMatrix operand = read_view(inner(), b);
+    const ProductEnds ends{s.beta != 0 ? read_view(inner(), c) : HostMatrix(), s,
+                           read_epilogue(inner(), e, c.rows, c.cols)};
+    inner().spmm(a, b, c, s, e);
+    Judgement judgement(*ledger_, "spmm", text("unprepared ", a.rows, a.cols, c.cols));
+    judge_spmm(judgement, indptr, indices, values, operand, read_view(inner(), c), ends, rounding_of(dtype()));
+}
+
+void CheckedKernel::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c,
+                            Scale s, const Epilogue& e) {
+    reads("gemm", a);
+    reads("gemm", b);
+    writes("gemm", c);
+    const HostMatrix left = read_view(inner(), a), right = read_view(inner(), b);
+    const ProductEnds ends{s.beta != 0 ? read_view(inner(), c) : HostMatrix(), s,
+                           read_epilogue(inner(), e, c.rows, c.cols)};
+    inner().gemm(ta, a, tb, b, c, s, e);
+    Judgement judgement(*ledger_, "gemm", text("", c.rows, ta == Transpose::no ? a.cols : a.rows, c.cols));
+    judge_gemm(judgement, ta, left, tb, right, read_view(inner(), c), ends, rounding_of(dtype()));
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,245 @@
+#include "check/checked_transport.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "check/bounds.hpp"
+#include "check/control_messages.hpp"
+#include "check/host_copy.hpp"
+
+namespace gnnbench {
+namespace {
+
+std::vector<std::byte> read_bytes(Kernel& kernel, const void* data, std::int64_t bytes, StreamRole stream) {
+    return read_array(kernel, static_cast<const std::byte*>(data), bytes, stream);
+}
+
+/// Bytes as numbers of a type, where that many make whole numbers.
+double number_at(const std::vector<std::byte>& bytes, std::size_t at, DType t) {
+    if (t == DType::f64 && at + 8 <= bytes.size()) {
+        double x = 0;
+        std::memcpy(&x, bytes.data() + at, sizeof x);
+        return x;
+    }
+    float x = 0;
+    std::memcpy(&x, bytes.data() + at, std::min(sizeof x, bytes.size() - at));
+    return static_cast<double>(x);
+}
+
+/// x, then |x| behind it where a sum needs the bound.
+std::vector<double> terms_of(std::vector<double> x, ReduceOp op) {
+    if (op == ReduceOp::maximum) return x;
+    const std::size_t n = x.size();
+    x.resize(2 * n);
+    for (std::size_t i = 0; i < n; ++i) x[n + i] = std::abs(x[i]);
+    return x;
+}
+
+std::int64_t total(std::span<const std::int64_t> counts) { return std::reduce(counts.begin(), counts.end()); }
+
+}  // namespace
+
+void CheckedEvent::judge(StreamRole stream) {
+    if (std::exchange(done_, true)) return;
+    judge_(stream);
+    judge_ = nullptr;
+}
+
+void CheckedEvent::wait_on_host() {
+    if (done_) return;
+    if (!inner_.happened_at_once()) inner_.state()->wait_on_host();
+    judge(StreamRole::communication);
+}
+
+CheckedTransport::CheckedTransport(std::unique_ptr<Transport> under_test, ProcessGroup control, Kernel& kernel,
+                                   std::shared_ptr<Ledger> ledger, std::shared_ptr<InFlight> in_flight)
+    : ForwardingTransport(std::move(under_test)),
+      control_(std::make_shared<ControlMessages>(std::move(control))),
+      kernel_(kernel),
+      ledger_(std::move(ledger)),
+      in_flight_(std::move(in_flight)) {}
+CheckedTransport::~CheckedTransport() = default;
+
+std::unique_ptr<Transport> CheckedTransport::do_split(int color, int key) const {
+    return std::make_unique<CheckedTransport>(inner().split(color, key), control_->group().split(color, key),
+                                              kernel_, ledger_, in_flight_);
+}
+
+Event CheckedTransport::judged(Event event, CheckedEvent::Judge judge) const {
+    if (event.happened_at_once()) {
+        judge(StreamRole::communication);
+        return event;
+    }
+    return Event(std::make_shared<CheckedEvent>(std::move(event), std::move(judge)));
+}
+
+CheckedEvent::Judge CheckedTransport::same_bytes(const char* operation, const void* data, std::int64_t bytes,
+                                                 std::size_t expected, InFlight::Id id) const {
+    return
+        [=, control = control_, ledger = ledger_, in_flight = in_flight_, &kernel = kernel_](StreamRole stream) {
+            in_flight->end(id);
+            const auto found = read_bytes(kernel, data, bytes, stream);
+            const auto sent = control->take(expected).bytes;
+            const DType t = kernel.dtype();
+            const std::size_t step = bytes % static_cast<std::int64_t>(size_of(t)) == 0 ? size_of(t) : 4;
+            Judgement j(*ledger, operation, fmt::format("of {} bytes", bytes));
+            for (std::size_t at = 0; at < found.size(); at += step) {
+                const std::size_t n = std::min(step, found.size() - at);
+                const bool equal = std::memcmp(found.data() + at, sent.data() + at, n) == 0;
+                j.alike(static_cast<std::int64_t>(at / step), 0, equal, equal ? 0 : number_at(found, at, t),
+                        equal ? 0 : number_at(sent, at, t));
+            }
+        };
+}
+
+CheckedEvent::Judge CheckedTransport::reduced(const char* operation, const void* data, std::int64_t count,
+                                              DType dtype, ReduceOp op, std::size_t sums, std::int64_t first,
+                                              InFlight::Id id) const {
+    return [=, control = control_, ledger = ledger_, in_flight = in_flight_, ranks = inner().size(),
+            &kernel = kernel_](StreamRole stream) {
+        in_flight->end(id);
+        const auto found = read_numbers(kernel, data, count, dtype, stream);
+        const auto whole = control->take(sums).numbers;
+        const Rounding rounding = rounding_of(dtype);
+        Judgement j(*ledger, operation, fmt::format("of {} elements over {} ranks", count, ranks));
+        for (std::int64_t i = 0; i < count; ++i) {
+            const auto at = static_cast<std::size_t>(first + i);
+            if (op == ReduceOp::maximum) {
+                j.same(i, 0, found[static_cast<std::size_t>(i)], whole[at]);
+                continue;
+            }
+            j.near(i, 0, found[static_cast<std::size_t>(i)], whole[at],
+                   rounding.gamma(ranks - 1) * whole[whole.size() / 2 + at] + ranks * rounding.smallest);
+        }
+    };
+}
+
+Event CheckedTransport::do_broadcast(void* data, std::int64_t bytes, int root, Wait wait) {
+    const bool sends = inner().rank() == root;
+    in_flight_->touch("broadcast", data, bytes, !sends);
+    auto copy = sends ? read_bytes(kernel_, data, bytes, StreamRole::communication)
+                      : std::vector<std::byte>(static_cast<std::size_t>(bytes));
+    const auto expected = control_->broadcast(std::move(copy), root);
+    const auto id = in_flight_->begin("broadcast", data, bytes, !sends);
+    return judged(inner().broadcast(data, bytes, root, wait), same_bytes("broadcast", data, bytes, expected, id));
+}
+
+Event CheckedTransport::do_all_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, Wait wait) {
+    const std::int64_t bytes = count * static_cast<std::int64_t>(size_of(dtype));
+    in_flight_->touch("all-reduce", data, bytes, true);
+    const auto sums = control_->all_reduce(
+        terms_of(read_numbers(kernel_, data, count, dtype, StreamRole::communication), op), op);
+    const auto id = in_flight_->begin("all-reduce", data, bytes, true);
+    return judged(inner().all_reduce(data, count, dtype, op, wait),
+                  reduced("all-reduce", data, count, dtype, op, sums, 0, id));
+}
+
+Event CheckedTransport::do_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, int root, Wait wait) {
+    const std::int64_t bytes = count * static_cast<std::int64_t>(size_of(dtype));
+    const bool receives = inner().rank() == root;
+    in_flight_->touch("reduce", data, bytes, receives);
+    const auto sums = control_->all_reduce(
+        terms_of(read_numbers(kernel_, data, count, dtype, StreamRole::communication), op), op);
+    const auto id = in_flight_->begin("reduce", data, bytes, receives);
+    Event event = inner().reduce(data, count, dtype, op, root, wait);
+    if (receives) return judged(std::move(event), reduced("reduce", data, count, dtype, op, sums, 0, id));
+    return judged(std::move(event), [control = control_, in_flight = in_flight_, sums, id](StreamRole) {
+        in_flight->end(id);
+        control->take(sums);
+    });
+}
+
+Event CheckedTransport::do_all_gather(void* all, std::span<const std::int64_t> byte_counts, Wait wait) {
+    const std::int64_t bytes = total(byte_counts);
+    in_flight_->touch("all-gather", all, bytes, true);
+    const auto expected =
+        control_->all_gather(read_bytes(kernel_, all, bytes, StreamRole::communication), byte_counts);
+    const auto id = in_flight_->begin("all-gather", all, bytes, true);
+    return judged(inner().all_gather(all, byte_counts, wait), same_bytes("all-gather", all, bytes, expected, id));
+}
+
+Event CheckedTransport::do_reduce_scatter(const void* all, void* mine, std::span<const std::int64_t> counts,
+                                          DType dtype, Wait wait) {
+    const auto size = static_cast<std::int64_t>(size_of(dtype));
+    const auto rank = static_cast<std::size_t>(inner().rank());
+    in_flight_->touch("reduce-scatter", all, total(counts) * size, false);
+    in_flight_->touch("reduce-scatter", mine, counts[rank] * size, true);
+    const auto sums = control_->all_reduce(
+        terms_of(read_numbers(kernel_, all, total(counts), dtype, StreamRole::communication), ReduceOp::sum),
+        ReduceOp::sum);
+    const auto read = in_flight_->begin("reduce-scatter", all, total(counts) * size, false);
+    const auto written = in_flight_->begin("reduce-scatter", mine, counts[rank] * size, true);
+    auto judge = reduced("reduce-scatter", mine, counts[rank], dtype, ReduceOp::sum, sums,
+                         total(counts.first(rank)), written);
+    return judged(inner().reduce_scatter(all, mine, counts, dtype, wait),
+                  [judge = std::move(judge), in_flight = in_flight_, read](StreamRole stream) {
+                      in_flight->end(read);
+                      judge(stream);
+                  });
+}
+
+void CheckedTransport::send_copies(const char* operation, std::span<const Message> sends) {
+    for (const Message& m : sends) {
+        if (m.bytes == 0) continue;
+        in_flight_->touch(operation, m.data, m.bytes, false);
+        control_->send(read_bytes(kernel_, m.data, m.bytes, StreamRole::communication), m.peer);
+    }
+}
+
+std::vector<CheckedEvent::Judge> CheckedTransport::receive_copies(const char* operation,
+                                                                  std::span<const Message> receives) {
+    std::vector<CheckedEvent::Judge> judges;
+    for (const Message& m : receives) {
+        if (m.bytes == 0) {
+            judges.emplace_back([](StreamRole) {});
+            continue;
+        }
+        in_flight_->touch(operation, m.data, m.bytes, true);
+        const auto expected = control_->receive(m.bytes, m.peer);
+        const auto id = in_flight_->begin(operation, m.data, m.bytes, true);
+        judges.push_back(same_bytes(operation, m.data, m.bytes, expected, id));
+    }
+    return judges;
+}
+
+CheckedEvent::Judge CheckedTransport::sends_end(const char* operation, std::span<const Message> sends) {
+    std::vector<InFlight::Id> ids;
+    for (const Message& m : sends)
+        if (m.bytes > 0) ids.push_back(in_flight_->begin(operation, m.data, m.bytes, false));
+    return [ids = std::move(ids), in_flight = in_flight_](StreamRole) {
+        for (const auto id : ids) in_flight->end(id);
+    };
+}
+
+Event CheckedTransport::do_exchange(std::span<const Message> sends, std::span<const Message> receives) {
+    send_copies("exchange", sends);
+    auto judges = receive_copies("exchange", receives);
+    judges.push_back(sends_end("exchange", sends));
+    return judged(inner().exchange(sends, receives), [judges = std::move(judges)](StreamRole stream) {
+        for (const auto& judge : judges) judge(stream);
+    });
+}
+
+std::vector<Event> CheckedTransport::do_exchange_each(std::span<const Message> sends,
+                                                      std::span<const Message> receives) {
+    send_copies("exchange", sends);
+    auto judges = receive_copies("exchange", receives);
+    judges.push_back(sends_end("exchange", sends));
+    std::vector<Event> events = inner().exchange_each(sends, receives);
+    for (std::size_t i = 0; i < events.size(); ++i) events[i] = judged(std::move(events[i]), std::move(judges[i]));
+    return events;
+}
+
+Event CheckedTransport::do_all_to_all(std::span<const Message> sends, std::span<const Message> receives) {
+    send_copies("all-to-all", sends);
+    auto judges = receive_copies("all-to-all", receives);
+    judges.push_back(sends_end("all-to-all", sends));
+    return judged(inner().all_to_all(sends, receives), [judges = std::move(judges)](StreamRole stream) {
+        for (const auto& judge : judges) judge(stream);
+    });
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,79 @@
+#pragma once
+#include <functional>
+#include <list>
+#include <memory>
+
+#include "check/forwarding_transport.hpp"
+#include "check/in_flight.hpp"
+
+#include <gnnbench/kernel.hpp>
+
+namespace gnnbench {
+
+/// An operation of a checked transport: judged when it is first waited for, before anything can change what arrived.
+class CheckedEvent final : public EventState {
+public:
+    using Judge = std::function<void(StreamRole)>;
+    CheckedEvent(Event inner, Judge judge) : inner_(std::move(inner)), judge_(std::move(judge)) {}
+
+    const Event& inner() const { return inner_; }
+    /// Once; `stream` already waits for the inner event.
+    void judge(StreamRole stream);
+
+    void wait_on_host() override;
+    bool ready() override { return done_ || inner_.ready(); }
+    bool completed_by_host() const override {
+        return inner_.happened_at_once() || inner_.state()->completed_by_host();
+    }
+
+private:
+    Event inner_;
+    Judge judge_;
+    bool done_ = false;
+};
+
+/// Host messages of the check itself: MPI beside the transport under test, never through it.
+class ControlMessages;
+
+/// A transport under test. When an operation is ordered, what it reads is copied, and sent to whoever needs it on a path of
+/// its own; when it is waited for, what arrived is compared: bytes with the sender's, sums of P ranks within γ_{P−1}Σ|x|
+/// (one rounding for each addition, in any order), maxima exactly.
+class CheckedTransport final : public ForwardingTransport {
+public:
+    /// `control`: the same ranks, for this alone. `kernel` is whose memory moves, and outlives it.
+    CheckedTransport(std::unique_ptr<Transport> under_test, ProcessGroup control, Kernel& kernel,
+                     std::shared_ptr<Ledger> ledger, std::shared_ptr<InFlight> in_flight);
+    ~CheckedTransport() override;
+
+private:
+    std::unique_ptr<Transport> do_split(int color, int key) const override;
+    Event do_broadcast(void* data, std::int64_t bytes, int root, Wait wait) override;
+    Event do_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, int root, Wait wait) override;
+    Event do_all_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, Wait wait) override;
+    Event do_all_gather(void* all, std::span<const std::int64_t> byte_counts, Wait wait) override;
+    Event do_reduce_scatter(const void* all, void* mine, std::span<const std::int64_t> counts, DType dtype,
+                            Wait wait) override;
+    Event do_exchange(std::span<const Message> sends, std::span<const Message> receives) override;
+    std::vector<Event> do_exchange_each(std::span<const Message> sends,
+                                        std::span<const Message> receives) override;
+    Event do_all_to_all(std::span<const Message> sends, std::span<const Message> receives) override;
+
+    /// The event that judges; at once where the operation is over already.
+    Event judged(Event event, CheckedEvent::Judge judge) const;
+    /// What is received against what was sent, and out of the list of memory in flight.
+    CheckedEvent::Judge same_bytes(const char* operation, const void* data, std::int64_t bytes,
+                                   std::size_t expected, InFlight::Id id) const;
+    /// data [count] against the reduction that `sums` is, from its element `first` on.
+    CheckedEvent::Judge reduced(const char* operation, const void* data, std::int64_t count, DType dtype,
+                                ReduceOp op, std::size_t sums, std::int64_t first, InFlight::Id id) const;
+    void send_copies(const char* operation, std::span<const Message> sends);
+    std::vector<CheckedEvent::Judge> receive_copies(const char* operation, std::span<const Message> receives);
+    CheckedEvent::Judge sends_end(const char* operation, std::span<const Message> sends);
+
+    std::shared_ptr<ControlMessages> control_;
+    Kernel& kernel_;
+    std::shared_ptr<Ledger> ledger_;
+    std::shared_ptr<InFlight> in_flight_;
+};
+
+}  // namespace gnnbench

@@ -1,0 +1,27 @@
+#pragma once
+#include <utility>
+#include <vector>
+
+#include "check/forwarding_kernel.hpp"
+
+namespace gnnbench {
+
+/// A kernel of the serial reference that also tells what its weight gradients are summed up from: a gradient Hᵀ U may cancel,
+/// and then no rounding error is small beside it, but every one is beside |H|ᵀ|U|.
+class GradientSizes final : public ForwardingKernel {
+public:
+    explicit GradientSizes(std::unique_ptr<Kernel> inner) : ForwardingKernel(std::move(inner)) {}
+
+    /// Since they were last taken, in order: ‖|A|ᵀ|B|‖_F of each product AᵀB, and ‖Σ|g|‖ of each column sum.
+    std::vector<double> take_products() { return std::exchange(products_, {}); }
+    std::vector<double> take_sums() { return std::exchange(sums_, {}); }
+
+private:
+    void do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
+                 const Epilogue& e) override;
+    void do_column_sums(ConstMatrixView g, MatrixView out) override;
+
+    std::vector<double> products_, sums_;
+};
+
+}  // namespace gnnbench

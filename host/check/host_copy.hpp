@@ -1,0 +1,44 @@
+#pragma once
+#include <vector>
+
+#include <gnnbench/kernel.hpp>
+
+namespace gnnbench {
+
+/// Reading device memory for checks, strided views too.
+
+/// Waits until the device has done what `stream` was given, while MPI goes on: a rank that stood still in a device's wait
+/// could hold up the control messages that another rank waits for.
+void settle(Kernel& kernel, StreamRole stream);
+
+/// Any view, in float64.
+HostMatrix read_view(Kernel& kernel, ConstMatrixView m, StreamRole stream = StreamRole::compute);
+
+template <class T>
+std::vector<T> read_array(Kernel& kernel, const T* data, std::int64_t count,
+                          StreamRole stream = StreamRole::compute) {
+    std::vector<T> out(static_cast<std::size_t>(count));
+    settle(kernel, stream);
+    kernel.download_bytes(data, out.data(), out.size() * sizeof(T), stream);
+    return out;
+}
+
+/// `count` numbers of the kernel's type (or another), in float64.
+std::vector<double> read_numbers(Kernel& kernel, const void* data, std::int64_t count, DType dtype,
+                                 StreamRole stream = StreamRole::compute);
+
+/// An epilogue with its arrays on the host.
+struct HostEpilogue {
+    std::vector<double> bias;  ///< length cols, or empty
+    Activation activation = Activation::identity;
+    DropoutMask dropout;
+    std::vector<std::int64_t> row_ids;  ///< length rows, or empty
+
+    bool dropped(std::int64_t row, std::int64_t col) const {
+        return dropout.active() &&
+               dropout.dropped(row_ids[static_cast<std::size_t>(row)], static_cast<std::uint32_t>(col));
+    }
+};
+HostEpilogue read_epilogue(Kernel& kernel, const Epilogue& e, std::int64_t rows, std::int64_t cols);
+
+}  // namespace gnnbench

@@ -1,0 +1,40 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gnnbench/matrix.hpp>
+
+#include "check/ledger.hpp"
+
+namespace gnnbench {
+
+/// Memory that communication has been ordered for and that nobody has waited for yet: what is being received must not be
+/// touched, what is being sent must not be written. A missing wait is found whether or not it did harm this time.
+class InFlight {
+public:
+    explicit InFlight(std::shared_ptr<Ledger> ledger) : ledger_(std::move(ledger)) {}
+
+    using Id = std::uint64_t;
+    Id begin(std::string operation, const void* data, std::int64_t bytes, bool receives);
+    void end(Id id);
+
+    /// `verb` is about to read or write m.
+    void touch(const char* verb, ConstMatrixView m, bool writes);
+    void touch(const char* verb, const void* data, std::int64_t bytes, bool writes);
+
+private:
+    struct Range {
+        Id id;
+        std::string operation;
+        const std::byte *first, *last;
+        bool receives;
+    };
+    std::shared_ptr<Ledger> ledger_;
+    std::vector<Range> ranges_;
+    Id next_ = 1;
+};
+
+}  // namespace gnnbench

@@ -1,0 +1,137 @@
+#include "check/judge_products.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gnnbench {
+namespace {
+
+double activate(Activation a, double x) {
+    switch (a) {
+        case Activation::identity:
+            return x;
+        case Activation::relu:
+            return std::max(x, 0.0);
+        case Activation::leaky_relu:
+            return x > 0 ? x : leaky_slope * x;
+        case Activation::sigmoid:
+            return 1 / (1 + std::exp(-x));
+    }
+    return x;
+}
+
+/// Roundings of the activation itself, relative to its value.
+double activation_roundings(Activation a) {
+    if (a == Activation::leaky_relu) return 2;  // the slope's and the product's
+    return a == Activation::sigmoid ? function_error : 0;
+}
+
+/// sums += a·b and sizes += |a·b|, element by element.
+inline void accumulate(double a, const double* b, std::int64_t n, double* sums, double* sizes) {
+    for (std::int64_t j = 0; j < n; ++j) {
+        const double product = a * b[j];
+        sums[j] += product;
+        sizes[j] += std::abs(product);
+    }
+}
+
+/// A row of the product, summed over `terms` products.
+void judge_row(Judgement& judgement, std::int64_t row, double terms, const double* sums, const double* sizes,
+               const HostMatrix& found, const ProductEnds& ends, const Rounding& rounding) {
+    const auto& [alpha, beta] = ends.scale;
+    const HostEpilogue& e = ends.epilogue;
+    const double roundings = terms + 1 + (alpha != 1 ? 2 : 0) + (beta != 0 ? 3 : 0) + (e.bias.empty() ? 0 : 1);
+    const double gamma = rounding.gamma(roundings), lost = roundings * rounding.smallest;
+    for (std::int64_t c = 0; c < found.cols; ++c) {
+        double x = alpha * sums[c], size = std::abs(alpha) * sizes[c];
+        if (beta != 0) {
+            x += beta * ends.before(row, c);
+            size += std::abs(beta * ends.before(row, c));
+        }
+        if (!e.bias.empty()) {
+            x += e.bias[static_cast<std::size_t>(c)];
+            size += std::abs(e.bias[static_cast<std::size_t>(c)]);
+        }
+        judge_finished(judgement, row, c, found(row, c), x, gamma * size + lost, e, rounding);
+    }
+}
+
+HostMatrix transposed(const HostMatrix& m) {
+    HostMatrix t(m.cols, m.rows);
+    for (std::int64_t r = 0; r < m.rows; ++r)
+        for (std::int64_t c = 0; c < m.cols; ++c) t(c, r) = m(r, c);
+    return t;
+}
+
+}  // namespace
+
+void judge_finished(Judgement& judgement, std::int64_t row, std::int64_t col, double found, double x, double bound,
+                    const HostEpilogue& e, const Rounding& rounding) {
+    if (!std::isfinite(x) || !std::isfinite(bound) || std::abs(x) + bound > rounding.largest)
+        return judgement.near(row, col, found, std::isfinite(found) ? found : NAN, 0);
+    if (e.dropped(row, col)) return judgement.same(row, col, found, 0);
+    double low = activate(e.activation, x - bound), high = activate(e.activation, x + bound);
+    double roundings = activation_roundings(e.activation);
+    if (e.dropout.active()) {
+        low *= e.dropout.scale();
+        high *= e.dropout.scale();
+        roundings += 2;
+    }
+    if (roundings > 0) {
+        const double more =
+            rounding.gamma(roundings) * std::max(std::abs(low), std::abs(high)) + rounding.smallest;
+        low -= more;
+        high += more;
+        // No rounding makes a sum of 0 negative, nor leaves the range of the function.
+        if (e.activation == Activation::relu || e.activation == Activation::sigmoid) low = std::max(low, 0.0);
+    }
+    judgement.within(row, col, found, low, high);
+}
+
+void judge_spmm(Judgement& judgement, std::span<const std::int64_t> indptr, std::span<const std::int32_t> indices,
+                std::span<const double> values, const HostMatrix& b, const HostMatrix& found,
+                const ProductEnds& ends, const Rounding& rounding) {
+    std::vector<double> sums(static_cast<std::size_t>(found.cols)), sizes(sums.size());
+    for (std::int64_t r = 0; r < found.rows; ++r) {
+        std::fill(sums.begin(), sums.end(), 0.0);
+        std::fill(sizes.begin(), sizes.end(), 0.0);
+        const std::int64_t begin = indptr[static_cast<std::size_t>(r)],
+                           end = indptr[static_cast<std::size_t>(r) + 1];
+        for (std::int64_t k = begin; k < end; ++k) {
+            const auto at = static_cast<std::size_t>(k);
+            accumulate(values[at], b.values.data() + indices[at] * b.cols, b.cols, sums.data(), sizes.data());
+        }
+        judge_row(judgement, r, static_cast<double>(end - begin), sums.data(), sizes.data(), found, ends,
+                  rounding);
+    }
+}
+
+void judge_gemm(Judgement& judgement, Transpose ta, const HostMatrix& a, Transpose tb, const HostMatrix& b,
+                const HostMatrix& found, const ProductEnds& ends, const Rounding& rounding) {
+    if (tb == Transpose::yes)
+        return judge_gemm(judgement, ta, a, Transpose::no, transposed(b), found, ends, rounding);
+    const std::int64_t inner = b.rows, cols = found.cols;
+    const auto width = static_cast<std::size_t>(cols);
+    if (ta == Transpose::yes) {
+        // A tall, the result small: one pass over the rows of both.
+        std::vector<double> sums(static_cast<std::size_t>(found.rows) * width), sizes(sums.size());
+        for (std::int64_t k = 0; k < inner; ++k)
+            for (std::int64_t r = 0; r < found.rows; ++r)
+                accumulate(a(k, r), b.values.data() + k * cols, cols, sums.data() + r * cols,
+                           sizes.data() + r * cols);
+        for (std::int64_t r = 0; r < found.rows; ++r)
+            judge_row(judgement, r, static_cast<double>(inner), sums.data() + r * cols, sizes.data() + r * cols,
+                      found, ends, rounding);
+        return;
+    }
+    std::vector<double> sums(width), sizes(width);
+    for (std::int64_t r = 0; r < found.rows; ++r) {
+        std::fill(sums.begin(), sums.end(), 0.0);
+        std::fill(sizes.begin(), sizes.end(), 0.0);
+        for (std::int64_t k = 0; k < inner; ++k)
+            accumulate(a(r, k), b.values.data() + k * cols, cols, sums.data(), sizes.data());
+        judge_row(judgement, r, static_cast<double>(inner), sums.data(), sizes.data(), found, ends, rounding);
+    }
+}
+
+}  // namespace gnnbench

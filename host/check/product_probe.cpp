@@ -1,0 +1,111 @@
+#include "check/product_probe.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <gnnbench/random.hpp>
+#include <gnnbench/transport.hpp>
+
+#include "check/bounds.hpp"
+#include "check/host_copy.hpp"
+
+namespace gnnbench {
+namespace {
+
+constexpr std::int64_t signs = 8;
+
+/// Uniform in [−1, 1), numbers of float32.
+std::vector<float> random_values(std::int64_t count, RandomStream& draw) {
+    std::vector<float> v(static_cast<std::size_t>(count));
+    for (float& x : v) x = static_cast<float>(draw()) * 0x1p-31f - 1;
+    return v;
+}
+
+/// M·S [rows × 8] and the row sums of |M|.
+struct Projected {
+    std::vector<double> signed_sums, sizes;
+};
+Projected project(const auto& m, std::int64_t rows, const std::vector<std::uint32_t>& sign_of_column) {
+    const auto width = static_cast<std::int64_t>(sign_of_column.size());
+    Projected p{std::vector<double>(static_cast<std::size_t>(rows * signs)),
+                std::vector<double>(static_cast<std::size_t>(rows))};
+    for (std::int64_t r = 0; r < rows; ++r) {
+        double* sums = p.signed_sums.data() + r * signs;
+        for (std::int64_t c = 0; c < width; ++c) {
+            const auto x = static_cast<double>(m[static_cast<std::size_t>(r * width + c)]);
+            p.sizes[static_cast<std::size_t>(r)] += std::abs(x);
+            for (std::int64_t s = 0; s < signs; ++s)
+                sums[s] += (sign_of_column[static_cast<std::size_t>(c)] >> s & 1u) != 0 ? x : -x;
+        }
+    }
+    return p;
+}
+
+}  // namespace
+
+struct ProductProbe::Kept final : PreparedMatrix {
+    std::unique_ptr<PreparedMatrix> prepared;
+    Csr csr;
+};
+
+std::unique_ptr<PreparedMatrix> ProductProbe::do_prepare(const Csr& a) {
+    auto kept = std::make_unique<Kept>();
+    kept->prepared = inner().prepare(a);
+    kept->format = kept->prepared->format;
+    kept->csr = a;
+    kept_bytes_ += static_cast<std::int64_t>(a.indptr.size() * 8 + a.indices.size() * 12);
+    return kept;
+}
+
+void ProductProbe::do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
+    const auto& kept = static_cast<const Kept&>(a);
+    inner().spmm(*kept.prepared, b, c, s, e);
+    const std::tuple use(&kept, c.cols, s.beta != 0);
+    if (std::ranges::find(used_, use) == used_.end()) used_.push_back(use);
+}
+
+void ProductProbe::test(Ledger& ledger, std::uint64_t seed) {
+    for (const auto& [kept, width, adds] : used_) test(ledger, *kept, width, adds, seed++);
+}
+
+void ProductProbe::test(Ledger& ledger, const Kept& a, std::int64_t width, bool adds, std::uint64_t seed) {
+    RandomStream draw(seed, Draw::sample, 1);
+    const auto operand = random_values(a.cols * width, draw);
+    const auto before = random_values(adds ? a.rows * width : 0, draw);
+    std::vector<std::uint32_t> sign_of_column(static_cast<std::size_t>(width));
+    for (auto& s : sign_of_column) s = draw();
+
+    const Matrix b = inner().matrix(a.cols, width), c = inner().matrix(a.rows, width);
+    inner().upload(std::span<const float>(operand), b);
+    if (adds) inner().upload(std::span<const float>(before), c);
+    inner().spmm(*a.prepared, b, c, {1, adds ? 1.0 : 0.0}, {});
+    const Projected product = project(read_view(inner(), c).values, a.rows, sign_of_column);
+    const Projected right = project(operand, a.cols, sign_of_column);
+    const Projected added = project(before, adds ? a.rows : 0, sign_of_column);
+
+    const Rounding rounding = rounding_of(dtype());
+    Judgement judgement(
+        ledger, "probe",
+        fmt::format("{} [{}x{}] of {} nonzeros, width {}", a.format, a.rows, a.cols, a.nonzeros, width));
+    for (std::int64_t r = 0; r < a.rows; ++r) {
+        const auto row = static_cast<std::size_t>(r);
+        double expected[signs] = {}, size = 0;
+        const std::int64_t begin = a.csr.indptr[row], end = a.csr.indptr[row + 1];
+        for (std::int64_t k = begin; k < end; ++k) {
+            const double v = a.csr.values[static_cast<std::size_t>(k)];
+            const auto column = static_cast<std::size_t>(a.csr.indices[static_cast<std::size_t>(k)]);
+            size += std::abs(v) * right.sizes[column];
+            for (std::size_t s = 0; s < signs; ++s) expected[s] += v * right.signed_sums[column * signs + s];
+        }
+        if (adds) size += added.sizes[row];
+        const double roundings = static_cast<double>(end - begin + width + 1 + (adds ? 1 : 0));
+        const double bound = rounding.gamma(roundings) * size + roundings * rounding.smallest;
+        for (std::size_t s = 0; s < signs; ++s)
+            judgement.near(r, static_cast<std::int64_t>(s), product.signed_sums[row * signs + s],
+                           expected[s] + (adds ? added.signed_sums[row * signs + s] : 0), bound);
+    }
+}
+
+}  // namespace gnnbench

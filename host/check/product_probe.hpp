@@ -1,0 +1,38 @@
+#pragma once
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "check/forwarding_kernel.hpp"
+#include "check/ledger.hpp"
+
+namespace gnnbench {
+
+/// A kernel that remembers which prepared matrix was multiplied at which width, so that each can be tested at the size and
+/// in the format that it has in a timed trial, where recomputing every product would take too long.
+///
+/// The test is Freivalds' (1979), in floating point: for random B and random signs S ∈ {±1}^{f×8}, C·S is compared with
+/// Â(B·S), both in float64, the latter by a plain loop over the CSR that the matrix was prepared from. Row i passes within
+/// γ_{k_i+f}(|Â||B|1)_i, k_i its nonzeros. What is wrong in a row cancels in one column of C·S with probability at most
+/// 1/2, so in all eight with at most 2⁻⁸.
+class ProductProbe final : public ForwardingKernel {
+public:
+    explicit ProductProbe(std::unique_ptr<Kernel> inner) : ForwardingKernel(std::move(inner)) {}
+
+    /// Tests what was multiplied since it was made. Matrices must still be there, and nothing be under way.
+    void test(Ledger& ledger, std::uint64_t seed);
+    /// Of the host: the matrices as they came.
+    std::int64_t kept_bytes() const { return kept_bytes_; }
+
+private:
+    struct Kept;
+    std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a) override;
+    using ForwardingKernel::do_spmm;
+    void do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override;
+    void test(Ledger& ledger, const Kept& a, std::int64_t width, bool adds, std::uint64_t seed);
+
+    std::vector<std::tuple<const Kept*, std::int64_t, bool>> used_;  ///< matrix, width, whether C was added to
+    std::int64_t kept_bytes_ = 0;
+};
+
+}  // namespace gnnbench

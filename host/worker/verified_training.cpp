@@ -1,0 +1,346 @@
+#include "worker/verified_training.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "check/bounds.hpp"
+#include "check/checked_kernel.hpp"
+#include "worker/records.hpp"
+
+namespace gnnbench {
+namespace {
+
+using nlohmann::json;
+
+/// The reference on every rank, from rank 0.
+class SharedReference {
+public:
+    SharedReference(const ReferenceResult* known, const VerificationCase& c) {
+        std::uint8_t there = known != nullptr;
+        c.group.broadcast(&there, sizeof there, 0);
+        there_ = there != 0;
+        if (!there_) return;
+        if (known) result_ = *known;
+        const auto layers = static_cast<std::size_t>(c.problem.model.layers());
+        const auto epochs = static_cast<std::size_t>(c.epochs);
+        result_.loss.resize(epochs);
+        result_.gradient.resize(epochs);
+        result_.scale.resize(epochs);
+        share(result_.loss, c.group);
+        for (std::size_t e = 0; e < epochs; ++e) {
+            ModelWeights& g = result_.gradient[e];
+            GradientScale& s = result_.scale[e];
+            g.weight.resize(layers);
+            s.weight.resize(layers);
+            const std::size_t biases = c.problem.model.bias ? layers : 0;
+            g.bias.resize(biases);
+            s.bias.resize(biases);
+            for (std::size_t l = 0; l < layers; ++l)
+                share(g.weight[l], c.problem.model.widths[l], c.problem.model.widths[l + 1], c.group);
+            for (std::size_t l = 0; l < biases; ++l) share(g.bias[l], 1, c.problem.model.widths[l + 1], c.group);
+            share(s.weight, c.group);
+            share(s.bias, c.group);
+        }
+    }
+    const ReferenceResult* get() const { return there_ ? &result_ : nullptr; }
+
+private:
+    static void share(std::vector<double>& v, const ProcessGroup& group) {
+        group.broadcast(v.data(), v.size() * sizeof(double), 0);
+    }
+    static void share(HostMatrix& m, std::int64_t rows, std::int64_t cols, const ProcessGroup& group) {
+        if (m.values.empty()) m = HostMatrix(rows, cols);
+        share(m.values, group);
+    }
+
+    bool there_ = false;
+    ReferenceResult result_;
+};
+
+/// Every rank tells whole gradients; they are copies of each other but for the order in which replicas of 1.5D sum up.
+void compare_copies(const VerificationCase& c, std::int64_t e, double loss, const ModelWeights& mine,
+                    const ReferenceResult* reference, DType dtype, Ledger& ledger) {
+    ReferenceResult first{{loss}, {mine}, {}};
+    for (auto* matrices : {&first.gradient[0].weight, &first.gradient[0].bias})
+        for (HostMatrix& m : *matrices) c.group.broadcast(m.values.data(), m.values.size() * sizeof(double), 0);
+    if (reference) first.scale = {reference->scale.at(static_cast<std::size_t>(e))};
+    Agreement copy = agreement_for(dtype);
+    copy.compare(0, loss, mine, first);
+    ++ledger.count("copies").calls;
+    if (!copy.holds())
+        ledger.add_fault("copies",
+                         fmt::format("its copy of a gradient is {:.2e} off rank 0's ({})", copy.gradient_error,
+                                     copy.worst.substr(copy.worst.find(' ', 6) + 1)));
+}
+
+/// A strategy at work on a kernel of its own. The ledger gets what its memory and its epochs show.
+class Training {
+public:
+    Training(const VerificationCase& c, std::unique_ptr<Kernel> kernel, std::shared_ptr<Ledger> ledger)
+        : case_(c),
+          ledger_(std::move(ledger)),
+          kernel_(std::move(kernel)),
+          world_(kernel_->connect(c.group), *kernel_, counter_) {
+        world_.separate_wait(c.separate_wait);
+        const std::int64_t before = kernel_->memory().current_bytes;
+        trainer_ = c.strategy.make_trainer(c.problem, {*kernel_, world_});
+        held_bytes_ = kernel_->memory().current_bytes - before;
+        counter_.take();
+    }
+
+    double epoch(std::int64_t e) {
+        ledger_->enter_epoch(e);
+        case_.group.barrier();
+        kernel_->trace().begin_epoch();
+        const std::int64_t allocations = kernel_->memory().allocations;
+        const double loss = trainer_->train_epoch(e);
+        kernel_->synchronize(StreamRole::compute);
+        kernel_->trace().end_epoch();
+        volume_ = counter_.take();
+        allocations_ += kernel_->memory().allocations - allocations;
+        return loss;
+    }
+    /// Reading sharded matrices communicates, outside the epoch.
+    ModelWeights gradients() { return uncounted(trainer_->gradients()); }
+    ModelWeights weights() { return uncounted(trainer_->weights()); }
+
+    const Volume& volume() const { return volume_; }  ///< of the last epoch
+    std::int64_t held_bytes() const { return held_bytes_; }
+    std::int64_t allocations() const { return allocations_; }
+    DType dtype() const { return kernel_->dtype(); }
+    std::string notes() const {
+        const std::string strategy = trainer_->notes(), kernel = kernel_->notes();
+        return strategy + (strategy.empty() || kernel.empty() ? "" : "\n") + kernel;
+    }
+
+private:
+    ModelWeights uncounted(ModelWeights w) {
+        counter_.take();
+        return w;
+    }
+
+    const VerificationCase& case_;
+    std::shared_ptr<Ledger> ledger_;
+    std::unique_ptr<Kernel> kernel_;
+    VolumeCounter counter_;
+    Communicator world_;
+    std::unique_ptr<Trainer> trainer_;
+    Volume volume_;
+    std::int64_t held_bytes_ = 0, allocations_ = 0;
+};
+
+/// Losses and gradients of a training, by epoch.
+struct Epochs {
+    std::vector<double> loss;
+    std::vector<ModelWeights> gradient;
+};
+
+void count_call(Ledger& ledger, std::string_view check) { ++ledger.count(check).calls; }
+
+std::string off(const Agreement& a) {
+    return fmt::format("loss by {:.2e}, gradient by {:.2e} ({}); {:.0e} is allowed", a.loss_error,
+                       a.gradient_error, a.worst, a.tolerance);
+}
+
+/// Run 1. Volume and agreement go to the ledger, but for gradients that float64 may still explain.
+Epochs plain_run(const VerificationCase& c, const ReferenceResult* reference, Ledger& ledger,
+                 VerifiedTraining& out) {
+    Training training(c, c.kernel(), std::make_shared<Ledger>(c.group.rank()));
+    const Volume stated =
+        c.strategy.stated_volume(c.problem, c.group.rank(), static_cast<std::int64_t>(size_of(training.dtype())));
+    Agreement agreement = agreement_for(training.dtype());
+    Epochs all;
+    for (std::int64_t e = 0; e < c.epochs; ++e) {
+        ledger.enter_epoch(e);
+        all.loss.push_back(training.epoch(e));
+        count_call(ledger, "volume");
+        if (const std::string differs = difference(stated, training.volume()); !differs.empty())
+            ledger.add_fault("volume", differs);
+        all.gradient.push_back(training.gradients());
+        compare_copies(c, e, all.loss.back(), all.gradient.back(), reference, training.dtype(), ledger);
+        if (reference) agreement.compare(e, all.loss.back(), all.gradient.back(), *reference);
+    }
+    out.notes = training.notes();
+    if (!reference) return all;
+    out.loss_error = agreement.loss_error;
+    out.gradient_error = agreement.gradient_error;
+    count_call(ledger, "reference");
+    if (agreement.asks_for_float64() && training.dtype() == DType::f32)
+        out.rounding = fmt::format("float32's rounding moves a gradient by {:.2e} ({})", agreement.gradient_error,
+                                   agreement.worst);
+    else if (!agreement.holds())
+        ledger.add_fault("reference", "differs from the serial reference: " + off(agreement));
+    return all;
+}
+
+/// w' = w − η(g + λw), what SGD makes of the gradients that the strategy tells. Else it steps with others.
+void judge_step(Ledger& ledger, const char* name, const std::vector<HostMatrix>& before,
+                const std::vector<HostMatrix>& after, const std::vector<HostMatrix>& gradient,
+                const TrainSpec& train, bool decays, DType dtype) {
+    const Rounding rounding = rounding_of(dtype);
+    for (std::size_t l = 0; l < before.size(); ++l) {
+        const double decay = decays && l < train.weight_decay.size() ? train.weight_decay[l] : 0;
+        Judgement j(ledger, "step", fmt::format("of {}{}", name, l));
+        for (std::int64_t r = 0; r < before[l].rows; ++r)
+            for (std::int64_t c = 0; c < before[l].cols; ++c) {
+                const double w = before[l](r, c), g = gradient[l](r, c);
+                j.near(r, c, after[l](r, c), w - train.learning_rate * (g + decay * w),
+                       rounding.gamma(12) * train.learning_rate * (std::abs(g) + decay * std::abs(w)) +
+                           2 * rounding.unit * std::abs(w) + rounding.smallest);
+            }
+    }
+}
+
+bool same_bits(const ModelWeights& a, const ModelWeights& b) {
+    const auto same = [](const std::vector<HostMatrix>& x, const std::vector<HostMatrix>& y) {
+        return std::ranges::equal(x, y,
+                                  [](const HostMatrix& m, const HostMatrix& n) { return m.values == n.values; });
+    };
+    return same(a.weight, b.weight) && same(a.bias, b.bias);
+}
+
+/// The checked run's epoch against the plain run's.
+void compare_runs(Ledger& ledger, std::int64_t e, double loss, const ModelWeights& gradient, const Epochs& plain,
+                  const ReferenceResult* reference, DType dtype, bool& bits) {
+    const auto at = static_cast<std::size_t>(e);
+    count_call(ledger, "rerun");
+    if (loss == plain.loss[at] && same_bits(gradient, plain.gradient[at])) return;
+    bits = false;
+    ReferenceResult first{plain.loss, plain.gradient, reference ? reference->scale : std::vector<GradientScale>()};
+    Agreement again = agreement_for(dtype);
+    again.compare(e, loss, gradient, first);
+    if (!again.holds())
+        ledger.add_fault("rerun", "the same training, watched, differs from itself: " + off(again) +
+                                      "; a missing wait, or numbers that are not set");
+}
+
+/// Run 2.
+void checked_run(const VerificationCase& c, const Epochs& plain, const ReferenceResult* reference,
+                 const std::shared_ptr<Ledger>& ledger, VerifiedTraining& out) {
+    ledger->enter_epoch(-1);
+    Training training(c, std::make_unique<CheckedKernel>(c.kernel(), ledger), ledger);
+    const std::int64_t stated =
+        c.strategy.stated_memory(c.problem, c.group.rank(), static_cast<std::int64_t>(size_of(training.dtype())));
+    count_call(*ledger, "memory");
+    if (training.held_bytes() != stated)
+        ledger->add_fault("memory", fmt::format("{} bytes of device memory are held, {} are stated",
+                                                training.held_bytes(), stated));
+    ModelWeights weights = training.weights();
+    for (std::int64_t e = 0; e < c.epochs; ++e) {
+        const double loss = training.epoch(e);
+        const ModelWeights gradient = training.gradients();
+        compare_runs(*ledger, e, loss, gradient, plain, reference, training.dtype(), out.same_bits);
+        ModelWeights stepped = training.weights();
+        if (reference) {
+            const TrainSpec& train = c.problem.train;
+            judge_step(*ledger, "W", weights.weight, stepped.weight, gradient.weight, train, true,
+                       training.dtype());
+            judge_step(*ledger, "b", weights.bias, stepped.bias, gradient.bias, train, false, training.dtype());
+        }
+        weights = std::move(stepped);
+    }
+    if (training.allocations() > 0)
+        ledger->add_fault("memory", fmt::format("epochs allocate {} times; none may", training.allocations()));
+}
+
+/// The trial's own optimizer under watch: its step depends on the epoch, so there are two.
+void own_optimizer_run(const VerificationCase& c, const std::shared_ptr<Ledger>& ledger) {
+    if (!c.own_training || c.own_training->optimizer == OptimizerKind::sgd) return;
+    const Problem& p = c.problem;
+    const Problem own{p.dataset,       p.index,  p.partition,       p.model,
+                      *c.own_training, p.params, p.initial_weights, p.ranks};
+    const VerificationCase with_own{c.strategy, own,     c.group, c.kernel,       c.float64_kernel,
+                                    c.dtype,    nullptr, 2,       c.separate_wait};
+    Training training(with_own, std::make_unique<CheckedKernel>(c.kernel(), ledger), ledger);
+    for (std::int64_t e = 0; e < with_own.epochs; ++e) training.epoch(e);
+}
+
+/// Run 3.
+void float64_run(const VerificationCase& c, const ReferenceResult& reference, Ledger& ledger,
+                 VerifiedTraining& out) {
+    Training training(c, c.float64_kernel(), std::make_shared<Ledger>(c.group.rank()));
+    Agreement agreement = agreement_for(DType::f64);
+    for (std::int64_t e = 0; e < c.epochs; ++e) {
+        const double loss = training.epoch(e);
+        agreement.compare(e, loss, training.gradients(), reference);
+    }
+    out.in_float64 = true;
+    out.float64_error = std::max(agreement.loss_error, agreement.gradient_error);
+    count_call(ledger, "float64");
+    if (!agreement.holds())
+        ledger.add_fault("float64", "in float64 it differs from the serial reference: " + off(agreement));
+}
+
+double timed(auto&& run) {
+    const auto start = std::chrono::steady_clock::now();
+    run();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+double largest(const ProcessGroup& group, double x) { return group.maximum({std::isnan(x) ? INFINITY : x})[0]; }
+
+}  // namespace
+
+void gather(const Ledger& mine, const ProcessGroup& group, VerifiedTraining& into) {
+    json text = {{"faults", json::array()}, {"checks", json::object()}};
+    for (const Fault& f : mine.faults()) text["faults"].push_back({f.check, f.text});
+    for (const auto& [name, count] : mine.counts())
+        text["checks"][name] = {count.calls, count.elements, std::min(count.worst_ratio, 1e300), count.worst};
+    for (const std::string& rank : group.all_gather(text.dump())) {
+        const json j = json::parse(rank);
+        for (const json& f : j["faults"]) into.faults.push_back({f[0], f[1]});
+        for (const auto& [name, count] : j["checks"].items()) {
+            CheckCount& sum = into.checks[name];
+            sum.calls += count[0].get<std::int64_t>();
+            sum.elements += count[1].get<std::int64_t>();
+            if (count[2].get<double>() <= sum.worst_ratio && !sum.worst.empty()) continue;
+            sum.worst_ratio = count[2];
+            sum.worst = count[3];
+        }
+    }
+}
+
+VerifiedTraining verify_training(const VerificationCase& c, const ReferenceResult* known) {
+    VerifiedTraining v;
+    const SharedReference shared(known, c);
+    const ReferenceResult* reference = shared.get();
+    const auto ledger = std::make_shared<Ledger>(c.group.rank());
+    Epochs plain;
+    v.plain_s = timed([&] { plain = plain_run(c, reference, *ledger, v); });
+    v.checked_s = timed([&] {
+        checked_run(c, plain, reference, ledger, v);
+        own_optimizer_run(c, ledger);
+    });
+    if (reference && c.dtype == DType::f32) v.float64_s = timed([&] { float64_run(c, *reference, *ledger, v); });
+    gather(*ledger, c.group, v);
+    v.volume_equal = std::ranges::none_of(v.faults, [](const Fault& f) { return f.check == "volume"; });
+    v.loss_error = largest(c.group, v.loss_error);
+    v.gradient_error = largest(c.group, v.gradient_error);
+    v.float64_error = largest(c.group, v.float64_error);
+    v.same_bits = largest(c.group, v.same_bits ? 0 : 1) == 0;
+    for (const std::string& text : c.group.all_gather(v.rounding))
+        if (v.rounding.empty()) v.rounding = text;
+    return v;
+}
+
+json to_json(const VerifiedTraining& v) {
+    json checks = json::object(), faults = json::array();
+    for (const auto& [name, c] : v.checks)
+        checks[name] = {{"calls", c.calls},
+                        {"elements", c.elements},
+                        {"worst_ratio", finite_or_null(c.worst_ratio)},
+                        {"worst", c.worst}};
+    for (const Fault& f : v.faults) faults.push_back({{"check", f.check}, {"text", f.text}});
+    return {{"checks", std::move(checks)},
+            {"faults", std::move(faults)},
+            {"same_bits", v.same_bits},
+            {"rounding", v.rounding},
+            {"float64_error", v.in_float64 ? finite_or_null(v.float64_error) : json(nullptr)},
+            {"seconds", {{"plain", v.plain_s}, {"checked", v.checked_s}, {"float64", v.float64_s}}}};
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,64 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <gnnbench/strategy.hpp>
+#include <gnnbench/transport.hpp>
+
+#include "check/ledger.hpp"
+#include "worker/verification.hpp"
+
+namespace gnnbench {
+
+/// A training to verify. Everything but the functions is the same on all ranks.
+struct VerificationCase {
+    const Strategy& strategy;
+    const Problem& problem;
+    const ProcessGroup& group;
+    std::function<std::unique_ptr<Kernel>()> kernel;          ///< the one under test
+    std::function<std::unique_ptr<Kernel>()> float64_kernel;  ///< the same in float64 where it has that
+    DType dtype = DType::f32;                                 ///< of the former
+    /// As the trial trains: verification steps by SGD, so another optimizer is watched in two epochs of its own. Or null.
+    const TrainSpec* own_training = nullptr;
+    std::int64_t epochs = 5;
+    bool separate_wait = false;
+};
+
+/// What verifying found, of all ranks and on all ranks.
+struct VerifiedTraining {
+    double loss_error = 0, gradient_error = 0;  ///< against the reference, in the kernel's type; 0 without one
+    double float64_error = 0;                   ///< the larger of both in float64
+    bool in_float64 = false;                    ///< that was asked
+    bool volume_equal = true;
+    bool same_bits = true;      ///< the checked training gave the plain one's losses and gradients to the bit
+    std::string rounding;       ///< a gradient further off than 1e-4 that rounding explains; else empty
+    std::vector<Fault> faults;  ///< empty: verified
+    std::map<std::string, CheckCount> checks;  ///< sums over ranks, worst of all
+    double plain_s = 0, checked_s = 0, float64_s = 0;
+    std::string notes;  ///< this rank's, of the plain training
+};
+
+/// Verifies a training in three runs of it. Collective.
+///  1. plain, as it is timed: losses and gradients against the reference (1e-4 in float32), on every rank, and counted against
+///     stated volume;
+///  2. checked: every verb and message by itself (check/checked_kernel.hpp), the memory held against the stated, the
+///     gradients told against the step taken; and losses and gradients equal to the plain run's, because watching waits
+///     where the plain run might have forgotten to; then two epochs with the trial's own optimizer, if that is not SGD;
+///  3. in float64 against the reference (1e-10), where the kernel's type is another.
+/// A float32 gradient may be up to 1e-2 off where 2 and 3 find nothing. `reference`: on rank 0; null where the strategy is
+/// approximate, which leaves 2 and the volume.
+VerifiedTraining verify_training(const VerificationCase& c, const ReferenceResult* reference);
+
+/// What is kept of it: runs, checks, faults.
+nlohmann::json to_json(const VerifiedTraining& v);
+
+/// Ledgers of all ranks, put together on all ranks. Collective.
+void gather(const Ledger& mine, const ProcessGroup& group, VerifiedTraining& into);
+
+}  // namespace gnnbench

@@ -1,0 +1,73 @@
+// Every fault of the list is found, by the check that the list names; the same trainings without it are not accused.
+#include <algorithm>
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include "faults/training_case.hpp"
+
+using namespace gnnbench;
+using namespace gnnbench::faults;
+
+namespace {
+
+/// Weighted, directed, widths that are no multiple of a vector, weight decay on weights; dropout and size where a fault
+/// needs them.
+TrainingCase case_for(const Entry& entry) {
+    const auto& catalog = contract::catalog();
+    TrainingCase t{.graph = graphs::directed_random(60, 400, true),
+                   .model = {.name = entry.name, .widths = {7, 5, 3}},
+                   .scheme = entry.scheme,
+                   .scheme_params = Params(catalog.find(PluginKind::strategy, entry.scheme).params),
+                   .kernel_params = Params(catalog.find(PluginKind::kernel, "cpu").params)};
+    if (entry.fault == faults::Fault::dropout_of_other_epoch) t.model.train.dropout = 0.4;
+    if (entry.fault == faults::Fault::wrong_at_size) t.full = graphs::directed_random(6000, 30000, true);
+    return t;
+}
+
+std::string told(const VerifiedTraining& v) {
+    std::string text;
+    for (const auto& f : v.faults) text += "\n  " + f.check + ": " + f.text;
+    return text;
+}
+
+bool finds(const VerifiedTraining& v, const std::string& check) {
+    return std::ranges::any_of(v.faults, [&](const gnnbench::Fault& f) { return f.check == check; });
+}
+
+}  // namespace
+
+TEST_CASE("faults: each is found, by the check that is there for it") {
+    const ProcessGroup world = ProcessGroup::world();
+    for (const Entry& entry : all()) {
+        TrainingCase t = case_for(entry);
+        const VerifiedTraining v = verify(t, entry.fault, world);
+        INFO(entry.name << " (" << entry.what << ") must be found by " << entry.check << "; found:" << told(v));
+        REQUIRE(t.skipped == "");
+        CHECK(finds(v, entry.check));
+        if (world.rank() == 0)
+            WARN(fmt::format("{}: {} faults found, by {}", entry.name, v.faults.size(),
+                             v.faults.empty() ? "none" : v.faults[0].check));
+    }
+}
+
+TEST_CASE("faults: the same trainings without them are not accused") {
+    const ProcessGroup world = ProcessGroup::world();
+    std::vector<std::string> done;
+    for (const Entry& entry : all()) {
+        TrainingCase t = case_for(entry);
+        const std::string key = fmt::format("{} {} {}", t.scheme, t.graph.indices.size(), t.model.train.dropout);
+        if (std::ranges::count(done, key) > 0) continue;
+        done.push_back(key);
+        const VerifiedTraining v = verify(t, faults::Fault::none, world);
+        INFO(key << told(v));
+        CHECK(v.faults.empty());
+        CHECK(v.same_bits);
+        for (const char* check :
+             {"spmm", "gemm", "activation-backward", "column-sums", "loss", "optimizer", "volume", "memory",
+              "reference", "step", "rerun", "float64", "all-reduce", "probe"}) {
+            INFO(check);
+            CHECK(v.checks.contains(check));
+        }
+    }
+}

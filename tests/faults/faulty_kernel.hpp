@@ -1,0 +1,50 @@
+#pragma once
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "check/forwarding_kernel.hpp"
+#include "faults/faults.hpp"
+
+namespace gnnbench::faults {
+
+/// A kernel in float32 with one fault, and a transport that may have one.
+class FaultyKernel final : public ForwardingKernel {
+public:
+    /// `first`: of the kernels that a verification makes.
+    FaultyKernel(std::unique_ptr<Kernel> inner, Fault fault, bool first)
+        : ForwardingKernel(std::move(inner)), fault_(fault), first_(first) {}
+
+private:
+    std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a) override;
+    using ForwardingKernel::do_spmm;
+    void do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override;
+    void do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
+                 const Epilogue& e) override;
+    void do_apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) override;
+    void do_column_sums(ConstMatrixView g, MatrixView out) override;
+    void do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
+                                  double* loss_out) override;
+    void do_optimizer_step(const TrainSpec& spec, std::int64_t step,
+                           std::span<const ParameterSlot> slots) override;
+    void do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) override;
+    void do_copy_out(const void* device, void* host, std::size_t bytes, StreamRole stream) override;
+    void do_wait(StreamRole stream, const Event& event) override;
+    void do_synchronize(StreamRole stream) override;
+    std::unique_ptr<Transport> do_connect(const ProcessGroup& group) override;
+
+    void spoil(const PreparedMatrix& a, ConstMatrixView b, MatrixView c);
+    void spoil_product(Transpose ta, ConstMatrixView a, ConstMatrixView b, MatrixView c, const Epilogue& e);
+    /// The epilogue that a fault puts in the place of e; `bias` keeps what it points to.
+    Epilogue changed(const Epilogue& e, std::int64_t cols, Buffer& bias) const;
+    void catch_up(StreamRole stream);
+    void add_to(MatrixView m, std::int64_t r, std::int64_t c, double x);
+
+    Fault fault_;
+    bool first_;
+    std::map<const PreparedMatrix*, Csr> csr_;
+    std::map<std::pair<std::int64_t, std::int64_t>, std::vector<double>> before_;  ///< results by shape
+    std::vector<Event> unwaited_;
+};
+
+}  // namespace gnnbench::faults

@@ -1,0 +1,118 @@
+// Trainings without a fault, none of which verification may accuse: combinations drawn from everything there is, by number,
+// so that a number names the same combination always. GNNBENCH_HEALTHY says how many that run.
+#include <cstdlib>
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include "faults/training_case.hpp"
+
+using namespace gnnbench;
+using namespace gnnbench::faults;
+
+namespace {
+
+/// One of them.
+template <class T>
+const T& pick(const std::vector<T>& from, RandomStream& draw) {
+    return from[draw.below(from.size())];
+}
+
+std::vector<std::string> usable(PluginKind kind) {
+    std::vector<std::string> names;
+    for (const ListedPlugin& p : contract::catalog().list())
+        if (p.kind == kind && p.usable() && p.name != "cuda") names.push_back(p.name);
+    return names;
+}
+
+/// Random entries, with or without weights; a few hubs, vertices without any edge.
+graphs::NamedGraph random_graph(std::int64_t vertices, std::int64_t entries, bool weighted, bool symmetric,
+                                RandomStream& draw) {
+    const auto n = static_cast<std::uint64_t>(vertices);
+    graphs::Entries e;
+    for (std::int64_t i = 0; i < entries; ++i) {
+        auto u = draw.below(n), v = draw.below(n);
+        if (i % 3 == 0) u /= 16;
+        e.emplace_back(static_cast<std::int32_t>(u), static_cast<std::int32_t>(v));
+    }
+    if (symmetric) e = graphs::both_ways(e);
+    graphs::NamedGraph g = graphs::from_entries("random", vertices, e);
+    if (symmetric) return graphs::known_symmetric(g);
+    if (weighted)
+        for (std::size_t i = 0; i < g.indices.size(); ++i)
+            g.weights.push_back(static_cast<float>(2 * draw.uniform()));
+    return g;
+}
+
+TrainingCase combination(std::uint64_t number, int ranks) {
+    RandomStream draw(number, Draw::sample, static_cast<std::uint32_t>(ranks));
+    const auto vertices =
+        static_cast<std::int64_t>(1 + draw.below(pick(std::vector<std::uint64_t>{20, 200, 1500}, draw)));
+    const bool weighted = draw.below(2) == 0, symmetric = draw.below(3) == 0;
+    TrainingCase t{.graph = random_graph(vertices, static_cast<std::int64_t>(draw.below(12)) * vertices, weighted,
+                                         symmetric, draw),
+                   .model = {.name = "drawn"},
+                   .scheme_params = {},
+                   .kernel_params = {}};
+    t.model.widths.clear();
+    for (std::uint64_t l = 2 + draw.below(3); l > 0; --l)
+        t.model.widths.push_back(static_cast<std::int64_t>(1 + draw.below(40)));
+    t.model.model.activation = static_cast<Activation>(draw.below(4));
+    t.model.model.normalisation = static_cast<Normalisation>(draw.below(2));  // without any, float32 overflows
+    t.model.model.bias = draw.below(3) != 0;
+    t.model.model.self_loops = draw.below(3) != 0;
+    if (draw.below(3) == 0) t.model.train.dropout = 0.3;
+    if (draw.below(5) == 0) t.model.train.input_dropout = 0.2;
+    t.model.train.seed = draw();
+    const auto variants = contract::variants(t.scheme = pick(usable(PluginKind::strategy), draw));
+    t.scheme_params = pick(variants, draw).params;
+    t.partitioner = pick(usable(PluginKind::partitioner), draw);
+    t.kernel = draw.below(5) == 0 ? "reference" : "cpu";
+    const auto declared = contract::catalog().find(PluginKind::kernel, t.kernel).params;
+    t.kernel_params = Params(declared);
+    if (t.kernel == "cpu")
+        t.kernel_params.set(declared[0],
+                            pick(std::vector<std::string>{"auto", "rows", "tiled", "reordered"}, draw));
+    t.threads = static_cast<int>(1 + draw.below(3));
+    t.seed = draw();
+    t.own_optimizer = static_cast<OptimizerKind>(draw.below(3));
+    return t;
+}
+
+std::string text(std::uint64_t number, const TrainingCase& t, int ranks) {
+    std::string widths;
+    for (const auto w : t.model.widths) widths += fmt::format("{}{}", widths.empty() ? "" : "-", w);
+    return fmt::format(
+        "combination {}: {} on {} ranks, {} threads, {} of {} vertices and {} edges, {}, kernel {}, activation {}",
+        number, t.scheme, ranks, t.threads, t.partitioner, t.graph.view().vertices(), t.graph.view().edges(),
+        widths, t.kernel, static_cast<int>(t.model.model.activation));
+}
+
+}  // namespace
+
+TEST_CASE("healthy trainings are not accused") {
+    const ProcessGroup world = ProcessGroup::world();
+    const char* asked = std::getenv("GNNBENCH_HEALTHY");
+    int left = asked ? std::atoi(asked) : 6;
+    const int wanted = left;
+    int excused = 0;
+    double worst = 0;
+    for (std::uint64_t number = 1; left > 0; ++number) {
+        REQUIRE(number < 100 * static_cast<std::uint64_t>(wanted));
+        TrainingCase t = combination(number, world.size());
+        const VerifiedTraining v = verify(t, faults::Fault::none, world);
+        if (!t.skipped.empty()) continue;
+        --left;
+        excused += !v.rounding.empty();
+        std::string found = v.rounding;
+        for (const auto& f : v.faults) found += "\n  " + f.check + ": " + f.text;
+        for (const auto& [name, c] : v.checks) worst = std::max(worst, c.worst_ratio);
+        INFO(text(number, t, world.size()) << found);
+        CHECK(v.faults.empty());
+    }
+    WARN(
+        fmt::format("{} combinations on {} ranks; {} with a gradient that rounding explains; the largest error "
+                    "was {:.2f} of its "
+                    "bound",
+                    wanted, world.size(), excused, worst));
+}

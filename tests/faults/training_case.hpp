@@ -1,0 +1,94 @@
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "check/product_probe.hpp"
+#include "contract/strategy_case.hpp"
+#include "faults/faulty_kernel.hpp"
+#include "faults/faulty_strategy.hpp"
+#include "worker/verified_training.hpp"
+
+namespace gnnbench::faults {
+
+/// A training to verify, on all ranks, with or without a fault.
+struct TrainingCase {
+    graphs::NamedGraph graph;
+    contract::ModelVariant model;
+    std::string scheme = "cagnet-1d", partitioner = "block", kernel = "cpu";
+    Params scheme_params, kernel_params;
+    int threads = 1;
+    std::uint64_t seed = 3;
+    OptimizerKind own_optimizer = OptimizerKind::adam;  ///< of a trial; verification itself steps by SGD
+    std::int64_t epochs = 3;
+    std::optional<graphs::NamedGraph> full = {};  ///< what is probed, where `graph` is a sample of it
+    std::string skipped = {};                     ///< why it did not run
+};
+
+/// Verifies it, then probes its products as at full size. Sets `skipped` where scheme or partitioner cannot serve.
+inline VerifiedTraining verify(TrainingCase& t, Fault fault, const ProcessGroup& world) {
+    const auto& catalog = contract::catalog();
+    const OwnedDataset owned =
+        contract::dress(t.graph, t.model.widths.front(), static_cast<std::int32_t>(t.model.widths.back()));
+    const DatasetView data = owned.view();
+    const ModelSpec model = t.model.complete_model();
+    const TrainSpec train = t.model.complete_train();
+    TrainSpec own = train;
+    own.optimizer = t.own_optimizer;
+    own.learning_rate = 0.01;
+    const auto scheme = catalog.strategy(t.scheme);
+    const auto partitioner = catalog.partitioner(t.partitioner);
+    const Params partitioner_params(catalog.find(PluginKind::partitioner, t.partitioner).params);
+    const Setting setting{world.size(), model, train, t.scheme_params};
+    const PartitionNeed need = scheme->partition_need(setting);
+    t.skipped = scheme->why_unsupported(setting);
+    if (t.skipped.empty())
+        t.skipped = partitioner->why_unsupported(
+            {data.graph.vertices(), data.graph.edges(), !data.graph.weights.empty()}, need, partitioner_params);
+    if (!t.skipped.empty()) return {};
+    const Partition partition = make_partition(*partitioner, data, need, partitioner_params, t.seed, world);
+    const IndexMap index(partition);
+    const FaultyStrategy strategy(*scheme, fault);
+    const Problem problem{data, index, partition, model, train, t.scheme_params, nullptr, world.size()};
+    bool first = true;
+    const auto make_kernel = [&]() -> std::unique_ptr<Kernel> {
+        KernelSetting s = contract::kernel_setting_of({t.kernel, DType::f32, t.kernel_params});
+        s.threads = t.threads;
+        auto kernel = catalog.kernel(t.kernel)->create(s);
+        if (fault == Fault::none) return kernel;
+        return std::make_unique<FaultyKernel>(std::move(kernel), fault, std::exchange(first, false));
+    };
+    std::optional<ReferenceResult> reference;
+    if (world.rank() == 0 && strategy.approximation(t.scheme_params).empty())
+        reference =
+            compute_reference(catalog, data, model, train, nullptr, t.epochs, trains_features(t.scheme_params));
+    VerifiedTraining v = verify_training(
+        {.strategy = strategy,
+         .problem = problem,
+         .group = world,
+         .kernel = make_kernel,
+         .float64_kernel = [&] { return catalog.kernel("reference")->create({.dtype = DType::f64}); },
+         .own_training = &own,
+         .epochs = t.epochs},
+        reference ? &*reference : nullptr);
+
+    const OwnedDataset whole = t.full ? contract::dress(*t.full, model.widths.front(), owned.classes) : owned;
+    const DatasetView full_data = whole.view();
+    const Partition full_partition =
+        make_partition(*partitioner, full_data, need, partitioner_params, t.seed, world);
+    const IndexMap full_index(full_partition);
+    const Problem full{full_data, full_index,      full_partition, model,
+                       train,     t.scheme_params, nullptr,        world.size()};
+    ProductProbe kernel(make_kernel());
+    VolumeCounter counter;
+    Communicator comm(kernel.connect(world), kernel, counter);
+    const auto trainer = strategy.make_trainer(full, {kernel, comm});
+    trainer->train_epoch(0);
+    kernel.synchronize(StreamRole::compute);
+    Ledger ledger(world.rank());
+    kernel.test(ledger, t.seed);
+    gather(ledger, world, v);
+    return v;
+}
+
+}  // namespace gnnbench::faults
