@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "spec/fields.hpp"
+#include "spec/text_file.hpp"
 
 namespace gnnbench {
 namespace {
@@ -92,18 +93,15 @@ private:
             findings_.add(name.place, "imports", fmt::format("'{}' imports itself", name.text));
             return nothing;
         }
-        std::ifstream in(file, std::ios::binary);
-        std::error_code ignored;
-        if (!in || fs::is_directory(file, ignored)) {
-            findings_.add(name.place, "imports",
-                          fmt::format("expected a file at {}; {}", file.string(),
-                                      in ? "that is a folder" : std::strerror(errno)));
+        std::string text;
+        try {
+            text = read_text_file(file, "expected a file at");
+        } catch (const SpecError& e) {
+            findings_.add(name.place, "imports", e.what());
             return nothing;
         }
-        std::ostringstream text;
-        text << in.rdbuf();
-        result_.imported.push_back(fmt::format("# imported from {}\n{}", name.text, text.str()));
-        YamlNode root = parse_yaml(text.str(), file.string(), findings_);
+        result_.imported.push_back(fmt::format("# imported from {}\n{}", name.text, text));
+        YamlNode root = parse_yaml(text, file.string(), findings_);
         if (root.is(Kind::map)) return resolve(std::move(root), file);
         findings_.add(root.place, "",
                       fmt::format("expected a mapping, as part of an experiment; found {}", describe(root)));

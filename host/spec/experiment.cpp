@@ -1,16 +1,10 @@
 #include "spec/experiment.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <sstream>
-
-#include <fmt/format.h>
-
 #include "spec/compose.hpp"
 #include "spec/expand.hpp"
 #include "spec/outline.hpp"
 #include "spec/overrides.hpp"
+#include "spec/text_file.hpp"
 
 namespace gnnbench {
 
@@ -46,15 +40,7 @@ Experiment read_experiment(const std::string& text, const std::filesystem::path&
 
 Experiment load_experiment(const std::filesystem::path& file, const LoadOptions& options,
                            const PluginSource& plugins, const DatasetSource& datasets) {
-    std::error_code ignored;
-    std::ifstream in(file, std::ios::binary);
-    if (!in || std::filesystem::is_directory(file, ignored)) {
-        throw SpecError(fmt::format("expected an experiment file at '{}'; {}", file.string(),
-                                    in ? "that is a folder" : std::strerror(errno)));
-    }
-    std::ostringstream text;
-    text << in.rdbuf();
-    return read_experiment(text.str(), file, options, plugins, datasets);
+    return read_experiment(read_text_file(file, "expected an experiment file at"), file, options, plugins, datasets);
 }
 
 }  // namespace gnnbench

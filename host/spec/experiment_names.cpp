@@ -5,13 +5,18 @@
 
 #include "spec/table_definition.hpp"
 #include "spec/yaml.hpp"
+#include "spec/text_file.hpp"
 
 namespace gnnbench {
 
 std::vector<std::string> experiment_names(const std::filesystem::path& file) {
-    std::ifstream in(file, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(in), {}};
-    if (!in || is_table_definition(text)) return {};
+    std::string text;
+    try {
+        text = read_text_file(file, "expected an experiment at");
+    } catch (const SpecError&) {
+        return {};
+    }
+    if (is_table_definition(text)) return {};
     Findings findings;
     const YamlNode root = parse_yaml(text, file.string(), findings);
     if (!findings.empty() || !root.is(YamlNode::Kind::map)) return {};

@@ -35,7 +35,11 @@ ExperimentError::~ExperimentError() = default;
 
 void Findings::add(const Place& place, std::string key, std::string message) {
     Finding f{place, std::move(key), std::move(message)};
-    if (std::find(findings_.begin(), findings_.end(), f) == findings_.end()) findings_.push_back(std::move(f));
+    if (findings_.size() >= most_findings) {
+        ++left_out_;
+    } else if (std::find(findings_.begin(), findings_.end(), f) == findings_.end()) {
+        findings_.push_back(std::move(f));
+    }
 }
 
 void Findings::raise() const {
@@ -44,6 +48,8 @@ void Findings::raise() const {
     std::stable_sort(sorted.begin(), sorted.end(), [](const Finding& a, const Finding& b) {
         return std::pair(a.place.line, a.place.column) < std::pair(b.place.line, b.place.column);
     });
+    if (left_out_ > 0)
+        sorted.push_back({{sorted.back().place.origin}, "", fmt::format("and {} more; mend the first {}", left_out_, most_findings)});
     throw ExperimentError(std::move(sorted));
 }
 

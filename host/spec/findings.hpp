@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,11 +44,13 @@ class Findings {
 public:
     void add(const Place& place, std::string key, std::string message);
     bool empty() const { return findings_.empty(); }
-    /// Throws ExperimentError if there are any.
+    /// Throws ExperimentError if there are any; of more than a hundred, how many more.
     void raise() const;
 
 private:
+    static constexpr std::size_t most_findings = 100;  // nobody reads more, and a hostile file may have a million
     std::vector<Finding> findings_;
+    std::int64_t left_out_ = 0;
 };
 
 /// "allowed: a, b, c; did you mean 'b'?"

@@ -13,6 +13,7 @@
 #include "spec/published.hpp"
 #include "spec/table_keys.hpp"
 #include "spec/yaml.hpp"
+#include "spec/text_file.hpp"
 
 namespace gnnbench {
 namespace {
@@ -218,16 +219,7 @@ void fill(TableDefinition& t, const YamlNode& root, Findings& findings) {
     if (const YamlNode* plot = root.find("plot")) t.plot = read_plot(*plot);
 }
 
-std::string contents(const std::filesystem::path& file) {
-    std::ifstream in(file, std::ios::binary);
-    std::error_code ignored;
-    if (!in || std::filesystem::is_directory(file, ignored))
-        throw SpecError(fmt::format("expected a table's definition at '{}'; {}", file.string(),
-                                    in ? "that is a folder" : std::strerror(errno)));
-    std::ostringstream text;
-    text << in.rdbuf();
-    return text.str();
-}
+std::string contents(const std::filesystem::path& file) { return read_text_file(file, "expected a table's definition at"); }
 
 }  // namespace
 

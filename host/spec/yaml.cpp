@@ -5,9 +5,12 @@
 #include <cmath>
 #include <limits>
 #include <regex>
+#include <unordered_map>
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
+
+#include "core/printable.hpp"
 
 namespace gnnbench {
 namespace {
@@ -61,7 +64,8 @@ public:
             for (const YAML::Node& item : from) node.items.push_back(convert(item, depth + 1));
         } else if (from.IsMap()) {
             node.kind = Kind::map;
-            for (const auto& entry : from) add_entry(node, entry.first, entry.second, depth);
+            std::unordered_map<std::string, Place> known;
+            for (const auto& entry : from) add_entry(node, known, entry.first, entry.second, depth);
         }
         return node;
     }
@@ -73,21 +77,23 @@ public:
     }
 
 private:
-    void add_entry(YamlNode& map, const YAML::Node& key, const YAML::Node& value, int depth) {
+    void add_entry(YamlNode& map, std::unordered_map<std::string, Place>& known, const YAML::Node& key,
+                   const YAML::Node& value, int depth) {
         const Place at = place(key.Mark());
         if (!key.IsScalar()) {
             findings_.add(at, "", "expected a word as key; found a list or a mapping");
             return;
         }
-        if (const YamlNode* other = map.find(key.Scalar())) {
+        if (const auto other = known.find(key.Scalar()); other != known.end()) {
             findings_.add(at, key.Scalar(),
                           fmt::format("the key is given twice in one mapping; the other is at {}; "
                                       "remove one",
-                                      to_text(other->place)));
+                                      to_text(other->second)));
             return;
         }
         YamlEntry entry{key.Scalar(), at, convert(value, depth + 1)};
         if (entry.value.is(Kind::null)) entry.value.place = at;  // an absent value has no mark of its own
+        known.emplace(entry.key, entry.value.place);
         map.entries.push_back(std::move(entry));
     }
 
@@ -100,6 +106,17 @@ private:
 
 YamlNode parse(const std::string& text, const std::string& origin, bool lines, Findings& findings) {
     Converter converter(origin, lines, findings);
+    if (const std::size_t bad = first_no_utf8(text); bad != text.npos) {
+        const std::string_view before = std::string_view(text).substr(0, bad);
+        YAML::Mark mark;
+        mark.line = static_cast<int>(std::count(before.begin(), before.end(), '\n'));
+        mark.column = static_cast<int>(bad - (before.rfind('\n') + 1));  // npos + 1 is 0
+        findings.add(converter.place(mark), "",
+                     fmt::format("expected text in UTF-8; found the byte 0x{:02x}", static_cast<unsigned char>(text[bad])));
+        YamlNode nothing;
+        nothing.place = converter.place(mark);
+        return nothing;
+    }
     try {
         const std::vector<YAML::Node> documents = YAML::LoadAll(text);
         if (documents.size() > 1) {
