@@ -223,15 +223,19 @@ TEST_CASE("mg-gcn by tile columns agrees with the serial reference, with and wit
 
 TEST_CASE("cagnet-1d by outer products agrees with the serial reference, whatever its buffers") {
     int ran = 0;
+    std::size_t place = 0;
     for (const StrategyVariant& s : variants("cagnet-1d", {{"backward", "outer_product"}}))
         for (const auto& widths : {std::vector<std::int64_t>{4, 9, 2, 7, 3}, {2, 3, 5, 8}})
             for (const auto& g :
                  {graphs::directed_random(40, 200, true), graphs::directed_star(9), graphs::disconnected(3),
-                  graphs::known_symmetric(graphs::disconnected(3)), graphs::without_edges(1)})
+                  graphs::known_symmetric(graphs::disconnected(3)), graphs::without_edges(1)}) {
+                std::size_t of_graph = place++;
                 for (const std::string& partitioner : usable(PluginKind::partitioner))
-                    check(s, partitioner, {"reference", DType::f64},
-                          {.name = std::to_string(widths[1]), .widths = widths}, g, ran);
-    CHECK(ran >= 20);
+                    if (of_selection(of_graph++))
+                        check(s, partitioner, {"reference", DType::f64},
+                              {.name = std::to_string(widths[1]), .widths = widths}, g, ran);
+            }
+    CHECK(ran >= 10);
 }
 
 TEST_CASE("cagnet-1d and cagnet-1.5d hold the buffers that their READMEs list") {
