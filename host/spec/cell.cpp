@@ -259,7 +259,8 @@ public:
         plugin("kernel", c.kernel);
         open("model");
         member("activation", word(words::activation, m.activation));
-        member("aggregate_input", m.aggregate_input);
+        // As databases before API 5 have it: off was "default". Schemes whose default was another have another version.
+        member("aggregate_input", m.aggregate_input ? "true" : "default");
         member("bias", m.bias);
         member("feature_normalisation", word(words::feature_normalisation, m.feature_normalisation));
         member("initialiser", word(words::initialiser, m.initialiser));

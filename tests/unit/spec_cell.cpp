@@ -78,6 +78,7 @@ TEST_CASE("identity is what is measured, not where or how it is shown") {
     CHECK(differs([](Cell& o) { o.train.seed = 1; }));
     CHECK(differs([](Cell& o) { o.train.learning_rate *= 1 + 1e-15; }));
     CHECK(differs([](Cell& o) { o.model.bias = false; }));
+    CHECK(differs([](Cell& o) { o.model.aggregate_input = true; }));
     CHECK(differs([](Cell& o) { o.separate_wait = true; }));
 
     // Once the content is known, where it came from is not part of it.
@@ -106,6 +107,7 @@ TEST_CASE("a digest is that of the identity's JSON without what is only shown") 
         j["dataset"].erase("name");
         if (!c.dataset.digest.empty()) j["dataset"].erase("source");
         for (const char* plugin : {"scheme", "partitioner", "kernel"}) j[plugin].erase("label");
+        j["model"]["aggregate_input"] = c.model.aggregate_input ? "true" : "default";  // as it was spelt once
         const std::string text = j.dump();
         const XXH128_hash_t h = XXH3_128bits(text.data(), text.size());
         char hex[33];
