@@ -92,10 +92,24 @@ FigureParts line_parts(const FigureData& d, const PlotDefinition& plot) {
     return f;
 }
 
+/// One range for the y axes of all panels, so that they can be compared.
+std::string common_y_range(const ResolvedTable& r) {
+    std::vector<double> all;
+    for (const FigureSeries& s : figure_data(r).series)
+        for (const auto* values : {&s.ours, &s.published})
+            for (const auto& v : *values)
+                if (v && (*v > 0 || !r.definition->plot->log_y)) all.push_back(*v);
+    if (all.empty()) return "";
+    const auto [low, high] = std::ranges::minmax_element(all);
+    return r.definition->plot->log_y ? fmt::format("set yrange [{}:{}]\n", *low / 1.5, *high * 1.5)
+                                     : fmt::format("set yrange [{}:{}]\n", std::min(0.0, *low), *high * 1.1 + 1e-12);
+}
+
 /// A panel for each row that has numbers, with a series for each section of columns; they share one legend.
 std::string panel_script(const ResolvedTable& r, const std::vector<std::string>& heading, FigureFormat format) {
     const TableDefinition& t = *r.definition;
     PanelFigure figure;
+    const std::string range = common_y_range(r);
     for (std::size_t i = 0; i < r.cells.size(); ++i) {
         TableDefinition one = t;
         one.rows = {t.rows[i]};
@@ -119,7 +133,7 @@ std::string panel_script(const ResolvedTable& r, const std::vector<std::string>&
             if (!published.empty()) in_legend(line_style(colour(number), number, false), s.name + " (paper)");
         }
         if (f.plots.empty()) continue;
-        f.settings = x_axis(d, *t.plot) + (t.plot->log_y ? "" : "set yrange [0:*]\n");
+        f.settings = x_axis(d, *t.plot) + range;
         figure.panels.emplace_back(t.rows[i].label, std::move(f));
     }
     return assembled_panels(figure, *t.plot, heading, format);

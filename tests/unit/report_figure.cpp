@@ -195,6 +195,9 @@ TEST_CASE("a panel for each row, one legend for all") {
     CHECK_THAT(script, Contains("title \"HP\"") && Contains("title \"RP\"") && Contains("title \"HP (paper)\"") &&
                            !Contains("title \"RP (paper)\""));
     CHECK(script.find("title \"HP\"") == script.rfind("title \"HP\""));
+    // 4 to 8 ms: one axis for all, never one without a length, of which gnuplot warns.
+    const std::size_t range = script.find("set yrange [2.66");
+    CHECK((range != std::string::npos && script.find("set yrange [2.66", range + 1) != std::string::npos));
 }
 
 TEST_CASE("an axis in seconds draws no quotient") {
