@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <gnnbench/error.hpp>
@@ -135,25 +136,38 @@ ResolvedDataset resolve(const Source& s, const Catalog& catalog) {
 class StoreLock {
 public:
     StoreLock(const fs::path& store, const std::function<void(const std::string&)>& progress) {
-        auto path = store.parent_path() / fmt::format(".{}.lock", store.filename().string());
-        descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-        if (descriptor_ < 0)
-            throw EnvironmentError(fmt::format("cannot write {}: {}; name another folder with --data-dir",
-                                               path.string(), std::strerror(errno)));
-        if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
-        if (progress)
-            progress(fmt::format("waiting for another process that makes {}", store.filename().string()));
-        while (::flock(descriptor_, LOCK_EX) != 0)
-            if (errno != EINTR)
-                throw EnvironmentError(fmt::format("cannot lock {}: {}", path.string(), std::strerror(errno)));
+        path_ = store.parent_path() / fmt::format(".{}.lock", store.filename().string());
+        // Whoever held it has removed it: what was waited for may be no file any more, and others may hold its successor.
+        do {
+            if (descriptor_ >= 0) ::close(descriptor_);
+            descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+            if (descriptor_ < 0)
+                throw EnvironmentError(fmt::format("cannot write {}: {}; name another folder with --data-dir",
+                                                   path_.string(), std::strerror(errno)));
+            if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) continue;
+            if (progress)
+                progress(fmt::format("waiting for another process that makes {}", store.filename().string()));
+            while (::flock(descriptor_, LOCK_EX) != 0)
+                if (errno != EINTR)
+                    throw EnvironmentError(fmt::format("cannot lock {}: {}", path_.string(), std::strerror(errno)));
+        } while (!has_its_name());
     }
     StoreLock(const StoreLock&) = delete;
     StoreLock& operator=(const StoreLock&) = delete;
     ~StoreLock() {
-        if (descriptor_ >= 0) ::close(descriptor_);
+        if (descriptor_ < 0) return;
+        ::unlink(path_.c_str());
+        ::close(descriptor_);
     }
 
 private:
+    bool has_its_name() const {
+        struct stat held {}, named {};
+        return ::fstat(descriptor_, &held) == 0 && ::stat(path_.c_str(), &named) == 0 && held.st_ino == named.st_ino &&
+               held.st_dev == named.st_dev;
+    }
+
+    fs::path path_;
     int descriptor_ = -1;
 };
 

@@ -8,6 +8,8 @@
 #include <gnnbench/error.hpp>
 #include <gnnbench/spelling.hpp>
 
+#include "core/printable.hpp"
+
 #include "record/expression_guard.hpp"
 #include "record/sqlite.hpp"
 
@@ -139,7 +141,7 @@ std::string CellFilter::refusal(const std::string& expression, const std::string
     std::string text = fmt::format(
         "expected an expression over a cell's fields, such as \"scheme = 'mg-gcn' AND "
         "gpus > 2\"; found \"{}\": {}",
-        expression, word.empty() ? cause : fmt::format("there is no field '{}'", word));
+        printable(expression), word.empty() ? cause : fmt::format("there is no field '{}'", word));
     if (offset > 0) text += fmt::format(" (at its character {})", offset);
     if (!word.empty()) {
         const std::string meant = did_you_mean(word, names);

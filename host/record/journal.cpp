@@ -84,6 +84,15 @@ FileDescriptor::~FileDescriptor() {
     if (fd_ >= 0) ::close(fd_);
 }
 
+namespace {
+
+/// For its owner to write, whatever the umask: who can write a journal can write results.
+void make_journal_folder(const std::filesystem::path& folder) {
+    if (::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) fail("make the folder of", folder, errno);
+}
+
+}  // namespace
+
 std::filesystem::path journal_folder(const std::filesystem::path& database) {
     return database.string() + ".journals";
 }
@@ -109,9 +118,7 @@ void JournalWriter::append(const nlohmann::json& line) {
 
 Journal Journal::create(const std::filesystem::path& database) {
     const std::filesystem::path folder = journal_folder(database);
-    std::error_code error;
-    std::filesystem::create_directories(folder, error);
-    if (error) fail("make the folder of", folder, error.value());
+    make_journal_folder(folder);
     const std::string name = fmt::format("{}-{}-{}.jsonl", host_name(), ::getpid(), start_stamp());
     // Locked before it gets the name that others look for, so that nobody can judge it dead.
     const std::filesystem::path hidden = folder / ("." + name + ".new");
@@ -167,9 +174,7 @@ std::vector<nlohmann::json> JournalTail::poll(std::size_t max_bytes) {
 
 std::filesystem::path create_job_journal(const std::filesystem::path& database, const std::string& name) {
     const std::filesystem::path folder = journal_folder(database);
-    std::error_code error;
-    std::filesystem::create_directories(folder, error);
-    if (error) fail("make the folder of", folder, error.value());
+    make_journal_folder(folder);
     const std::filesystem::path path = folder / (name + ".job.jsonl");
     open_or_fail("create", path, O_WRONLY | O_CREAT | O_EXCL);
     return path;

@@ -98,6 +98,22 @@ TEST_CASE("two at once make it once, and remains of a killed one go") {
     CHECK(std::ranges::count(first, "generating dataset dcsbm-300x6") == 1);
 }
 
+TEST_CASE("no lock stays behind, whether a store was made or not") {
+    TempFolder folder;
+    Catalog catalog(folder / "data");
+    const auto left = [&] {
+        std::vector<std::string> names;
+        for (const auto& item : fs::directory_iterator(folder / "data"))
+            if (item.path().filename().string().starts_with(".")) names.push_back(item.path().filename());
+        return names;
+    };
+    const auto damaged = folder.write("damaged.mtx", "no matrix\n");
+    CHECK_THROWS_AS(ensure_dataset({{"path", damaged.string()}}, catalog), DataError);
+    CHECK(left().empty());
+    ensure_dataset(small, catalog);
+    CHECK(left().empty());
+}
+
 TEST_CASE("an import follows its file") {
     TempFolder folder;
     Catalog catalog(folder / "data");

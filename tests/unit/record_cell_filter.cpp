@@ -61,6 +61,7 @@ TEST_CASE("an expression of a stranger is one expression, and reads one cell") {
     CHECK_THROWS_WITH(chosen("gpus = 1 /* OR"), Contains("the comment at its character 10 has no end"));
     CHECK_THROWS_WITH(chosen("scheme = 'serial"), Contains("the quote at its character 10 has no end"));
     CHECK_THROWS_WITH(chosen("gpus = $a(1) OR 1"), Contains("'$' at its character 8"));
+    CHECK_THROWS_WITH(chosen(std::string("gpus = 1\0", 9)), Contains("it ends early"));
     // A query inside it: of other tables, or without end.
     CHECK_THROWS_WITH(chosen("gpus IN (SELECT 1)"), Contains("a query inside it is refused"));
     CHECK_THROWS_WITH(chosen("EXISTS (SELECT 1 FROM sqlite_schema)"), Contains("a query inside it is refused"));

@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <fstream>
 #include <sstream>
@@ -124,6 +125,17 @@ TEST_CASE("bytes that are no UTF-8 do not stop a line") {
     journal.append({{"log_tail", "caf\xe9"}});
     JournalTail tail(journal.path());
     CHECK(tail.poll().at(0).at("log_tail") == "caf\xef\xbf\xbd");
+}
+
+TEST_CASE("a journal's folder is its owner's to write, whatever the umask") {
+    samples::Folder folder;
+    const mode_t before = ::umask(0);
+    const Journal journal = Journal::create(folder / "r.sqlite");
+    const auto job = create_job_journal(folder / "s.sqlite", "job");
+    ::umask(before);
+    for (const char* name : {"r.sqlite.journals", "s.sqlite.journals"})
+        CHECK((std::filesystem::status(folder / name).permissions() & std::filesystem::perms::all) ==
+              static_cast<std::filesystem::perms>(0755));
 }
 
 TEST_CASE("a journal lives as long as its host or one of its workers") {
