@@ -51,15 +51,21 @@ void Sweep::verify_all() {
     for (const DueCell& due : due_)
         if (keys.insert(due.cell->record.verification_key).second && !known_verified(*due.cell, database_))
             unknown.push_back(due.cell);
-    for (std::size_t i = 0; i < unknown.size() && !report_.interrupted; ++i)
-        verify(*unknown[i], fmt::format("[verify {}/{}]", i + 1, unknown.size()));
+    for (std::size_t i = 0; i < unknown.size() && !report_.interrupted; ++i) {
+        // Another run may have verified it since: what is counted before that is looked up cannot have been missed.
+        const TrialOrder asked{.cell = *unknown[i], .purpose = Purpose::verify};
+        const int seen = conclusive_trials(database_, key_of(asked, runner_.machine_fingerprint()));
+        if (!known_verified(*unknown[i], database_))
+            verify(*unknown[i], seen, fmt::format("[verify {}/{}]", i + 1, unknown.size()));
+    }
 }
 
-void Sweep::verify(const PreparedCell& cell, const std::string& position) {
+void Sweep::verify(const PreparedCell& cell, int seen, const std::string& position) {
     const std::string what = fmt::format("{} {}", position, cell_label(cell.cell));
     progress_.status(what);
     const Stopwatch watch;
     TrialOrder order = verification_order(cell, prepared_.experiment.limits, reference_cache(database_.path()));
+    order.seen_verifications = seen;
     const TrialResult result = runner_.run(order, [&](const TrialProgress& p) {
         progress_.status(fmt::format("{}  epoch {}  {}", what, p.epochs, duration_text(watch.seconds())));
     });

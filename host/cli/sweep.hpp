@@ -20,7 +20,8 @@ public:
 
 private:
     void verify_all();
-    void verify(const PreparedCell& cell, const std::string& position);
+    /// `seen`: see claim_trial.
+    void verify(const PreparedCell& cell, int seen, const std::string& position);
     void measure_all();
     /// Takes trials from `waiting` until there are none; what other processes have now goes to `held`.
     void work(TrialRunner& runner, std::vector<ScheduledTrial>& waiting, std::vector<ScheduledTrial>& held);

@@ -18,7 +18,8 @@ struct TrialOrder {
     const PreparedCell& cell;
     Purpose purpose = Purpose::measure;
     std::int64_t number = 0;  ///< in its cell; also its randomised block
-    int seen_conclusive = 0;  ///< see claim_trial; of verifications whatever there is counts as seen
+    int seen_conclusive = 0;      ///< see claim_trial
+    int seen_verifications = -1;  ///< the same of a verification; −1: whatever there is when it is claimed
     double timeout_s = 3600;
     std::string export_folder{};  ///< empty: nothing is exported
     VerifyRequest verify{};

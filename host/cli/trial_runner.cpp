@@ -32,7 +32,9 @@ TrialKey key_of(const TrialOrder& order, const std::string& machine_fingerprint)
 
 TrialResult TrialRunner::run(const TrialOrder& order, const Watch& watch) {
     const TrialKey key = key_of(order, fingerprint_);
-    const int seen = order.purpose == Purpose::verify ? conclusive_trials(database_, key) : order.seen_conclusive;
+    int seen = order.seen_conclusive;
+    if (order.purpose == Purpose::verify)
+        seen = order.seen_verifications >= 0 ? order.seen_verifications : conclusive_trials(database_, key);
     const Claim claim = claim_trial(database_, journal_, key, seen);
     TrialResult result;
     result.claim = claim.state;
