@@ -5,12 +5,14 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <gnnbench/error.hpp>
 #include <gnnbench/spelling.hpp>
 
 #include "cli/options.hpp"
 #include "cli/output.hpp"
+#include "core/printable.hpp"
 #include "plugin/loader.hpp"
 #include "spec/findings.hpp"
 
@@ -22,6 +24,9 @@ constexpr const char* exit_codes =
     "Exit codes: 0 ok, 1 a cell failed, 2 bad usage or experiment, 3 regression, 4 unclear, 5 environment or "
     "plugin, "
     "130 interrupted.";
+
+/// Of nlohmann's error where a text that is to be written as JSON is no UTF-8.
+constexpr int no_utf8 = 316;
 
 /// CLI11's own message for a misspelt command names the word only.
 void check_command_name(const CLI::App& app, int argc, char** argv) {
@@ -43,7 +48,7 @@ void check_command_name(const CLI::App& app, int argc, char** argv) {
 
 int report(const std::string& message, int code) {
     std::cout.flush();
-    std::cerr << "gnnbench: " << message << '\n';
+    std::cerr << "gnnbench: " << printable(message) << '\n';
     return code;
 }
 
@@ -51,11 +56,12 @@ int report(const std::string& message, int code) {
 int guarded(const Action& action) {
     try {
         const int code = action();
-        flush_stdout();
+        // A closed terminal took its reader along; that it was interrupted is what there is to say.
+        if (code != exit_interrupted) flush_stdout();
         return code;
     } catch (const ExperimentError& error) {
         // One line each, as compilers do, so that editors can jump to them.
-        std::cerr << error.what() << '\n';
+        std::cerr << printable(error.what()) << '\n';
         return report(
             fmt::format("{} to mend before this can run", error.findings().size() == 1
                                                               ? "one thing"
@@ -71,6 +77,15 @@ int guarded(const Action& action) {
         return report(std::string("a defect in gnnbench itself: ") + error.what(), exit_environment);
     } catch (const Error& error) {  // SpecError and DataError
         return report(error.what(), exit_usage);
+    } catch (const std::filesystem::filesystem_error& error) {
+        const bool named_so = error.code() == std::errc::filename_too_long || error.code() == std::errc::invalid_argument;
+        const std::string path = error.path1().string();
+        return report(fmt::format("cannot use the path '{}': {}", path.size() > 100 ? path.substr(0, 100) + "..." : path,
+                                  error.code().message()),
+                      named_so ? exit_usage : exit_environment);
+    } catch (const nlohmann::json::type_error& error) {
+        if (error.id != no_utf8) return report(error.what(), exit_environment);
+        return report("a name, a path or another text given to gnnbench is not in UTF-8", exit_usage);
     } catch (const std::bad_alloc&) {
         return report("out of memory", exit_environment);
     } catch (const std::exception& error) {

@@ -9,6 +9,8 @@
 
 #include <gnnbench/error.hpp>
 
+#include "core/printable.hpp"
+
 namespace gnnbench {
 
 namespace {
@@ -21,13 +23,16 @@ std::size_t width_of(const std::string& text) {
 }  // namespace
 
 std::string TextColumns::text() const {
+    auto rows = rows_;
+    for (auto& row : rows)
+        for (std::string& field : row) field = printable(field);
     std::vector<std::size_t> widths;
-    for (const auto& row : rows_) {
+    for (const auto& row : rows) {
         widths.resize(std::max(widths.size(), row.size()));
         for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], width_of(row[c]));
     }
     std::string result;
-    for (const auto& row : rows_) {
+    for (const auto& row : rows) {
         std::string line;
         for (std::size_t c = 0; c < row.size(); ++c)
             line += row[c] + std::string(widths[c] - width_of(row[c]) + 2, ' ');

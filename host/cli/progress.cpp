@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/output.hpp"
+#include "core/printable.hpp"
 
 namespace gnnbench {
 
@@ -37,14 +38,14 @@ void Progress::clear() {
 void Progress::status(const std::string& line) {
     const auto now = std::chrono::steady_clock::now();
     if (!live_ || (shown_ && now - last_ < std::chrono::milliseconds(150))) return;
-    std::cerr << "\r\033[K" << fitted(line) << std::flush;
+    std::cerr << "\r\033[K" << fitted(printable(line)) << std::flush;
     shown_ = true;
     last_ = now;
 }
 
 void Progress::message(const std::string& line) {
     clear();
-    std::cerr << line << std::endl;
+    std::cerr << printable(line) << std::endl;
 }
 
 double Pace::left_s(double running_s) const {

@@ -1,10 +1,13 @@
 #include "report/format.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
+
+#include "core/printable.hpp"
 
 namespace gnnbench {
 namespace {
@@ -73,16 +76,31 @@ std::string wrapped(std::string_view text, std::size_t width, std::size_t indent
 
 std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find_first_of("\r\n"))); }
 
+namespace {
+
+/// A spreadsheet runs a cell that begins like a formula; an apostrophe makes it text. Numbers stay as they are.
+std::string without_formula(const std::string& field) {
+    if (field.size() < 2 || std::string_view("=+-@\t\r").find(field.front()) == std::string_view::npos) return field;
+    const std::size_t sign = field.front() == '+' ? 1 : 0;
+    double number = 0;
+    const auto [end, bad] = std::from_chars(field.data() + sign, field.data() + field.size(), number);
+    const bool is_number = bad != std::errc::invalid_argument && end == field.data() + field.size();
+    return is_number ? field : "'" + field;
+}
+
+}  // namespace
+
 std::string csv_line(const std::vector<std::string>& fields) {
     std::string line;
     for (std::size_t i = 0; i < fields.size(); ++i) {
         if (i > 0) line += ',';
-        if (fields[i].find_first_of(",\"\r\n") == std::string::npos) {
-            line += fields[i];
+        const std::string field = without_formula(fields[i]);
+        if (field.find_first_of(",\"\r\n") == std::string::npos) {
+            line += field;
             continue;
         }
         line += '"';
-        for (const char c : fields[i]) line += c == '"' ? std::string("\"\"") : std::string(1, c);
+        for (const char c : field) line += c == '"' ? std::string("\"\"") : std::string(1, c);
         line += '"';
     }
     return line + "\n";
@@ -108,11 +126,14 @@ std::string markdown_line(const std::vector<std::string>& fields) {
 }
 
 std::string TextGrid::text(std::string_view between) const {
+    auto lines = lines_;
+    for (auto& line : lines)
+        for (std::string& cell : line) cell = printable(cell);
     std::vector<std::size_t> widths(columns_.size(), 0);
-    for (const auto& line : lines_)
+    for (const auto& line : lines)
         for (std::size_t c = 0; c < line.size(); ++c) widths[c] = std::max(widths[c], display_width(line[c]));
     std::string all;
-    for (const auto& line : lines_) {
+    for (const auto& line : lines) {
         std::string text;
         for (std::size_t c = 0; c < line.size(); ++c) {
             if (c > 0) text += between;

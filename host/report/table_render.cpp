@@ -1,5 +1,6 @@
 #include "report/table_render.hpp"
 
+#include "core/printable.hpp"
 #include "report/html.hpp"
 
 namespace gnnbench {
@@ -7,7 +8,7 @@ namespace gnnbench {
 std::string render(const Table& table, OutputFormat format) {
     switch (format) {
         case OutputFormat::text:
-            return table_text(table);
+            return printable(table_text(table));
         case OutputFormat::markdown:
             return table_markdown(table);
         case OutputFormat::csv:

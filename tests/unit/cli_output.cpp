@@ -17,6 +17,12 @@ TEST_CASE("columns are as wide as their widest cell, counted in characters") {
           "wide cell\n");
 }
 
+TEST_CASE("columns hold no control characters") {
+    TextColumns columns({"name", "n"});
+    columns.add({"\x1b]0;owned\x07", "1"});
+    CHECK(columns.text() == "name              n\n\\x1b]0;owned\\x07  1\n");
+}
+
 TEST_CASE("durations read as people say them") {
     CHECK(duration_text(0.000456) == "0.46 ms");
     CHECK(duration_text(0.0123) == "12.3 ms");

@@ -42,6 +42,19 @@ two\nlines|  100       8
     CHECK(render_rows({{"n"}, {}}, OutputFormat::json) == "[]\n");
 }
 
+TEST_CASE("names from elsewhere steer neither a terminal nor a spreadsheet") {
+    const QueryResult hostile{{"name", "n"},
+                              {{std::string("=HYPERLINK(\"x\")"), std::int64_t{-5}},
+                               {std::string("\x1b[2Jgone"), -0.5},
+                               {std::string("@SUM(A1)"), std::string("-1e-3")},
+                               {std::string("-1+cmd|'/C calc'!A0"), std::string("+4")}}};
+    CHECK(render_rows(hostile, OutputFormat::csv) ==
+          "name,n\n\"'=HYPERLINK(\"\"x\"\")\",-5\n\x1b[2Jgone,-0.5\n'@SUM(A1),-1e-3\n'-1+cmd|'/C calc'!A0,+4\n");
+    const std::string shown = render_rows(hostile, OutputFormat::text);
+    CHECK(shown.find('\x1b') == std::string::npos);
+    CHECK(shown.find("\\x1b[2Jgone") != std::string::npos);
+}
+
 TEST_CASE("numbers keep three digits, times and sizes one unit") {
     CHECK(three_digits(0) == "0");
     CHECK(three_digits(1234.5) == "1234");
