@@ -50,7 +50,7 @@ harmless() {
     expect_code 0 "a trial that is $1"
 }
 harmless slow
-expect_value "SELECT setup_s < 1 AND build_s < 1 FROM trial ORDER BY id DESC LIMIT 1" 1 "set-up without the statement"
+expect_value "SELECT setup_s < 3 AND build_s < 3 FROM trial ORDER BY id DESC LIMIT 1" 1 "set-up without the statement"
 harmless greedy
 expect_value "SELECT peak_memory_bytes < 8388608 FROM trial ORDER BY id DESC LIMIT 1" 1 "an epoch's memory without evaluation's"
 

@@ -16,7 +16,7 @@ T& at(MatrixView m, std::int64_t r, std::int64_t c) {
     return static_cast<T*>(m.data)[r * m.ld + c];
 }
 template <class T>
-T at(ConstMatrixView m, std::int64_t r, std::int64_t c) {
+const T& at(ConstMatrixView m, std::int64_t r, std::int64_t c) {
     return static_cast<const T*>(m.data)[r * m.ld + c];
 }
 
@@ -105,26 +105,37 @@ private:
 
     void do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override {
         const T* values = static_cast<const T*>(a.values);
-        for (std::int64_t r = 0; r < c.rows; ++r)
-            for (std::int64_t j = 0; j < c.cols; ++j) {
-                double sum = 0;
-                for (std::int64_t k = a.indptr[r]; k < a.indptr[r + 1]; ++k)
-                    sum += double{values[k]} * at<T>(b, a.indices[k], j);
-                store(c, r, j, s, e, sum);
-            }
+        std::vector<double> sums(static_cast<std::size_t>(c.cols));
+        for (std::int64_t r = 0; r < c.rows; ++r) {
+            std::fill(sums.begin(), sums.end(), 0.0);
+            for (std::int64_t k = a.indptr[r]; k < a.indptr[r + 1]; ++k)
+                add_product(double{values[k]}, &at<T>(b, a.indices[k], 0), sums);
+            for (std::int64_t j = 0; j < c.cols; ++j) store(c, r, j, s, e, sums[static_cast<std::size_t>(j)]);
+        }
     }
 
     void do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
                  const Epilogue& e) override {
         const std::int64_t inner = ta == Transpose::no ? a.cols : a.rows;
-        for (std::int64_t r = 0; r < c.rows; ++r)
-            for (std::int64_t j = 0; j < c.cols; ++j) {
-                double sum = 0;
-                for (std::int64_t k = 0; k < inner; ++k)
-                    sum += double{ta == Transpose::no ? at<T>(a, r, k) : at<T>(a, k, r)} *
-                           (tb == Transpose::no ? at<T>(b, k, j) : at<T>(b, j, k));
-                store(c, r, j, s, e, sum);
+        std::vector<double> sums(static_cast<std::size_t>(c.cols));
+        for (std::int64_t r = 0; r < c.rows; ++r) {
+            std::fill(sums.begin(), sums.end(), 0.0);
+            for (std::int64_t k = 0; k < inner; ++k) {
+                const double left = ta == Transpose::no ? at<T>(a, r, k) : at<T>(a, k, r);
+                if (tb == Transpose::no) {
+                    add_product(left, &at<T>(b, k, 0), sums);
+                    continue;
+                }
+                for (std::int64_t j = 0; j < c.cols; ++j)
+                    sums[static_cast<std::size_t>(j)] += left * at<T>(b, j, k);
             }
+            for (std::int64_t j = 0; j < c.cols; ++j) store(c, r, j, s, e, sums[static_cast<std::size_t>(j)]);
+        }
+    }
+
+    /// sums += x · row. A row of the result at a time: each of its elements sums up in the order of k all the same.
+    static void add_product(double x, const T* row, std::vector<double>& sums) {
+        for (std::size_t j = 0; j < sums.size(); ++j) sums[j] += x * row[j];
     }
 
     static void store(MatrixView c, std::int64_t r, std::int64_t j, Scale s, const Epilogue& e, double product) {
