@@ -38,7 +38,9 @@ double worst_error(const ModelWeights& found, const ModelWeights& wanted) {
 std::vector<ModelVariant> optimizers() {
     std::vector<ModelVariant> out;
     for (const OptimizerKind kind : {OptimizerKind::adam, OptimizerKind::adamw}) {
-        ModelVariant v{.name = kind == OptimizerKind::adam ? "Adam" : "AdamW", .widths = {6, 5, 7, 3}};
+        // References are remembered by name: no other case has these.
+        ModelVariant v{.name = kind == OptimizerKind::adam ? "6-5-7-3 by Adam" : "6-5-7-3 by AdamW",
+                       .widths = {6, 5, 7, 3}};
         v.optimizer = kind;  // with complete_train's weight decay
         v.model.activation = Activation::sigmoid;
         out.push_back(v);
