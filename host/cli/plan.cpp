@@ -160,7 +160,7 @@ int plan_one(const PlanChoice& choice, const GlobalOptions& options) {
                                                 plugins, Datasets::only_look, [](const std::string&) {});
     std::optional<Database> database;
     Site site = this_host();
-    if (std::filesystem::exists(options.database)) database.emplace(options.database);
+    if (std::filesystem::exists(options.database)) database.emplace(Database::for_reading(options.database));
     if (database || prepared.experiment.launcher.slurm())
         site = site_of(*make_launcher(prepared.experiment.launcher));
     const Plan planned = plan_of(prepared, plugins, database ? &*database : nullptr, site, choice.rules);

@@ -35,7 +35,7 @@ void add_choice_options(CLI::App& command, TrialChoice& choice) {
 }
 
 std::vector<std::string> uuids(const GlobalOptions& options, const TrialChoice& choice) {
-    Database(options.database);  // brings its schema up to date, so that there are tags
+    Database::for_reading(options.database);  // brings its schema up to date, so that there are tags
     return chosen_uuids(options.database, choice);
 }
 
@@ -140,7 +140,7 @@ json to_json(const std::vector<std::string>& columns, const SqlRow& row) {
 
 int show(const std::string& begins, bool as_json, const GlobalOptions& options) {
     check_database(options);
-    Database(options.database);
+    Database::for_reading(options.database);
     const std::vector<SqlValue> argument{whole_uuid(options.database, begins)};
     const QueryResult trial = query(options.database, "SELECT * FROM trials WHERE trial = ?1", argument);
     json all{{"trial", to_json(trial.columns, trial.rows.at(0))}};

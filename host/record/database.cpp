@@ -60,6 +60,20 @@ Database::Database(const std::filesystem::path& path) : path_(path) {
     applier_ = std::make_unique<LineApplier>(*connection_);
 }
 
+Database::Database(const std::filesystem::path& path, AsItLies)
+    : path_(path), connection_(std::make_unique<sqlite::Connection>(path, sqlite::Access::read_only)) {}
+
+Database Database::for_reading(const std::filesystem::path& path) {
+    try {
+        return Database(path);
+    } catch (const EnvironmentError&) {
+        Database there(path, AsItLies{});
+        // An older one would have to be changed before it can be read.
+        if (there.connection_->integer("PRAGMA user_version", "read its version") != std::ssize(shipped_migrations())) throw;
+        return there;
+    }
+}
+
 Database::Database(Database&&) noexcept = default;
 Database& Database::operator=(Database&& o) noexcept {
     applier_.reset();  // its statements belong to the connection

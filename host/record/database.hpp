@@ -40,6 +40,9 @@ class Database {
 public:
     /// Makes the file where there is none. Throws EnvironmentError where it cannot be written.
     explicit Database(const std::filesystem::path& path);
+    /// For commands that only read: brought up to date where it can be written; as it lies where it cannot (another person's, a
+    /// read-only disk). Only the const members serve then.
+    static Database for_reading(const std::filesystem::path& path);
     Database(Database&&) noexcept;
     Database& operator=(Database&&) noexcept;
     ~Database();
@@ -65,6 +68,8 @@ public:
     const std::filesystem::path& path() const { return path_; }
 
 private:
+    struct AsItLies {};
+    Database(const std::filesystem::path& path, AsItLies);
     std::filesystem::path path_;
     std::unique_ptr<sqlite::Connection> connection_;
     std::unique_ptr<LineApplier> applier_;

@@ -387,3 +387,25 @@ TEST_CASE("an experiment's cells are those it has now") {
     CHECK(rows(path, "SELECT count(*) FROM cells") == json{{3}});
     CHECK(rows(path, "SELECT count(*) FROM trials WHERE experiment = 'sample'") == json{{1}});
 }
+
+TEST_CASE("a database that cannot be written is read as it lies") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    { Database(path).apply(samples::whole_trial("t1", samples::cell("mg-gcn", 2))); }
+    const auto parent = path.parent_path();
+    std::filesystem::permissions(path, static_cast<std::filesystem::perms>(0444));
+    std::filesystem::permissions(parent, static_cast<std::filesystem::perms>(0555));
+    const int code = samples::in_child([&] {
+        if (::geteuid() == 0 && ::setuid(65534) != 0) return 3;  // root may write whatever the mode
+        try {
+            Database writing(path);
+            return 1;
+        } catch (const EnvironmentError&) {
+        }
+        const Database reading = Database::for_reading(path);
+        const auto states = reading.trials_of(samples::cell("mg-gcn", 2).digest, machine_fingerprint(samples::machine));
+        return states.size() == 1 && states[0].status == "ok" ? 0 : 2;
+    });
+    std::filesystem::permissions(parent, static_cast<std::filesystem::perms>(0755));
+    CHECK(code == 0);
+}
