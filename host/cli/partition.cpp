@@ -133,16 +133,13 @@ std::vector<std::string> row_of(const json& facts, const GraphView& graph) {
 }
 
 std::vector<std::string> volume_row(const json& facts) {
-    const std::string name = facts.at("partitioner"), parts = std::to_string(facts.at("parts").get<std::int64_t>());
+    const std::string name = facts.at("partitioner"),
+                      parts = std::to_string(facts.at("parts").get<std::int64_t>());
     if (facts.contains("skipped")) return {name, parts, facts.at("skipped")};
     const auto mean = [&](const char* key) { return fmt::format("{:.1f}", facts.at(key).get<double>()); };
     const auto most = [&](const char* key) { return std::to_string(facts.at(key).get<std::int64_t>()); };
-    return {name,
-            parts,
-            mean("mean_sent_rows"),
-            most("max_sent_rows"),
-            mean("mean_messages"),
-            most("max_messages")};
+    return {
+        name, parts, mean("mean_sent_rows"), most("max_sent_rows"), mean("mean_messages"), most("max_messages")};
 }
 
 /// The partitioner with its parameters that were given: "metis(imbalance=0.01)".
@@ -159,7 +156,8 @@ int write_lines(const PartitionChoice& choice, const Store& store, const GraphVi
                 const std::vector<Candidate>& all) {
     if (all.size() != 2 || choice.parts.size() != 1 || choice.partitioners.empty() || choice.row.empty())
         throw SpecError(
-            "--csv-for expects a table's row in --row, one number in --parts, and in --with the partitioner and what "
+            "--csv-for expects a table's row in --row, one number in --parts, and in --with the partitioner and "
+            "what "
             "it is set against, as in --with metis,random");
     const Part parts = choice.parts.front();
     std::vector<PartitionVolume> volumes;
@@ -173,11 +171,11 @@ int write_lines(const PartitionChoice& choice, const Store& store, const GraphVi
     const std::string name = store.manifest().name;
     const auto& made_up = store.manifest().synthetic;  // features and labels are made up of many a real graph
     const bool synthetic = std::ranges::find(made_up, "graph") != made_up.end();
-    const std::string of =
-        fmt::format("{}{}, {} vertices, {} edges, {} over {}, {} parts, seed {}: what demirci-p2p states for a forward "
-                    "and a backward product",
-                    name, synthetic ? " (synthetic)" : "", graph.vertices(), graph.edges(),
-                    all[0].name, all[1].name, parts, choice.seed);
+    const std::string of = fmt::format(
+        "{}{}, {} vertices, {} edges, {} over {}, {} parts, seed {}: what demirci-p2p states for a forward "
+        "and a backward product",
+        name, synthetic ? " (synthetic)" : "", graph.vertices(), graph.edges(), all[0].name, all[1].name, parts,
+        choice.seed);
     std::cout << volume_lines({choice.csv_for, choice.row, name, of, command_of(choice), parts}, volumes[0],
                               volumes[1]);
     return exit_ok;
@@ -219,7 +217,8 @@ int partition(const PartitionChoice& choice, const Catalog& catalog) {
         std::cout << fmt::format("{}, {} vertices, {} edges, seed {}\n{}", store.manifest().name, graph.vertices(),
                                  graph.edges(), choice.seed, columns.text());
     if (choice.volume && !choice.as_json)
-        std::cout << "\nof a part, in a forward and a backward product by point-to-point messages\n" << volumes.text();
+        std::cout << "\nof a part, in a forward and a backward product by point-to-point messages\n"
+                  << volumes.text();
     return exit_ok;
 }
 
@@ -235,17 +234,21 @@ void add_partition(CLI::App& app, const GlobalOptions& options, Action& action) 
         ->check(CLI::PositiveNumber)
         ->delimiter(',');
     command->add_option("--with", choice->partitioners, "Partitioners (default: all there are)")->delimiter(',');
-    command->add_option("--set", choice->settings, "A parameter of the one partitioner, or of one of several (may be repeated)")
+    command
+        ->add_option("--set", choice->settings,
+                     "A parameter of the one partitioner, or of one of several (may be repeated)")
         ->type_name("[NAME.]KEY=VALUE")
         ->take_all();
     command->add_option("--seed", choice->seed, "Of what is drawn at random (default: 0)");
     auto* as_json = command->add_flag("--json", choice->as_json, "As JSON");
-    command->add_flag("--volume", choice->volume,
-                      "Also what a part sends, by the statement of demirci-p2p: rows and messages, mean and largest");
+    command->add_flag(
+        "--volume", choice->volume,
+        "Also what a part sends, by the statement of demirci-p2p: rows and messages, mean and largest");
     auto* csv = command
-                    ->add_option("--csv-for", choice->csv_for,
-                                 "The volumes of the first partitioner in --with over those of the second, as lines of the "
-                                 "measured.csv beside a table: demirci/table-2")
+                    ->add_option(
+                        "--csv-for", choice->csv_for,
+                        "The volumes of the first partitioner in --with over those of the second, as lines of the "
+                        "measured.csv beside a table: demirci/table-2")
                     ->type_name("TABLE")
                     ->excludes(as_json);
     command->add_option("--row", choice->row, "Of that table: \"amazon0601 GP\"")->needs(csv);

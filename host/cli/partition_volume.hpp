@@ -18,8 +18,8 @@ PartitionVolume partition_volume(const GraphView& graph, const Partition& partit
 
 /// Lines of the measured.csv beside a table: `found` over `base`, in the columns of Demirci et al.'s Table 2.
 struct VolumeLines {
-    std::string table, row;              ///< "demirci/table-2", "amazon0601 GP"
-    std::string dataset, of, command;    ///< of: what was counted
+    std::string table, row;            ///< "demirci/table-2", "amazon0601 GP"
+    std::string dataset, of, command;  ///< of: what was counted
     Part parts = 1;
 };
 std::string volume_lines(const VolumeLines& lines, const PartitionVolume& found, const PartitionVolume& base);

@@ -101,8 +101,9 @@ std::string common_y_range(const ResolvedTable& r) {
                 if (v && (*v > 0 || !r.definition->plot->log_y)) all.push_back(*v);
     if (all.empty()) return "";
     const auto [low, high] = std::ranges::minmax_element(all);
-    return r.definition->plot->log_y ? fmt::format("set yrange [{}:{}]\n", *low / 1.5, *high * 1.5)
-                                     : fmt::format("set yrange [{}:{}]\n", std::min(0.0, *low), *high * 1.1 + 1e-12);
+    return r.definition->plot->log_y
+               ? fmt::format("set yrange [{}:{}]\n", *low / 1.5, *high * 1.5)
+               : fmt::format("set yrange [{}:{}]\n", std::min(0.0, *low), *high * 1.1 + 1e-12);
 }
 
 /// A panel for each row that has numbers, with a series for each section of columns; they share one legend.

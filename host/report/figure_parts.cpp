@@ -186,7 +186,8 @@ std::string assembled_panels(const PanelFigure& figure, const PlotDefinition& pl
         "set lmargin at screen 0.02\nset rmargin at screen 0.98\nset tmargin at screen {:.4f}\n"
         "set bmargin at screen {:.4f}\nset key inside center top horizontal maxcols 6 samplen 2 font ',11'\n"
         "unset border\nset tics scale 0\nset format ''\nunset grid\nset xrange [0:1]\nset yrange [1:2]\nplot {}\n"
-        "unset key\nunset label\nset border 3\nset tics scale 1\nset format '% h'\nset grid y lc rgb '#dddddd' lt 1\n",
+        "unset key\nunset label\nset border 3\nset tics scale 1\nset format '% h'\nset grid y lc rgb '#dddddd' lt "
+        "1\n",
         1 - (frame.top - 6) / frame.height, 1 - (frame.top + legend) / frame.height, fmt::join(named, ", "));
     return s + blocks + "set multiplot\n" + strip + plots + "unset multiplot\n";
 }

@@ -80,7 +80,8 @@ private:
         const auto in = [](const Indices& list, std::size_t i) { return std::ranges::count(list, i) > 0; };
         for (const std::size_t i : chosen) {
             const std::string& section = lines[i].section;
-            const auto members = std::ranges::count_if(used, [&](std::size_t j) { return lines[j].section == section; });
+            const auto members =
+                std::ranges::count_if(used, [&](std::size_t j) { return lines[j].section == section; });
             const bool whole = !section.empty() && members >= 2 && std::ranges::all_of(used, [&](std::size_t j) {
                 return lines[j].section != section || in(chosen, j);
             });
@@ -181,14 +182,15 @@ RemarkGroups grouped_remarks(const std::vector<std::vector<RemarkedPlace>>& plac
         }
         Cover in = best_cover(s.set, s.universe), out = best_cover(outside, s.universe);
         // "all but" where that is shorter and leaves nothing over.
-        if (others > 0 && those > others && count(out.rest) == 0 && 
-            (count(in.rest) > 0 || names.named(out, s.universe).size() + 15 < names.named(in, s.universe).size())) {
+        if (others > 0 && those > others && count(out.rest) == 0 &&
+            (count(in.rest) > 0 ||
+             names.named(out, s.universe).size() + 15 < names.named(in, s.universe).size())) {
             lines.push_back(fmt::format("all of {} but {}: {}", whose, names.named(out, s.universe), s.text));
             continue;
         }
         if (in.names() > 0)
-            lines.push_back(fmt::format("{}{}: {}", whose == "ours" ? "" : whose + ", ", names.named(in, s.universe),
-                                        s.text));
+            lines.push_back(
+                fmt::format("{}{}: {}", whose == "ours" ? "" : whose + ", ", names.named(in, s.universe), s.text));
         if (count(in.rest) > 0) left.push_back({s.text, in.rest, s.universe});
     }
     // The remark that takes most marks becomes a line, until they are few.

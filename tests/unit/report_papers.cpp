@@ -22,10 +22,10 @@ const std::map<std::string, std::vector<std::string>> papers{
     {"mg-gcn",
      {"table-1", "table-2", "table-3", "figure-5", "figure-6", "figure-7", "figure-8", "figure-9", "figure-10",
       "figure-11", "figure-12", "figure-13"}},
-    {"gossip", {"table-3-1",  "table-3-2",  "table-3-3",  "table-3-4",  "table-3-5",  "table-3-6",  "table-3-7",  "table-3-8",
-                "table-3-9",  "table-3-10", "table-3-11", "table-4-1",  "table-4-2",  "table-4-3",
-                "table-4-4",  "table-4-5",  "table-4-6",  "table-4-7",  "table-4-8",  "table-4-9",
-                "figure-3-4", "figure-3-5", "figure-3-6", "figure-4-6", "figure-4-7", "figure-4-8"}},
+    {"gossip", {"table-3-1",  "table-3-2",  "table-3-3",  "table-3-4",  "table-3-5", "table-3-6", "table-3-7",
+                "table-3-8",  "table-3-9",  "table-3-10", "table-3-11", "table-4-1", "table-4-2", "table-4-3",
+                "table-4-4",  "table-4-5",  "table-4-6",  "table-4-7",  "table-4-8", "table-4-9", "figure-3-4",
+                "figure-3-5", "figure-3-6", "figure-4-6", "figure-4-7", "figure-4-8"}},
     {"plexus",
      {"table-2-1", "table-4-1", "table-5-1", "table-6-1", "figure-4-1", "figure-5-1", "figure-6-1", "figure-7-1",
       "figure-7-2", "figure-7-3", "figure-7-4", "figure-7-5"}},
@@ -132,7 +132,8 @@ TEST_CASE("what the papers' texts give for all settings stands at each, and aver
     const auto given = [](const char* file, const char* row, const char* column) {
         return load_table_definition(experiments / file).published.at({row, column}).text;
     };
-    for (const char* gpus : {"1", "3", "9", "15", "21", "27"}) CHECK(given("demirci/figure-4c.yaml", gpus, "HP") == "75");
+    for (const char* gpus : {"1", "3", "9", "15", "21", "27"})
+        CHECK(given("demirci/figure-4c.yaml", gpus, "HP") == "75");
     for (const char* gpus : {"16", "32", "64", "128", "256", "512", "1024"})
         for (const char* system : {"SA", "SA+GVB"}) CHECK(given("plexus/figure-7-2.yaml", gpus, system) == "OOM");
     CHECK(given("demirci/figure-5.yaml", "average", "HP over SHP, volume") == "1.1");

@@ -53,7 +53,8 @@ TEST_CASE("what holds for rows or columns is said once for them") {
     CHECK(grouped({"aa.", "aa."}, long_names).lines == std::vector<std::string>{"all of ours but column C: a"});
     CHECK(grouped({".aa", ".aa", ".aa"}, three).lines == std::vector<std::string>{"columns S: a"});
     CHECK(grouped({"...", "aaa", "...", "aaa"}, three).lines == std::vector<std::string>{"GPUs r1, r3: a"});
-    const RemarkGroups both = grouped({"...a", "...a", "aaaa", "...a"}, {{"", "A"}, {"", "B"}, {"", "C"}, {"", "D"}});
+    const RemarkGroups both =
+        grouped({"...a", "...a", "aaaa", "...a"}, {{"", "A"}, {"", "B"}, {"", "C"}, {"", "D"}});
     CHECK(both.lines == std::vector<std::string>{"GPUs r2 and column D: a"});
     CHECK(marks(both) == 0);
 }
@@ -69,7 +70,8 @@ TEST_CASE("places without an order do not fill a table with marks") {
     std::vector<std::string> text(40);
     std::vector<RemarkedLine> columns;
     for (std::size_t i = 0; i < text.size(); ++i)
-        for (std::size_t c = 0; c < 10; ++c) text[i] += (i * 7 + c * 3) % 5 < 2 ? 'a' : (i + c) % 4 == 0 ? 'b' : '.';
+        for (std::size_t c = 0; c < 10; ++c)
+            text[i] += (i * 7 + c * 3) % 5 < 2 ? 'a' : (i + c) % 4 == 0 ? 'b' : '.';
     for (int c = 0; c < 10; ++c) columns.push_back({"", std::to_string(c)});
     const RemarkGroups g = grouped(text, columns);
     CHECK(marks(g) <= most_marks);

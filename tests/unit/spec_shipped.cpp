@@ -88,7 +88,9 @@ TEST_CASE("cora is the classic recipe over ten seeds") {
     }
 }
 
-TEST_CASE("the papers' experiments say what the papers' programs do: Plexus trains the features, METIS balances nonzeros") {
+TEST_CASE(
+    "the papers' experiments say what the papers' programs do: Plexus trains the features, METIS balances "
+    "nonzeros") {
     const Shipped shipped;
     if (!shipped.has({"serial", "cagnet-1d", "demirci-p2p", "plexus-3d", "sa-1d", "bns-gcn"})) {
         WARN("skipped: its plugins are not built");
@@ -103,8 +105,7 @@ TEST_CASE("the papers' experiments say what the papers' programs do: Plexus trai
         }
     std::map<std::pair<std::string, bool>, int> cells;
     for (const Cell& c : shipped.load("plexus/scaling.yaml").cells)
-        ++cells[{c.scheme.name,
-                 c.scheme.name == "plexus-3d" && c.scheme.params.boolean("trainable_features")}];
+        ++cells[{c.scheme.name, c.scheme.name == "plexus-3d" && c.scheme.params.boolean("trainable_features")}];
     CHECK(cells[{"plexus-3d", true}] > 0);
     // The same model as its rivals', whose features are fixed, wherever they run.
     CHECK(cells[{"plexus-3d", false}] > 0);
@@ -138,7 +139,8 @@ TEST_CASE("MG-GCN's experiments run the paper's arithmetic, and the exact one on
         INFO(scheme);
         CHECK((gpus[scheme].contains(1) && gpus[scheme].contains(8)));
     }
-    for (const Cell& c : shipped.load("mg-gcn/timeline.yaml").cells) CHECK(c.scheme.params.boolean("gradient_shortcut"));
+    for (const Cell& c : shipped.load("mg-gcn/timeline.yaml").cells)
+        CHECK(c.scheme.params.boolean("gradient_shortcut"));
 }
 
 TEST_CASE("every cell of the papers' pages has at least three trials") {

@@ -75,10 +75,11 @@ TEST_CASE("what a command counted has its place, and says where it came from") {
     CHECK_THAT(complaint("t,a,x,one,,d,,g,c,2026-01-01,\n"), Contains("expected a number as value; found 'one'"));
     CHECK_THAT(complaint("t,a,x,1,,d,,,c,2026-01-01,\n"), Contains("has to say where it came from"));
     CHECK_THAT(complaint("t,c,x,1,,d,,g,c,2026-01-01,\n"), Contains("dir/t has no such row"));
-    CHECK_THAT(complaint("t,a,x,1,,d,,g,c,2026-01-01,\nt,a,x,2,,d,,g,c,2026-01-01,\n"), Contains("is given twice"));
+    CHECK_THAT(complaint("t,a,x,1,,d,,g,c,2026-01-01,\nt,a,x,2,,d,,g,c,2026-01-01,\n"),
+               Contains("is given twice"));
     CHECK(complaint("other,c,x,1,,d,,g,c,2026-01-01,\n").empty());
-    const TableDefinition t = read_table_definition(plain, "dir/t.yaml", "",
-                                                    columns + "t,a,x,1.5,ms,d,8,a graph,gnnbench x,2026-01-01,abc\n");
+    const TableDefinition t = read_table_definition(
+        plain, "dir/t.yaml", "", columns + "t,a,x,1.5,ms,d,8,a graph,gnnbench x,2026-01-01,abc\n");
     const Counted& c = t.counted.at({"a", "x"});
     CHECK(c.value == 1.5);
     CHECK(c.of == "a graph");
