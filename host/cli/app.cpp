@@ -78,10 +78,11 @@ int guarded(const Action& action) {
     } catch (const Error& error) {  // SpecError and DataError
         return report(error.what(), exit_usage);
     } catch (const std::filesystem::filesystem_error& error) {
-        const bool named_so = error.code() == std::errc::filename_too_long || error.code() == std::errc::invalid_argument;
+        const bool named_so =
+            error.code() == std::errc::filename_too_long || error.code() == std::errc::invalid_argument;
         const std::string path = error.path1().string();
-        return report(fmt::format("cannot use the path '{}': {}", path.size() > 100 ? path.substr(0, 100) + "..." : path,
-                                  error.code().message()),
+        return report(fmt::format("cannot use the path '{}': {}",
+                                  path.size() > 100 ? path.substr(0, 100) + "..." : path, error.code().message()),
                       named_so ? exit_usage : exit_environment);
     } catch (const nlohmann::json::type_error& error) {
         if (error.id != no_utf8) return report(error.what(), exit_environment);

@@ -64,7 +64,8 @@ std::string megabytes_free(const fs::path& path) {
 
 std::string describe_kernel(const PluginCatalog& catalog, const std::string& name) {
     const auto kernel = catalog.kernel(name);
-    const KernelSetting setting{.threads = usable_cores(), .params = Params(catalog.find(PluginKind::kernel, name).params)};
+    const KernelSetting setting{.threads = usable_cores(),
+                                .params = Params(catalog.find(PluginKind::kernel, name).params)};
     const std::string reason = kernel->why_unsupported(setting);
     return reason.empty() ? kernel->device_name(setting) : "not usable here: " + reason;
 }
@@ -96,7 +97,8 @@ void check_plugins(const PluginCatalog& catalog, std::vector<Check>& checks) {
         if (!plugin.refused.empty()) checks.push_back({"plugin " + plugin.name, plugin.refused, false});
     }
     checks.push_back({"plugins", std::to_string(usable) + " usable", usable > 0});
-    for (const std::string& exposed : exposed_folders(catalog.folders())) checks.push_back({"plugin folder", exposed, false});
+    for (const std::string& exposed : exposed_folders(catalog.folders()))
+        checks.push_back({"plugin folder", exposed, false});
 }
 
 std::vector<Check> examine(const GlobalOptions& options) {

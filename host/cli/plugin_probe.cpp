@@ -25,9 +25,10 @@ void examine_apart(ListedPlugin& plugin) {
         limit_s);
     const json said = json::parse(result.said, nullptr, false);
     if (!result.failure.empty() || !said.is_object()) {
-        plugin.refused = fmt::format("{} {} when it was opened. Its own code did that: mend it, or take it out of the "
-                                     "plugin folder.",
-                                     plugin.file.string(), result.failure.empty() ? "said nothing" : result.failure);
+        plugin.refused = fmt::format(
+            "{} {} when it was opened. Its own code did that: mend it, or take it out of the "
+            "plugin folder.",
+            plugin.file.string(), result.failure.empty() ? "said nothing" : result.failure);
         return;
     }
     plugin.version = said.value("version", "");

@@ -266,8 +266,7 @@ void add_export(CLI::App& results, const GlobalOptions& options, Action& action)
                         fmt::format("One of: {} (default: trials)", fmt::join(exportable, ", ")));
     add_choice_options(*command, wish->choice);
     command->add_flag("--jsonl", wish->json_lines, "As JSON Lines: an object a line (default: CSV)");
-    command->add_flag_callback(
-        "--csv", [wish] { wish->json_lines = false; }, "As CSV");
+    command->add_flag_callback("--csv", [wish] { wish->json_lines = false; }, "As CSV");
     command->add_option("--output", wish->output, "Into this file (default: stdout)")->type_name("FILE");
     command->callback([=, &options, &action] { action = [=, &options] { return export_rows(*wish, options); }; });
 }

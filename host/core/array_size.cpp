@@ -29,9 +29,10 @@ std::size_t array_elements(const std::string& where, std::initializer_list<std::
         throw DataError(fmt::format("{}: an array of {} elements cannot be; the file is damaged", where,
                                     fmt::join(extents, " × ")));
     if (!empty && static_cast<std::uint64_t>(bytes) > machine_memory_bytes())
-        throw EnvironmentError(fmt::format("{}: an array of {} elements needs {:.1f} GiB, this machine has {:.1f} GiB",
-                                           where, fmt::join(extents, " × "), static_cast<double>(bytes) / (1 << 30),
-                                           static_cast<double>(machine_memory_bytes()) / (1 << 30)));
+        throw EnvironmentError(
+            fmt::format("{}: an array of {} elements needs {:.1f} GiB, this machine has {:.1f} GiB", where,
+                        fmt::join(extents, " × "), static_cast<double>(bytes) / (1 << 30),
+                        static_cast<double>(machine_memory_bytes()) / (1 << 30)));
     return empty ? 0 : static_cast<std::size_t>(elements);
 }
 

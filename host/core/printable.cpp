@@ -11,7 +11,10 @@ unsigned char byte(std::string_view text, std::size_t at) { return static_cast<u
 std::size_t length_at(std::string_view text, std::size_t at) {
     const unsigned char first = byte(text, at);
     if (first < 0x80) return 1;
-    const std::size_t length = first >= 0xc2 && first <= 0xdf ? 2 : first >= 0xe0 && first <= 0xef ? 3 : first >= 0xf0 && first <= 0xf4 ? 4 : 0;
+    const std::size_t length = first >= 0xc2 && first <= 0xdf   ? 2
+                               : first >= 0xe0 && first <= 0xef ? 3
+                               : first >= 0xf0 && first <= 0xf4 ? 4
+                                                                : 0;
     if (length == 0 || at + length > text.size()) return 0;
     for (std::size_t i = 1; i < length; ++i)
         if ((byte(text, at + i) & 0xc0) != 0x80) return 0;

@@ -27,7 +27,7 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
     // Not blocking: opening a pipe would wait for its writer.
     int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0) throw DataError(fmt::format("cannot read {}: {}", path.string(), std::strerror(errno)));
-    struct stat info {};
+    struct stat info{};
     if (::fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {
         ::close(descriptor);
         throw DataError(fmt::format("cannot read {}: it is not a regular file", path.string()));

@@ -71,7 +71,8 @@ Manifest read_manifest(const std::filesystem::path& file) {
     std::ifstream in(file);
     if (!in) throw DataError(fmt::format("cannot read {}: a dataset's folder has a manifest.json", file.string()));
     const std::string text(std::istreambuf_iterator<char>(in), {});
-    if (nested_deeper(text)) throw DataError(fmt::format("{}: it is nested too deep; import the dataset again", file.string()));
+    if (nested_deeper(text))
+        throw DataError(fmt::format("{}: it is nested too deep; import the dataset again", file.string()));
     auto j = json::parse(text, nullptr, false);
     if (j.is_discarded())
         throw DataError(fmt::format("{}: it is not JSON; import the dataset again", file.string()));

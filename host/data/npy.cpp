@@ -63,7 +63,8 @@ void check_size(const NpyHeader& header, std::size_t file_bytes, const std::stri
     // Division, so that no shape however large overflows.
     auto there = file_bytes - header.data_offset, item = std::max<std::size_t>(item_size(header.descr), 1);
     // An array without elements takes no bytes, and so would bound none of its extents.
-    if (std::ranges::any_of(header.shape, [](auto extent) { return extent > INT32_MAX; }) && header.elements() == 0)
+    if (std::ranges::any_of(header.shape, [](auto extent) { return extent > INT32_MAX; }) &&
+        header.elements() == 0)
         throw DataError(fmt::format("{}: its header promises an array of shape ({}), which holds nothing", where,
                                     fmt::join(header.shape, ", ")));
     if (static_cast<std::size_t>(header.elements()) > there / item)

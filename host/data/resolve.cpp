@@ -149,7 +149,8 @@ public:
                 progress(fmt::format("waiting for another process that makes {}", store.filename().string()));
             while (::flock(descriptor_, LOCK_EX) != 0)
                 if (errno != EINTR)
-                    throw EnvironmentError(fmt::format("cannot lock {}: {}", path_.string(), std::strerror(errno)));
+                    throw EnvironmentError(
+                        fmt::format("cannot lock {}: {}", path_.string(), std::strerror(errno)));
         } while (!has_its_name());
     }
     StoreLock(const StoreLock&) = delete;
@@ -162,9 +163,9 @@ public:
 
 private:
     bool has_its_name() const {
-        struct stat held {}, named {};
-        return ::fstat(descriptor_, &held) == 0 && ::stat(path_.c_str(), &named) == 0 && held.st_ino == named.st_ino &&
-               held.st_dev == named.st_dev;
+        struct stat held{}, named{};
+        return ::fstat(descriptor_, &held) == 0 && ::stat(path_.c_str(), &named) == 0 &&
+               held.st_ino == named.st_ino && held.st_dev == named.st_dev;
     }
 
     fs::path path_;

@@ -87,10 +87,10 @@ Store Store::open(const fs::path& folder) {
     s.path_ = folder;
     const auto& m = s.manifest_ = read_manifest(folder / "manifest.json");
     if (m.vertices < 1 || m.vertices > INT32_MAX || m.edges < 0 || m.features < 0 || m.splits < 0 || m.classes < 0)
-        throw DataError(fmt::format("{}: {} vertices, {} edges, {} features, {} classes and {} splits cannot be; import "
-                                    "the dataset again",
-                                    (folder / "manifest.json").string(), m.vertices, m.edges, m.features, m.classes,
-                                    m.splits));
+        throw DataError(fmt::format(
+            "{}: {} vertices, {} edges, {} features, {} classes and {} splits cannot be; import "
+            "the dataset again",
+            (folder / "manifest.json").string(), m.vertices, m.edges, m.features, m.classes, m.splits));
     auto map = [&]<class T>(MappedArray<T>& array, const char* file, std::vector<std::int64_t> shape) {
         array = MappedArray<T>(folder / file);
         check_shape(folder / file, array.shape(), std::move(shape));

@@ -92,8 +92,8 @@ bool LineReader::next(std::string_view& line) {
         auto end = rest_.find('\n');
         if (end == rest_.npos) {
             if (carried_.size() > longest_line)
-                throw DataError(fmt::format("{}:{}: a line of more than {} MiB; expected text", path_, line_number_ + 1,
-                                            longest_line >> 20));
+                throw DataError(fmt::format("{}:{}: a line of more than {} MiB; expected text", path_,
+                                            line_number_ + 1, longest_line >> 20));
             carried_ += rest_;
             rest_ = {};
             continue;

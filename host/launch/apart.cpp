@@ -45,7 +45,8 @@ constexpr std::size_t most_bytes = std::size_t{1} << 20;
 bool read_until(int in, std::chrono::steady_clock::time_point deadline, std::string& text) {
     char piece[4096];
     while (text.size() < most_bytes) {
-        const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+        const auto left =
+            std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
         pollfd ready{in, POLLIN, 0};
         const int found = left.count() <= 0 ? 0 : ::poll(&ready, 1, static_cast<int>(left.count()));
         if (found == 0 || InterruptGuard::requested()) return false;
@@ -61,7 +62,8 @@ bool read_until(int in, std::chrono::steady_clock::time_point deadline, std::str
 
 ApartResult call_apart(const std::function<std::string()>& look, double limit_s) {
     int pipe[2];
-    if (::pipe2(pipe, O_CLOEXEC) != 0) throw EnvironmentError(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+    if (::pipe2(pipe, O_CLOEXEC) != 0)
+        throw EnvironmentError(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
     const pid_t parent = ::getpid(), child = ::fork();
     if (child == 0) look_and_say(look, pipe[1], parent);
     const int cause = errno;
@@ -70,7 +72,8 @@ ApartResult call_apart(const std::function<std::string()>& look, double limit_s)
         ::close(pipe[0]);
         throw EnvironmentError(fmt::format("cannot make a process: {}", std::strerror(cause)));
     }
-    const auto limit = std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(limit_s));
+    const auto limit =
+        std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(limit_s));
     ApartResult result;
     const bool in_time = read_until(pipe[0], std::chrono::steady_clock::now() + limit, result.said);
     ::close(pipe[0]);
@@ -82,7 +85,8 @@ ApartResult call_apart(const std::function<std::string()>& look, double limit_s)
     if (!in_time)
         result.failure = fmt::format("did not end within {:g} s", limit_s);
     else if (WIFSIGNALED(status))
-        result.failure = fmt::format("was killed by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
+        result.failure =
+            fmt::format("was killed by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
     else if (WEXITSTATUS(status) != 0 || result.said.empty())
         result.failure = fmt::format("ended the process with code {}", WEXITSTATUS(status));
     return result;

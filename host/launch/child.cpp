@@ -114,7 +114,8 @@ std::optional<int> ChildProcess::wait(double seconds) {
 void ChildProcess::signal_group(int signal) const { kill(-pid_, signal); }
 
 MemoryFile::MemoryFile(const char* name) : descriptor_(memfd_create(name, MFD_CLOEXEC)) {
-    if (descriptor_ < 0) throw EnvironmentError(std::string("cannot make a file in memory: ") + std::strerror(errno));
+    if (descriptor_ < 0)
+        throw EnvironmentError(std::string("cannot make a file in memory: ") + std::strerror(errno));
 }
 
 MemoryFile::~MemoryFile() { close(descriptor_); }
@@ -127,7 +128,8 @@ void MemoryFile::write(std::string_view text) {
     while (!text.empty()) {
         const ssize_t written = ::write(descriptor_, text.data(), text.size());
         if (written < 0 && errno == EINTR) continue;
-        if (written < 0) throw EnvironmentError(std::string("cannot write a file in memory: ") + std::strerror(errno));
+        if (written < 0)
+            throw EnvironmentError(std::string("cannot write a file in memory: ") + std::strerror(errno));
         text.remove_prefix(static_cast<std::size_t>(written));
     }
 }

@@ -40,7 +40,8 @@ std::string run_gnuplot(const std::string& script) {
     const int code =
         run_to_end({gnuplot, file.path()}, current_environment(), 60.0, drawing.descriptor(), said.descriptor());
     std::string drawn = drawing.text();
-    if (code != 0 || drawn.empty()) throw EnvironmentError("gnuplot (" + gnuplot + ") drew nothing: " + said.text());
+    if (code != 0 || drawn.empty())
+        throw EnvironmentError("gnuplot (" + gnuplot + ") drew nothing: " + said.text());
     return drawn;
 }
 

@@ -28,10 +28,12 @@ std::string batch_script(const BatchJob& job) {
     std::string script = "#!/bin/bash\n";
     const auto option = [&](std::string text) {
         // A line's end would begin a line of shell.
-        if (std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 127; }))
-            throw SpecError("expected an option of sbatch on one line, as `launcher.options` and its neighbours have them; "
-                            "found a line's end or another control character in " +
-                            gnnbench::quoted(text));
+        if (std::any_of(text.begin(), text.end(),
+                        [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 127; }))
+            throw SpecError(
+                "expected an option of sbatch on one line, as `launcher.options` and its neighbours have them; "
+                "found a line's end or another control character in " +
+                gnnbench::quoted(text));
         // A value with blanks is quoted; "-C a100" is an option and its value.
         const std::size_t equals = text.find('='), blank = text.find(' ');
         if (equals < blank && blank != std::string::npos && text[equals + 1] != '"')
@@ -59,8 +61,7 @@ std::string submit(const BatchJob& job) {
     out.close();
     if (!out) throw EnvironmentError("cannot write the job script '" + job.script_file + "'; is the disk full?");
     // As an argument, not in the script: there Slurm reads quotes and blanks of a path as its own.
-    const std::string answer =
-        slurm_output("sbatch", {"--parsable", "--output=" + job.log_file, job.script_file});
+    const std::string answer = slurm_output("sbatch", {"--parsable", "--output=" + job.log_file, job.script_file});
     const std::string id = submitted_job(answer);
     if (id.empty()) throw EnvironmentError("sbatch took the job but told no number: " + answer);
     return id;

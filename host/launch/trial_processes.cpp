@@ -41,8 +41,9 @@ constexpr auto being_made = std::chrono::minutes(10);
 
 /// Whether nobody holds the lock of the folder's owner.
 bool is_left(const std::filesystem::directory_entry& folder) {
-    struct stat info {};
-    if (::lstat(folder.path().c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != getuid()) return false;
+    struct stat info{};
+    if (::lstat(folder.path().c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != getuid())
+        return false;
     const int owner = ::open((folder.path().string() + owner_file).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (owner < 0) {
         const auto age = std::chrono::system_clock::now() - std::chrono::system_clock::from_time_t(info.st_mtime);

@@ -25,7 +25,7 @@ public:
         // Not blocking: opening a pipe would wait for its writer.
         descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         if (descriptor_ < 0) refuse(std::strerror(errno));
-        struct stat info {};
+        struct stat info{};
         if (::fstat(descriptor_, &info) != 0 || !S_ISREG(info.st_mode)) close_and_refuse("it is no regular file");
         size_ = static_cast<std::uint64_t>(info.st_size);
     }
@@ -35,12 +35,15 @@ public:
     [[noreturn]] void refuse(const std::string& why) const {
         throw PluginError(fmt::format("{} cannot be opened: {}.", path_.string(), why));
     }
-    bool holds(std::uint64_t offset, std::uint64_t bytes) const { return bytes <= size_ && offset <= size_ - bytes; }
+    bool holds(std::uint64_t offset, std::uint64_t bytes) const {
+        return bytes <= size_ && offset <= size_ - bytes;
+    }
 
     /// `count` entries of a table from `offset` on.
     template <class T>
     std::vector<T> table(std::uint64_t offset, std::uint64_t count) const {
-        if (count > size_ / sizeof(T) || !holds(offset, count * sizeof(T))) refuse("it is damaged, or was cut short");
+        if (count > size_ / sizeof(T) || !holds(offset, count * sizeof(T)))
+            refuse("it is damaged, or was cut short");
         std::vector<T> entries(count);
         const std::size_t bytes = count * sizeof(T);
         if (::pread(descriptor_, entries.data(), bytes, static_cast<off_t>(offset)) != static_cast<ssize_t>(bytes))
@@ -77,7 +80,8 @@ Elf64_Ehdr read_header(const ElfFile& file) {
 std::vector<Elf64_Phdr> read_segments(const ElfFile& file, const Elf64_Ehdr& header) {
     auto segments = file.table<Elf64_Phdr>(header.e_phoff, header.e_phnum);
     for (const Elf64_Phdr& s : segments)
-        if (s.p_type == PT_LOAD && !file.holds(s.p_offset, s.p_filesz)) file.refuse("it is damaged, or was cut short");
+        if (s.p_type == PT_LOAD && !file.holds(s.p_offset, s.p_filesz))
+            file.refuse("it is damaged, or was cut short");
     return segments;
 }
 
@@ -110,10 +114,12 @@ std::optional<PluginInfo> read_description(const std::filesystem::path& path) {
     const auto address = find_symbol(file, header, "gnnbench_plugin_info", plain);
     if (!address) return std::nullopt;
     for (const Elf64_Phdr& s : segments) {
-        if (s.p_type != PT_LOAD || *address < s.p_vaddr || s.p_filesz < plain || *address - s.p_vaddr > s.p_filesz - plain)
+        if (s.p_type != PT_LOAD || *address < s.p_vaddr || s.p_filesz < plain ||
+            *address - s.p_vaddr > s.p_filesz - plain)
             continue;
         PluginInfo info{};
-        std::memcpy(static_cast<void*>(&info), file.table<char>(s.p_offset + (*address - s.p_vaddr), plain).data(), plain);
+        std::memcpy(static_cast<void*>(&info), file.table<char>(s.p_offset + (*address - s.p_vaddr), plain).data(),
+                    plain);
         return info;
     }
     file.refuse("its description is not in the file");

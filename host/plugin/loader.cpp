@@ -78,10 +78,11 @@ std::vector<std::string> PluginCatalog::names(PluginKind kind) const {
 std::vector<std::string> exposed_folders(const std::vector<fs::path>& folders) {
     std::vector<std::string> said;
     for (const fs::path& folder : folders) {
-        struct stat info {};
+        struct stat info{};
         if (::stat(folder.c_str(), &info) == 0 && (info.st_mode & S_IWOTH) != 0)
-            said.push_back(fmt::format("anyone can write to the plugin folder {}, and so run code as you: chmod o-w {}",
-                                       folder.string(), folder.string()));
+            said.push_back(
+                fmt::format("anyone can write to the plugin folder {}, and so run code as you: chmod o-w {}",
+                            folder.string(), folder.string()));
     }
     return said;
 }

@@ -38,7 +38,8 @@ std::int64_t whole(const json& j, const char* key, std::int64_t least, std::int6
 std::int64_t count(const json& j, const char* key) { return whole(j, key, 0, INT64_MAX); }
 double seconds_of(const json& value, const char* what) {
     if (!value.is_number() || !(value.get<double>() >= 0) || value.get<double>() > 1e12)
-        throw DataError(fmt::format("a journal line has {} as '{}'; expected seconds from 0.", value.dump().substr(0, 40), what));
+        throw DataError(fmt::format("a journal line has {} as '{}'; expected seconds from 0.",
+                                    value.dump().substr(0, 40), what));
     return value.get<double>();
 }
 /// Larger than any trial's; what a line says must not keep the host busy for years.
@@ -196,9 +197,9 @@ void LineApplier::trial(const json& l) {
             "purpose, started, provenance, oversubscribed) VALUES (?,?,?,?,?,?,?,?,?,?) "
             "ON CONFLICT DO NOTHING",
             "store a trial")
-        .run(l.at("trial").get<std::string>(), cell_id, experiment_id, machine(l.at("machine")),
-             count(l, "index"), l.value("block", 0), l.value("purpose", "measure"),
-             l.at("started").get<std::string>(), object(l, "provenance").dump(), flag(l, "oversubscribed"));
+        .run(l.at("trial").get<std::string>(), cell_id, experiment_id, machine(l.at("machine")), count(l, "index"),
+             l.value("block", 0), l.value("purpose", "measure"), l.at("started").get<std::string>(),
+             object(l, "provenance").dump(), flag(l, "oversubscribed"));
 }
 
 void LineApplier::start(std::int64_t trial, const json& l) {
@@ -215,8 +216,7 @@ void LineApplier::start(std::int64_t trial, const json& l) {
         const json pid = entry(l, "pids", i);
         if (!device.empty() && devices.find(device) == std::string::npos)
             devices += (devices.empty() ? "" : ", ") + device;
-        add.run(trial, r, as_text(entry(l, "hosts", i)),
-                integer(pid), device);
+        add.run(trial, r, as_text(entry(l, "hosts", i)), integer(pid), device);
     }
     connection_->prepare("UPDATE trial SET ranks = ?, device = ?, mpi = ? WHERE id = ?", "store a trial's start")
         .run(ranks, devices, text(l, "mpi"), trial);
@@ -242,8 +242,7 @@ void LineApplier::setup(std::int64_t trial, const json& l) {
         "UPDATE SET memory_bytes = excluded.memory_bytes, stated_memory_bytes = excluded.stated_memory_bytes",
         "store a trial's memory");
     for (std::size_t r = 0; r < length(l, "memory_bytes"); ++r)
-        memory.run(trial, r, integer(entry(l, "memory_bytes", r)),
-                   integer(entry(l, "stated_memory_bytes", r)));
+        memory.run(trial, r, integer(entry(l, "memory_bytes", r)), integer(entry(l, "stated_memory_bytes", r)));
 
     auto stated = connection_->prepare("INSERT INTO stated_volume VALUES (?,?,?,?,?,?,?) ON CONFLICT DO NOTHING",
                                        "store a trial's stated volume");
@@ -269,8 +268,8 @@ void LineApplier::epoch(std::int64_t trial, const json& l) {
         for (std::size_t i = 0; i < length(r, "volume"); ++i) {
             const json& v = r["volume"][i];
             add_volume_.run(trial, epoch, rank, v.at("operation").get_ref<const std::string&>(),
-                            v.at("content").get_ref<const std::string&>(), count(v, "sent_bytes"), count(v, "received_bytes"),
-                            count(v, "messages"));
+                            v.at("content").get_ref<const std::string&>(), count(v, "sent_bytes"),
+                            count(v, "received_bytes"), count(v, "messages"));
         }
         ++rank;
     }
@@ -316,8 +315,7 @@ void LineApplier::verification(std::int64_t trial, const json& l) {
         .run(l.at("status").get<std::string>(), text(l, "reason"), real(l, "loss_error"),
              real(l, "gradient_error"),
              equal != l.end() && equal->is_boolean() ? std::optional<int>(equal->get<bool>()) : std::nullopt,
-             integer(l, "sampled_vertices").value_or(0), text(l, "detail"),
-             object(l, "checks").dump(), trial);
+             integer(l, "sampled_vertices").value_or(0), text(l, "detail"), object(l, "checks").dump(), trial);
 }
 
 /// What the worker says of its own end. The host's outcome has the last word; this keeps the reason in case it

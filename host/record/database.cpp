@@ -69,7 +69,9 @@ Database Database::for_reading(const std::filesystem::path& path) {
     } catch (const EnvironmentError&) {
         Database there(path, AsItLies{});
         // An older one would have to be changed before it can be read.
-        if (there.connection_->integer("PRAGMA user_version", "read its version") != std::ssize(shipped_migrations())) throw;
+        if (there.connection_->integer("PRAGMA user_version", "read its version") !=
+            std::ssize(shipped_migrations()))
+            throw;
         return there;
     }
 }

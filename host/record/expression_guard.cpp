@@ -70,8 +70,10 @@ TimeLimit::TimeLimit(sqlite3* connection, double seconds) : connection_(connecti
     if (!(seconds > 0)) return;
     // A century is as good as for ever, and fits the clock.
     const std::chrono::duration<double> limit(std::min(seconds, 3e9));
-    end_ = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(limit);
-    constexpr int instructions = 10000;  // of SQLite's machine between two looks at the clock: well under a millisecond
+    end_ =
+        std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(limit);
+    constexpr int instructions =
+        10000;  // of SQLite's machine between two looks at the clock: well under a millisecond
     sqlite3_progress_handler(
         connection_, instructions,
         [](void* self) {
@@ -100,7 +102,8 @@ int ExpressionGuard::authorize(void* self, int action, const char* first, const 
             return SQLITE_DENY;
         case SQLITE_READ:
             if (first && guard->tables_.contains(first)) return SQLITE_OK;
-            guard->refused_ = fmt::format("it reads the table '{}'; it may use the fields of one cell", first ? first : "");
+            guard->refused_ =
+                fmt::format("it reads the table '{}'; it may use the fields of one cell", first ? first : "");
             return SQLITE_DENY;
         case SQLITE_FUNCTION:
             return SQLITE_OK;

@@ -56,7 +56,7 @@ std::string start_stamp() {
 }
 
 bool ends_inside_a_line(int fd) {
-    struct stat info {};
+    struct stat info{};
     if (::fstat(fd, &info) != 0 || info.st_size == 0) return false;
     char last = '\n';
     return ::pread(fd, &last, 1, info.st_size - 1) == 1 && last != '\n';
@@ -73,7 +73,7 @@ std::string beginning_of(std::string_view line) {
 /// then skip the torn line).
 void take_back(int fd, ssize_t written) {
     const off_t end = ::lseek(fd, 0, SEEK_CUR);  // after an O_APPEND write: where that write ended
-    struct stat info {};
+    struct stat info{};
     if (end < written || ::fstat(fd, &info) != 0 || info.st_size != end) return;
     if (::ftruncate(fd, end - written) != 0) return;
 }
@@ -158,8 +158,8 @@ std::vector<nlohmann::json> JournalTail::poll(std::size_t max_bytes) {
             partial_ += rest.substr(0, end);
             ++number_;
             if (!partial_.empty()) {
-                nlohmann::json line = nested_deeper(partial_) ? nlohmann::json()
-                                                              : nlohmann::json::parse(partial_, nullptr, false);
+                nlohmann::json line =
+                    nested_deeper(partial_) ? nlohmann::json() : nlohmann::json::parse(partial_, nullptr, false);
                 if (line.is_object())
                     lines.push_back(std::move(line));
                 else if (++damaged_ == 1)
@@ -197,7 +197,7 @@ DeadJournal::DeadJournal(std::filesystem::path path, bool job_ended)
         state_ = State::alive;
         return;
     }
-    struct stat info {};
+    struct stat info{};
     if (::fstat(file_.get(), &info) != 0) fail("look at", path_, errno);
     state_ = info.st_nlink == 0 ? State::gone : State::dead;
 }

@@ -51,9 +51,10 @@ void query_each(const std::filesystem::path& path, const std::string& sql, std::
             return s.step();
         } catch (const Error&) {
             if (!limit.passed()) throw;
-            throw SpecError(fmt::format(
-                "the query took longer than {} s and was ended; bound it with LIMIT, or allow more with --timeout.",
-                timeout_s));
+            throw SpecError(
+                fmt::format("the query took longer than {} s and was ended; bound it with LIMIT, or allow more "
+                            "with --timeout.",
+                            timeout_s));
         }
     };
     while (next()) {

@@ -90,11 +90,14 @@ ReplayResult replay(Database& database, const DeadJournal& journal, const Close&
     refuse_incomplete(database, over);
     result.interrupted = close(open);
     if (tail.damaged_lines() > 0)
-        result.problems.push_back(tail.damaged_lines() == 1
-                                      ? tail.first_damage()
-                                      : fmt::format("{} lines are damaged; {}", tail.damaged_lines(), tail.first_damage()));
-    if (!is_torn_line(tail.rest())) result.problems.emplace_back("what follows its last line is no line of a journal");
-    if (!result.problems.empty()) result.problems.back() += fmt::format(" (kept as {}.damaged)", path.filename().string());
+        result.problems.push_back(
+            tail.damaged_lines() == 1
+                ? tail.first_damage()
+                : fmt::format("{} lines are damaged; {}", tail.damaged_lines(), tail.first_damage()));
+    if (!is_torn_line(tail.rest()))
+        result.problems.emplace_back("what follows its last line is no line of a journal");
+    if (!result.problems.empty())
+        result.problems.back() += fmt::format(" (kept as {}.damaged)", path.filename().string());
     database.connection()
         .prepare("DELETE FROM claim WHERE journal = ?", "free a dead process's claims")
         .run(path.filename().string());

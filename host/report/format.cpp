@@ -80,7 +80,8 @@ namespace {
 
 /// A spreadsheet runs a cell that begins like a formula; an apostrophe makes it text. Numbers stay as they are.
 std::string without_formula(const std::string& field) {
-    if (field.size() < 2 || std::string_view("=+-@\t\r").find(field.front()) == std::string_view::npos) return field;
+    if (field.size() < 2 || std::string_view("=+-@\t\r").find(field.front()) == std::string_view::npos)
+        return field;
     const std::size_t sign = field.front() == '+' ? 1 : 0;
     double number = 0;
     const auto [end, bad] = std::from_chars(field.data() + sign, field.data() + field.size(), number);

@@ -40,7 +40,8 @@ Experiment read_experiment(const std::string& text, const std::filesystem::path&
 
 Experiment load_experiment(const std::filesystem::path& file, const LoadOptions& options,
                            const PluginSource& plugins, const DatasetSource& datasets) {
-    return read_experiment(read_text_file(file, "expected an experiment file at"), file, options, plugins, datasets);
+    return read_experiment(read_text_file(file, "expected an experiment file at"), file, options, plugins,
+                           datasets);
 }
 
 }  // namespace gnnbench

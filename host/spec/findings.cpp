@@ -49,7 +49,9 @@ void Findings::raise() const {
         return std::pair(a.place.line, a.place.column) < std::pair(b.place.line, b.place.column);
     });
     if (left_out_ > 0)
-        sorted.push_back({{sorted.back().place.origin}, "", fmt::format("and {} more; mend the first {}", left_out_, most_findings)});
+        sorted.push_back({{sorted.back().place.origin},
+                          "",
+                          fmt::format("and {} more; mend the first {}", left_out_, most_findings)});
     throw ExperimentError(std::move(sorted));
 }
 

@@ -219,7 +219,9 @@ void fill(TableDefinition& t, const YamlNode& root, Findings& findings) {
     if (const YamlNode* plot = root.find("plot")) t.plot = read_plot(*plot);
 }
 
-std::string contents(const std::filesystem::path& file) { return read_text_file(file, "expected a table's definition at"); }
+std::string contents(const std::filesystem::path& file) {
+    return read_text_file(file, "expected a table's definition at");
+}
 
 }  // namespace
 

@@ -111,8 +111,9 @@ YamlNode parse(const std::string& text, const std::string& origin, bool lines, F
         YAML::Mark mark;
         mark.line = static_cast<int>(std::count(before.begin(), before.end(), '\n'));
         mark.column = static_cast<int>(bad - (before.rfind('\n') + 1));  // npos + 1 is 0
-        findings.add(converter.place(mark), "",
-                     fmt::format("expected text in UTF-8; found the byte 0x{:02x}", static_cast<unsigned char>(text[bad])));
+        findings.add(
+            converter.place(mark), "",
+            fmt::format("expected text in UTF-8; found the byte 0x{:02x}", static_cast<unsigned char>(text[bad])));
         YamlNode nothing;
         nothing.place = converter.place(mark);
         return nothing;

@@ -9,7 +9,8 @@ using namespace gnnbench;
 
 TEST_CASE("escape sequences and other control characters are written out") {
     CHECK(printable("\x1b[2J\x1b]0;title\x07") == "\\x1b[2J\\x1b]0;title\\x07");
-    CHECK(printable("\xc2\x9b""31m") == "\\xc2\\x9b31m");  // U+009B, the one-character form of ESC [
+    CHECK(printable("\xc2\x9b"
+                    "31m") == "\\xc2\\x9b31m");  // U+009B, the one-character form of ESC [
     CHECK(printable("a\rb\x7f\b") == "a\\x0db\\x7f\\x08");
     CHECK(printable(std::string("a\0b", 3)) == "a\\x00b");
 }
@@ -17,7 +18,8 @@ TEST_CASE("escape sequences and other control characters are written out") {
 TEST_CASE("bytes that are no UTF-8 are written out, and told by their place") {
     CHECK(printable("caf\xe9!") == "caf\\xe9!");
     CHECK(first_no_utf8("caf\xe9!") == 3);
-    for (const char* bad : {"\xc0\xaf", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\x80", "\xe2\x82"})
+    for (const char* bad :
+         {"\xc0\xaf", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\x80", "\xe2\x82"})
         CHECK(first_no_utf8(bad) == 0);
 }
 

@@ -40,9 +40,7 @@ TEST_CASE("dataset mappings are checked") {
     write_store(folder / "tiny", tiny_dataset());
     CHECK_THAT(data_refused({{"store", "tinny"}}), says("there is no dataset 'tinny'"));
     CHECK_THAT(data_refused({{"store", "tinny"}}), says("did you mean 'tiny'"));
-    CHECK_THAT(message_of<SpecError>([&] {
-                   ensure_dataset({{"store", "tiny"}, {"split", 1}}, catalog);
-               }),
+    CHECK_THAT(message_of<SpecError>([&] { ensure_dataset({{"store", "tiny"}, {"split", 1}}, catalog); }),
                says("split 1 was asked"));
     CHECK_THAT(message_of<EnvironmentError>([&] { ensure_dataset(small, Catalog("/proc/datasets")); }),
                says("/proc/datasets"));
@@ -144,9 +142,7 @@ TEST_CASE("a store that somebody changed is found out, once it is asked for") {
     fs::last_write_time(made.store / "labels.npy", fs::file_time_type::clock::now() + std::chrono::seconds(2));
     CHECK_THAT(message_of<DataError>([&] { ensure_dataset(small, catalog); }),
                says("label of vertex 17 is 99, allowed are 0 to 7"));
-    CHECK_THAT(message_of<DataError>([&] {
-                   ensure_dataset({{"store", "dcsbm-300x6"}}, catalog);
-               }),
+    CHECK_THAT(message_of<DataError>([&] { ensure_dataset({{"store", "dcsbm-300x6"}}, catalog); }),
                says("label of vertex 17"));
 }
 

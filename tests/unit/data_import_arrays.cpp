@@ -87,8 +87,8 @@ TEST_CASE("a pickle's values may be nested without end, or in themselves") {
 }
 
 TEST_CASE("a pickle that builds from one state again and again is refused") {
-    std::string program = start + "cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85U\x01"s + "b\x87R" +
-                          "(K\x01K\x02\x85" + int_dtype + "\x89U\x08" + std::string(8, '\0') + "tq\x05";
+    std::string program = start + "cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85U\x01"s +
+                          "b\x87R" + "(K\x01K\x02\x85" + int_dtype + "\x89U\x08" + std::string(8, '\0') + "tq\x05";
     for (int i = 0; i < 100; ++i) program += "bh\x05";
     CHECK_THAT(refusal(program + "b."), says("more than 64 arrays"));
 }
@@ -96,8 +96,8 @@ TEST_CASE("a pickle that builds from one state again and again is refused") {
 TEST_CASE("sizes in a CSR matrix are checked before they size anything") {
     const std::string most = "\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f"s;  // 2⁶³ − 1
     const auto of_shape = [](const std::string& rows, const std::string& cols) {
-        return start + "cscipy.sparse.csr\ncsr_matrix\n)\x81}(U\x06_shape" + rows + cols + "\x86U\x06indptr" + array({0}) +
-               "U\x07indices" + array({}) + "U\x04" + "data" + array({}) + "ub.";
+        return start + "cscipy.sparse.csr\ncsr_matrix\n)\x81}(U\x06_shape" + rows + cols + "\x86U\x06indptr" +
+               array({0}) + "U\x07indices" + array({}) + "U\x04" + "data" + array({}) + "ub.";
     };
     CHECK_THAT(refusal(of_shape(most, "K\x01")), says("at most 2147483647 rows"));
     CHECK_THAT(refusal(of_shape("K\x00"s, most)), says("at most 2147483647 rows"));
@@ -107,9 +107,10 @@ namespace {
 
 /// Planetoid's files of a ring of four vertices, with two features; of allx as `shape` says.
 void write_ring(const TempFolder& folder, const std::string& cols) {
-    const auto wide = [&](char rows, const std::string& indptr, const std::string& indices, const std::string& data) {
-        return start + "cscipy.sparse.csr\ncsr_matrix\n)\x81}(U\x06_shapeK"s + rows + cols + "\x86U\x06indptr" + indptr +
-               "U\x07indices" + indices + "U\x04" + "data" + data + "ub.";
+    const auto wide = [&](char rows, const std::string& indptr, const std::string& indices,
+                          const std::string& data) {
+        return start + "cscipy.sparse.csr\ncsr_matrix\n)\x81}(U\x06_shapeK"s + rows + cols + "\x86U\x06indptr" +
+               indptr + "U\x07indices" + indices + "U\x04" + "data" + data + "ub.";
     };
     folder.write("ind.ring.x", wide(1, array({0, 1}), array({0}), array({1})));
     folder.write("ind.ring.y", start + matrix(1, 2, {0, 1}) + ".");
@@ -134,18 +135,21 @@ TEST_CASE("Planetoid: a number of features that wraps, or that no memory holds, 
                says("2 × 4611686018427387904") || says("1 × 4611686018427387904"));
     write_ring(folder, "J\xff\xff\xff\x7f");  // 2³¹ − 1: 32 GiB
     if (machine_memory_bytes() < std::uint64_t{32} << 30)
-        CHECK_THAT(message_of<EnvironmentError>([&] { import_file(folder / "ind.ring", "planetoid", json::object()); }),
-                   says("needs 32.0 GiB"));
+        CHECK_THAT(
+            message_of<EnvironmentError>([&] { import_file(folder / "ind.ring", "planetoid", json::object()); }),
+            says("needs 32.0 GiB"));
 }
 
 TEST_CASE("npz: an array that holds nothing bounds no loop") {
     TempFolder folder;
-    const auto npy = [&](const char* name, const std::string& descr, const std::string& shape, const std::string& data) {
+    const auto npy = [&](const char* name, const std::string& descr, const std::string& shape,
+                         const std::string& data) {
         std::string text = "{'descr': '" + descr + "', 'fortran_order': True, 'shape': " + shape + ", }";
         text.append(63 - (10 + text.size()) % 64, ' ');
         return std::pair<std::string, fs::path>(
-            name, folder.write(std::string(name) + ".npy",
-                               "\x93NUMPY\x01"s + '\0' + static_cast<char>(text.size() + 1) + '\0' + text + "\n" + data));
+            name,
+            folder.write(std::string(name) + ".npy", "\x93NUMPY\x01"s + '\0' + static_cast<char>(text.size() + 1) +
+                                                         '\0' + text + "\n" + data));
     };
     const auto refused = [&](const std::string& shape) {
         write_npz(folder / "t.npz", {npy("node_features", "<f4", shape, ""), npy("node_labels", "<i4", "(0,)", ""),

@@ -46,7 +46,8 @@ void write_gzip(const fs::path& file, const std::string& content) {
 TEST_CASE("a header that promises more vertices than memory holds is refused") {
     if (machine_memory_bytes() > std::uint64_t{48} << 30) return;  // there it may be true
     TempFolder folder;
-    const auto path = folder.write("large.mtx", "%%MatrixMarket matrix coordinate pattern general\n2147483647 2147483647 1\n1 2\n");
+    const auto path = folder.write(
+        "large.mtx", "%%MatrixMarket matrix coordinate pattern general\n2147483647 2147483647 1\n1 2\n");
     CHECK_THAT(message_of<EnvironmentError>([&] { import_file(path, "", nlohmann::json::object()); }),
                says("the rows of the graph") && says("needs 48.0 GiB"));
 }

@@ -240,7 +240,8 @@ TEST_CASE("a program's output leaves no file, however this process ends") {
     waitpid(host, nullptr, 0);
     CHECK(fs::is_empty(folder));
     fs::remove(folder);
-    CHECK(run_program({"/bin/sh", "-c", "echo out; echo err >&2; exit 3"}, current_environment(), 10).text == "out\nerr\n");
+    CHECK(run_program({"/bin/sh", "-c", "echo out; echo err >&2; exit 3"}, current_environment(), 10).text ==
+          "out\nerr\n");
 }
 
 TEST_CASE("a trial leaves nothing in shared memory, even where its launcher was killed") {

@@ -107,9 +107,9 @@ TEST_CASE("loader: a library that was cut short is refused, wherever it was cut"
 
 TEST_CASE("loader: what is no plugin by its file runs nothing", "[plugin]") {
     ::unsetenv("GNNBENCH_TEST_CONSTRUCTED");
-    CHECK_THROWS_WITH(
-        PluginLibrary::open(fixtures / "hostile/libpartitioner_constructed.so", PluginKind::partitioner, "constructed"),
-        Contains("exports no gnnbench_plugin_info"));
+    CHECK_THROWS_WITH(PluginLibrary::open(fixtures / "hostile/libpartitioner_constructed.so",
+                                          PluginKind::partitioner, "constructed"),
+                      Contains("exports no gnnbench_plugin_info"));
     CHECK(std::getenv("GNNBENCH_TEST_CONSTRUCTED") == nullptr);
 }
 

@@ -117,9 +117,11 @@ TEST_CASE("every named query runs, with its argument") {
 
 TEST_CASE("a query ends at its time limit") {
     const Two two;
-    const std::string endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
+    const std::string endless =
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
     CHECK_THROWS_AS(query(two.path, endless, {}, 0.05), SpecError);
-    CHECK_THROWS_WITH(query(two.path, endless, {}, 0.05), Contains("took longer than 0.05 s") && Contains("--timeout"));
+    CHECK_THROWS_WITH(query(two.path, endless, {}, 0.05),
+                      Contains("took longer than 0.05 s") && Contains("--timeout"));
     CHECK(query(two.path, "SELECT 1", {}, 60).rows.size() == 1);
     CHECK_THROWS_WITH(query(two.path, "SELECT json('{')", {}, 60), Contains("malformed JSON"));
 }

@@ -66,7 +66,9 @@ TEST_CASE("a file that is no results database is refused") {
 TEST_CASE("a read-only database or folder: EnvironmentError, with what to do") {
     samples::Folder folder;
     const std::filesystem::path path = folder / "r.sqlite";
-    { Database make(path); }
+    {
+        Database make(path);
+    }
     const auto attempt = [&] {
         return samples::in_child([&] {
             if (::geteuid() == 0 && ::setresuid(65534, 65534, 65534) != 0) return 3;  // root may write anything
@@ -128,7 +130,9 @@ TEST_CASE("several processes may make one database at once") {
 TEST_CASE("from nothing, a database has the newest schema") {
     samples::Folder folder;
     const auto path = folder / "r.sqlite";
-    { Database d(path); }
+    {
+        Database d(path);
+    }
     CHECK(rows(path, "PRAGMA user_version")[0][0] == shipped_migrations().size());
     CHECK(rows(path, "PRAGMA journal_mode")[0][0] == "wal");
     CHECK_FALSE(std::filesystem::exists(folder / "r.sqlite.backup-v0"));
@@ -391,7 +395,9 @@ TEST_CASE("an experiment's cells are those it has now") {
 TEST_CASE("a database that cannot be written is read as it lies") {
     samples::Folder folder;
     const auto path = folder / "r.sqlite";
-    { Database(path).apply(samples::whole_trial("t1", samples::cell("mg-gcn", 2))); }
+    {
+        Database(path).apply(samples::whole_trial("t1", samples::cell("mg-gcn", 2)));
+    }
     const auto parent = path.parent_path();
     std::filesystem::permissions(path, static_cast<std::filesystem::perms>(0444));
     std::filesystem::permissions(parent, static_cast<std::filesystem::perms>(0555));
@@ -403,7 +409,8 @@ TEST_CASE("a database that cannot be written is read as it lies") {
         } catch (const EnvironmentError&) {
         }
         const Database reading = Database::for_reading(path);
-        const auto states = reading.trials_of(samples::cell("mg-gcn", 2).digest, machine_fingerprint(samples::machine));
+        const auto states =
+            reading.trials_of(samples::cell("mg-gcn", 2).digest, machine_fingerprint(samples::machine));
         return states.size() == 1 && states[0].status == "ok" ? 0 : 2;
     });
     std::filesystem::permissions(parent, static_cast<std::filesystem::perms>(0755));

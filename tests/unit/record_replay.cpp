@@ -147,7 +147,8 @@ TEST_CASE("a line damaged inside a journal is reported, the journal kept, and it
 TEST_CASE("a journal of random bytes is reported and kept") {
     samples::Folder folder;
     const auto path = folder / "r.sqlite";
-    const auto bytes = GENERATE(std::string("\x7f\x02 no line"), std::string("\x01\x02\n\x03\n"), std::string("{\"a\": \x01"));
+    const auto bytes =
+        GENERATE(std::string("\x7f\x02 no line"), std::string("\x01\x02\n\x03\n"), std::string("{\"a\": \x01"));
     left_journal(path, bytes);
     Database d(path);
     CHECK(replay_dead_journals(d).problems.size() == 1);
@@ -170,9 +171,9 @@ TEST_CASE("what a journal's lines say is judged before it is stored") {
     auto phase = samples::whole_trial("t1", sample_cell);
     phase[4]["ranks"][0]["phases"]["spmm"] = -0.5;
     const auto lines = GENERATE_COPY(values<std::vector<json>>(
-        {changed(4, "epoch", std::numeric_limits<std::int64_t>::min()), changed(4, "epoch", 1e300), changed(4, "epoch", -1),
-         changed(4, "epoch", std::numeric_limits<std::uint64_t>::max()), changed(1, "ranks", std::int64_t{1} << 40),
-         changed(1, "ranks", -1), negative, bytes, phase}));
+        {changed(4, "epoch", std::numeric_limits<std::int64_t>::min()), changed(4, "epoch", 1e300),
+         changed(4, "epoch", -1), changed(4, "epoch", std::numeric_limits<std::uint64_t>::max()),
+         changed(1, "ranks", std::int64_t{1} << 40), changed(1, "ranks", -1), negative, bytes, phase}));
     left_journal(path, as_lines(lines));
     Database d(path);
     const ReplayResult result = replay_dead_journals(d);
@@ -204,7 +205,9 @@ TEST_CASE("a claim keeps others out until it is released, and is judged anew the
 TEST_CASE("a dead process's claim is taken over, after what it measured was replayed") {
     samples::Folder folder;
     const auto path = folder / "r.sqlite";
-    { Database make(path); }
+    {
+        Database make(path);
+    }
     const auto lines = samples::whole_trial("t1", sample_cell);
     const auto claims = [&](Journal& journal) {
         Database d(path);

@@ -199,7 +199,8 @@ TEST_CASE("a bad override names itself") {
 }
 
 TEST_CASE("text that is no UTF-8 is found at its place") {
-    CHECK_THAT(complaint(head + "name: caf\xe9\n"), Contains("exp.yaml:3:10: expected text in UTF-8; found the byte 0xe9"));
+    CHECK_THAT(complaint(head + "name: caf\xe9\n"),
+               Contains("exp.yaml:3:10: expected text in UTF-8; found the byte 0xe9"));
     CHECK_THAT(complaint("\xff"), Contains("exp.yaml:1:1: expected text in UTF-8"));
 }
 
@@ -208,7 +209,8 @@ TEST_CASE("of very many findings the first hundred are told, and soon") {
     for (int i = 0; i < 60000; ++i) text += "key" + std::to_string(i) + ": 1\n";
     const auto begin = std::chrono::steady_clock::now();
     const std::string said = complaint(text);
-    CHECK(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() < 20);  // it took minutes
+    CHECK(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() <
+          20);  // it took minutes
     CHECK(std::count(said.begin(), said.end(), '\n') == 100);
     CHECK_THAT(said, Contains("exp.yaml:3:1: key0") && Contains("and 59900 more; mend the first 100"));
 }
@@ -216,12 +218,14 @@ TEST_CASE("of very many findings the first hundred are told, and soon") {
 TEST_CASE("a pipe as an experiment is refused, not waited for") {
     const test::FakePlugins plugins;
     const test::FakeDatasets datasets;
-    const std::filesystem::path pipe = std::filesystem::temp_directory_path() / ("gnnbench-pipe-" + std::to_string(::getpid()));
+    const std::filesystem::path pipe =
+        std::filesystem::temp_directory_path() / ("gnnbench-pipe-" + std::to_string(::getpid()));
     REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
     CHECK_THROWS_WITH(load_experiment(pipe, {}, plugins, datasets), Contains("that is a pipe"));
     std::filesystem::remove(pipe);
     CHECK_THROWS_WITH(load_experiment("/dev/zero", {}, plugins, datasets), Contains("a device"));
-    CHECK_THROWS_WITH(load_experiment(std::string(400, 'n'), {}, plugins, datasets), Contains("File name too long"));
+    CHECK_THROWS_WITH(load_experiment(std::string(400, 'n'), {}, plugins, datasets),
+                      Contains("File name too long"));
 }
 
 TEST_CASE("a file that is not there") {

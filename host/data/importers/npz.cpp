@@ -153,9 +153,10 @@ RawDataset read_heterophilous(const Npz& npz, const Params& p) {
     auto n = features.shape()[0];
     if (n < 1) throw DataError(fmt::format("{}: it has no vertices; a dataset needs one at least", npz.file()));
     if (n > INT32_MAX || features.shape()[1] < 1)
-        throw DataError(fmt::format("{}: 'node_features' has shape ({}, {}); at most {} vertices and at least one feature "
-                                    "are allowed",
-                                    npz.file(), n, features.shape()[1], INT32_MAX));
+        throw DataError(
+            fmt::format("{}: 'node_features' has shape ({}, {}); at most {} vertices and at least one feature "
+                        "are allowed",
+                        npz.file(), n, features.shape()[1], INT32_MAX));
     RawDataset data;
     data.feature_count = features.shape()[1];
     data.features = features.as<float>();

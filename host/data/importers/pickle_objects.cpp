@@ -98,8 +98,8 @@ void build_csr(PickleCsr& csr, const PickleDict& state, const std::string& where
     csr.data = array_member(state, "data", where).as<float>();
     auto nonzeros = static_cast<std::int64_t>(csr.indices.size());
     if (csr.rows > INT32_MAX || csr.cols > INT32_MAX)
-        fail(where, fmt::format("csr_matrix is {} × {}; at most {} rows and columns are allowed", csr.rows, csr.cols,
-                                INT32_MAX));
+        fail(where, fmt::format("csr_matrix is {} × {}; at most {} rows and columns are allowed", csr.rows,
+                                csr.cols, INT32_MAX));
     bool rows_fit = static_cast<std::int64_t>(csr.indptr.size()) == csr.rows + 1 && csr.indptr.front() == 0 &&
                     csr.indptr.back() == nonzeros && std::ranges::is_sorted(csr.indptr);
     if (!rows_fit || csr.data.size() != csr.indices.size())

@@ -176,7 +176,8 @@ RawDataset read(const fs::path& path, const Params& p) {
     }
     data.masks = standard_split(data.labels, x.rows, allx.rows, test);
     data.splits = 1;
-    data.graph = build_graph(read_edges(graph.value, files[6], n), {Listing::completed, loops_policy(p), Repeats::drop});
+    data.graph =
+        build_graph(read_edges(graph.value, files[6], n), {Listing::completed, loops_policy(p), Repeats::drop});
     return data;
 }
 

@@ -25,7 +25,8 @@ std::vector<std::byte> read_member(archive* a, const std::string& where) {
             throw DataError(
                 fmt::format("cannot read {}: {}; the file is damaged or incomplete", where, archive_problem(a)));
         auto first = static_cast<const std::byte*>(data);
-        array_elements(where, {static_cast<std::int64_t>(bytes.size() + size)}, 1);  // a few bytes may unpack to any number
+        array_elements(where, {static_cast<std::int64_t>(bytes.size() + size)},
+                       1);  // a few bytes may unpack to any number
         bytes.insert(bytes.end(), first, first + size);
     }
 }

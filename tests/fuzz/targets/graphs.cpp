@@ -21,7 +21,8 @@ GNNBENCH_FUZZ_TARGET(text) {
     const auto remove = [&] { fs::remove(file); };
     // What is made up for a graph is little, so that a header that promises many vertices costs little.
     try {
-        import_file(file, formats[static_cast<unsigned char>(text.front()) % formats.size()], {{"features", 1}, {"classes", 2}});
+        import_file(file, formats[static_cast<unsigned char>(text.front()) % formats.size()],
+                    {{"features", 1}, {"classes", 2}});
     } catch (...) {
         remove();
         throw;

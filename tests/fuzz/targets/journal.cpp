@@ -17,7 +17,8 @@ namespace {
 /// A folder in memory for the whole run; each input gets a database of its own in it.
 const fs::path& folder() {
     static const fs::path made = [] {
-        std::string name = (fs::exists("/dev/shm") ? "/dev/shm" : fs::temp_directory_path().string()) + "/fuzz-journal-XXXXXX";
+        std::string name =
+            (fs::exists("/dev/shm") ? "/dev/shm" : fs::temp_directory_path().string()) + "/fuzz-journal-XXXXXX";
         if (!::mkdtemp(name.data())) std::abort();
         static const std::string remembered = name;
         std::atexit([] { fs::remove_all(remembered); });
