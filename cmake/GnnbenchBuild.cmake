@@ -36,17 +36,58 @@ if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CUDA_COMPILER_LAUNCHER "${CCACHE}")
 endif()
 
-# What our own code is compiled with.
+# What our own code is compiled with. A name shadows nothing of another file's, which only a group of files would tell.
 add_library(gnnbench_warnings INTERFACE)
 target_compile_options(gnnbench_warnings INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual>
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>
+    -Wnon-virtual-dtor -Woverloaded-virtual>
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<BOOL:${GNNBENCH_FUZZERS}>>>:-Werror>)
 
-# gnnbench_add_room(name LINKS …): a static library of the *.cpp in this folder, included as "name/file.hpp".
+# Outside the kernels, headers and the templates they instantiate are most of a file's compile time
+# (docs/decisions/compile-time.md).
+option(GNNBENCH_FAST_BUILD
+  "Compile the host's files and unit tests in groups, and optimise them less where that costs a run nothing" OFF)
+
+# gnnbench_unity(target GROUPS n ALONE names …): compiles the target's C++ files as n. A file's name alone decides its group, so
+# that a new file can clash with those of one group only, and leaves the other groups' compiler cache as it was. ALONE: files
+# whose local names clash with others'.
+function(gnnbench_unity target)
+  cmake_parse_arguments(ARG "" "GROUPS" "ALONE" ${ARGN})
+  if(NOT GNNBENCH_FAST_BUILD OR NOT ARG_GROUPS)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    get_filename_component(name "${source}" NAME_WE)
+    if(name IN_LIST ARG_ALONE)
+      continue()
+    endif()
+    string(MD5 digest "${name}")
+    string(SUBSTRING "${digest}" 0 6 digest)
+    math(EXPR group "0x${digest} % ${ARG_GROUPS}")
+    set_source_files_properties("${source}" TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP "${group}")
+  endforeach()
+endfunction()
+
+# gnnbench_orchestrates(targets …): these start, read and print things, for which -O1 is enough. Kernels, core, strategies,
+# partitioners, readers and the database keep the build type's flags.
+function(gnnbench_orchestrates)
+  if(NOT GNNBENCH_FAST_BUILD)
+    return()
+  endif()
+  foreach(target IN LISTS ARGN)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>)
+  endforeach()
+endfunction()
+
+# gnnbench_add_room(name GROUPS n ALONE names … LINKS …): a static library of the *.cpp in this folder, included as
+# "name/file.hpp"; GROUPS and ALONE as for gnnbench_unity(). Without GROUPS each file is compiled alone.
 function(gnnbench_add_room name)
-  cmake_parse_arguments(ARG "" "" "LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "" "GROUPS" "ALONE;LINKS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
   add_library(gnnbench_${name} STATIC ${sources})
   target_include_directories(gnnbench_${name} PUBLIC "${PROJECT_SOURCE_DIR}/host")
   target_link_libraries(gnnbench_${name} PUBLIC gnnbench_core ${ARG_LINKS} PRIVATE gnnbench_warnings)
+  gnnbench_unity(gnnbench_${name} GROUPS ${ARG_GROUPS} ALONE ${ARG_ALONE})
 endfunction()

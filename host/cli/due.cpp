@@ -7,8 +7,6 @@
 
 namespace gnnbench {
 
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
-
 SweepReport& SweepReport::operator+=(const SweepReport& o) {
     run += o.run;
     there += o.there;

@@ -63,7 +63,4 @@ TrialOrder verification_order(const PreparedCell& cell, const Limits& limits, co
 /// Where a trial exports to; empty where nothing is exported.
 std::string export_folder_of(const SweepRules& rules, const CellRecord& cell, std::int64_t number);
 
-/// The first line of a reason: the whole of it is in the database.
-std::string first_line(const std::string& text);
-
 }  // namespace gnnbench

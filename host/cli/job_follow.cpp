@@ -13,6 +13,7 @@
 #include "launch/sbatch.hpp"
 #include "launch/trial.hpp"
 #include "record/replay.hpp"
+#include "report/format.hpp"
 
 namespace gnnbench {
 

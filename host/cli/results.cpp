@@ -273,7 +273,7 @@ void add_export(CLI::App& results, const GlobalOptions& options, Action& action)
 
 // --- import -------------------------------------------------------------------------------------------------
 
-void add_import(CLI::App& results, const GlobalOptions& options, Action& action) {
+void add_results_import(CLI::App& results, const GlobalOptions& options, Action& action) {
     CLI::App* command = results.add_subcommand("import", "Take over the trials of another results database");
     auto other = std::make_shared<std::string>();
     command->add_option("database", *other, "The other database, which is not changed")->required();
@@ -296,7 +296,7 @@ void add_import(CLI::App& results, const GlobalOptions& options, Action& action)
 void add_results(CLI::App& app, const GlobalOptions& options, Action& action) {
     CLI::App* command = app.add_subcommand("results", "List, show, tag, export and merge what was measured");
     command->require_subcommand(1);
-    for (const auto add : {add_list, add_show, add_tag, add_export, add_import}) add(*command, options, action);
+    for (const auto add : {add_list, add_show, add_tag, add_export, add_results_import}) add(*command, options, action);
     add_export(app, options, action);  // the word alone does too
 }
 

@@ -9,6 +9,7 @@
 
 #include "cli/output.hpp"
 #include "launch/interrupt.hpp"
+#include "report/format.hpp"
 
 namespace gnnbench {
 

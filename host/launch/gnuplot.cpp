@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string locate() {
+std::string locate_gnuplot() {
     if (const char* given = std::getenv("GNNBENCH_GNUPLOT"); given && *given) return given;
     const char* path = std::getenv("PATH");
     std::istringstream folders(path ? path : "");
@@ -32,7 +32,7 @@ std::string locate() {
 }  // namespace
 
 std::string run_gnuplot(const std::string& script) {
-    const std::string gnuplot = locate();
+    const std::string gnuplot = locate_gnuplot();
     // The drawing goes to standard output: a path in the script would be read as gnuplot's language, which can run commands.
     MemoryFile file("gnnbench-script");
     const MemoryFile drawing("gnnbench-drawing"), said("gnnbench-gnuplot");

@@ -32,7 +32,7 @@ constexpr MpiFlavour linked_flavour = MpiFlavour::unknown;
 std::string linked_number() { return std::to_string(MPI_VERSION); }
 #endif
 
-std::string locate() {
+std::string locate_mpiexec() {
     if (const char* wanted = std::getenv("GNNBENCH_MPIEXEC"); wanted && *wanted) {
         if (auto found = find_program(wanted)) return *found;
         throw EnvironmentError(std::string("no mpiexec found: GNNBENCH_MPIEXEC names '") + wanted +
@@ -79,7 +79,7 @@ std::string version_from(const std::string& text) {
 }
 
 Mpiexec find_mpiexec() {
-    const std::string path = locate();
+    const std::string path = locate_mpiexec();
     const ProgramOutput output = run_program({path, "--version"}, unranked_environment(), 10.0);
     if (output.exit_code != 0)
         throw EnvironmentError("'" + path + " --version' failed with exit code " +

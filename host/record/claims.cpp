@@ -29,11 +29,6 @@ std::optional<Holder> holder_of(sqlite::Connection& c, const TrialKey& k) {
     return h;
 }
 
-std::string host_name() {
-    char name[256] = "host";
-    return ::gethostname(name, sizeof name - 1) == 0 ? name : "host";
-}
-
 }  // namespace
 
 int conclusive_trials(const Database& database, const TrialKey& k) {

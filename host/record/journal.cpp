@@ -37,12 +37,6 @@ FileDescriptor open_or_fail(const char* doing, const std::filesystem::path& path
     return file;
 }
 
-std::string host_name() {
-    char name[256] = "host";
-    if (::gethostname(name, sizeof name - 1) != 0) return "host";
-    return name;
-}
-
 /// UTC with microseconds, fit for a file name.
 std::string start_stamp() {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -79,6 +73,12 @@ void take_back(int fd, ssize_t written) {
 }
 
 }  // namespace
+
+std::string host_name() {
+    char name[256] = "host";
+    if (::gethostname(name, sizeof name - 1) != 0) return "host";
+    return name;
+}
 
 FileDescriptor::~FileDescriptor() {
     if (fd_ >= 0) ::close(fd_);

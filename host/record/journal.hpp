@@ -26,6 +26,9 @@ private:
     int fd_ = -1;
 };
 
+/// This host, as journals and claims name it; "host" where the system does not say.
+std::string host_name();
+
 /// `<database>.journals`
 std::filesystem::path journal_folder(const std::filesystem::path& database);
 

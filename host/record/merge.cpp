@@ -56,7 +56,7 @@ private:
 };
 
 /// Columns of a table but `without`, with `prefix` before each.
-std::string columns(const sqlite::Connection& c, const std::string& table, const std::vector<std::string>& without,
+std::string column_list(const sqlite::Connection& c, const std::string& table, const std::vector<std::string>& without,
                     const std::string& prefix) {
     auto q = c.prepare("SELECT name FROM pragma_table_info(?)", "read a schema");
     q.bind(table);
@@ -102,7 +102,7 @@ void take_trials(sqlite::Connection& c) {
             "JOIN other.machine om ON om.id = t.machine_id JOIN main.machine mm ON mm.fingerprint = "
             "om.fingerprint "
             "ORDER BY t.id",
-            columns(c, "trial", mapped, ""), columns(c, "trial", mapped, "t.")),
+            column_list(c, "trial", mapped, ""), column_list(c, "trial", mapped, "t.")),
         "take over trials");
     c.execute(
         "UPDATE temp.taken SET new = (SELECT m.id FROM other.trial t JOIN main.trial m ON m.uuid = t.uuid "
@@ -111,7 +111,7 @@ void take_trials(sqlite::Connection& c) {
     for (const char* table : hanging)
         c.execute(fmt::format("INSERT INTO main.{0} (trial_id, {1}) SELECT k.new, {2} FROM temp.taken k "
                               "JOIN other.{0} x ON x.trial_id = k.old",
-                              table, columns(c, table, {"trial_id"}, ""), columns(c, table, {"trial_id"}, "x.")),
+                              table, column_list(c, table, {"trial_id"}, ""), column_list(c, table, {"trial_id"}, "x.")),
                   "take over what hangs on trials");
     c.execute(
         "INSERT INTO main.tag (name, trial_id) SELECT x.name, k.new FROM temp.taken k JOIN other.tag x ON "
@@ -150,7 +150,7 @@ MergeResult import_results(Database& database, const fs::path& other) {
                 "INSERT INTO main.machine (fingerprint, description, cpu, cores) SELECT fingerprint, "
                 "description, cpu, cores FROM other.machine WHERE true ON CONFLICT DO NOTHING",
                 "take over machines");
-    const std::string cell = columns(c, "cell", {"id"}, "");
+    const std::string cell = column_list(c, "cell", {"id"}, "");
     result.cells =
         changed(c,
                 fmt::format("INSERT INTO main.cell ({0}) SELECT {0} FROM other.cell WHERE true ON CONFLICT DO "

@@ -12,7 +12,7 @@
 namespace gnnbench {
 namespace {
 
-constexpr Migration shipped[] = {
+constexpr Migration shipped_in_order[] = {
 #include "embedded_migrations.inc"
 };
 
@@ -64,7 +64,7 @@ void copy_database(const std::filesystem::path& from, const std::filesystem::pat
     if (code != SQLITE_DONE) sqlite::fail(copy.handle(), code, doing);
 }
 
-std::span<const Migration> shipped_migrations() { return shipped; }
+std::span<const Migration> shipped_migrations() { return shipped_in_order; }
 
 void migrate(sqlite::Connection& connection, std::span<const Migration> migrations) {
     const auto newest = static_cast<std::int64_t>(migrations.size());

@@ -131,7 +131,7 @@ Table on_its_side(const QueryResult& rows) {
 
 }  // namespace
 
-ReportSection environment_section(const Environment& e) {
+ReportSection environment_section(const EnvironmentSummary& e) {
     ReportSection section{"environment", "Environment", "What the trials ran on, and what ran them.", {}};
     const auto add = [&](const char* title, const QueryResult& rows, const Table& table) {
         if (!rows.rows.empty())

@@ -23,7 +23,7 @@ ReportPart definition_part(const ResolvedTable& resolved, const CellAnchors& anc
 
 ReportPart timeline_part(const Timeline& timeline);
 
-ReportSection environment_section(const Environment& environment);
+ReportSection environment_section(const EnvironmentSummary& environment);
 
 /// An SVG file as part of a page: without what only files have, and with ids that are its own.
 std::string inlined_svg(const std::string& svg, const std::string& id, const std::string& label);
