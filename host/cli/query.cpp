@@ -6,6 +6,7 @@
 
 #include "cli/formats.hpp"
 #include "cli/options.hpp"
+#include "record/schema.hpp"
 #include "report/rows.hpp"
 
 namespace gnnbench {
@@ -15,7 +16,7 @@ namespace {
 struct QueryWish {
     std::string text;  ///< SQL, or a named query's argument
     std::string name;
-    bool list = false;
+    bool list = false, schema = false;
     double timeout_s = 0;
 };
 
@@ -27,9 +28,10 @@ QueryResult all_named() {
 
 QueryResult answer(const QueryWish& wish, const GlobalOptions& options) {
     if (wish.list) return all_named();
+    if (wish.schema) return schema(wish.text);
     if (wish.name.empty()) {
         if (wish.text.empty())
-            throw SpecError("expected an SQL statement, --named NAME or --list; found none of them");
+            throw SpecError("expected an SQL statement, --named NAME, --list or --schema; found none of them");
         return query(options.database, wish.text, {}, wish.timeout_s);
     }
     const NamedQuery named = named_query(wish.name);
@@ -47,15 +49,15 @@ QueryResult answer(const QueryWish& wish, const GlobalOptions& options) {
 void add_query(CLI::App& app, const GlobalOptions& options, Action& action) {
     CLI::App* command = app.add_subcommand("query", "Ask the results database in SQL; nothing can be changed");
     auto wish = std::make_shared<QueryWish>();
-    command->add_option(
-        "sql", wish->text,
-        "\"SELECT … FROM …\"; what there is: \"SELECT name, sql FROM sqlite_schema\". With --named its argument");
+    command->add_option("sql", wish->text,
+                        "\"SELECT … FROM …\". With --named its argument, with --schema a view or table");
     command->add_option("--named", wish->name, "A query that ships with the program; --list lists them")
         ->type_name("NAME");
     command->add_flag("--list", wish->list, "The named queries");
     command->add_option("--timeout", wish->timeout_s, "End it after so many seconds (default: no limit)")
         ->type_name("SECONDS")
         ->check(CLI::PositiveNumber);
+    command->add_flag("--schema", wish->schema, "The views and tables that there are, with their columns");
     const auto format = add_format_options(*command);
     command->callback([&options, &action, wish, format] {
         action = [&options, wish, format] {

@@ -7,6 +7,8 @@
 
 #include <gnnbench/error.hpp>
 
+#include "record/database.hpp"
+
 namespace gnnbench {
 namespace {
 
@@ -194,12 +196,13 @@ void LineApplier::trial(const json& l) {
     connection_
         ->prepare(
             "INSERT INTO trial (uuid, cell_id, experiment_id, machine_id, number, block, "
-            "purpose, started, provenance, oversubscribed) VALUES (?,?,?,?,?,?,?,?,?,?) "
-            "ON CONFLICT DO NOTHING",
+            "purpose, started, provenance, oversubscribed, verification_key, code) "
+            "VALUES (?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING",
             "store a trial")
         .run(l.at("trial").get<std::string>(), cell_id, experiment_id, machine(l.at("machine")), count(l, "index"),
              l.value("block", 0), l.value("purpose", "measure"), l.at("started").get<std::string>(),
-             object(l, "provenance").dump(), flag(l, "oversubscribed"));
+             object(l, "provenance").dump(), flag(l, "oversubscribed"), l.value("verification_key", ""),
+             code_text(object(l, "code")));
 }
 
 void LineApplier::start(std::int64_t trial, const json& l) {
@@ -309,8 +312,8 @@ void LineApplier::verification(std::int64_t trial, const json& l) {
     connection_
         ->prepare(
             "INSERT OR REPLACE INTO verification (trial_id, key, status, reason, loss_error, gradient_error, "
-            "volume_equal, sampled_vertices, detail, checks) SELECT t.id, c.verification_key, ?,?,?,?,?,?,?,? "
-            "FROM trial t JOIN cell c ON c.id = t.cell_id WHERE t.id = ?",
+            "volume_equal, sampled_vertices, detail, checks) SELECT t.id, t.verification_key, ?,?,?,?,?,?,?,? "
+            "FROM trial t WHERE t.id = ?",
             "store a verification")
         .run(l.at("status").get<std::string>(), text(l, "reason"), real(l, "loss_error"),
              real(l, "gradient_error"),

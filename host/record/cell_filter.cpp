@@ -69,6 +69,8 @@ CellFields cell_fields(const json& identity) {
         } else if (value.contains("name") && key != "dataset") {  // a plugin
             fields[key] = value_of(value.at("name"));
             fields[key + "_label"] = value_of(value.value("label", value.at("name")));
+            // A graph in one part: its block partitioner does nothing, and tables show "none".
+            if (key == "partitioner" && value.value("label", "") == "none") fields[key] = "none";
             if (const auto params = value.find("params"); params != value.end())
                 for (const auto& [name, param] : params->items()) fields[key + "." + name] = value_of(param);
         } else if (key == "dataset") {

@@ -110,7 +110,8 @@ TrialChoice read_choice(const sqlite::Connection& c, const std::string& text) {
 namespace {
 
 std::int64_t trial_with(const sqlite::Connection& c, const std::string& begins) {
-    // UUIDs are hex digits and '-', so 'g' comes after all that begin alike; a whole UUID comes before those it begins.
+    // UUIDs are hex digits and '-', so 'g' comes after all that begin alike; a whole UUID comes before those it
+    // begins.
     auto q = c.prepare("SELECT id, uuid FROM trial WHERE uuid >= ?1 AND uuid < ?1 || 'g' ORDER BY uuid LIMIT 2",
                        "look for a trial");
     q.bind(begins);
@@ -143,8 +144,9 @@ std::vector<std::int64_t> chosen_trials(const sqlite::Connection& c, const Trial
     if (!choice.experiment.empty())
         sql += fmt::format(
             " AND t.cell_id IN (SELECT cell_id FROM experiment_cell WHERE experiment_id = {0}) AND "
-            "(t.experiment_id = {0} OR NOT EXISTS (SELECT 1 FROM trial o WHERE o.cell_id = t.cell_id AND "
-            "o.experiment_id = {0}))",
+            "(t.experiment_id = {0} OR NOT EXISTS (SELECT 1 FROM trial o WHERE o.cell_id = t.cell_id "
+            "AND o.machine_id = t.machine_id AND o.number = t.number AND o.purpose = 'measure' "
+            "AND o.experiment_id = {0} AND o.status NOT IN ('running', 'interrupted', 'skipped')))",
             experiment_id(c, choice.experiment));
     if (!choice.tag.empty()) {
         check_tag(c, choice.tag);

@@ -11,7 +11,10 @@ namespace gnnbench {
 /// Which measured trials are meant: those that meet everything that is given.
 struct TrialChoice {
     std::vector<std::string> trials;  ///< UUIDs, or how they begin; empty: any
-    std::string experiment, tag;
+    /// Of an experiment its own trials, and those of others where it measured none of a cell's number (see the view
+    /// counted_trials, which has the newest of each).
+    std::string experiment;
+    std::string tag;
     std::string commit;  ///< of the build that measured it, or how it begins
     std::string where;   ///< expression over the cell's fields (see CellFilter)
     bool nothing_given() const {
@@ -19,8 +22,9 @@ struct TrialChoice {
     }
 };
 
-/// "tag:v1", "experiment:quickstart", "commit:1a2b", "where:scheme = 'mg-gcn'", or several with commas between, `where:` last.
-/// A word alone is a tag, an experiment or a commit, whichever there is. Throws SpecError where it is none.
+/// "tag:v1", "experiment:quickstart", "commit:1a2b", "where:scheme = 'mg-gcn'", or several with commas between,
+/// `where:` last. A word alone is a tag, an experiment or a commit, whichever there is. Throws SpecError where it is
+/// none.
 TrialChoice read_choice(const sqlite::Connection& connection, const std::string& text);
 
 /// Row ids of the trials, ascending. Throws SpecError where a trial, an experiment, a tag or a field does not exist.

@@ -36,7 +36,7 @@ int conclusive_trials(const Database& database, const TrialKey& k) {
     const std::string sql = fmt::format(
         "SELECT t.status FROM trial t JOIN cell c ON c.id = t.cell_id JOIN machine m ON m.id = t.machine_id "
         "WHERE {} = ?1 AND m.fingerprint = ?2 AND t.purpose = ?3{}",
-        k.purpose == "verify" ? "c.verification_key" : "c.digest",
+        k.purpose == "verify" ? "t.verification_key" : "c.digest",
         k.purpose == "verify" ? "" : " AND t.number = ?4");
     auto q = database.connection().prepare(sql, "count a cell's trials");
     if (k.purpose == "verify")

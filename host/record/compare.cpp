@@ -12,6 +12,7 @@
 
 #include "record/cell_filter.hpp"
 #include "record/choice.hpp"
+#include "record/experiments.hpp"
 #include "record/sqlite.hpp"
 #include "record/statistics.hpp"
 
@@ -19,7 +20,7 @@ namespace gnnbench {
 namespace {
 
 struct Measured {
-    std::int64_t id = 0;
+    std::int64_t id = 0, experiment = 0;
     double epoch_s = 0;
     std::optional<std::int64_t> bytes, messages;
     bool oversubscribed = false;
@@ -56,8 +57,8 @@ std::int64_t machine_of_newest(const sqlite::Connection& c, const std::vector<st
 
 Side read_side(const sqlite::Connection& c, const std::vector<std::int64_t>& trials, std::int64_t machine) {
     auto q = c.prepare(
-        "SELECT t.cell_id, t.number, t.epoch_s, t.sent_bytes_per_epoch, t.messages_per_epoch, t.oversubscribed "
-        "FROM trial t "
+        "SELECT t.cell_id, t.number, t.epoch_s, t.sent_bytes_per_epoch, t.messages_per_epoch, t.oversubscribed, "
+        "t.experiment_id FROM trial t "
         "WHERE t.id = ? AND t.machine_id = ? AND t.status = 'ok' AND t.epoch_s > 0",
         "read a trial");
     auto cell = c.prepare("SELECT dataset, partitioner_label, scheme_label, gpus, identity FROM cell WHERE id = ?",
@@ -78,10 +79,22 @@ Side read_side(const sqlite::Connection& c, const std::vector<std::int64_t>& tri
             one.fields["dataset"] = one.dataset;
             cell.reset();
         }
-        one.trials[q.integer(1)] = {id, q.real(2), q.maybe_integer(3), q.maybe_integer(4), q.integer(5) != 0};
+        one.trials[q.integer(1)] = {
+            id, q.integer(6), q.real(2), q.maybe_integer(3), q.maybe_integer(4), q.integer(5) != 0};
         q.reset();
     }
     return side;
+}
+
+/// Trials that count and that another experiment measured than the one that the side names.
+std::int64_t borrowed(const sqlite::Connection& c, const std::string& text, const Side& side) {
+    const TrialChoice choice = read_choice(c, text);
+    if (choice.experiment.empty()) return 0;
+    const std::int64_t own = experiment_id(c, choice.experiment);
+    std::int64_t count = 0;
+    for (const auto& [id, cell] : side)
+        for (const auto& [number, t] : cell.trials) count += t.experiment != own;
+    return count;
 }
 
 /// Fields whose values on the one side are none of those on the other: they are what is compared.
@@ -204,11 +217,17 @@ ComparedSides compare_sides(const std::filesystem::path& database, const std::st
     std::set_intersection(trials_a.begin(), trials_a.end(), trials_b.begin(), trials_b.end(),
                           std::back_inserter(both));
     if (!both.empty())
-        throw SpecError(fmt::format(
-            "'{}' and '{}' have {} trials in common; a trial cannot be compared with itself", a, b, both.size()));
+        throw SpecError(
+            fmt::format("'{}' and '{}' have {} trials in common; a trial cannot be compared with itself. Where an "
+                        "experiment measured no "
+                        "trial of a cell's number itself, the newest of another counts: `gnnbench run --rerun` "
+                        "gives it its own",
+                        a, b, both.size()));
     const std::int64_t machine = machine_of_newest(c, trials_b);
     const Side side_a = read_side(c, trials_a, machine), side_b = read_side(c, trials_b, machine);
     ComparedSides result{.a = a, .b = b, .compared_fields = {}, .cells = {}, .machine = {}};
+    result.borrowed_a = borrowed(c, a, side_a);
+    result.borrowed_b = borrowed(c, b, side_b);
     auto name = c.prepare("SELECT coalesce(cpu, fingerprint) FROM machine WHERE id = ?", "name a machine");
     name.bind(machine);
     if (name.step()) result.machine = name.text(0);

@@ -31,11 +31,13 @@ struct ComparedSides {
     std::vector<ComparedCell> cells;
     std::int64_t only_a = 0, only_b = 0;  ///< cells without their like
     std::string machine;                  ///< that measured both
+    /// Of the trials that count of an experiment, those that other experiments measured.
+    std::int64_t borrowed_a = 0, borrowed_b = 0;
 };
 
-/// Reads both sides (see read_choice), narrowed by `where`, and judges every cell that is on both. The newest ok trial of each
-/// number counts, on the machine of the newest trial of B. Throws SpecError where a side has no trials, both have the same, or a
-/// cell has several likes.
+/// Reads both sides (see read_choice), narrowed by `where`, and judges every cell that is on both. The newest ok
+/// trial of each number counts, on the machine of the newest trial of B. Throws SpecError where a side has no
+/// trials, both have the same, or a cell has several likes.
 ComparedSides compare_sides(const std::filesystem::path& database, const std::string& a, const std::string& b,
                             const std::string& where, const CompareRules& rules);
 

@@ -10,6 +10,7 @@
 
 #include "record/database.hpp"
 #include "record/experiments.hpp"
+#include "record/migrations.hpp"
 #include "record/sqlite.hpp"
 #include "record/varying.hpp"
 
@@ -19,36 +20,74 @@ namespace {
 /// What a table needs of a trial.
 struct TrialRow {
     std::int64_t id = 0;
-    std::string status, reason, synthetic, approximation;
+    std::string status, reason, synthetic, approximation, verification_key;
     std::optional<double> epoch_s, sent_bytes, exposed_comm_s, final_loss, test_accuracy, peak_memory;
     bool oversubscribed = false, aggregated_input = false, volume_differs = false;
 };
-/// By the trial's number in its cell; of several the newest conclusive one, else the newest.
+/// By the trial's number in its cell.
 using TrialsByNumber = std::map<std::int64_t, TrialRow>;
 
-std::map<std::int64_t, TrialsByNumber> read_trials(const sqlite::Connection& c, std::int64_t experiment,
-                                                   const std::string& machine) {
+/// The load that an experiment's own trials leave behind is at most as many as their ranks' threads.
+bool is_noisy(double load, std::int64_t cores, std::int64_t own_threads) {
+    return cores > 0 && load > 1.25 * static_cast<double>(std::max(cores, own_threads)) + 0.5;
+}
+
+/// The most threads that a trial of the experiment runs.
+std::int64_t most_threads(const sqlite::Connection& c, std::int64_t experiment) {
+    return c.integer(fmt::format("SELECT coalesce(max(c.gpus * c.threads_per_rank), 1) FROM experiment_cell x "
+                                 "JOIN cell c ON c.id = x.cell_id WHERE x.experiment_id = {}",
+                                 experiment),
+                     "read an experiment's widest cell");
+}
+
+/// The trials that count, and what the table says of them all.
+std::map<std::int64_t, TrialsByNumber> read_trials(ComparisonData& data, const sqlite::Connection& c,
+                                                   std::int64_t experiment, const std::string& machine) {
     auto q = c.prepare(
         "SELECT t.cell_id, t.number, t.status, t.reason, t.synthetic, t.approximation, t.epoch_s, "
         "t.sent_bytes_per_epoch, t.exposed_comm_s, t.final_loss, t.test_accuracy, t.peak_memory_bytes, "
-        "t.oversubscribed, t.aggregated_input, t.volume_as_stated, t.id FROM experiment_cell x "
-        "JOIN trial t ON t.cell_id = x.cell_id AND t.purpose = 'measure' "
-        "AND t.machine_id = (SELECT id FROM machine WHERE fingerprint = ?2) "
-        "WHERE x.experiment_id = ?1 ORDER BY t.started, t.id",
+        "t.oversubscribed, t.aggregated_input, t.volume_as_stated, t.id, t.verification_key, k.borrowed, x.name, "
+        "EXISTS (SELECT 1 FROM rerun r WHERE r.cell_id = t.cell_id AND r.machine_id = t.machine_id "
+        "AND r.number = t.number AND r.replaces >= t.id), "
+        "json_extract(t.provenance, '$.load_average[0]') "
+        "FROM counted_trials k JOIN trial t ON t.id = k.trial_id JOIN experiment x ON x.id = t.experiment_id "
+        "WHERE k.experiment_id = ?1 AND k.machine_id = (SELECT id FROM machine WHERE fingerprint = ?2) "
+        "ORDER BY t.started, t.id",
         "read an experiment's trials");
     q.bind(experiment, machine);
+    const std::int64_t threads = most_threads(c, experiment);
     std::map<std::int64_t, TrialsByNumber> all;
+    std::set<std::string> lenders;
     while (q.step()) {
-        TrialRow row{q.integer(15),      q.text(2),
-                     q.text(3),          q.text(4),
-                     q.text(5),          q.maybe_real(6),
-                     q.maybe_real(7),    q.maybe_real(8),
-                     q.maybe_real(9),    q.maybe_real(10),
-                     q.maybe_real(11),   q.integer(12) != 0,
-                     q.integer(13) != 0, !q.is_null(14) && q.integer(14) == 0};
-        TrialRow& kept = all[q.integer(0)][q.integer(1)];
-        if (kept.status.empty() || is_conclusive(row.status) || !is_conclusive(kept.status)) kept = std::move(row);
+        all[q.integer(0)][q.integer(1)] = {
+            q.integer(15),      q.text(2),          q.text(3),
+            q.text(4),          q.text(5),          q.text(16),
+            q.maybe_real(6),    q.maybe_real(7),    q.maybe_real(8),
+            q.maybe_real(9),    q.maybe_real(10),   q.maybe_real(11),
+            q.integer(12) != 0, q.integer(13) != 0, !q.is_null(14) && q.integer(14) == 0};
+        ++data.trials;
+        data.borrowed += q.integer(17);
+        if (q.integer(17) != 0) lenders.insert(q.text(18));
+        data.awaiting_rerun += q.integer(19);
+        const double load = q.is_null(20) ? 0 : q.real(20);
+        data.highest_load = std::max(data.highest_load, load);
+        data.noisy += is_noisy(load, data.cores, threads);
     }
+    data.lenders.assign(lenders.begin(), lenders.end());
+    return all;
+}
+
+/// Speed-ups by cell.
+std::map<std::int64_t, ComparisonCell::SpeedUp> read_speed_ups(const sqlite::Connection& c,
+                                                               std::int64_t experiment,
+                                                               const std::string& machine) {
+    auto q = c.prepare(
+        "SELECT cell_id, speed_up, over_serial FROM speed_ups WHERE experiment_id = ? "
+        "AND machine_id = (SELECT id FROM machine WHERE fingerprint = ?)",
+        "read an experiment's speed-ups");
+    q.bind(experiment, machine);
+    std::map<std::int64_t, ComparisonCell::SpeedUp> all;
+    while (q.step()) all[q.integer(0)] = {q.real(1), q.integer(2) != 0};
     return all;
 }
 
@@ -64,7 +103,8 @@ std::string with_reason(const std::string& status, const std::string& reason) {
     return reason.empty() ? status : status + ": " + reason;
 }
 
-void summarise(ComparisonCell& cell, const TrialsByNumber& trials) {
+/// `keys`: of the trials that its time is of.
+void summarise(ComparisonCell& cell, const TrialsByNumber& trials, std::vector<std::string>& keys) {
     std::vector<const TrialRow*> ok, others;
     for (const auto& [number, t] : trials) {
         // An `ok` without a measured epoch has no time to show.
@@ -84,6 +124,7 @@ void summarise(ComparisonCell& cell, const TrialsByNumber& trials) {
     std::vector<double> times_s;
     for (const TrialRow* t : ok) {
         cell.ok_trials.push_back(t->id);
+        keys.push_back(t->verification_key);
         times_s.push_back(*t->epoch_s);
         cell.oversubscribed |= t->oversubscribed;
         cell.aggregated_input |= t->aggregated_input;
@@ -119,6 +160,7 @@ void describe_machine(ComparisonData& data, const sqlite::Connection& c, std::in
     q.bind(fingerprint);
     if (q.step()) {
         data.machine = q.is_null(0) ? "machine " + fingerprint.substr(0, 8) : q.text(0);
+        data.cores = q.integer(1);
         if (!q.is_null(1)) data.machine += fmt::format(", {} core{}", q.integer(1), q.integer(1) == 1 ? "" : "s");
         q.reset();
     }
@@ -129,6 +171,14 @@ void describe_machine(ComparisonData& data, const sqlite::Connection& c, std::in
         "count an experiment's machines");
     others.bind(experiment, fingerprint);
     if (others.step()) data.other_machines = others.integer(0);
+}
+
+/// Empty where the scheme is a plugin.
+std::string program_digest(const nlohmann::json& identity) {
+    const auto scheme = identity.find("scheme");
+    if (scheme == identity.end() || !scheme->is_object() || !scheme->contains("command")) return {};
+    const std::string version = scheme->value("version", "");
+    return version.empty() ? "no files" : version;
 }
 
 /// Fields that tables choose cells by, of the row that read_comparison is at.
@@ -153,13 +203,14 @@ std::map<std::string, std::string> fields_of(const sqlite::Statement& q) {
 
 ComparisonData read_comparison(const std::filesystem::path& database, const std::string& experiment,
                                const std::string& machine) {
-    const sqlite::Connection c(database, sqlite::Access::read_only);
+    const sqlite::Connection c = open_to_read(database);
     const std::int64_t id = experiment_id(c, experiment);
     const std::string fingerprint = machine.empty() ? newest_machine(c, id) : machine;
     ComparisonData data;
     data.experiment = experiment;
     describe_machine(data, c, id, fingerprint);
-    const auto trials = read_trials(c, id, fingerprint);
+    const auto trials = read_trials(data, c, id, fingerprint);
+    const auto speed_ups = read_speed_ups(c, id, fingerprint);
 
     auto q = c.prepare(
         "SELECT c.id, c.dataset, c.partitioner_label, c.scheme_label, c.scheme, c.gpus, c.identity, "
@@ -185,13 +236,15 @@ ComparisonData read_comparison(const std::filesystem::path& database, const std:
         cell.fields = fields_of(q);
         places.push_back(fmt::format("{}\n{}\n{}\n{}", cell.dataset, cell.partitioner, cell.scheme, cell.gpus));
         identities.push_back(nlohmann::json::parse(q.text(6), nullptr, false));
-        cell.verification.status = "unverified";
-        cell.verification.reason = "not tried yet";
-        if (const auto found = verifications.find(q.text(7))) cell.verification = *found;
+        cell.program = program_digest(identities.back());
+        std::vector<std::string> keys;
+        if (const auto t = trials.find(q.integer(0)); t != trials.end()) summarise(cell, t->second, keys);
+        cell.verification = verifications.of_trials(q.text(7), keys);
+        cell.of_other_builds = std::ssize(keys) - std::ranges::count(keys, q.text(7));
+        if (const auto s = speed_ups.find(q.integer(0)); s != speed_ups.end()) cell.speed_up = s->second;
         kernels.insert(q.text(8));
         threads.insert(static_cast<int>(q.integer(9)));
         lengths.insert({q.integer(10), q.integer(11)});
-        if (const auto t = trials.find(q.integer(0)); t != trials.end()) summarise(cell, t->second);
         data.cells.push_back(std::move(cell));
     }
     VaryingFields varying = varying_fields(places, identities);

@@ -22,11 +22,19 @@ struct ComparisonCell {
     std::string status, reason;
     /// Of trials beside the ok ones: "1 of 3 trials: failed, …"; empty if there are none.
     std::string other_trials;
+    struct SpeedUp {
+        double value = 1;
+        bool over_serial = false;  ///< else over the same scheme on its fewest gpus
+    };
+    std::optional<SpeedUp> speed_up;   ///< as the view speed_ups defines it
+    std::int64_t of_other_builds = 0;  ///< of the ok trials, those that the build which ran last did not measure
     std::optional<Estimate> epoch_s;
     std::optional<double> sent_bytes_per_epoch;  ///< payload, summed over ranks; medians over trials, as below
     std::optional<double> exposed_comm_s, final_loss, test_accuracy, peak_memory_bytes;
 
     VerificationRecord verification;  ///< status `unverified` where none was tried
+    /// Where its scheme is a program: the digest of the program's files, or "no files" of a command without any.
+    std::string program;
     bool oversubscribed = false, aggregated_input = false;
     bool volume_differs = false;  ///< counted bytes are not the stated ones, in some trial
     std::string synthetic, approximation;
@@ -38,9 +46,16 @@ struct ComparisonCell {
 /// What the comparison table of an experiment is made from.
 struct ComparisonData {
     std::string experiment;
-    std::string machine;                       ///< "AMD EPYC 9R14, 2 cores"; empty if nothing was measured
-    std::int64_t other_machines = 0;           ///< whose trials are not in it
-    std::string kernels;                       ///< "cpu", or "cpu, reference"
+    std::string machine;               ///< "AMD EPYC 9R14, 2 cores"; empty if nothing was measured
+    std::int64_t other_machines = 0;   ///< whose trials are not in it
+    std::int64_t trials = 0;           ///< that count here, however they ended (see the view counted_trials)
+    std::int64_t borrowed = 0;         ///< of those, the ones that other experiments measured
+    std::vector<std::string> lenders;  ///< names of these experiments
+    std::int64_t awaiting_rerun = 0;   ///< of the trials, those that an unfinished rerun is to replace
+    std::int64_t noisy = 0;            ///< of the trials, those that began under a load beyond the machine's cores
+    double highest_load = 0;           ///< average over a minute as a trial began
+    std::int64_t cores = 0;            ///< of the machine; 0: unknown
+    std::string kernels;               ///< "cpu", or "cpu, reference"
     int fewest_threads = 1, most_threads = 1;  ///< per rank
     std::int64_t epochs = 0, warmup = 0;       ///< 0 where cells differ
     /// Further fields that tell cells of one dataset, gpus, partitioner and scheme apart: "seed", "hidden".

@@ -47,6 +47,8 @@ bool is_conclusive(std::string_view status) {
     return status != "running" && status != "interrupted" && status != "skipped";
 }
 
+std::string code_text(const nlohmann::json& code) { return code.empty() ? "" : code.dump(); }
+
 Database::Database(const std::filesystem::path& path) : path_(path) {
     std::error_code ignored;
     if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), ignored);
@@ -117,29 +119,52 @@ void Database::register_experiment(const std::string& name, const std::string& s
     connection_->prepare("DELETE FROM experiment_cell WHERE experiment_id = ?", "store an experiment").run(id);
     auto add = connection_->prepare("INSERT INTO experiment_cell VALUES (?,?,?) ON CONFLICT DO NOTHING",
                                     "store an experiment's cell");
-    // Names are no part of what a cell is: the experiment that ran last says how a cell is called.
-    auto name_it =
-        connection_->prepare("UPDATE cell SET dataset = ?, scheme_label = ?, partitioner_label = ? WHERE id = ?",
-                             "store a cell's names");
+    // Names and code are no part of what a cell is: the experiment that ran last says how a cell is called, and
+    // the build that runs it what has to be verified.
+    auto name_it = connection_->prepare(
+        "UPDATE cell SET dataset = ?, scheme_label = ?, partitioner_label = ?, "
+        "verification_key = coalesce(nullif(?, ''), verification_key) WHERE id = ?",
+        "store a cell's names");
     int position = 0;
     for (const CellRecord& c : cells) {
         const std::int64_t cell = applier_->cell(c);
         name_it.run(c.dataset, c.scheme_label.empty() ? c.scheme : c.scheme_label,
-                    c.partitioner_label.empty() ? c.partitioner : c.partitioner_label, cell);
+                    c.partitioner_label.empty() ? c.partitioner : c.partitioner_label, c.verification_key, cell);
         add.run(id, cell, position++);
     }
     transaction.commit();
 }
 
+void Database::note_verification_keys(std::span<const CellRecord> cells) {
+    sqlite::Transaction transaction(*connection_);
+    auto note = connection_->prepare("UPDATE cell SET verification_key = ? WHERE digest = ?",
+                                     "store a cell's verification key");
+    for (const CellRecord& c : cells) note.run(c.verification_key, c.digest);
+    transaction.commit();
+}
+
 namespace {
 
-/// Rows in order of time: number, uuid, status, reason, build.
+/// When number `t.number` was asked again, as long as trial t is what it is to replace.
+constexpr const char* rerun_of_trial =
+    "(SELECT r.asked FROM rerun r WHERE r.cell_id = t.cell_id AND r.machine_id = t.machine_id AND r.number = "
+    "t.number "
+    "AND r.replaces >= t.id)";
+
+/// Rows in order of time: number, uuid, status, reason, build, code, rerun's date.
 void add_state(std::map<int, TrialState>& by_number, const sqlite::Statement& q) {
     TrialState& s = by_number[static_cast<int>(q.integer(0))];
     const std::string status = q.text(2);
     const bool conclusive = is_conclusive(status);
     if (conclusive || s.conclusive == 0)
-        s = {static_cast<int>(q.integer(0)), q.text(1), status, q.text(3), q.text(4), s.conclusive};
+        s = {static_cast<int>(q.integer(0)),
+             q.text(1),
+             status,
+             q.text(3),
+             q.text(4),
+             q.text(5),
+             s.conclusive,
+             q.text(6)};
     s.conclusive += conclusive;
 }
 
@@ -153,9 +178,12 @@ std::vector<TrialState> in_order(std::map<int, TrialState>& by_number) {
 
 std::vector<TrialState> Database::trials_of(const std::string& cell_digest, const std::string& machine) const {
     auto q = connection_->prepare(
-        "SELECT t.number, t.uuid, t.status, t.reason, json_extract(t.provenance, '$.build') FROM trial t "
-        "JOIN cell c ON c.id = t.cell_id JOIN machine m ON m.id = t.machine_id "
-        "WHERE c.digest = ? AND m.fingerprint = ? AND t.purpose = 'measure' ORDER BY t.started, t.id",
+        fmt::format(
+            "SELECT t.number, t.uuid, t.status, t.reason, json_extract(t.provenance, '$.build'), t.code, {} "
+            "FROM trial t ",
+            rerun_of_trial) +
+            "JOIN cell c ON c.id = t.cell_id JOIN machine m ON m.id = t.machine_id "
+            "WHERE c.digest = ? AND m.fingerprint = ? AND t.purpose = 'measure' ORDER BY t.started, t.id",
         "read a cell's trials");
     q.bind(cell_digest, machine);
     std::map<int, TrialState> by_number;
@@ -164,18 +192,47 @@ std::vector<TrialState> Database::trials_of(const std::string& cell_digest, cons
 }
 
 std::map<std::string, std::vector<TrialState>> Database::all_trials(const std::string& machine) const {
-    auto q = connection_->prepare(
-        "SELECT t.number, t.uuid, t.status, t.reason, json_extract(t.provenance, '$.build'), c.digest FROM trial "
-        "t "
-        "JOIN cell c ON c.id = t.cell_id JOIN machine m ON m.id = t.machine_id "
-        "WHERE m.fingerprint = ? AND t.purpose = 'measure' ORDER BY t.started, t.id",
-        "read all trials");
+    auto q = connection_->prepare(fmt::format("SELECT t.number, t.uuid, t.status, t.reason, "
+                                              "json_extract(t.provenance, '$.build'), t.code, {}, c.digest "
+                                              "FROM trial t ",
+                                              rerun_of_trial) +
+                                      "JOIN cell c ON c.id = t.cell_id JOIN machine m ON m.id = t.machine_id "
+                                      "WHERE m.fingerprint = ? AND t.purpose = 'measure' ORDER BY t.started, t.id",
+                                  "read all trials");
     q.bind(machine);
     std::map<std::string, std::map<int, TrialState>> by_cell;
-    while (q.step()) add_state(by_cell[q.text(5)], q);
+    while (q.step()) add_state(by_cell[q.text(7)], q);
     std::map<std::string, std::vector<TrialState>> all;
     for (auto& [digest, by_number] : by_cell) all[digest] = in_order(by_number);
     return all;
+}
+
+void Database::ask_again(std::span<const std::string> trials) {
+    if (trials.empty()) return;
+    sqlite::Transaction transaction(*connection_);
+    // What was done since it was asked is not waited for any more.
+    connection_->execute(
+        "DELETE FROM rerun WHERE EXISTS (SELECT 1 FROM trial t WHERE t.cell_id = rerun.cell_id "
+        "AND t.machine_id = rerun.machine_id AND t.number = rerun.number AND t.purpose = 'measure' "
+        "AND t.id > rerun.replaces AND t.status NOT IN ('running', 'interrupted', 'skipped'))",
+        "forget reruns that are done");
+    auto ask = connection_->prepare(
+        "INSERT INTO rerun SELECT t.cell_id, t.machine_id, t.number, t.id, ?2 FROM trial t WHERE t.uuid = ?1 "
+        "ON CONFLICT DO NOTHING",
+        "store what is to be measured again");
+    const std::string now = utc_now();
+    for (const std::string& t : trials) ask.run(t, now);
+    transaction.commit();
+}
+
+std::int64_t Database::forget_reruns(const std::string& cell_digest, const std::string& machine_fingerprint) {
+    connection_
+        ->prepare(
+            "DELETE FROM rerun WHERE cell_id = (SELECT id FROM cell WHERE digest = ?) "
+            "AND machine_id = (SELECT id FROM machine WHERE fingerprint = ?)",
+            "forget a rerun")
+        .run(cell_digest, machine_fingerprint);
+    return connection_->changes();
 }
 
 std::optional<VerificationRecord> Database::verification(const std::string& key) const {

@@ -22,12 +22,17 @@ class LineApplier;
 /// A trial is conclusive unless it runs, was interrupted or was skipped: those are due again.
 bool is_conclusive(std::string_view status);
 
+/// CellRecord::code as the database keeps it: its JSON, or nothing where none is known.
+std::string code_text(const nlohmann::json& code);
+
 /// What is known of trial `number` of a cell on one machine: its newest conclusive trial, else its newest.
 struct TrialState {
     int number = 0;
     std::string trial, status, reason;
-    std::string build;   ///< provenance's "build" (source digest), if it has one
-    int conclusive = 0;  ///< conclusive trials with this number; what claim() is told the caller saw
+    std::string build;        ///< provenance's "build" (source digest), if it has one
+    std::string code;         ///< see code_text; empty where an older gnnbench measured it
+    int conclusive = 0;       ///< conclusive trials with this number; what claim() is told the caller saw
+    std::string rerun_asked;  ///< when it was asked to be measured again, if that is still to be done
 };
 
 struct ApplyResult {
@@ -54,11 +59,21 @@ public:
     /// database.
     void register_experiment(const std::string& name, const std::string& spec, std::span<const CellRecord> cells);
 
+    /// The cells among these that are known have to be verified under the keys given here.
+    void note_verification_keys(std::span<const CellRecord> cells);
+
     /// States of the `measure` trials of a cell on a machine, by number.
     std::vector<TrialState> trials_of(const std::string& cell_digest,
                                       const std::string& machine_fingerprint) const;
     /// The same for every cell, by digest.
     std::map<std::string, std::vector<TrialState>> all_trials(const std::string& machine_fingerprint) const;
+    /// These trials (by UUID) are to be measured again. That is remembered until trials of their numbers are
+    /// conclusive anew, whatever becomes of this process.
+    void ask_again(std::span<const std::string> trials);
+    /// What was asked again of a cell on a machine, and is not done, is not asked any more. Returns how many trials
+    /// that were.
+    std::int64_t forget_reruns(const std::string& cell_digest, const std::string& machine_fingerprint);
+
     /// The newest verification under the key; where the last try left none (it crashed), `unverified` with why.
     std::optional<VerificationRecord> verification(const std::string& key) const;
 

@@ -12,8 +12,11 @@ struct CellRecord {
     std::string digest;       ///< cell_digest(): what makes two cells the same
     nlohmann::json identity;  ///< what it is a digest of
     /// Equal for all cells that one verification serves (scheme, parameters and versions, model, partitioner,
-    /// ranks, kernel, precision, dataset).
+    /// ranks, kernel, precision, dataset), as far as the same `code` computes them.
     std::string verification_key;
+    /// Digests of the built code: {"scheme", "partitioner", "kernel", "core", "worker"}; see CodeDigests. No part of
+    /// the cell's identity; every trial keeps the code that ran it.
+    nlohmann::json code = nlohmann::json::object();
     std::string dataset, dataset_digest;
     std::string scheme, scheme_label;  ///< "mg-gcn", "mg-gcn(overlap=false)"
     std::string partitioner, partitioner_label;

@@ -86,4 +86,15 @@ void migrate(sqlite::Connection& connection, std::span<const Migration> migratio
     transaction.commit();
 }
 
+sqlite::Connection open_to_read(const std::filesystem::path& database) {
+    sqlite::Connection c(database, sqlite::Access::read_only);
+    const std::int64_t version = version_of(c), newest = std::ssize(shipped);
+    check_ours(c, version, newest);
+    if (version == newest) return c;
+    sqlite::Connection older(database, sqlite::Access::read_write);
+    older.execute("PRAGMA foreign_keys = ON", "set up the connection");
+    migrate(older);
+    return {database, sqlite::Access::read_only};
+}
+
 }  // namespace gnnbench

@@ -7,6 +7,7 @@
 #include "record/cell_expression.hpp"
 #include "record/database.hpp"
 #include "record/experiments.hpp"
+#include "record/migrations.hpp"
 #include "record/sqlite.hpp"
 
 namespace gnnbench {
@@ -54,11 +55,10 @@ void add_trials(ExperimentOrigin& origin, const sqlite::Connection& c, std::int6
         "SELECT t.cell_id, t.id, t.number, t.uuid, t.status, t.reason, t.log_tail, t.started, m.fingerprint, "
         "json_extract(t.provenance, '$.version'), json_extract(t.provenance, '$.commit'), t.epoch_s, " +
             traced +
-            " FROM experiment_cell x JOIN trial t ON t.cell_id = x.cell_id AND t.purpose = 'measure' "
-            "JOIN machine m ON m.id = t.machine_id WHERE x.experiment_id = ? ORDER BY t.started, t.id",
+            " FROM counted_trials k JOIN trial t ON t.id = k.trial_id JOIN machine m ON m.id = t.machine_id "
+            "WHERE k.experiment_id = ? ORDER BY t.started, t.id",
         "read an experiment's trials");
     q.bind(experiment);
-    std::map<std::pair<std::int64_t, std::string>, std::map<std::int64_t, TrialOrigin>> counting;
     while (q.step()) {
         TrialOrigin trial{.id = q.integer(1),
                           .number = q.integer(2),
@@ -73,15 +73,8 @@ void add_trials(ExperimentOrigin& origin, const sqlite::Connection& c, std::int6
                           .epoch_s = q.maybe_real(11),
                           .traced = q.integer(12) != 0};
         origin.last_started = std::max(origin.last_started, trial.started);
-        TrialOrigin& kept = counting[{q.integer(0), trial.machine}][trial.number];
-        if (kept.status.empty() || is_conclusive(trial.status) || !is_conclusive(kept.status))
-            kept = std::move(trial);
+        origin.cells[place.at(q.integer(0))].trials.push_back(std::move(trial));
     }
-    for (auto& [cell, by_number] : counting)
-        for (auto& [number, trial] : by_number)
-            origin.cells[place.at(cell.first)].trials.push_back(std::move(trial));
-    for (CellOrigin& cell : origin.cells)
-        std::ranges::sort(cell.trials, {}, [](const TrialOrigin& t) { return std::pair(t.started, t.id); });
 }
 
 RunCommand newest_command(const sqlite::Connection& c, std::int64_t experiment, const std::string& name) {
@@ -105,7 +98,7 @@ RunCommand newest_command(const sqlite::Connection& c, std::int64_t experiment, 
 }  // namespace
 
 ExperimentOrigin read_origin(const std::filesystem::path& database, const std::string& experiment) {
-    const sqlite::Connection c(database, sqlite::Access::read_only);
+    const sqlite::Connection c = open_to_read(database);
     const std::int64_t id = experiment_id(c, experiment);
     ExperimentOrigin origin;
     origin.name = experiment;
@@ -126,7 +119,7 @@ ExperimentOrigin read_origin(const std::filesystem::path& database, const std::s
 std::vector<std::string> recorded_experiments(const std::filesystem::path& database) {
     std::error_code error;
     if (!std::filesystem::exists(database, error)) return {};
-    const sqlite::Connection c(database, sqlite::Access::read_only);
+    const sqlite::Connection c = open_to_read(database);
     auto q = c.prepare("SELECT name FROM experiment ORDER BY id", "list experiments");
     std::vector<std::string> names;
     while (q.step()) names.push_back(q.text(0));

@@ -7,6 +7,8 @@
 #include <gnnbench/error.hpp>
 
 #include "record/expression_guard.hpp"
+#include "record/migrations.hpp"
+#include "record/schema.hpp"
 #include "record/sqlite.hpp"
 
 namespace gnnbench {
@@ -25,6 +27,31 @@ bool holds_more(sqlite3* c, const std::string& sql) {
     return statement || code != SQLITE_OK;
 }
 
+/// The database as it is; an older one is brought up to date where the statement may need what that brings.
+sqlite::Connection connection_for(const std::filesystem::path& path, const std::string& sql) {
+    sqlite::Connection as_it_is(path, sqlite::Access::read_only);
+    try {
+        as_it_is.prepare(sql, "run the query");
+        return as_it_is;
+    } catch (const SpecError&) {
+    }
+    try {
+        return open_to_read(path);
+    } catch (const EnvironmentError&) {  // it cannot be written, or is of some other program
+        return as_it_is;
+    }
+}
+
+sqlite::Statement prepared(const sqlite::Connection& connection, const std::string& sql) {
+    try {
+        return connection.prepare(sql, "run the query");
+    } catch (const SpecError& e) {
+        const std::string hint = nearest_name(connection, sql, e.what());
+        if (hint.empty()) throw;
+        throw SpecError(e.what() + hint);
+    }
+}
+
 }  // namespace
 
 void query_each(const std::filesystem::path& path, const std::string& sql, std::span<const SqlValue> arguments,
@@ -34,10 +61,10 @@ void query_each(const std::filesystem::path& path, const std::string& sql, std::
     if (!std::filesystem::exists(path, error))
         throw SpecError(fmt::format(
             "there is no database {}. `gnnbench run` makes it; name another with --database.", path.string()));
-    const sqlite::Connection connection(path, sqlite::Access::read_only);
     if (sql.find_first_not_of(" \t\r\n;") == std::string::npos)
         throw SpecError("the query is empty: one SQL statement was expected, such as \"SELECT * FROM trials\".");
-    sqlite::Statement s = connection.prepare(sql, "run the query");
+    const sqlite::Connection connection = connection_for(path, sql);
+    sqlite::Statement s = prepared(connection, sql);
     if (holds_more(connection.handle(), sql))
         throw SpecError("the query holds more than one SQL statement: one at a time is run.");
     for (std::size_t i = 0; i < arguments.size(); ++i) s.bind_value(static_cast<int>(i) + 1, arguments[i]);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <vector>
 
 #include <gnnbench/error.hpp>
@@ -10,16 +9,20 @@
 namespace gnnbench {
 namespace {
 
-/// Student's t, two-sided 95%, for 2, 3 and 4 degrees of freedom.
-constexpr double t_975[] = {4.302652729911275, 3.182446305284263, 2.776445105197793};
+/// Student's t, two-sided 95%, for 1 to 4 degrees of freedom.
+constexpr double t_975[] = {12.706204736174698, 4.302652729911275, 3.182446305284263, 2.776445105197793};
 
-Estimate with_student_t(std::span<const double> values, double middle) {
+/// Run times are positive and skewed to the right, so their logarithms are taken to be normal: exp of the mean of
+/// logarithms is then the median, and exp of its t interval the median's. For n ≤ 5 it holds the sample median too,
+/// as |median − mean| ≤ s·√((n−1)/n) < t·s/√n.
+Estimate with_student_t_of_logarithms(std::span<const double> values, double middle) {
     const auto n = static_cast<double>(values.size());
-    const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
-    double squares = 0;
-    for (const double v : values) squares += (v - mean) * (v - mean);
-    const double half = t_975[values.size() - 3] * std::sqrt(squares / (n - 1) / n);
-    return {static_cast<std::int64_t>(values.size()), middle, mean - half, mean + half, SpreadMethod::student_t};
+    double mean = 0, squares = 0;
+    for (const double v : values) mean += std::log(v) / n;
+    for (const double v : values) squares += (std::log(v) - mean) * (std::log(v) - mean);
+    const double half = t_975[values.size() - 2] * std::sqrt(squares / (n - 1) / n);
+    return {static_cast<std::int64_t>(values.size()), middle, std::exp(mean - half), std::exp(mean + half),
+            SpreadMethod::log_student_t};
 }
 
 /// [x_(k), x_(n+1-k)] covers the median with probability 1 − 2·P(B < k), B ~ Binomial(n, ½): the largest such k
@@ -52,11 +55,13 @@ double median(std::span<const double> values) {
 
 Estimate estimate(std::span<const double> values) {
     const double middle = median(values);
-    if (values.size() == 1) return {1, middle, middle, middle, SpreadMethod::none};
     std::vector<double> sorted(values.begin(), values.end());
     std::sort(sorted.begin(), sorted.end());
-    if (sorted.size() == 2) return {2, middle, sorted[0], sorted[1], SpreadMethod::range};
-    if (sorted.size() < 6) return with_student_t(sorted, middle);
+    const auto trials = static_cast<std::int64_t>(values.size());
+    if (trials == 1 || (trials < 6 && sorted[0] <= 0)) return {trials, middle, middle, middle, SpreadMethod::none};
+    if (sorted.front() == sorted.back() && trials < 6)  // bytes, say; the logarithms would only round
+        return {trials, middle, middle, middle, SpreadMethod::log_student_t};
+    if (trials < 6) return with_student_t_of_logarithms(sorted, middle);
     return with_order_statistics(sorted, middle);
 }
 

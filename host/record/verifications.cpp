@@ -1,10 +1,12 @@
 #include "record/verifications.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "record/experiments.hpp"
+#include "record/migrations.hpp"
 #include "record/sqlite.hpp"
 
 namespace gnnbench {
@@ -12,9 +14,8 @@ namespace gnnbench {
 VerificationFinder::VerificationFinder(const sqlite::Connection& connection)
     : find_(connection.prepare(
           "SELECT t.uuid, t.status, t.reason, v.status, v.reason, v.detail, v.loss_error, v.gradient_error, "
-          "v.volume_equal, v.sampled_vertices, v.checks FROM cell c JOIN trial t ON t.cell_id = c.id AND t.purpose = "
-          "'verify' "
-          "LEFT JOIN verification v ON v.trial_id = t.id WHERE c.verification_key = ? AND t.status <> 'running' "
+          "v.volume_equal, v.sampled_vertices, v.checks FROM trial t LEFT JOIN verification v ON v.trial_id = t.id "
+          "WHERE t.verification_key = ? AND t.purpose = 'verify' AND t.status <> 'running' "
           "ORDER BY (v.status IS NULL), t.started DESC, t.id DESC LIMIT 1",
           "look for a verification")) {}
 
@@ -41,9 +42,47 @@ std::optional<VerificationRecord> VerificationFinder::find(const std::string& ke
     return r;
 }
 
+VerificationRecord VerificationFinder::of_trials(const std::string& key,
+                                                 std::span<const std::string> measured_under) {
+    VerificationRecord unverified;
+    unverified.status = "unverified";
+    const std::optional<VerificationRecord> now = find(key);
+    const auto is_checked = [&](const std::string& k) {
+        const auto found = k == key ? now : find(k);
+        return found && found->status == "verified";
+    };
+    if (!now) {
+        const bool before = std::ranges::any_of(measured_under, is_checked);
+        unverified.reason =
+            before ? "verified as built when it was measured, not since its code was built anew" : "not tried yet";
+        return unverified;
+    }
+    const auto unchecked =
+        std::ranges::count_if(measured_under, [&](const std::string& k) { return k != key && !is_checked(k); });
+    if (now->status != "verified" || unchecked == 0) return *now;
+    unverified.reason =
+        fmt::format("{} of {} trials were measured by another build than the one that was verified", unchecked,
+                    measured_under.size());
+    return unverified;
+}
+
+namespace {
+
+/// Why a combination cannot run, where that is the last that was heard of it.
+std::optional<std::string> why_skipped(const sqlite::Connection& c, const std::string& key) {
+    auto q = c.prepare(
+        "SELECT t.status, t.reason FROM cell c JOIN trial t ON t.cell_id = c.id AND t.purpose = 'measure' "
+        "WHERE c.verification_key = ? ORDER BY t.started DESC, t.id DESC LIMIT 1",
+        "look whether a cell was skipped");
+    q.bind(key);
+    return q.step() && q.text(0) == "skipped" ? std::optional(q.text(1)) : std::nullopt;
+}
+
+}  // namespace
+
 std::vector<VerificationRow> read_verifications(const std::filesystem::path& database,
                                                 const std::string& experiment) {
-    const sqlite::Connection connection(database, sqlite::Access::read_only);
+    const sqlite::Connection connection = open_to_read(database);
     auto q = connection.prepare(
         "SELECT c.verification_key, c.dataset, c.scheme_label, c.partitioner_label, c.kernel, c.precision, c.gpus "
         "FROM experiment_cell x JOIN cell c ON c.id = x.cell_id WHERE x.experiment_id = ? ORDER BY x.position",
@@ -56,12 +95,12 @@ std::vector<VerificationRow> read_verifications(const std::filesystem::path& dat
         if (!seen.insert(q.text(0)).second) continue;
         VerificationRow row{q.text(1), q.text(2), q.text(3), q.text(4), q.text(5), static_cast<int>(q.integer(6)),
                             {}};
-        if (const auto found = verifications.find(q.text(0)))
-            row.found = *found;
-        else {
-            row.found.status = "unverified";
-            row.found.reason = "not tried yet";
-        }
+        row.found = verifications.of_trials(q.text(0), {});
+        if (row.found.trial.empty())
+            if (const auto reason = why_skipped(connection, q.text(0))) {
+                row.found.status = "skipped";
+                row.found.reason = *reason;
+            }
         rows.push_back(std::move(row));
     }
     return rows;

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,11 +24,17 @@ public:
     explicit VerificationFinder(const sqlite::Connection& connection);
     std::optional<VerificationRecord> find(const std::string& key);
 
+    /// How far numbers are verified that were measured under `measured_under` (a key for each trial) of a cell whose
+    /// key is `key` now: as the verification under `key` says, unless it or one of those that measured was never
+    /// verified.
+    VerificationRecord of_trials(const std::string& key, std::span<const std::string> measured_under);
+
 private:
     sqlite::Statement find_;
 };
 
-/// One combination of an experiment and what its verification found; status `unverified` where none was tried.
+/// One combination of an experiment and what its verification found; status `unverified` where none was tried,
+/// `skipped` where it cannot run.
 struct VerificationRow {
     std::string dataset, scheme, partitioner, kernel, precision;
     int gpus = 1;

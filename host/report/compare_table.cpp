@@ -98,6 +98,11 @@ std::string below(const ComparedSides& sides) {
     if (!sides.compared_fields.empty())
         text += fmt::format(" They differ in {}; cells alike in all else are compared.",
                             fmt::join(sides.compared_fields, ", "));
+    if (sides.borrowed_a || sides.borrowed_b)
+        text += fmt::format(
+            " {} trials of A and {} of B are of other experiments: where an experiment measured no trial of a "
+            "cell's number itself, the newest of another counts.",
+            sides.borrowed_a, sides.borrowed_b);
     if (sides.only_a || sides.only_b)
         text += fmt::format(" {} cells are only in A, {} only in B.", sides.only_a, sides.only_b);
     return wrapped(text, 110);

@@ -22,13 +22,13 @@ nlohmann::ordered_json comparison_record(const ComparisonData& data, const Compa
     j["status"] = c.status;
     j["reason"] = c.reason;
     const bool timed = p.has_time();
-    const auto of_estimate = [&](double Estimate::*field) {
-        return timed ? ordered_json((*c.epoch_s).*field) : ordered_json(nullptr);
+    const auto end_of_interval = [&](double Estimate::*field) {
+        return timed && c.epoch_s->has_interval() ? ordered_json((*c.epoch_s).*field) : ordered_json(nullptr);
     };
     j["trials"] = timed ? c.epoch_s->trials : 0;
-    j["epoch_s"] = of_estimate(&Estimate::median);
-    j["epoch_low_s"] = of_estimate(&Estimate::low);
-    j["epoch_high_s"] = of_estimate(&Estimate::high);
+    j["epoch_s"] = timed ? ordered_json(c.epoch_s->median) : ordered_json(nullptr);
+    j["epoch_low_s"] = end_of_interval(&Estimate::low);
+    j["epoch_high_s"] = end_of_interval(&Estimate::high);
     j["interval"] = timed ? spread_method_names[static_cast<std::size_t>(c.epoch_s->method)] : "";
     j["speed_up"] = maybe(p.speed_up);
     j["fastest"] = p.fastest;
@@ -45,6 +45,8 @@ nlohmann::ordered_json comparison_record(const ComparisonData& data, const Compa
     j["aggregated_input"] = c.aggregated_input;
     j["approximation"] = c.approximation;
     j["volume_differs"] = c.volume_differs;
+    j["program"] = c.program;
+    j["of_other_builds"] = c.of_other_builds;
     j["other_trials"] = c.other_trials;
     return j;
 }

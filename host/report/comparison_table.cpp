@@ -16,8 +16,9 @@ using Part = Table::Part;
 
 std::string baseline_words(const ComparisonLayout& t) {
     if (t.over_serial && t.over_itself)
-        return "over serial on 1 gpu (where it was not measured, over the same scheme on its fewest gpus)";
-    return t.over_serial ? "over serial on 1 gpu" : "over the same scheme on its fewest gpus";
+        return "over serial on 1 gpu (where it was not measured, over the same scheme and partitioner on the "
+               "fewest gpus)";
+    return t.over_serial ? "over serial on 1 gpu" : "over the same scheme and partitioner on the fewest gpus";
 }
 
 /// One column of a scheme: what it is called, and what it shows of a cell that has a time.
@@ -31,7 +32,7 @@ Field show_time(const PlacedCell& p, const Unit& unit) {
     const Estimate& e = *p.cell->epoch_s;
     const double value = e.median / unit.size;
     Field f{.text = three_digits(value), .spread = "", .marks = p.marks, .best = p.fastest};
-    if (e.method != SpreadMethod::none) f.spread = "±" + fixed(e.half_width() / unit.size, decimals_of(value));
+    if (e.has_interval()) f.spread = interval(e.low / unit.size, e.high / unit.size);
     return f;
 }
 
@@ -78,7 +79,7 @@ void say_what_it_means(Table& table, const ComparisonLayout& t) {
     for (const ComparisonRow& row : t.rows)
         fastest |= std::any_of(row.cells.begin(), row.cells.end(), [](const PlacedCell& p) { return p.fastest; });
     table.legend = fmt::format("columns: {} per epoch", time.name);
-    if (fastest) table.legend += ", the fastest in each row with *";
+    if (fastest) table.legend += ", * the fastest in its row, where intervals decide";
     table.cell_legend = "a cell: time per epoch";
     if (t.has_speed_up) {
         table.legend += "; × speed-up " + baseline_words(t);
@@ -92,7 +93,7 @@ void say_what_it_means(Table& table, const ComparisonLayout& t) {
         table.legend += "; % test accuracy, median of trials";
         table.cell_legend += " · test accuracy";
     }
-    table.cell_legend += "; bold: fastest in its row";
+    table.cell_legend += "; bold: fastest in its row, where intervals decide";
 }
 
 }  // namespace
@@ -125,6 +126,12 @@ Table comparison_table(const ComparisonData& data) {
     table.about = {{"experiment", data.experiment},
                    {"machine", data.machine},
                    {"other_machines", data.other_machines},
+                   {"trials", data.trials},
+                   {"borrowed_trials", data.borrowed},
+                   {"borrowed_from", data.lenders},
+                   {"awaiting_rerun", data.awaiting_rerun},
+                   {"noisy_trials", data.noisy},
+                   {"highest_load", data.highest_load},
                    {"kernels", data.kernels},
                    {"threads_per_rank", {data.fewest_threads, data.most_threads}},
                    {"epochs", data.epochs},

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "report/format.hpp"
 #include "report/remarks.hpp"
@@ -39,50 +40,28 @@ void place_cells(ComparisonLayout& t, const ComparisonData& data) {
     for (auto& [key, row] : rows) t.rows.push_back(std::move(row));
 }
 
-/// serial on one gpu, with the same dataset and other keys; best with the same partitioner.
-const ComparisonCell* serial_for(const ComparisonData& data, const ComparisonRow& row) {
-    const ComparisonCell* found = nullptr;
-    for (const ComparisonCell& c : data.cells) {
-        if (c.scheme_name != "serial" || c.gpus != 1 || !c.epoch_s) continue;
-        if (c.dataset != row.dataset || c.others != row.others) continue;
-        if (c.partitioner == row.partitioner) return &c;
-        if (!found) found = &c;
-    }
-    return found;
+/// The fastest of a row is marked where its interval leaves no doubt.
+void mark_fastest(ComparisonRow& row) {
+    std::vector<PlacedCell*> timed;
+    for (PlacedCell& p : row.cells)
+        if (p.has_time()) timed.push_back(&p);
+    if (timed.size() < 2) return;
+    PlacedCell* first =
+        *std::ranges::min_element(timed, {}, [](const PlacedCell* p) { return p->cell->epoch_s->median; });
+    first->fastest = std::ranges::all_of(timed, [&](const PlacedCell* p) {
+        return p == first || first->cell->epoch_s->surely_below(*p->cell->epoch_s);
+    });
 }
 
-/// The scheme itself on the fewest gpus it was measured on.
-const ComparisonCell* fewest_gpus_of(const ComparisonData& data, const ComparisonRow& row,
-                                     const std::string& scheme) {
-    const ComparisonCell* found = nullptr;
-    for (const ComparisonCell& c : data.cells)
-        if (c.scheme == scheme && c.epoch_s && c.dataset == row.dataset && c.others == row.others &&
-            c.partitioner == row.partitioner && (!found || c.gpus < found->gpus))
-            found = &c;
-    return found;
-}
-
-void compare(ComparisonLayout& t, const ComparisonData& data) {
-    // A dataset is compared one way throughout.
-    std::set<std::string> with_serial;
-    for (const ComparisonRow& row : t.rows)
-        if (serial_for(data, row)) with_serial.insert(row.dataset);
+void compare(ComparisonLayout& t) {
     for (ComparisonRow& row : t.rows) {
-        PlacedCell* fastest = nullptr;
-        int times = 0;
-        for (std::size_t s = 0; s < row.cells.size(); ++s) {
-            PlacedCell& p = row.cells[s];
-            if (!p.has_time()) continue;
-            ++times;
-            if (!fastest || p.cell->epoch_s->median < fastest->cell->epoch_s->median) fastest = &p;
-            const bool serial = with_serial.contains(row.dataset);
-            const ComparisonCell* base = serial ? serial_for(data, row) : fewest_gpus_of(data, row, t.schemes[s]);
-            if (!base || p.cell->epoch_s->median <= 0) continue;
-            p.speed_up = base->epoch_s->median / p.cell->epoch_s->median;
+        mark_fastest(row);
+        for (PlacedCell& p : row.cells) {
+            if (!p.has_time() || !p.cell->speed_up) continue;
+            p.speed_up = p.cell->speed_up->value;
             t.has_speed_up = true;
-            (serial ? t.over_serial : t.over_itself) = true;
+            (p.cell->speed_up->over_serial ? t.over_serial : t.over_itself) = true;
         }
-        if (times >= 2) fastest->fastest = true;
     }
 }
 
@@ -119,7 +98,7 @@ void measure(ComparisonLayout& t) {
             if (!p.has_time()) continue;
             const Estimate& e = *p.cell->epoch_s;
             methods.insert(e.method);
-            t.has_spread |= e.method != SpreadMethod::none;
+            t.has_spread |= e.has_interval();
             t.largest_s = std::max(t.largest_s, e.median);
             t.fewest_trials = t.fewest_trials == 0 ? e.trials : std::min(t.fewest_trials, e.trials);
             t.most_trials = std::max(t.most_trials, e.trials);
@@ -137,18 +116,31 @@ std::string from_to(std::int64_t from, std::int64_t to, const std::string& noun)
 }
 
 std::string spread_words(const std::vector<SpreadMethod>& methods) {
-    std::string intervals;
-    bool range = false;
+    std::string how;
     for (const SpreadMethod m : methods) {
-        if (m == SpreadMethod::range) range = true;
-        if (m == SpreadMethod::student_t) intervals = "Student's t";
+        if (m == SpreadMethod::log_student_t) how = "Student's t of logarithms";
         if (m == SpreadMethod::order_statistics)
-            intervals += intervals.empty() ? "order statistics" : "; order statistics from 6 trials";
+            how += how.empty() ? "order statistics" : "; order statistics from 6 trials";
     }
-    std::string words;
-    if (!intervals.empty()) words = " ± half its 95% interval (" + intervals + ")";
-    if (range) words += intervals.empty() ? " ± half their range" : ", of two trials half their range";
-    return words;
+    return how.empty() ? "" : " (low–high: its 95% interval, " + how + ")";
+}
+
+/// Whose trials they are, how far a rerun is, and what else ran.
+void say_of_trials(std::vector<std::string>& lines, const ComparisonData& d) {
+    if (d.borrowed > 0)
+        lines.push_back(
+            fmt::format("{} of {} trials are of other experiments ({}): where this one measured no trial of a "
+                        "cell's number itself, the newest of another counts",
+                        d.borrowed, d.trials, fmt::join(d.lenders, ", ")));
+    if (d.awaiting_rerun > 0)
+        lines.push_back(
+            fmt::format("a rerun is unfinished: {} of {} trials are from before it; gnnbench run goes on with it",
+                        d.awaiting_rerun, d.trials));
+    if (d.noisy > 0)
+        lines.push_back(
+            fmt::format("NOISY MACHINE: {} of {} trials began under a load average of up to {:.1f} on {} cores; "
+                        "their times are longer, and spread more, than alone",
+                        d.noisy, d.trials, d.highest_load, d.cores));
 }
 
 }  // namespace
@@ -164,7 +156,7 @@ std::string PlacedCell::status_word() const { return cell ? gnnbench::status_wor
 ComparisonLayout lay_out(const ComparisonData& data) {
     ComparisonLayout t;
     place_cells(t, data);
-    compare(t, data);
+    compare(t);
     add_remarks(t);
     measure(t);
     return t;
@@ -190,6 +182,7 @@ std::vector<std::string> heading(const ComparisonData& d, const ComparisonLayout
     if (d.other_machines > 0)
         lines.push_back(fmt::format("trials of {} are not shown",
                                     from_to(d.other_machines, d.other_machines, "other machine")));
+    say_of_trials(lines, d);
     std::string everywhere;
     for (const std::string& remark : t.everywhere)
         everywhere += (everywhere.empty() ? "all times: " : "; ") + remark;

@@ -12,7 +12,7 @@ namespace gnnbench {
 struct PlacedCell {
     const ComparisonCell* cell = nullptr;  ///< nullptr: the experiment has no such cell
     std::optional<double> speed_up;
-    bool fastest = false;            ///< of at least two times in its row
+    bool fastest = false;            ///< of the times in its row, by intervals that do not overlap
     std::vector<std::string> marks;  ///< letters of ComparisonLayout::notes, in their order
 
     std::string letters() const;  ///< the marks in a row: "ac"

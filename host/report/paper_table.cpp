@@ -78,16 +78,17 @@ ordered_json record_of(const TableLine& row, const TableLine& column, const Reso
     ordered_json j{
         {"row", row.name}, {"column", column.name}, {"metric", place.measure->metric}, {"unit", unit_of(place)}};
     j["ours"] = maybe(ours, ours ? place.ours->median / size : 0);
-    j["ours_low"] = maybe(ours, ours ? place.ours->low / size : 0);
-    j["ours_high"] = maybe(ours, ours ? place.ours->high / size : 0);
+    const bool interval = ours && place.ours->has_interval();
+    j["ours_low"] = maybe(interval, interval ? place.ours->low / size : 0);
+    j["ours_high"] = maybe(interval, interval ? place.ours->high / size : 0);
     j["trials"] = ours ? place.ours->trials : 0;
     j["status"] = ours ? "ok" : place.verdict.empty() ? place.word : place.verdict;
     if (!place.given)
         j["published"] = nullptr;
     else if (place.published)
-        j["published"] = *place.published / (place.measure->metric.empty() || place.other_kind()
-                                                 ? find_unit(place.given->unit)->size
-                                                 : size);
+        j["published"] =
+            *place.published /
+            (place.measure->metric.empty() || place.other_kind() ? find_unit(place.given->unit)->size : size);
     else
         j["published"] = place.given->text;
     j["ratio"] = place.ratio() ? ordered_json(*place.ratio()) : ordered_json(nullptr);
@@ -139,11 +140,9 @@ private:
         if (place.ours) {
             f.text = shown_number(place.ours->median, *place.measure);
             if (units_ == UnitPlace::number) f.text += unit_text(place);
-            if (place.ours->method != SpreadMethod::none && place.ours->half_width() > 0) {
-                const double median = place.ours->median / size_of(*place.measure);
-                f.spread = "±" + fixed(place.ours->half_width() / size_of(*place.measure),
-                                       place.measure->decimals.value_or(decimals_of(median)));
-            }
+            if (place.ours->has_interval() && place.ours->high > place.ours->low)
+                f.spread = shown_number(place.ours->low, *place.measure) + "–" +
+                           shown_number(place.ours->high, *place.measure);
         } else if (!place.verdict.empty()) {
             f.word = true;
             f.text = place.verdict;

@@ -17,14 +17,13 @@ bool says_approximate(const ComparisonCell& c) {
 void add_verification(std::vector<std::string>& all, const VerificationRecord& v) {
     if (v.status != "verified") {
         const std::string reason = v.reason.empty() ? "no reason given" : first_line(v.reason);
-        all.push_back(
-            fmt::format("{} ({})", v.status == "failed" ? "VERIFICATION FAILED" : "unverified", reason));
+        all.push_back(fmt::format("{} ({})", v.status == "failed" ? "VERIFICATION FAILED" : "unverified", reason));
         return;
     }
     const bool losses_alone = v.loss_error && !v.gradient_error;  // of a program: docs/baselines.md
-    all.push_back(fmt::format("verified ({})",
-                              losses_alone ? "losses of five epochs as the serial float64 reference's"
-                                           : "loss and gradients as the serial float64 reference, bytes as stated"));
+    all.push_back(fmt::format(
+        "verified ({})", losses_alone ? "losses of five epochs as the serial float64 reference's"
+                                      : "loss and gradients as the serial float64 reference, bytes as stated"));
     if (v.sampled_vertices > 0) all.emplace_back("verified on a part of the graph");
 }
 
@@ -42,11 +41,21 @@ std::vector<std::string> remarks_on(const ComparisonCell& c, MetricKind kind) {
         all.emplace_back("oversubscribed (more ranks × threads than cores: no scaling result)");
     if (!c.synthetic.empty()) all.push_back("synthetic data (" + c.synthetic + ")");
     if (of_graph) return all;
+    if (!c.program.empty())
+        all.push_back(c.program == "no files" ? "a program without files of its own: what ran is not known"
+                                              : "a program, whose files have the digest " + c.program);
     if (c.aggregated_input) all.emplace_back("aggregated input (ÂX computed once, at set-up)");
     if (!c.approximation.empty())
         all.push_back(fmt::format("approximate{} ({})", says_approximate(c) ? ", so unverified" : "",
                                   first_line(c.approximation)));
     if (c.volume_differs) all.emplace_back("VOLUME DIFFERS (counted bytes are not the stated ones)");
+    if (c.of_other_builds > 0)
+        all.push_back(
+            c.of_other_builds == c.epoch_s->trials
+                ? "measured by another build of its code (gnnbench run --stale measures again)"
+                : fmt::format("{} of {} trials measured by another build of its code (gnnbench run --stale "
+                              "measures those again)",
+                              c.of_other_builds, c.epoch_s->trials));
     if (!c.other_trials.empty()) all.push_back(first_line(c.other_trials));
     return all;
 }

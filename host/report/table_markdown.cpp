@@ -8,7 +8,7 @@ std::string superscript(const Table::Field& f) {
     return letters.empty() ? "" : "<sup>" + letters + "</sup>";
 }
 
-/// A group is one column: "**16.8 ±0.6 ms** · 2.46× · 5.12 MB <sup>a</sup>".
+/// A group is one column: "**16.8 16.2–17.5 ms** · 2.46× · 5.12 MB <sup>a</sup>".
 std::string show(const Table::Cell& cell, const Table::Group& group) {
     std::string all, marks;
     for (std::size_t p = 0; p < cell.fields.size(); ++p) {

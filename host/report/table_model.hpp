@@ -34,7 +34,7 @@ struct Table {
     };
     struct Field {
         std::string text;                  ///< a number, right-aligned, or a word; empty: nothing to show
-        std::string spread{};              ///< "±1.2"
+        std::string spread{};              ///< "40.1–42.3"
         std::vector<std::string> marks{};  ///< letters of `notes`
         bool best = false;                 ///< in its row
         bool word = false;                 ///< "OOM": may take the room of the whole cell

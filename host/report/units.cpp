@@ -30,6 +30,8 @@ std::string fixed(double x, int decimals) { return fmt::format("{:.{}f}", x, dec
 
 std::string three_digits(double x) { return x == 0 ? "0" : fixed(x, decimals_of(x)); }
 
+std::string interval(double low, double high) { return three_digits(low) + "–" + three_digits(high); }
+
 std::string in_unit(double bytes, const Unit& unit) {
     return unit.size == 1 ? fixed(bytes, 0) : three_digits(bytes / unit.size);
 }

@@ -19,6 +19,8 @@ int decimals_of(double x);
 std::string fixed(double x, int decimals);
 /// Three significant digits: "1234", "123", "12.3", "1.23", "0.012"; zero is "0".
 std::string three_digits(double x);
+/// "40.1–42.3"
+std::string interval(double low, double high);
 /// In the unit, without its name; whole numbers of bytes.
 std::string in_unit(double bytes, const Unit& unit);
 /// "1.86", "0.93", "12.3", "123"

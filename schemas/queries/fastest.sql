@@ -1,8 +1,7 @@
--- The fastest scheme for each dataset, number of GPUs and machine: the least mean over its trials
-SELECT dataset, gpus, scheme, partitioner, trials, min(mean_epoch_s) AS mean_epoch_s, sent_bytes_per_epoch, cpu
-FROM (SELECT c.dataset, c.gpus, c.scheme_label AS scheme, c.partitioner_label AS partitioner, count(*) AS trials,
-             avg(t.epoch_s) AS mean_epoch_s, max(t.sent_bytes_per_epoch) AS sent_bytes_per_epoch, m.cpu, t.machine_id
-      FROM trial t JOIN cell c ON c.id = t.cell_id JOIN machine m ON m.id = t.machine_id
-      WHERE t.purpose = 'measure' AND t.status = 'ok' AND t.epoch_s IS NOT NULL
-      GROUP BY c.id, t.machine_id)
-GROUP BY dataset, gpus, machine_id ORDER BY dataset, gpus;
+-- The fastest scheme for each experiment, dataset, number of GPUs and machine: the least median over its trials
+SELECT experiment, dataset, gpus, scheme, partitioner, trials, min(epoch_s) AS epoch_s, sent_bytes_per_epoch, cpu
+FROM (SELECT x.name AS experiment, c.dataset, c.gpus, c.scheme_label AS scheme, c.partitioner_label AS partitioner, k.trials, k.epoch_s,
+             (SELECT max(t.sent_bytes_per_epoch) FROM trial t WHERE t.cell_id = k.cell_id AND t.machine_id = k.machine_id
+               AND t.purpose = 'measure' AND t.status = 'ok') AS sent_bytes_per_epoch, m.cpu, k.machine_id
+      FROM cell_times k JOIN experiment x ON x.id = k.experiment_id JOIN cell c ON c.id = k.cell_id JOIN machine m ON m.id = k.machine_id)
+GROUP BY experiment, dataset, gpus, machine_id ORDER BY experiment, dataset, gpus;

@@ -5,6 +5,7 @@
 
 #include "cli/prepare.hpp"
 #include "cli/schedule.hpp"
+#include "launch/machine.hpp"
 
 using namespace gnnbench;
 
@@ -34,7 +35,17 @@ TEST_CASE("the order is the seed's: the same again, another for another seed, an
 }
 
 namespace {
-TrialState state(int number, const char* status) { return {number, "uuid", status, "", "", 1}; }
+TrialState state(int number, const char* status, const std::string& code = "",
+                 const std::string& rerun_asked = "") {
+    return {.number = number,
+            .trial = "uuid",
+            .status = status,
+            .reason = "",
+            .build = build_info().digest,
+            .code = code,
+            .conclusive = 1,
+            .rerun_asked = rerun_asked};
+}
 }  // namespace
 
 TEST_CASE("a trial is due unless it ended; failures stay until asked for") {

@@ -12,6 +12,7 @@
 #include "record/merge.hpp"
 #include "record/migrations.hpp"
 #include "record/query.hpp"
+#include "record/schema.hpp"
 #include "record/sqlite.hpp"
 #include "record_samples.hpp"
 
@@ -126,6 +127,43 @@ TEST_CASE("a query ends at its time limit") {
     CHECK_THROWS_WITH(query(two.path, "SELECT json('{')", {}, 60), Contains("malformed JSON"));
 }
 
+TEST_CASE("the schema can be asked for, and a wrong name gets the nearest") {
+    const Two two;
+    const QueryResult all = schema();
+    CHECK(all.rows.size() > 20);
+    const auto columns_of = [&](const std::string& name) {
+        for (const SqlRow& row : all.rows)
+            if (row[0] == SqlValue(name)) return std::get<std::string>(row[2]);
+        return std::string();
+    };
+    for (const char* column : {"experiment", "scheme", "partitioner", "gpus", "wall_s"})
+        CHECK_THAT(columns_of("epochs"), Contains(column));
+    CHECK_THAT(columns_of("volumes"), Contains("scheme") && Contains("stated_sent_bytes"));
+    CHECK(schema("latest").rows.size() > 30);
+    CHECK_THROWS_WITH(schema("epoch_s"),
+                      Contains("there is no view or table 'epoch_s'") && Contains("did you mean 'epochs'?"));
+    CHECK_THROWS_WITH(query(two.path, "SELECT gpu FROM trials"), Contains("did you mean 'gpus'?"));
+    CHECK_THROWS_WITH(query(two.path, "SELECT t.schem FROM trials t"), Contains("did you mean 'scheme'?"));
+    CHECK_THROWS_WITH(query(two.path, "SELECT * FROM trails"), Contains("did you mean 'trials'?"));
+    CHECK_THROWS_AS(query(two.path, "SELECT gpu FROM trials"), SpecError);
+    CHECK(query(two.path, "SELECT DISTINCT experiment, scheme, gpus FROM epochs").rows.size() == 2);
+}
+
+TEST_CASE("an older database is brought up to date by a query that needs it, and by no other") {
+    samples::Folder folder;
+    const auto path = folder / "old.sqlite";
+    {
+        sqlite::Connection c(path, sqlite::Access::read_write);
+        migrate(c, shipped_migrations().first(4));
+    }
+    CHECK(query(path, "SELECT * FROM trials").rows.empty());
+    CHECK(query(path, "PRAGMA user_version").rows[0][0] == SqlValue(std::int64_t{4}));
+    CHECK(query(path, named_query("scaling").sql).rows.empty());
+    CHECK(query(path, "PRAGMA user_version").rows[0][0] ==
+          SqlValue(static_cast<std::int64_t>(shipped_migrations().size())));
+    CHECK(std::filesystem::exists(path.string() + ".backup-v4"));
+}
+
 TEST_CASE("scaling is analysed by named queries") {
     samples::Folder folder;
     const auto path = folder / "scaling.sqlite";
@@ -149,11 +187,11 @@ TEST_CASE("scaling is analysed by named queries") {
     // 4 s on 1, 2 s on 4: speed-up 2, efficiency 1/2, serial fraction (1/2 − 1/4) / (1 − 1/4) = 1/3.
     bool found = false;
     for (const SqlRow& row : rows("scaling")) {
-        if (row[1] != SqlValue(std::string("a")) || row[4] != SqlValue(std::int64_t{4})) continue;
+        if (row[2] != SqlValue(std::string("a")) || row[5] != SqlValue(std::int64_t{4})) continue;
         found = true;
-        CHECK(std::get<double>(row[7]) == Approx(2));
-        CHECK(std::get<double>(row[8]) == Approx(0.5));
-        CHECK(std::get<double>(row[9]) == Approx(1.0 / 3));
+        CHECK(std::get<double>(row[10]) == Approx(2));
+        CHECK(std::get<double>(row[11]) == Approx(0.5));
+        CHECK(std::get<double>(row[12]) == Approx(1.0 / 3));
     }
     CHECK(found);
     // metis costs 8 s more and saves 0.5 s an epoch.

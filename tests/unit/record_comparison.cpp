@@ -1,9 +1,13 @@
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 #include <gnnbench/error.hpp>
 
+#include "record/compare.hpp"
 #include "record/comparison.hpp"
 #include "record/database.hpp"
+#include "record/query.hpp"
 #include "record/varying.hpp"
 #include "record_samples.hpp"
 
@@ -90,4 +94,219 @@ TEST_CASE("what has a label differs by it, and only below it where labels are al
     CHECK(varying_fields(places, apart).values == std::vector<std::vector<std::string>>{{"cpu"}, {"cuda"}});
     const std::vector<json> alike{kernel("mine", {{"format", "csr"}}), kernel("mine", {{"format", "ell"}})};
     CHECK(varying_fields(places, alike).names == std::vector<std::string>{"format"});
+}
+
+namespace {
+
+/// A trial of one measured epoch of that time, of the experiment, begun in that second of one minute.
+void add(Database& d, const std::string& experiment, const std::string& uuid, const CellRecord& c, int number,
+         double epoch_s, int second = 0, const std::string& status = "ok", double load = 0) {
+    json begin = samples::trial(uuid, c, number, "2026-01-01T00:00:" + std::to_string(10 + second) + ".000Z");
+    begin["experiment"] = experiment;
+    begin["provenance"]["load_average"] = {load, load, load};
+    const std::vector<json> lines{begin, samples::epoch(uuid, 0, false, epoch_s, epoch_s / 2),
+                                  samples::outcome(uuid, status)};
+    REQUIRE(d.apply(lines).problems.empty());
+}
+
+CellRecord one_part(const std::string& scheme) {
+    CellRecord c = samples::cell(scheme, 1, "block");
+    c.partitioner_label = "none";
+    return c;
+}
+
+}  // namespace
+
+TEST_CASE("speed-up has one definition, for tables and for queries") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    Database d(path);
+    const auto speed_up = [&](const std::string& scheme, int gpus, const std::string& partitioner) {
+        std::vector<double> found;
+        for (const ComparisonCell& c : read_comparison(path, "sample").cells)
+            if (c.scheme == scheme && c.gpus == gpus && c.partitioner == partitioner && c.speed_up)
+                found.push_back(c.speed_up->value);
+        const QueryResult asked = query(path, named_query("scaling").sql);
+        const auto column = [&](const char* name) {
+            return static_cast<std::size_t>(std::ranges::find(asked.columns, name) - asked.columns.begin());
+        };
+        for (const SqlRow& row : asked.rows)
+            if (std::get<std::string>(row[column("scheme")]) == scheme &&
+                std::get<std::int64_t>(row[column("gpus")]) == gpus &&
+                std::get<std::string>(row[column("partitioner")]) == partitioner)
+                found.push_back(std::get<double>(row[column("speed_up")]));
+        CAPTURE(scheme, gpus, partitioner);
+        REQUIRE(found.size() == 2);
+        CHECK(found[0] == found[1]);
+        return found[0];
+    };
+    const CellRecord alone = one_part("x"), two = samples::cell("x", 2), four = samples::cell("x", 4),
+                     metis = samples::cell("x", 4, "metis");
+    d.register_experiment("sample", "", std::vector{alone, two, four, metis});
+    // Medians 2.6, 3.6, 1 and 0.5: the means would say otherwise.
+    for (int n = 0; n < 3; ++n) {
+        add(d, "sample", "a" + std::to_string(n), alone, n, n == 2 ? 50 : 2.6);
+        add(d, "sample", "b" + std::to_string(n), two, n, 3.6);
+        add(d, "sample", "c" + std::to_string(n), four, n, n == 2 ? 70 : 1);
+        add(d, "sample", "d" + std::to_string(n), metis, n, 0.5);
+    }
+    // The cell on one GPU has no partitioner and begins the line of each.
+    CHECK(speed_up("x", 1, "none") == 1);
+    CHECK(speed_up("x", 2, "random") == Approx(2.6 / 3.6));
+    CHECK(speed_up("x", 4, "random") == Approx(2.6));
+    CHECK(speed_up("x", 4, "metis") == Approx(5.2));
+    // Where serial was measured on one GPU it is the base of all.
+    const CellRecord serial = one_part("serial");
+    d.register_experiment("sample", "", std::vector{alone, two, four, metis, serial});
+    add(d, "sample", "s", serial, 0, 2);
+    CHECK(speed_up("x", 4, "random") == Approx(2));
+    CHECK(speed_up("x", 1, "none") == Approx(2 / 2.6));
+}
+
+TEST_CASE("a cell's trials are its experiment's own; another's only where it has none of that number") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    Database d(path);
+    const CellRecord c = samples::cell("mg-gcn", 2);
+    for (const char* experiment : {"first", "second"}) d.register_experiment(experiment, "", std::vector{c});
+    for (int n = 0; n < 3; ++n) add(d, "first", "a" + std::to_string(n), c, n, 3, n);
+    for (int n = 1; n < 5; ++n) add(d, "second", "b" + std::to_string(n), c, n, 1, 20 + n);
+    const auto first = read_comparison(path, "first"), second = read_comparison(path, "second");
+    // 0 to 2 are its own, though the other's 1 and 2 are newer; 3 and 4 are the other's.
+    CHECK(first.trials == 5);
+    CHECK(first.borrowed == 2);
+    CHECK(first.lenders == std::vector<std::string>{"second"});
+    CHECK(first.cells[0].epoch_s->median == 3);
+    CHECK(second.borrowed == 1);
+    CHECK(second.cells[0].epoch_s->trials == 5);
+    CHECK(second.cells[0].epoch_s->median == 1);
+    // compare takes the same trials, so its medians are the table's.
+    const CellRecord other = samples::cell("serial", 1);
+    d.register_experiment("third", "", std::vector{other});
+    for (int n = 0; n < 5; ++n) add(d, "third", "c" + std::to_string(n), other, n, 7);
+    const ComparedSides sides = compare_sides(path, "experiment:third", "experiment:second", "", {});
+    REQUIRE(sides.cells.size() == 1);
+    CHECK(sides.cells[0].trials_b == 5);
+    CHECK(sides.cells[0].b_s == second.cells[0].epoch_s->median);
+    CHECK(sides.borrowed_a == 0);
+    CHECK(sides.borrowed_b == 1);
+}
+
+TEST_CASE("a verification serves the build that was verified, and no later one") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    Database d(path);
+    CellRecord c = samples::cell("mg-gcn", 2);
+    c.verification_key = "built-first";
+    c.code = {{"scheme", "11"}};
+    d.register_experiment("sample", "", std::vector{c});
+    add(d, "sample", "m0", c, 0, 2);
+    const auto verify = [&](const std::string& uuid, const CellRecord& cell) {
+        json begin = samples::trial(uuid, cell);
+        begin["purpose"] = "verify";
+        d.apply(std::vector<json>{
+            begin, {{"type", "verification"}, {"trial", uuid}, {"status", "verified"}}, samples::outcome(uuid)});
+    };
+    const auto status = [&] { return read_comparison(path, "sample").cells[0].verification; };
+    CHECK(status().reason == "not tried yet");
+    verify("v0", c);
+    CHECK(status().status == "verified");
+    CHECK(d.trials_of(c.digest, machine_fingerprint(samples::machine))[0].code == R"({"scheme":"11"})");
+
+    CellRecord rebuilt = c;
+    rebuilt.verification_key = "built-again";
+    rebuilt.code = {{"scheme", "22"}};
+    d.register_experiment("sample", "", std::vector{rebuilt});
+    CHECK(status().status == "unverified");
+    CHECK_THAT(status().reason, Catch::Contains("not since its code was built anew"));
+    CHECK(read_verifications(path, "sample")[0].found.status == "unverified");
+    CHECK(read_comparison(path, "sample").cells[0].of_other_builds == 1);
+    CHECK(read_comparison(path, "sample").cells[0].epoch_s->median == 2);
+    // A journal of the first build that is replayed now verifies that one.
+    verify("v0-late", c);
+    CHECK(status().status == "unverified");
+    verify("v1", rebuilt);
+    CHECK(status().status == "verified");
+
+    // What an unverified build measured stays so, whoever was verified since.
+    CellRecord third = rebuilt;
+    third.verification_key = "built-a-third-time";
+    add(d, "sample", "m1", third, 1, 2);
+    CHECK(status().status == "unverified");
+    CHECK_THAT(status().reason, Catch::Contains("1 of 2 trials were measured by another build"));
+}
+
+TEST_CASE("a rerun that was not finished is known until it is") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    const CellRecord c = samples::cell("mg-gcn", 2);
+    const std::string here = machine_fingerprint(samples::machine);
+    {
+        Database d(path);
+        d.register_experiment("sample", "", std::vector{c});
+        for (int n = 0; n < 3; ++n) add(d, "sample", "a" + std::to_string(n), c, n, 3, n);
+        CHECK(d.trials_of(c.digest, here)[0].rerun_asked.empty());
+        d.ask_again(std::vector<std::string>{"a0", "a1", "a2"});
+        add(d, "sample", "b0", c, 0, 2, 10);
+        add(d, "sample", "b1", c, 1, 2, 11, "interrupted");
+    }
+    Database d(path);
+    const auto pending = [&] {
+        std::vector<int> numbers;
+        for (const TrialState& s : d.trials_of(c.digest, here))
+            if (!s.rerun_asked.empty()) numbers.push_back(s.number);
+        return numbers;
+    };
+    CHECK(pending() == std::vector<int>{1, 2});
+    CHECK(d.all_trials(here).at(c.digest).at(2).rerun_asked.size() == 24);
+    CHECK(read_comparison(path, "sample").awaiting_rerun == 2);
+    add(d, "sample", "b1-again", c, 1, 2, 12);
+    CHECK(pending() == std::vector<int>{2});
+    d.ask_again(std::vector<std::string>{"b0"});  // one more, while the other is still to be done
+    CHECK(pending() == std::vector<int>{0, 2});
+    CHECK(d.forget_reruns(c.digest, here) == 2);
+    CHECK(pending().empty());
+    CHECK(read_comparison(path, "sample").awaiting_rerun == 0);
+}
+
+TEST_CASE("a machine that was busy as trials began is told") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    Database d(path);
+    const CellRecord c = samples::cell("mg-gcn", 2);
+    d.register_experiment("sample", "", std::vector{c});
+    add(d, "sample", "a0", c, 0, 3, 0, "ok", 4.0);  // of four cores, as trials before it leave them
+    CHECK(read_comparison(path, "sample").noisy == 0);
+    add(d, "sample", "a1", c, 1, 3, 1, "ok", 12.5);
+    CHECK(read_comparison(path, "sample").noisy == 1);
+    CHECK(read_comparison(path, "sample").highest_load == 12.5);
+}
+
+TEST_CASE("what cannot run is skipped, not unverified") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    Database d(path);
+    const CellRecord cannot = samples::cell("serial", 2), never = samples::cell("mg-gcn", 2);
+    d.register_experiment("sample", "", std::vector{cannot, never});
+    d.apply(std::vector<json>{samples::trial("s", cannot),
+                              samples::outcome("s", "skipped", "serial runs on one device; 2 given")});
+    const auto rows = read_verifications(path, "sample");
+    REQUIRE(rows.size() == 2);
+    CHECK(rows[0].found.status == "skipped");
+    CHECK(rows[0].found.reason == "serial runs on one device; 2 given");
+    CHECK(rows[1].found.status == "unverified");
+}
+
+TEST_CASE("a program's cell tells the digest of its files") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    Database d(path);
+    CellRecord program = samples::cell("dgl", 1), bare = samples::cell("true", 1), plugin = samples::cell("serial", 1);
+    program.identity["scheme"] = {{"name", "dgl"}, {"command", {"python3", "./gcn.py"}}, {"version", "00c0ffee00c0ffee"}};
+    bare.identity["scheme"] = {{"name", "true"}, {"command", {"true"}}, {"version", ""}};
+    d.register_experiment("sample", "", std::vector{program, bare, plugin});
+    const ComparisonData data = read_comparison(path, "sample");
+    CHECK(data.cells[0].program == "00c0ffee00c0ffee");
+    CHECK(data.cells[1].program == "no files");
+    CHECK(data.cells[2].program.empty());
 }

@@ -1,5 +1,7 @@
 #include <catch2/catch.hpp>
 
+#include <cmath>
+#include <random>
 #include <vector>
 
 #include <gnnbench/error.hpp>
@@ -15,27 +17,74 @@ TEST_CASE("median") {
     CHECK(median(std::vector<double>{8, 2, 4, 100}) == 6);
 }
 
-TEST_CASE("one trial has no spread, two have a range") {
+TEST_CASE("one trial has no interval") {
     const Estimate one = estimate(std::vector<double>{5});
     CHECK(one.method == SpreadMethod::none);
-    CHECK(one.half_width() == 0);
-    const Estimate two = estimate(std::vector<double>{7, 5});
-    CHECK(two.method == SpreadMethod::range);
-    CHECK(two.median == 6);
-    CHECK(two.low == 5);
-    CHECK(two.high == 7);
+    CHECK_FALSE(one.has_interval());
+    CHECK(one.low == 5);
+    CHECK(one.high == 5);
 }
 
-TEST_CASE("three to five trials: Student's t, by hand") {
-    // 1, 2, 3: mean 2, s = 1, standard error 1/sqrt(3); t(2) = 4.3027 -> half width 2.4841
-    const Estimate three = estimate(std::vector<double>{3, 1, 2});
-    CHECK(three.method == SpreadMethod::student_t);
-    CHECK(three.median == 2);
-    CHECK(three.half_width() == Approx(2.48414).epsilon(1e-5));
-    // 2, 4, 4, 6: mean 4, s^2 = 8/3, standard error sqrt(2/3); t(3) = 3.18245 -> 2.59846
-    CHECK(estimate(std::vector<double>{2, 4, 4, 6}).half_width() == Approx(2.59846).epsilon(1e-5));
-    // 1..5: s^2 = 2.5, standard error sqrt(0.5); t(4) = 2.77645 -> 1.96324
-    CHECK(estimate(std::vector<double>{1, 2, 3, 4, 5}).half_width() == Approx(1.96324).epsilon(1e-5));
+TEST_CASE("two to five trials: Student's t of logarithms, by hand") {
+    // ln 1, ln e: mean 0.5, s = 0.70711, standard error 0.5; t(1) = 12.7062 -> 0.5 -+ 6.3531
+    const Estimate two = estimate(std::vector<double>{std::exp(1.0), 1});
+    CHECK(two.method == SpreadMethod::log_student_t);
+    CHECK(std::log(two.low) == Approx(0.5 - 6.35310).epsilon(1e-5));
+    CHECK(std::log(two.high) == Approx(0.5 + 6.35310).epsilon(1e-5));
+    // 1, e, e^2: logarithms 0, 1, 2: mean 1, s = 1, standard error 1/sqrt(3); t(2) = 4.30265 -> 1 -+ 2.48414
+    const Estimate three = estimate(std::vector<double>{std::exp(2.0), 1, std::exp(1.0)});
+    CHECK(three.median == Approx(std::exp(1.0)));
+    CHECK(std::log(three.low) == Approx(1 - 2.48414).epsilon(1e-5));
+    CHECK(std::log(three.high) == Approx(1 + 2.48414).epsilon(1e-5));
+    // 0 1 2 3 4: s^2 = 2.5, standard error sqrt(0.5); t(4) = 2.77645 -> 2 -+ 1.96324
+    std::vector<double> five;
+    for (int i = 0; i < 5; ++i) five.push_back(std::exp(i));
+    CHECK(std::log(estimate(five).high) == Approx(2 + 1.96324).epsilon(1e-5));
+}
+
+TEST_CASE("an interval is around its median, and of times never crosses zero") {
+    // The case that was shown as 21.8 +-86.7.
+    const Estimate skewed = estimate(std::vector<double>{21.8, 4.6, 72.3});
+    CHECK(skewed.median == 21.8);
+    CHECK(skewed.low > 0);
+    CHECK(skewed.low < 4.6);
+    CHECK(skewed.high > 72.3);
+    for (const auto& values :
+         {std::vector<double>{1, 1, 1000}, {1, 1000, 1000, 1000}, {1, 1, 1, 1, 1e6}, {3, 3}}) {
+        const Estimate e = estimate(values);
+        CHECK(e.low <= e.median);
+        CHECK(e.high >= e.median);
+    }
+    CHECK_FALSE(estimate(std::vector<double>{0, 1, 2}).has_interval());
+    const Estimate same = estimate(std::vector<double>{7e9, 7e9, 7e9});
+    CHECK(same.low == 7e9);
+    CHECK(same.high == 7e9);
+}
+
+TEST_CASE("the interval of few trials covers the median of log-normal times as often as it says") {
+    std::mt19937_64 random(7);
+    std::lognormal_distribution<double> times(0, 0.5);  // its median is 1
+    for (const int n : {2, 3, 5, 8}) {
+        int covered = 0;
+        constexpr int draws = 4000;
+        for (int d = 0; d < draws; ++d) {
+            std::vector<double> v;
+            for (int i = 0; i < n; ++i) v.push_back(times(random));
+            const Estimate e = estimate(v);
+            covered += e.low <= 1 && 1 <= e.high;
+        }
+        CAPTURE(n, covered);
+        CHECK(covered > draws * 0.94);  // three standard deviations below 95% are 93.97%
+    }
+}
+
+TEST_CASE("less is sure only where intervals do not overlap") {
+    const auto of = [](std::vector<double> v) { return estimate(v); };
+    CHECK(of({1, 1.01, 0.99}).surely_below(of({2, 2.01, 1.99})));
+    CHECK_FALSE(of({2, 2.01, 1.99}).surely_below(of({1, 1.01, 0.99})));
+    CHECK_FALSE(of({1, 1.5, 0.7}).surely_below(of({1.1, 1.6, 0.8})));
+    CHECK_FALSE(of({1}).surely_below(of({2, 2.01, 1.99})));
+    CHECK_FALSE(of({1, 1.01, 0.99}).surely_below(of({100})));
 }
 
 TEST_CASE("from six trials: order statistics that cover the median with at least 95%") {

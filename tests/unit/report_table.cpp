@@ -42,29 +42,24 @@ ComparisonData of(std::vector<ComparisonCell> cells) {
 }  // namespace
 
 TEST_CASE("the quickstart's table") {
-    CHECK(text_of(samples::quickstart()) == 1 + R"(
-quickstart: time of an epoch, median of 3 trials ± half its 95% interval (Student's t)
-AMD EPYC 9R14, 2 cores; kernel cpu; 1 to 2 threads per rank; 20 epochs after 2 for warm-up
-all times: verified (loss and gradients as the serial float64 reference, bytes as stated); synthetic
-  data (graph, features)
-columns: ms per epoch, the fastest in each row with *; × speed-up over serial on 1 gpu; MB payload
-  sent per epoch by all ranks
-dataset dcsbm-20000
-
-                  | serial          | cagnet-1d               | mg-gcn
-gpus  partitioner |   ms          × |   ms            ×    MB |   ms              ×    MB
-   1  random      | 41.2 ±1.1  1.00 | 44.2 ±1.7    0.93     0 | 33.6 ±1.3 *a   1.23     0
-   1  metis       | 37.1 ±1.0  1.00 | 39.8 ±1.5    0.93     0 | 30.2 ±1.1 *a   1.23     0
-   2  random      | skipped b       | 22.1 ±0.8    1.86  5.12 | 16.8 ±0.6 *a   2.46  5.12
-   2  metis       | skipped b       | 19.9 ±0.8    1.86  5.12 | 15.1 ±0.6 *a   2.46  5.12
-   4  random      | skipped c       | 22.1 ±0.8 d  1.86  15.4 | 16.8 ±0.6 *ad  2.46  15.4
-   4  metis       | skipped c       | 19.9 ±0.8 d  1.86  15.4 | 15.1 ±0.6 *ad  2.46  15.4
-
+    const std::string text = text_of(samples::quickstart());
+    CAPTURE(text);
+    CHECK(widest_line(text) <= table_width);
+    CHECK_THAT(text, Catch::StartsWith("quickstart: time of an epoch, median of 3 trials (low–high: its 95% interval"));
+    CHECK_THAT(text, Catch::Contains("\nAMD EPYC 9R14, 2 cores; kernel cpu; 1 to 2 threads per rank; 20 epochs after 2 "
+                                     "for warm-up\n"));
+    CHECK_THAT(text, Catch::Contains("× speed-up over serial on 1"));
+    for (const char* cell :
+         {"| 41.2 40.2–42.5  1.00", "| 37.1 36.2–38.2  1.00", "| 44.2 42.7–46.1    0.93     0", "| skipped b",
+          "| 22.1 21.4–23.0    1.86  5.12", "33.6 32.4–35.0 *a   1.23     0", "16.8 16.2–17.5 *a   2.46  5.12",
+          "15.1 14.6–15.7 *ad  2.46  15.4", "| 19.9 19.2–20.7 d  1.86  15.4"})
+        CHECK_THAT(text, Catch::Contains(cell));
+    CHECK_THAT(text, Catch::Contains(R"(
 a  aggregated input (ÂX computed once, at set-up)
 b  skipped: serial runs on one device; 2 given
 c  skipped: serial runs on one device; 4 given
 d  oversubscribed (more ranks × threads than cores: no scaling result)
-)");
+)"));
 }
 
 TEST_CASE("nothing to show is said, and nothing is invented") {
@@ -108,27 +103,66 @@ TEST_CASE("what is not proven is marked with its reason; what fails its proof is
     CHECK_THAT(text, Catch::Contains("verified on a part of the graph\n") && !Catch::Contains("5000"));
     CHECK_THAT(text, Catch::Contains("approximate (stale halos)\n"));
     CHECK_THAT(text, Catch::Contains("1 of 3 trials ended otherwise (crashed: signal 9)\n"));
-    CHECK_THAT(text, Catch::Contains("1.00 *a "));
+    CHECK_THAT(text, Catch::Contains("1.00 a "));
     CHECK_THAT(text, Catch::Contains("2.00 bc "));
 }
 
-TEST_CASE("without serial, speed-up is over the scheme's fewest gpus; datasets are judged apart") {
+TEST_CASE("the head says what speed-ups are over; a cell without one has none") {
     ComparisonData d =
         of({compared("x", 2, "block", {0.4}, 8, "first"), compared("x", 8, "block", {0.1}, 8, "first"),
             compared("serial", 1, "block", {0.9}, 0, "second"), compared("x", 2, "metis", {0.3}, 8, "second")});
+    CHECK(text_of(d).find("speed-up") == std::string::npos);
+    d.cells[1].speed_up = {4, false};
+    CHECK_THAT(text_of(d), Catch::Contains("speed-up over the same scheme and partitioner on the fewest gpus"));
+    d.cells[3].speed_up = {3, true};
+    CHECK_THAT(text_of(d), Catch::Contains("over serial on 1 gpu (where it was not measured"));
     const auto j = nlohmann::json::parse(render_comparison(d, OutputFormat::json));
-    const auto speed_up = [&](const std::string& dataset, int gpus) {
-        for (const auto& c : j.at("cells"))
-            if (c.at("dataset") == dataset && c.at("gpus") == gpus && c.at("scheme") == "x")
-                return c.at("speed_up").get<double>();
-        return -1.0;
+    CHECK(j.at("cells").at(0).at("speed_up").is_null());
+    CHECK_THAT(text_of(d), Catch::Contains("\ndataset first\n") && Catch::Contains("\ndataset second\n"));
+}
+
+TEST_CASE("the fastest is marked only where intervals decide; one trial has no interval") {
+    const auto star = [](const ComparisonData& d) {
+        return text_of(d).find("where intervals decide") != std::string::npos;
     };
-    CHECK(speed_up("first", 2) == Approx(1));
-    CHECK(speed_up("first", 8) == Approx(4));
-    CHECK(speed_up("second", 2) == Approx(3));  // serial was measured with another partitioner only
+    CHECK(star(of({compared("a", 1, "none", {0.0101, 0.0100, 0.0102}, 0),
+                   compared("b", 1, "none", {0.02, 0.0201, 0.0199}, 0)})));
+    CHECK_FALSE(star(of({compared("a", 1, "none", {0.010, 0.015, 0.009}, 0),
+                         compared("b", 1, "none", {0.011, 0.016, 0.010}, 0)})));
+    const ComparisonData single =
+        of({compared("a", 1, "none", {0.01}, 0), compared("b", 1, "none", {0.02, 0.0201, 0.0199}, 0)});
+    CHECK_FALSE(star(single));
+    const auto j = nlohmann::json::parse(render_comparison(single, OutputFormat::json)).at("cells");
+    for (const auto& c : j) {
+        CHECK(c.at("fastest") == false);
+        CHECK(c.at("epoch_low_s").is_null() == (c.at("scheme") == "a"));
+        CHECK(c.at("epoch_high_s").is_null() == (c.at("scheme") == "a"));
+    }
+    // What was shown as 21.8 +-86.7.
+    CHECK_THAT(text_of(of({compared("a", 1, "none", {0.0218, 0.0046, 0.0723}, 0)})),
+               Catch::Contains("21.8 0.") && !Catch::Contains("±"));
+}
+
+TEST_CASE("borrowed trials, an unfinished rerun and a noisy machine are said in the head") {
+    ComparisonData d = of({compared("a", 1, "none", {0.01, 0.011, 0.012}, 0)});
+    CHECK(text_of(d).find("NOISY") == std::string::npos);
+    d.trials = 3;
+    d.borrowed = 2;
+    d.lenders = {"other"};
+    d.awaiting_rerun = 1;
+    d.noisy = 3;
+    d.highest_load = 7.25;
+    d.cores = 2;
+    d.cells[0].of_other_builds = 1;
+    d.cells[0].program = "00c0ffee00c0ffee";
     const std::string text = text_of(d);
-    CHECK_THAT(text, Catch::Contains("over serial on 1 gpu (where it was not measured, over the same"));
-    CHECK_THAT(text, Catch::Contains("\ndataset first\n") && Catch::Contains("\ndataset second\n"));
+    CHECK_THAT(text, Catch::Contains("2 of 3 trials are of other experiments (other)"));
+    CHECK_THAT(text, Catch::Contains("a rerun is unfinished: 1 of 3 trials are from before it"));
+    CHECK_THAT(
+        text, Catch::Contains("NOISY MACHINE: 3 of 3 trials began under a load average of up to 7.2 on 2 cores") ||
+                  Catch::Contains("up to 7.3 on 2 cores"));
+    CHECK_THAT(text, Catch::Contains("1 of 3 trials measured by another build of its code"));
+    CHECK_THAT(text, Catch::Contains("whose files have the digest 00c0ffee00c0ffee"));
 }
 
 TEST_CASE("many and long schemes go on in further blocks within 100 columns") {
@@ -145,7 +179,8 @@ TEST_CASE("many and long schemes go on in further blocks within 100 columns") {
     CHECK(widest_line(text) <= table_width);
     CHECK(count(text, "gpus  partitioner") >= 5);
     CHECK_THAT(text, Catch::Contains("xxx…"));
-    CHECK_THAT(text, Catch::Contains("median of 1 to 2 trials ± half their range"));
+    CHECK_THAT(text,
+               Catch::Contains("median of 1 to 2 trials (low–high: its 95% interval, Student's t of"));
     CHECK_THAT(text, Catch::Contains("% test accuracy, median of"));
     CHECK_THAT(text, Catch::Contains("  81.5\n") || Catch::Contains("  81.6\n"));
 }
@@ -166,14 +201,14 @@ TEST_CASE("Markdown, CSV and JSON say the same") {
     const std::string markdown = render_comparison(d, OutputFormat::markdown);
     CHECK_THAT(
         markdown,
-        Catch::Contains("| dcsbm-20000 | 2 | random | skipped <sup>b</sup> | 22.1 ±0.8 ms · 1.86× · 5.12 MB | "
-                        "**16.8 ±0.6 ms** · 2.46× · 5.12 MB <sup>a</sup> |\n"));
+        Catch::Contains("| dcsbm-20000 | 2 | random | skipped <sup>b</sup> | 22.1 21.4–23.0 ms · 1.86× · 5.12 MB | "
+                        "**16.8 16.2–17.5 ms** · 2.46× · 5.12 MB <sup>a</sup> |\n"));
     CHECK_THAT(markdown, Catch::Contains("<sup>b</sup> skipped: serial runs on one device; 2 given"));
 
     const auto j = nlohmann::json::parse(render_comparison(d, OutputFormat::json));
     CHECK(j.at("cells").size() == d.cells.size());
     CHECK(j.at("cells")[0].at("epoch_s") == 0.0412);
-    CHECK(j.at("cells")[0].at("interval") == "student-t");
+    CHECK(j.at("cells")[0].at("interval") == "log-student-t");
     CHECK(j.at("cells")[2].at("fastest") == true);
 
     const std::string csv = render_comparison(d, OutputFormat::csv);
@@ -187,12 +222,12 @@ TEST_CASE("LaTeX and HTML have the same cells, and nothing that they take for ma
     ComparisonData d = of({compared("a_b<1>", 1, "block", {0.1}, 0), compared("mg-gcn", 1, "block", {0.2}, 0)});
     d.experiment = "50% & more";
     const std::string latex = render_comparison(d, OutputFormat::latex);
-    CHECK_THAT(latex, Catch::Contains("50\\% \\& more") && Catch::Contains("{a\\_b\\textless{}1\\textgreater{}}"));
-    CHECK_THAT(latex, Catch::Contains("1 & block & \\textbf{100} & 1.00 & 200 & 1.00 \\\\\n"));
+    CHECK_THAT(latex, Catch::Contains("50\\% \\& more") && Catch::Contains("& a\\_b\\textless{}1\\textgreater{} &"));
+    CHECK_THAT(latex, Catch::Contains("1 & block & 100 & 200 \\\\\n"));
     CHECK(count(latex, "\\begin{") == count(latex, "\\end{"));
     const std::string html = render_comparison(d, OutputFormat::html);
     CHECK_THAT(html, Catch::Contains("<title>50% &amp; more") && Catch::Contains("a_b&lt;1&gt;</th>"));
-    CHECK_THAT(html, Catch::Contains("<td><b>100</b></td><td>1.00</td><td>200</td>"));
+    CHECK_THAT(html, Catch::Contains("<td>100</td><td>200</td>"));
     CHECK(count(html, "<td") == count(html, "</td>"));
     CHECK_THAT(render_comparison(samples::quickstart(), OutputFormat::html),
                Catch::Contains("<td class=\"word\">skipped<sup>b</sup></td><td></td>"));
