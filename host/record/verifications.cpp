@@ -14,7 +14,8 @@ namespace gnnbench {
 VerificationFinder::VerificationFinder(const sqlite::Connection& connection)
     : find_(connection.prepare(
           "SELECT t.uuid, t.status, t.reason, v.status, v.reason, v.detail, v.loss_error, v.gradient_error, "
-          "v.volume_equal, v.sampled_vertices, v.checks FROM trial t LEFT JOIN verification v ON v.trial_id = t.id "
+          "v.volume_equal, v.sampled_vertices, v.checks FROM trial t LEFT JOIN verification v ON v.trial_id = "
+          "t.id "
           "WHERE t.verification_key = ? AND t.purpose = 'verify' AND t.status <> 'running' "
           "ORDER BY (v.status IS NULL), t.started DESC, t.id DESC LIMIT 1",
           "look for a verification")) {}

@@ -301,8 +301,10 @@ TEST_CASE("a program's cell tells the digest of its files") {
     samples::Folder folder;
     const auto path = folder / "r.sqlite";
     Database d(path);
-    CellRecord program = samples::cell("dgl", 1), bare = samples::cell("true", 1), plugin = samples::cell("serial", 1);
-    program.identity["scheme"] = {{"name", "dgl"}, {"command", {"python3", "./gcn.py"}}, {"version", "00c0ffee00c0ffee"}};
+    CellRecord program = samples::cell("dgl", 1), bare = samples::cell("true", 1),
+               plugin = samples::cell("serial", 1);
+    program.identity["scheme"] = {
+        {"name", "dgl"}, {"command", {"python3", "./gcn.py"}}, {"version", "00c0ffee00c0ffee"}};
     bare.identity["scheme"] = {{"name", "true"}, {"command", {"true"}}, {"version", ""}};
     d.register_experiment("sample", "", std::vector{program, bare, plugin});
     const ComparisonData data = read_comparison(path, "sample");

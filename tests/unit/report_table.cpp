@@ -45,9 +45,11 @@ TEST_CASE("the quickstart's table") {
     const std::string text = text_of(samples::quickstart());
     CAPTURE(text);
     CHECK(widest_line(text) <= table_width);
-    CHECK_THAT(text, Catch::StartsWith("quickstart: time of an epoch, median of 3 trials (low–high: its 95% interval"));
-    CHECK_THAT(text, Catch::Contains("\nAMD EPYC 9R14, 2 cores; kernel cpu; 1 to 2 threads per rank; 20 epochs after 2 "
-                                     "for warm-up\n"));
+    CHECK_THAT(text,
+               Catch::StartsWith("quickstart: time of an epoch, median of 3 trials (low–high: its 95% interval"));
+    CHECK_THAT(text,
+               Catch::Contains("\nAMD EPYC 9R14, 2 cores; kernel cpu; 1 to 2 threads per rank; 20 epochs after 2 "
+                               "for warm-up\n"));
     CHECK_THAT(text, Catch::Contains("× speed-up over serial on 1"));
     for (const char* cell :
          {"| 41.2 40.2–42.5  1.00", "| 37.1 36.2–38.2  1.00", "| 44.2 42.7–46.1    0.93     0", "| skipped b",
@@ -179,8 +181,7 @@ TEST_CASE("many and long schemes go on in further blocks within 100 columns") {
     CHECK(widest_line(text) <= table_width);
     CHECK(count(text, "gpus  partitioner") >= 5);
     CHECK_THAT(text, Catch::Contains("xxx…"));
-    CHECK_THAT(text,
-               Catch::Contains("median of 1 to 2 trials (low–high: its 95% interval, Student's t of"));
+    CHECK_THAT(text, Catch::Contains("median of 1 to 2 trials (low–high: its 95% interval, Student's t of"));
     CHECK_THAT(text, Catch::Contains("% test accuracy, median of"));
     CHECK_THAT(text, Catch::Contains("  81.5\n") || Catch::Contains("  81.6\n"));
 }
@@ -199,10 +200,10 @@ TEST_CASE("fields that tell cells apart are columns of their own") {
 TEST_CASE("Markdown, CSV and JSON say the same") {
     const ComparisonData d = samples::quickstart();
     const std::string markdown = render_comparison(d, OutputFormat::markdown);
-    CHECK_THAT(
-        markdown,
-        Catch::Contains("| dcsbm-20000 | 2 | random | skipped <sup>b</sup> | 22.1 21.4–23.0 ms · 1.86× · 5.12 MB | "
-                        "**16.8 16.2–17.5 ms** · 2.46× · 5.12 MB <sup>a</sup> |\n"));
+    CHECK_THAT(markdown,
+               Catch::Contains(
+                   "| dcsbm-20000 | 2 | random | skipped <sup>b</sup> | 22.1 21.4–23.0 ms · 1.86× · 5.12 MB | "
+                   "**16.8 16.2–17.5 ms** · 2.46× · 5.12 MB <sup>a</sup> |\n"));
     CHECK_THAT(markdown, Catch::Contains("<sup>b</sup> skipped: serial runs on one device; 2 given"));
 
     const auto j = nlohmann::json::parse(render_comparison(d, OutputFormat::json));
@@ -222,7 +223,8 @@ TEST_CASE("LaTeX and HTML have the same cells, and nothing that they take for ma
     ComparisonData d = of({compared("a_b<1>", 1, "block", {0.1}, 0), compared("mg-gcn", 1, "block", {0.2}, 0)});
     d.experiment = "50% & more";
     const std::string latex = render_comparison(d, OutputFormat::latex);
-    CHECK_THAT(latex, Catch::Contains("50\\% \\& more") && Catch::Contains("& a\\_b\\textless{}1\\textgreater{} &"));
+    CHECK_THAT(latex,
+               Catch::Contains("50\\% \\& more") && Catch::Contains("& a\\_b\\textless{}1\\textgreater{} &"));
     CHECK_THAT(latex, Catch::Contains("1 & block & 100 & 200 \\\\\n"));
     CHECK(count(latex, "\\begin{") == count(latex, "\\end{"));
     const std::string html = render_comparison(d, OutputFormat::html);
