@@ -43,6 +43,9 @@ ends_as memory oom "0 bytes left"
 ends_as nan diverged "not finite"
 ends_as leave failed "exit code"
 ends_as hang timeout "8 s"
+gnnbench table
+expect_code 0 "a table of failures"
+expect_text out "timeout" "a table of failures"
 
 # What set-up's seconds and an epoch's memory are not: the statement of volume, an evaluation between epochs.
 harmless() {
@@ -53,8 +56,4 @@ harmless slow
 expect_value "SELECT setup_s < 3 AND build_s < 3 FROM trial ORDER BY id DESC LIMIT 1" 1 "set-up without the statement"
 harmless greedy
 expect_value "SELECT peak_memory_bytes < 8388608 FROM trial ORDER BY id DESC LIMIT 1" 1 "an epoch's memory without evaluation's"
-
-gnnbench table
-expect_code 0 "a table of failures"
-expect_text out "timeout" "a table of failures"
 echo ok
