@@ -13,8 +13,10 @@ SweepReport& SweepReport::operator+=(const SweepReport& o) {
     failed_before += o.failed_before;
     skipped += o.skipped;
     failed += o.failed;
+    verified += o.verified;
     disproven += o.disproven;
     elsewhere += o.elsewhere;
+    unstarted += o.unstarted;
     without_turn += o.without_turn;
     jobs_left += o.jobs_left;
     interrupted = interrupted || o.interrupted;
@@ -39,10 +41,11 @@ void record_skipped(const PreparedCell& cell, const std::string& reason, const D
     progress.message(fmt::format("skipped  {}: {}", cell_label(cell.cell), reason));
 }
 
-std::vector<DueCell> due_cells(const PreparedExperiment& prepared, const Plan& plan, const Database& database,
+std::vector<DueCell> due_cells(const PreparedExperiment& prepared, const Plan& plan, Database& database,
                                TrialRunner& runner, const SweepRules& rules, SweepReport& report,
                                Progress& progress) {
     std::vector<DueCell> all;
+    std::vector<std::string> again;
     for (const PlannedCell& planned : plan.cells) {
         const PreparedCell& cell = prepared.cells[planned.cell];
         if (planned.verdict == Verdict::skipped) {
@@ -50,15 +53,20 @@ std::vector<DueCell> due_cells(const PreparedExperiment& prepared, const Plan& p
             continue;
         }
         const auto states = database.trials_of(cell.record.digest, runner.machine_fingerprint());
-        const DueTrials trials = due_trials(states, prepared.experiment.trials, rules.plan);
+        const DueTrials trials = due_trials(states, prepared.experiment.trials, rules.plan, cell.record.code);
         report.there += static_cast<std::size_t>(prepared.experiment.trials) - trials.due.size();
         if (rules.plan.again == Again::missing)
             report.failed_before += static_cast<std::size_t>(trials.stored.failed);
         if (trials.due.empty()) continue;
         DueCell due{&cell, {}, trials.due};
-        for (const TrialState& state : states) due.conclusive[state.number] = state.conclusive;
+        for (const TrialState& state : states) {
+            due.conclusive[state.number] = state.conclusive;
+            if (is_conclusive(state.status) && std::ranges::count(trials.due, state.number) > 0)
+                again.push_back(state.trial);
+        }
         all.push_back(std::move(due));
     }
+    database.ask_again(again);
     return all;
 }
 

@@ -27,14 +27,16 @@ struct SweepReport {
     std::size_t failed_before = 0;  ///< of those, the ones that had failed
     std::size_t skipped = 0;        ///< cells
     std::size_t failed = 0;         ///< trials that failed now
-    std::size_t disproven = 0;      ///< combinations that disagree with the reference
+    std::size_t verified = 0;       ///< combinations that were checked now, whatever was found
+    std::size_t disproven = 0;      ///< of those, the ones that disagree with the reference
     std::size_t elsewhere = 0;      ///< trials that another process runs or ran
+    std::size_t unstarted = 0;      ///< trials and verifications whose ranks the launcher could not start
     std::size_t without_turn = 0;   ///< trials whose job ended before them
     std::size_t jobs_left = 0;      ///< jobs that go on without us
     bool interrupted = false;
     bool gave_up = false;  ///< after too many failures
 
-    bool all_well() const { return failed + failed_before + disproven + without_turn == 0; }
+    bool all_well() const { return failed + failed_before + disproven + unstarted + without_turn == 0; }
     SweepReport& operator+=(const SweepReport& other);
 };
 
@@ -45,8 +47,9 @@ struct DueCell {
     std::vector<std::int64_t> missing;       ///< trial numbers, ascending
 };
 
-/// What is missing of a plan; counts the rest in `report`, and records what is skipped.
-std::vector<DueCell> due_cells(const PreparedExperiment& prepared, const Plan& plan, const Database& database,
+/// What is missing of a plan; counts the rest in `report`, and records what is skipped. The database remembers what
+/// is to be measured again.
+std::vector<DueCell> due_cells(const PreparedExperiment& prepared, const Plan& plan, Database& database,
                                TrialRunner& runner, const SweepRules& rules, SweepReport& report,
                                Progress& progress);
 

@@ -28,12 +28,22 @@ void write_whole(const fs::path& path, const json& content) {
     if (!out || error) throw EnvironmentError(fmt::format("cannot write '{}'; is the disk full?", path.string()));
 }
 
+/// For who reads it: what it is, what is wrong, and what to do.
+std::string damaged(const std::string& what, const std::string& cause) {
+    return fmt::format(
+        "{}: {}. It is damaged, or another version of gnnbench wrote it; end its jobs (squeue shows them), "
+        "remove its folder and run again.",
+        what, cause);
+}
+
 json read_json(const fs::path& path) {
     std::ifstream in(path);
     if (!in)
         throw EnvironmentError(fmt::format("'{}' is not there any more: its run was given up", path.string()));
     json content = json::parse(in, nullptr, false);
-    if (content.is_discarded()) throw EnvironmentError(fmt::format("'{}' is damaged", path.string()));
+    if (content.is_discarded())
+        throw EnvironmentError(
+            damaged("'" + path.string() + "' is no JSON", "it ends early or holds something else"));
     return content;
 }
 
@@ -96,7 +106,8 @@ json to_json(const JobTask& task) {
     for (const PreparedCell& c : task.cells)
         cells.push_back({{"cell", gnnbench::to_json(c.cell, JsonFor::worker)},
                          {"record", cell_to_json(c.record)},
-                         {"approximation", c.approximation}});
+                         {"approximation", c.approximation},
+                         {"in_host_memory", c.in_host_memory}});
     for (const JobTask::Trial& t : task.trials) trials.push_back(to_json(t));
     return {{"experiment", task.experiment},
             {"source", task.source},
@@ -151,12 +162,19 @@ JobTask read_task(const fs::path& folder, std::size_t number) {
                      .cells = {},
                      .trials = {}};
         for (const json& c : j.at("cells"))
-            task.cells.push_back(
-                {cell_from_json(c.at("cell")), cell_record_from_json(c.at("record")), c.at("approximation")});
+            task.cells.push_back({cell_from_json(c.at("cell")), cell_record_from_json(c.at("record")),
+                                  c.at("approximation"), c.at("in_host_memory")});
         for (const json& t : j.at("trials")) task.trials.push_back(trial_from(t));
+        for (const JobTask::Trial& t : task.trials)
+            if (t.cell >= task.cells.size())
+                throw EnvironmentError(damaged(
+                    "'" + file.string() + "' is no job's task",
+                    fmt::format("a trial is of cell {}, and there are {} cells", t.cell, task.cells.size())));
         return task;
     } catch (const json::exception& error) {
-        throw EnvironmentError(fmt::format("'{}' is no job's task: {}", file.string(), error.what()));
+        throw EnvironmentError(damaged("'" + file.string() + "' is no job's task", error.what()));
+    } catch (const SpecError& error) {  // a cell that cannot be
+        throw EnvironmentError(damaged("'" + file.string() + "' is no job's task", error.what()));
     }
 }
 
@@ -213,8 +231,13 @@ std::vector<JobBatch> JobFolder::batches() const {
     std::error_code none;
     std::vector<JobBatch> all;
     if (!fs::exists(path_ / "batches.json", none)) return all;  // its maker was killed before
-    for (const json& b : read_json(path_ / "batches.json"))
-        all.push_back({b.at("name"), b.at("job"), b.at("array"), b.at("first"), b.at("tasks")});
+    try {
+        for (const json& b : read_json(path_ / "batches.json"))
+            all.push_back({b.at("name"), b.at("job"), b.at("array"), b.at("first"), b.at("tasks")});
+    } catch (const json::exception& error) {
+        throw EnvironmentError(
+            damaged("'" + (path_ / "batches.json").string() + "' is no list of jobs", error.what()));
+    }
     return all;
 }
 

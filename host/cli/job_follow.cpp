@@ -1,6 +1,7 @@
 #include "cli/job_follow.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <unistd.h>
 
@@ -61,8 +62,8 @@ void JobFollower::add(JobFolder folder, std::vector<JobBatch> batches) {
     submissions_.push_back(std::move(s));
 }
 
-/// Of a submission whose maker was killed before all was submitted: what Slurm does not know of is undone. False where
-/// nothing is left of it.
+/// Of a submission whose maker was killed before all was submitted: what Slurm does not know of is undone. False
+/// where nothing is left of it.
 bool JobFollower::give_up(JobFolder& folder, std::vector<JobBatch>& batches) {
     const std::vector<SlurmJob> known = jobs_named("gnnbench-" + folder.id(), true);
     std::set<std::size_t> kept;
@@ -85,7 +86,10 @@ bool JobFollower::give_up(JobFolder& folder, std::vector<JobBatch>& batches) {
     for (const auto& entry : std::filesystem::directory_iterator(journal_folder(database_.path()), ignored)) {
         const std::string name = entry.path().filename().string();
         if (!name.starts_with(folder.id() + "-") || !is_job_journal(name)) continue;
-        const std::size_t task = std::stoul(name.substr(folder.id().size() + 1));
+        std::size_t task = 0;
+        const char* digits = name.data() + folder.id().size() + 1;
+        const auto read = std::from_chars(digits, name.data() + name.size(), task);
+        if (read.ec != std::errc() || *read.ptr != '.') continue;  // not named by us
         if (!kept.contains(task))
             collect_journal(database_, entry.path(), [](const std::string&) { return TrialOutcome{}; });
     }

@@ -119,7 +119,7 @@ SlurmNeed JobSubmission::need_of(const Group& group) const {
         const Cell& cell = due->cell->cell;
         need.ranks = std::max(need.ranks, cell.scheme.is_program() ? 1 : cell.gpus);
         need.threads_per_rank = std::max(need.threads_per_rank, cell.threads_per_rank);
-        need.gpus = need.gpus || !in_host_memory(cell);
+        need.gpus = need.gpus || !due->cell->in_host_memory;
     }
     return need;
 }

@@ -25,6 +25,7 @@ struct PlanChoice {
     ExperimentChoice experiment;
     PlanRules rules;
     bool as_json = false;
+    bool one_of_many = false;  ///< experiments of a folder, of which some may have no cell that fits
 };
 
 using Estimates = std::vector<std::optional<Experience::Estimate>>;  ///< of each planned cell
@@ -36,6 +37,8 @@ std::string detail(const PlannedCell& planned) {
     if (planned.trials) parts.push_back(fmt::format("{} to run", planned.trials));
     if (planned.stored.ok) parts.push_back(fmt::format("{} there", planned.stored.ok));
     if (planned.stored.failed) parts.push_back(fmt::format("{} failed earlier", planned.stored.failed));
+    if (planned.stored.rerun)
+        parts.push_back(fmt::format("{} of them of an unfinished rerun", planned.stored.rerun));
     if (planned.stored.stale) parts.push_back(fmt::format("{} of another build", planned.stored.stale));
     if (planned.oversubscribed) parts.push_back("oversubscribed");
     if (planned.trials && !planned.asked_there.empty())
@@ -63,6 +66,7 @@ json to_json(const PlannedCell& planned, const PreparedCell& prepared,
             {"ok", planned.stored.ok},
             {"failed", planned.stored.failed},
             {"stale", planned.stored.stale},
+            {"rerun", planned.stored.rerun},
             {"least_memory_bytes", number(planned.least_memory_bytes > 0, planned.least_memory_bytes)},
             {"peak_memory_bytes",
              number(estimate && estimate->peak_memory_bytes > 0, estimate ? estimate->peak_memory_bytes : 0)},
@@ -125,8 +129,9 @@ void print_text(const Plan& plan, const PreparedExperiment& prepared, const Esti
                              plan.run, plan.trials, plan.present, plan.skipped)
               << excluded_text(prepared.experiment) << time_text(plan, estimates);
     if (plan.stale)
-        std::cout << fmt::format("{} cells hold trials of another build of gnnbench; --stale runs those again\n",
-                                 plan.stale);
+        std::cout << fmt::format(
+            "{} cells hold trials of another build of gnnbench or its plugins; --stale runs those again\n",
+            plan.stale);
     if (plan.unknown_dataset)
         std::cout << fmt::format(
             "{} of them on datasets that run will make first; what depends on their size is judged "
@@ -156,14 +161,21 @@ void print_as_json(const Plan& plan, const PreparedExperiment& prepared, const E
 int plan_one(const PlanChoice& choice, const GlobalOptions& options) {
     const Catalog catalog = Catalog::at(options.data_dir);
     const InstalledPlugins plugins;
-    const PreparedExperiment prepared = prepare(load(choice.experiment, catalog, plugins, shape_of), catalog,
-                                                plugins, Datasets::only_look, [](const std::string&) {});
+    Experiment experiment = load(choice.experiment, catalog, plugins, shape_of);
+    if (!choice.one_of_many) require_some_cell(experiment, choice.rules.where);
+    const PreparedExperiment prepared =
+        prepare(std::move(experiment), catalog, plugins, Datasets::only_look, [](const std::string&) {});
     std::optional<Database> database;
     Site site = this_host();
     if (std::filesystem::exists(options.database)) database.emplace(Database::for_reading(options.database));
     if (database || prepared.experiment.launcher.slurm())
         site = site_of(*make_launcher(prepared.experiment.launcher));
-    const Plan planned = plan_of(prepared, plugins, database ? &*database : nullptr, site, choice.rules);
+    PlanRules rules = choice.rules;
+    // As run does: what was begun goes on.
+    if (database && rules.again == Again::all &&
+        unfinished_rerun(prepared, rules.where, *database, site.fingerprint).trials > 0)
+        rules.again = Again::missing;
+    const Plan planned = plan_of(prepared, plugins, database ? &*database : nullptr, site, rules);
     Estimates estimates(planned.cells.size());
     if (database) {
         const Experience experience(*database, site.fingerprint);
@@ -185,6 +197,7 @@ int plan(const PlanChoice& choice, const GlobalOptions& options) {
     for (PlanChoice one = choice; const auto& file : files) {
         if (files.size() > 1) std::cout << (file == files[0] ? "" : "\n") << file.string() << ":\n\n";
         one.experiment.file = file;
+        one.one_of_many = files.size() > 1;
         plan_one(one, options);
     }
     return exit_ok;

@@ -4,10 +4,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include <gnnbench/error.hpp>
 #include <gnnbench/strategy.hpp>
 
+#include "cli/code_digest.hpp"
 #include "cli/definitions.hpp"
 #include "cli/program_probe.hpp"
 #include "launch/machine.hpp"
@@ -29,8 +32,8 @@ void know(DatasetChoice& dataset, const Catalog& catalog, Datasets datasets, con
 }
 
 /// One verification serves all cells that differ only in how long, how often and with what optimiser they train:
-/// it runs its own epochs of SGD.
-std::string verification_key(Cell cell) {
+/// it runs its own epochs of SGD. It serves the code that it ran, and no other build of it.
+std::string verification_key(Cell cell, const nlohmann::json& code) {
     const Cell standard;
     cell.epochs = standard.epochs;
     cell.warmup = standard.warmup;
@@ -43,7 +46,9 @@ std::string verification_key(Cell cell) {
     cell.train = standard.train;
     cell.train.input_dropout = input_dropout;
     cell.train.dropout = dropout;
-    return cell_digest(cell);
+    const std::string checked = cell_digest(cell) + code.dump();
+    const XXH128_hash_t h = XXH3_128bits(checked.data(), checked.size());
+    return fmt::format("{:016x}{:016x}", h.high64, h.low64);
 }
 
 std::string approximation_of(const Cell& cell, const PluginSource& plugins) {
@@ -80,13 +85,14 @@ void add_plan_options(CLI::App& command, PlanRules& rules) {
         "--rerun", [&rules] { rules.again = Again::all; }, "Everything again");
 }
 
-CellRecord record_of(const Cell& cell, Datasets datasets) {
+CellRecord record_of(const Cell& cell, nlohmann::json code, Datasets datasets) {
     CellRecord record;
     record.digest = cell_digest(cell);
     if (datasets == Datasets::make) {
         record.identity = to_json(cell, JsonFor::identity);
-        record.verification_key = verification_key(cell);
+        record.verification_key = verification_key(cell, code);
     }
+    record.code = std::move(code);
     record.dataset = cell.dataset.name;
     record.dataset_digest = cell.dataset.digest;
     record.scheme = cell.scheme.name;
@@ -127,6 +133,8 @@ PreparedExperiment prepare(Experiment experiment, const Catalog& catalog, const 
                            Datasets datasets, const Say& say) {
     PreparedExperiment prepared{std::move(experiment), {}};
     std::map<std::string, DatasetChoice> known;  // each is made, or looked for, once
+    CodeDigests code(plugins);
+    std::map<std::string, bool> kernel_memory;  // by kernel: whether it is the host's
     prepared.cells.reserve(prepared.experiment.cells.size());
     for (Cell& cell : prepared.experiment.cells) {
         const std::string key = cell.dataset.source.dump() + std::to_string(cell.dataset.split);
@@ -135,7 +143,10 @@ PreparedExperiment prepare(Experiment experiment, const Catalog& catalog, const 
             known[key] = cell.dataset;
         }
         cell.dataset = known[key];
-        prepared.cells.push_back({cell, record_of(cell, datasets), approximation_of(cell, plugins)});
+        if (!kernel_memory.contains(cell.kernel.name))
+            kernel_memory[cell.kernel.name] = in_host_memory(cell, plugins);
+        prepared.cells.push_back({cell, record_of(cell, code.of(cell), datasets), approximation_of(cell, plugins),
+                                  kernel_memory.at(cell.kernel.name)});
     }
     return prepared;
 }
@@ -144,13 +155,17 @@ Plan plan_of(const PreparedExperiment& prepared, const PluginSource& plugins, co
              const Site& site, PlanRules rules) {
     std::map<std::string, std::vector<TrialState>> states;  // of all cells at once: there may be thousands
     if (database) states = database->all_trials(site.fingerprint);
+    std::vector<std::string> digests;
+    std::map<std::string, const PreparedCell*> cells;
+    for (const PreparedCell& cell : prepared.cells) {
+        digests.push_back(cell.record.digest);
+        cells.emplace(cell.record.digest, &cell);
+    }
     const auto stored = [&](const std::string& digest) {
         const auto found = states.find(digest);
         if (found == states.end()) return Stored{};
-        return due_trials(found->second, prepared.experiment.trials, rules).stored;
+        return due_trials(found->second, prepared.experiment.trials, rules, cells.at(digest)->record.code).stored;
     };
-    std::vector<std::string> digests;
-    for (const PreparedCell& cell : prepared.cells) digests.push_back(cell.record.digest);
     rules.host_memory_bytes = site.memory_bytes;
     rules.elsewhere = site.elsewhere;
     ProgramProbes probes;
@@ -163,8 +178,19 @@ Plan plan_of(const PreparedExperiment& prepared, const PluginSource& plugins, co
                      rules, site.cores);
 }
 
-DueTrials due_trials(const std::vector<TrialState>& states, std::int64_t trials, const PlanRules& rules) {
+namespace {
+
+/// A trial measured by an older gnnbench has no digests of its libraries; then its sources' tell.
+bool is_stale(const TrialState& state, const std::string& code) {
     static const std::string build = build_info().digest;
+    return state.build != build || (!state.code.empty() && state.code != code);
+}
+
+}  // namespace
+
+DueTrials due_trials(const std::vector<TrialState>& states, std::int64_t trials, const PlanRules& rules,
+                     const nlohmann::json& code) {
+    const std::string present = code_text(code);
     std::map<std::int64_t, const TrialState*> known;
     for (const TrialState& state : states) known[state.number] = &state;
     DueTrials result;
@@ -172,14 +198,33 @@ DueTrials due_trials(const std::vector<TrialState>& states, std::int64_t trials,
         const auto found = known.find(number);
         const bool conclusive = found != known.end() && is_conclusive(found->second->status);
         const bool ok = conclusive && found->second->status == "ok";
-        const bool stale = conclusive && found->second->build != build;
-        const bool again =
-            rules.again == Again::all || (rules.again == Again::failed && !ok) || (rules.stale && stale);
-        if (conclusive && !(rules.stale && stale)) ++(ok ? result.stored.ok : result.stored.failed);
+        const bool stale = conclusive && is_stale(*found->second, present);
+        const bool unfinished = conclusive && !found->second->rerun_asked.empty();
+        const bool again = rules.again == Again::all || (rules.again == Again::failed && !ok) ||
+                           (rules.stale && stale) || unfinished;
+        if (conclusive && !unfinished && !(rules.stale && stale)) ++(ok ? result.stored.ok : result.stored.failed);
+        result.stored.rerun += unfinished;
         result.stored.stale += stale;
         if (!conclusive || again) result.due.push_back(number);
     }
     return result;
+}
+
+UnfinishedRerun unfinished_rerun(const PreparedExperiment& prepared, const std::string& where,
+                                 const Database& database, const std::string& machine) {
+    UnfinishedRerun found;
+    const std::vector<bool> chosen = chosen_cells(prepared.experiment, where);
+    const auto states = database.all_trials(machine);
+    for (std::size_t i = 0; i < prepared.cells.size(); ++i) {
+        const auto known = states.find(prepared.cells[i].record.digest);
+        if (!chosen[i] || known == states.end()) continue;
+        for (const TrialState& state : known->second) {
+            if (state.rerun_asked.empty() || state.number >= prepared.experiment.trials) continue;
+            ++found.trials;
+            if (found.asked.empty() || state.rerun_asked < found.asked) found.asked = state.rerun_asked;
+        }
+    }
+    return found;
 }
 
 std::string cell_label(const Cell& cell) {

@@ -18,7 +18,8 @@ namespace gnnbench {
 struct PreparedCell {
     Cell cell;  ///< its dataset known
     CellRecord record;
-    std::string approximation;  ///< what its scheme approximates; empty if it is exact
+    std::string approximation;   ///< what its scheme approximates; empty if it is exact
+    bool in_host_memory = true;  ///< its kernel needs no device of its own for each rank
 };
 
 /// An experiment whose datasets are known.
@@ -62,15 +63,26 @@ void recover(Database& database, const Say& say);
 /// An experiment is named by its name, by its file, or not at all: then it is the one measured last.
 std::string experiment_name(const std::string& given, const GlobalOptions& options);
 
-/// A cell as results keep it; without its identity and its verification's key where it is only looked at.
-CellRecord record_of(const Cell& cell, Datasets datasets = Datasets::make);
+/// A cell as results keep it, computed by `code` (see CodeDigests); without its identity and its verification's key
+/// where it is only looked at.
+CellRecord record_of(const Cell& cell, nlohmann::json code, Datasets datasets = Datasets::make);
 
 /// Which of a cell's trials are there, by number, and which are due.
 struct DueTrials {
     std::vector<std::int64_t> due;  ///< numbers, ascending
     Stored stored;
 };
-DueTrials due_trials(const std::vector<TrialState>& states, std::int64_t trials, const PlanRules& rules);
+/// `code`: what computes the cell now (see CodeDigests).
+DueTrials due_trials(const std::vector<TrialState>& states, std::int64_t trials, const PlanRules& rules,
+                     const nlohmann::json& code = nlohmann::json::object());
+
+/// Trials of the chosen cells that an earlier run was asked to measure again and did not get to.
+struct UnfinishedRerun {
+    std::int64_t trials = 0;
+    std::string asked;  ///< when, the first of them; ISO 8601, UTC
+};
+UnfinishedRerun unfinished_rerun(const PreparedExperiment& prepared, const std::string& where,
+                                 const Database& database, const std::string& machine_fingerprint);
 
 /// "mg-gcn metis 4 gpus, quickstart": how messages name a cell.
 std::string cell_label(const Cell& cell);

@@ -18,6 +18,7 @@
 #include "launch/trial_processes.hpp"
 #include "record/query.hpp"
 #include "record/replay.hpp"
+#include "report/report_origins.hpp"
 #include "report/table.hpp"
 
 namespace gnnbench {
@@ -28,6 +29,7 @@ struct RunChoice {
     ExperimentChoice experiment;
     SweepRules rules;
     bool no_verify = false, trace = false;
+    bool forget_rerun = false;
     bool no_follow = false, cancel = false;  ///< of jobs
     double timeout_s = 0;                    ///< 0: as the experiment says
     std::shared_ptr<OutputFormat> format;
@@ -43,9 +45,18 @@ std::string plural(std::size_t count, const std::string& what) {
     return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
+/// The command that goes on with what this one leaves. What was to be measured again is known to the database, so
+/// that neither --rerun, --failed nor --stale is part of it.
+std::string command_to_go_on(const Experiment& experiment, const RunChoice& choice, const Database& database) {
+    std::string text = run_command({experiment.file.string(), experiment.profile, experiment.overrides, true});
+    if (!choice.rules.plan.where.empty()) text += " --where " + shell_word(choice.rules.plan.where);
+    if (database.path() != "gnnbench.sqlite") text += " --database " + shell_word(database.path().string());
+    return text;
+}
+
 /// "12 trials run (1 failed), 24 were there already, 2 cells skipped".
 void say_what_happened(const SweepReport& report, const JobFollower& jobs, const RunChoice& choice,
-                       Progress& progress) {
+                       const std::string& go_on, Progress& progress) {
     std::string text = report.run == 0 ? "nothing to run" : plural(report.run, "trial") + " run";
     if (report.failed) text += fmt::format(" ({} failed)", report.failed);
     if (report.there) text += fmt::format("; {} there already", plural(report.there, "trial"));
@@ -53,11 +64,18 @@ void say_what_happened(const SweepReport& report, const JobFollower& jobs, const
         text += fmt::format(" ({} of them failed: --failed runs them again)", report.failed_before);
     if (report.elsewhere) text += fmt::format("; {} run by another gnnbench", report.elsewhere);
     if (report.skipped) text += fmt::format("; {} skipped", plural(report.skipped, "cell"));
+    if (report.run == 0 && report.verified)
+        text += fmt::format("; {} of scheme and setting checked", plural(report.verified, "combination"));
+    if (report.disproven) text += fmt::format("; {} FAILED verification", plural(report.disproven, "combination"));
     progress.message(text);
     if (!choice.rules.trace_epochs.empty() && report.run == 0)
         progress.message("nothing was traced, as nothing was run; --rerun runs again what is there");
     if (report.gave_up)
         progress.message(fmt::format("stopped after {}, as --maxfail says", plural(report.failed, "failure")));
+    if (report.unstarted)
+        progress.message(
+            fmt::format("the launcher could not start {}; nothing of that is held against a cell, and {} goes on",
+                        plural(report.unstarted, "trial"), go_on));
     if (report.without_turn)
         progress.message(fmt::format("{} did not get to run, or to their end; the same command submits them again",
                                      plural(report.without_turn, "trial")));
@@ -66,11 +84,9 @@ void say_what_happened(const SweepReport& report, const JobFollower& jobs, const
             fmt::format("{} go{} on without this command (squeue shows {}); the same command follows them again: "
                         "gnnbench run {}, and with --cancel it ends them",
                         plural(report.jobs_left, "job"), report.jobs_left == 1 ? "es" : "",
-                        fmt::join(jobs.names(), ", "), choice.experiment.file.string()));
+                        fmt::join(jobs.names(), ", "), go_on.substr(std::string_view("gnnbench run ").size())));
     else if (report.interrupted)
-        progress.message(
-            fmt::format("interrupted; what was measured is kept, the same command goes on: gnnbench run {}",
-                        choice.experiment.file.string()));
+        progress.message(fmt::format("interrupted; what was measured is kept, and this goes on: {}", go_on));
 }
 
 /// An epoch that no trial reaches would leave no trace, and no word of it.
@@ -126,7 +142,25 @@ SweepReport run_by_jobs(const PreparedExperiment& prepared, const Plan& plan, Da
     return report;
 }
 
-int run_one(const RunChoice& choice, const GlobalOptions& options) {
+/// An unfinished rerun goes on: --rerun does not begin it anew, and --no-rerun forgets it.
+void settle_reruns(PlanRules& rules, bool forget, const PreparedExperiment& prepared, Database& database,
+                   const std::string& machine, Progress& progress) {
+    if (forget) {
+        std::int64_t forgotten = 0;
+        for (const PreparedCell& cell : prepared.cells)
+            forgotten += database.forget_reruns(cell.record.digest, machine);
+        progress.message(fmt::format("{} of an unfinished rerun are left as they are",
+                                     plural(static_cast<std::size_t>(forgotten), "trial")));
+    }
+    const UnfinishedRerun unfinished = unfinished_rerun(prepared, rules.where, database, machine);
+    if (unfinished.trials == 0) return;
+    progress.message(
+        fmt::format("going on with the rerun of {}: {} still to be measured again (--no-rerun forgets it)",
+                    unfinished.asked.substr(0, 16), plural(static_cast<std::size_t>(unfinished.trials), "trial")));
+    if (rules.again == Again::all) rules.again = Again::missing;
+}
+
+int run_one(RunChoice choice, const GlobalOptions& options) {
     Progress progress;
     const Say say = [&](const std::string& line) { progress.message(line); };
     const Catalog catalog = Catalog::at(options.data_dir);
@@ -134,7 +168,7 @@ int run_one(const RunChoice& choice, const GlobalOptions& options) {
     // The file is read, with all its errors, before anything is made on disk.
     Experiment experiment = load(choice.experiment, catalog, plugins, shape_of);
     if (choice.timeout_s > 0) experiment.limits.trial_timeout_s = choice.timeout_s;
-    chosen_cells(experiment, choice.rules.plan.where);
+    require_some_cell(experiment, choice.rules.plan.where);
     check_trace_epochs(experiment, choice.rules.trace_epochs);
     check_job_options(experiment.launcher, choice);
     Database database(options.database);
@@ -146,11 +180,13 @@ int run_one(const RunChoice& choice, const GlobalOptions& options) {
     register_cells(database, prepared);
     JobFollower jobs(database, runner, choice.rules, experiment.launcher.poll_s, progress);
     if (launcher->elsewhere()) follow_earlier(jobs, experiment.launcher, choice, progress);
+    settle_reruns(choice.rules.plan, choice.forget_rerun, prepared, database, runner.machine_fingerprint(),
+                  progress);
     const Plan plan = plan_of(prepared, plugins, &database, site_of(*launcher), choice.rules.plan);
     if (plan.stale && !choice.rules.plan.stale)
-        progress.message(fmt::format("{} hold{} trials of another build of gnnbench; --stale runs those again",
-                                     plural(static_cast<std::size_t>(plan.stale), "cell"),
-                                     plan.stale == 1 ? "s" : ""));
+        progress.message(
+            fmt::format("{} hold{} trials of another build of gnnbench or its plugins; --stale runs those again",
+                        plural(static_cast<std::size_t>(plan.stale), "cell"), plan.stale == 1 ? "s" : ""));
     SweepReport report;
     if (!InterruptGuard::requested() && !choice.cancel) {
         if (experiment.launcher.name == "sbatch")
@@ -160,12 +196,22 @@ int run_one(const RunChoice& choice, const GlobalOptions& options) {
     }
     report += jobs.report();
     runner.finish();
-    say_what_happened(report, jobs, choice, progress);
+    say_what_happened(report, jobs, choice, command_to_go_on(prepared.experiment, choice, database), progress);
     const ComparisonData table =
         read_comparison(database.path(), prepared.experiment.name, runner.machine_fingerprint());
     std::cout << render_comparison(table, *choice.format);
     if (report.interrupted) return exit_interrupted;
+    if (report.unstarted) return exit_environment;
     return report.all_well() ? exit_ok : exit_cell_failed;
+}
+
+/// Of a folder's experiments some may have no cell that fits; that the last has none either, if so, is an error.
+bool holds_somewhere(const Experiment& experiment, const std::string& where, bool none_before_the_last) {
+    const std::vector<bool> chosen = chosen_cells(experiment, where);
+    if (std::ranges::count(chosen, true) > 0) return true;
+    if (none_before_the_last) require_some_cell(experiment, where);
+    Progress().message(fmt::format("{}: no cell fits --where", experiment.file.string()));
+    return false;
 }
 
 /// Of a folder every experiment, in the order of their names; all are read, with their errors, before the first runs.
@@ -175,12 +221,16 @@ int run(const RunChoice& choice, const GlobalOptions& options) {
     for (const auto& file : files) {
         runs.push_back(choice);
         runs.back().experiment.file = file;
-        if (files.size() > 1) load(runs.back().experiment, Catalog::at(options.data_dir), InstalledPlugins());
+        if (files.size() == 1) continue;
+        const Experiment read = load(runs.back().experiment, Catalog::at(options.data_dir), InstalledPlugins());
+        if (!holds_somewhere(read, choice.rules.plan.where, file == files.back() && runs.size() == 1))
+            runs.pop_back();
     }
     int code = exit_ok;
     for (std::size_t i = 0; i < runs.size() && code != exit_interrupted; ++i) {
         if (files.size() > 1)
-            Progress().message(fmt::format("experiment {} of {}: {}", i + 1, files.size(), files[i].string()));
+            Progress().message(
+                fmt::format("experiment {} of {}: {}", i + 1, runs.size(), runs[i].experiment.file.string()));
         code = std::max(code, run_one(runs[i], options));
     }
     return code;
@@ -221,6 +271,8 @@ void add_run(CLI::App& app, const GlobalOptions& options, Action& action) {
     auto choice = std::make_shared<RunChoice>();
     add_experiment_options(*command, choice->experiment);
     add_plan_options(*command, choice->rules.plan);
+    command->add_flag("--no-rerun", choice->forget_rerun,
+                      "Forget what an interrupted --rerun, --failed or --stale has not measured again yet");
     command->add_flag("--no-verify", choice->no_verify,
                       "Do not check new combinations against the reference first");
     command

@@ -41,23 +41,31 @@ Sweep::Sweep(const PreparedExperiment& prepared, const Plan& plan, Database& dat
 SweepReport Sweep::run() {
     due_ = due_cells(prepared_, plan_, database_, runner_, rules_, report_, progress_);
     if (rules_.verify) verify_all();
-    if (!report_.interrupted) measure_all();
+    if (!over()) measure_all();
     report_.disproven = disproven_.size();
     return report_;
 }
 
 void Sweep::verify_all() {
-    std::vector<const PreparedCell*> unknown;
+    std::vector<const PlannedCell*> unknown;
     std::set<std::string> keys;
-    for (const DueCell& due : due_)
-        if (keys.insert(due.cell->record.verification_key).second && !known_verified(*due.cell, database_))
-            unknown.push_back(due.cell);
-    for (std::size_t i = 0; i < unknown.size() && !report_.interrupted; ++i) {
+    // What is there was measured by code that may have been built anew since: that is checked once, whatever is found.
+    const auto is_known = [&](const PlannedCell& planned) {
+        const PreparedCell& cell = prepared_.cells[planned.cell];
+        return planned.verdict == Verdict::present ? database_.verification(cell.record.verification_key).has_value()
+                                                   : known_verified(cell, database_);
+    };
+    for (const PlannedCell& planned : plan_.cells) {
+        const std::string& key = prepared_.cells[planned.cell].record.verification_key;
+        if (planned.verdict != Verdict::skipped && keys.insert(key).second && !is_known(planned))
+            unknown.push_back(&planned);
+    }
+    for (std::size_t i = 0; i < unknown.size() && !over(); ++i) {
         // Another run may have verified it since: what is counted before that is looked up cannot have been missed.
-        const TrialOrder asked{.cell = *unknown[i], .purpose = Purpose::verify};
+        const PreparedCell& cell = prepared_.cells[unknown[i]->cell];
+        const TrialOrder asked{.cell = cell, .purpose = Purpose::verify};
         const int seen = conclusive_trials(database_, key_of(asked, runner_.machine_fingerprint()));
-        if (!known_verified(*unknown[i], database_))
-            verify(*unknown[i], seen, fmt::format("[verify {}/{}]", i + 1, unknown.size()));
+        if (!is_known(*unknown[i])) verify(cell, seen, fmt::format("[verify {}/{}]", i + 1, unknown.size()));
     }
 }
 
@@ -71,6 +79,8 @@ void Sweep::verify(const PreparedCell& cell, int seen, const std::string& positi
         progress_.status(fmt::format("{}  epoch {}  {}", what, p.epochs, duration_text(watch.seconds())));
     });
     if (result.claim != ClaimState::claimed) return;
+    if (result.unstarted) return did_not_start(result, what);
+    unstarted_in_a_row_ = 0;
     if (result.status == "interrupted") {
         report_.interrupted = true;
         return;
@@ -87,6 +97,7 @@ void Sweep::verify(const PreparedCell& cell, int seen, const std::string& positi
     const std::string status = record ? record->status : "unverified";
     const std::string reason = record ? record->reason : result.reason;
     if (status == "failed") disproven_[cell.record.verification_key] = first_line(reason);
+    ++report_.verified;
     progress_.message(
         fmt::format("{}: {}{}", what, status, reason.empty() ? "" : " (" + first_line(reason) + ")"));
 }
@@ -186,12 +197,12 @@ bool Sweep::measure(TrialRunner& runner, const ScheduledTrial& scheduled) {
                 : runner.run(order, show);
         if (result.claim == ClaimState::held_by_other) return false;
         const std::lock_guard lock(guard_);
-        const bool by_chance =
-            result.status == "failed" || result.status == "crashed" || result.status == "timeout";
+        const bool by_chance = result.status == "failed" || result.status == "crashed" ||
+                               result.status == "timeout" || result.unstarted;
         if (result.claim == ClaimState::claimed && by_chance && retries > 0 && disproven == disproven_.end()) {
             progress_.message(
                 fmt::format("{}: {}: {}; once more", what, result.status, first_line(result.reason)));
-            ++order.seen_conclusive;
+            order.seen_conclusive += !result.unstarted;
             continue;
         }
         if (result.status == "skipped") {
@@ -203,6 +214,19 @@ bool Sweep::measure(TrialRunner& runner, const ScheduledTrial& scheduled) {
     }
 }
 
+void Sweep::did_not_start(const TrialResult& result, const std::string& what) {
+    ++report_.unstarted;
+    ++unstarted_in_a_row_;
+    std::string said = result.log_tail;
+    while (said.ends_with('\n')) said.pop_back();
+    for (std::size_t at = said.size(), lines = 0; at > 0 && lines < 8;) {  // the last ones say why
+        at = said.rfind('\n', at - 1);
+        if (at == std::string::npos) break;
+        if (++lines == 8) said.erase(0, at + 1);
+    }
+    progress_.message(fmt::format("{}: {}{}{}", what, result.reason, said.empty() ? "" : "; it said:\n", said));
+}
+
 /// A trial that is over, for the report and the reader. The guard is held.
 void Sweep::count(const TrialResult& result, const std::string& what) {
     pace_.finished(result.wall_s);
@@ -210,6 +234,8 @@ void Sweep::count(const TrialResult& result, const std::string& what) {
         ++report_.elsewhere;
         return;
     }
+    if (result.unstarted) return did_not_start(result, what);
+    unstarted_in_a_row_ = 0;
     if (result.status == "interrupted") {
         report_.interrupted = true;
         progress_.message(what + ": interrupted");

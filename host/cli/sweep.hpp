@@ -28,7 +28,12 @@ private:
     /// False where another process has the trial now.
     bool measure(TrialRunner& runner, const ScheduledTrial& trial);
     void count(const TrialResult& result, const std::string& what);
-    bool over() const { return report_.interrupted || report_.gave_up; }
+    /// The launcher could not start its ranks. The guard is held.
+    void did_not_start(const TrialResult& result, const std::string& what);
+    bool over() const { return report_.interrupted || report_.gave_up || unstarted_in_a_row_ >= most_unstarted; }
+
+    /// A launcher that fails so often will not start the others either.
+    static constexpr int most_unstarted = 3;
 
     const PreparedExperiment& prepared_;
     const Plan& plan_;
@@ -42,6 +47,7 @@ private:
     std::set<std::size_t> skipped_;                 ///< of due_: the ranks themselves said that they cannot
     std::map<std::string, std::string> disproven_;  ///< verification key → why
     Pace pace_{0};
+    int unstarted_in_a_row_ = 0;
     std::mutex guard_;  ///< of report_, pace_ and the lists of trials, while several trials run
 };
 

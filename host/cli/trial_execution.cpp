@@ -58,6 +58,7 @@ void TrialReader::read(std::span<const json> lines) {
     for (const json& line : lines) {
         if (line.at("trial") != trial_) continue;
         const std::string type = line.at("type");
+        heard_ = heard_ || (type != "trial" && type != "outcome");
         if (type == "epoch") {
             ++progress_.epochs;
             progress_.epoch_s = slowest_rank_s(line);
@@ -86,6 +87,9 @@ TrialOutcome TrialReader::outcome(const LaunchEnd& launched) const {
     } else if (launched.kind == EndKind::ok) {
         outcome.status = "failed";
         outcome.reason = "its ranks ended with exit code 0 but without saying how it went";
+    } else if (unstarted(launched)) {
+        outcome.status = "interrupted";  // so that it is due again
+        outcome.reason = "environment: the launcher ended with " + launched.reason + " before any rank began";
     }
     if (outcome.status == "ok") outcome.log_tail.clear();
     return outcome;
@@ -172,14 +176,16 @@ TrialResult TrialExecution::run(const TrialOrder& order, const Watch& watch) {
                                              .threads_per_rank = cell.threads_per_rank,
                                              .timeout_s = order.timeout_s,
                                              .trials_at_once = place_.jobs,
-                                             .needs_gpus = !in_host_memory(cell)},
+                                             .needs_gpus = !order.cell.in_host_memory},
                                             [&] {
                                                 read_journal();
                                                 watch(reader_.progress());
                                             });
     const TrialOutcome outcome = reader_.outcome(launched);
     if (launched.kind != EndKind::interrupted || place_.judges_interrupts) end(outcome);
-    return reader_.result(outcome);
+    TrialResult result = reader_.result(outcome);
+    result.unstarted = reader_.unstarted(launched);
+    return result;
 }
 
 TrialResult TrialExecution::record_unrun(const TrialOrder& order, const std::string& status,

@@ -39,6 +39,7 @@ struct TrialResult {
     std::string status, reason;  ///< as its outcome line says
     std::string log_tail;
     double wall_s = 0;
+    bool unstarted = false;    ///< the launcher failed before any rank began: nothing of the cell is known
     double epoch_s = 0;        ///< median of the measured epochs' wall times; 0 without one
     std::string verification;  ///< status of what a verification found, and why; empty without one
     std::string verification_reason;
@@ -54,9 +55,12 @@ public:
     /// How it ended, after `launched` and what the ranks said: those know best why, unless something ended them.
     TrialOutcome outcome(const LaunchEnd& launched) const;
     TrialResult result(const TrialOutcome& outcome) const;
+    /// Whether `launched` failed before a rank said anything: that is the environment's failure, not the cell's.
+    bool unstarted(const LaunchEnd& launched) const { return launched.kind == EndKind::failed && !heard_; }
 
 private:
     std::string trial_;
+    bool heard_ = false;  ///< of a rank
     TrialProgress progress_;
     std::vector<double> measured_epoch_s_;
     std::string end_status_, end_reason_, verification_, verification_reason_;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <gnnbench/error.hpp>
+
 #include "cli/formats.hpp"
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
@@ -36,6 +38,7 @@ VerificationRow verify_cell(const PreparedCell& cell, const Limits& limits, Data
     const TrialResult result = runner.run(
         order, [&](const TrialProgress& p) { progress.status(fmt::format("{}  epoch {}", what, p.epochs)); });
     VerificationRow row = row_of(cell.cell, "unverified", "the verification ended " + result.status);
+    if (result.unstarted) throw EnvironmentError(what + ": " + result.reason + "; it said:\n" + result.log_tail);
     if (result.claim == ClaimState::held_by_other)
         row.found.reason = "another gnnbench verifies it now: " + result.holder;
     else if (const auto found = database.verification(cell.record.verification_key))
@@ -83,6 +86,10 @@ int verify(const ExperimentChoice& choice, OutputFormat format, const GlobalOpti
     recover(database, say);
     const PreparedExperiment prepared = prepare(experiment, catalog, plugins, Datasets::make, say);
     const auto launcher = make_direct_launcher(experiment.launcher, "verify");
+    // Tables ask under the keys of the build that ran last: this one.
+    std::vector<CellRecord> records;
+    for (const PreparedCell& cell : prepared.cells) records.push_back(cell.record);
+    database.note_verification_keys(records);
     const InterruptGuard interrupts;
     const Plan plan = plan_of(prepared, plugins, nullptr, site_of(*launcher), {.again = Again::all});
     const Verifications all = verify_all(prepared, plan, database, launcher, progress);

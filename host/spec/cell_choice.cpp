@@ -4,6 +4,9 @@
 #include <cctype>
 #include <map>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <gnnbench/error.hpp>
 
 namespace gnnbench {
@@ -62,6 +65,27 @@ std::vector<CellFields> fields_of(std::span<const Cell> cells, std::span<const s
     return all;
 }
 
+/// Whether `field` stands in the expression by itself, not as a part of a longer name.
+bool names_field(const std::string& expression, const std::string& field) {
+    const auto of_name = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.';
+    };
+    for (std::size_t at = expression.find(field); at != std::string::npos; at = expression.find(field, at + 1)) {
+        const std::size_t end = at + field.size();
+        if ((at == 0 || !of_name(expression[at - 1])) && (end == expression.size() || !of_name(expression[end])))
+            return true;
+    }
+    return false;
+}
+
+/// As an expression would write it.
+std::string shown(const SqlValue& value) {
+    if (const auto* integer = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *integer);
+    if (const auto* real = std::get_if<double>(&value)) return fmt::format("{}", *real);
+    if (const auto* text = std::get_if<std::string>(&value)) return "'" + *text + "'";
+    return "NULL";
+}
+
 }  // namespace
 
 CellChoice::CellChoice(std::span<const Cell> cells, std::span<const std::string> expressions)
@@ -76,6 +100,28 @@ std::vector<bool> CellChoice::where(const std::string& expression) const {
         for (const Cell& cell : cells_) fields.push_back(cell_fields(to_json(cell, JsonFor::identity)));
         return CellFilter(fields).where(expression);
     }
+}
+
+std::string CellChoice::values_of_fields(const std::string& expression) const {
+    std::map<std::string, std::vector<std::string>>
+        values;  // of the fields that are named, in order of appearance
+    const std::string text = lower(expression);
+    for (const Cell& cell : cells_)
+        for (const auto& [field, value] : cell_fields(to_json(cell, JsonFor::identity))) {
+            if (!names_field(text, lower(field))) continue;
+            std::vector<std::string>& seen = values[field];
+            std::string word = shown(value);
+            if (std::ranges::find(seen, word) == seen.end()) seen.push_back(std::move(word));
+        }
+    std::vector<std::string> parts;
+    constexpr std::size_t most = 12;
+    for (auto& [field, seen] : values) {
+        const std::size_t all = seen.size();
+        if (all > most) seen.resize(most);
+        parts.push_back(fmt::format("{} is {}{}", field, fmt::join(seen, ", "),
+                                    all > most ? fmt::format(" or one of {} more", all - most) : ""));
+    }
+    return parts.empty() ? "it names no field" : fmt::format("{}", fmt::join(parts, "; "));
 }
 
 }  // namespace gnnbench

@@ -7,6 +7,7 @@
 
 #include "data/generate.hpp"
 #include "data/import.hpp"
+#include "plugin/kernel_memory.hpp"
 #include "spec/cell.hpp"
 
 namespace gnnbench {
@@ -33,7 +34,8 @@ std::optional<PluginFacts> InstalledPlugins::find(PluginKind kind, std::string_v
     const auto there = catalog_.names(kind);
     if (std::find(there.begin(), there.end(), name) == there.end()) return {};
     PluginDescription d = catalog_.find(kind, name);
-    return PluginFacts{std::move(d.version), std::move(d.summary), d.params};
+    const bool on_host = kind == PluginKind::kernel && in_host_memory(d.file);
+    return PluginFacts{std::move(d.version), std::move(d.summary), d.params, std::move(d.file), on_host};
 }
 
 const Strategy& InstalledPlugins::strategy(std::string_view name) const {

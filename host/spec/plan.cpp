@@ -27,7 +27,10 @@ bool oversubscribed(const Cell& cell, int cores) {
     return static_cast<std::int64_t>(cell.gpus) * cell.threads_per_rank > cores;
 }
 
-bool in_host_memory(const Cell& cell) { return cell.kernel.name == "cpu" || cell.kernel.name == "reference"; }
+bool in_host_memory(const Cell& cell, const PluginSource& plugins) {
+    const auto facts = plugins.find(PluginKind::kernel, cell.kernel.name);
+    return facts && facts->in_host_memory;
+}
 
 namespace {
 
@@ -42,8 +45,8 @@ std::string gibibytes(std::int64_t bytes) {
 }
 
 /// Why a cell cannot fit; empty where it may.
-std::string why_too_large(const Cell& cell, std::int64_t least_bytes, const Limits& limits,
-                          const PlanRules& rules) {
+std::string why_too_large(const Cell& cell, std::int64_t least_bytes, const Limits& limits, const PlanRules& rules,
+                          const PluginSource& plugins) {
     if (least_bytes == 0 || rules.force) return {};
     const auto needs = [&](std::int64_t there_bytes, const std::string& whose) {
         return fmt::format(
@@ -54,11 +57,12 @@ std::string why_too_large(const Cell& cell, std::int64_t least_bytes, const Limi
         const auto limit_bytes = static_cast<std::int64_t>(std::ldexp(limits.memory_per_rank_gib, 30));
         return least_bytes > limit_bytes ? needs(limit_bytes, "a rank (limits.memory_per_rank)") : "";
     }
-    if (!in_host_memory(cell) || rules.host_memory_bytes == 0) return {};
+    if (rules.host_memory_bytes == 0) return {};
     const std::int64_t share_bytes = rules.host_memory_bytes / cell.gpus;
-    return least_bytes > share_bytes ? needs(share_bytes, rules.elsewhere ? "its share of the nodes' memory"
-                                                                          : "its share of this host's memory")
-                                     : "";
+    return least_bytes > share_bytes && in_host_memory(cell, plugins)
+               ? needs(share_bytes,
+                       rules.elsewhere ? "its share of the nodes' memory" : "its share of this host's memory")
+               : "";
 }
 
 }  // namespace
@@ -70,6 +74,13 @@ std::vector<bool> chosen_cells(const Experiment& experiment, const std::string& 
     } catch (const SpecError& e) {
         throw SpecError(std::string("--where: ") + e.what());
     }
+}
+
+void require_some_cell(const Experiment& experiment, const std::string& where) {
+    const std::vector<bool> chosen = chosen_cells(experiment, where);
+    if (std::ranges::count(chosen, true) > 0 || chosen.empty()) return;
+    throw SpecError(fmt::format("--where: no cell of {} fits \"{}\"; {}", experiment.name, where,
+                                CellChoice(experiment.cells, std::vector{where}).values_of_fields(where)));
 }
 
 Plan make_plan(const Experiment& experiment, const PlanSources& sources, const PlanRules& rules, int cores) {
@@ -94,7 +105,8 @@ Plan make_plan(const Experiment& experiment, const PlanSources& sources, const P
             (rules.elsewhere ? p.asked_there : p.reason) = why_kernel_unsupported(cell, sources.plugins);
         if (p.reason.empty() && cell.scheme.is_program() && !rules.elsewhere) p.reason = sources.program(cell);
         if (known->second) p.least_memory_bytes = least_memory_bytes(cell, *known->second);
-        if (p.reason.empty()) p.reason = why_too_large(cell, p.least_memory_bytes, experiment.limits, rules);
+        if (p.reason.empty())
+            p.reason = why_too_large(cell, p.least_memory_bytes, experiment.limits, rules, sources.plugins);
         if (!p.reason.empty()) {
             p.verdict = Verdict::skipped;
             ++plan.skipped;

@@ -16,6 +16,7 @@ struct Stored {
     std::int64_t ok = 0;      ///< trials
     std::int64_t failed = 0;  ///< failed, oom, timeout, crashed, diverged: they stay until asked for again
     std::int64_t stale = 0;   ///< measured by another build; also among the others unless they are to run again
+    std::int64_t rerun = 0;   ///< to be measured again, as an earlier run was asked to; not among ok and failed
 };
 
 enum class Again { missing, failed, all };
@@ -69,11 +70,14 @@ struct Plan {
 /// Whether `gpus` ranks want more threads than `cores` over all hosts.
 bool oversubscribed(const Cell& cell, int cores);
 
-/// Whether the cell's kernel computes in host memory; else each rank needs a device of its own.
-bool in_host_memory(const Cell& cell);
+/// Whether the cell's kernel says that it computes in host memory; else each rank needs a device of its own.
+bool in_host_memory(const Cell& cell, const PluginSource& plugins);
 
 /// For each cell whether the expression holds; an empty one does for all. Throws SpecError for one that cannot be.
 std::vector<bool> chosen_cells(const Experiment& experiment, const std::string& where);
+
+/// Throws SpecError where the expression holds for no cell, with the values there are of the fields that it names.
+void require_some_cell(const Experiment& experiment, const std::string& where);
 
 /// Of the cells for which the rules' expression holds. Throws SpecError for an expression that cannot be.
 Plan make_plan(const Experiment& experiment, const PlanSources& sources, const PlanRules& rules, int cores);

@@ -20,6 +20,8 @@ struct DatasetChoice;
 struct PluginFacts {
     std::string version, summary;
     std::span<const ParamDecl> params;
+    std::filesystem::path file{};  ///< its library; empty where it has none
+    bool in_host_memory = false;   ///< of a kernel: it needs no device of its own for each rank
 };
 
 /// The plugins there are: what an experiment file may name, and what they say to a setting. Whoever loads

@@ -31,6 +31,35 @@ TEST_CASE("a task whose run was given up says so") {
     CHECK_THROWS_WITH(read_task(scratch.path, 0), Catch::Contains("is no job's task"));
 }
 
+TEST_CASE("a damaged folder says what is damaged, and what to do") {
+    const Scratch scratch;
+    const JobFolder folder = JobFolder::create(scratch.database());
+    for (const char* text :
+         {"", "[1", "{\"name\": 3}", "[{\"name\": \"x\"}]", "[{\"name\": 3, \"job\": 1}]", "7"}) {
+        std::ofstream(folder.path() / "batches.json") << text;
+        CAPTURE(text);
+        CHECK_THROWS_AS(folder.batches(), EnvironmentError);
+        CHECK_THROWS_WITH(folder.batches(),
+                          Catch::Contains("batches.json") && Catch::Contains("remove its folder"));
+    }
+    JobTask task;
+    Cell cell;
+    cell.dataset.source = {{"store", "cora"}};
+    task.cells.push_back({cell, record_of(cell, {}), "", true});
+    task.trials.push_back({.cell = 3});
+    folder.write_task(0, task);
+    CHECK_THROWS_AS(read_task(folder.path(), 0), EnvironmentError);
+    CHECK_THROWS_WITH(read_task(folder.path(), 0), Catch::Contains("a trial is of cell 3, and there are 1 cells"));
+    task.trials[0].cell = 0;
+    folder.write_task(0, task);
+    CHECK(read_task(folder.path(), 0).trials.size() == 1);
+    std::ifstream in(folder.path() / "task-0.json");
+    nlohmann::json damaged = nlohmann::json::parse(in);
+    damaged["cells"][0]["cell"]["precision"] = 5;
+    std::ofstream(folder.path() / "task-0.json") << damaged;
+    CHECK_THROWS_AS(read_task(folder.path(), 0), EnvironmentError);
+}
+
 TEST_CASE("a folder belongs to one follower at a time, and outlives it") {
     const Scratch scratch;
     CHECK(JobFolder::left(scratch.database()).empty());
@@ -71,7 +100,7 @@ TEST_CASE("a task is read as it was written") {
     Cell cell;
     cell.gpus = 4;
     cell.dataset.source = {{"store", "cora"}};
-    task.cells.push_back({cell, record_of(cell), "samples"});
+    task.cells.push_back({cell, record_of(cell, {{"core", "c0"}}), "samples", false});
     task.trials.push_back({.cell = 0, .purpose = Purpose::verify, .timeout_s = 60, .reference = "/r"});
     task.trials.push_back(
         {.cell = 0, .number = 5, .timeout_s = 30, .export_folder = "/e", .trace_epochs = {last_epoch}});
@@ -87,6 +116,8 @@ TEST_CASE("a task is read as it was written") {
     CHECK(read.cells[0].record.digest == task.cells[0].record.digest);
     CHECK(read.cells[0].cell.gpus == 4);
     CHECK(read.cells[0].approximation == "samples");
+    CHECK_FALSE(read.cells[0].in_host_memory);
+    CHECK(read.cells[0].record.code == task.cells[0].record.code);
     REQUIRE(read.trials.size() == 2);
     const TrialOrder verify = read.order(read.trials[0]), measure = read.order(read.trials[1]);
     CHECK(verify.purpose == Purpose::verify);
@@ -105,6 +136,14 @@ TEST_CASE("what ranks said of their end counts, unless something ended them") {
     LaunchEnd launched;
     launched.kind = EndKind::failed;
     launched.reason = "Slurm's job 12 ended FAILED";
+    CHECK_FALSE(reader.unstarted(launched));
+    // Before any rank said a word it is the launcher that failed, whatever its code: no failure of the cell.
+    TrialReader unheard("silent");
+    unheard.read(std::vector<nlohmann::json>{{{"type", "trial"}, {"trial", "silent"}}});
+    CHECK(unheard.unstarted(launched));
+    CHECK(unheard.outcome(launched).status == "interrupted");
+    CHECK_THAT(unheard.outcome(launched).reason,
+               Catch::Contains("environment: ") && Catch::Contains("before any rank began"));
     CHECK(reader.outcome(launched).status == "oom");
     CHECK(reader.outcome(launched).reason == "no memory for B");
     launched.kind = EndKind::timeout;

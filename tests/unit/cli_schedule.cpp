@@ -59,3 +59,24 @@ TEST_CASE("a trial is due unless it ended; failures stay until asked for") {
     CHECK(due_trials(states, 5, {.again = Again::all}).due == std::vector<std::int64_t>{0, 1, 2, 3, 4});
     CHECK(due_trials({}, 2, {}).due == std::vector<std::int64_t>{0, 1});
 }
+
+TEST_CASE("trials that other code measured are stale, the program's own build or a plugin's") {
+    const nlohmann::json now = {{"scheme", "22"}};
+    std::vector<TrialState> states = {state(0, "ok", now.dump()), state(1, "ok", R"({"scheme":"11"})"),
+                                      state(2, "ok")};
+    CHECK(due_trials(states, 3, {}, now).due.empty());
+    CHECK(due_trials(states, 3, {}, now).stored.stale == 1);  // an older gnnbench kept no digests of plugins
+    CHECK(due_trials(states, 3, {.stale = true}, now).due == std::vector<std::int64_t>{1});
+    states[2].build = "older";
+    CHECK(due_trials(states, 3, {.stale = true}, now).due == std::vector<std::int64_t>{1, 2});
+}
+
+TEST_CASE("what an unfinished rerun asked for is due") {
+    const std::vector<TrialState> states = {state(0, "ok"), state(1, "ok", "", "2026-01-01T00:00:00.000Z"),
+                                            state(2, "failed", "", "2026-01-01T00:00:00.000Z")};
+    const DueTrials trials = due_trials(states, 3, {});
+    CHECK(trials.due == std::vector<std::int64_t>{1, 2});
+    CHECK(trials.stored.ok == 1);
+    CHECK(trials.stored.failed == 0);
+    CHECK(trials.stored.rerun == 2);
+}

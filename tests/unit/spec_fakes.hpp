@@ -84,7 +84,7 @@ public:
             if (n != name) continue;
             if (name == "mg-gcn") return PluginFacts{version, "", overlap_params};
             if (name == "metis") return PluginFacts{version, "", metis_params};
-            return PluginFacts{version, "", {}};
+            return PluginFacts{version, "", {}, {}, name == host_memory_kernel};
         }
         return {};
     }
@@ -95,6 +95,7 @@ public:
     const KernelPlugin& kernel(std::string_view name) const override { return name == "cuda" ? cuda_ : cpu_; }
 
     std::string version = "1.0.0";
+    std::string host_memory_kernel = "cpu";  ///< the one that says so
 
 private:
     FakeStrategy any_{FakeStrategy::Ranks::any}, one_{FakeStrategy::Ranks::one},

@@ -86,6 +86,32 @@ TEST_CASE("a plan can be of some cells") {
                                                              Catch::Contains("did you mean 'gpus'?"));
 }
 
+TEST_CASE("an expression that fits no cell is refused with the values there are") {
+    const Experiment e =
+        read("dataset: cora\nmatrix: {scheme: [mg-gcn, cagnet-1d], partitioner: [random, metis], gpus: [1, 2]}\n");
+    CHECK_NOTHROW(require_some_cell(e, ""));
+    CHECK_NOTHROW(require_some_cell(e, "gpus = 2"));
+    CHECK_THROWS_AS(require_some_cell(e, "gpus = 3"), SpecError);
+    CHECK_THROWS_WITH(require_some_cell(e, "gpus = 3 AND scheme = 'mggcn'"),
+                      Catch::Contains("gpus is 1, 2") && Catch::Contains("scheme is 'mg-gcn', 'cagnet-1d'"));
+    // As tables show it: a graph in one part has no partitioner.
+    CHECK(plan(e, {}, {.where = "partitioner = 'none'"}).cells.size() == 2);
+    CHECK(plan(e, {}, {.where = "partitioner = 'none' AND gpus > 1"}).cells.empty());
+    CHECK_THROWS_WITH(require_some_cell(e, "partitioner = 'block'"),
+                      Catch::Contains("partitioner is 'none', 'random', 'metis'"));
+}
+
+TEST_CASE("a kernel says itself whether it computes in host memory, whatever its name") {
+    const Experiment e = read("dataset: cora\nscheme: mg-gcn\ngpus: 2\n");
+    test::FakePlugins plugins;
+    CHECK(in_host_memory(e.cells.at(0), plugins));
+    plugins.host_memory_kernel = "cuda";
+    CHECK_FALSE(in_host_memory(e.cells.at(0), plugins));
+    Cell other = e.cells.at(0);
+    other.kernel.name = "cuda";
+    CHECK(in_host_memory(other, plugins));
+}
+
 TEST_CASE("a cell that cannot fit is skipped with the number, unless forced") {
     // 100,000,000 vertices of 5 features, 16 hidden, 3 classes over 2 ranks: 24 values a vertex, 10 entries a vertex.
     const Experiment e = read("dataset: cora\nscheme: mg-gcn\ngpus: 2\n");

@@ -1,6 +1,7 @@
 // The `cpu` kernel: float32 on this machine's cores, by OpenMP, Highway, libxsmm and OpenBLAS.
 #include <string>
 
+#include <gnnbench/host_memory.hpp>
 #include <gnnbench/kernel.hpp>
 #include <gnnbench/plugin.hpp>
 
@@ -46,3 +47,4 @@ using gnnbench::cpu::params;
 GNNBENCH_PLUGIN(kernel, CpuPlugin, "cpu", "1.0.0",
                 "float32 on this machine's cores: tiled sparse formats, vector instructions picked at run time",
                 params)
+GNNBENCH_KERNEL_IN_HOST_MEMORY

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include <gnnbench/host_memory.hpp>
 #include <gnnbench/kernel.hpp>
 #include <gnnbench/transport.hpp>
 
@@ -293,3 +294,4 @@ public:
 
 GNNBENCH_PLUGIN_WITHOUT_PARAMS(kernel, gnnbench::ReferencePlugin, "reference", "1.0.0",
                                "naive loops in float32 or float64: the oracle of every other kernel")
+GNNBENCH_KERNEL_IN_HOST_MEMORY

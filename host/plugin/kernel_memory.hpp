@@ -1,0 +1,9 @@
+#pragma once
+#include <filesystem>
+
+namespace gnnbench {
+
+/// Whether a kernel's library, which is open, says that it computes in host memory (GNNBENCH_KERNEL_IN_HOST_MEMORY).
+bool in_host_memory(const std::filesystem::path& kernel_library);
+
+}  // namespace gnnbench
