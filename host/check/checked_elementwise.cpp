@@ -1,4 +1,4 @@
-// Element-wise verbs, sums, rows and the optimizer under watch.
+// Checks of element-wise verbs, sums, rows and the optimizer.
 #include <cmath>
 
 #include <fmt/format.h>
@@ -53,7 +53,7 @@ struct SlotValues {
 };
 
 /// SGD: w − η(g + λw). Adam (Kingma & Ba 2015), algorithm 1, with λ in the gradient; AdamW (Loshchilov & Hutter 2019),
-/// algorithm 2: λ apart. The step is judged from the moments that the kernel stored, which are judged by themselves.
+/// algorithm 2: decoupled λ. The step is checked from the moments that the kernel stored, which are checked separately.
 void judge_step(Judgement& j, const TrainSpec& o, std::int64_t step, double decay, const SlotValues& before,
                 const SlotValues& after, const Rounding& rounding) {
     const double few = rounding.gamma(12);
@@ -115,7 +115,7 @@ void CheckedKernel::do_apply_backward(const Epilogue& e, ConstMatrixView h, Cons
     Judgement j(*ledger_, "activation-backward", shape(dz));
     for_elements(found, [&](std::int64_t r, std::int64_t c) {
         if (host.dropped(r, c)) return j.same(r, c, found(r, c), 0);
-        // h is an operand, so which side of 0 it is on is no matter of rounding.
+        // h is an operand, so rounding does not affect its sign.
         const Slope s = slope(host.activation, output(r, c) / scale);
         const double size = std::abs(above(r, c)) * scale;
         const double roundings = (host.dropout.active() ? 3 : 0) + (s.value == 1 || s.value == 0 ? 0 : 2);

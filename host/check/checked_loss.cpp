@@ -1,4 +1,4 @@
-// The loss, whole or in shards of classes, and accuracy under watch.
+// Checks of the loss, whole or in shards of classes, and of accuracy.
 #include <cmath>
 #include <limits>
 
@@ -39,7 +39,7 @@ ExpSum exp_sum(const HostMatrix& logits, std::int64_t row, double top) {
     return s;
 }
 
-/// What the kernel computed from, and what it gave.
+/// The kernel's operands and results.
 struct LossCase {
     const HostMatrix& logits;
     const HostMatrix& grad;
@@ -47,7 +47,7 @@ struct LossCase {
     std::int64_t first_class;
 };
 
-/// The loss of rank's counted rows, and what rounding may change of it.
+/// The loss of this rank's counted rows, and its rounding bound.
 struct LossSum {
     double value = 0, bound = 0;
 };

@@ -1,4 +1,4 @@
-// Prepared matrices and products under watch.
+// Checks of prepared matrices and products.
 #include <fmt/format.h>
 
 #include <gnnbench/transport.hpp>
@@ -10,7 +10,7 @@
 namespace gnnbench {
 namespace {
 
-/// What the kernel under test prepared, and what it prepared it from.
+/// A matrix that the kernel under test prepared, and the matrix that it was prepared from.
 struct KeptMatrix final : PreparedMatrix {
     std::unique_ptr<PreparedMatrix> prepared;
     Csr csr;

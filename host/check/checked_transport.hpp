@@ -10,7 +10,7 @@
 
 namespace gnnbench {
 
-/// An operation of a checked transport: judged when it is first waited for, before anything can change what arrived.
+/// An operation of a checked transport: checked when it is first waited for, before the received data can change.
 class CheckedEvent final : public EventState {
 public:
     using Judge = std::function<void(StreamRole)>;
@@ -32,15 +32,15 @@ private:
     bool done_ = false;
 };
 
-/// Host messages of the check itself: MPI beside the transport under test, never through it.
+/// Host messages of the check itself, by MPI, never through the transport under test.
 class ControlMessages;
 
-/// A transport under test. When an operation is ordered, what it reads is copied, and sent to whoever needs it on a path of
-/// its own; when it is waited for, what arrived is compared: bytes with the sender's, sums of P ranks within γ_{P−1}Σ|x|
+/// A transport under test. When an operation starts, its input is copied and sent to the ranks that need it on a separate
+/// path; when it is waited for, received data is compared: bytes with the sender's, sums of P ranks within γ_{P−1}Σ|x|
 /// (one rounding for each addition, in any order), maxima exactly.
 class CheckedTransport final : public ForwardingTransport {
 public:
-    /// `control`: the same ranks, for this alone. `kernel` is whose memory moves, and outlives it.
+    /// `control`: the same ranks, for this purpose only. `kernel` owns the memory and must outlive it.
     CheckedTransport(std::unique_ptr<Transport> under_test, ProcessGroup control, Kernel& kernel,
                      std::shared_ptr<Ledger> ledger, std::shared_ptr<InFlight> in_flight);
     ~CheckedTransport() override;
@@ -58,9 +58,9 @@ private:
                                         std::span<const Message> receives) override;
     Event do_all_to_all(std::span<const Message> sends, std::span<const Message> receives) override;
 
-    /// The event that judges; at once where the operation is over already.
+    /// The event that checks; immediately if the operation is already complete.
     Event judged(Event event, CheckedEvent::Judge judge) const;
-    /// What is received against what was sent, and out of the list of memory in flight.
+    /// Compares received with sent data, and removes the operation from the memory in flight.
     CheckedEvent::Judge same_bytes(const char* operation, const void* data, std::int64_t bytes,
                                    std::size_t expected, InFlight::Id id) const;
     /// data [count] against the reduction that `sums` is, from its element `first` on.

@@ -12,13 +12,13 @@
 
 namespace gnnbench {
 
-/// What a check's ranks tell each other about messages under test: MPI on a communicator of its own. Everything is started
+/// Messages between a check's ranks about the messages under test, by MPI on a separate communicator. Everything starts
 /// without waiting; take() waits. Collective calls come in the same order on all ranks, those between two ranks in the same
 /// order on both.
 class ControlMessages {
 public:
     explicit ControlMessages(ProcessGroup group);
-    /// Waits for what is under way, unless an exception is in flight: then others may never answer.
+    /// Waits for messages in flight, except during stack unwinding: then others may never answer.
     ~ControlMessages();
 
     const ProcessGroup& group() const { return group_; }
@@ -37,7 +37,7 @@ public:
     void send(std::vector<std::byte> bytes, int peer);
     Handle receive(std::int64_t bytes, int peer);
 
-    /// What came of it, once.
+    /// Its result; may be taken once.
     Content take(Handle handle);
 
 private:

@@ -9,7 +9,7 @@ ForwardingKernel::ForwardingKernel(std::unique_ptr<Kernel> inner)
 ForwardingKernel::~ForwardingKernel() = default;
 
 void* ForwardingKernel::do_allocate(std::size_t bytes) {
-    Buffer b = inner_->allocate(bytes);  // throws where there is no room, with the inner kernel's own words
+    Buffer b = inner_->allocate(bytes);  // throws the inner kernel's error if memory runs out
     void* data = b.data();
     buffers_[data] = std::move(b);
     return data;

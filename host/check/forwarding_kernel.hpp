@@ -6,7 +6,7 @@
 
 namespace gnnbench {
 
-/// A kernel that hands every verb on to another: what decorators start from. Memory is counted here too, so memory() is
+/// A kernel that forwards every verb to another: the base of decorators. Memory is counted here too, so memory() is
 /// what was allocated through this kernel, without what the inner one takes for itself.
 class ForwardingKernel : public Kernel {
 public:

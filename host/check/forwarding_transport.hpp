@@ -5,8 +5,8 @@
 
 namespace gnnbench {
 
-/// A transport that hands every operation on to another: what decorators start from. Each says how the transport of a part
-/// of its ranks is decorated (do_split).
+/// A transport that forwards every operation to another: the base of decorators. Each decorates the transport of a part
+/// of its ranks itself (do_split).
 class ForwardingTransport : public Transport {
 public:
     explicit ForwardingTransport(std::unique_ptr<Transport> inner) : inner_(std::move(inner)) {}

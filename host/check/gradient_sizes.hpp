@@ -6,8 +6,8 @@
 
 namespace gnnbench {
 
-/// A kernel of the serial reference that also tells what its weight gradients are summed up from: a gradient Hᵀ U may cancel,
-/// and then no rounding error is small beside it, but every one is beside |H|ᵀ|U|.
+/// A kernel of the serial reference that also records the sizes of its weight gradients' terms: a gradient Hᵀ U may cancel,
+/// and then no rounding error is small relative to it, but all are relative to |H|ᵀ|U|.
 class GradientSizes final : public ForwardingKernel {
 public:
     explicit GradientSizes(std::unique_ptr<Kernel> inner) : ForwardingKernel(std::move(inner)) {}

@@ -7,7 +7,7 @@ namespace gnnbench {
 
 /// Reading device memory for checks, strided views too.
 
-/// Waits until the device has done what `stream` was given, while MPI goes on: a rank that stood still in a device's wait
+/// Waits until the device has completed `stream`'s work, while MPI progresses: a rank blocked in a device's wait
 /// could hold up the control messages that another rank waits for.
 void settle(Kernel& kernel, StreamRole stream);
 

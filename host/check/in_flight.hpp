@@ -11,8 +11,8 @@
 
 namespace gnnbench {
 
-/// Memory that communication has been ordered for and that nobody has waited for yet: what is being received must not be
-/// touched, what is being sent must not be written. A missing wait is found whether or not it did harm this time.
+/// Memory used by started operations that have not been waited for yet: receive buffers must not be
+/// touched, send buffers must not be written. A missing wait is found whether or not it did harm this time.
 class InFlight {
 public:
     explicit InFlight(std::shared_ptr<Ledger> ledger) : ledger_(std::move(ledger)) {}

@@ -11,7 +11,7 @@
 
 namespace gnnbench {
 
-/// What surrounds a product: C before it (empty where β is 0), α and β, the epilogue.
+/// A product's other inputs: C before it (empty if β is 0), α and β, the epilogue.
 struct ProductEnds {
     HostMatrix before;
     Scale scale;

@@ -7,13 +7,13 @@
 
 namespace gnnbench {
 
-/// One thing that is not as it must be.
+/// One fault that a check found.
 struct Fault {
     std::string check;  ///< "spmm", "broadcast", "in-flight" …
     std::string text;   ///< where, value, expected, bound
 };
 
-/// How much one kind of check has seen.
+/// Counts of one kind of check.
 struct CheckCount {
     std::int64_t calls = 0, elements = 0;
     double worst_ratio = 0;  ///< |value − expected| / bound, the largest
@@ -26,7 +26,7 @@ public:
     explicit Ledger(int rank) : rank_(rank) {}
 
     int rank() const { return rank_; }
-    /// Named in faults from here on; −1: set-up.
+    /// The epoch named in faults from now on; −1: set-up.
     void enter_epoch(std::int64_t epoch) { epoch_ = epoch; }
     /// "rank 1, epoch 0"
     std::string place() const;
@@ -47,7 +47,7 @@ private:
     std::int64_t fault_count_ = 0;
 };
 
-/// One call under a check: takes element after element, and at its end tells the ledger.
+/// The check of one call: compares element after element, and reports to the ledger when it ends.
 class Judgement {
 public:
     Judgement(Ledger& ledger, std::string_view check, std::string subject)
@@ -56,7 +56,7 @@ public:
     Judgement& operator=(const Judgement&) = delete;
     ~Judgement();
 
-    /// |value − expected| ≤ bound. Where `expected` is no finite number, `value` must be none either.
+    /// |value − expected| ≤ bound. If `expected` is not finite, `value` must not be finite either.
     void near(std::int64_t row, std::int64_t col, double value, double expected, double bound);
     /// low ≤ value ≤ high.
     void within(std::int64_t row, std::int64_t col, double value, double low, double high);

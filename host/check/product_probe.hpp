@@ -8,7 +8,7 @@
 
 namespace gnnbench {
 
-/// A kernel that remembers which prepared matrix was multiplied at which width, so that each can be tested at the size and
+/// A kernel that records which prepared matrix was multiplied at which width, so that each can be tested at the size and
 /// in the format that it has in a timed trial, where recomputing every product would take too long.
 ///
 /// The test is Freivalds' (1979), in floating point: for random B and random signs S ∈ {±1}^{f×8}, C·S is compared with
@@ -19,7 +19,7 @@ class ProductProbe final : public ForwardingKernel {
 public:
     explicit ProductProbe(std::unique_ptr<Kernel> inner) : ForwardingKernel(std::move(inner)) {}
 
-    /// Tests what was multiplied since it was made. Matrices must still be there, and nothing be under way.
+    /// Tests all matrices multiplied so far. They must still exist, and nothing may be in flight.
     void test(Ledger& ledger, std::uint64_t seed);
     /// Of the host: the matrices as they came.
     std::int64_t kept_bytes() const { return kept_bytes_; }

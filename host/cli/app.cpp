@@ -28,7 +28,7 @@ constexpr const char* exit_codes =
 /// Of nlohmann's error where a text that is to be written as JSON is no UTF-8.
 constexpr int no_utf8 = 316;
 
-/// CLI11's own message for a misspelt command names the word only.
+/// CLI11's own message for a misspelt command only names the word.
 void check_command_name(const CLI::App& app, int argc, char** argv) {
     std::vector<std::string> names;
     for (const CLI::App* command : app.get_subcommands({})) {
@@ -52,7 +52,7 @@ int report(const std::string& message, int code) {
     return code;
 }
 
-/// Runs `action`; whatever it throws becomes a message.
+/// Runs `action`; turns any exception into a message.
 int guarded(const Action& action) {
     try {
         const int code = action();
@@ -63,9 +63,9 @@ int guarded(const Action& action) {
         // One line each, as compilers do, so that editors can jump to them.
         std::cerr << printable(error.what()) << '\n';
         return report(
-            fmt::format("{} to mend before this can run", error.findings().size() == 1
-                                                              ? "one thing"
-                                                              : fmt::format("{} things", error.findings().size())),
+            fmt::format("{} to fix before this can run", error.findings().size() == 1
+                                                             ? "one thing"
+                                                             : fmt::format("{} things", error.findings().size())),
             exit_usage);
     } catch (const EnvironmentError& error) {
         return report(error.what(), exit_environment);

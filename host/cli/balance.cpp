@@ -30,7 +30,7 @@ struct BalanceChoice {
     bool as_text() const { return !as_json && csv_for.empty(); }
 };
 
-/// A matrix to cut: a store's graph, with a diagonal or without, and the seed of its permutations.
+/// A matrix to cut: a store's graph, with or without a diagonal, and the seed of its permutations.
 struct Subject {
     std::string name, store;
     bool self_loops;
@@ -49,7 +49,7 @@ std::pair<Part, Part> parse_shards(const std::string& text, std::int64_t vertice
     return {rows, columns};
 }
 
-/// The datasets of an experiment, made where they do not exist; each once, as its cells' models and seeds ask.
+/// The datasets of an experiment, created if missing; each once for every model and seed of its cells.
 std::vector<Subject> subjects_of(const std::filesystem::path& experiment, const BalanceChoice& choice,
                                  const Catalog& catalog) {
     const InstalledPlugins plugins;
@@ -65,7 +65,7 @@ std::vector<Subject> subjects_of(const std::filesystem::path& experiment, const 
     return all;
 }
 
-/// One row for each order; the table on stdout unless JSON is asked.
+/// One row for each order; a table on stdout unless JSON is requested.
 nlohmann::json balance_of(const Subject& subject, const BalanceChoice& choice) {
     const Store store = Store::open(subject.store);
     const GraphView graph = store.view().graph;
@@ -104,7 +104,7 @@ nlohmann::json balance_of(const Subject& subject, const BalanceChoice& choice) {
             {"synthetic", store.manifest().synthetic}};
 }
 
-/// What was typed to count, as a table's remark shows it.
+/// The command that counted, as a table's remark shows it.
 std::string command_of(const BalanceChoice& choice) {
     std::string text = "gnnbench dataset balance " + choice.dataset;
     if (choice.shards != BalanceChoice().shards) text += " --shards " + choice.shards;
@@ -116,8 +116,9 @@ std::string command_of(const BalanceChoice& choice) {
 /// Lines of the measured.csv beside a table whose rows are the orders.
 std::string measured_lines(const nlohmann::json& counted, const BalanceChoice& choice) {
     if (counted.size() != 1)
-        throw SpecError(fmt::format(
-            "--csv-for expects one dataset, as a table has one place for each order; found {}", counted.size()));
+        throw SpecError(
+            fmt::format("--csv-for expects one dataset, because a table has one place for each order; found {}",
+                        counted.size()));
     const nlohmann::json& one = counted[0];
     const std::string table = std::filesystem::path(choice.csv_for).filename().string();
     const std::string of =
@@ -128,7 +129,8 @@ std::string measured_lines(const nlohmann::json& counted, const BalanceChoice& c
     for (const nlohmann::json& order : one.at("balance"))
         text += csv_line({table, order.at("order").get<std::string>(), "max/mean",
                           fmt::format("{:.6f}", order.at("max_over_mean").get<double>()), "",
-                          one.at("dataset").get<std::string>(), "", of, command_of(choice), utc_now().substr(0, 10), build_info().commit.substr(0, 12)});
+                          one.at("dataset").get<std::string>(), "", of, command_of(choice),
+                          utc_now().substr(0, 10), build_info().commit.substr(0, 12)});
     return text;
 }
 
@@ -156,16 +158,17 @@ void add_balance(CLI::App& dataset, const GlobalOptions& options, Action& action
                                                "permuted once, and rows and columns apart");
     auto choice = std::make_shared<BalanceChoice>();
     command
-        ->add_option(
-            "name", choice->dataset,
-            "As `gnnbench dataset list` shows it, a store's path, or an experiment file, whose datasets are made")
+        ->add_option("name", choice->dataset,
+                     "A name from `gnnbench dataset list`, a store's path, or an experiment file, whose datasets "
+                     "are created")
         ->required();
     command->add_option("--shards", choice->shards, "Blocks of rows x blocks of columns (default: 8x8)");
     command->add_option("--seed", choice->seed, "Of the permutations (default: 0, or the experiment's)");
-    command->add_flag("!--no-self-loops", choice->self_loops, "Count the matrix without a diagonal");
+    command->add_flag("!--no-self-loops", choice->self_loops, "Count the matrix without self-loops");
     auto* as_json = command->add_flag("--json", choice->as_json, "As JSON");
     command
-        ->add_option("--csv-for", choice->csv_for, "As lines of the measured.csv beside a table: plexus/table-5-1")
+        ->add_option("--csv-for", choice->csv_for,
+                     "Print lines for the measured.csv beside a table: plexus/table-5-1")
         ->type_name("TABLE")
         ->excludes(as_json);
     command->callback(

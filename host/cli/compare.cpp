@@ -25,20 +25,20 @@ void add_options(CLI::App& command, CompareWish& wish) {
                     "A tag, an experiment or a commit; or tag:…, experiment:…, commit:…, where:EXPR, with commas "
                     "between, where: last")
         ->required();
-    command.add_option("B", wish.b, "What is compared with it")->required();
+    command.add_option("B", wish.b, "The side that is compared with A")->required();
     command
         .add_option("--where", wish.where,
-                    "Of both, only cells for which this holds: \"scheme = 'mg-gcn' AND gpus > 2\"")
+                    "On both sides, only cells that match: \"scheme = 'mg-gcn' AND gpus > 2\"")
         ->type_name("EXPR");
     command
         .add_option("--margin", wish.rules.margin,
-                    "Sides that differ by less are SAME, as a share (default: 0.03)")
+                    "Sides that differ by less than this fraction are SAME (default: 0.03)")
         ->check(CLI::Range(0.0, 1.0));
     command.add_option("--seed", wish.rules.seed, "Of the bootstrap (default: 0)");
 }
 
 ComparedSides compared(const CompareWish& wish, const GlobalOptions& options) {
-    if (std::filesystem::exists(options.database)) Database(options.database);  // brings its schema up to date
+    if (std::filesystem::exists(options.database)) Database(options.database);  // migrates its schema
     return compare_sides(options.database, wish.a, wish.b, wish.where, wish.rules);
 }
 
@@ -58,8 +58,7 @@ int gate(const CompareWish& wish, OutputFormat format, const GlobalOptions& opti
         unclear += c.verdict.judgement == Judgement::unclear;
         wanted = std::max(wanted, c.verdict.trials_wanted);
     }
-    if (sides.cells.empty())
-        throw SpecError(fmt::format("'{}' and '{}' have no cell in common to judge by", wish.a, wish.b));
+    if (sides.cells.empty()) throw SpecError(fmt::format("'{}' and '{}' have no cell in common", wish.a, wish.b));
     std::cerr << fmt::format("gate: {} cells, {} worse in B, {} unclear{}{}\n", sides.cells.size(), regressions,
                              unclear,
                              sides.only_a ? fmt::format(" ({} were not measured in B)", sides.only_a) : "",

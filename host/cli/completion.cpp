@@ -7,7 +7,7 @@ namespace gnnbench {
 
 namespace {
 
-/// Everything that may follow a command: its own commands and its options' long names, and the program's.
+/// Everything that may follow a command: its subcommands and long options, and the program's.
 std::string words_after(const CLI::App& command) {
     std::string words;
     for (const CLI::App* below : command.get_subcommands({}))
@@ -52,7 +52,7 @@ complete -o filenames -F _gnnbench gnnbench
 }  // namespace
 
 void add_completion(CLI::App& app, const GlobalOptions&, Action& action) {
-    CLI::App* command = app.add_subcommand("completion", "Print what makes a shell complete gnnbench's commands");
+    CLI::App* command = app.add_subcommand("completion", "Print a shell's completion script for gnnbench");
     auto shell = std::make_shared<std::string>();
     command->add_option("shell", *shell, "bash")->required()->check(CLI::IsMember({"bash"}));
     command->callback([&app, &action] {

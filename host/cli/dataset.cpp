@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-/// What import and generate are told.
+/// Arguments of import and generate.
 struct MakeChoice {
     std::string what;  ///< path or generator
     std::string format, name;
@@ -101,7 +101,7 @@ int make(json source, const MakeChoice& choice, const Catalog& catalog) {
     return show(made.store, choice.as_json);
 }
 
-/// What --set may be given, for help.
+/// What --set accepts, for the help text.
 std::string params_help(std::span<const ParamDecl> params) {
     TextColumns columns({"  key", "default", ""});
     for (const ParamDecl& param : params)
@@ -125,18 +125,18 @@ std::string importers_help() {
 }
 
 void add_make_options(CLI::App& command, MakeChoice& choice) {
-    command.add_option("--name", choice.name, "What to call it (default: after what it is made from)");
-    command.add_option("--set", choice.settings, "An option, from the lists below (may be repeated)")
+    command.add_option("--name", choice.name, "Its name (default: derived from its source)");
+    command.add_option("--set", choice.settings, "An option from the lists below (repeatable)")
         ->type_name("KEY=VALUE")
         ->take_all();
-    command.add_flag("--json", choice.as_json, "Print what was made as JSON");
+    command.add_flag("--json", choice.as_json, "Print the new dataset's description as JSON");
 }
 
 void add_import(CLI::App& dataset, const GlobalOptions& options, Action& action) {
-    CLI::App* command = dataset.add_subcommand("import", "Make a dataset from files; a second call finds it");
+    CLI::App* command = dataset.add_subcommand("import", "Import a dataset from files; a second call reuses it");
     auto choice = std::make_shared<MakeChoice>();
     command->add_option("path", choice->what, "A file, or a folder for formats of several files")->required();
-    command->add_option("--format", choice->format, "Which of the formats below (default: told by the name)")
+    command->add_option("--format", choice->format, "One of the formats below (default: from the file's name)")
         ->check(CLI::IsMember(importer_formats()));
     add_make_options(*command, *choice);
     command->footer(importers_help);
@@ -150,7 +150,7 @@ void add_import(CLI::App& dataset, const GlobalOptions& options, Action& action)
 
 void add_generate(CLI::App& dataset, const GlobalOptions& options, Action& action) {
     CLI::App* command =
-        dataset.add_subcommand("generate", "Make a dataset at random; the same parameters, the same dataset");
+        dataset.add_subcommand("generate", "Generate a random dataset; the same parameters give the same dataset");
     auto choice = std::make_shared<MakeChoice>();
     command->add_option("generator", choice->what, "One of those below")
         ->required()
@@ -167,7 +167,7 @@ void add_generate(CLI::App& dataset, const GlobalOptions& options, Action& actio
 }  // namespace
 
 void add_dataset(CLI::App& app, const GlobalOptions& options, Action& action) {
-    CLI::App* dataset = app.add_subcommand("dataset", "Import, generate and look at datasets");
+    CLI::App* dataset = app.add_subcommand("dataset", "Import, generate and inspect datasets");
     dataset->require_subcommand(1);
     add_import(*dataset, options, action);
     add_generate(*dataset, options, action);
@@ -181,7 +181,7 @@ void add_dataset(CLI::App& app, const GlobalOptions& options, Action& action) {
     info->callback([&, name, as_json] {
         action = [&, name, as_json] { return show(Catalog::at(options.data_dir).find(*name), *as_json); };
     });
-    CLI::App* all = dataset->add_subcommand("list", "List the datasets there are");
+    CLI::App* all = dataset->add_subcommand("list", "List the datasets");
     all->add_flag("--json", *as_json, "As JSON");
     all->callback(
         [&, as_json] { action = [&, as_json] { return list(Catalog::at(options.data_dir), *as_json); }; });

@@ -11,13 +11,13 @@
 namespace gnnbench {
 
 /// The definition of a table or figure: a file, or a name such as "plexus/table-5-1", looked for in experiments here
-/// and beside the program. Empty where that is none: an experiment, perhaps.
+/// and beside the program. Empty if there is none, as for an experiment's name.
 std::optional<std::filesystem::path> find_definition(const std::string& given);
 
 /// Names of all definitions that a name finds, sorted.
 std::vector<std::string> definition_names();
 
-/// The experiments that a path names: itself, or the files of a folder that are no definitions, sorted. SpecError for a
+/// The experiments at a path: the file itself, or a folder's files that are not definitions, sorted. SpecError for a
 /// folder without any.
 std::vector<std::filesystem::path> experiments_at(const std::filesystem::path& given);
 /// A folder of definitions and experiments: a path, or a name such as "plexus" of one in those places.

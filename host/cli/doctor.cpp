@@ -26,13 +26,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// One thing that gnnbench needs, and how it stands.
+/// One requirement of gnnbench, and whether it is met.
 struct Check {
     std::string what, finding;
     bool ok = true;
 };
 
-/// What `look` returns, or the message of what it throws.
+/// What `look` returns, or the message of the exception that it throws.
 template <class Look>
 Check check(const std::string& what, const Look& look) {
     try {
@@ -42,7 +42,7 @@ Check check(const std::string& what, const Look& look) {
     }
 }
 
-/// Says where something will be kept; nothing is made.
+/// Says where something will be stored; creates nothing.
 std::string writable(const fs::path& path) {
     std::error_code ignored;
     const bool there = fs::exists(path, ignored);
@@ -70,7 +70,7 @@ std::string describe_kernel(const PluginCatalog& catalog, const std::string& nam
     return reason.empty() ? kernel->device_name(setting) : "not usable here: " + reason;
 }
 
-/// In a process of its own: a plugin, or a driver below it, may crash or hang.
+/// In a separate process: a plugin, or a driver below it, may crash or hang.
 std::string kernel_apart(const PluginCatalog& catalog, const std::string& name) {
     const ApartResult result = call_apart(
         [&] {
@@ -122,13 +122,13 @@ std::vector<Check> examine(const GlobalOptions& options) {
     return checks;
 }
 
-/// Which launcher to look at, and what it is told.
+/// The launcher to check, and its options.
 struct DoctorChoice {
     LauncherChoice launcher;
     bool as_json = false;
 };
 
-/// Slurm, and what a compute node says when it is asked the same.
+/// Checks Slurm, and runs the same checks on a compute node.
 void examine_cluster(const LauncherChoice& choice, const GlobalOptions& options, std::vector<Check>& checks) {
     std::shared_ptr<const SrunLauncher> srun;
     checks.push_back(check("slurm", [&] {
@@ -149,8 +149,8 @@ void examine_cluster(const LauncherChoice& choice, const GlobalOptions& options,
         const std::string text = srun->output_on_node(command, srun->cluster().partition.has_gpus, 60);
         answer = nlohmann::json::parse(text.substr(0, text.rfind('}') + 1), nullptr, false);
         if (!answer.is_object() || !answer.contains("checks"))
-            throw EnvironmentError("a compute node ran " + here + " but did not answer as doctor does: " + text);
-        return std::string("answers; below is what it says");
+            throw EnvironmentError("a compute node ran " + here + " but did not print doctor's report: " + text);
+        return std::string("answers; its report follows");
     }));
     if (!answer.is_object() || !answer.contains("checks")) return;
     for (const auto& c : answer["checks"])
@@ -176,16 +176,16 @@ int print(const std::vector<Check>& checks, bool as_json) {
 }  // namespace
 
 void add_doctor(CLI::App& app, const GlobalOptions& options, Action& action) {
-    CLI::App* command = app.add_subcommand("doctor", "Say what is there to work with, and what is missing");
+    CLI::App* command = app.add_subcommand("doctor", "Check what gnnbench needs, and report what is missing");
     auto choice = std::make_shared<DoctorChoice>();
     command->add_flag("--json", choice->as_json, "As JSON");
     command
         ->add_option("--launcher", choice->launcher.name,
-                     "Where trials are to run: with srun or sbatch a compute node is asked (default: local)")
+                     "The launcher to check; with srun or sbatch, also on a compute node (default: local)")
         ->check(CLI::IsMember(std::vector<std::string>(words::launcher.begin(), words::launcher.end())));
     command->add_option("--partition", choice->launcher.partition, "Slurm's partition (default: Slurm's)");
     command->add_option("--account", choice->launcher.account, "Slurm's account (default: Slurm's)");
-    command->add_option("--slurm-option", choice->launcher.options, "A further option of srun (may be repeated)")
+    command->add_option("--slurm-option", choice->launcher.options, "A further option of srun (repeatable)")
         ->type_name("OPTION");
     command->callback([&, choice] {
         action = [&, choice] {

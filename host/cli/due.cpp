@@ -72,7 +72,7 @@ std::vector<DueCell> due_cells(const PreparedExperiment& prepared, const Plan& p
 
 bool known_verified(const PreparedCell& cell, const Database& database) {
     const auto known = database.verification(cell.record.verification_key);
-    // What an approximate scheme was checked for is its volume; it stays unverified however often.
+    // Of an approximate scheme only the volume is checked, so it stays unverified.
     return known &&
            (known->status == "verified" || (known->status == "unverified" && !cell.approximation.empty()));
 }

@@ -11,9 +11,9 @@ namespace gnnbench {
 
 struct SweepRules {
     PlanRules plan;
-    std::int64_t max_failures = 0;           ///< after which the sweep stops; 0: it goes on past all
+    std::int64_t max_failures = 0;           ///< after which the sweep stops; 0: never
     int retries = 0;                         ///< of a trial that failed, crashed or took too long
-    int jobs = 0;                            ///< trials at once; 0: not said
+    int jobs = 0;                            ///< concurrent trials; 0: not given
     bool verify = true;                      ///< each new combination, before it is first measured
     std::uint64_t order_seed = 0;            ///< of the order within blocks
     std::string export_folder;               ///< empty: nothing is exported
@@ -23,7 +23,7 @@ struct SweepRules {
 /// What a sweep did.
 struct SweepReport {
     std::size_t run = 0;            ///< trials measured now
-    std::size_t there = 0;          ///< trials that were there already
+    std::size_t there = 0;          ///< trials that existed already
     std::size_t failed_before = 0;  ///< of those, the ones that had failed
     std::size_t skipped = 0;        ///< cells
     std::size_t failed = 0;         ///< trials that failed now
@@ -31,8 +31,8 @@ struct SweepReport {
     std::size_t disproven = 0;      ///< of those, the ones that disagree with the reference
     std::size_t elsewhere = 0;      ///< trials that another process runs or ran
     std::size_t unstarted = 0;      ///< trials and verifications whose ranks the launcher could not start
-    std::size_t without_turn = 0;   ///< trials whose job ended before them
-    std::size_t jobs_left = 0;      ///< jobs that go on without us
+    std::size_t without_turn = 0;   ///< trials whose job ended before they began
+    std::size_t jobs_left = 0;      ///< jobs that continue after this process ends
     bool interrupted = false;
     bool gave_up = false;  ///< after too many failures
 
@@ -40,7 +40,7 @@ struct SweepReport {
     SweepReport& operator+=(const SweepReport& other);
 };
 
-/// A cell of which trials are missing.
+/// A cell with missing trials.
 struct DueCell {
     const PreparedCell* cell;
     std::map<std::int64_t, int> conclusive;  ///< by trial number: see claim_trial
@@ -53,17 +53,17 @@ std::vector<DueCell> due_cells(const PreparedExperiment& prepared, const Plan& p
                                TrialRunner& runner, const SweepRules& rules, SweepReport& report,
                                Progress& progress);
 
-/// Records that a cell cannot run, unless the database says so already; counts and tells it.
+/// Records that a cell cannot run, unless the database has it already; counts and reports it.
 void record_skipped(const PreparedCell& cell, const std::string& reason, const Database& database,
                     TrialRunner& runner, SweepReport& report, Progress& progress);
 
-/// Whether the cell's combination needs no verification any more.
+/// Whether the cell's combination needs no further verification.
 bool known_verified(const PreparedCell& cell, const Database& database);
 
-/// What verifying a cell takes. Reference results are cached in `cache`.
+/// The request that verifies a cell. Reference results are cached in `cache`.
 TrialOrder verification_order(const PreparedCell& cell, const Limits& limits, const std::filesystem::path& cache);
 
-/// Where a trial exports to; empty where nothing is exported.
+/// The folder that a trial exports to; empty if nothing is exported.
 std::string export_folder_of(const SweepRules& rules, const CellRecord& cell, std::int64_t number);
 
 }  // namespace gnnbench

@@ -15,12 +15,9 @@ inline std::shared_ptr<OutputFormat> add_format_options(CLI::App& command) {
             "--format", [format](const std::string& name) { *format = output_format(name); },
             "text (default), markdown, latex, html, csv or json")
         ->type_name("FORMAT");
-    command.add_flag_callback(
-        "--markdown", [format] { *format = OutputFormat::markdown; }, "As Markdown");
-    command.add_flag_callback(
-        "--csv", [format] { *format = OutputFormat::csv; }, "As CSV");
-    command.add_flag_callback(
-        "--json", [format] { *format = OutputFormat::json; }, "As JSON");
+    command.add_flag_callback("--markdown", [format] { *format = OutputFormat::markdown; }, "As Markdown");
+    command.add_flag_callback("--csv", [format] { *format = OutputFormat::csv; }, "As CSV");
+    command.add_flag_callback("--json", [format] { *format = OutputFormat::json; }, "As JSON");
     return format;
 }
 

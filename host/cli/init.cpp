@@ -40,7 +40,7 @@ int write_starter(const std::filesystem::path& path, bool force) {
 }  // namespace
 
 void add_init(CLI::App& app, const GlobalOptions&, Action& action) {
-    CLI::App* command = app.add_subcommand("init", "Write a small experiment to start from");
+    CLI::App* command = app.add_subcommand("init", "Create a small example experiment");
     auto path = std::make_shared<std::filesystem::path>("experiment.yaml");
     auto force = std::make_shared<bool>(false);
     command->add_option("file", *path, "Where to (default: experiment.yaml)");

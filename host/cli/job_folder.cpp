@@ -17,7 +17,7 @@ namespace {
 
 fs::path jobs_folder(const fs::path& database) { return fs::absolute(database).string() + ".jobs"; }
 
-/// Whole or not at all, whoever is killed.
+/// Written atomically: complete or absent, even if this process is killed.
 void write_whole(const fs::path& path, const json& content) {
     const fs::path fresh = path.string() + ".new";
     std::ofstream out(fresh, std::ios::trunc);
@@ -38,8 +38,7 @@ std::string damaged(const std::string& what, const std::string& cause) {
 
 json read_json(const fs::path& path) {
     std::ifstream in(path);
-    if (!in)
-        throw EnvironmentError(fmt::format("'{}' is not there any more: its run was given up", path.string()));
+    if (!in) throw EnvironmentError(fmt::format("'{}' no longer exists: its run was cancelled", path.string()));
     json content = json::parse(in, nullptr, false);
     if (content.is_discarded())
         throw EnvironmentError(
@@ -121,7 +120,7 @@ json to_json(const JobTask& task) {
             {"trials", trials}};
 }
 
-/// An exclusive lock, or none where another process has it.
+/// An exclusive lock, or none if another process holds it.
 FileDescriptor locked(const fs::path& path, int flags) {
     FileDescriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | flags, 0644));
     if (file.get() < 0 || ::flock(file.get(), LOCK_EX | LOCK_NB) != 0) return {};
@@ -188,7 +187,7 @@ JobFolder JobFolder::create(const fs::path& database) {
     fs::create_directories(path, error);
     if (error)
         throw EnvironmentError(
-            fmt::format("cannot make the folder '{}' for job scripts: {}", path.string(), error.message()));
+            fmt::format("cannot create the folder '{}' for job scripts: {}", path.string(), error.message()));
     FileDescriptor lock = locked(path / "lock", O_CREAT);
     if (lock.get() < 0) throw EnvironmentError(fmt::format("cannot lock '{}/lock'", path.string()));
     return JobFolder(path, std::move(lock));
@@ -230,7 +229,7 @@ void JobFolder::write_batches(const std::vector<JobBatch>& batches) const {
 std::vector<JobBatch> JobFolder::batches() const {
     std::error_code none;
     std::vector<JobBatch> all;
-    if (!fs::exists(path_ / "batches.json", none)) return all;  // its maker was killed before
+    if (!fs::exists(path_ / "batches.json", none)) return all;  // its creator was killed earlier
     try {
         for (const json& b : read_json(path_ / "batches.json"))
             all.push_back({b.at("name"), b.at("job"), b.at("array"), b.at("first"), b.at("tasks")});
@@ -241,7 +240,7 @@ std::vector<JobBatch> JobFolder::batches() const {
     return all;
 }
 
-void JobFolder::close() const { std::ofstream(path_ / "closed") << "nothing of this is followed any more\n"; }
+void JobFolder::close() const { std::ofstream(path_ / "closed") << "these jobs are no longer followed\n"; }
 
 void JobFolder::remove() const {
     std::error_code ignored;

@@ -11,7 +11,7 @@
 
 namespace gnnbench {
 
-/// What one job (or element of an array) does: trials, one after another.
+/// The task of one job (or array element): trials, one after another.
 struct JobTask {
     struct Trial {
         std::size_t cell = 0;  ///< index into `cells`
@@ -44,13 +44,13 @@ struct JobBatch {
     std::size_t first = 0, tasks = 1;  ///< numbers of its tasks; in an array, elements count from the first
 };
 
-/// A submission on disk, `<database>.jobs/<id>`: scripts, tasks, logs, and which jobs they became. Whoever holds it
-/// has it for itself; it outlives its holder.
+/// A submission on disk, `<database>.jobs/<id>`: scripts, tasks, logs, and the jobs submitted for them. Its holder has
+/// an exclusive lock on it; the folder outlives its holder.
 class JobFolder {
 public:
-    /// A new one. Throws EnvironmentError where it cannot be made.
+    /// Creates a new one. Throws EnvironmentError if that fails.
     static JobFolder create(const std::filesystem::path& database);
-    /// Those of a database that nobody else holds now and that are not done with.
+    /// The unfinished submissions of a database that no other process holds.
     static std::vector<JobFolder> left(const std::filesystem::path& database);
 
     const std::string& id() const { return id_; }
@@ -62,7 +62,7 @@ public:
     void write_task(std::size_t number, const JobTask& task) const;
     void write_batches(const std::vector<JobBatch>& batches) const;
     std::vector<JobBatch> batches() const;
-    /// Keeps scripts and logs to look at, but nobody follows it any more.
+    /// Keeps scripts and logs for inspection, but marks the submission as finished.
     void close() const;
     void remove() const;
 
@@ -73,7 +73,7 @@ private:
     FileDescriptor lock_;
 };
 
-/// Throws EnvironmentError where there is no such task any more.
+/// Throws EnvironmentError if the task no longer exists.
 JobTask read_task(const std::filesystem::path& folder, std::size_t number);
 
 }  // namespace gnnbench

@@ -22,7 +22,7 @@ using nlohmann::json;
 
 namespace {
 
-/// Looks at the queue that may miss a job before it counts as gone: a busy controller forgets nothing, but a job
+/// Polls of the queue without a job before it counts as gone: a busy controller forgets nothing, but a job
 /// that was just submitted may not be listed yet.
 constexpr int most_unseen = 3;
 
@@ -53,7 +53,7 @@ void JobFollower::add(JobFolder folder, std::vector<JobBatch> batches) {
                       .begun = {},
                       .skipped = {}};
             if (s.batches[b].array) task.element = std::to_string(e);
-            // Where another follower was killed between two steps, some are collected already.
+            // If another follower was killed between two steps, some are already collected.
             std::error_code none;
             const auto journal = s.folder.journal(database_.path(), task.number);
             if (std::filesystem::exists(journal, none)) task.tail.emplace(journal);
@@ -71,7 +71,7 @@ bool JobFollower::give_up(JobFolder& folder, std::vector<JobBatch>& batches) {
         const auto found =
             std::find_if(known.begin(), known.end(), [&](const SlurmJob& j) { return j.name == batch.name; });
         if (found != known.end()) batch.job = found->id.substr(0, found->id.find('_'));
-        // What Slurm has forgotten may have run: its journal says so.
+        // A job that Slurm has forgotten may have run; if so, its journal has lines.
         std::error_code none;
         bool ran = false;
         for (std::size_t task = batch.first; task < batch.first + batch.tasks; ++task) {
@@ -153,7 +153,7 @@ void JobFollower::follow() {
             cancel();
             news = true;
         }
-        // Often while something happens, seldom while nothing does: the controller serves many.
+        // Polls often while jobs change state and seldom otherwise: many users share the controller.
         if (news) {
             pause_s = 1;
             next = std::min(next, Clock::now() + seconds(pause_s));
@@ -180,7 +180,7 @@ bool JobFollower::read_journals() {
             if (!task.tail) continue;
             for (std::vector<json> lines = task.tail->poll(); !lines.empty(); lines = task.tail->poll()) {
                 if (const ApplyResult applied = database_.apply(lines); !applied.problems.empty())
-                    throw LogicError("a job's journal breaks the contract: " + applied.problems.front());
+                    throw LogicError("a job's journal violates the contract: " + applied.problems.front());
                 for (const json& line : lines) {
                     read_line(s, task, line);
                     news = news || line.at("type") == "outcome";
@@ -246,8 +246,8 @@ bool JobFollower::read_queue() {
             for (const Task& t : s.tasks) unseen = unseen || (t.tail && t.unseen > 0);
         known = jobs_named("gnnbench-", unseen);
     } catch (const EnvironmentError& error) {
-        // A controller that restarts, or is too busy: the jobs do not mind.
-        progress_.message(std::string("Slurm does not answer, and is asked again: ") + first_line(error.what()));
+        // The controller is restarting or too busy; this does not affect the jobs.
+        progress_.message(std::string("Slurm does not answer; retrying: ") + first_line(error.what()));
         return false;
     }
     bool news = false;
@@ -272,7 +272,7 @@ bool JobFollower::read_queue() {
 }
 
 void JobFollower::collect(Submission& submission, Task& task) {
-    // Whatever state Slurm tells: while a process has the journal, it is not the last word.
+    // While a process holds the journal, Slurm's state is not final.
     read_journals();
     LaunchEnd end = end_of_job(task.job);
     if (task.job.state == "forgotten by Slurm") end.kind = EndKind::interrupted;
@@ -287,7 +287,7 @@ void JobFollower::collect(Submission& submission, Task& task) {
             return outcome;
         });
     if (replayed.journals == 0) return;
-    // Over a network, what was written last may not have been seen before the lock was had; it is applied by now.
+    // On a network file system, the last lines may have become visible only with the lock; they are applied by now.
     for (std::vector<json> lines = task.tail->poll(); !lines.empty(); lines = task.tail->poll())
         for (const json& line : lines) read_line(submission, task, line);
     for (const std::string& problem : replayed.problems) progress_.message("damaged journal: " + problem);
@@ -312,7 +312,7 @@ void JobFollower::judge_unbegun(Submission& submission, const Task& task) {
     const LaunchEnd end = end_of_job(task.job);
     std::string log = tail_of(submission.folder.log(task.batch, task.element), 1000);
     while (log.ends_with('\n')) log.pop_back();
-    // Nodes fail, jobs are cancelled or too long: that says nothing of the trials, which stay due. A job that fails
+    // A failed node, a cancelled or timed-out job says nothing about the trials, which stay due. A job that fails
     // before it begins anything would do so again.
     if (task.begun.empty() && end.kind == EndKind::failed && task.job.state == "FAILED") {
         const std::string reason =
@@ -329,7 +329,7 @@ void JobFollower::judge_unbegun(Submission& submission, const Task& task) {
                                   task.begun.empty() && !log.empty() ? ": " + log : ""));
 }
 
-/// What is all in the database needs no folder any more; scripts and logs of what went wrong are kept.
+/// Removes folders of submissions that are completely in the database; keeps scripts and logs of failed ones.
 void JobFollower::finish_submissions() {
     std::erase_if(submissions_, [](const Submission& s) {
         const bool over =
@@ -357,7 +357,7 @@ void JobFollower::show() const {
     for (const auto& [state, count] : states) text += fmt::format(" {} {},", count, state);
     text += fmt::format(" {} trials run{}", report_.run,
                         report_.failed ? fmt::format(", {} failed", report_.failed) : "");
-    if (epochs) text += fmt::format(", {} epochs of those under way", epochs);
+    if (epochs) text += fmt::format(", {} epochs of running trials", epochs);
     progress_.status(text);
 }
 

@@ -11,21 +11,21 @@
 
 namespace gnnbench {
 
-/// Follows jobs to their ends: brings what their journals get into the database, and judges trials that a job left
-/// without a word. Jobs go on whatever becomes of it; another one can follow them later.
+/// Follows jobs until they end: imports their journals into the database, and assigns outcomes to trials whose job
+/// ended without reporting one. Jobs continue if the follower ends; another one can follow them later.
 class JobFollower {
 public:
-    /// `poll_s`: the longest time between two looks at Slurm's queue.
+    /// `poll_s`: the longest interval between two polls of Slurm's queue.
     JobFollower(Database& database, TrialRunner& runner, const SweepRules& rules, double poll_s,
                 Progress& progress);
 
-    /// Takes over the jobs that earlier submissions of this database left, whatever their experiment. Those that were
-    /// never submitted are given up.
+    /// Adopts the jobs of earlier submissions of this database, whatever their experiment. Drops those that were
+    /// never submitted.
     void adopt();
     void add(JobFolder folder, std::vector<JobBatch> batches);
-    /// Jobs that are not over, or of which not everything is in the database yet.
+    /// Jobs that have not ended, or are not completely in the database yet.
     std::size_t jobs() const;
-    /// Reads all journals and looks at the queue once.
+    /// Reads all journals and polls the queue once.
     void look();
     /// Until all jobs are over, or an interrupt comes.
     void follow();
@@ -48,7 +48,7 @@ private:
         std::string element;                 ///< of an array; else empty
         std::optional<JournalTail> tail;     ///< empty once it is collected
         SlurmJob job;                        ///< as last seen
-        int unseen = 0;                      ///< looks at the queue since then that did not find it
+        int unseen = 0;                      ///< polls of the queue since then that did not list it
         std::map<std::string, Begun> begun;  ///< trials, by UUID
         std::set<std::string> skipped;       ///< cells, by digest, that its nodes cannot run
     };
@@ -64,7 +64,7 @@ private:
     void tell(const Begun& trial, const TrialResult& result);
     bool read_queue();
     void collect(Submission& submission, Task& task);
-    /// Trials that a job which is over never began.
+    /// Trials that an ended job never began.
     void judge_unbegun(Submission& submission, const Task& task);
     void finish_submissions();
     void show() const;

@@ -16,7 +16,7 @@ namespace {
 /// Of one array; Slurm's default allows 1,001.
 constexpr std::size_t most_elements = 1000;
 
-/// What sbatch is asked for, to tell jobs apart that one array cannot hold.
+/// The resources that sbatch requests: jobs that differ in them cannot share an array.
 using Shape = std::tuple<int, int, bool>;
 Shape shape_of_need(const SlurmNeed& need) { return {need.ranks, need.threads_per_rank, need.gpus}; }
 
@@ -170,11 +170,11 @@ std::optional<JobSubmission::Submitted> JobSubmission::submit(const std::vector<
     for (const Group& group : groups) {
         const std::size_t number = needs.size();
         const std::filesystem::path journal = folder.journal(database_.path(), number);
-        // Before its claims: a claim whose journal is missing is nobody's.
+        // Before its claims: a claim whose journal is missing has no owner.
         create_job_journal(database_.path(), fmt::format("{}-{}", folder.id(), number));
         const JobTask task = claimed(group, journal.string());
         if (task.trials.empty()) {
-            // What it may have claimed, a verification, is free again.
+            // Releases its claim, if any, on a verification.
             collect_journal(database_, journal, [](const std::string&) { return TrialOutcome{}; });
             continue;
         }
@@ -187,7 +187,7 @@ std::optional<JobSubmission::Submitted> JobSubmission::submit(const std::vector<
         return std::nullopt;
     }
     submitted.batches = batches_of(folder, needs);
-    // Known by their names before Slurm knows them: whoever is killed here, nothing is submitted twice.
+    // Recorded by name before they are submitted, so that a kill at this point never causes a second submission.
     folder.write_batches(submitted.batches);
     for (std::size_t b = 0; b < submitted.batches.size(); ++b) {
         JobBatch& batch = submitted.batches[b];

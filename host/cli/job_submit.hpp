@@ -9,7 +9,7 @@
 
 namespace gnnbench {
 
-/// Turns what is due into jobs: claims each trial for the journal of the job that will run it, writes scripts and
+/// Turns due trials into jobs: claims each trial for the journal of the job that will run it, writes scripts and
 /// tasks, and submits them.
 class JobSubmission {
 public:
@@ -20,8 +20,8 @@ public:
         JobFolder folder;
         std::vector<JobBatch> batches;
     };
-    /// Empty where others have all that is due. Throws EnvironmentError with what sbatch said; what is submitted by
-    /// then is followed by the next run.
+    /// Empty if other processes have claimed all due ones. Throws EnvironmentError with sbatch's message; the next run
+    /// follows what was submitted before that.
     std::optional<Submitted> submit(const std::vector<DueCell>& due);
 
 private:
@@ -31,10 +31,10 @@ private:
         std::vector<const DueCell*> verified;
     };
     std::vector<Group> groups_of(const std::vector<DueCell>& due) const;
-    /// Without trials where others have them all.
+    /// Without trials if other processes have claimed them all.
     JobTask claimed(const Group& group, const std::string& journal);
     JobTask::Trial trial_of(const DueCell& cell, std::size_t index, std::int64_t number) const;
-    /// What a job is asked for that can run all of a group's trials.
+    /// The resources of a job that can run all of a group's trials.
     SlurmNeed need_of(const Group& group) const;
     std::vector<JobBatch> batches_of(const JobFolder& folder, const std::vector<SlurmNeed>& needs) const;
     std::string submit(const JobFolder& folder, const JobBatch& batch, std::size_t number,

@@ -15,7 +15,7 @@ namespace gnnbench {
 
 namespace {
 
-/// Runs a task's trials. Opens no database: all it knows goes into the journal, which whoever follows the job reads.
+/// Runs a task's trials. Opens no database: it writes everything to the journal, which the job's follower reads.
 class TaskRun {
 public:
     explicit TaskRun(const JobTask& task)
@@ -28,7 +28,7 @@ public:
                       .machine = task.machine,
                       .database = task.database,
                       .jobs = 1,
-                      // Slurm's state says why it ended us, and whoever follows reads that.
+                      // The job's Slurm state says why this process was ended; the follower reads that.
                       .judges_interrupts = false},
                      [](std::span<const nlohmann::json>) {}) {}
 
@@ -40,7 +40,7 @@ public:
     }
 
 private:
-    /// What the job has been given already is not asked for again by its steps.
+    /// Steps do not request again what the job has been allocated.
     static SlurmSettings inside_the_job(SlurmSettings settings) {
         settings.options.clear();
         settings.time.clear();
@@ -56,7 +56,7 @@ private:
             const TrialResult result =
                 order.purpose == Purpose::measure && wrong != disproven_.end()
                     ? execution_.record_unrun(order, "failed",
-                                              "not measured, as it is not what it claims: " + wrong->second)
+                                              "not measured, because its verification failed: " + wrong->second)
                     : execution_.run(order, [](const TrialProgress&) {});
             std::cerr << fmt::format("{} {} {}: {}{}\n", cell_label(order.cell.cell), to_text(order.purpose),
                                      order.number + 1, result.status,
@@ -69,7 +69,7 @@ private:
         }
     }
 
-    /// These nodes cannot run a cell: nor its other trials, nor the cells that are verified with it.
+    /// These nodes cannot run a cell, so they cannot run its other trials or the cells verified with it either.
     void skip(const JobTask::Trial& found, const std::string& reason) {
         const std::string key = task_.cells[found.cell].record.verification_key;
         if (found.purpose == Purpose::measure) skipped_.insert(found.cell);
@@ -90,8 +90,7 @@ private:
 
 int run_task(const std::filesystem::path& folder, std::size_t number) {
     if (!inside_allocation())
-        throw SpecError(
-            "job-task is what jobs run that `gnnbench run --launcher sbatch` submits, not for the hand");
+        throw SpecError("job-task is run by the jobs that `gnnbench run --launcher sbatch` submits, not by hand");
     const JobTask task = read_task(folder, number);
     if (std::filesystem::file_size(task.journal) > 0)
         throw EnvironmentError(

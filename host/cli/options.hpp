@@ -7,7 +7,7 @@
 
 namespace gnnbench {
 
-/// What every command shares.
+/// Options that all commands share.
 struct GlobalOptions {
     std::filesystem::path database;  ///< --database, GNNBENCH_DATABASE, or gnnbench.sqlite in the current folder
     std::string data_dir;            ///< --data-dir; empty: GNNBENCH_DATA, or ./datasets (see data/catalog.hpp)

@@ -67,7 +67,7 @@ bool colour_allowed() {
 
 void flush_stdout() {
     if (!std::cout.flush())
-        throw EnvironmentError("cannot write to the standard output; is its disk full, or its reader gone?");
+        throw EnvironmentError("cannot write to stdout; is the disk full, or the pipe closed?");
 }
 
 }  // namespace gnnbench

@@ -19,7 +19,7 @@ private:
     std::vector<std::vector<std::string>> rows_;
 };
 
-/// JSON as commands print it: indented, one final newline, never failing on bytes that are not UTF-8.
+/// JSON as commands print it: indented, with a final newline; invalid UTF-8 is replaced, not an error.
 void print_json(std::ostream& out, const nlohmann::json& j);
 
 /// "0.46 ms", "850 ms", "12.3 s", "4m 05s", "2h 10m".
@@ -29,7 +29,7 @@ std::string duration_text(double seconds);
 bool stderr_is_terminal();
 bool colour_allowed();
 
-/// Throws EnvironmentError where what was printed could not be written, as on a full disk.
+/// Throws EnvironmentError if stdout could not be written, as on a full disk.
 void flush_stdout();
 
 }  // namespace gnnbench

@@ -1,4 +1,4 @@
-// gnnbench partition: what partitioners make of a dataset, before anything is trained on it.
+// gnnbench partition: the quality of each partitioner's partitions of a dataset, before training.
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -70,10 +70,10 @@ std::vector<Candidate> candidates(const PartitionChoice& choice, const PluginCat
     return all;
 }
 
-/// One partition of the graph, and what is known of it.
+/// One partition of the graph, and its quality.
 struct Found {
     Partition partition;
-    PartitionVolume volume;  ///< where it was asked for
+    PartitionVolume volume;  ///< if requested
     json facts;
 };
 
@@ -142,7 +142,7 @@ std::vector<std::string> volume_row(const json& facts) {
         name, parts, mean("mean_sent_rows"), most("max_sent_rows"), mean("mean_messages"), most("max_messages")};
 }
 
-/// The partitioner with its parameters that were given: "metis(imbalance=0.01)".
+/// The partitioner with its given parameters: "metis(imbalance=0.01)".
 std::string command_of(const PartitionChoice& choice) {
     std::string text = fmt::format("gnnbench partition {} --parts {} --with {}", choice.dataset,
                                    fmt::join(choice.parts, ","), fmt::join(choice.partitioners, ","));
@@ -158,7 +158,7 @@ int write_lines(const PartitionChoice& choice, const Store& store, const GraphVi
         throw SpecError(
             "--csv-for expects a table's row in --row, one number in --parts, and in --with the partitioner and "
             "what "
-            "it is set against, as in --with metis,random");
+            "its baseline, as in --with metis,random");
     const Part parts = choice.parts.front();
     std::vector<PartitionVolume> volumes;
     for (const Candidate& candidate : all) {
@@ -217,7 +217,7 @@ int partition(const PartitionChoice& choice, const Catalog& catalog) {
         std::cout << fmt::format("{}, {} vertices, {} edges, seed {}\n{}", store.manifest().name, graph.vertices(),
                                  graph.edges(), choice.seed, columns.text());
     if (choice.volume && !choice.as_json)
-        std::cout << "\nof a part, in a forward and a backward product by point-to-point messages\n"
+        std::cout << "\nper part, in a forward and a backward product by point-to-point messages\n"
                   << volumes.text();
     return exit_ok;
 }
@@ -236,18 +236,17 @@ void add_partition(CLI::App& app, const GlobalOptions& options, Action& action) 
     command->add_option("--with", choice->partitioners, "Partitioners (default: all there are)")->delimiter(',');
     command
         ->add_option("--set", choice->settings,
-                     "A parameter of the one partitioner, or of one of several (may be repeated)")
+                     "A parameter of the partitioner, or of one of several (repeatable)")
         ->type_name("[NAME.]KEY=VALUE")
         ->take_all();
     command->add_option("--seed", choice->seed, "Of what is drawn at random (default: 0)");
     auto* as_json = command->add_flag("--json", choice->as_json, "As JSON");
-    command->add_flag(
-        "--volume", choice->volume,
-        "Also what a part sends, by the statement of demirci-p2p: rows and messages, mean and largest");
+    command->add_flag("--volume", choice->volume,
+                      "Also the rows and messages that a part sends, as stated by demirci-p2p: mean and maximum");
     auto* csv = command
                     ->add_option(
                         "--csv-for", choice->csv_for,
-                        "The volumes of the first partitioner in --with over those of the second, as lines of the "
+                        "The volumes of the first partitioner in --with relative to the second's, as lines of the "
                         "measured.csv beside a table: demirci/table-2")
                     ->type_name("TABLE")
                     ->excludes(as_json);

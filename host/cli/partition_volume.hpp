@@ -8,8 +8,8 @@
 
 namespace gnnbench {
 
-/// What the parts of a partition send each other in one forward and one backward product, by the statement of
-/// demirci-p2p: the rows that others need, one message to each part that needs some. No rank has to run for it.
+/// The volume between the parts of a partition in one forward and one backward product, as stated by
+/// demirci-p2p: the rows that others need, in one message per part that needs any. It starts no rank.
 struct PartitionVolume {
     double mean_rows = 0, mean_messages = 0;  ///< of a part
     std::int64_t max_rows = 0, max_messages = 0;

@@ -46,7 +46,7 @@ std::string detail(const PlannedCell& planned) {
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// "310.2 MiB", of a rank: "≥" what any scheme needs, "≈" what cells alike took; without a mark: what this one took.
+/// "310.2 MiB" per rank: "≥" a lower bound for any scheme, "≈" from similar cells; unmarked: measured for this cell.
 std::string memory_text(const PlannedCell& planned, const std::optional<Experience::Estimate>& estimate) {
     const bool known = estimate && estimate->peak_memory_bytes > 0;
     const std::int64_t bytes = known ? estimate->peak_memory_bytes : planned.least_memory_bytes;
@@ -95,13 +95,13 @@ std::string time_text(const Plan& plan, const Estimates& estimates) {
             ++unknown;
     }
     if (plan.run == 0) return "";
-    if (unknown == plan.run) return "no time can be told: nothing like them was measured on this machine\n";
-    return fmt::format(
-        "about {}{}, verifications aside, after what was measured on this machine\n", duration_text(total_s),
-        unknown ? fmt::format(" and {} cells of which nothing like them was measured", unknown) : "");
+    if (unknown == plan.run) return "no time estimate: nothing similar was measured on this machine\n";
+    return fmt::format("about {}{}, without verifications, estimated from earlier trials on this machine\n",
+                       duration_text(total_s),
+                       unknown ? fmt::format(" and {} cells without similar measurements", unknown) : "");
 }
 
-/// Cells that the file excludes, with the reason, each rule once.
+/// The cells that the file excludes, with the reason; one line per rule.
 std::string excluded_text(const Experiment& experiment) {
     std::map<std::pair<int, int>, std::pair<std::size_t, const ExcludedCell*>> rules;
     for (const ExcludedCell& cell : experiment.excluded) {
@@ -134,7 +134,7 @@ void print_text(const Plan& plan, const PreparedExperiment& prepared, const Esti
             plan.stale);
     if (plan.unknown_dataset)
         std::cout << fmt::format(
-            "{} of them on datasets that run will make first; what depends on their size is judged "
+            "{} of them on datasets that run will create first; checks that need their size follow "
             "then\n",
             plan.unknown_dataset);
 }
@@ -207,7 +207,7 @@ int plan(const PlanChoice& choice, const GlobalOptions& options) {
 
 void add_plan(CLI::App& app, const GlobalOptions& options, Action& action) {
     CLI::App* command =
-        app.add_subcommand("plan", "Say what would run, what is skipped and why, what is there already");
+        app.add_subcommand("plan", "Show what would run, what is skipped and why, and what exists already");
     auto choice = std::make_shared<PlanChoice>();
     add_experiment_options(*command, choice->experiment);
     add_plan_options(*command, choice->rules);

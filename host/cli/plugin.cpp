@@ -130,7 +130,7 @@ int describe_plugin(const std::string& name, bool as_json) {
 }
 
 void add_list(CLI::App& plugin, Action& action) {
-    CLI::App* command = plugin.add_subcommand("list", "List the plugins there are");
+    CLI::App* command = plugin.add_subcommand("list", "List the plugins");
     auto as_json = std::make_shared<bool>(false);
     command->add_flag("--json", *as_json, "As JSON");
     command->callback([&action, as_json] { action = [as_json] { return list_plugins(*as_json); }; });
@@ -147,7 +147,7 @@ void add_info(CLI::App& plugin, Action& action) {
 }
 
 void add_new(CLI::App& plugin, Action& action) {
-    CLI::App* command = plugin.add_subcommand("new", "Write a plugin to start from, in a folder of its name");
+    CLI::App* command = plugin.add_subcommand("new", "Create a plugin from a template, in a folder with its name");
     auto kind = std::make_shared<std::string>();
     auto name = std::make_shared<std::string>();
     command->add_option("kind", *kind, "strategy or partitioner")

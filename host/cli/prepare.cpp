@@ -31,7 +31,7 @@ void know(DatasetChoice& dataset, const Catalog& catalog, Datasets datasets, con
     if (!resolved.digest.empty()) dataset.store = std::filesystem::absolute(resolved.store).string();
 }
 
-/// One verification serves all cells that differ only in how long, how often and with what optimiser they train:
+/// One verification covers all cells that differ only in epochs, trials and optimiser:
 /// it runs its own epochs of SGD. It serves the code that it ran, and no other build of it.
 std::string verification_key(Cell cell, const nlohmann::json& code) {
     const Cell standard;
@@ -67,22 +67,21 @@ void add_experiment_options(CLI::App& command, ExperimentChoice& choice) {
         ->type_name("KEY=VALUE")
         ->take_all();
     add_launcher_option(command, choice.overrides);
-    command.add_option("--profile", choice.profile, "One of the profiles of the experiment (default: as it says)")
+    command.add_option("--profile", choice.profile, "A profile of the experiment (default: the file's)")
         ->type_name("NAME");
 }
 
 void add_plan_options(CLI::App& command, PlanRules& rules) {
     command
         .add_option("--where,--only", rules.where,
-                    "Only cells for which this holds, an SQL expression over their fields: \"scheme = 'mg-gcn' "
+                    "Only cells that match this SQL expression over their fields: \"scheme = 'mg-gcn' "
                     "AND gpus > 2\"")
         ->type_name("EXPR");
-    command.add_flag("--stale", rules.stale, "Also what another build of gnnbench measured");
-    command.add_flag("--force", rules.force, "Also what cannot fit in memory");
+    command.add_flag("--stale", rules.stale, "Also cells that another build of gnnbench measured");
+    command.add_flag("--force", rules.force, "Also cells that cannot fit in memory");
     command.add_flag_callback(
         "--failed", [&rules] { rules.again = std::max(rules.again, Again::failed); }, "Also what failed");
-    command.add_flag_callback(
-        "--rerun", [&rules] { rules.again = Again::all; }, "Everything again");
+    command.add_flag_callback("--rerun", [&rules] { rules.again = Again::all; }, "Everything again");
 }
 
 CellRecord record_of(const Cell& cell, nlohmann::json code, Datasets datasets) {
@@ -132,7 +131,7 @@ Experiment load(const ExperimentChoice& choice, const Catalog& catalog, const Pl
 PreparedExperiment prepare(Experiment experiment, const Catalog& catalog, const PluginSource& plugins,
                            Datasets datasets, const Say& say) {
     PreparedExperiment prepared{std::move(experiment), {}};
-    std::map<std::string, DatasetChoice> known;  // each is made, or looked for, once
+    std::map<std::string, DatasetChoice> known;  // each is created, or looked up, once
     CodeDigests code(plugins);
     std::map<std::string, bool> kernel_memory;  // by kernel: whether it is the host's
     prepared.cells.reserve(prepared.experiment.cells.size());

@@ -14,7 +14,7 @@
 
 namespace gnnbench {
 
-/// A cell with what is known of it before anything runs.
+/// A cell with what is known about it before anything runs.
 struct PreparedCell {
     Cell cell;  ///< its dataset known
     CellRecord record;
@@ -28,7 +28,7 @@ struct PreparedExperiment {
     std::vector<PreparedCell> cells;  ///< as experiment.cells
 };
 
-/// What `run`, `plan` and `verify` are told of an experiment.
+/// The arguments of `run`, `plan` and `verify` that select an experiment.
 struct ExperimentChoice {
     std::filesystem::path file;
     std::vector<std::string> overrides;
@@ -40,34 +40,34 @@ void add_experiment_options(CLI::App& command, ExperimentChoice& choice);
 enum class Datasets { make, only_look };
 using Say = std::function<void(const std::string&)>;
 
-/// Adds what `plan` and `run` are both told of which cells and trials are wanted.
+/// Adds the options of `plan` and `run` that select cells and trials.
 void add_plan_options(CLI::App& command, PlanRules& rules);
 
-/// Reads and checks the file; makes nothing.
+/// Reads and checks the file; creates nothing on disk.
 /// `hosts_of`: see LoadOptions; shape_of where trials are to run.
 Experiment load(const ExperimentChoice& choice, const Catalog& catalog, const PluginSource& plugins,
                 const HostsOf& hosts_of = {});
 
-/// Makes (or only looks for) an experiment's datasets.
+/// Creates (or only looks up) an experiment's datasets.
 PreparedExperiment prepare(Experiment experiment, const Catalog& catalog, const PluginSource& plugins,
                            Datasets datasets, const Say& say);
 
-/// What would run. `database` may be null: nothing is stored then. Trials of other machines do not count.
-/// What the rules say of memory and hosts is filled in.
+/// What would run. `database` may be null, if nothing is stored yet. Trials of other machines do not count.
+/// Fills in the rules' limits on memory and hosts.
 Plan plan_of(const PreparedExperiment& prepared, const PluginSource& plugins, const Database* database,
              const Site& site, PlanRules rules);
 
-/// Brings what dead processes recorded into the database, and ends what is left of their trials.
+/// Imports the journals of dead processes into the database, and kills the remaining processes of their trials.
 void recover(Database& database, const Say& say);
 
-/// An experiment is named by its name, by its file, or not at all: then it is the one measured last.
+/// An experiment given by name or by file; if neither is given, the one measured last.
 std::string experiment_name(const std::string& given, const GlobalOptions& options);
 
 /// A cell as results keep it, computed by `code` (see CodeDigests); without its identity and its verification's key
 /// where it is only looked at.
 CellRecord record_of(const Cell& cell, nlohmann::json code, Datasets datasets = Datasets::make);
 
-/// Which of a cell's trials are there, by number, and which are due.
+/// Which of a cell's trials exist, by number, and which are due.
 struct DueTrials {
     std::vector<std::int64_t> due;  ///< numbers, ascending
     Stored stored;

@@ -20,7 +20,7 @@ namespace {
 
 constexpr double probe_limit_s = 60;  // a package's first import reads hundreds of megabytes
 
-/// What a program printed on stderr, for as long as it is asked.
+/// Captures what a program prints on stderr while it is probed.
 class ErrorsFile {
 public:
     ErrorsFile() {
@@ -44,7 +44,7 @@ private:
 
 std::string probe(std::vector<std::string> words, const std::string& device) {
     const auto path = find_program(words.front());
-    if (!path) return fmt::format("there is no program '{}' that can be executed", words.front());
+    if (!path) return fmt::format("there is no executable program '{}'", words.front());
     words.front() = *path;
     words.insert(words.end(), {"--probe", device});
     std::optional<std::string> answer;
@@ -60,7 +60,7 @@ std::string probe(std::vector<std::string> words, const std::string& device) {
                     answer = "";
                 else
                     answer =
-                        "expected its versions or the reason why it cannot run, as answer to --probe; found "
+                        "expected its versions or the reason why it cannot run, as the answer to --probe; found "
                         "an epoch";
             } catch (const DataError& e) {
                 answer = fmt::format("its answer to --probe is wrong: {}", e.what());

@@ -6,10 +6,10 @@
 
 namespace gnnbench {
 
-/// Asks programs that are schemes whether they can run here (`--probe`); each once for each device.
+/// Probes the programs used as schemes (`--probe`) for whether they can run here; once per program and device.
 class ProgramProbes {
 public:
-    /// Why the cell's program cannot run; empty where it can.
+    /// Why the cell's program cannot run; empty if it can.
     std::string why_not(const Cell& cell);
 
 private:

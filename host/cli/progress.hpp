@@ -4,7 +4,7 @@
 
 namespace gnnbench {
 
-/// What a sweep says on stderr while it works: one line that changes on a terminal, lines that stay in a pipe.
+/// A sweep's progress on stderr: a status line that is rewritten on a terminal, plain lines in a pipe.
 class Progress {
 public:
     Progress();
@@ -12,9 +12,9 @@ public:
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
-    /// Replaces the changing line; does nothing in a pipe.
+    /// Rewrites the status line; does nothing in a pipe.
     void status(const std::string& line);
-    /// A line that stays, above the changing one.
+    /// Prints a permanent line above the status line.
     void message(const std::string& line);
     bool live() const { return live_; }
 
@@ -25,7 +25,7 @@ private:
     std::chrono::steady_clock::time_point last_{};
 };
 
-/// How far a sweep is and how long it will take, from how long its trials took so far.
+/// A sweep's progress, and an estimate of the remaining time from the trials so far.
 class Pace {
 public:
     explicit Pace(std::size_t trials) : trials_(trials) {}

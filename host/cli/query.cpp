@@ -47,14 +47,14 @@ QueryResult answer(const QueryWish& wish, const GlobalOptions& options) {
 }  // namespace
 
 void add_query(CLI::App& app, const GlobalOptions& options, Action& action) {
-    CLI::App* command = app.add_subcommand("query", "Ask the results database in SQL; nothing can be changed");
+    CLI::App* command = app.add_subcommand("query", "Query the results database in SQL, read-only");
     auto wish = std::make_shared<QueryWish>();
     command->add_option("sql", wish->text,
                         "\"SELECT … FROM …\". With --named its argument, with --schema a view or table");
     command->add_option("--named", wish->name, "A query that ships with the program; --list lists them")
         ->type_name("NAME");
     command->add_flag("--list", wish->list, "The named queries");
-    command->add_option("--timeout", wish->timeout_s, "End it after so many seconds (default: no limit)")
+    command->add_option("--timeout", wish->timeout_s, "End the query after this many seconds (default: no limit)")
         ->type_name("SECONDS")
         ->check(CLI::PositiveNumber);
     command->add_flag("--schema", wish->schema, "The views and tables that there are, with their columns");

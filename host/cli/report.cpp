@@ -26,10 +26,10 @@ struct ReportChoice {
     std::filesystem::path output;
 };
 
-/// Timelines of one experiment that a page can bear; the others are named.
+/// The most timelines of one experiment on a page; the others are only named.
 constexpr std::size_t most_timelines = 8;
 
-/// Builds the sections one by one; what cannot be drawn is said once.
+/// Builds the sections one by one; why figures cannot be drawn is reported once.
 class Writer {
 public:
     Writer(const ReportChoice& choice, const GlobalOptions& options)
@@ -77,7 +77,7 @@ private:
                 {"skipped or failed", fmt::format("{}", others)}};
     }
 
-    /// A section for each folder, named after the source of most of what is in it: its paper.
+    /// A section for each folder, named after the most frequent source in it: its paper.
     std::vector<ReportSection> definition_sections() {
         std::vector<ReportSection> sections;
         std::map<std::string, int> sources;
@@ -137,9 +137,9 @@ private:
                     timeline_part(read_timeline(options_.database, traced->uuid, std::nullopt)));
             }
             if (shown > most_timelines)
-                section.parts.back().html += fmt::format(
-                    "<p>{} more cells of this experiment are traced; gnnbench trace shows any of them.</p>\n",
-                    shown - most_timelines);
+                section.parts.back().html +=
+                    fmt::format("<p>{} more cells of this experiment are traced; gnnbench trace shows them.</p>\n",
+                                shown - most_timelines);
         }
         return section;
     }
@@ -163,7 +163,7 @@ void add_report(CLI::App& app, const GlobalOptions& options, Action& action) {
                         "(default: everything that was measured)");
     command->add_option("--profile", choice->profile,
                         "Of the papers' tables: small, paper (default: measured last)");
-    command->add_option("--title", choice->title, "What it is called (default: gnnbench report)")
+    command->add_option("--title", choice->title, "The page's title (default: gnnbench report)")
         ->type_name("TEXT");
     command->add_option("--output", choice->output, "Write it there (default: stdout)")->type_name("FILE");
     command->callback([&options, &action, choice] {

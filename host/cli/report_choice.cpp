@@ -34,7 +34,7 @@ std::vector<std::pair<std::string, long>> sort_key(const fs::path& file) {
     return key;
 }
 
-/// Gathers what is named; an experiment or definition that is named twice is there once.
+/// Collects what is named, each experiment or definition once.
 class Gathering {
 public:
     explicit Gathering(const GlobalOptions& options) : recorded_(recorded_experiments(options.database)) {}
@@ -93,7 +93,7 @@ private:
         }
     }
 
-    /// Those of them that were ever run; whether one was.
+    /// Keeps those that were ever run; returns whether there are any.
     bool add_experiments(const std::vector<std::string>& names) {
         bool any = false;
         for (const std::string& name : names)

@@ -13,8 +13,8 @@ struct ReportContents {
     std::vector<std::string> experiments;            ///< that the database has
 };
 
-/// What names, files and folders mean; nothing named: every experiment of the database, and every table and figure
-/// that shows one of them. Throws SpecError where one means nothing.
+/// Resolves names, files and folders; without any: every experiment of the database, and every table and figure
+/// that shows one of them. Throws SpecError for a name that matches nothing.
 ReportContents chosen_contents(const std::vector<std::string>& named, const GlobalOptions& options);
 
 }  // namespace gnnbench

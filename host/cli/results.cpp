@@ -24,25 +24,24 @@ namespace {
 
 using nlohmann::json;
 
-/// Adds what chooses trials.
+/// Adds the options that select trials.
 void add_choice_options(CLI::App& command, TrialChoice& choice) {
     command.add_option("--experiment", choice.experiment, "Of this experiment")->type_name("NAME");
     command.add_option("--tag", choice.tag, "With this tag")->type_name("TAG");
     command.add_option("--commit", choice.commit, "Measured by a build of this commit")->type_name("HASH");
-    command
-        .add_option("--where", choice.where, "Of cells for which this holds: \"scheme = 'mg-gcn' AND gpus > 2\"")
+    command.add_option("--where", choice.where, "Of cells that match: \"scheme = 'mg-gcn' AND gpus > 2\"")
         ->type_name("EXPR");
 }
 
 std::vector<std::string> uuids(const GlobalOptions& options, const TrialChoice& choice) {
-    Database::for_reading(options.database);  // brings its schema up to date, so that there are tags
+    Database::for_reading(options.database);  // migrates its schema, so that the table of tags exists
     return chosen_uuids(options.database, choice);
 }
 
 void check_database(const GlobalOptions& options) {
     if (!std::filesystem::exists(options.database))
         throw SpecError(
-            fmt::format("there is no database {}. `gnnbench run` makes it; name another with --database.",
+            fmt::format("there is no database {}. `gnnbench run` creates it; name another with --database.",
                         options.database.string()));
 }
 
@@ -189,8 +188,7 @@ int tag(const std::string& name, const TrialChoice& choice, bool remove, const G
         throw SpecError(fmt::format("expected a tag without blanks, ',' and ':'; found '{}'", name));
     Database database(options.database);
     const TagResult result = tag_trials(database, name, choice, remove);
-    if (result.meant == 0)
-        throw SpecError("no measured trial is meant by that; `gnnbench results list` lists them");
+    if (result.meant == 0) throw SpecError("no measured trial matches; `gnnbench results list` lists them");
     std::cerr << fmt::format("{} of {} trials {} '{}'\n", result.changed, result.meant,
                              remove ? "no longer" : "now", name);
     return exit_ok;
@@ -204,7 +202,7 @@ void add_tag(CLI::App& results, const GlobalOptions& options, Action& action) {
     command->add_option("tag", *name, "The name")->required();
     command->add_option("trials", choice->trials, "UUIDs, or how they begin");
     add_choice_options(*command, *choice);
-    command->add_flag("--remove", *remove, "Take the name away");
+    command->add_flag("--remove", *remove, "Remove the tag");
     command->callback(
         [=, &options, &action] { action = [=, &options] { return tag(*name, *choice, *remove, options); }; });
 }
@@ -274,7 +272,7 @@ void add_export(CLI::App& results, const GlobalOptions& options, Action& action)
 // --- import -------------------------------------------------------------------------------------------------
 
 void add_results_import(CLI::App& results, const GlobalOptions& options, Action& action) {
-    CLI::App* command = results.add_subcommand("import", "Take over the trials of another results database");
+    CLI::App* command = results.add_subcommand("import", "Import the trials of another results database");
     auto other = std::make_shared<std::string>();
     command->add_option("database", *other, "The other database, which is not changed")->required();
     command->callback([=, &options, &action] {
@@ -294,9 +292,10 @@ void add_results_import(CLI::App& results, const GlobalOptions& options, Action&
 }  // namespace
 
 void add_results(CLI::App& app, const GlobalOptions& options, Action& action) {
-    CLI::App* command = app.add_subcommand("results", "List, show, tag, export and merge what was measured");
+    CLI::App* command = app.add_subcommand("results", "List, show, tag, export and merge results");
     command->require_subcommand(1);
-    for (const auto add : {add_list, add_show, add_tag, add_export, add_results_import}) add(*command, options, action);
+    for (const auto add : {add_list, add_show, add_tag, add_export, add_results_import})
+        add(*command, options, action);
     add_export(app, options, action);  // the word alone does too
 }
 

@@ -61,7 +61,7 @@ void say_what_happened(const SweepReport& report, const JobFollower& jobs, const
     if (report.failed) text += fmt::format(" ({} failed)", report.failed);
     if (report.there) text += fmt::format("; {} there already", plural(report.there, "trial"));
     if (report.failed_before)
-        text += fmt::format(" ({} of them failed: --failed runs them again)", report.failed_before);
+        text += fmt::format(" ({} of them failed: --failed reruns them)", report.failed_before);
     if (report.elsewhere) text += fmt::format("; {} run by another gnnbench", report.elsewhere);
     if (report.skipped) text += fmt::format("; {} skipped", plural(report.skipped, "cell"));
     if (report.run == 0 && report.verified)
@@ -69,7 +69,7 @@ void say_what_happened(const SweepReport& report, const JobFollower& jobs, const
     if (report.disproven) text += fmt::format("; {} FAILED verification", plural(report.disproven, "combination"));
     progress.message(text);
     if (!choice.rules.trace_epochs.empty() && report.run == 0)
-        progress.message("nothing was traced, as nothing was run; --rerun runs again what is there");
+        progress.message("nothing was traced, because nothing was run; --rerun runs the existing trials again");
     if (report.gave_up)
         progress.message(fmt::format("stopped after {}, as --maxfail says", plural(report.failed, "failure")));
     if (report.unstarted)
@@ -77,19 +77,19 @@ void say_what_happened(const SweepReport& report, const JobFollower& jobs, const
             fmt::format("the launcher could not start {}; nothing of that is held against a cell, and {} goes on",
                         plural(report.unstarted, "trial"), go_on));
     if (report.without_turn)
-        progress.message(fmt::format("{} did not get to run, or to their end; the same command submits them again",
+        progress.message(fmt::format("{} did not finish; rerun the command to resubmit them",
                                      plural(report.without_turn, "trial")));
     if (report.jobs_left)
         progress.message(
-            fmt::format("{} go{} on without this command (squeue shows {}); the same command follows them again: "
-                        "gnnbench run {}, and with --cancel it ends them",
-                        plural(report.jobs_left, "job"), report.jobs_left == 1 ? "es" : "",
+            fmt::format("{} continue{} without this command (squeue shows {}); rerun it to follow them: "
+                        "gnnbench run {}, or with --cancel to end them",
+                        plural(report.jobs_left, "job"), report.jobs_left == 1 ? "s" : "",
                         fmt::join(jobs.names(), ", "), go_on.substr(std::string_view("gnnbench run ").size())));
     else if (report.interrupted)
         progress.message(fmt::format("interrupted; what was measured is kept, and this goes on: {}", go_on));
 }
 
-/// An epoch that no trial reaches would leave no trace, and no word of it.
+/// Refuses an epoch that no trial reaches: it would silently leave no trace.
 void check_trace_epochs(const Experiment& experiment, const std::vector<std::int64_t>& epochs) {
     for (const std::int64_t e : epochs)
         for (const Cell& cell : experiment.cells)
@@ -102,17 +102,17 @@ void check_trace_epochs(const Experiment& experiment, const std::vector<std::int
 
 void check_job_options(const LauncherChoice& launcher, const RunChoice& choice) {
     if ((choice.no_follow || choice.cancel) && launcher.name != "sbatch")
-        throw SpecError(fmt::format("--{} is about jobs that the launcher sbatch submits; found the launcher {}",
+        throw SpecError(fmt::format("--{} only applies to the launcher sbatch; found the launcher {}",
                                     choice.cancel ? "cancel" : "no-follow", launcher.name));
     if (choice.rules.jobs > 0 && launcher.name == "sbatch" && launcher.jobs != "array")
         throw SpecError(
-            fmt::format("--jobs with sbatch says how many elements of an array run at once; found "
+            fmt::format("--jobs with sbatch limits the elements of an array that run at once; found "
                         "launcher.jobs: {}",
                         launcher.jobs));
 }
 
-/// Jobs of earlier runs first: what they have measured by now is known to the plan then. With sbatch those that go on
-/// are followed later, beside new ones; with srun now, as they may have what is to run.
+/// Collects jobs of earlier runs first, so that the plan knows what they have measured. With sbatch, unfinished jobs
+/// are followed later, with the new ones; with srun immediately, since they may hold trials that are to run.
 void follow_earlier(JobFollower& jobs, const LauncherChoice& launcher, const RunChoice& choice,
                     Progress& progress) {
     jobs.adopt();
@@ -133,7 +133,7 @@ SweepReport run_by_jobs(const PreparedExperiment& prepared, const Plan& plan, Da
     if (auto submitted = submission.submit(due))
         jobs.add(std::move(submitted->folder), std::move(submitted->batches));
     if (jobs.jobs() > before) progress.message(fmt::format("submitted {}", plural(jobs.jobs() - before, "job")));
-    // What earlier jobs have is no other process's.
+    // Trials of earlier jobs are not another process's.
     if (before > 0) report.elsewhere = 0;
     if (choice.no_follow)
         report.jobs_left = jobs.jobs();
@@ -165,7 +165,7 @@ int run_one(RunChoice choice, const GlobalOptions& options) {
     const Say say = [&](const std::string& line) { progress.message(line); };
     const Catalog catalog = Catalog::at(options.data_dir);
     const InstalledPlugins plugins;
-    // The file is read, with all its errors, before anything is made on disk.
+    // The file is read, and all its errors reported, before anything is created on disk.
     Experiment experiment = load(choice.experiment, catalog, plugins, shape_of);
     if (choice.timeout_s > 0) experiment.limits.trial_timeout_s = choice.timeout_s;
     require_some_cell(experiment, choice.rules.plan.where);
@@ -214,7 +214,7 @@ bool holds_somewhere(const Experiment& experiment, const std::string& where, boo
     return false;
 }
 
-/// Of a folder every experiment, in the order of their names; all are read, with their errors, before the first runs.
+/// Every experiment of a folder, in order of name; all are read, and their errors reported, before the first runs.
 int run(const RunChoice& choice, const GlobalOptions& options) {
     const auto files = experiments_at(choice.experiment.file);
     std::vector<RunChoice> runs;
@@ -236,12 +236,12 @@ int run(const RunChoice& choice, const GlobalOptions& options) {
     return code;
 }
 
-/// Folders of trials that are over: whoever ran them was killed, and another may have replayed its journal.
+/// Removes folders of trials whose host was killed; another process may already have replayed its journal.
 void remove_left_folders(const Database& database) {
     std::error_code ignored;
     std::vector<std::filesystem::path> left;
     for (const auto& entry : std::filesystem::directory_iterator(journal_folder(database.path()), ignored)) {
-        // A journal that got no name: its host was killed as it made it. A young one may be being made now.
+        // A journal without its final name: its host was killed while creating it. A recent one may be unfinished.
         const auto age = std::filesystem::file_time_type::clock::now() - entry.last_write_time(ignored);
         if (entry.path().filename().string().ends_with(".jsonl.new") && age > std::chrono::hours(1))
             left.push_back(entry.path());
@@ -267,47 +267,48 @@ void recover(Database& database, const Say& say) {
 }
 
 void add_run(CLI::App& app, const GlobalOptions& options, Action& action) {
-    CLI::App* command = app.add_subcommand("run", "Run what is missing of an experiment, and print its table");
+    CLI::App* command = app.add_subcommand("run", "Run an experiment's missing trials, and print its table");
     auto choice = std::make_shared<RunChoice>();
     add_experiment_options(*command, choice->experiment);
     add_plan_options(*command, choice->rules.plan);
     command->add_flag("--no-rerun", choice->forget_rerun,
                       "Forget what an interrupted --rerun, --failed or --stale has not measured again yet");
     command->add_flag("--no-verify", choice->no_verify,
-                      "Do not check new combinations against the reference first");
+                      "Do not verify new combinations against the reference first");
     command
         ->add_option("--shuffle,--order-seed", choice->rules.order_seed,
                      "Seed of the random order of cells within each block of trials (default: 0)")
         ->type_name("SEED");
-    command->add_option("--maxfail", choice->rules.max_failures, "Stop after so many failed trials")
+    command->add_option("--maxfail", choice->rules.max_failures, "Stop after this many failed trials")
         ->check(CLI::PositiveNumber)
         ->type_name("N");
     command
         ->add_option("--retries", choice->rules.retries,
-                     "Run a trial that failed, crashed or took too long again, up to so many times")
+                     "Rerun a trial that failed, crashed or timed out, up to this many times")
         ->check(CLI::NonNegativeNumber)
         ->type_name("N");
     command
-        ->add_option("--timeout", choice->timeout_s, "Seconds a trial may take, instead of limits.trial_timeout")
+        ->add_option("--timeout", choice->timeout_s,
+                     "Limit of a trial in seconds, instead of limits.trial_timeout")
         ->check(CLI::PositiveNumber)
         ->type_name("SECONDS");
     command
         ->add_option(
             "--jobs", choice->rules.jobs,
-            "Trials at once. They share the cores, so their times count as oversubscribed beyond those; with "
-            "sbatch, elements of an array at once (default there: as Slurm likes)")
+            "Concurrent trials, which share the cores; with too few cores, times count as oversubscribed. With "
+            "sbatch, concurrent elements of an array (default there: Slurm's choice)")
         ->check(CLI::Range(1, 1024))
         ->type_name("N");
     command->add_flag("--no-follow", choice->no_follow, "With sbatch: submit, and leave the jobs to Slurm");
     command->add_flag("--cancel", choice->cancel,
-                      "With sbatch: end the jobs that earlier runs submitted, and keep what they measured");
+                      "With sbatch: cancel the jobs that earlier runs submitted, and keep what they measured");
     command
         ->add_option("--export", choice->rules.export_folder,
-                     "Keep trained weights and embeddings as .npy in there")
+                     "Export trained weights and embeddings as .npy to this folder")
         ->type_name("FOLDER");
     command
         ->add_option("--trace-epochs", choice->rules.trace_epochs,
-                     "Keep every operation's time in these epochs (from 0, warm-up included); see trace")
+                     "Record every operation's time in these epochs (from 0, warm-up included); see trace")
         ->delimiter(',')
         ->check(CLI::NonNegativeNumber)
         ->type_name("N,...");

@@ -1,4 +1,4 @@
-// gnnbench selftest aa: one cell against itself, to know what compare's verdicts are worth on this machine.
+// gnnbench selftest aa: compares one cell with itself, to measure how reliable compare's verdicts are on this machine.
 #include <filesystem>
 #include <iostream>
 #include <unistd.h>
@@ -29,8 +29,8 @@ struct AaWish {
     std::string keep;
 };
 
-/// A cell whose trials take about a second, half of it start-up. One thread: two wait for each other whenever anything else
-/// wants a core, and tell of that rather than of this machine.
+/// A cell whose trials take about a second, half of it start-up. One thread: two would wait for each other whenever
+/// another process uses a core, and would measure that rather than this machine.
 constexpr const char* own_experiment = R"(
 name: selftest-aa
 dataset: {generate: dcsbm, vertices: 5000, average_degree: 20, features: 64, classes: 8}
@@ -41,12 +41,12 @@ threads_per_rank: 1
 epochs: 60
 )";
 
-/// Folder for a database that nobody asked to keep.
+/// Temporary folder for a database that is not to be kept.
 class Scratch {
 public:
     Scratch() {
         std::string name = (std::filesystem::temp_directory_path() / "gnnbench-selftest-XXXXXX").string();
-        if (!mkdtemp(name.data())) throw EnvironmentError("cannot make a folder in " + name);
+        if (!mkdtemp(name.data())) throw EnvironmentError("cannot create a folder in " + name);
         path_ = name;
     }
     ~Scratch() {
@@ -74,7 +74,7 @@ Experiment one_cell(const AaWish& wish, const Catalog& catalog, const PluginSour
     return e;
 }
 
-/// Runs the cell until there are so many trials, and gives their times in the order in which they ran.
+/// Runs the cell until there are `trials` trials, and returns their times in the order in which they ran.
 std::vector<double> measured(const std::filesystem::path& database, const PreparedExperiment& prepared,
                              const PluginSource& plugins, std::int64_t trials, Progress& progress) {
     PreparedExperiment now = prepared;
@@ -90,7 +90,7 @@ std::vector<double> measured(const std::filesystem::path& database, const Prepar
     if (report.interrupted) return {};
     if (!report.all_well() || report.skipped)
         throw EnvironmentError(
-            "the cell's trials do not all end well, so it cannot be compared with itself; run it with "
+            "not all of the cell's trials succeed, so it cannot be compared with itself; run it with "
             "`gnnbench run` to see why");
     std::vector<double> times_s;
     const std::vector<SqlValue> argument{now.cells[0].record.digest};
@@ -116,11 +116,11 @@ int aa(const AaWish& wish, OutputFormat format, const GlobalOptions& options) {
     const InterruptGuard interrupts;
     const CompareRules rules;
     std::vector<double> pool = measured(database, prepared, plugins, wish.trials, progress);
-    // The pool itself says how many trials a verdict takes here; more trials may say another number.
+    // The pool determines how many trials a verdict takes here; a larger pool may change that number.
     for (std::int64_t wanted = 0; !pool.empty() && (wanted = pool_for(pool, wish.slowdown, rules)) >
                                                        static_cast<std::int64_t>(pool.size());) {
         progress.message(
-            fmt::format("to find a slowdown of {:.0f}% takes {} trials a side here; the pool grows to {}",
+            fmt::format("detecting a slowdown of {:.0f}% takes {} trials per side here; the pool grows to {}",
                         100 * wish.slowdown, wanted / 2, wanted));
         pool = measured(database, prepared, plugins, wanted, progress);
     }
@@ -147,24 +147,24 @@ int aa(const AaWish& wish, OutputFormat format, const GlobalOptions& options) {
 }  // namespace
 
 void add_selftest(CLI::App& app, const GlobalOptions& options, Action& action) {
-    CLI::App* all = app.add_subcommand("selftest", "Measure what measurements are worth on this machine");
+    CLI::App* all = app.add_subcommand("selftest", "Measure how reliable measurements are on this machine");
     all->require_subcommand(1);
     CLI::App* command = all->add_subcommand(
-        "aa", "One cell against itself: how often compare's verdicts are wrong, and miss a slowdown");
+        "aa", "Compare a cell with itself: how often verdicts are wrong, and how often they miss a slowdown");
     auto wish = std::make_shared<AaWish>();
     command->add_option("experiment", wish->experiment.file,
                         "Its first cell is used (default: a small one of the program's)");
     command->add_option("--set", wish->experiment.overrides, "As for run")->type_name("KEY=VALUE")->take_all();
     command
         ->add_option("--trials", wish->trials,
-                     "In the pool at first; it grows where compare asks for more (default: 40)")
+                     "Initial size of the pool; it grows if compare asks for more trials (default: 40)")
         ->check(CLI::Range(12, 100000));
     command->add_option("--draws", wish->draws, "From the pool (default: 1000)")->check(CLI::PositiveNumber);
     command
-        ->add_option("--slowdown", wish->slowdown, "Of one side, as a share, that is to be found (default: 0.1)")
+        ->add_option("--slowdown", wish->slowdown,
+                     "The slowdown of one side to detect, as a fraction (default: 0.1)")
         ->check(CLI::Range(0.01, 10.0));
-    command
-        ->add_option("--keep", wish->keep, "Database that keeps the trials, for the next time too (default: none)")
+    command->add_option("--keep", wish->keep, "Database that keeps the trials for later calls (default: none)")
         ->type_name("FILE");
     const auto format = add_format_options(*command);
     command->callback([=, &options, &action] { action = [=, &options] { return aa(*wish, *format, options); }; });

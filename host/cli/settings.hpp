@@ -5,8 +5,8 @@
 
 namespace gnnbench {
 
-/// What --set is given: "vertices=1000" adds {"vertices": 1000}; what is no number, true or false is text. Throws SpecError
-/// where there is no key.
+/// Parses --set: "vertices=1000" adds {"vertices": 1000}; all but numbers, true and false is text. Throws SpecError
+/// if the key is missing.
 void add_setting(nlohmann::json& mapping, const std::string& setting);
 
 }  // namespace gnnbench

@@ -52,8 +52,9 @@ void Sweep::verify_all() {
     // What is there was measured by code that may have been built anew since: that is checked once, whatever is found.
     const auto is_known = [&](const PlannedCell& planned) {
         const PreparedCell& cell = prepared_.cells[planned.cell];
-        return planned.verdict == Verdict::present ? database_.verification(cell.record.verification_key).has_value()
-                                                   : known_verified(cell, database_);
+        return planned.verdict == Verdict::present
+                   ? database_.verification(cell.record.verification_key).has_value()
+                   : known_verified(cell, database_);
     };
     for (const PlannedCell& planned : plan_.cells) {
         const std::string& key = prepared_.cells[planned.cell].record.verification_key;
@@ -104,7 +105,7 @@ void Sweep::verify(const PreparedCell& cell, int seen, const std::string& positi
 
 namespace {
 
-/// What a thread needs to run trials beside others: a connection and a journal of its own.
+/// What a thread needs to run trials concurrently: its own connection and journal.
 struct Hand {
     Hand(const std::filesystem::path& path, const Experiment& experiment, std::shared_ptr<const Launcher> launcher,
          int jobs)
@@ -123,7 +124,7 @@ void Sweep::measure_all() {
     std::vector<std::unique_ptr<Hand>> hands;
     for (int i = 1; i < std::min(jobs_, static_cast<int>(waiting.size())); ++i)
         hands.push_back(std::make_unique<Hand>(database_.path(), prepared_.experiment, runner_.launcher(), jobs_));
-    // What other processes hold is looked at again once the rest is done.
+    // Trials that other processes claimed are checked again once the rest is done.
     while (!waiting.empty() && !over()) {
         const std::size_t all = waiting.size();
         std::vector<ScheduledTrial> held;
@@ -135,7 +136,7 @@ void Sweep::measure_all() {
         for (auto& other : others) other.get();
         if (held.size() == all) {
             progress_.status(
-                fmt::format("waiting for another gnnbench, which runs {} of these trials", held.size()));
+                fmt::format("waiting for another gnnbench that is running {} of these trials", held.size()));
             usleep(1'000'000);  // a signal ends it early
             report_.interrupted = InterruptGuard::requested();
         }
@@ -193,7 +194,7 @@ bool Sweep::measure(TrialRunner& runner, const ScheduledTrial& scheduled) {
         const TrialResult result =
             disproven != disproven_.end()
                 ? runner.record_unrun(order, "failed",
-                                      "not measured, as it is not what it claims: " + disproven->second)
+                                      "not measured, because its verification failed: " + disproven->second)
                 : runner.run(order, show);
         if (result.claim == ClaimState::held_by_other) return false;
         const std::lock_guard lock(guard_);
@@ -227,7 +228,7 @@ void Sweep::did_not_start(const TrialResult& result, const std::string& what) {
     progress_.message(fmt::format("{}: {}{}{}", what, result.reason, said.empty() ? "" : "; it said:\n", said));
 }
 
-/// A trial that is over, for the report and the reader. The guard is held.
+/// Reports a finished trial. The caller holds the guard.
 void Sweep::count(const TrialResult& result, const std::string& what) {
     pace_.finished(result.wall_s);
     if (result.claim == ClaimState::done_by_other) {

@@ -10,8 +10,8 @@
 
 namespace gnnbench {
 
-/// Runs what is missing of an experiment: verifications first, then trials in randomised blocks. Goes on past
-/// failures, ends early on an interrupt.
+/// Runs an experiment's missing trials: verifications first, then trials in randomised blocks. Continues after
+/// failures, stops early on an interrupt.
 class Sweep {
 public:
     Sweep(const PreparedExperiment& prepared, const Plan& plan, Database& database, TrialRunner& runner,
@@ -23,9 +23,9 @@ private:
     /// `seen`: see claim_trial.
     void verify(const PreparedCell& cell, int seen, const std::string& position);
     void measure_all();
-    /// Takes trials from `waiting` until there are none; what other processes have now goes to `held`.
+    /// Runs trials from `waiting` until none is left; those claimed by other processes go to `held`.
     void work(TrialRunner& runner, std::vector<ScheduledTrial>& waiting, std::vector<ScheduledTrial>& held);
-    /// False where another process has the trial now.
+    /// False if another process has claimed the trial.
     bool measure(TrialRunner& runner, const ScheduledTrial& trial);
     void count(const TrialResult& result, const std::string& what);
     /// The launcher could not start its ranks. The guard is held.
@@ -44,7 +44,7 @@ private:
     int jobs_;  ///< trials at once
     SweepReport report_;
     std::vector<DueCell> due_;
-    std::set<std::size_t> skipped_;                 ///< of due_: the ranks themselves said that they cannot
+    std::set<std::size_t> skipped_;                 ///< of due_: the ranks reported that they cannot run it
     std::map<std::string, std::string> disproven_;  ///< verification key → why
     Pace pace_{0};
     int unstarted_in_a_row_ = 0;

@@ -51,7 +51,7 @@ int print_table(const TableChoice& choice, const GlobalOptions& options) {
         std::cout << render(paper_table(table->resolved), *choice.format);
         return exit_ok;
     }
-    // "mg-gcn/tabel-3", or a profile for something else: meant is a paper's table.
+    // "mg-gcn/tabel-3", or --profile: the user means a paper's table.
     const bool is_file = std::filesystem::exists(choice.what);
     if (!choice.profile.empty() || (!is_file && choice.what.find('/') != std::string::npos)) {
         throw SpecError("there is no paper's table or figure '" + choice.what + "'" +

@@ -64,7 +64,7 @@ void add_trace(CLI::App& app, const GlobalOptions& options, Action& action) {
     command
         ->add_option("--format", choice->format, "chrome: opens in Perfetto; svg: a figure (default: by --output)")
         ->check(CLI::IsMember({"chrome", "svg"}));
-    command->add_option("--from", choice->from_ms, "Where a figure begins in the epoch")->type_name("MS");
+    command->add_option("--from", choice->from_ms, "Start of the figure within the epoch")->type_name("MS");
     command->add_option("--to", choice->to_ms, "Where it ends")->type_name("MS");
     command->add_option("--output", choice->output, "Write it there (default: stdout)")->type_name("FILE");
     command->callback(

@@ -16,13 +16,13 @@ using nlohmann::json;
 
 namespace {
 
-/// A trial's request and log are gone when it is over: the log's tail is in the database.
+/// Removes a trial's request and log when it has ended: the log's tail is in the database.
 class TrialFolder {
 public:
     explicit TrialFolder(fs::path path) : path_(std::move(path)) {
         std::error_code error;
         fs::create_directories(path_, error);
-        if (error) throw EnvironmentError("cannot make the folder '" + path_.string() + "': " + error.message());
+        if (error) throw EnvironmentError("cannot create the folder '" + path_.string() + "': " + error.message());
     }
     ~TrialFolder() {
         std::error_code ignored;
@@ -86,7 +86,7 @@ TrialOutcome TrialReader::outcome(const LaunchEnd& launched) const {
         outcome.reason = end_reason_;
     } else if (launched.kind == EndKind::ok) {
         outcome.status = "failed";
-        outcome.reason = "its ranks ended with exit code 0 but without saying how it went";
+        outcome.reason = "its ranks ended with exit code 0 but without reporting a result";
     } else if (unstarted(launched)) {
         outcome.status = "interrupted";  // so that it is due again
         outcome.reason = "environment: the launcher ended with " + launched.reason + " before any rank began";
@@ -155,7 +155,7 @@ void TrialExecution::read_journal() {
 
 TrialResult TrialExecution::run(const TrialOrder& order, const Watch& watch) {
     const std::string trial = new_uuid();
-    // The journal knows of the trial before it has a folder, so that whoever replays the journal can remove that.
+    // The journal names the trial before its folder is created, so that a replay of the journal can remove the folder.
     begin(order, trial);
     const TrialFolder folder(trial_folder(place_.database, trial));
     const Cell& cell = order.cell.cell;

@@ -17,7 +17,7 @@ namespace gnnbench {
 struct TrialOrder {
     const PreparedCell& cell;
     Purpose purpose = Purpose::measure;
-    std::int64_t number = 0;  ///< in its cell; also its randomised block
+    std::int64_t number = 0;      ///< in its cell; also its randomised block
     int seen_conclusive = 0;      ///< see claim_trial
     int seen_verifications = -1;  ///< the same of a verification; −1: whatever there is when it is claimed
     double timeout_s = 3600;
@@ -26,7 +26,7 @@ struct TrialOrder {
     std::vector<std::int64_t> trace_epochs{};  ///< see TrialRequest
 };
 
-/// How far a running trial is, from its journal lines.
+/// Progress of a running trial, from its journal lines.
 struct TrialProgress {
     std::int64_t epochs = 0;  ///< finished, warm-up included
     double epoch_s = 0;       ///< wall time of the last one, the slowest rank's
@@ -45,14 +45,14 @@ struct TrialResult {
     std::string verification_reason;
 };
 
-/// What a trial's journal lines have told so far.
+/// What is known of a trial from its journal lines so far.
 class TrialReader {
 public:
     explicit TrialReader(std::string trial = {}) : trial_(std::move(trial)) {}
-    /// Lines of other trials are passed over.
+    /// Ignores lines of other trials.
     void read(std::span<const nlohmann::json> lines);
     const TrialProgress& progress() const { return progress_; }
-    /// How it ended, after `launched` and what the ranks said: those know best why, unless something ended them.
+    /// How it ended, from `launched` and from the ranks' own lines, which take precedence unless a signal ended them.
     TrialOutcome outcome(const LaunchEnd& launched) const;
     TrialResult result(const TrialOutcome& outcome) const;
     /// Whether `launched` failed before a rank said anything: that is the environment's failure, not the cell's.
@@ -66,8 +66,8 @@ private:
     std::string end_status_, end_reason_, verification_, verification_reason_;
 };
 
-/// Runs trials one after another, each from its first journal line to its last. Whose turn it is, and what becomes of
-/// the lines, is the caller's matter.
+/// Runs trials one after another, each from its first journal line to its last. The caller decides which trial is
+/// next, and what happens to the lines.
 class TrialExecution {
 public:
     using Watch = std::function<void(const TrialProgress&)>;
@@ -76,11 +76,11 @@ public:
         std::string experiment;
         nlohmann::json source;           ///< of its trials' provenance, see source_of
         nlohmann::json machine;          ///< what makes times comparable
-        std::filesystem::path database;  ///< beside it are the folders of trials
-        int jobs = 1;                    ///< such executions at the same time, that share the launcher's cores
-        bool judges_interrupts = true;   ///< false: a trial that a signal to us ends gets no outcome from here
+        std::filesystem::path database;  ///< the trials' folders are beside it
+        int jobs = 1;                    ///< concurrent executions that share the launcher's cores
+        bool judges_interrupts = true;   ///< false: a trial ended by a signal to this process gets no outcome here
     };
-    /// `journal` and `launcher` must outlive it. `on_lines` gets what it and the ranks write. Throws EnvironmentError
+    /// `journal` and `launcher` must outlive it. `on_lines` gets the lines of it and the ranks. Throws EnvironmentError
     /// without the worker program.
     TrialExecution(JournalWriter& journal, const Launcher& launcher, Place place, Lines on_lines);
 
@@ -103,12 +103,12 @@ private:
     TrialReader reader_;
 };
 
-/// What `gnnbench run` needs to be told to run the same again: file, profile, overrides.
+/// The arguments of `gnnbench run` that run the same again: file, profile, overrides.
 nlohmann::json source_of(const Experiment& experiment);
 
-/// The folder for what a trial needs while it runs: its request and its log. Beside the journals.
+/// The folder of a running trial's request and log, beside the journals.
 std::filesystem::path trial_folder(const std::filesystem::path& database, const std::string& trial);
-/// Where the serial reference's results are kept for verifications to come: `<database>.reference`.
+/// Where the serial reference's results are cached for later verifications: `<database>.reference`.
 std::filesystem::path reference_cache(const std::filesystem::path& database);
 
 }  // namespace gnnbench

@@ -19,7 +19,7 @@ TrialRunner::TrialRunner(Database& database, const Experiment& experiment,
                  [this](std::span<const nlohmann::json> lines) {
                      const ApplyResult result = database_.apply(lines);
                      if (!result.problems.empty())
-                         throw LogicError("a journal line breaks the contract: " + result.problems.front());
+                         throw LogicError("a journal line violates the contract: " + result.problems.front());
                  }) {}
 
 TrialKey key_of(const TrialOrder& order, const std::string& machine_fingerprint) {

@@ -8,12 +8,12 @@
 namespace gnnbench {
 
 /// Runs trials one after another for one experiment, each from its claim to its outcome in the database. Owns this
-/// process's journal; what is in it is in the database by the time run() returns.
+/// process's journal; its lines are in the database when run() returns.
 class TrialRunner {
 public:
     using Watch = TrialExecution::Watch;
 
-    /// Throws EnvironmentError without the worker, or a place to write.
+    /// Throws EnvironmentError if the worker is missing or the journal cannot be written.
     /// `jobs`: how many runners of this process run trials at the same time; they share the launcher's cores.
     TrialRunner(Database& database, const Experiment& experiment, std::shared_ptr<const Launcher> launcher,
                 int jobs = 1);
@@ -23,7 +23,7 @@ public:
     TrialResult record_unrun(const TrialOrder& order, const std::string& status, const std::string& reason) {
         return execution_.record_unrun(order, status, reason);
     }
-    /// To be called when nothing more is run: the journal goes, its lines being in the database.
+    /// Call when nothing more will run: removes the journal, whose lines are in the database.
     void finish();
 
     const std::string& machine_fingerprint() const { return fingerprint_; }

@@ -20,7 +20,7 @@ nlohmann::json to_json(const Finding& finding) {
             {"message", finding.message}};
 }
 
-/// A paper's table: its keys, and that its published numbers are of its rows and columns.
+/// Checks a paper's table: its keys, and that its published numbers belong to its rows and columns.
 void validate_table(const std::filesystem::path& file, bool as_json) {
     const TableDefinition t = load_table_definition(file);
     if (as_json)
@@ -65,8 +65,8 @@ int validate(const ExperimentChoice& choice, bool as_json, const GlobalOptions& 
 }  // namespace
 
 void add_validate(CLI::App& app, const GlobalOptions& options, Action& action) {
-    CLI::App* command = app.add_subcommand(
-        "validate", "Check an experiment or a paper's table, and say everything that is wrong with it");
+    CLI::App* command =
+        app.add_subcommand("validate", "Check an experiment or a paper's table, and report all errors");
     auto choice = std::make_shared<ExperimentChoice>();
     auto as_json = std::make_shared<bool>(false);
     add_experiment_options(*command, *choice);

@@ -29,7 +29,7 @@ VerificationRow row_of(const Cell& cell, const std::string& status, const std::s
     return row;
 }
 
-/// What verifying found; how it ended where nothing was found.
+/// The result of a verification, or how it ended if there is none.
 VerificationRow verify_cell(const PreparedCell& cell, const Limits& limits, Database& database,
                             TrialRunner& runner, Progress& progress) {
     const std::string what = "verify " + cell_label(cell.cell);
@@ -52,7 +52,7 @@ struct Verifications {
     bool all_well = true;
 };
 
-/// Every combination once, whatever was found before.
+/// Verifies every combination once, whatever earlier results say.
 Verifications verify_all(const PreparedExperiment& prepared, const Plan& plan, Database& database,
                          std::shared_ptr<const Launcher> launcher, Progress& progress) {
     TrialRunner runner(database, prepared.experiment, std::move(launcher));
@@ -68,7 +68,7 @@ Verifications verify_all(const PreparedExperiment& prepared, const Plan& plan, D
         }
         all.rows.push_back(verify_cell(cell, prepared.experiment.limits, database, runner, progress));
         const VerificationRecord& found = all.rows.back().found;
-        // An approximate scheme cannot agree with the reference; that its volume is as stated is part of `failed`.
+        // An approximate scheme cannot agree with the reference; a volume other than stated counts as `failed`.
         const bool approximate = !cell.approximation.empty() && found.status == "unverified";
         all.all_well = all.all_well && (approximate || found.status == "verified");
     }

@@ -16,7 +16,7 @@ void write_output(const std::filesystem::path& output, std::string_view text) {
     out << text;
     out.close();
     if (!out)
-        throw EnvironmentError("cannot write '" + output.string() + "'; is the folder there, and the disk full?");
+        throw EnvironmentError("cannot write '" + output.string() + "'; does the folder exist, is the disk full?");
 }
 
 }  // namespace gnnbench

@@ -78,7 +78,7 @@ PreparedBlocks::PreparedBlocks(const Adjacency& a, const IndexMap& index, Part p
         for (Part j = 0; j < index.parts(); ++j) {
             Csr& block = blocks[static_cast<std::size_t>(j)];
             prepared.push_back(holds(j) ? kernel.prepare(block) : nullptr);
-            block = Csr();  // the kernel has its own form; give the memory back before the next one
+            block = Csr();  // the kernel has its own copy; free this one before the next block
         }
         return prepared;
     };

@@ -18,15 +18,15 @@ std::uint64_t machine_memory_bytes() {
 std::size_t array_elements(const std::string& where, std::initializer_list<std::int64_t> extents,
                            std::size_t element_bytes) {
     std::int64_t elements = 1, bytes = 0;
-    // Zero extents hide no overflow of the others: what is later sized by those alone would still be too large.
+    // Zero extents must not hide an overflow of the others: arrays sized by those alone would still be too large.
     bool wraps = false, empty = false;
     for (const std::int64_t extent : extents) {
-        if (extent < 0) throw DataError(fmt::format("{}: an extent of {} cannot be", where, extent));
+        if (extent < 0) throw DataError(fmt::format("{}: an extent of {} is invalid", where, extent));
         empty = empty || extent == 0;
         wraps = wraps || __builtin_mul_overflow(elements, extent == 0 ? 1 : extent, &elements);
     }
     if (wraps || __builtin_mul_overflow(elements, static_cast<std::int64_t>(element_bytes), &bytes))
-        throw DataError(fmt::format("{}: an array of {} elements cannot be; the file is damaged", where,
+        throw DataError(fmt::format("{}: an array of {} elements is impossible; the file is damaged", where,
                                     fmt::join(extents, " × ")));
     if (!empty && static_cast<std::uint64_t>(bytes) > machine_memory_bytes())
         throw EnvironmentError(

@@ -59,7 +59,7 @@ Communicator Communicator::split(int color, int key) const {
     return part;
 }
 
-/// Counts an operation, and waits for late peers if asked, and for what the compute stream was given.
+/// Counts an operation, waits for late peers if requested, and for the compute stream's pending work.
 void Communicator::prepare(CommOp op, Content content, const Traffic& t) {
     counter_->count(op, content, t);
     if (separate_wait_ && size() > 1) {

@@ -145,7 +145,7 @@ void TravelStatement::state_memory(MemoryStatement& m) const {
         state_sent_blocks_memory(m, rows_, *nonzeros, ranks_, rank_);
         for (const std::int64_t count : *nonzeros) largest = std::max(largest, count);
     }
-    if (ranks_ > 1) state_block_memory(m, rows_, largest);  // where those of others arrive
+    if (ranks_ > 1) state_block_memory(m, rows_, largest);  // receive buffer for the blocks of others
 }
 
 std::string grid_why_unsupported(const Setting& s) {

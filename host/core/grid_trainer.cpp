@@ -50,7 +50,7 @@ public:
     ModelWeights gradients() override { return parameters_.gradients(); }
     OwnedRows embeddings() override {
         const Matrix rows = loss_.whole_rows(forward(Pass::evaluation, 0));
-        // Ranks of a grid row hold the same vertices; the first one speaks for them.
+        // Ranks of a grid row hold the same vertices; the first one represents them.
         if (grid_.at(Axis::y) != 0) return {{}, HostMatrix(0, rows.cols())};
         const auto owned = layout_.owned();
         return {{owned.begin(), owned.end()}, kernel_.download(rows)};
@@ -81,7 +81,7 @@ private:
         return {.dropout = mask, .row_ids = vertices_.ids.data()};
     }
 
-    /// What makes layer l's product its output: bias, σ except after the last layer, and the next layer's dropout.
+    /// The epilogue of layer l's product: bias, σ except after the last layer, and the next layer's dropout.
     Epilogue epilogue(int l, Pass pass, std::int64_t epoch) const {
         Epilogue e = dropout(l + 1, pass, epoch);
         if (model_.bias) e.bias = bias_block(parameters_.bias(l)).data;

@@ -3,7 +3,7 @@
 namespace gnnbench {
 namespace {
 
-/// Columns with a nonzero, ascending, and the block with the others left out.
+/// Columns with a nonzero, ascending, and the block without the other columns.
 std::vector<std::int32_t> leave_out_empty_columns(Csr& block) {
     std::vector<std::int32_t> renamed(static_cast<std::size_t>(block.cols), -1), kept;
     for (const std::int32_t c : block.indices) renamed[static_cast<std::size_t>(c)] = 0;
@@ -201,7 +201,7 @@ std::vector<RowMessage> HaloExchange::give_back_receives(std::int64_t width) {
 }
 
 void HaloExchange::add_given_back(MatrixView c) {
-    // Part by part, because two parts may both have given back sums of one row.
+    // Part by part, because two parts may both have returned sums of one row.
     for (std::size_t j = 0; j + 1 < sent_start_.size(); ++j)
         kernel_.scatter_add_rows(segment(send_, sent_start_, j, c.cols), sent_rows_.data() + sent_start_[j], c);
 }

@@ -61,7 +61,7 @@ Buffer Kernel::allocate(std::size_t bytes) {
     void* data = bytes == 0 ? nullptr : do_allocate(bytes);
     if (bytes > 0 && !data) {
         const std::int64_t free = do_free_bytes();
-        throw OutOfMemory(fmt::format("the device has no room for {} bytes: {} in use{}", bytes,
+        throw OutOfMemory(fmt::format("the device has no memory for {} bytes: {} in use{}", bytes,
                                       memory_.current_bytes, free >= 0 ? fmt::format(", {} free", free) : ""));
     }
     ++memory_.allocations;
@@ -85,7 +85,7 @@ Matrix Kernel::matrix(std::int64_t rows, std::int64_t cols) {
 }
 
 namespace {
-/// Calls `copy` with the values of `from` as the device wants them, converted only if they must be.
+/// Calls `copy` with the values of `from` in the device's type, converting only if necessary.
 template <class From>
 void with_dtype(std::span<const From> from, DType to, auto&& copy) {
     const bool same = (to == DType::f32) == std::is_same_v<From, float>;

@@ -23,7 +23,7 @@ std::int64_t widest_product(const LayerPlan& plan, const ModelSpec& m) {
     return widest;
 }
 
-/// What layer l needs for T, U and V, if T is not kept, and for set-up's panels of X.
+/// Columns that layer l needs for T, U and V, if T is not kept, and for set-up's panels of X.
 std::int64_t product_columns(const LayerPlan& plan, const ModelSpec& m, int l) {
     return std::max({plan.keeps(l) ? 0 : plan.width(Direction::forward, m, l),
                      plan.width(Direction::backward, m, l), l == 0 ? plan.setup_panel(m) : 0});

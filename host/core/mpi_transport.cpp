@@ -6,7 +6,7 @@
 
 #include "core/mpi_check.hpp"
 
-// Host memory between ranks. An event is a bundle of requests of MPI's non-blocking calls. Who waits at once gets the
+// Host memory between ranks. An event is a set of requests of MPI's non-blocking calls. The blocking form calls the
 // blocking functions, for which MPI libraries have better algorithms (docs/decisions/waiting-at-once.md).
 namespace gnnbench {
 
@@ -40,7 +40,7 @@ struct Datatype {
 class Requests final : public EventState {
 public:
     ~Requests() override {
-        // Only an exception in flight destroys an unfinished bundle; its memory may go, so finish it first.
+        // Only an exception destroys incomplete requests; their memory may be freed next, so complete them first.
         if (!requests_.empty())
             MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
     }
@@ -68,7 +68,7 @@ public:
 private:
     std::vector<MPI_Request> requests_;
     std::vector<std::vector<int>> arrays_;  ///< count arrays must live until completion
-    Datatype type_;                         ///< as must the type of what moves
+    Datatype type_;                         ///< as must the datatype
 };
 
 struct Comm {
@@ -86,7 +86,7 @@ struct Comm {
 MPI_Datatype mpi_type(DType t) { return t == DType::f32 ? MPI_FLOAT : MPI_DOUBLE; }
 MPI_Op mpi_op(ReduceOp op) { return op == ReduceOp::sum ? MPI_SUM : MPI_MAX; }
 
-/// One call moves at most this much; more is cut into pieces, so that counts fit MPI's int.
+/// The most that one call moves; larger transfers are split, so that counts fit MPI's int.
 constexpr std::int64_t piece_elements = std::int64_t{1} << 28;
 
 class MpiTransport final : public Transport {
@@ -108,7 +108,7 @@ private:
     }
 
     Event do_broadcast(void* data, std::int64_t bytes, int root, Wait wait) override {
-        // Among more than two, MPI's blocking broadcast hands pieces on from rank to rank, which takes longer than
+        // Among more than two ranks MPI's blocking broadcast forwards pieces from rank to rank, which takes longer than
         // reading from the root where ranks share cores.
         const auto bundle = requests(size_ > 2 ? Wait::later : wait);
         for_bytes({root, data, bytes}, [&](void* p, int n) {
@@ -214,14 +214,14 @@ private:
         return events;
     }
 
-    /// Pairwise messages, as every MPI library does all-to-all-v at these sizes; blocks may lie anywhere.
+    /// Pairwise messages, as MPI libraries implement all-to-all-v at these sizes; blocks may be anywhere in memory.
     Event do_all_to_all(std::span<const Message> sends, std::span<const Message> receives) override {
         return do_exchange(sends, receives);
     }
 
     void do_barrier() override { check_mpi(MPI_Barrier(comm_.comm), "MPI_Barrier"); }
 
-    /// What requests of an operation are bundled in; nothing where the caller waits at once.
+    /// The requests of an operation; none in the blocking form.
     static std::shared_ptr<Requests> requests(Wait wait) {
         return wait == Wait::later ? std::make_shared<Requests>() : nullptr;
     }
@@ -242,7 +242,7 @@ private:
 }  // namespace
 
 std::unique_ptr<Transport> make_mpi_transport(const ProcessGroup& group) {
-    // A communicator of its own, so that its messages never meet the control messages of the group.
+    // A separate communicator, so that its messages never match the control messages of the group.
     Comm own;
     check_mpi(MPI_Comm_dup(*static_cast<MPI_Comm*>(group.native()), &own.comm), "MPI_Comm_dup");
     return std::make_unique<MpiTransport>(std::move(own));

@@ -5,11 +5,11 @@
 
 namespace gnnbench {
 
-/// The offset of the first byte of `text` that is no UTF-8; npos where all of it is.
+/// The offset of the first byte of `text` that is not UTF-8; npos if all of it is.
 std::size_t first_no_utf8(std::string_view text);
 
-/// `text` as a terminal may be given it, whoever wrote it: control characters other than \n and \t, with which names could move
-/// the cursor or hide what stands before them, are written out (\x1b), and bytes that are no UTF-8 too.
+/// `text` made safe for a terminal: control characters other than \n and \t, with which names could move
+/// the cursor or hide preceding text, are escaped (\x1b), and so are bytes that are not UTF-8.
 std::string printable(std::string_view text);
 
 }  // namespace gnnbench

@@ -68,10 +68,9 @@ std::int64_t ReplicatedRows::stated_memory(const Problem& p, int rank, std::int6
 std::unique_ptr<Trainer> ReplicatedRows::make_trainer(const Problem& p, Rank rank) const {
     const ReplicatedLayout layout(rank.world.size(), replication_of(p.params), rank.world.rank());
     const auto column = std::make_shared<Communicator>(rank.world.split(layout.replica, layout.part));
-    return make_row_parallel_trainer(p, rank, {layout.part, column}, plan(p),
-                                     [&](const Adjacency& a, std::int64_t widest) {
-                                         return make_spmm(p, a, {layout, rank, *column}, widest);
-                                     });
+    return make_row_parallel_trainer(
+        p, rank, {layout.part, column}, plan(p),
+        [&](const Adjacency& a, std::int64_t widest) { return make_spmm(p, a, {layout, rank, *column}, widest); });
 }
 
 }  // namespace gnnbench

@@ -38,7 +38,7 @@ public:
         backward(epoch);
         parameters_.step();
         if (plan_.trains_input) step_input(epoch);
-        // Read last, so that a device is not held up in the middle of the epoch.
+        // Read last, so that the device does not stall in the middle of the epoch.
         kernel_.wait(StreamRole::compute, summed);
         double loss = 0;
         kernel_.download_bytes(loss_.data(), &loss, sizeof loss);
@@ -79,7 +79,7 @@ private:
     }
     MatrixView output(int l) const { return output(l, width(l + 1)); }
     bool separate() const { return plan_.buffers == Buffers::separate; }
-    /// Room for layer l's T, U or V [n_p × columns].
+    /// The buffer of layer l's T, U or V [n_p × columns].
     MatrixView product(int l, std::int64_t columns) const {
         return (separate() ? products_[static_cast<std::size_t>(l)] : shared_).view().reshaped(rows(), columns);
     }
@@ -87,7 +87,7 @@ private:
     MatrixView gradient(int l) const {
         return separate() ? gradients_[static_cast<std::size_t>(l)].view() : output(l);
     }
-    /// Where layer l's dH goes: [n_p × f]. G of layer l is no longer needed by then.
+    /// The buffer of layer l's dH [n_p × f]; G of layer l is no longer needed when it is written.
     MatrixView input_gradient(int l) const {
         if (l == 0) return input_gradient_;
         return separate() ? gradient(l - 1) : output(l, width(l));
@@ -119,7 +119,7 @@ private:
         }
     }
 
-    /// X ← ÂX, panel by panel through two buffers of the epoch, which takes no memory of its own.
+    /// X ← ÂX, panel by panel through two of the epoch's buffers, so that it needs no extra memory.
     void aggregate_input() {
         spmm_->begin_evaluation();
         spmm_->begin_layer(0);
@@ -138,7 +138,7 @@ private:
         return input_mask(model_, problem_.train, layer, epoch);
     }
 
-    /// What makes layer l's product its output: bias, σ except after the last layer, and the next layer's dropout.
+    /// The epilogue of layer l's product: bias, σ except after the last layer, and the next layer's dropout.
     Epilogue epilogue(int l, Pass pass, std::int64_t epoch) const {
         return {.bias = parameters_.bias(l).data,
                 .activation = l == last() ? Activation::identity : model_.activation,
@@ -163,7 +163,7 @@ private:
         return output(last());
     }
 
-    /// c ← epilogue(Âb) or Âᵀb for layer l, as wide as the plan says.
+    /// c ← epilogue(Âb) or Âᵀb for layer l, of the plan's width.
     void multiply(Direction d, int l, MatrixView b, MatrixView c, const Epilogue& e = {}) {
         require(b.cols == plan_.width(d, model_, l), "a product is not as wide as the layer's plan");
         spmm_->begin_layer(l);
@@ -211,7 +211,7 @@ private:
         for (const Event& e : reductions) kernel_.wait(StreamRole::compute, e);
     }
 
-    /// dW and db of layer l, whose all-reduce runs on while dH is computed.
+    /// dW and db of layer l, whose all-reduce stays in flight while dH is computed.
     void backward_layer(int l, std::vector<Event>& reductions) {
         const MatrixView g = gradient(l), h = input(l, Pass::training), w = parameters_.weight(l);
         if (model_.bias) kernel_.column_sums(g, parameters_.bias_gradient(l));
@@ -220,7 +220,7 @@ private:
             if (plan_.has_input_gradient(l))
                 reductions.push_back(group_->all_reduce(parameters_.gradient(l)));
             else
-                group_->all_reduce_now(parameters_.gradient(l));  // nothing is left to compute meanwhile
+                group_->all_reduce_now(parameters_.gradient(l));  // nothing left to overlap
         };
         switch (order(l)) {
             case LayerOrder::transform_first:
@@ -262,7 +262,7 @@ private:
     }
 
     HostMatrix all_reduced(const std::vector<double>& local) {
-        // Through the device, because scalars of a whole-graph sum travel as every other message does.
+        // Through the device, because these sums are sent as every other message is.
         const auto count = static_cast<std::int64_t>(local.size());
         Array<double> device = kernel_.upload(std::span<const double>(local));
         group_->all_reduce_scalars_now(device.data(), count);
@@ -293,7 +293,7 @@ private:
 
 std::unique_ptr<Trainer> make_row_parallel_trainer(const Problem& problem, Rank rank, LayerPlan plan,
                                                    const MakeSpmm& make_spmm) {
-    // The world is the caller's: shared without owning.
+    // The caller owns the world communicator: a non-owning shared_ptr.
     RowLayout layout{rank.world.rank(), std::shared_ptr<Communicator>(std::shared_ptr<void>(), &rank.world)};
     return make_row_parallel_trainer(problem, rank, std::move(layout), std::move(plan), make_spmm);
 }

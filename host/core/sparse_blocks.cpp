@@ -106,7 +106,7 @@ public:
             std::vector<std::unique_ptr<PreparedMatrix>> prepared;
             for (Csr& block : sparse_blocks(a, index, rows, panels, d)) {
                 prepared.push_back(kernel.prepare(block));
-                block = Csr();  // the kernel has its own form; give the memory back before the next one
+                block = Csr();  // the kernel has its own copy; free this one before the next block
             }
             return prepared;
         };
@@ -170,7 +170,7 @@ public:
         if (mine.nonzeros == 0) return false;
         const int root = owner(k);
         const SentBlock& block = root == line_.rank() ? mine : arrived_;
-        // Integers travel as they lie in memory; a broadcast does not look at them.
+        // Integers are broadcast as raw bytes.
         const std::int64_t starts = rows_ + 1, count = mine.nonzeros;
         line_.broadcast_now({block.indptr.data(), 1, starts, starts, DType::f64}, root, Content::metadata);
         line_.broadcast_now({block.indices.data(), 1, count, count, DType::f32}, root, Content::metadata);
@@ -216,7 +216,7 @@ private:
     Communicator& line_;
     std::int64_t rows_, panels_;
     BothWays<SentBlock> blocks_;
-    SentBlock arrived_;  ///< room for the largest block of others
+    SentBlock arrived_;  ///< buffer for the largest block of another rank
 };
 
 }  // namespace

@@ -62,7 +62,7 @@ void Trace::end_epoch() {
         spans_[m.span].begin_s = seconds.at(m.begin);
         spans_[m.span].end_s = seconds.at(m.end);
     }
-    require(open_ == 0, "an epoch ended with an operation under way: its event was never waited for");
+    require(open_ == 0, "an epoch ended with an operation in flight: its event was never waited for");
 }
 
 Trace::SpanId Trace::open(const Span& span) {
@@ -86,7 +86,7 @@ void Trace::close(SpanId id) {
         spans_[id].end_s = now_s();
         return;
     }
-    // Most spans close before the next opens, so the search ends where it begins.
+    // Most spans close before the next opens, so the search usually ends at once.
     const auto m = std::find_if(marks_.rbegin(), marks_.rend(), [&](const Marks& x) { return x.span == id; });
     require(m != marks_.rend(), "a span closed that the device's clock never opened");
     m->end = device_->mark_end(spans_[id], m->begin);

@@ -18,7 +18,7 @@ std::vector<std::int32_t> shuffled(std::vector<std::int32_t> position, std::uint
     return position;
 }
 
-/// Streams of their own, so that they are not what the `random` partitioner draws at the same seed.
+/// Separate streams, so that they differ from the `random` partitioner's at the same seed.
 constexpr std::uint32_t row_salt = 16, column_salt = 17;
 
 }  // namespace

@@ -10,7 +10,7 @@
 
 namespace gnnbench {
 
-/// One dataset in a folder of datasets. A store that cannot be read has a `problem` instead of a manifest.
+/// One dataset in a catalog. A store that cannot be read has a `problem` instead of a manifest.
 struct CatalogEntry {
     std::string folder;  ///< its name in the catalog
     Manifest manifest;
@@ -21,12 +21,12 @@ struct CatalogEntry {
 class Catalog {
 public:
     explicit Catalog(std::filesystem::path folder) : folder_(std::move(folder)) {}
-    /// What --data-dir says; else environment GNNBENCH_DATA; else ./datasets.
+    /// --data-dir if given; else the environment's GNNBENCH_DATA; else ./datasets.
     static Catalog at(const std::string& data_dir);
 
     const std::filesystem::path& folder() const { return folder_; }
     std::vector<CatalogEntry> list() const;
-    /// The store of this folder name, of this dataset name, or at this path. Throws DataError naming what there
+    /// The store with this folder name or dataset name, or at this path. Throws DataError naming what there
     /// is.
     std::filesystem::path find(const std::string& name) const;
 
@@ -34,7 +34,7 @@ private:
     std::filesystem::path folder_;
 };
 
-/// What a spec's dataset mapping comes to. `digest` is empty until the store exists.
+/// The resolved dataset mapping of a spec. `digest` is empty until the store exists.
 struct ResolvedDataset {
     std::string name;  ///< as tables show it
     std::string digest;
@@ -47,8 +47,8 @@ struct ResolvedDataset {
 /// SpecError on keys and values that are not allowed, DataError where a store or file does not exist.
 ResolvedDataset resolve_dataset(const nlohmann::json& source, const Catalog& catalog);
 
-/// resolve_dataset, and makes the store if there is none; a second call finds it. Two processes at once make it
-/// once. A store that was not written by this program in its present state is checked through before it is
+/// resolve_dataset, then creates the store if there is none; a second call finds it. Two concurrent processes create it
+/// once. A store that this program did not write in its present state is checked completely before it is
 /// trusted. `progress` gets one line before each step that takes time; it may be empty.
 ResolvedDataset ensure_dataset(const nlohmann::json& source, const Catalog& catalog,
                                const std::function<void(const std::string&)>& progress = {});

@@ -27,8 +27,8 @@ void check_rows(const GraphView& g, const std::string& where) {
     for (std::int64_t v = 0; v < n; ++v) {
         auto begin = g.indptr[static_cast<std::size_t>(v)], end = g.indptr[static_cast<std::size_t>(v) + 1];
         if (end < begin || end > g.edges())
-            throw DataError(fmt::format("{}: indptr of vertex {} is {}, after {}; it must not fall", where, v + 1,
-                                        end, begin));
+            throw DataError(fmt::format("{}: indptr of vertex {} is {}, after {}; it must not decrease", where,
+                                        v + 1, end, begin));
         std::int32_t before = -1;
         for (auto e = begin; e < end; ++e) {
             auto u = g.indices[static_cast<std::size_t>(e)];
@@ -37,7 +37,7 @@ void check_rows(const GraphView& g, const std::string& where) {
                     fmt::format("{}: vertex {} has a neighbour {}, allowed are 0 to {}", where, v, u, n - 1));
             if (u <= before)
                 throw DataError(
-                    fmt::format("{}: the row of vertex {} lists {} after {}; rows must ascend without "
+                    fmt::format("{}: the row of vertex {} lists {} after {}; rows must be ascending without "
                                 "repeats",
                                 where, v, u, before));
             before = u;
@@ -109,7 +109,7 @@ std::string content_digest(const ContentView& c) {
 }
 
 // Rows ascend, so a walk over all entries (v, u) by ascending v meets the v's of each u in ascending order:
-// if the pattern is symmetric they are exactly row u, met in its own order. One cursor per row suffices.
+// if the pattern is symmetric they are exactly row u, in its own order. One cursor per row suffices.
 Symmetry measure_symmetry(const GraphView& g) {
     auto n = static_cast<std::size_t>(g.vertices());
     std::vector<std::int64_t> cursor(g.indptr.begin(), g.indptr.begin() + static_cast<std::ptrdiff_t>(n));

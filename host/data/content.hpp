@@ -7,7 +7,7 @@
 
 namespace gnnbench {
 
-/// The arrays of a dataset, whoever owns them.
+/// A view of a dataset's arrays.
 struct ContentView {
     GraphView graph;
     std::int64_t feature_count = 0;
@@ -18,7 +18,7 @@ struct ContentView {
     std::span<const Split> masks;  ///< [splits × vertices]
 };
 
-/// Throws DataError, beginning with `where`, at the first thing that cannot be: row pointers that fall, an
+/// Throws DataError, beginning with `where`, at the first invalid value: decreasing row pointers, an
 /// index out of range, an unsorted row or repeated entry, a weight or feature that is not finite (naming vertex
 /// and column), a label outside [−1, classes), a mask outside 0 … 3, lengths that do not fit together.
 void check_content(const ContentView& content, const std::string& where);

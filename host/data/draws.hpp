@@ -7,7 +7,7 @@
 
 namespace gnnbench {
 
-/// Tells apart what a dataset's draws are for: the last argument of philox under Draw::graph and Draw::features.
+/// The purpose of a dataset's draws: the last argument of philox under Draw::graph and Draw::features.
 enum class DataDraw : std::uint32_t {
     community = 1,
     degree = 2,

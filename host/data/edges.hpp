@@ -12,7 +12,7 @@ struct EdgeList {
     std::int64_t vertices = 0;
     std::vector<std::int32_t> source, target;  ///< length edges, each in [0, vertices)
     std::vector<float> weight;                 ///< length edges, or empty: every weight is 1
-    std::vector<std::int64_t> line;            ///< where each was listed, or empty; only for errors
+    std::vector<std::int64_t> line;            ///< line where each was listed, or empty; only for errors
     std::string file;                          ///< for errors
 
     std::int64_t edges() const { return static_cast<std::int64_t>(source.size()); }
@@ -23,7 +23,7 @@ struct EdgeList {
 /// completed: the same, but a missing one is added.
 enum class Listing { directed, undirected, mirrored, completed };
 enum class Loops { keep, drop };
-/// What a repeated edge does. drop: the first one counts. sum: weights add up (where there are none, the
+/// How to handle a repeated edge. drop: the first one counts. sum: weights add up (without weights, the
 /// number of listings becomes the weight). error: DataError.
 enum class Repeats { drop, sum, error };
 
@@ -35,8 +35,8 @@ struct EdgePolicy {
 
 RawGraph build_graph(const EdgeList& edges, EdgePolicy policy);
 
-/// Only patterns, as many threads as there are; the result does not depend on them. Loops and repeats are dropped.
-/// This is what generators use, whose edges are many and unweighted.
+/// Patterns only, on all threads; the result does not depend on their number. Self-loops and duplicates are dropped.
+/// For generators, whose edges are many and unweighted.
 RawGraph build_pattern(std::int64_t vertices, std::vector<std::int32_t> source, std::vector<std::int32_t> target,
                        bool directed);
 /// Entries of either; both have the same vertices and no weights. Counts of what was listed are not kept.

@@ -84,7 +84,7 @@ void make_folder(const std::filesystem::path& path) {
     std::filesystem::create_directories(path, cause);
     if (cause)
         throw EnvironmentError(
-            fmt::format("cannot make the folder {}: {}; name another one", path.string(), cause.message()));
+            fmt::format("cannot create the folder {}: {}; name another one", path.string(), cause.message()));
 }
 
 }  // namespace gnnbench

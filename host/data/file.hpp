@@ -24,7 +24,7 @@ private:
 };
 
 /// A file being written from its beginning. Every failure (full disk, read-only folder) is an
-/// EnvironmentError that names the path and the cause; `close` reports what the last writes met.
+/// EnvironmentError that names the path and the cause; `close` reports errors of the last writes.
 class OutputFile {
 public:
     explicit OutputFile(std::filesystem::path path);

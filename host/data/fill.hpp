@@ -7,8 +7,8 @@
 
 namespace gnnbench {
 
-/// What a dataset gets where it has none of its own: random features, labels and masks, each value drawn at its
-/// vertex's id, so that they are the same whatever the number of threads.
+/// Random features, labels and masks for a dataset that lacks them, each value a function of its
+/// vertex's id, so that they do not depend on the number of threads.
 struct FillSpec {
     std::int64_t features = 64;
     std::int32_t classes = 8;

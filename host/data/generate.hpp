@@ -16,7 +16,7 @@ namespace gnnbench {
 std::vector<std::string> generator_kinds();
 /// One line.
 std::string generator_summary(std::string_view kind);
-/// Changes whenever the same parameters would give another graph.
+/// Changes whenever the same parameters would generate a different graph.
 int generator_version(std::string_view kind);
 /// Its parameters. Throws SpecError on an unknown kind.
 std::span<const ParamDecl> generator_params(std::string_view kind);

@@ -20,11 +20,11 @@ std::string importer_summary(std::string_view format);
 /// The options of a format, with their defaults. Throws SpecError on an unknown format.
 std::span<const ParamDecl> importer_params(std::string_view format);
 
-/// The format of a file or folder, told by its name. Throws DataError where it does not tell.
+/// The format of a file or folder, from its name. Throws DataError if the name does not determine it.
 std::string detect_format(const std::filesystem::path& path);
 
-/// Reads `path`. `format` empty: told by the name. `options` are importer_params(format), others are SpecErrors.
-/// What the input has not is filled in, random and listed in `synthetic`. Malformed input is a DataError naming
+/// Reads `path`. `format` empty: from the name. `options` are importer_params(format), others are SpecErrors.
+/// Missing arrays are filled with random values and listed in `synthetic`. Malformed input is a DataError naming
 /// file and line, what was found and what is allowed.
 RawDataset import_file(const std::filesystem::path& path, const std::string& format,
                        const nlohmann::json& options);

@@ -8,7 +8,7 @@
 
 namespace gnnbench {
 
-/// What a store's manifest.json says of its arrays.
+/// The description of a store's arrays in its manifest.json.
 struct Manifest {
     static constexpr int format_version = 1;
 
@@ -25,17 +25,17 @@ struct Manifest {
     std::int64_t listed_edges = 0;       ///< lines or entries of the input
     std::int64_t loops_dropped = 0;      ///< listed, not stored
     std::int64_t repeats_merged = 0;     ///< listed again, not stored again
-    std::vector<std::string> synthetic;  ///< what is made up: of "graph", "features", "labels", "masks"
+    std::vector<std::string> synthetic;  ///< which of "graph", "features", "labels", "masks" are synthetic
     std::string digest;                  ///< 32 hex digits: XXH3-128 of all arrays
     std::string source;                  ///< where it came from, in words
-    std::string licence;                 ///< "unknown" where nobody said
+    std::string licence;                 ///< "unknown" if not given
     nlohmann::json options;              ///< import options or generator parameters, all of them
 
     bool operator==(const Manifest&) const = default;
 };
 
 nlohmann::json to_json(const Manifest& manifest);
-/// Throws DataError naming `file` where something is missing, of the wrong type, or of a newer format.
+/// Throws DataError naming `file` if a field is missing or of the wrong type, or the format is newer.
 Manifest manifest_from_json(const nlohmann::json& j, const std::string& file);
 Manifest read_manifest(const std::filesystem::path& file);
 

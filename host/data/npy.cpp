@@ -69,8 +69,8 @@ void check_size(const NpyHeader& header, std::size_t file_bytes, const std::stri
                                     fmt::join(header.shape, ", ")));
     if (static_cast<std::size_t>(header.elements()) > there / item)
         throw DataError(
-            fmt::format("{}: its header promises an array of shape ({}) and type '{}', but there are only {} "
-                        "bytes of it; it was cut short: write it again",
+            fmt::format("{}: its header states an array of shape ({}) and type '{}', but there are only {} "
+                        "bytes; it was truncated: write it again",
                         where, fmt::join(header.shape, ", "), header.descr, there));
 }
 
@@ -106,13 +106,13 @@ NpyHeader parse_npy_header(std::span<const std::byte> file, const std::string& w
     auto descr = after_key(text, "descr"), order = after_key(text, "fortran_order"),
          shape = after_key(text, "shape");
     if (!descr || !order || !shape) throw fail("a header without descr, fortran_order or shape");
-    if (descr->front() != '\'') throw fail("a structured element type; plain numbers are needed");
+    if (descr->front() != '\'') throw fail("a structured element type; expected plain numbers");
     header.descr = std::string(descr->substr(1, descr->find('\'', 1) - 1));
     if (header.descr.size() < 3 || header.descr.front() == '>')
-        throw fail(fmt::format("element type '{}'; little-endian ones are needed", header.descr));
+        throw fail(fmt::format("element type '{}'; expected a little-endian type", header.descr));
     header.fortran_order = order->starts_with("True");
     auto extents = parse_shape(*shape);
-    if (!extents) throw fail("a shape that is no list of numbers");
+    if (!extents) throw fail("a shape that is not a list of numbers");
     header.shape = *extents;
     return header;
 }
@@ -208,8 +208,8 @@ std::vector<T> converted(std::span<const std::byte> data, const NpyHeader& heade
                        value == static_cast<From>(static_cast<std::int64_t>(value)) &&
                        std::in_range<T>(static_cast<std::int64_t>(value));
             if (!fits)
-                throw DataError(fmt::format("{}: value {} does not fit where whole numbers up to {} are needed",
-                                            where, value, std::numeric_limits<T>::max()));
+                throw DataError(fmt::format("{}: value {} does not fit; integers up to {} are allowed", where,
+                                            value, std::numeric_limits<T>::max()));
         }
         return static_cast<T>(value);
     };
@@ -218,8 +218,8 @@ std::vector<T> converted(std::span<const std::byte> data, const NpyHeader& heade
         return out;
     }
     if (header.shape.size() > 2)
-        throw DataError(
-            fmt::format("{}: an array of {} dimensions in column order is not read", where, header.shape.size()));
+        throw DataError(fmt::format("{}: an array of {} dimensions in column order is not supported", where,
+                                    header.shape.size()));
     auto rows = static_cast<std::size_t>(header.shape[0]), cols = static_cast<std::size_t>(header.shape[1]);
     for (std::size_t r = 0; r < rows; ++r)
         for (std::size_t c = 0; c < cols; ++c) out[r * cols + c] = element(c * rows + r);

@@ -12,7 +12,7 @@
 
 namespace gnnbench {
 
-/// What the header of a NumPy .npy file (format 1, 2 or 3) says.
+/// The header of a NumPy .npy file (format 1, 2 or 3).
 struct NpyHeader {
     std::string descr;                ///< NumPy's type string: "<f4", "|b1", "<U7"
     bool fortran_order = false;       ///< first index varies fastest
@@ -22,7 +22,7 @@ struct NpyHeader {
     std::int64_t elements() const;
 };
 
-/// `where` names the file in errors. Throws DataError on anything that is no .npy header.
+/// `where` names the file in errors. Throws DataError if this is not a .npy header.
 NpyHeader parse_npy_header(std::span<const std::byte> file, const std::string& where);
 
 /// NumPy's type string of T.
@@ -68,7 +68,7 @@ private:
     NpyHeader header_{.descr = {}, .shape = {0}};
 };
 
-/// Writes `values`, row-major, as shape says (its product is the number of values).
+/// Writes `values`, row-major, with the given shape (its product is the number of values).
 template <class T>
 void write_npy(const std::filesystem::path& path, std::span<const T> values, std::vector<std::int64_t> shape) {
     detail::write_npy_bytes(path, npy_descr<T>, std::as_bytes(values), shape);
@@ -86,7 +86,7 @@ public:
     NpyArray(NpyHeader header, std::vector<std::byte> elements, std::string where);
     const NpyHeader& header() const { return header_; }
     const std::vector<std::int64_t>& shape() const { return header_.shape; }
-    /// The elements as T in row-major order. Throws DataError where a value does not fit, or is no number.
+    /// The elements as T in row-major order. Throws DataError for a value that does not fit, or is not a number.
     template <class T>
     std::vector<T> as() const;
 

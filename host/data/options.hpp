@@ -28,7 +28,7 @@ inline constexpr std::array<ParamDecl, 4> split_params{{
     {"seed", ParamType::integer, "1", 0, 9e15, nullptr, "seed of everything drawn at random"},
 }};
 
-/// Of importers: what a file has of its own is never replaced.
+/// For importers: arrays that the file contains are never replaced.
 inline constexpr auto fill_params = joined(std::array<ParamDecl, 2>{{
                                                {"features", ParamType::integer, "64", 1, 65536, nullptr,
                                                 "random features per vertex, where the file has none"},
@@ -44,7 +44,7 @@ Params resolve_params(std::span<const ParamDecl> declared, const nlohmann::json&
 /// Every parameter with its value, typed.
 nlohmann::json to_json(const Params& params);
 
-/// Those that differ from their declared defaults.
+/// The parameters that differ from their declared defaults.
 nlohmann::json beyond_defaults(std::span<const ParamDecl> declared, const Params& params);
 
 /// The first hex digits of the XXH3-128 of the JSON's text.

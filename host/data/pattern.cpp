@@ -16,7 +16,7 @@ std::int64_t take_next(std::int64_t& counter) {
     return std::atomic_ref(counter).fetch_add(1, std::memory_order_relaxed);
 }
 
-/// Sorts every row and drops its repeats; rows keep their places, lengths tell how much of each is left.
+/// Sorts every row and drops its duplicates; rows stay in place, lengths say how much of each is left.
 std::vector<std::int64_t> sort_rows(std::int64_t vertices, const std::vector<std::int64_t>& start,
                                     std::vector<std::int32_t>& columns) {
     std::vector<std::int64_t> length(at(vertices));

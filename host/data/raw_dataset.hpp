@@ -20,7 +20,7 @@ struct RawGraph {
     GraphView view() const { return {indptr, indices, weights}; }
 };
 
-/// A dataset as importers and generators make it. What is empty of features, labels and masks is filled with
+/// A dataset as importers and generators make it. Empty features, labels and masks are filled with
 /// random values before it is stored, and listed in `synthetic`.
 struct RawDataset {
     std::string name;

@@ -24,10 +24,10 @@ using nlohmann::json;
 
 namespace {
 
-/// A mapping taken apart.
+/// The parts of a dataset mapping.
 struct Source {
     enum class Kind { store, path, generate } kind = Kind::store;
-    std::string value;   ///< of the key that tells the kind
+    std::string value;   ///< of the key that selects the kind
     std::string format;  ///< of a path; empty: by its name
     std::string name;    ///< empty: derived
     int split = 0;
@@ -82,7 +82,7 @@ std::string as_folder_name(std::string name) {
     return name;
 }
 
-/// Options and what the input's files looked like: another size or time of change makes another store.
+/// Options and the input files' sizes and modification times: a change of either makes another store.
 json import_identity(const Source& s, const json& options) {
     json files = json::array();
     for (const auto& file : import_inputs(s.value, s.format)) {
@@ -95,7 +95,7 @@ json import_identity(const Source& s, const json& options) {
     return {{"format", s.format}, {"options", options}, {"files", files}, {"importers", 1}};
 }
 
-/// Name and store folder of what a path or generator makes, its options checked.
+/// Name and store folder for a path or generator, with its options checked.
 std::pair<std::string, std::string> name_and_folder(const Source& s) {
     std::string name = s.name;
     json identity;
@@ -132,12 +132,12 @@ ResolvedDataset resolve(const Source& s, const Catalog& catalog) {
     return found;
 }
 
-/// Held by whoever makes a store; the kernel lets go of it when its process ends, however it ends.
+/// A lock held while a store is created; the kernel releases it when the process ends, however it ends.
 class StoreLock {
 public:
     StoreLock(const fs::path& store, const std::function<void(const std::string&)>& progress) {
         path_ = store.parent_path() / fmt::format(".{}.lock", store.filename().string());
-        // Whoever held it has removed it: what was waited for may be no file any more, and others may hold its successor.
+        // Its holder has removed it: the locked file may no longer exist, and others may hold its successor.
         do {
             if (descriptor_ >= 0) ::close(descriptor_);
             descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
@@ -146,7 +146,8 @@ public:
                                                    path_.string(), std::strerror(errno)));
             if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) continue;
             if (progress)
-                progress(fmt::format("waiting for another process that makes {}", store.filename().string()));
+                progress(
+                    fmt::format("waiting for another process that is creating {}", store.filename().string()));
             while (::flock(descriptor_, LOCK_EX) != 0)
                 if (errno != EINTR)
                     throw EnvironmentError(
@@ -172,7 +173,7 @@ private:
     int descriptor_ = -1;
 };
 
-/// What remains of processes that were killed while they made this store; only the lock's holder may ask.
+/// Left-overs of processes that were killed while they created this store; only the lock's holder may call this.
 void remove_remains(const fs::path& store) {
     std::error_code none;
     auto prefix = fmt::format(".making-{}-", store.filename().string());
@@ -180,7 +181,7 @@ void remove_remains(const fs::path& store) {
         if (item.path().filename().string().starts_with(prefix)) fs::remove_all(item.path(), none);
 }
 
-/// What the arrays' files look like without reading them.
+/// Sizes and modification times of the arrays' files.
 std::string file_stamp(const fs::path& store) {
     std::string stamp;
     for (auto file : {"manifest.json", "indptr.npy", "indices.npy", "weights.npy", "features.npy", "labels.npy",
@@ -193,8 +194,8 @@ std::string file_stamp(const fs::path& store) {
     return stamp;
 }
 
-/// Checks a store through once: a file beside the arrays remembers what they looked like then. A store that we may
-/// not write to is checked every time.
+/// Checks a store completely once: a file beside the arrays records their sizes and times. A store that is
+/// not writable is checked every time.
 void check_once(const fs::path& path, const std::function<void(const std::string&)>& progress) {
     auto stamp = file_stamp(path);
     std::ifstream before(path / ".checked");

@@ -27,7 +27,7 @@ ContentView content(const RawDataset& d) {
 void check_shape(const fs::path& file, const std::vector<std::int64_t>& found,
                  std::vector<std::int64_t> expected) {
     if (found != expected)
-        throw DataError(fmt::format("{}: its shape is ({}), the manifest asks for ({}); import the dataset again",
+        throw DataError(fmt::format("{}: its shape is ({}), the manifest states ({}); import the dataset again",
                                     file.string(), fmt::join(found, ", "), fmt::join(expected, ", ")));
 }
 
@@ -66,7 +66,7 @@ void write_arrays(const fs::path& folder, const RawDataset& d, const Manifest& m
     manifest.close();
 }
 
-/// Puts `made` where `folder` is. rename(2) cannot replace a folder that has files, so an old store steps aside.
+/// Replaces `folder` by `made`. rename(2) cannot replace a non-empty folder, so an old store is moved aside first.
 void put_in_place(const fs::path& made, const fs::path& folder) {
     auto aside = made;
     aside += "-replaced";
@@ -74,8 +74,7 @@ void put_in_place(const fs::path& made, const fs::path& folder) {
     if (fs::exists(folder)) fs::rename(folder, aside, cause);
     if (!cause) fs::rename(made, folder, cause);
     if (cause)
-        throw EnvironmentError(
-            fmt::format("cannot put the store in place at {}: {}", folder.string(), cause.message()));
+        throw EnvironmentError(fmt::format("cannot move the store to {}: {}", folder.string(), cause.message()));
     fs::remove_all(aside, cause);
 }
 
@@ -138,8 +137,8 @@ void Store::check() const {
     check_content(all, path_.string());
     if (auto digest = content_digest(all); digest != manifest_.digest)
         throw DataError(
-            fmt::format("{}: its content has the digest {}, its manifest says {}; it was changed after it "
-                        "was made: import or generate it again",
+            fmt::format("{}: its content has the digest {}, its manifest states {}; it was changed after it "
+                        "was created: import or generate it again",
                         path_.string(), digest, manifest_.digest));
 }
 

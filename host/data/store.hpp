@@ -10,8 +10,8 @@ namespace gnnbench {
 /// A dataset on disk: a folder of .npy arrays and a manifest.json, memory-mapped. See README.md.
 class Store {
 public:
-    /// Validates manifest, types, shapes and sizes; throws DataError. Touches no array's elements but the row
-    /// pointers' ends, so that it costs nothing on large graphs.
+    /// Validates manifest, types, shapes and sizes; throws DataError. Of the arrays it only reads the row
+    /// pointers' ends, so that it is fast on large graphs.
     static Store open(const std::filesystem::path& folder);
 
     /// Valid as long as the store lives. Throws SpecError where there is no such split.
@@ -19,7 +19,7 @@ public:
     const Manifest& manifest() const { return manifest_; }
     const std::filesystem::path& path() const { return path_; }
 
-    /// Reads everything: throws DataError naming array, vertex and column of the first value that cannot be,
+    /// Reads everything: throws DataError naming array, vertex and column of the first invalid value,
     /// or where the content is not what the manifest's digest says.
     void check() const;
 
@@ -35,8 +35,8 @@ private:
 };
 
 /// Writes a store, complete or not at all: into a hidden folder beside `folder`, which is then renamed.
-/// Replaces a store that is already there. Throws DataError where the data cannot be (see check_content),
-/// EnvironmentError where the disk refuses.
+/// Replaces an existing store. Throws DataError if the data is invalid (see check_content),
+/// EnvironmentError if writing fails.
 Manifest write_store(const std::filesystem::path& folder, const RawDataset& data);
 
 }  // namespace gnnbench

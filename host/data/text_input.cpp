@@ -30,7 +30,7 @@ ByteStream::ByteStream(const std::filesystem::path& path) : archive_(archive_rea
     if (!std::filesystem::is_regular_file(path) || !std::ifstream(path))
         throw DataError(
             fmt::format("cannot read {}: {}", path_,
-                        std::filesystem::exists(path) ? "it is no readable file" : "there is no such file"));
+                        std::filesystem::exists(path) ? "it is not a readable file" : "there is no such file"));
     auto a = archive_.get();
     archive_read_support_filter_gzip(a);
     archive_read_support_filter_zstd(a);

@@ -14,10 +14,10 @@ struct ArchiveCloser {
     void operator()(archive* a) const;
 };
 
-/// What libarchive says went wrong; it does not always.
+/// libarchive's error message, if it gives one.
 std::string archive_problem(archive* a);
 
-/// The bytes of a file, decompressed where it is gzip, zstd, xz or bzip2 (told by content, not by name).
+/// The bytes of a file, decompressed if it is gzip, zstd, xz or bzip2 (detected by content, not by name).
 class ByteStream {
 public:
     explicit ByteStream(const std::filesystem::path& path);
@@ -30,7 +30,7 @@ private:
     bool ended_ = false;
 };
 
-/// The whole of it.
+/// All remaining bytes.
 std::vector<std::byte> read_all(const std::filesystem::path& path);
 
 /// A text file line by line, compressed or not; ends of line are \n or \r\n, and not part of the line.

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t most_bytes = std::size_t{1} << 20;
 
-/// The copy's side: says it through `out`, and ends without what the copy would do at its exit.
+/// The child's side: writes the result to `out`, and exits without running exit handlers.
 [[noreturn]] void look_and_say(const std::function<std::string()>& look, int out, pid_t parent) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(1);
@@ -70,7 +70,7 @@ ApartResult call_apart(const std::function<std::string()>& look, double limit_s)
     ::close(pipe[1]);
     if (child < 0) {
         ::close(pipe[0]);
-        throw EnvironmentError(fmt::format("cannot make a process: {}", std::strerror(cause)));
+        throw EnvironmentError(fmt::format("cannot create a process: {}", std::strerror(cause)));
     }
     const auto limit =
         std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(limit_s));

@@ -25,7 +25,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
     return result;
 }
 
-/// Runs between fork and exec: only async-signal-safe calls. Reports errno through `report` where it fails.
+/// Runs between fork and exec: only async-signal-safe calls. Writes errno to `report` on failure.
 [[noreturn]] void become(char* const* argv, char* const* envp, int output, int errors, int report, pid_t parent,
                          int signal_on_our_death) {
     setpgid(0, 0);
@@ -40,7 +40,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
     // `errors` may be our own stderr, `output` never is.
     dup2(errors, STDERR_FILENO);
     dup2(output, STDOUT_FILENO);
-    // Above all the journal: its lock must end with us.
+    // Above all the journal: its lock must end with this process.
     close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
     execve(argv[0], argv, envp);
     const int cause = errno;
@@ -74,7 +74,7 @@ void ChildProcess::start(const std::vector<std::string>& command, const Environm
                          int errors, int signal_on_our_death) {
     int report[2] = {-1, -1};
     if (pipe2(report, O_CLOEXEC) != 0)
-        throw EnvironmentError(std::string("cannot make a pipe to start a trial: ") + std::strerror(errno));
+        throw EnvironmentError(std::string("cannot create a pipe to start a trial: ") + std::strerror(errno));
     const std::vector<char*> argv = pointers(command), envp = pointers(environment);
     const pid_t parent = getpid();
     pid_ = fork();
@@ -115,7 +115,7 @@ void ChildProcess::signal_group(int signal) const { kill(-pid_, signal); }
 
 MemoryFile::MemoryFile(const char* name) : descriptor_(memfd_create(name, MFD_CLOEXEC)) {
     if (descriptor_ < 0)
-        throw EnvironmentError(std::string("cannot make a file in memory: ") + std::strerror(errno));
+        throw EnvironmentError(std::string("cannot create a file in memory: ") + std::strerror(errno));
 }
 
 MemoryFile::~MemoryFile() { close(descriptor_); }
@@ -157,7 +157,7 @@ int run_to_end(const std::vector<std::string>& command, const Environment& envir
 
 ProgramOutput run_program(const std::vector<std::string>& command, const Environment& environment,
                           double limit_s) {
-    // In memory, so that nothing stays behind however this process ends.
+    // In memory, so that nothing is left behind however this process ends.
     const MemoryFile output("gnnbench-output");
     const int code = run_to_end(command, environment, limit_s, output.descriptor(), output.descriptor());
     return {code, output.text()};

@@ -10,15 +10,15 @@
 
 namespace gnnbench {
 
-/// A process of ours, in a process group of its own, that gets a signal when the thread that started it ends, in
-/// whatever way. Its input is empty; its output and errors go to one file, or to two descriptors.
+/// A child process in its own process group, which the kernel signals when the thread that started it ends, in
+/// any way. Its stdin is empty; stdout and stderr go to one file, or to two descriptors.
 /// Killed, if it still runs, on destruction.
 class ChildProcess {
 public:
     /// Throws EnvironmentError where the program cannot be started or the file cannot be written.
     ChildProcess(const std::vector<std::string>& command, const Environment& environment,
                  const std::string& output_file, int signal_on_our_death = SIGKILL);
-    /// The same with open descriptors for its output and its errors, which stay the caller's.
+    /// The same with open descriptors for stdout and stderr, which the caller keeps.
     ChildProcess(const std::vector<std::string>& command, const Environment& environment, int output, int errors);
     ~ChildProcess();
     ChildProcess(const ChildProcess&) = delete;
@@ -38,7 +38,7 @@ private:
     std::optional<int> status_;
 };
 
-/// A file without a name, which is gone with its last user. A program can be given its descriptor, or its path.
+/// An anonymous file in memory, which vanishes with its last user. Programs get its descriptor or its path.
 class MemoryFile {
 public:
     explicit MemoryFile(const char* name);
@@ -49,7 +49,7 @@ public:
     /// While this process lives, for processes of the same user.
     std::string path() const;
     void write(std::string_view text);
-    std::string text() const;  ///< from its beginning, whoever wrote it
+    std::string text() const;  ///< all of it, from the beginning
 
 private:
     int descriptor_;

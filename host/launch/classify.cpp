@@ -43,7 +43,7 @@ std::size_t utf8_length(const std::string& text, std::size_t at) {
     if (length == 0 || at + length > text.size()) return 0;
     for (std::size_t i = 1; i < length; ++i)
         if ((byte(at + i) & 0xc0) != 0x80) return 0;
-    // Overlong forms, surrogates and what lies beyond U+10FFFF.
+    // Overlong forms, surrogates and code points beyond U+10FFFF.
     const unsigned char second = byte(at + 1);
     if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) || (first == 0xf0 && second < 0x90) ||
         (first == 0xf4 && second > 0x8f))

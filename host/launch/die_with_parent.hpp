@@ -5,8 +5,8 @@
 
 namespace gnnbench {
 
-/// Called first thing by every rank: the kernel kills it when its launcher is gone, so that nothing of a
-/// trial outlives the host, however that ended.
+/// Called first by every rank: makes the kernel kill it when its launcher dies, so that no process of a
+/// trial outlives the host, however the host ended.
 inline void die_with_parent() {
     const pid_t parent = getppid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -23,7 +23,7 @@ void set_unless_given(Environment& variables, std::string_view name, std::string
     variables.push_back(std::string(name) + '=' + std::string(value));
 }
 
-/// Containers often forbid reading another process's memory, which Open MPI finds out with an error a message.
+/// Containers often forbid reading another process's memory, and Open MPI then prints an error for every message.
 bool may_read_other_processes() {
     char from = 0, to = 0;
     const iovec local{&to, 1}, remote{&from, 1};
@@ -92,7 +92,7 @@ Environment trial_environment(const Environment& ours, const Mpiexec& mpiexec, c
          {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"})
         set(result, name, threads);
     set(result, "OMP_DYNAMIC", "false");
-    // Threads that spin while they wait would take cores from the ranks they wait for.
+    // Spinning threads would take cores from the ranks that they wait for.
     if (load.oversubscribed()) set_unless_given(result, "OMP_WAIT_POLICY", "passive");
     if (mpiexec.flavour == MpiFlavour::open_mpi) add_open_mpi(result, load, shared_folder);
     return result;

@@ -24,9 +24,9 @@ struct RankLoad {
     bool oversubscribed() const { return ranks * threads_per_rank > cores; }
 };
 
-/// The environment to start `mpiexec` in: ours, without what marks a rank, with what this launcher needs for this
-/// load. What the user set for the launcher stays as it is; thread counts are the cell's and always set.
-/// `shared_folder` is where launcher and ranks put what they share; empty: wherever they do by default.
+/// The environment of `mpiexec`: ours, without the variables that mark a rank, plus those this launcher needs for this
+/// load. The user's settings for the launcher are kept; thread counts are the cell's and always set.
+/// `shared_folder` is where launcher and ranks put their shared-memory files; empty: their default.
 Environment trial_environment(const Environment& ours, const Mpiexec& mpiexec, const RankLoad& load,
                               std::string_view trial, std::string_view shared_folder);
 

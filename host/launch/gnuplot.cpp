@@ -25,7 +25,7 @@ std::string locate_gnuplot() {
         if (fs::is_regular_file(program, ignored) && access(program.c_str(), X_OK) == 0) return program;
     }
     throw EnvironmentError(
-        "figures are drawn by gnuplot, which is not here; install it (Debian: gnuplot-nox) or name it with "
+        "figures need gnuplot, which was not found; install it (Debian: gnuplot-nox) or name it with "
         "GNNBENCH_GNUPLOT");
 }
 

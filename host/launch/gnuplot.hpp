@@ -3,8 +3,8 @@
 
 namespace gnnbench {
 
-/// Runs a gnuplot script that draws to its `set output`, which this sets before it; what was drawn. Throws
-/// EnvironmentError where there is no gnuplot (GNNBENCH_GNUPLOT names one, else PATH), or where it complains.
+/// Runs a gnuplot script after setting its `set output`, and returns the drawing. Throws
+/// EnvironmentError if gnuplot is missing (GNNBENCH_GNUPLOT names one, else PATH), or if it fails.
 std::string run_gnuplot(const std::string& script);
 
 }  // namespace gnnbench

@@ -9,7 +9,7 @@ extern "C" void note_interrupt(int) { interrupt_noted = 1; }
 
 InterruptGuard::InterruptGuard() {
     interrupt_noted = 0;
-    struct sigaction note {};
+    struct sigaction note{};
     note.sa_handler = note_interrupt;
     sigemptyset(&note.sa_mask);
     note.sa_flags = 0;  // no SA_RESTART: a wait must end early
@@ -17,7 +17,7 @@ InterruptGuard::InterruptGuard() {
     sigaction(SIGTERM, &note, &old_term_);
     sigaction(SIGHUP, &note, &old_hup_);
     // A closed pipe on stdout must not end a sweep between a trial and its record.
-    struct sigaction ignore {};
+    struct sigaction ignore{};
     ignore.sa_handler = SIG_IGN;
     sigaction(SIGPIPE, &ignore, &old_pipe_);
 }

@@ -3,7 +3,7 @@
 
 namespace gnnbench {
 
-/// While it lives, SIGINT, SIGTERM and SIGHUP no longer end the process: they are noted, and `requested()` tells.
+/// While it lives, SIGINT, SIGTERM and SIGHUP no longer end the process: they set a flag, which `requested()` returns.
 /// Signal handlers are global, so at most one of these exists at a time.
 class InterruptGuard {
 public:
@@ -15,8 +15,7 @@ public:
     static bool requested();
 
 private:
-    struct sigaction old_int_ {
-    }, old_term_{}, old_hup_{}, old_pipe_{};
+    struct sigaction old_int_{}, old_term_{}, old_hup_{}, old_pipe_{};
 };
 
 }  // namespace gnnbench

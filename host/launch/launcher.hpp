@@ -19,12 +19,12 @@ struct TrialLaunch {
     int ranks = 1;
     int threads_per_rank = 1;
     double timeout_s = 3600;
-    int trials_at_once = 1;   ///< that share the launcher's cores
+    int trials_at_once = 1;   ///< concurrent trials that share the launcher's cores
     bool needs_gpus = false;  ///< each rank one
 };
 
 enum class EndKind { ok, failed, crashed, out_of_memory, timeout, interrupted };
-/// As journals call it: "ok", "failed", "crashed", "oom", "timeout", "interrupted".
+/// The name in journals: "ok", "failed", "crashed", "oom", "timeout", "interrupted".
 std::string to_text(EndKind kind);
 
 struct LaunchEnd {
@@ -44,28 +44,28 @@ struct EndSigns {
     bool oom_killer_struck = false;
     double timeout_s = 0;
 };
-/// What exit status and log of mpiexec say.
+/// Classifies mpiexec's exit status and log.
 LaunchEnd classify(const EndSigns& signs);
 
 /// What is started for a trial.
 struct LaunchProgram {
     std::vector<std::string> command;
     Environment environment;
-    int signal_on_our_death = SIGKILL;  ///< what it gets when we are killed
-    double polite_s = 1.5;              ///< that it gets to end its ranks when asked, before it is killed
+    int signal_on_our_death = SIGKILL;  ///< signal that it gets when this process is killed
+    double polite_s = 1.5;              ///< time to end its ranks after SIGTERM, before SIGKILL
 };
 
 /// How a trial's ranks are started, and on which machine.
 class Launcher {
 public:
     virtual ~Launcher() = default;
-    /// What makes its times comparable.
+    /// Trials on equal machines are comparable.
     const Machine& machine() const { return machine_; }
     /// That ranks of one trial may use, over all its hosts.
     int cores() const { return cores_; }
     /// The same of memory; 0: unknown.
     std::int64_t memory_bytes() const { return memory_bytes_; }
-    /// Ranks run on other hosts, so that what those have must be asked there.
+    /// Ranks run on other hosts, so only those can tell what they support.
     bool elsewhere() const { return elsewhere_; }
 
     /// `shared_folder`: see trial_environment.
@@ -73,7 +73,7 @@ public:
         return program_for(launch, shared_folder);
     }
     LaunchEnd judge(const EndSigns& signs) const { return judged(signs); }
-    /// Whether, from what it printed, the trial still waits for its turn.
+    /// Whether the trial still waits for resources, according to its output.
     bool waits(const std::string& log) const { return still_waits(log); }
 
 protected:

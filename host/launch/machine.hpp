@@ -8,8 +8,8 @@
 
 namespace gnnbench {
 
-/// What makes times comparable. Host names change with every container and kernels with every update, so they
-/// are provenance, not part of it.
+/// The properties that make times comparable. Host names change with every container and kernels with every update, so
+/// both are provenance, not part of it.
 struct Machine {
     std::string cpu;              ///< model name
     int cores = 1;                ///< that this process may use
@@ -19,7 +19,7 @@ struct Machine {
 Machine this_machine(const Mpiexec& mpiexec);
 nlohmann::json to_json(const Machine& machine);
 
-/// Memory that processes of ours may use: the host's, less where a cgroup limits it. 0: unknown.
+/// Memory that this process may use: the host's, or less if a cgroup limits it. 0: unknown.
 std::int64_t host_memory_bytes();
 
 /// Cores this process may use: its CPU affinity, less where a cgroup limits CPU time.
@@ -27,11 +27,11 @@ int usable_cores();
 
 struct BuildInfo {
     std::string version, commit, compiler, build_type;  ///< commit is empty outside a git checkout
-    std::string digest;  ///< of the sources, compiler and build type: builds that differ in none of them are one
+    std::string digest;  ///< of sources, compiler and build type, which identify a build
 };
 BuildInfo build_info();
 
-/// What else was so when a trial began: hostname, operating system, kernel, load average, what was built by what.
+/// Provenance at a trial's start: hostname, operating system, kernel, load average, build and compiler.
 nlohmann::json provenance();
 
 }  // namespace gnnbench

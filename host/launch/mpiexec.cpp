@@ -36,14 +36,14 @@ std::string locate_mpiexec() {
     if (const char* wanted = std::getenv("GNNBENCH_MPIEXEC"); wanted && *wanted) {
         if (auto found = find_program(wanted)) return *found;
         throw EnvironmentError(std::string("no mpiexec found: GNNBENCH_MPIEXEC names '") + wanted +
-                               "', which is no program; correct or unset it");
+                               "', which is not a program; correct or unset it");
     }
     const std::string configured = GNNBENCH_CONFIGURED_MPIEXEC;
     if (find_program(configured)) return configured;
     for (const char* name : {"mpiexec", "mpirun"})
         if (auto found = find_program(name)) return *found;
     throw EnvironmentError("no mpiexec found: neither at '" + configured +
-                           "', where it was when gnnbench was built, nor in PATH; install Open MPI (Debian: "
+                           "', its location when gnnbench was built, nor in PATH; install Open MPI (Debian: "
                            "openmpi-bin) or name another with GNNBENCH_MPIEXEC");
 }
 
@@ -87,7 +87,7 @@ Mpiexec find_mpiexec() {
                                "; reinstall it or name another mpiexec with "
                                "GNNBENCH_MPIEXEC");
     Mpiexec found{path, flavour_from(output.text), version_from(output.text)};
-    // Ranks started by another MPI's launcher would each believe to be alone.
+    // Ranks started by another MPI's launcher would each run as a world of one.
     if (found.flavour != MpiFlavour::unknown && linked_flavour != MpiFlavour::unknown &&
         found.flavour != linked_flavour)
         throw EnvironmentError("'" + path + "' is " + found.version + ", but gnnbench was built with " +

@@ -3,7 +3,7 @@
 
 namespace gnnbench {
 
-/// Tells whether the kernel's OOM killer struck since construction: in our cgroup where that is counted, else
+/// Whether the kernel's OOM killer has killed a process since construction: in our cgroup if counted there, else
 /// anywhere on this host.
 class OomKiller {
 public:

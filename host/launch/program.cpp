@@ -38,7 +38,7 @@ class LineReader {
 public:
     explicit LineReader(int fd) : fd_(fd) {}
 
-    /// Waits up to `wait_ms` for more. False at the end of the output, or where `take` had enough (then `enough`).
+    /// Waits up to `wait_ms` for more. False at the end of the output, or if `take` returned false (then `enough`).
     bool read_some(int wait_ms, const std::function<bool(std::string_view)>& take) {
         pollfd ready{fd_, POLLIN, 0};
         if (poll(&ready, 1, wait_ms) <= 0) return true;  // nothing yet, or a signal
@@ -88,7 +88,7 @@ ProgramEnd read_lines(const std::vector<std::string>& command, const Environment
     using Clock = std::chrono::steady_clock;
     int ends[2] = {-1, -1};
     if (pipe2(ends, O_CLOEXEC) != 0)
-        throw EnvironmentError(std::string("cannot make a pipe to start a program: ") + std::strerror(errno));
+        throw EnvironmentError(std::string("cannot create a pipe to start a program: ") + std::strerror(errno));
     Descriptor reading{ends[0]}, writing{ends[1]};
     Descriptor errors{errors_file.empty() ? -1 : open(errors_file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644)};
     ChildProcess child(command, environment, writing.fd, errors.fd >= 0 ? errors.fd : STDERR_FILENO);

@@ -9,21 +9,21 @@
 
 namespace gnnbench {
 
-/// The path of a program: itself where it has a '/', else where PATH has it. Empty where it cannot be executed.
+/// The path of a program: itself if it contains '/', else from PATH. Empty if it cannot be executed.
 std::optional<std::string> find_program(const std::string& name);
 
-/// This process's environment without what makes a launcher believe that it is nested in a trial's.
+/// This process's environment without the variables that make a launcher believe that it is nested in a trial.
 Environment unranked_environment();
 
 struct ProgramEnd {
     int exit_code = 0;
     int signal = 0;        ///< that ended it; 0: none
-    bool stopped = false;  ///< by us: `take` had enough, or the time was over
+    bool stopped = false;  ///< by us: `take` returned false, or the limit was reached
     bool timed_out = false;
 };
 
-/// Starts a program, hands over each line that it prints as it comes, and waits for its end; what it prints on stderr
-/// goes to ours, or to `errors_file`. `take` answers whether to go on; where it does not, the program is killed.
+/// Starts a program, passes each line that it prints to `take`, and waits for its end; its stderr
+/// goes to ours, or to `errors_file`. If `take` returns false, the program is killed.
 /// `limit_s` 0: no limit. Throws EnvironmentError where it cannot be started.
 ProgramEnd read_lines(const std::vector<std::string>& command, const Environment& environment,
                       const std::function<bool(std::string_view line)>& take, double limit_s = 0,

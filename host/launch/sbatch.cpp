@@ -27,12 +27,12 @@ std::string quoted(const std::string& word) {
 std::string batch_script(const BatchJob& job) {
     std::string script = "#!/bin/bash\n";
     const auto option = [&](std::string text) {
-        // A line's end would begin a line of shell.
+        // A line break would start a line of shell.
         if (std::any_of(text.begin(), text.end(),
                         [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 127; }))
             throw SpecError(
                 "expected an option of sbatch on one line, as `launcher.options` and its neighbours have them; "
-                "found a line's end or another control character in " +
+                "found a line break or another control character in " +
                 gnnbench::quoted(text));
         // A value with blanks is quoted; "-C a100" is an option and its value.
         const std::size_t equals = text.find('='), blank = text.find(' ');
@@ -41,7 +41,7 @@ std::string batch_script(const BatchJob& job) {
         script += "#SBATCH " + text + '\n';
     };
     option("--job-name=" + job.name);
-    // Started again by Slurm, a job would measure what its journal has already; the next run submits what is missing.
+    // A requeued job would repeat what its journal already has; the next run submits what is missing.
     option("--no-requeue");
     if (job.elements > 0)
         option(fmt::format("--array=0-{}{}", job.elements - 1,
@@ -60,10 +60,10 @@ std::string submit(const BatchJob& job) {
     out << batch_script(job);
     out.close();
     if (!out) throw EnvironmentError("cannot write the job script '" + job.script_file + "'; is the disk full?");
-    // As an argument, not in the script: there Slurm reads quotes and blanks of a path as its own.
+    // As an argument, not in the script, where Slurm would interpret quotes and blanks of a path.
     const std::string answer = slurm_output("sbatch", {"--parsable", "--output=" + job.log_file, job.script_file});
     const std::string id = submitted_job(answer);
-    if (id.empty()) throw EnvironmentError("sbatch took the job but told no number: " + answer);
+    if (id.empty()) throw EnvironmentError("sbatch accepted the job but printed no job id: " + answer);
     return id;
 }
 
@@ -75,7 +75,7 @@ std::vector<SlurmJob> jobs_named(const std::string& prefix, bool also_former) {
     std::vector<SlurmJob> jobs =
         only_ours(jobs_from(slurm_output("squeue", {"-h", "-r", "-t", "all", "--me", "-o", "%i|%j|%T|%r"})));
     if (!also_former) return jobs;
-    // Many clusters keep no accounts, and sacct then fails: what squeue told is all there is to know.
+    // Many clusters have no accounting, and sacct then fails: squeue's answer is all there is.
     try {
         const std::string text =
             slurm_output("sacct", {"-n", "-P", "-X", "-S", "now-30days", "-o", "JobID,JobName%100,State,Reason"});

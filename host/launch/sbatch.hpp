@@ -8,14 +8,14 @@ namespace gnnbench {
 
 /// A job, or an array of jobs, for Slurm to run when it can.
 struct BatchJob {
-    std::string name;                  ///< unique: by it the job is found again
+    std::string name;                  ///< unique, so that the job can be found again
     std::string script_file;           ///< is written
     std::string log_file;              ///< of an array with "%a" where an element's number is to be
     std::vector<std::string> options;  ///< of sbatch, one each
     int elements = 0;                  ///< of the array; 0: a job by itself
     int at_once = 0;                   ///< elements that may run at the same time; 0: any number
     std::string before;                ///< shell lines
-    std::vector<std::string> command;  ///< is told `first`, in an array plus the element's number
+    std::vector<std::string> command;  ///< its argument is `first`, in an array plus the element's number
     std::size_t first = 0;
 };
 
@@ -27,7 +27,7 @@ std::string submit(const BatchJob& job);
 /// This user's jobs whose names begin so, each element of an array by itself; those that ended a while ago, too, where
 /// Slurm keeps accounts. Throws EnvironmentError while Slurm does not answer.
 std::vector<SlurmJob> jobs_named(const std::string& prefix, bool also_former);
-/// Ends jobs, by number; those that are over already do not matter.
+/// Ends jobs, by number; ignores those that have already ended.
 void cancel_jobs(const std::vector<std::string>& ids);
 
 }  // namespace gnnbench

@@ -16,9 +16,9 @@ namespace gnnbench {
 
 namespace {
 
-constexpr double answer_s = 60;  // a loaded slurmctld takes its time
+constexpr double answer_s = 60;  // a loaded slurmctld answers slowly
 
-/// Options that choose among a partition's nodes: other choices are other machines.
+/// Options that select nodes of a partition: a different selection is a different machine.
 std::string node_choice(const std::vector<std::string>& options) {
     std::string choice;
     for (std::size_t i = 0; i < options.size(); ++i) {
@@ -33,7 +33,7 @@ std::string node_choice(const std::vector<std::string>& options) {
     return choice;
 }
 
-/// Slurm's MPI plugins by how well they serve the MPI that is linked.
+/// Slurm's MPI plugins, the most suitable for the linked MPI first.
 std::string fitting_mpi(const std::vector<std::string>& types) {
     const bool open_mpi = linked_mpi().flavour == MpiFlavour::open_mpi;
     const std::vector<std::string> fitting =
@@ -119,7 +119,7 @@ std::vector<std::string> slurm_options(const SlurmSettings& settings, const Slur
         options.push_back("--time=" + slurm_minutes(need.time_s));
     if (need.gpus && settings.gpus == "auto" && cluster.partition.has_gpus) {
         options.push_back("--gpus-per-task=1");
-        // Every rank sees all of its host's devices and takes its own: NCCL then reaches the neighbours' directly.
+        // Every rank sees all devices of its host and selects its own, so that NCCL can access peer devices directly.
         options.push_back("--gpu-bind=none");
     }
     options.insert(options.end(), settings.options.begin(), settings.options.end());
@@ -161,7 +161,7 @@ LaunchProgram SrunLauncher::program_for(const TrialLaunch& launch, const std::st
         .command = command(need, {"--job-name=gnnbench-" + launch.trial, launch.worker, launch.request}),
         // Nothing is shared by launcher and ranks here, as they are on different hosts.
         .environment = trial_environment(current_environment(), linked_mpi(), load, launch.trial, "")};
-    // Asked to end, srun ends the ranks, too; killed, it leaves them to themselves.
+    // On SIGTERM, srun also ends its ranks; on SIGKILL, it leaves them running.
     program.signal_on_our_death = SIGTERM;
     program.polite_s = 15;
     return program;
@@ -171,15 +171,15 @@ std::string SrunLauncher::output_on_node(const std::vector<std::string>& what, b
     std::vector<std::string> program{fmt::format("--immediate={}", limit_s)};
     program.insert(program.end(), what.begin(), what.end());
     const SlurmNeed need{1, 1, gpus, static_cast<double>(limit_s)};
-    // srun gives up of itself: killed, it would leave its job in the queue.
+    // srun exits by itself; killed, it would leave its job in the queue.
     const ProgramOutput output = run_program(command(need, program), current_environment(), 2 * limit_s + 60);
     EndSigns signs;
     signs.wait_status = output.exit_code << 8;
     signs.log_tail = output.text;
     const std::size_t answer = output.text.find('{');
     if (answer == std::string::npos)
-        throw EnvironmentError(fmt::format("no compute node of {} answers within {} s: {}", machine().cpu, limit_s,
-                                           classify_srun(signs).reason));
+        throw EnvironmentError(fmt::format("no compute node of {} answered within {} s: {}", machine().cpu,
+                                           limit_s, classify_srun(signs).reason));
     return output.text.substr(answer);
 }
 

@@ -8,7 +8,7 @@
 
 namespace gnnbench {
 
-/// What Slurm is asked for, whoever asks: srun for a trial, sbatch for a job of several.
+/// The resources requested from Slurm, by srun for a trial or by sbatch for a job of several.
 struct SlurmSettings {
     std::string partition, account;  ///< empty: Slurm's default
     std::string time;                ///< as Slurm writes it, "01:30:00"; empty: after the trials' own limits
@@ -18,7 +18,7 @@ struct SlurmSettings {
     std::vector<std::string> options;
 };
 
-/// A cluster as its own programs describe it.
+/// A cluster as Slurm's programs describe it.
 struct SlurmCluster {
     std::string name, version;
     SlurmPartition partition;  ///< the one that jobs go to
@@ -27,21 +27,21 @@ struct SlurmCluster {
 /// Whether this process runs inside an allocation: srun then starts ranks in that.
 bool inside_allocation();
 
-/// Throws EnvironmentError where there is no Slurm, it does not answer, or it has no such partition.
+/// Throws EnvironmentError if Slurm is missing or does not answer, or if there is no such partition.
 SlurmCluster ask_slurm(const SlurmSettings& settings);
 
-/// What Slurm's jobs measure on: known before any job runs, and the same for srun and sbatch.
+/// The machine that Slurm's jobs run on: known before any job runs, and the same for srun and sbatch.
 Machine slurm_machine(const SlurmCluster& cluster, const SlurmSettings& settings);
 
 /// A trial's needs, as Slurm's options; the same for srun and sbatch.
 struct SlurmNeed {
     int ranks = 1, threads_per_rank = 1;
     bool gpus = false;
-    double time_s = 0;  ///< 0: no limit is asked for
+    double time_s = 0;  ///< 0: no limit is requested
 };
 std::vector<std::string> slurm_options(const SlurmSettings& settings, const SlurmCluster& cluster,
                                        const SlurmNeed& need);
-/// "30" or "90": minutes, rounded up, with some to spare, so that our own limit comes first.
+/// "30" or "90": minutes, rounded up with a margin, so that our own limit expires first.
 std::string slurm_minutes(double seconds);
 
 /// srun, from a host of the cluster or inside an allocation.
@@ -49,7 +49,7 @@ class SrunLauncher : public Launcher {
 public:
     /// Asks Slurm.
     explicit SrunLauncher(SlurmSettings settings);
-    /// Inside a job that another host has asked for with these answers of Slurm: nothing is asked again.
+    /// Inside a job: uses the given description of the cluster and does not query Slurm again.
     SrunLauncher(SlurmSettings settings, SlurmCluster cluster);
     const SlurmCluster& cluster() const { return cluster_; }
 
@@ -68,7 +68,7 @@ private:
     std::string srun_, mpi_;
 };
 
-/// The program's path. Throws EnvironmentError, saying what it is for, where PATH has none.
+/// The program's path. Throws EnvironmentError, saying what the program is for, if PATH has none.
 std::string slurm_program(const std::string& name);
 /// Runs one of Slurm's short programs; throws EnvironmentError with what it said if it fails.
 std::string slurm_output(const std::string& name, const std::vector<std::string>& arguments);

@@ -37,7 +37,7 @@ LaunchEnd ended(EndKind kind, std::string reason) {
     return end;
 }
 
-/// What Slurm did to a step and tells in its log; the first that is there counts.
+/// What Slurm did to a step, as its log reports it; the first match counts.
 struct Sign {
     const char* pattern;
     EndKind kind;
@@ -52,14 +52,14 @@ constexpr std::array signs_of_end{
     Sign{"DUE TO NODE FAILURE", EndKind::failed, "a node failed: "},
     Sign{"Node failure on", EndKind::failed, "a node failed: "},
     Sign{"DUE TO PREEMPTION", EndKind::failed, "another job took its nodes: "},
-    Sign{"Unable to allocate resources", EndKind::failed, "Slurm gave no ranks: "},
-    Sign{"Unable to create step", EndKind::failed, "Slurm gave no ranks: "},
-    Sign{"has been revoked", EndKind::failed, "Slurm took the allocation back: "},
+    Sign{"Unable to allocate resources", EndKind::failed, "Slurm started no ranks: "},
+    Sign{"Unable to create step", EndKind::failed, "Slurm started no ranks: "},
+    Sign{"has been revoked", EndKind::failed, "Slurm revoked the allocation: "},
     Sign{"Invalid MPI type", EndKind::failed, "srun cannot start ranks: "},
-    Sign{"Invalid generic resource", EndKind::failed, "Slurm gave no ranks: "},
+    Sign{"Invalid generic resource", EndKind::failed, "Slurm started no ranks: "},
 };
 
-/// "task 1: Killed" of srun's own words, which name the tasks that a signal ended.
+/// srun's message "task 1: Killed", which names the tasks ended by a signal.
 std::string tasks_in(const std::string& log) {
     std::smatch found;
     if (!std::regex_search(log, found, std::regex(R"(srun: error: [^:\n]+: tasks? ([\d,-]+): ([A-Z][a-z]+))")))
@@ -167,7 +167,7 @@ LaunchEnd classify_srun(const EndSigns& signs) {
             end.reason = known.what + line;
             return end;
         }
-    // scancel, by whomever; a failing rank's step is ended the same way, but then srun says how that rank ended.
+    // scancel by any user; a failing rank's step is ended the same way, but then srun reports how that rank ended.
     if (const std::string line = line_with(signs.log_tail, "CANCELLED AT");
         !line.empty() && !contains(signs.log_tail, "Exited with exit code") && tasks_in(signs.log_tail).empty()) {
         end.kind = EndKind::failed;

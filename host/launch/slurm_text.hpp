@@ -1,5 +1,5 @@
 #pragma once
-/// What Slurm's programs print, read: no process is started here.
+/// Parsers of the output of Slurm's programs; no process is started here.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace gnnbench {
 
-/// One partition, as `sinfo -h -o '%R|%P|%c|%m|%G'` tells it: a line for each kind of node.
+/// One partition, as `sinfo -h -o '%R|%P|%c|%m|%G'` prints it: one line for each kind of node.
 struct SlurmPartition {
     std::string name;
     bool is_default = false;
@@ -23,13 +23,13 @@ std::string config_value(const std::string& config, const std::string& key);
 /// The types that `srun --mpi=list` names.
 std::vector<std::string> mpi_types_from(const std::string& list);
 
-/// How far a job, or one element of a job array, is.
+/// The state of a job, or of one element of a job array.
 struct SlurmJob {
     std::string id;      ///< "12", "12_3"
     std::string name;    ///< "gnnbench-…"
     std::string state;   ///< "PENDING", "RUNNING", "COMPLETED", "TIMEOUT", "OUT_OF_MEMORY" …
     std::string reason;  ///< "Resources", "NonZeroExitCode"; empty: none
-    /// It neither runs nor waits any more.
+    /// It neither runs nor waits.
     bool ended() const;
 };
 /// Of `squeue -h -r -t all -o '%i|%j|%T|%r'`, and of `sacct -n -P -X -o JobID,JobName,State,Reason`.
@@ -37,11 +37,11 @@ std::vector<SlurmJob> jobs_from(const std::string& listing);
 /// The number in what `sbatch --parsable` prints ("12", "12;cluster"); empty where there is none.
 std::string submitted_job(const std::string& text);
 
-/// What a job that ended without its trial's own word means for that trial. `log_tail` is not filled in.
+/// The outcome of a trial whose job ended without reporting one. `log_tail` is not filled in.
 LaunchEnd end_of_job(const SlurmJob& job);
-/// How srun ended: what Slurm said about it in the log, else what the exit status says.
+/// How srun ended: from Slurm's messages in the log, else from the exit status.
 LaunchEnd classify_srun(const EndSigns& signs);
-/// Whether srun waits for resources, after what it printed.
+/// Whether srun waits for resources, according to its output.
 bool srun_waits(const std::string& log);
 
 }  // namespace gnnbench

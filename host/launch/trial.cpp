@@ -25,17 +25,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Together under the promised 5 s: mpiexec ends its ranks and removes its shared-memory files when asked.
+/// Together under the promised 5 s. On SIGTERM mpiexec ends its ranks and removes its shared-memory files.
 constexpr double firm_s = 1.0, sweep_s = 2.0;
 
-/// Trials that this process runs now.
+/// Trials running in this process.
 std::atomic<int> under_way = 0;
 struct UnderWay {
     UnderWay() { ++under_way; }
     ~UnderWay() { --under_way; }
 };
 
-/// What launcher and ranks share in memory, gone with the trial.
+/// The trial's folder in shared memory, removed on destruction.
 class SharedMemoryFolder {
 public:
     /// `here`: ranks run on this host; else they could not use it.
@@ -59,7 +59,7 @@ private:
     int owner_ = -1;
 };
 
-/// Whatever way a trial is left, nothing of it lives on.
+/// However control leaves a trial, none of its processes survives.
 class TrialInProgress {
 public:
     TrialInProgress(const Launcher& launcher, const TrialLaunch& launch)
@@ -71,7 +71,7 @@ public:
 
     std::optional<int> wait(double seconds) { return child_.wait(seconds); }
 
-    /// Asks, then kills; ranks that outlive their launcher are found by the token. Returns the launching program's wait status.
+    /// SIGTERM, then SIGKILL; ranks that outlive their launcher are found by the token. Returns its wait status.
     int end() {
         if (!child_.wait(0)) {
             child_.signal_group(SIGCONT);
@@ -80,7 +80,7 @@ public:
         }
         const std::optional<int> status = wait_whole(firm_s);
         kill_trial(trial_, sweep_s);
-        // Ranks whose launcher died became our children, and nobody else would reap them. Beside other trials that
+        // Ranks whose launcher died became our children, and only we can reap them. While other trials run, that
         // would take their launchers' statuses too, so the last one reaps.
         while (under_way == 1 && waitpid(-1, nullptr, WNOHANG) > 0) {
         }
@@ -144,7 +144,7 @@ std::string find_worker() {
     else
         path = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "gnnbench-worker";
     if (access(path.c_str(), X_OK) != 0)
-        throw EnvironmentError("the worker program '" + path + "' is missing; build or install gnnbench whole");
+        throw EnvironmentError("the worker program '" + path + "' is missing; build or install all of gnnbench");
     return path;
 }
 

@@ -7,7 +7,7 @@
 namespace gnnbench {
 
 /// Starts the trial and waits for its end, its deadline or an interrupt (see InterruptGuard), whichever comes
-/// first; while it waits for its turn, no time passes for the deadline. `watch` is called about five times a second.
+/// first; time spent waiting for resources does not count. `watch` is called about five times a second.
 /// When this returns or throws, no process of the trial lives here; ending one takes at most 5 s, and under srun as
 /// long as Slurm takes. Throws EnvironmentError where the launching program cannot be started.
 LaunchEnd launch_trial(const Launcher& launcher, const TrialLaunch& launch, const std::function<void()>& watch);
@@ -17,7 +17,7 @@ LaunchEnd launch_trial(const Mpiexec& mpiexec, const TrialLaunch& launch, const 
 /// The last bytes of a file, from the start of a line, with anything that is not UTF-8 replaced by '?'.
 std::string tail_of(const std::string& path, std::size_t max_bytes = 8192);
 
-/// The program that ranks run: beside this one, or where GNNBENCH_WORKER says. Throws EnvironmentError.
+/// The program that ranks run: beside this one, or from GNNBENCH_WORKER. Throws EnvironmentError.
 std::string find_worker();
 
 }  // namespace gnnbench

@@ -36,10 +36,10 @@ constexpr const char* shared_memory = "/dev/shm";
 
 constexpr std::string_view folder_prefix = "gnnbench-";
 constexpr const char* owner_file = "/owner";
-/// A folder without an owner's file is being made now, unless it is old.
+/// A folder without an owner's file is being created, unless it is old.
 constexpr auto being_made = std::chrono::minutes(10);
 
-/// Whether nobody holds the lock of the folder's owner.
+/// Whether no process holds the lock of the folder's owner.
 bool is_left(const std::filesystem::directory_entry& folder) {
     struct stat info{};
     if (::lstat(folder.path().c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != getuid())

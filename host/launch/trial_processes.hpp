@@ -9,17 +9,17 @@ namespace gnnbench {
 /// process groups: Open MPI gives every rank a group of its own. Zombies are not alive.
 std::vector<pid_t> processes_of_trial(const std::string& trial);
 
-/// A folder in shared memory for what a trial's launcher and ranks share: whatever kills them, it can be removed
-/// with all that is in it. Empty where this machine has no shared memory that we may write to.
+/// A folder in shared memory for files that launcher and ranks share: whatever kills them, it can be removed
+/// with its contents. Empty if this machine has no writable shared memory.
 std::string shared_memory_folder(const std::string& trial);
 
-/// Kills them with SIGKILL, again and again until none is left or `limit_s` is over. Returns who is left.
+/// Kills them with SIGKILL, repeatedly until none is left or `limit_s` has passed. Returns those that are left.
 std::vector<pid_t> kill_trial(const std::string& trial, double limit_s);
 
-/// Marks a trial's shared-memory folder as this process's, as long as the descriptor is open, which is returned (−1: it cannot).
+/// Marks a trial's shared-memory folder as this process's while the returned descriptor is open (−1 on failure).
 int own_shared_memory(const std::string& folder);
-/// Removes the shared-memory folders of trials whose host was killed, whatever database they were for, and what still runs of
-/// them. Their owners' locks tell.
+/// Removes the shared-memory folders of trials whose host was killed, for any database, and kills their remaining
+/// processes. A folder's owner lock tells whether its host lives.
 void remove_left_shared_memory();
 
 /// kill_trial, and removes the trial's shared memory.

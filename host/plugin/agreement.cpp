@@ -60,7 +60,7 @@ std::string disagreement(const std::vector<std::string>& reports) {
     for (std::size_t rank = 1; rank < reports.size(); ++rank)
         if (reports[rank] != reports[0])
             return fmt::format(
-                "rank {} loaded other plugins than rank 0: \"{}\" against \"{}\". Install the same "
+                "rank {} loaded different plugins from rank 0: \"{}\" against \"{}\". Install the same "
                 "build of gnnbench and its plugins on every host.",
                 rank, reports[rank], reports[0]);
     return {};

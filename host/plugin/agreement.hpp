@@ -15,13 +15,13 @@ struct PluginRequest {
     std::string name;
 };
 
-/// Collective. Every rank opens the plugins a trial needs; then all compare what they opened (name, version,
+/// Collective. Every rank opens the plugins that a trial needs; then all compare what they opened (name, version,
 /// build id, digest of the file). Where a rank failed or differs, every rank throws the same PluginError, naming
-/// that rank and its reason, so that none is left waiting in a collective.
+/// that rank and its reason, so that no rank blocks in a collective.
 void agree_on_plugins(const ProcessGroup& group, const PluginCatalog& catalog,
                       std::span<const PluginRequest> wanted);
 
-/// What one rank says: "ok …" with what it opened, or "failed: <reason>". Never throws PluginError.
+/// One rank's report: "ok …" with what it opened, or "failed: <reason>". Never throws PluginError.
 std::string load_report(const PluginCatalog& catalog, std::span<const PluginRequest> wanted);
 
 /// Empty if all reports (by rank) are equal and ok; else what is wrong, as one message for all ranks.

@@ -18,7 +18,7 @@
 namespace gnnbench {
 namespace {
 
-/// An ELF file, read where its headers point; every place is checked to be inside it.
+/// An ELF file, read by its headers; every access is checked to be inside the file.
 class ElfFile {
 public:
     explicit ElfFile(const std::filesystem::path& path) : path_(path) {
@@ -42,8 +42,7 @@ public:
     /// `count` entries of a table from `offset` on.
     template <class T>
     std::vector<T> table(std::uint64_t offset, std::uint64_t count) const {
-        if (count > size_ / sizeof(T) || !holds(offset, count * sizeof(T)))
-            refuse("it is damaged, or was cut short");
+        if (count > size_ / sizeof(T) || !holds(offset, count * sizeof(T))) refuse("it is damaged or truncated");
         std::vector<T> entries(count);
         const std::size_t bytes = count * sizeof(T);
         if (::pread(descriptor_, entries.data(), bytes, static_cast<off_t>(offset)) != static_cast<ssize_t>(bytes))
@@ -67,16 +66,16 @@ private:
 };
 
 Elf64_Ehdr read_header(const ElfFile& file) {
-    if (!file.holds(0, sizeof(Elf64_Ehdr))) file.refuse("it is no shared library");
+    if (!file.holds(0, sizeof(Elf64_Ehdr))) file.refuse("it is not a shared library");
     const auto header = file.read<Elf64_Ehdr>(0);
     const bool elf = std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0;
     if (!elf || header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_type != ET_DYN ||
         header.e_phentsize != sizeof(Elf64_Phdr) || header.e_shentsize != sizeof(Elf64_Shdr))
-        file.refuse("it is no shared library of this machine");
+        file.refuse("it is not a shared library for this machine");
     return header;
 }
 
-/// What the dynamic loader will map. A page beyond the file's end would kill whoever touches it.
+/// Checks what the dynamic loader will map: touching a page beyond the file's end would kill the process.
 std::vector<Elf64_Phdr> read_segments(const ElfFile& file, const Elf64_Ehdr& header) {
     auto segments = file.table<Elf64_Phdr>(header.e_phoff, header.e_phnum);
     for (const Elf64_Phdr& s : segments)

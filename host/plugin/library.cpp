@@ -36,8 +36,8 @@ const PluginInfo* read_info(const dll::shared_library& library) {
     return &library.get<const PluginInfo>(info_symbol);
 }
 
-/// A library that does not open: that is often a plugin of another version, whose symbols are not all there.
-/// Opened lazily it may still say so itself.
+/// A library that cannot be opened is often a plugin of another version with missing symbols.
+/// Opened lazily, its description may still say so.
 [[noreturn]] void refuse_unopened(const std::filesystem::path& file, const std::string& reason, PluginKind kind,
                                   std::string_view name) {
     dll::shared_library library;
@@ -73,12 +73,12 @@ std::string_view kind_name(PluginKind kind) {
 
 namespace {
 
-/// What is wrong with the part that needs no library open; empty if nothing is.
+/// What is wrong with the fields that are readable without opening the library; empty if nothing is.
 std::string plain_mismatch(const PluginInfo& info) {
     if (std::memcmp(info.magic, "gnnbench", sizeof info.magic) != 0)
         return fmt::format(
             " is not a gnnbench plugin: its {} does not begin with \"gnnbench\". Declare it with "
-            "GNNBENCH_PLUGIN, or take the file out of the plugin folder.",
+            "GNNBENCH_PLUGIN, or remove the file from the plugin folder.",
             info_symbol);
     if (info.info_layout != 1)
         return fmt::format(" describes itself in layout {} of PluginInfo; this gnnbench reads layout 1. {}",
@@ -100,19 +100,19 @@ std::string mismatch(const PluginInfo& info, PluginKind kind, std::string_view n
         return fmt::format(" was built with [{}]; this gnnbench was built with [{}]. They must be the same. {}",
                            info.build_id, GNNBENCH_BUILD_ID, rebuild);
     if (info.kind != kind || info.name != name)
-        return fmt::format(" holds the {} \"{}\", but its file name says {} \"{}\". Name the file lib{}_{}.so.",
+        return fmt::format(" contains the {} \"{}\", but its file name says {} \"{}\". Name the file lib{}_{}.so.",
                            kind_name(info.kind), info.name, kind_name(kind), name, kind_name(info.kind),
                            info.name);
     return {};
 }
 
 PluginLibrary PluginLibrary::open(const std::filesystem::path& file, PluginKind kind, std::string_view name) {
-    // Opening a library runs its constructors: what is no plugin of this interface is refused by its file.
+    // Opening a library runs its constructors, so anything but a plugin of this interface is refused before.
     const std::optional<PluginInfo> described = read_description(file);
     if (!described)
         throw PluginError(
             fmt::format("{} is not a gnnbench plugin: it exports no {}. Declare it with GNNBENCH_PLUGIN, "
-                        "or take the file out of the plugin folder.",
+                        "or remove the file from the plugin folder.",
                         file.string(), info_symbol));
     if (const std::string other = plain_mismatch(*described); !other.empty())
         throw PluginError(file.string() + other);

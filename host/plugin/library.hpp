@@ -10,11 +10,11 @@ namespace gnnbench {
 /// "strategy", "partitioner" or "kernel".
 std::string_view kind_name(PluginKind kind);
 
-/// What is wrong with a plugin's description for this build; empty if it can be trusted. Reads plain data only.
-/// `kind` and `name` are what the file's name promises.
+/// Why this build cannot use a plugin with this description; empty if it can. Reads plain data only.
+/// `kind` and `name` come from the file's name.
 std::string mismatch(const PluginInfo& info, PluginKind kind, std::string_view name);
 
-/// A plugin's library, opened and checked. It stays in the process for good: objects, exceptions and types
+/// A plugin's library, opened and checked. It is never unloaded: objects, exceptions and types
 /// of a plugin may outlive whoever opened it.
 class PluginLibrary {
 public:

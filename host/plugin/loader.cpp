@@ -53,7 +53,7 @@ std::optional<PluginCatalog::File> PluginCatalog::parse(const fs::path& path, st
 
 PluginCatalog::PluginCatalog(std::vector<fs::path> folders) {
     for (const fs::path& folder : folders) {
-        // The same folder named twice shadows nothing.
+        // A folder that is listed twice does not shadow itself.
         fs::path whole = fs::absolute(folder).lexically_normal();
         if (std::find(folders_.begin(), folders_.end(), whole) == folders_.end())
             folders_.push_back(std::move(whole));

@@ -18,7 +18,7 @@ class KernelPlugin;
 class Partitioner;
 class Strategy;
 
-/// A plugin that can be used: what it says of itself. The declarations live as long as the process.
+/// The description of a usable plugin. The declarations live as long as the process.
 struct PluginDescription {
     PluginKind kind;
     std::string name, version, summary;
@@ -26,43 +26,43 @@ struct PluginDescription {
     std::span<const ParamDecl> params;
 };
 
-/// A plugin file that was found, usable or not.
+/// A plugin file in a search folder, usable or not.
 struct ListedPlugin {
     PluginKind kind;
     std::string name;
     std::filesystem::path file;
     std::filesystem::path
-        shadowed_by;               ///< the file of the same kind and name that is used instead; not opened then
+        shadowed_by;  ///< the file of the same kind and name that is used instead; this one is not opened
     std::string version, summary;  ///< empty where shadowed or refused
     std::string refused;           ///< why it cannot be used, naming the file; empty if it can
 
     bool usable() const { return refused.empty() && shadowed_by.empty(); }
 };
 
-/// Where plugins are looked for, first wins: the folders of the environment's GNNBENCH_PLUGIN_PATH (separated by
+/// The search folders, first match wins: the folders of the environment's GNNBENCH_PLUGIN_PATH (separated by
 /// colons), then the one that belongs to this program.
 std::vector<std::filesystem::path> plugin_folders();
 
-/// For each of the folders that anyone on this machine can write to, a sentence that says so: who can put a library there runs
-/// code as whoever runs gnnbench.
+/// A warning for each folder that anyone on this machine can write to: a library placed there runs
+/// with the rights of whoever runs gnnbench.
 std::vector<std::string> exposed_folders(const std::vector<std::filesystem::path>& folders);
 
-/// The plugins there are: files lib<kind>_<name>.so in a list of folders. Looking for one opens no other.
+/// The available plugins: files lib<kind>_<name>.so in a list of folders. A lookup opens only the plugin it names.
 class PluginCatalog {
 public:
     explicit PluginCatalog(std::vector<std::filesystem::path> folders = plugin_folders());
 
     const std::vector<std::filesystem::path>& folders() const { return folders_; }
-    /// Names of a kind in alphabetical order, refused ones too: opens nothing.
+    /// Names of a kind in alphabetical order, including refused ones. Opens nothing.
     std::vector<std::string> names(PluginKind kind) const;
     /// Fills in what a file says of itself, or why it is refused.
     using Examine = std::function<void(ListedPlugin&)>;
     /// Examines every file that is not shadowed. By kind, then name, then search order.
     std::vector<ListedPlugin> list(const Examine& examine = examine_here) const;
-    /// Opens the library in this process, for good: whatever it does when it is opened happens here.
+    /// Opens the library in this process permanently; its constructors run here.
     static void examine_here(ListedPlugin& plugin);
 
-    /// These throw PluginError: for a name that is not there (with the nearest that is), for a file that is refused.
+    /// These throw PluginError for an unknown name (with the nearest known one), and for a refused file.
     PluginDescription find(PluginKind kind, std::string_view name) const;
     std::unique_ptr<Strategy> strategy(std::string_view name) const;
     std::unique_ptr<Partitioner> partitioner(std::string_view name) const;

@@ -3,7 +3,7 @@
 
 namespace gnnbench {
 
-/// Where things lie beside the running program, in the build tree as in an install prefix.
+/// Paths relative to the running program, in the build tree and in an install prefix.
 /// <prefix>/lib/gnnbench/plugins
 std::filesystem::path own_plugin_folder();
 /// <prefix>/share/gnnbench: schemas, experiments, plugin-template

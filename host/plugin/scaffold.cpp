@@ -79,7 +79,7 @@ fs::path write_plugin_folder(PluginKind kind, std::string_view name, const fs::p
     std::error_code failure;
     if (!fs::is_directory(from, failure))
         throw EnvironmentError(
-            fmt::format("the template folder {} is missing; install gnnbench whole, or run it from its "
+            fmt::format("the template folder {} is missing; install all of gnnbench, or run it from its "
                         "build tree.",
                         from.string()));
 

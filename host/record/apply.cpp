@@ -14,12 +14,12 @@ namespace {
 
 using nlohmann::json;
 
-/// A number where there is one; null, NaN written as null, and a missing key are all "not known".
+/// A number if present; null, NaN written as null, and a missing key all mean "unknown".
 std::optional<double> real(const json& j, const char* key) {
     const auto it = j.find(key);
     return it != j.end() && it->is_number() ? std::optional(it->get<double>()) : std::nullopt;
 }
-/// Whole numbers only: no conversion of a float that fits none.
+/// Integers only: floats are not converted.
 std::optional<std::int64_t> integer(const json& j) {
     return j.is_number_integer() ? std::optional(j.get<std::int64_t>()) : std::nullopt;
 }
@@ -27,7 +27,7 @@ std::optional<std::int64_t> integer(const json& j, const char* key) {
     const auto it = j.find(key);
     return it == j.end() ? std::nullopt : integer(*it);
 }
-/// What a trial cannot be without, in the range that it can have.
+/// A required field of a trial, within its valid range.
 std::int64_t whole(const json& j, const char* key, std::int64_t least, std::int64_t most) {
     const json& value = j.at(key);
     const auto number = integer(value);
@@ -44,7 +44,7 @@ double seconds_of(const json& value, const char* what) {
                                     value.dump().substr(0, 40), what));
     return value.get<double>();
 }
-/// Larger than any trial's; what a line says must not keep the host busy for years.
+/// Larger than any trial's; a line's value must not keep the host busy for years.
 constexpr std::int64_t most_ranks = 1 << 20, most_epochs = INT32_MAX;
 std::string as_text(const json& j) {
     if (j.is_null() || (j.is_boolean() && !j.get<bool>())) return "";
@@ -133,7 +133,7 @@ std::int64_t LineApplier::trial_id(const std::string& uuid) {
     find_trial_.bind(uuid);
     if (!find_trial_.step())
         throw DataError(
-            fmt::format("a journal line is about the trial {}, whose 'trial' line is missing before it.", uuid));
+            fmt::format("a journal line refers to the trial {}, but no 'trial' line precedes it.", uuid));
     const std::int64_t id = find_trial_.integer(0);
     find_trial_.reset();
     return trial_ids_[uuid] = id;
@@ -261,7 +261,7 @@ void LineApplier::epoch(std::int64_t trial, const json& l) {
     double slowest_s = 0;
     for (const json& r : ranks) slowest_s = std::max(slowest_s, seconds_of(r.at("wall_s"), "wall_s"));
     add_epoch_.run(trial, epoch, flag(l, "warmup"), real(l, "loss"), slowest_s);
-    if (connection_->changes() == 0) return;  // here already, with all its ranks: a line is one transaction
+    if (connection_->changes() == 0) return;  // already present, with all its ranks: a line is one transaction
     std::int64_t rank = 0;
     for (const json& r : ranks) {
         add_rank_.run(trial, epoch, rank, r.at("wall_s").get<double>(), real(r, "total_comm_s"),
@@ -321,12 +321,12 @@ void LineApplier::verification(std::int64_t trial, const json& l) {
              integer(l, "sampled_vertices").value_or(0), text(l, "detail"), object(l, "checks").dump(), trial);
 }
 
-/// What the worker says of its own end. The host's outcome has the last word; this keeps the reason in case it
-/// never comes.
+/// The worker's own statement of how it ended. The host's outcome overrides it; this keeps the reason in case that
+/// never arrives.
 void LineApplier::end(std::int64_t trial, const json& l) {
     connection_->prepare("UPDATE trial SET reason = ? WHERE id = ? AND status = 'running'", "store a trial's end")
         .run(text(l, "reason"), trial);
-    // What was chosen at run time, where the trial came far enough to choose; else what set-up said stays.
+    // Choices made at run time, if the trial got that far; else those of set-up remain.
     if (const std::string notes = text(l, "notes"); !notes.empty())
         connection_->prepare("UPDATE trial SET notes = ? WHERE id = ?", "store a trial's notes").run(notes, trial);
 }

@@ -15,7 +15,7 @@ public:
     explicit LineApplier(sqlite::Connection& connection);
     /// Throws DataError for a line that does not follow the contract of README.md.
     void apply(const nlohmann::json& line);
-    /// Row ids; the row is made where it is missing.
+    /// Row ids; a missing row is created.
     std::int64_t experiment(const std::string& name);
     std::int64_t cell(const CellRecord& c);
     /// Forgets remembered row ids; needed after a rollback.

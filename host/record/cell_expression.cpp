@@ -9,10 +9,10 @@
 namespace gnnbench {
 namespace {
 
-/// People choose by these first.
+/// Preferred fields, in this order.
 constexpr std::array first{"dataset", "scheme", "partitioner", "gpus"};
 
-/// Digests and versions say nothing to people, and a label says again what name and parameters do.
+/// Digests and versions mean nothing to people, and a label repeats name and parameters.
 bool is_for_people(const std::string& field) {
     return !field.ends_with("_label") && !field.ends_with("digest") && !field.ends_with("version");
 }

@@ -33,7 +33,7 @@ SqlValue value_of(const json& j) {
     return j.dump();
 }
 
-/// As an SQL name, whatever is in it: a database may be a stranger's.
+/// Quoted as an SQL name, whatever it contains: a database may come from a stranger.
 std::string in_quotes(std::string_view name) {
     std::string quoted = "\"";
     for (const char c : name) quoted += c == '"' ? "\"\"" : std::string(1, c);
@@ -42,8 +42,8 @@ std::string in_quotes(std::string_view name) {
 
 /// An expression over a few fields takes microseconds a cell.
 constexpr double limit_s = 10;
-/// The longest text that a function of an expression may make, in bytes, and pattern that LIKE may match it with: so that no
-/// single call, which no limit of time ends, takes long.
+/// The longest text that a function of an expression may produce, in bytes, and the longest pattern of LIKE, so that no
+/// single call, which the time limit cannot interrupt, takes long.
 constexpr int longest_text = 1 << 20, longest_pattern = 1000;
 
 /// "train" and "lr" of "train.lr"; "" and "gpus" of "gpus".
@@ -53,7 +53,7 @@ std::pair<std::string, std::string> split(const std::string& field) {
     return {field.substr(0, dot), field.substr(dot + 1)};
 }
 
-/// The word that SQLite complains of: "no such column: gpu" → "gpu".
+/// The name in SQLite's error message: "no such column: gpu" → "gpu".
 std::string after_colon(const std::string& message) {
     const std::size_t colon = message.find(": ");
     return colon == std::string::npos ? "" : message.substr(colon + 2);
@@ -91,7 +91,7 @@ CellFields cell_fields(const json& identity) {
 CellFilter::CellFilter(std::span<const CellFields> cells)
     : cells_(cells.size()), connection_(std::make_unique<sqlite::Connection>(sqlite::Connection::in_memory())) {
     std::map<std::string, std::map<std::string, bool>> known;  // by table and column: whether it holds numbers
-    known[""]["gpus"] = true;                                  // with no cell, too, there are fields
+    known[""]["gpus"] = true;                                  // fields exist even without cells
     for (const CellFields& cell : cells)
         for (const auto& [field, value] : cell) {
             const auto [table, column] = split(field);
@@ -160,7 +160,7 @@ std::vector<bool> CellFilter::where(const std::string& expression) const {
     for (const auto& [table, columns] : columns_) tables.insert(table.empty() ? "cell" : table);
     ExpressionGuard guard(connection_->handle(), std::move(tables));
     const TimeLimit limit(connection_->handle(), limit_s);
-    // The line's end closes a comment that the expression may end with.
+    // The line break closes a comment at the end of the expression.
     const std::string before = from_ + " WHERE (";
     const std::string sql = before + expression + "\n)";
     const auto refused = [&](int code) {
@@ -178,7 +178,7 @@ std::vector<bool> CellFilter::where(const std::string& expression) const {
     std::vector<bool> chosen(cells_, false);
     while ((code = sqlite3_step(select.get())) == SQLITE_ROW) {
         const std::int64_t row = sqlite3_column_int64(select.get(), 0);
-        require(row >= 1 && row <= std::ssize(chosen), "an expression chose a cell that there is not");
+        require(row >= 1 && row <= std::ssize(chosen), "an expression chose a cell that does not exist");
         chosen[static_cast<std::size_t>(row) - 1] = true;
     }
     if (code != SQLITE_DONE) throw refused(code);

@@ -16,21 +16,21 @@ namespace sqlite {
 class Connection;
 }
 
-/// What expressions call the fields of a cell: "gpus", "train.lr", "scheme.overlap".
+/// The names of a cell's fields in expressions: "gpus", "train.lr", "scheme.overlap".
 using CellFields = std::map<std::string, SqlValue>;
 /// From a cell's identity (see spec/cell.hpp): plugins and the dataset by name, their parameters after a dot.
 CellFields cell_fields(const nlohmann::json& identity);
 
-/// Cells that expressions choose from. An expression is SQL over one cell's fields, as in `gnnbench query`:
-/// "scheme = 'mg-gcn' AND gpus > 2 AND NOT scheme.overlap". SQLite evaluates it, on a database in memory. It comes from whoever
-/// wrote the experiment, so it can be nothing but one expression (no subquery, no other table), and its time is limited.
+/// Selects cells by expressions. An expression is SQL over one cell's fields, as in `gnnbench query`:
+/// "scheme = 'mg-gcn' AND gpus > 2 AND NOT scheme.overlap". SQLite evaluates it, on a database in memory. It comes from
+/// the experiment's author, so it must be a single expression (no subquery, no other table), and its time is limited.
 class CellFilter {
 public:
     explicit CellFilter(std::span<const CellFields> cells);
     CellFilter(CellFilter&&) noexcept;
     ~CellFilter();
     /// For each cell whether the expression holds; unknown (NULL: a parameter that its scheme has not) is no.
-    /// Throws SpecError that names what is wrong in the expression, and the fields there are.
+    /// Throws SpecError that names the error in the expression, and the existing fields.
     std::vector<bool> where(const std::string& expression) const;
 
 private:

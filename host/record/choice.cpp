@@ -48,7 +48,7 @@ void check_tag(const sqlite::Connection& c, const std::string& tag) {
     const auto known = names(c, "SELECT DISTINCT name FROM tag ORDER BY name");
     throw SpecError(fmt::format(
         "no trial is tagged '{}'; tags: {}", tag,
-        known.empty() ? "none (gnnbench results tag gives some)" : fmt::format("{}", fmt::join(known, ", "))));
+        known.empty() ? "none (gnnbench results tag adds them)" : fmt::format("{}", fmt::join(known, ", "))));
 }
 
 /// Ids of the cells for which the expression holds.
@@ -96,11 +96,11 @@ TrialChoice read_choice(const sqlite::Connection& c, const std::string& text) {
             choice.commit = term;
         else {
             auto known = names(c, "SELECT name FROM experiment UNION SELECT name FROM tag ORDER BY 1");
-            throw SpecError(
-                fmt::format("'{}' is no tag, no experiment and no commit of a trial here; there are: {}{}. Or say "
-                            "tag:…, experiment:…, commit:…, where:EXPR, with commas between",
-                            term, known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", ")),
-                            did_you_mean(term, known)));
+            throw SpecError(fmt::format(
+                "'{}' is not a tag, an experiment or a commit of a trial here; there are: {}{}. Or use "
+                "tag:…, experiment:…, commit:…, where:EXPR, with commas between",
+                term, known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", ")),
+                did_you_mean(term, known)));
         }
         at = end + 1;
     }

@@ -8,7 +8,7 @@
 
 namespace gnnbench {
 
-/// Which measured trials are meant: those that meet everything that is given.
+/// Selects measured trials: those that satisfy every given condition.
 struct TrialChoice {
     std::vector<std::string> trials;  ///< UUIDs, or how they begin; empty: any
     /// Of an experiment its own trials, and those of others where it measured none of a cell's number (see the view
@@ -31,7 +31,7 @@ TrialChoice read_choice(const sqlite::Connection& connection, const std::string&
 std::vector<std::int64_t> chosen_trials(const sqlite::Connection& connection, const TrialChoice& choice);
 /// Their UUIDs, in the order in which they were recorded.
 std::vector<std::string> chosen_uuids(const std::filesystem::path& database, const TrialChoice& choice);
-/// The UUID that begins so. Throws SpecError where there is none or there are several.
+/// The UUID with this prefix. Throws SpecError if there is none or there are several.
 std::string whole_uuid(const std::filesystem::path& database, const std::string& begins);
 
 struct TagResult {

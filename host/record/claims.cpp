@@ -32,7 +32,7 @@ std::optional<Holder> holder_of(sqlite::Connection& c, const TrialKey& k) {
 }  // namespace
 
 int conclusive_trials(const Database& database, const TrialKey& k) {
-    // A verification serves every cell of its key, whatever its number.
+    // A verification applies to every cell with its key, whatever its number.
     const std::string sql = fmt::format(
         "SELECT t.status FROM trial t JOIN cell c ON c.id = t.cell_id JOIN machine m ON m.id = t.machine_id "
         "WHERE {} = ?1 AND m.fingerprint = ?2 AND t.purpose = ?3{}",
@@ -76,7 +76,7 @@ Claim claim_trial(Database& database, const std::string& journal, const TrialKey
                 return {ClaimState::claimed, ""};
             }
         }
-        // What the dead process measured must be in the database before its trial is judged missing.
+        // The dead process's measurements must be in the database before its trial counts as missing.
         replay_journal(database, journal_folder(database.path()) / stale);
     }
 }

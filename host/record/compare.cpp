@@ -41,7 +41,7 @@ std::string text_of(const SqlValue& v) {
     return "";
 }
 
-/// What is shown or follows from the rest tells no cells apart.
+/// Display fields and derived fields do not distinguish cells.
 bool tells_apart(const std::string& field) {
     return !field.ends_with("_label") && field != "model.depth" && !field.starts_with("dataset.");
 }
@@ -97,7 +97,7 @@ std::int64_t borrowed(const sqlite::Connection& c, const std::string& text, cons
     return count;
 }
 
-/// Fields whose values on the one side are none of those on the other: they are what is compared.
+/// Fields whose values on one side never occur on the other: these are compared.
 std::set<std::string> fields_compared(const Side& a, const Side& b) {
     std::map<std::string, std::pair<std::set<std::string>, std::set<std::string>>> values;
     for (const auto& [id, cell] : a)
@@ -111,7 +111,7 @@ std::set<std::string> fields_compared(const Side& a, const Side& b) {
             std::any_of(left.begin(), left.end(), [&](const std::string& v) { return right.contains(v); });
         if (!shared) compared.insert(field);
     }
-    // A plugin that is compared is so with all its parameters.
+    // If a plugin is compared, so are all its parameters.
     for (const char* plugin : {"scheme", "partitioner", "kernel"})
         if (compared.contains(plugin))
             for (const auto& [field, both] : values)
@@ -141,14 +141,14 @@ std::map<std::string, const SideCell*> by_likeness(const Side& side, const std::
                     there == other->second->fields.end() ? "none" : text_of(there->second), text_of(value)));
         }
         throw SpecError(
-            fmt::format("side {} has several cells that one of the other side could be compared with; they differ "
+            fmt::format("side {} has several cells that match one cell of the other side; they differ "
                         "in {}. Narrow it with where:EXPR or --where",
                         name, fmt::join(differing, ", ")));
     }
     return all;
 }
 
-std::optional<std::int64_t> agreed(const SideCell& cell, std::optional<std::int64_t> Measured::*field) {
+std::optional<std::int64_t> agreed(const SideCell& cell, std::optional<std::int64_t> Measured::* field) {
     std::optional<std::int64_t> value;
     for (const auto& [number, t] : cell.trials) {
         if (!(t.*field) || (value && *value != *(t.*field))) return {};
@@ -178,7 +178,7 @@ double middle(const SideCell& cell) {
     return median(all);
 }
 
-/// Fields that tell the compared cells apart beyond those that have a column.
+/// Fields that distinguish the compared cells in addition to those with a column.
 std::vector<std::string> other_fields(const std::vector<const SideCell*>& cells,
                                       const std::set<std::string>& compared) {
     static const std::set<std::string> shown = {"dataset", "scheme", "partitioner", "gpus"};
@@ -199,8 +199,9 @@ ComparedSides compare_sides(const std::filesystem::path& database, const std::st
                             const std::string& where, const CompareRules& rules) {
     std::error_code error;
     if (!std::filesystem::exists(database, error))
-        throw SpecError(fmt::format(
-            "there is no database {}. `gnnbench run` makes it; name another with --database.", database.string()));
+        throw SpecError(
+            fmt::format("there is no database {}. `gnnbench run` creates it; name another with --database.",
+                        database.string()));
     const sqlite::Connection c(database, sqlite::Access::read_only);
     const auto chosen = [&](const std::string& side) {
         TrialChoice choice = read_choice(c, side);

@@ -9,7 +9,7 @@
 
 namespace gnnbench {
 
-/// Trials of one cell on side A beside those of its like on side B.
+/// Trials of one cell on side A beside those of the matching cell on side B.
 struct ComparedCell {
     std::string dataset, partitioner;
     std::string scheme_a, scheme_b;  ///< labels; equal unless schemes are compared

@@ -17,7 +17,7 @@
 namespace gnnbench {
 namespace {
 
-/// What a table needs of a trial.
+/// The fields of a trial that a table needs.
 struct TrialRow {
     std::int64_t id = 0;
     std::string status, reason, synthetic, approximation, verification_key;
@@ -92,7 +92,7 @@ std::map<std::int64_t, ComparisonCell::SpeedUp> read_speed_ups(const sqlite::Con
 }
 
 std::optional<double> median_of(const std::vector<const TrialRow*>& trials,
-                                std::optional<double> TrialRow::*field) {
+                                std::optional<double> TrialRow::* field) {
     std::vector<double> values;
     for (const TrialRow* t : trials)
         if (t->*field) values.push_back(*(t->*field));
@@ -140,7 +140,7 @@ void summarise(ComparisonCell& cell, const TrialsByNumber& trials, std::vector<s
     cell.peak_memory_bytes = median_of(ok, &TrialRow::peak_memory);
 }
 
-/// Newest machine of the experiment's cells, and how many others there are.
+/// The newest machine of the experiment's cells, and the number of others.
 std::string newest_machine(const sqlite::Connection& c, std::int64_t experiment) {
     auto q = c.prepare(
         "SELECT m.fingerprint FROM experiment_cell x JOIN trial t ON t.cell_id = x.cell_id "

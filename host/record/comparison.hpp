@@ -11,7 +11,7 @@
 
 namespace gnnbench {
 
-/// One cell of an experiment, and what its trials on one machine gave.
+/// One cell of an experiment, and the results of its trials on one machine.
 struct ComparisonCell {
     std::string dataset, partitioner, scheme;  ///< as tables show them
     std::string scheme_name;                   ///< without parameters: "mg-gcn"
@@ -20,7 +20,7 @@ struct ComparisonCell {
 
     /// Empty: never measured. `ok`: at least one trial is. Else how its newest trial ended.
     std::string status, reason;
-    /// Of trials beside the ok ones: "1 of 3 trials: failed, …"; empty if there are none.
+    /// Trials other than ok: "1 of 3 trials: failed, …"; empty if there are none.
     std::string other_trials;
     struct SpeedUp {
         double value = 1;
@@ -43,7 +43,7 @@ struct ComparisonCell {
     std::vector<std::int64_t> ok_trials;        ///< row ids of the trials that its numbers are of
 };
 
-/// What the comparison table of an experiment is made from.
+/// The data of an experiment's comparison table.
 struct ComparisonData {
     std::string experiment;
     std::string machine;               ///< "AMD EPYC 9R14, 2 cores"; empty if nothing was measured
@@ -58,7 +58,7 @@ struct ComparisonData {
     std::string kernels;               ///< "cpu", or "cpu, reference"
     int fewest_threads = 1, most_threads = 1;  ///< per rank
     std::int64_t epochs = 0, warmup = 0;       ///< 0 where cells differ
-    /// Further fields that tell cells of one dataset, gpus, partitioner and scheme apart: "seed", "hidden".
+    /// Further fields that distinguish cells of one dataset, gpus, partitioner and scheme: "seed", "hidden".
     std::vector<std::string> other_keys;
     std::vector<ComparisonCell> cells;  ///< in the experiment's order
 };

@@ -15,8 +15,8 @@
 namespace gnnbench {
 namespace {
 
-/// SQLite does not wait its turn for a change of journal mode, so that several processes that open a new
-/// database at once would trip over each other.
+/// SQLite does not wait for locks when it changes the journal mode, so several processes that open a new
+/// database at once would fail.
 void use_wal(sqlite::Connection& c) {
     using namespace std::chrono_literals;
     for (int tries = 0;; ++tries) {
@@ -36,7 +36,7 @@ void use_wal(sqlite::Connection& c) {
 }
 
 void check_writable(sqlite::Connection& c) {
-    // A file in a folder that cannot be written has no place for its log; beginning to write shows it.
+    // In a read-only folder SQLite cannot create its log; starting a write transaction shows that.
     sqlite::Transaction t(c);
     c.execute("PRAGMA user_version", "write");
 }

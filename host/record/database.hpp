@@ -19,19 +19,19 @@ class Connection;
 }
 class LineApplier;
 
-/// A trial is conclusive unless it runs, was interrupted or was skipped: those are due again.
+/// A trial is conclusive unless it is running, interrupted or skipped: those are due again.
 bool is_conclusive(std::string_view status);
 
 /// CellRecord::code as the database keeps it: its JSON, or nothing where none is known.
 std::string code_text(const nlohmann::json& code);
 
-/// What is known of trial `number` of a cell on one machine: its newest conclusive trial, else its newest.
+/// The state of trial `number` of a cell on one machine: its newest conclusive trial, else its newest.
 struct TrialState {
     int number = 0;
     std::string trial, status, reason;
     std::string build;        ///< provenance's "build" (source digest), if it has one
     std::string code;         ///< see code_text; empty where an older gnnbench measured it
-    int conclusive = 0;       ///< conclusive trials with this number; what claim() is told the caller saw
+    int conclusive = 0;       ///< conclusive trials with this number, to be passed to claim()
     std::string rerun_asked;  ///< when it was asked to be measured again, if that is still to be done
 };
 
@@ -40,10 +40,10 @@ struct ApplyResult {
     std::vector<std::string> problems;  ///< one sentence per line that breaks the contract; those are left out
 };
 
-/// The results, open for reading and writing: WAL mode, foreign keys on, schema brought up to date.
+/// The results, open for reading and writing: WAL mode, foreign keys on, schema migrated.
 class Database {
 public:
-    /// Makes the file where there is none. Throws EnvironmentError where it cannot be written.
+    /// Creates the file if there is none. Throws EnvironmentError if it cannot be written.
     explicit Database(const std::filesystem::path& path);
     /// For commands that only read: brought up to date where it can be written; as it lies where it cannot (another person's, a
     /// read-only disk). Only the const members serve then.
@@ -55,7 +55,7 @@ public:
     /// Journal lines in one transaction. Idempotent.
     ApplyResult apply(std::span<const nlohmann::json> lines);
 
-    /// The experiment's file and the cells it has now, in its order; former ones leave the experiment, not the
+    /// Stores the experiment's file and its current cells, in order; former cells leave the experiment, not the
     /// database.
     void register_experiment(const std::string& name, const std::string& spec, std::span<const CellRecord> cells);
 
@@ -74,7 +74,7 @@ public:
     /// that were.
     std::int64_t forget_reruns(const std::string& cell_digest, const std::string& machine_fingerprint);
 
-    /// The newest verification under the key; where the last try left none (it crashed), `unverified` with why.
+    /// The newest verification under the key; if the last attempt left none (it crashed), `unverified` with the reason.
     std::optional<VerificationRecord> verification(const std::string& key) const;
 
     /// For record's own functions (claims, replay, comparison).
@@ -90,7 +90,7 @@ private:
     std::unique_ptr<LineApplier> applier_;
 };
 
-/// Removes trials (by UUID) with all that hangs on them. Returns how many there were.
+/// Removes trials (by UUID) and everything that refers to them. Returns how many there were.
 std::int64_t remove_trials(Database& database, std::span<const std::string> trials);
 
 }  // namespace gnnbench

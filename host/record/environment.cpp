@@ -46,7 +46,8 @@ std::string plugins_of(const std::string& kind) {
 
 }  // namespace
 
-EnvironmentSummary read_environment(const std::filesystem::path& database, std::span<const std::string> experiments) {
+EnvironmentSummary read_environment(const std::filesystem::path& database,
+                                    std::span<const std::string> experiments) {
     const std::vector<SqlValue> names{nlohmann::json(experiments).dump()};
     const auto ask = [&](const std::string& sql) { return query(database, sql, names); };
     return {

@@ -14,6 +14,7 @@ struct EnvironmentSummary {
     QueryResult plugins;   ///< and their versions
     QueryResult datasets;
 };
-EnvironmentSummary read_environment(const std::filesystem::path& database, std::span<const std::string> experiments);
+EnvironmentSummary read_environment(const std::filesystem::path& database,
+                                    std::span<const std::string> experiments);
 
 }  // namespace gnnbench

@@ -8,17 +8,17 @@
 
 namespace gnnbench {
 
-/// What trials took on one machine, to tell what others will take.
+/// Time and memory of past trials on one machine, to estimate those of others.
 class Experience {
 public:
     Experience(const Database& database, const std::string& machine_fingerprint);
 
     struct Estimate {
         double trial_s = 0;                  ///< launch to end
-        std::int64_t peak_memory_bytes = 0;  ///< of the fullest rank; 0: unknown
-        bool same_cell = false;  ///< measured; else told by cells of the same dataset, scheme, ranks and widths
+        std::int64_t peak_memory_bytes = 0;  ///< of the rank that needs most; 0: unknown
+        bool same_cell = false;  ///< of this cell; else of cells with the same dataset, scheme, ranks and widths
     };
-    /// Empty where nothing alike was measured.
+    /// Empty if nothing similar was measured.
     std::optional<Estimate> of(const CellRecord& cell) const;
 
 private:

@@ -6,7 +6,7 @@
 
 namespace gnnbench {
 
-/// Row id of an experiment. Throws SpecError naming those there are.
+/// Row id of an experiment. Throws SpecError naming the existing ones.
 std::int64_t experiment_id(const sqlite::Connection& connection, const std::string& name);
 
 }  // namespace gnnbench

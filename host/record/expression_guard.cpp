@@ -9,7 +9,7 @@
 namespace gnnbench {
 namespace {
 
-/// The end of what begins at `at` with a quote or as a comment: one past its last character; npos where it has none.
+/// The end of the quoted text or comment that begins at `at`: one past its last character; npos if it is not closed.
 std::size_t end_of_quoted(std::string_view text, std::size_t at) {
     const char close = text[at] == '[' ? ']' : text[at];
     for (std::size_t i = at + 1; i < text.size(); ++i) {
@@ -68,12 +68,11 @@ std::string why_no_expression(std::string_view text) {
 
 TimeLimit::TimeLimit(sqlite3* connection, double seconds) : connection_(connection) {
     if (!(seconds > 0)) return;
-    // A century is as good as for ever, and fits the clock.
+    // A century is effectively for ever, and fits the clock.
     const std::chrono::duration<double> limit(std::min(seconds, 3e9));
     end_ =
         std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(limit);
-    constexpr int instructions =
-        10000;  // of SQLite's machine between two looks at the clock: well under a millisecond
+    constexpr int instructions = 10000;  // SQLite's, between two checks of the clock: well under a millisecond
     sqlite3_progress_handler(
         connection_, instructions,
         [](void* self) {

@@ -8,11 +8,11 @@ struct sqlite3;
 
 namespace gnnbench {
 
-/// Why `text` cannot be one SQL expression on its own: it closes a parenthesis or a quote that it did not open, leaves one
-/// open, ends the statement, or asks for a value from outside. Empty if it can; SQLite then judges the rest.
+/// Why `text` cannot be a single SQL expression: it closes a parenthesis or a quote that it did not open, leaves one
+/// open, ends the statement, or refers to a bound value. Empty if it can; SQLite then checks the rest.
 std::string why_no_expression(std::string_view text);
 
-/// Ends statements on a connection that run past a limit, as long as it lives. One at a time for each connection.
+/// While it lives, ends statements on a connection that exceed a time limit. One at a time for each connection.
 class TimeLimit {
 public:
     /// `seconds` ≤ 0: none.

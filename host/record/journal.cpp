@@ -22,10 +22,10 @@ namespace gnnbench {
 namespace {
 
 [[noreturn]] void fail(const char* doing, const std::filesystem::path& path, int error) {
-    const char* advice = error == ENOSPC || error == EDQUOT ? " Make room on that disk, then run again: what is "
+    const char* advice = error == ENOSPC || error == EDQUOT ? " Free space on that disk, then run again: what is "
                                                               "recorded so far is kept."
                          : error == EACCES || error == EROFS || error == EPERM
-                             ? " Choose a database in a folder you can write to."
+                             ? " Choose a database in a writable folder."
                              : "";
     throw EnvironmentError(
         fmt::format("cannot {} the journal {}: {}.{}", doing, path.string(), std::strerror(error), advice));
@@ -56,7 +56,7 @@ bool ends_inside_a_line(int fd) {
     return ::pread(fd, &last, 1, info.st_size - 1) == 1 && last != '\n';
 }
 
-/// As a message shows it, whatever its bytes.
+/// The line as messages show it, whatever its bytes.
 std::string beginning_of(std::string_view line) {
     std::string text;
     for (const char c : line.substr(0, 60)) text += c >= ' ' && c <= '~' ? c : '?';
@@ -64,7 +64,7 @@ std::string beginning_of(std::string_view line) {
 }
 
 /// Cuts off the `written` bytes of a line that did not fit, unless somebody has appended after them (readers
-/// then skip the torn line).
+/// then skip the truncated line).
 void take_back(int fd, ssize_t written) {
     const off_t end = ::lseek(fd, 0, SEEK_CUR);  // after an O_APPEND write: where that write ended
     struct stat info{};
@@ -106,7 +106,7 @@ void JournalWriter::append(const nlohmann::json& line) {
     while (written < 0 && errno == EINTR);
     if (written < 0) fail("append to", path_, errno);
     if (static_cast<std::size_t>(written) < text.size()) {
-        // A short write is a full disk (or a limit on file size); asking for the rest tells which.
+        // A short write means a full disk (or a limit on file size); writing the rest tells which.
         const ssize_t rest =
             ::write(file_.get(), text.data() + written, text.size() - static_cast<std::size_t>(written));
         if (rest == static_cast<ssize_t>(text.size()) - written) return;
@@ -120,7 +120,7 @@ Journal Journal::create(const std::filesystem::path& database) {
     const std::filesystem::path folder = journal_folder(database);
     make_journal_folder(folder);
     const std::string name = fmt::format("{}-{}-{}.jsonl", host_name(), ::getpid(), start_stamp());
-    // Locked before it gets the name that others look for, so that nobody can judge it dead.
+    // Locked before it gets its final name, so that no other process can take it for dead.
     const std::filesystem::path hidden = folder / ("." + name + ".new");
     FileDescriptor file = open_or_fail("create", hidden, O_RDWR | O_APPEND | O_CREAT | O_EXCL);
     if (::flock(file.get(), LOCK_SH | LOCK_NB) != 0) fail("lock", hidden, errno);
@@ -135,10 +135,11 @@ void Journal::remove() {
 WorkerJournal::WorkerJournal(const std::filesystem::path& path)
     : JournalWriter(open_or_fail("open", path, O_RDWR | O_APPEND), path) {
     if (::flock(file_.get(), LOCK_SH | LOCK_NB) != 0)
-        throw EnvironmentError(fmt::format(
-            "the journal {} is being replayed by another gnnbench, because the process that made it is gone; this "
-            "worker is of no use any more.",
-            path.string()));
+        throw EnvironmentError(
+            fmt::format("the journal {} is being replayed by another gnnbench, because the process that created "
+                        "it ended; this "
+                        "worker stops.",
+                        path.string()));
 }
 
 JournalTail::JournalTail(std::filesystem::path path)

@@ -33,11 +33,11 @@ std::string host_name();
 std::filesystem::path journal_folder(const std::filesystem::path& database);
 
 /// The append side shared by host and worker: one line, one write(2) on a descriptor opened O_APPEND.
-/// Holds a shared lock (flock) for its life: a journal nobody locks is dead.
+/// Holds a shared lock (flock) as long as it lives: a journal that no process locks is dead.
 class JournalWriter {
 public:
-    /// Throws EnvironmentError naming path and cause (full disk); what was written of the line is taken back.
-    /// After a line that a killed process tore, the next one starts on a fresh line.
+    /// Throws EnvironmentError naming path and cause (full disk), after removing the partly written line.
+    /// After a line that a killed process left incomplete, the next one starts on a new line.
     void append(const nlohmann::json& line);
     const std::filesystem::path& path() const { return path_; }
 
@@ -62,28 +62,28 @@ private:
 };
 
 /// A worker's side: appends to a journal that its host made. While a worker of a dead host still runs, its
-/// lock keeps the journal from being judged dead.
+/// lock keeps the journal from counting as dead.
 class WorkerJournal : public JournalWriter {
 public:
     explicit WorkerJournal(const std::filesystem::path& path);
 };
 
 /// The journal of a job that a batch system runs later, elsewhere: `<database>.journals/<name>.job.jsonl`, empty. It
-/// is alive until collect_journal (replay.hpp), whether a process has it or not.
+/// counts as alive until collect_journal (replay.hpp), whether or not a process holds it.
 std::filesystem::path create_job_journal(const std::filesystem::path& database, const std::string& name);
 bool is_job_journal(const std::filesystem::path& path);
 
-/// Reads what was appended since the last look. Only whole lines count.
+/// Reads what was appended since the last call. Only complete lines count.
 class JournalTail {
 public:
     explicit JournalTail(std::filesystem::path path);
-    /// New lines, at most about `max_bytes` of them; empty when there is nothing new. Whole lines that are no JSON object, or
-    /// one nested deeper than any of ours, are left out and noted.
+    /// New lines, at most about `max_bytes` of them; empty if there are none. Complete lines that are not JSON objects, or
+    /// nested deeper than any of ours, are left out and recorded.
     std::vector<nlohmann::json> poll(std::size_t max_bytes = std::size_t{8} << 20);
     std::int64_t damaged_lines() const { return damaged_; }
     /// The first damaged line, by its number and beginning; empty: none.
     const std::string& first_damage() const { return first_damage_; }
-    /// What follows the last line's end: nothing, or a line that a kill tore, which was never promised to anyone.
+    /// The bytes after the last complete line: none, or a line truncated by a kill, which was never acknowledged.
     const std::string& rest() const { return partial_; }
 
 private:
@@ -93,12 +93,12 @@ private:
     std::int64_t damaged_ = 0, number_ = 0;
 };
 
-/// A journal that this process has to itself because nobody else locks it; `alive` if somebody does,
+/// A journal that this process holds exclusively; `alive` if another process holds it,
 /// `gone` if it was removed meanwhile.
 class DeadJournal {
 public:
     enum class State { dead, alive, gone };
-    /// `job_ended`: the caller knows that the job is over whose journal this is.
+    /// `job_ended`: the caller knows that the journal's job has ended.
     explicit DeadJournal(std::filesystem::path path, bool job_ended = false);
     State state() const { return state_; }
     const std::filesystem::path& path() const { return path_; }

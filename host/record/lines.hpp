@@ -1,5 +1,5 @@
 #pragma once
-/// The journal lines that a host writes (README.md has the table), as structs.
+/// The journal lines written by a host, as structs (README.md lists them).
 #include <cstdint>
 #include <string>
 
@@ -7,10 +7,10 @@
 
 namespace gnnbench {
 
-/// A cell as results keep it: its identity, and plain columns to filter and show.
+/// A cell as results store it: its identity, and plain columns to filter and show.
 struct CellRecord {
-    std::string digest;       ///< cell_digest(): what makes two cells the same
-    nlohmann::json identity;  ///< what it is a digest of
+    std::string digest;       ///< cell_digest(): equal for equal cells
+    nlohmann::json identity;  ///< the JSON that `digest` is computed from
     /// Equal for all cells that one verification serves (scheme, parameters and versions, model, partitioner,
     /// ranks, kernel, precision, dataset), as far as the same `code` computes them.
     std::string verification_key;
@@ -37,7 +37,7 @@ struct TrialStart {
     int block = 0;                    ///< randomised block
     std::string purpose = "measure";  ///< or "verify"
     std::string started;              ///< utc_now()
-    nlohmann::json machine;           ///< what makes results comparable; `cpu` and `cores` are shown in tables
+    nlohmann::json machine;           ///< determines whether results are comparable; tables show `cpu` and `cores`
     nlohmann::json provenance = nlohmann::json::object();
     bool oversubscribed = false;
 };

@@ -10,14 +10,14 @@
 
 namespace gnnbench {
 
-/// What a table of several experiments is made from.
+/// The measurements behind a table of several experiments.
 struct MeasuredCells {
-    std::vector<std::string> experiments;  ///< of those asked for, the ones that were ever run
-    std::string machine, kernels;          ///< whose trials they are: of the newest one, across experiments
+    std::vector<std::string> experiments;  ///< those of the requested experiments that were ever run
+    std::string machine, kernels;          ///< the machine of the newest trial of all experiments
     std::int64_t other_machines = 0;
     std::vector<ComparisonCell> cells;
 };
-/// A database that does not exist, or has none of the experiments, gives no cells.
+/// No cells if the database does not exist or has none of the experiments.
 MeasuredCells read_measured(const std::filesystem::path& database, std::span<const std::string> experiments);
 
 /// The experiment among `experiments` whose trial is newest; empty if none was run.

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What hangs on a trial; each begins with trial_id, and parents come before children.
+/// The tables that refer to a trial; each begins with trial_id, and parents come before children.
 constexpr const char* hanging[] = {"trial_rank",    "epoch",      "rank_epoch",   "rank_phase", "rank_volume",
                                    "stated_volume", "evaluation", "verification", "span"};
 
@@ -30,7 +30,7 @@ public:
                 fmt::format("expected another results database at {}; there is no such file", other.string()));
         sqlite::Connection c(other, sqlite::Access::read_only);
         if (c.integer("SELECT count(*) FROM sqlite_schema WHERE name IN ('trial', 'epoch', 'cell')", "read") != 3)
-            throw SpecError(fmt::format("expected another results database; {} holds no trials", other.string()));
+            throw SpecError(fmt::format("expected another results database; {} has no trials", other.string()));
         const std::int64_t version = c.integer("PRAGMA user_version", "read the schema version");
         if (version == static_cast<std::int64_t>(shipped_migrations().size())) return;
         copy_ = fs::temp_directory_path() / fmt::format("gnnbench-import-{}.sqlite", ::getpid());
@@ -56,8 +56,8 @@ private:
 };
 
 /// Columns of a table but `without`, with `prefix` before each.
-std::string column_list(const sqlite::Connection& c, const std::string& table, const std::vector<std::string>& without,
-                    const std::string& prefix) {
+std::string column_list(const sqlite::Connection& c, const std::string& table,
+                        const std::vector<std::string>& without, const std::string& prefix) {
     auto q = c.prepare("SELECT name FROM pragma_table_info(?)", "read a schema");
     q.bind(table);
     std::vector<std::string> names;
@@ -109,10 +109,11 @@ void take_trials(sqlite::Connection& c) {
         "WHERE t.id = taken.old)",
         "take over trials");
     for (const char* table : hanging)
-        c.execute(fmt::format("INSERT INTO main.{0} (trial_id, {1}) SELECT k.new, {2} FROM temp.taken k "
-                              "JOIN other.{0} x ON x.trial_id = k.old",
-                              table, column_list(c, table, {"trial_id"}, ""), column_list(c, table, {"trial_id"}, "x.")),
-                  "take over what hangs on trials");
+        c.execute(
+            fmt::format("INSERT INTO main.{0} (trial_id, {1}) SELECT k.new, {2} FROM temp.taken k "
+                        "JOIN other.{0} x ON x.trial_id = k.old",
+                        table, column_list(c, table, {"trial_id"}, ""), column_list(c, table, {"trial_id"}, "x.")),
+            "take over what hangs on trials");
     c.execute(
         "INSERT INTO main.tag (name, trial_id) SELECT x.name, k.new FROM temp.taken k JOIN other.tag x ON "
         "x.trial_id = k.old",
@@ -124,7 +125,8 @@ void take_trials(sqlite::Connection& c) {
 MergeResult import_results(Database& database, const fs::path& other) {
     std::error_code error;
     if (fs::equivalent(database.path(), other, error))
-        throw SpecError(fmt::format("{} is the database itself; name another one to import from", other.string()));
+        throw SpecError(
+            fmt::format("{} is this database itself; name another one to import from", other.string()));
     const Readable readable(other);
     sqlite::Connection& c = database.connection();
     const Attached attached(c, readable.path());
@@ -157,7 +159,7 @@ MergeResult import_results(Database& database, const fs::path& other) {
                             "NOTHING",
                             cell),
                 "take over cells");
-    // Cells that an experiment has only over there come after those it has here.
+    // Cells that an experiment has only in the other database come after those of this one.
     c.execute(
         "INSERT INTO main.experiment_cell SELECT mx.id, mc.id, 1000000 + e.position FROM other.experiment_cell e "
         "JOIN other.experiment ox ON ox.id = e.experiment_id JOIN main.experiment mx ON mx.name = ox.name "

@@ -16,7 +16,7 @@ constexpr Migration shipped_in_order[] = {
 #include "embedded_migrations.inc"
 };
 
-/// "GNNB": what `file` and we tell our databases by.
+/// "GNNB": the application id by which `file` and gnnbench recognise a database.
 constexpr std::int64_t application_id = 0x474e4e42;
 
 std::int64_t version_of(const sqlite::Connection& c) {
@@ -28,7 +28,7 @@ void check_ours(const sqlite::Connection& c, std::int64_t version, std::int64_t 
     const std::int64_t id = c.integer("PRAGMA application_id", "read");
     if (tables > 0 && id != application_id)
         throw EnvironmentError(
-            fmt::format("{} is an SQLite database of some other program, not of gnnbench. Name "
+            fmt::format("{} is an SQLite database of another program, not of gnnbench. Name "
                         "another database with --database.",
                         c.path().string()));
     if (version > newest)
@@ -72,7 +72,7 @@ void migrate(sqlite::Connection& connection, std::span<const Migration> migratio
     check_ours(connection, version, newest);
     if (version == newest) return;
     sqlite::Transaction transaction(connection);
-    version = version_of(connection);  // another process may have been here first
+    version = version_of(connection);  // another process may have migrated it first
     check_ours(connection, version, newest);
     if (version == newest) return;
     if (version > 0) back_up(connection, version);

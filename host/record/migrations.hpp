@@ -16,7 +16,7 @@ std::span<const Migration> shipped_migrations();
 /// SQLite's online backup: a consistent copy while others may read and write.
 void copy_database(const std::filesystem::path& from, const std::filesystem::path& to);
 
-/// Brings the database to the newest schema. One that holds results already is copied first, to
+/// Migrates the database to the newest schema. A database with results is copied first, to
 /// `<database>.backup-v<version>`. Throws EnvironmentError for a file of another program or a newer schema.
 void migrate(sqlite::Connection& connection, std::span<const Migration> migrations = shipped_migrations());
 

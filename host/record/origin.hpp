@@ -9,7 +9,7 @@
 
 namespace gnnbench {
 
-/// A trial, and what is known of where its numbers come from.
+/// A trial and its provenance.
 struct TrialOrigin {
     std::int64_t id = 0, number = 0;
     std::string uuid, status, reason, log_tail, started;
@@ -24,15 +24,15 @@ struct TrialOrigin {
 struct CellOrigin {
     std::string digest, dataset, dataset_digest, scheme, partitioner, kernel;
     std::int64_t gpus = 1, threads_per_rank = 1;
-    std::string where;                ///< what chooses it among the experiment's cells, see cell_expressions
+    std::string where;  ///< expression that selects it among the experiment's cells, see cell_expressions
     std::vector<TrialOrigin> trials;  ///< the oldest first
 };
 
-/// What `gnnbench run` has to be told to run an experiment again.
+/// The arguments of `gnnbench run` that run an experiment again.
 struct RunCommand {
     std::string file, profile;
     std::vector<std::string> overrides;
-    bool recorded = false;  ///< else an older gnnbench ran it, and the file is a guess
+    bool recorded = false;  ///< false: an older gnnbench ran it, and the file is a guess
 };
 
 struct ExperimentOrigin {
@@ -46,7 +46,7 @@ struct ExperimentOrigin {
 /// Throws SpecError where the database has no such experiment.
 ExperimentOrigin read_origin(const std::filesystem::path& database, const std::string& experiment);
 
-/// Every experiment of a database, in the order in which they first ran; none where there is no such file.
+/// Every experiment of a database, in the order in which they first ran; none if the file does not exist.
 std::vector<std::string> recorded_experiments(const std::filesystem::path& database);
 
 }  // namespace gnnbench

@@ -60,13 +60,13 @@ void query_each(const std::filesystem::path& path, const std::string& sql, std::
     std::error_code error;
     if (!std::filesystem::exists(path, error))
         throw SpecError(fmt::format(
-            "there is no database {}. `gnnbench run` makes it; name another with --database.", path.string()));
+            "there is no database {}. `gnnbench run` creates it; name another with --database.", path.string()));
     if (sql.find_first_not_of(" \t\r\n;") == std::string::npos)
-        throw SpecError("the query is empty: one SQL statement was expected, such as \"SELECT * FROM trials\".");
+        throw SpecError("the query is empty: expected one SQL statement, such as \"SELECT * FROM trials\".");
     const sqlite::Connection connection = connection_for(path, sql);
     sqlite::Statement s = prepared(connection, sql);
     if (holds_more(connection.handle(), sql))
-        throw SpecError("the query holds more than one SQL statement: one at a time is run.");
+        throw SpecError("the query contains more than one SQL statement; only one is allowed.");
     for (std::size_t i = 0; i < arguments.size(); ++i) s.bind_value(static_cast<int>(i) + 1, arguments[i]);
     std::vector<std::string> names;
     for (int c = 0; c < s.columns(); ++c) names.push_back(s.column_name(c));

@@ -14,7 +14,7 @@
 namespace gnnbench {
 namespace {
 
-/// Trials of one journal that it saw an outcome of, and those that it began and saw none of.
+/// Trials of one journal with an outcome, and those that it started without recording one.
 void follow(std::set<std::string>& open, std::set<std::string>& over, const nlohmann::json& line) {
     const auto type = line.find("type"), trial = line.find("trial");
     if (type == line.end() || trial == line.end() || !trial->is_string()) return;
@@ -24,7 +24,7 @@ void follow(std::set<std::string>& open, std::set<std::string>& over, const nloh
     over.insert(trial->get<std::string>());
 }
 
-/// A measurement that ended well has all its epochs. Where its journal lost some, it is no sample.
+/// A successful measurement has all its epochs. If its journal lost some, it is not a valid sample.
 void refuse_incomplete(Database& database, const std::set<std::string>& trials) {
     sqlite::Connection& c = database.connection();
     sqlite::Transaction transaction(c);
@@ -34,7 +34,7 @@ void refuse_incomplete(Database& database, const std::set<std::string>& trials) 
         "(SELECT count(*) FROM epoch e WHERE e.trial_id = t.id AND e.epoch < c.epochs + c.warmup) AS epochs "
         "FROM trial t JOIN cell c ON c.id = t.cell_id WHERE t.uuid = ?1) AS found "
         "WHERE uuid = ?1 AND status = 'ok' AND purpose = 'measure' AND found.epochs < found.expected",
-        "judge a trial's epochs");
+        "check a trial's epochs");
     for (const std::string& trial : trials) judge.run(trial);
     transaction.commit();
 }
@@ -65,17 +65,17 @@ std::vector<std::string> interrupt(Database& database, const std::set<std::strin
 
 namespace {
 
-/// A kill leaves a line's beginning: one object in JSON, which has no control characters. Anything else was never written here.
+/// A kill leaves the beginning of a line: of one JSON object without control characters. gnnbench writes nothing else.
 bool is_torn_line(const std::string& rest) {
     return rest.empty() || (rest.front() == '{' && std::none_of(rest.begin(), rest.end(), [](char c) {
                                 return static_cast<unsigned char>(c) < ' ';
                             }));
 }
 
-/// What is done about trials without outcome; returns those that count as interrupted.
+/// Handles trials without outcome; returns those that count as interrupted.
 using Close = std::function<std::vector<std::string>(const std::set<std::string>& open)>;
 
-/// `journal` is dead, and its lock is held to the end: nobody else replays it meanwhile.
+/// `journal` is dead, and its lock is held throughout, so that no other process replays it concurrently.
 ReplayResult replay(Database& database, const DeadJournal& journal, const Close& close) {
     const std::filesystem::path& path = journal.path();
     ReplayResult result;
@@ -95,11 +95,11 @@ ReplayResult replay(Database& database, const DeadJournal& journal, const Close&
                 ? tail.first_damage()
                 : fmt::format("{} lines are damaged; {}", tail.damaged_lines(), tail.first_damage()));
     if (!is_torn_line(tail.rest()))
-        result.problems.emplace_back("what follows its last line is no line of a journal");
+        result.problems.emplace_back("the end of the file is not part of a journal line");
     if (!result.problems.empty())
         result.problems.back() += fmt::format(" (kept as {}.damaged)", path.filename().string());
     database.connection()
-        .prepare("DELETE FROM claim WHERE journal = ?", "free a dead process's claims")
+        .prepare("DELETE FROM claim WHERE journal = ?", "release a dead process's claims")
         .run(path.filename().string());
     result.journals = 1;
     std::error_code error;

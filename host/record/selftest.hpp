@@ -6,7 +6,7 @@
 
 namespace gnnbench {
 
-/// What the verdicts of `compare` are worth on one machine: one cell against itself.
+/// How reliable the verdicts of `compare` are on one machine: one cell compared with itself.
 struct AaResult {
     double spread = 0;        ///< of the log ratio of a pair of trials
     std::int64_t trials = 0;  ///< of each side, as many as compare asks for to find the slowdown
@@ -19,7 +19,7 @@ struct AaResult {
 /// `trials` blocks at random and gives of each one trial to A and the other to B. Throws SpecError where the pool has too few.
 AaResult against_itself(std::span<const double> epoch_s, double slowdown, std::int64_t draws,
                         const CompareRules& rules);
-/// Trials that the pool needs for that, going by the trials there are.
+/// The number of trials that the pool needs for that, estimated from those it has.
 std::int64_t pool_for(std::span<const double> epoch_s, double slowdown, const CompareRules& rules);
 
 }  // namespace gnnbench

@@ -22,12 +22,12 @@ const char* advice(int code) {
             return "Check that the folder exists and that you may write to it (SQLite keeps files beside the "
                    "database), or name another database with --database.";
         case SQLITE_FULL:
-            return "Make room on that disk and run again: what is recorded so far is kept.";
+            return "Free space on that disk and run again: what is recorded so far is kept.";
         case SQLITE_IOERR:
             return "Check the disk (is it full?) and run again: what is recorded so far is kept.";
         case SQLITE_BUSY:
         case SQLITE_LOCKED:
-            return "Another process has held it for a minute; end that one, or wait, and run again.";
+            return "Another process has locked it for a minute; end that process, or wait, and run again.";
         case SQLITE_NOTADB:
         case SQLITE_CORRUPT:
             return "Move the file away, or name another database with --database.";
@@ -54,7 +54,7 @@ void fail(sqlite3* connection, int code, const char* doing) {
     const char* cause = connection ? sqlite3_errmsg(connection) : sqlite3_errstr(code);
     const std::string where = fmt::format("the database {}", file && *file ? file : "(in memory)");
     const char* what_to_do = advice(code);
-    // On a connection opened read-only, a refused write is the caller's doing and not the machine's.
+    // On a read-only connection, a refused write is the caller's fault, not the environment's.
     if (what_to_do && !(connection && (code & 0xff) == SQLITE_READONLY &&
                         sqlite3_limit(connection, SQLITE_LIMIT_ATTACHED, -1) == 0))
         throw EnvironmentError(fmt::format("cannot {} in {}: {}. {}", doing, where, cause, what_to_do));
@@ -150,8 +150,8 @@ std::optional<std::int64_t> Statement::maybe_integer(int c) const {
 Connection::Connection(const std::filesystem::path& path, Access access) : path_(path) {
     open(uri_of(path, ""), access);
     if (access == Access::read_write) return;
-    // A database whose folder cannot be written has no place for SQLite's own files; where no writer has left
-    // anything beside it, it can be read as it lies.
+    // In a read-only folder SQLite cannot create its own files; if no writer has left
+    // any beside the database, it can be read as it is.
     sqlite3_stmt* raw = nullptr;
     const int code = sqlite3_prepare_v2(handle_.get(), "SELECT count(*) FROM sqlite_schema", -1, &raw, nullptr);
     sqlite3_finalize(raw);
@@ -163,7 +163,7 @@ Connection::Connection(const std::filesystem::path& path, Access access) : path_
     else if (code != SQLITE_OK)
         fail(handle_.get(), code, "read");
     sqlite3_limit(handle_.get(), SQLITE_LIMIT_ATTACHED,
-                  0);  // nothing else can be opened through it, to write or read
+                  0);  // no other database can be attached to it
     execute("PRAGMA query_only = ON", "forbid writing");
 }
 
@@ -216,7 +216,7 @@ Transaction::Transaction(Connection& connection) : connection_(&connection) {
 }
 
 Transaction::~Transaction() {
-    // After some errors SQLite has rolled back already; a second rollback only says so.
+    // After some errors SQLite has already rolled back; a second rollback then only reports that.
     if (open_) sqlite3_exec(connection_->handle(), "ROLLBACK", nullptr, nullptr, nullptr);
 }
 

@@ -41,7 +41,7 @@ public:
     void bind_value(int i, const SqlValue& v);
     /// True while there is a row to read; the statement is reset after the last.
     bool step();
-    /// Must be called where step() is not taken to its end, or the read transaction stays open.
+    /// Must be called if step() is not called until it returns false; otherwise the read transaction stays open.
     void reset();
 
     int columns() const;
@@ -64,8 +64,10 @@ private:
     void bind_one(int i, std::string_view v);
     void bind_integer(int i, std::int64_t v);
     template <class T>
-    requires std::is_integral_v<T>
-    void bind_one(int i, T v) { bind_integer(i, static_cast<std::int64_t>(v)); }
+        requires std::is_integral_v<T>
+    void bind_one(int i, T v) {
+        bind_integer(i, static_cast<std::int64_t>(v));
+    }
     void bind_one(int i, const std::string& v) { bind_one(i, std::string_view(v)); }
     void bind_one(int i, const char* v) { bind_one(i, std::string_view(v)); }
     template <class T>
@@ -82,14 +84,14 @@ private:
 };
 
 enum class Access {
-    read_write,  ///< made if it does not exist
+    read_write,  ///< created if it does not exist
     read_only    ///< SQLite refuses every write, ATTACH included
 };
 
 class Connection {
 public:
     Connection(const std::filesystem::path& path, Access access);
-    /// A database of its own, gone with the connection.
+    /// A private in-memory database that ends with the connection.
     static Connection in_memory();
 
     void execute(const std::string& sql, const char* doing);
@@ -125,8 +127,8 @@ private:
     bool open_ = true;
 };
 
-/// Throws the error type that fits `code`: EnvironmentError where the file or the disk is at fault, SpecError
-/// where the SQL is.
+/// Throws the error type for `code`: EnvironmentError if the file or the disk is at fault, SpecError
+/// if the SQL is.
 [[noreturn]] void fail(sqlite3* connection, int code, const char* doing);
 
 }  // namespace gnnbench::sqlite

@@ -8,7 +8,7 @@ namespace gnnbench {
 /// Of at least one value; the mean of the middle two where their number is even.
 double median(std::span<const double> values);
 
-/// How a spread was found; tables say so.
+/// The method behind a spread; tables name it.
 enum class SpreadMethod : std::uint8_t {
     none,           ///< one trial: nothing is known of its spread
     log_student_t,  ///< 2 to 5 trials: exp(m ± t·s/√n), m and s of the logarithms; leans on times being log-normal

@@ -10,8 +10,8 @@ struct EpochSummary {
     std::vector<double> wall_s, exposed_comm_s, sent_bytes, messages;
 };
 
-/// One entry per measured epoch: the slowest rank's times, the payload of all ranks. Where several ranks are a
-/// program's, nobody counted.
+/// One entry per measured epoch: the slowest rank's times, the payload of all ranks. If several ranks belong to a
+/// program, nothing was counted.
 EpochSummary read_epochs(const sqlite::Connection& c, std::int64_t trial) {
     EpochSummary s;
     auto q = c.prepare(

@@ -17,12 +17,12 @@ sqlite::Connection opened(const std::filesystem::path& path) {
     std::error_code error;
     if (!std::filesystem::exists(path, error))
         throw SpecError(fmt::format(
-            "there is no database {}. `gnnbench run` makes it; name another with --database.", path.string()));
+            "there is no database {}. `gnnbench run` creates it; name another with --database.", path.string()));
     sqlite::Connection c(path, sqlite::Access::read_only);
     // Read-only, so not migrated: an older schema has no such table.
     if (c.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'span'", "look for spans") == 0)
-        throw SpecError(fmt::format("the database {} holds no timelines: its schema is older than they are. {}.",
-                                    path.string(), how_to_trace));
+        throw SpecError(fmt::format("the database {} has no timelines: its schema is too old. {}.", path.string(),
+                                    how_to_trace));
     return c;
 }
 

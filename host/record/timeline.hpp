@@ -29,8 +29,8 @@ struct Timeline {
 /// and, naming their trials, where there are several cells.
 std::string traced_trial(const std::filesystem::path& database, const std::string& experiment);
 
-/// `trial`: its UUID or what it alone begins with; `epoch`: else the last one traced. Throws SpecError where there
-/// is no such trial or it has no such spans.
+/// `trial`: its UUID or a unique prefix; `epoch`: by default the last one traced. Throws SpecError if there
+/// is no such trial, or if it has no such spans.
 Timeline read_timeline(const std::filesystem::path& database, const std::string& trial,
                        std::optional<std::int64_t> epoch);
 

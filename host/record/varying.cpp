@@ -10,7 +10,7 @@ using nlohmann::json;
 
 std::string value_text(const json& v) { return v.is_string() ? v.get<std::string>() : v.dump(); }
 
-/// "model/widths" → [64,64]: lists are one value, objects are gone into. What has a label, such as a kernel, is that too.
+/// "model/widths" → [64,64]: lists are one value, objects are traversed, except those with a label, such as a kernel.
 void flatten(const json& j, const std::string& path, std::map<std::string, std::string>& out) {
     if (!j.is_object()) {
         out[path] = value_text(j);
@@ -20,7 +20,7 @@ void flatten(const json& j, const std::string& path, std::map<std::string, std::
     for (const auto& [key, value] : j.items()) flatten(value, path.empty() ? key : path + "/" + key, out);
 }
 
-/// Where labels tell apart, what they stand for need not.
+/// Drops the fields behind a label where labels already distinguish the cells.
 void drop_below_labels(std::set<std::string>& paths) {
     std::erase_if(paths, [&](const std::string& path) {
         for (auto end = path.find('/'); end != std::string::npos; end = path.find('/', end + 1))

@@ -16,7 +16,7 @@ namespace {
 /// P(|Z| > z), Z standard normal.
 double two_sided(double z) { return std::erfc(std::abs(z) / std::sqrt(2.0)); }
 
-/// The z with P(Z < z) = p, by bisection: needed a few times only.
+/// The z with P(Z < z) = p, by bisection: it is needed only a few times.
 double normal_quantile(double p) {
     double low = -10, high = 10;
     for (int i = 0; i < 100; ++i) {
@@ -214,15 +214,15 @@ double spread_of_medians(const Samples& s, const CompareRules& rules) {
 
 std::int64_t trials_for(double ratio, double spread, std::int64_t cells, const CompareRules& rules) {
     const double level = rules.level / static_cast<double>(std::max<std::int64_t>(1, cells));
-    // A test, an interval and the margin all have to say so, and may fail apart: each is given a little more power.
+    // Test, interval and margin must all agree and may fail separately, so each gets a little more power.
     const double z_power = normal_quantile(1 - (1 - rules.power) / 1.5),
                  z = normal_quantile(1 - level / 2) + z_power;
     const double effect = std::max(std::abs(std::log(ratio)), 1e-6);
-    // The ratio is to be beyond the margin as surely; what is near the margin would take for ever, so that has an end.
+    // The ratio must be beyond the margin with the same power; near it that needs too many trials, hence the bound.
     const double beyond = std::max(effect - std::log1p(rules.margin), effect / 4);
     // The rank tests need π/3 times as many as the t test, the ratio of medians' interval up to π/2 times.
     const double n = std::numbers::pi / 2 * std::pow(spread * std::max(z / effect, z_power / beyond), 2);
-    // With n pairs no p is below 2^(1−n), so that as many all have to point one way; n pairs come on top of that.
+    // With n pairs no p is below 2^(1−n), so at least that many must agree in sign; n pairs come on top of that.
     const double least = std::ceil(1 - std::log2(level));
     return std::max(rules.fewest, static_cast<std::int64_t>(least - 1 + std::min(1e6, std::ceil(n))));
 }
@@ -252,7 +252,7 @@ std::vector<Comparison> judge(std::span<const Samples> cells, const CompareRules
         Comparison& c = all[i];
         if (c.judgement != Judgement::unclear || cells[i].a_s.empty() || cells[i].b_s.empty()) continue;
         const auto trials = static_cast<std::int64_t>(std::min(cells[i].a_s.size(), cells[i].b_s.size()));
-        // What is near the margin is asked about as if it were on it.
+        // A ratio near the margin is treated as if it were on it.
         const double effect = std::max(std::abs(std::log(c.ratio)), std::log1p(rules.margin));
         c.trials_wanted = std::max(trials + 1, trials_for(std::exp(effect), spread_of_medians(cells[i], rules),
                                                           static_cast<std::int64_t>(cells.size()), rules));

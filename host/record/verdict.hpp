@@ -20,16 +20,16 @@ const char* to_text(Judgement judgement);  ///< "FASTER" …
 struct Comparison {
     double ratio = 1;               ///< median of B ÷ median of A
     double low = 1, high = 1;       ///< bootstrap 95% interval of the ratio
-    double p = 1, corrected_p = 1;  ///< that so unequal samples come from equal sides; after Holm
+    double p = 1, corrected_p = 1;  ///< p of samples this unequal if sides are equal; after Holm's correction
     Judgement judgement = Judgement::unclear;
-    /// Trials each side should have for a clear verdict; 0 where there is one, or where nothing can be told.
+    /// Trials per side needed for a clear verdict; 0 if there is one, or if no estimate is possible.
     std::int64_t trials_wanted = 0;
 };
 
 struct CompareRules {
     double level = 0.05;      ///< chance of any false FASTER or SLOWER among all cells compared
     double margin = 0.03;     ///< sides that differ by less are SAME
-    double power = 0.9;       ///< chance that the trials asked for suffice
+    double power = 0.9;       ///< probability that the suggested number of trials suffices
     std::int64_t fewest = 6;  ///< trials; with fewer there are numbers and no verdict
     std::uint64_t seed = 0;   ///< of the bootstrap
 };
@@ -51,7 +51,7 @@ std::int64_t trials_for(double ratio, double spread, std::int64_t cells, const C
 /// That spread, from the samples: midway between the standard deviation and what a few outliers cannot move.
 double spread_of(const Samples& samples);
 /// The spread of normal times whose medians would be as uncertain as these samples': not less than spread_of(), and more
-/// where times come in clusters, as they do where memory lies now well, now badly.
+/// where times are multimodal, for example because of memory placement.
 double spread_of_medians(const Samples& samples, const CompareRules& rules);
 
 }  // namespace gnnbench

@@ -18,7 +18,7 @@ struct VerificationRecord {
     std::string checks = "{}";          ///< JSON: what was looked at, schemas/worker-record.schema.json
 };
 
-/// Looks up the newest verification under a key; where the last try left none (it crashed), `unverified` with why.
+/// Looks up the newest verification under a key; if the last attempt left none (it crashed), `unverified` and why.
 class VerificationFinder {
 public:
     explicit VerificationFinder(const sqlite::Connection& connection);

@@ -73,12 +73,12 @@ std::optional<Estimate> CellNumbers::of_cell(const ComparisonCell& cell, const s
 
 std::optional<Estimate> CellNumbers::of(ResolvedCell& place, const Measure& m, const Conditions& where) const {
     auto found = fitting(measured_, where);
-    // What was never tried stands in nobody's way.
+    // Cells that were never tried do not make a place ambiguous.
     std::erase_if(found, [](const ComparisonCell* c) { return c->status.empty(); });
     if (found.empty()) return std::nullopt;
     const Metric* metric = find_metric(m.metric);
     const MetricKind kind = metric ? metric->kind : MetricKind::time;
-    // Cells of one graph that differ in scheme or gpus say the same of the graph.
+    // Cells of one graph agree on graph metrics, even if scheme or gpus differ.
     if (kind == MetricKind::data)
         if (const auto ok =
                 std::find_if(found.begin(), found.end(), [](const auto* c) { return !c->ok_trials.empty(); });
@@ -86,7 +86,7 @@ std::optional<Estimate> CellNumbers::of(ResolvedCell& place, const Measure& m, c
             found = {*ok};
     if (found.size() > 1 && m.over_cells == OverCells::only) {
         place.remarks.push_back(
-            fmt::format("{} cells fit this place, of which {} and {}: its `where` has to tell them apart",
+            fmt::format("{} cells match this place, among them {} and {}: its `where` must distinguish them",
                         found.size(), name(*found[0]), name(*found[1])));
         return std::nullopt;
     }

@@ -9,16 +9,16 @@ namespace gnnbench {
 /// Whether a cell's fields have the values that the conditions allow.
 bool fits(const ComparisonCell& cell, const Conditions& where);
 
-/// Numbers of the measured cells that fit some conditions.
+/// Numbers of the measured cells that satisfy some conditions.
 class CellNumbers {
 public:
     CellNumbers(const MeasuredCells& measured, const ReadMetric& read) : measured_(measured), read_(read) {}
 
-    /// The measure's metric of the cells that fit, whatever it is set against. Notes in `place` which they are, what is
-    /// to be remarked on them, and how they ended where there is no number.
+    /// The measure's metric of the matching cells, before any comparison. Records in `place` which they are, the
+    /// remarks on them, and how they ended if there is no number.
     std::optional<Estimate> of(ResolvedCell& place, const Measure& measure, const Conditions& where) const;
 
-    /// Numbers of devices of the cells that fit and have numbers, rising.
+    /// The numbers of devices of the matching cells with a number, ascending.
     std::vector<int> gpus(const Conditions& where) const;
 
 private:

@@ -47,7 +47,7 @@ QueryResult for_people(const ComparedSides& sides) {
                               fmt::format("{:.3f} to {:.3f}", c.verdict.low, c.verdict.high), bytes_text(c),
                               verdict_text(c) + (c.oversubscribed ? " (oversubscribed)" : "")});
     }
-    // What says the same of all is left out.
+    // Columns with the same value everywhere are omitted.
     for (std::size_t column = table.columns.size(); column-- > 0;) {
         bool said = false;
         for (const SqlRow& row : table.rows) said |= row[column] != SqlValue(std::string());
@@ -96,7 +96,7 @@ QueryResult for_programs(const ComparedSides& sides) {
 std::string below(const ComparedSides& sides) {
     std::string text = fmt::format("\nA is {}, B is {}, on {}.", sides.a, sides.b, sides.machine);
     if (!sides.compared_fields.empty())
-        text += fmt::format(" They differ in {}; cells alike in all else are compared.",
+        text += fmt::format(" They differ in {}; cells that agree in everything else are compared.",
                             fmt::join(sides.compared_fields, ", "));
     if (sides.borrowed_a || sides.borrowed_b)
         text += fmt::format(

@@ -7,7 +7,7 @@
 
 namespace gnnbench {
 
-/// One cell of a comparison as data: the same names in CSV and JSON. A cell never measured has its place and
+/// One cell of a comparison as data, with the same names in CSV and JSON. A cell never measured has its keys and
 /// nothing else.
 nlohmann::ordered_json comparison_record(const ComparisonData& data, const ComparisonRow& row,
                                          const std::string& scheme, const PlacedCell& placed);

@@ -27,24 +27,24 @@ void remark(ResolvedCell& place, const std::string& text) {
         place.remarks.push_back(text);
 }
 
-/// Takes over what another place's number rests on.
+/// Copies the remarks of another place's number.
 void lean_on(ResolvedCell& place, const ResolvedCell& other) {
     for (const std::string& text : other.remarks) remark(place, text);
     place.provenance.insert(place.provenance.end(), other.provenance.begin(), other.provenance.end());
     place.cells.insert(place.cells.end(), other.cells.begin(), other.cells.end());
 }
 
-/// Why there is no number, where the base has none.
+/// Why there is no number if the base has none.
 void blame(ResolvedCell& place, const ResolvedCell& base) {
     place.word = base.word;
-    for (const std::string& text : base.remarks) remark(place, "what it is set against: " + text);
+    for (const std::string& text : base.remarks) remark(place, "its baseline: " + text);
 }
 
 Estimate exactly(double value, std::int64_t trials) {
     return {.trials = trials, .median = value, .low = value, .high = value};
 }
 
-/// Devices of the cells, if all have as many; else 0.
+/// The cells' number of devices, if it is the same; else 0.
 int devices(const ResolvedCell& place) {
     for (const ComparisonCell* c : place.cells)
         if (c->gpus != place.cells.front()->gpus) return 0;
@@ -58,11 +58,11 @@ void remark_on_threads(ResolvedCell& place, const ResolvedCell& ours, const Reso
         return found == p.cells.front()->fields.end() ? std::string() : found->second;
     };
     if (threads(ours) != threads(base))
-        remark(place, fmt::format("no two devices alike: ranks of threads_per_rank {} set against {}",
-                                  threads(ours), threads(base)));
+        remark(place,
+               fmt::format("devices differ: threads_per_rank {} compared with {}", threads(ours), threads(base)));
 }
 
-/// Speed-up and what follows from it; `base` has its number, too.
+/// Speed-up and quantities derived from it; `base` has a number too.
 void fill_ratio(ResolvedCell& place, const ResolvedCell& ours, const ResolvedCell& base) {
     const Against against = place.measure->against;
     const double speed_up = base.ours->median / ours.ours->median;
@@ -72,7 +72,7 @@ void fill_ratio(ResolvedCell& place, const ResolvedCell& ours, const ResolvedCel
     if (against == Against::efficiency_over || against == Against::karp_flatt_over) {
         const int p = devices(ours), p0 = devices(base);
         if (p == 0 || p0 == 0) {
-            remark(place, "cells of several numbers of devices have no efficiency");
+            remark(place, "cells with different numbers of devices have no efficiency");
             return;
         }
         const double times = static_cast<double>(p) / p0;
@@ -134,7 +134,7 @@ void fill_overtaking(ResolvedCell& place, const CellNumbers& numbers, const Cond
     if (c.interpolated)
         remark(place,
                "interpolated: straight lines between measured numbers of devices, in logarithms of both axes");
-    if (c.kind == Kind::falls_behind) remark(place, "falls behind there, after having been ahead");
+    if (c.kind == Kind::falls_behind) remark(place, "ahead below that number, behind above it");
     if (c.times > 1) remark(place, fmt::format("the first of {} crossings", c.times));
 }
 

@@ -3,7 +3,7 @@
 
 namespace gnnbench {
 
-/// Fills a place with the number of the cells that fit, or with what its measure makes of it and other cells' numbers
+/// Fills a place with the number of the matching cells, or with one derived from it and other cells' numbers
 /// (speed-up, efficiency, Karp and Flatt's fraction, overtaking, payback).
 void fill(ResolvedCell& place, const CellNumbers& numbers, const Conditions& where);
 

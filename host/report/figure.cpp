@@ -17,7 +17,7 @@
 namespace gnnbench {
 namespace {
 
-/// x and y of a series' points that have both; a logarithmic axis has no place for what is not positive. An empty line
+/// x and y of a series' points that have both; a logarithmic axis omits non-positive values. An empty line
 /// interrupts the line around points that stand `apart`.
 std::string points(const FigureData& d, const std::vector<std::optional<double>>& y,
                    const std::vector<bool>& apart, const PlotDefinition& plot) {
@@ -33,7 +33,7 @@ std::string points(const FigureData& d, const std::vector<std::optional<double>>
     return block;
 }
 
-/// Tics at the points, and room beside the outermost.
+/// Tics at the points, and margins beside the outermost.
 std::string x_axis(const FigureData& d, const PlotDefinition& plot) {
     std::vector<double> at;
     for (std::size_t i = 0; i < d.x.size(); ++i)
@@ -51,7 +51,7 @@ std::string x_axis(const FigureData& d, const PlotDefinition& plot) {
                        tics, plot.log_x ? *low / 1.2 : *low - room, plot.log_x ? *high * 1.2 : *high + room);
 }
 
-/// Of each series, apart from all others of the figure: shades of one colour within a section, where there are more
+/// A distinct colour for each series of the figure: shades of one colour within a section, if there are more
 /// series than colours.
 std::vector<std::string> colours_of(const std::vector<FigureSeries>& series) {
     std::vector<std::string> hues, all;
@@ -72,7 +72,7 @@ std::vector<std::string> colours_of(const std::vector<FigureSeries>& series) {
     return all;
 }
 
-/// How a series' lines and marks look; `number`: of the series.
+/// The style of a series' lines and marks; `number`: of the series.
 std::string line_style(const std::string& colour, std::size_t number, bool ours) {
     const auto& [open, filled] = point_types[number % point_types.size()];
     return fmt::format("using 1:2 with linespoints lc rgb '{}' lw 2 dt {} pt {} ps 1.2", colour,
@@ -146,7 +146,7 @@ std::string box(double x0, double x1, double y0, double y1) {
 }
 
 std::string bar_style(const std::string& colour, bool ours) {
-    // Hatching tells the paper's apart without colour.
+    // Hatching distinguishes the paper's bars without colour.
     return fmt::format("using 1:2:3:4:5:6 with boxxyerror lc rgb '{}' lw 1 fs {}", colour,
                        ours ? "solid 0.9 border lc rgb 'black'" : "pattern 4 border");
 }
@@ -166,7 +166,7 @@ void put_tics(FigureParts& f, const std::vector<std::string>& labels) {
                               slanted ? " rotate by -30" : "", static_cast<double>(labels.size()) - 0.4);
 }
 
-/// Bars beside each other: for each x the series in turn, ours and then the paper's.
+/// Grouped bars: for each x the series in turn, ours and then the paper's.
 FigureParts bar_parts(const FigureData& d, const PlotDefinition& plot) {
     FigureParts f;
     put_tics(f, d.labels);
@@ -205,7 +205,7 @@ FigureParts bar_parts(const FigureData& d, const PlotDefinition& plot) {
         };
         add(d.series[s].ours, true);
         add(d.series[s].published, false);
-        // The legend does not name a series that is nothing but words.
+        // The legend omits a series that consists of words only.
         const bool in_legend = slots[s].published || d.series[s].has_ours();
         const std::string named = in_legend ? "" : d.series[s].name + ": ";
         for (std::size_t i = 0; i < d.labels.size(); ++i)
@@ -217,13 +217,13 @@ FigureParts bar_parts(const FigureData& d, const PlotDefinition& plot) {
     return f;
 }
 
-/// Bars on each other; where the paper has numbers for an x, its bar stands beside ours.
+/// Stacked bars; where the paper has numbers for an x, its bar is beside ours.
 FigureParts stacked_parts(const FigureData& d) {
     FigureParts f;
     put_tics(f, d.labels);
     f.settings += "set yrange [0:*]\n";
     std::vector<double> ours(d.labels.size(), 0), paper(d.labels.size(), 0);
-    const double gap = d.has_ours && d.has_published ? 0 : 0.3;  // a bar that stands alone stands in the middle
+    const double gap = d.has_ours && d.has_published ? 0 : 0.3;  // a single bar is centred
     for (std::size_t s = 0; s < d.series.size(); ++s) {
         std::string blocks[2];
         for (std::size_t i = 0; i < d.labels.size(); ++i) {
@@ -271,7 +271,7 @@ std::string figure_script(const ResolvedTable& r, FigureFormat format, const std
     const TableDefinition& t = *r.definition;
     if (!t.plot)
         throw SpecError(
-            fmt::format("{} is a table, and has no plot; `gnnbench table {}` prints it", t.name, t.name));
+            fmt::format("{} is a table without a plot; `gnnbench table {}` prints it", t.name, t.name));
     std::vector<std::string> lines;
     if (heading == FigureHeading::shown) {
         lines = paper_heading(r);

@@ -15,12 +15,12 @@ struct TimelinePanel {
     Timeline timeline;
 };
 
-/// Whether a figure says what it is, or what is around it does; then one without anything to draw has no script.
+/// Whether a figure has a heading of its own, or the page around it does; then an empty figure has no script.
 enum class FigureHeading { shown, left_out };
 
 /// A definition with a plot as a gnuplot script, without `set output`. Ours are filled marks and solid lines, the
-/// paper's open ones and dashed lines, of one colour for each series, apart for the colour-blind. What has no number is
-/// not drawn; a figure without any says so. Throws SpecError for a definition without a plot.
+/// paper's open ones and dashed lines, in one colour per series, safe for the colour-blind. Places without a number are
+/// not drawn; an empty figure says so. Throws SpecError for a definition without a plot.
 std::string figure_script(const ResolvedTable& resolved, FigureFormat format,
                           const std::vector<TimelinePanel>& panels = {},
                           FigureHeading heading = FigureHeading::shown);

@@ -22,7 +22,7 @@ std::string full_name(const TableLine& line) {
     return line.section.empty() ? line.label : line.section + ", " + line.label;
 }
 
-/// A legend that says "2" says nothing.
+/// Completes legends that are bare numbers, such as "2".
 std::string series_name(const TableLine& line) {
     const std::string name = full_name(line);
     const bool bare = !name.empty() && name.find_first_not_of("0123456789.") == std::string::npos;
@@ -51,7 +51,7 @@ private:
     bool over_columns_;
 };
 
-/// Points with sections are as many series as sections, where x is a number; else each point is a place of its own.
+/// If x is a number, each section is a series; otherwise each point has its own place on the axis.
 std::vector<std::string> sections_of(const std::vector<TableLine>& points, bool numeric) {
     std::vector<std::string> all;
     for (const TableLine& p : points)
@@ -61,7 +61,7 @@ std::vector<std::string> sections_of(const std::vector<TableLine>& points, bool 
     return all;
 }
 
-/// Places along x that have neither a number nor a word in any series take no room.
+/// Drops places along x that have neither a number nor a word in any series.
 void leave_out_empty(FigureData& d) {
     for (std::size_t i = d.labels.size(); i-- > 0;) {
         const bool used = std::ranges::any_of(

@@ -10,10 +10,10 @@ namespace gnnbench {
 /// What a figure draws, in the unit it is shown in.
 struct FigureSeries {
     std::string name;
-    std::string section;  ///< of the lines that it is made of; series of one section have shades of one colour
+    std::string section;  ///< of its lines; series of one section have shades of one colour
     /// One for each x; empty where there is no number.
     std::vector<std::optional<double>> ours, published;
-    std::vector<bool> disputed;      ///< published numbers that an erratum sets apart: no line joins them
+    std::vector<bool> disputed;      ///< published numbers with an erratum: no line joins them
     std::vector<std::string> words;  ///< "OOM" where one of ours or the paper's ended so
     bool has_ours() const;
     bool has_published() const;
@@ -26,8 +26,8 @@ struct FigureData {
     std::vector<FigureSeries> series;      ///< those with a number or a word
     bool has_ours = false, has_published = false;
 };
-/// What a figure's numbers are in: the unit of the first place that we could measure, else of the first number. Places
-/// in others are not drawn.
+/// The unit of a figure's numbers: that of the first place that we can measure, else of the first number. Places
+/// with other units are not drawn.
 std::string axis_unit(const ResolvedTable& resolved);
 
 /// Series whose unit is not the first one's are left out: one axis has one unit.

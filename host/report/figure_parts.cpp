@@ -56,7 +56,7 @@ std::string gnuplot_text(const std::string& text) {
     for (const char c : text) {
         if (c == '"' || c == '\\') out += '\\';
         if (c == '`')
-            out += '\'';  // gnuplot would run what stands between backquotes
+            out += '\'';  // gnuplot would run text between backquotes
         else if (c != '\n' && c != '\r')
             out += c;
     }
@@ -106,7 +106,7 @@ FigureParts timeline_parts(const std::vector<TimelinePanel>& panels) {
 
 namespace {
 
-/// Title above, remarks below, and the room between.
+/// Title above, remarks below, and the space between.
 struct Frame {
     std::string script;
     double height = 0, top = 0, notes = 0;  ///< pixels: of all, of the title, of the remarks
@@ -210,7 +210,7 @@ std::string assembled(const FigureParts& parts, const PlotDefinition& plot,
     s += parts.settings + parts.blocks;
     if (!parts.plots.empty()) return s + fmt::format("plot {}\n", fmt::join(parts.plots, ", "));
     s += "unset key\nunset tics\nunset grid\nset xrange [0:1]\nset yrange [0:1]\nunset logscale\n"
-         "set label 'nothing measured yet, and no number of the paper that this axis could show' at graph 0.5, "
+         "set label 'nothing measured yet, and no published number in this unit' at graph 0.5, "
          "graph 0.5 center\n";
     return s + "plot NaN notitle\n";
 }

@@ -11,7 +11,7 @@ namespace gnnbench {
 /// gnuplot's point types, open and filled, in an order in which neighbours look different.
 inline constexpr std::array<std::pair<int, int>, 6> point_types{
     {{6, 7}, {4, 5}, {8, 9}, {10, 11}, {12, 13}, {14, 15}}};
-/// Of Okabe and Ito's palette, which the colour-blind tell apart; dark ones first, for print.
+/// Okabe and Ito's palette, which the colour-blind can distinguish; dark colours first, for print.
 std::string colour(std::size_t series);
 std::size_t palette_size();
 /// The `place`th of `count` shades of a colour, from light to the colour itself.
@@ -20,7 +20,7 @@ std::string shade(std::size_t hue, std::size_t place, std::size_t count);
 /// A text as a gnuplot string.
 std::string gnuplot_text(const std::string& text);
 
-/// What a kind of figure adds to the frame that all share.
+/// What a kind of figure adds to the common frame.
 struct FigureParts {
     std::string settings;
     std::string blocks;              ///< named data
@@ -41,7 +41,7 @@ struct PanelFigure {
     std::vector<std::string> series;                          ///< of all panels
     std::vector<std::pair<std::string, std::string>> legend;  ///< style and name
 };
-/// The whole script; empty where there is no panel.
+/// The whole script; empty if there is no panel.
 std::string assembled_panels(const PanelFigure& figure, const PlotDefinition& plot,
                              const std::vector<std::string>& heading, FigureFormat format);
 

@@ -9,11 +9,11 @@ enum class OutputFormat { text, markdown, csv, json, latex, html };
 /// Throws SpecError naming what is allowed.
 OutputFormat output_format(std::string_view name);
 
-/// Columns that a terminal needs for UTF-8 text without wide or combining characters.
+/// The width of UTF-8 text in terminal columns, without wide or combining characters.
 std::size_t display_width(std::string_view text);
 std::string pad_right(std::string_view text, std::size_t width);
 std::string pad_left(std::string_view text, std::size_t width);
-/// At most `width` columns; what is cut off shows as "…".
+/// Truncates to `width` columns, ending in "…".
 std::string shortened(std::string_view text, std::size_t width);
 
 /// Breaks at blanks; lines after the first begin with `indent` blanks. Ends with a newline.

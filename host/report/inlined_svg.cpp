@@ -17,7 +17,7 @@ std::string inlined_svg(const std::string& svg, const std::string& id, const std
     const std::size_t begin = svg.find("<svg");
     if (begin == std::string::npos) return "";
     std::string out = svg.substr(begin);
-    // Several drawings share a page, and each numbers its marks and patterns from 1.
+    // Several drawings share a page, and each numbers its ids from 1, so ids get a prefix.
     for (const char quote : {'"', '\''}) {
         const std::string q(1, quote);
         replace_all(out, " id=" + q, " id=" + q + id + "-");

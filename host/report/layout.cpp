@@ -165,7 +165,7 @@ ComparisonLayout lay_out(const ComparisonData& data) {
 std::vector<std::string> heading(const ComparisonData& d, const ComparisonLayout& t) {
     std::vector<std::string> lines;
     if (t.most_trials == 0) {
-        lines.push_back(d.experiment + ": no time was measured yet");
+        lines.push_back(d.experiment + ": nothing measured yet");
     } else {
         lines.push_back(fmt::format("{}: time of an epoch, {}{}", d.experiment,
                                     t.most_trials == 1

@@ -28,11 +28,11 @@ struct ComparisonRow {
     std::vector<PlacedCell> cells;  ///< one for each scheme
 };
 
-/// The comparison table: what stands where, and what is to be said about it.
+/// The layout of the comparison table, and its remarks.
 struct ComparisonLayout {
     std::vector<std::string> schemes;
     std::vector<ComparisonRow> rows;      ///< rows of one dataset follow each other
-    std::vector<std::string> everywhere;  ///< remarks that hold for every time: said once, above the table
+    std::vector<std::string> everywhere;  ///< remarks that hold for every time: shown once, above the table
     Footnotes notes;                      ///< all others
     bool over_serial = false, over_itself = false;  ///< what speed-ups are relative to; both if datasets differ
     bool has_speed_up = false, has_spread = false, has_volume = false, has_accuracy = false;
@@ -43,7 +43,7 @@ struct ComparisonLayout {
 /// Points into `data`, which must outlive it.
 ComparisonLayout lay_out(const ComparisonData& data);
 
-/// The lines that say what the table is: experiment, machine, threads, trials, how values and spreads were found.
+/// The caption: experiment, machine, threads, trials, and how values and spreads were computed.
 std::vector<std::string> heading(const ComparisonData& data, const ComparisonLayout& layout);
 
 }  // namespace gnnbench

@@ -83,7 +83,7 @@ std::vector<std::string> paper_heading(const ResolvedTable& r) {
     for (const RemarkGroups* groups : {&remarks.ours, &remarks.published})
         lines.insert(lines.end(), groups->lines.begin(), groups->lines.end());
     for (const std::string& note : t.notes) lines.push_back(note);
-    if (!t.missing.empty()) lines.push_back("not there yet: " + t.missing);
+    if (!t.missing.empty()) lines.push_back("missing: " + t.missing);
     return lines;
 }
 

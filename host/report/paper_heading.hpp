@@ -7,17 +7,17 @@
 
 namespace gnnbench {
 
-/// What is to be said of our numbers, and what is wrong with the paper's.
+/// Remarks on our numbers, and errata of the paper's.
 struct TableRemarks {
     RemarkGroups ours, published;
 };
 TableRemarks table_remarks(const ResolvedTable& resolved);
 
-/// Lines that say what a table or figure is, where its numbers come from, what differs from the paper's setting, and
+/// The caption of a table or figure: what it is, the source of its numbers, what differs from the paper's setting, and
 /// what holds for all of ours, or for whole rows and columns.
 std::vector<std::string> paper_heading(const ResolvedTable& resolved);
 
-/// What a figure, which has no footnotes, has to say of some of the numbers that it draws: that they are no scaling
+/// Remarks of a figure, which has no footnotes, on some of the numbers that it draws: that they are not a scaling
 /// result.
 std::vector<std::string> remarks_on_figure(const ResolvedTable& resolved);
 

@@ -47,7 +47,7 @@ bool is_papers_value(const ResolvedCell& place, const std::string& field, const 
     return value == c->values.front();
 }
 
-/// The place's own cells, without those that they are set against.
+/// The place's own cells, without their baselines.
 std::vector<const ComparisonCell*> own_cells(const ResolvedCell& place) {
     std::vector<const ComparisonCell*> own;
     for (const ComparisonCell* c : place.cells)
@@ -88,7 +88,7 @@ std::string scale_of(const ResolvedTable& r, const std::map<std::string, std::st
 }  // namespace
 
 bool is_papers_setting(const ResolvedCell& place) {
-    if (place.counted) return false;  // judged where it is placed
+    if (place.counted) return false;  // checked where it is placed
     if (place.cells.empty()) return false;
     const auto own = own_cells(place);
     if (own.empty()) return false;
@@ -126,7 +126,7 @@ std::string setting_differences(const ResolvedTable& r) {
     if (!scaled.empty())
         parts.push_back(scale_of(r, scaled));
     else if (synthetic)
-        parts.emplace_back("a graph made up");
+        parts.emplace_back("a synthetic graph");
     if (!hidden.ours.empty()) parts.push_back("hidden widths " + hidden.text());
     if (!gpus.ours.empty()) parts.push_back("ranks " + gpus.text());
     if (times && !r.definition->device.empty())

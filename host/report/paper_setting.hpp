@@ -5,13 +5,13 @@
 
 namespace gnnbench {
 
-/// Whether our number is of the paper's dataset, model and number of devices, as far as its kind depends on them: of
-/// counts of a graph the dataset, of quotients of volumes dataset and devices. `where` has to name each, the paper's
-/// value first; a graph that was made up is not the paper's, whatever its name.
+/// Whether our number has the paper's dataset, model and number of devices, as far as its kind depends on them: for
+/// counts of a graph the dataset, for quotients of volumes dataset and devices. `where` must name each, the paper's
+/// value first; a synthetic graph is never the paper's, whatever its name.
 bool is_papers_setting(const ResolvedCell& place);
 
-/// What differs between our numbers and the paper's: scale of the graphs, hidden widths, ranks, device. Empty where
-/// nothing does, or the table has no number of both.
+/// What differs between our numbers and the paper's: scale of the graphs, hidden widths, ranks, device. Empty if
+/// nothing does, or if the table has no pair of numbers.
 std::string setting_differences(const ResolvedTable& resolved);
 
 }  // namespace gnnbench

@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// Where units are said: once for the table, at each column, at each row, or at each number.
+/// Where units are shown: once for the table, at each column, at each row, or at each number.
 enum class UnitPlace { table, column, row, number };
 
 UnitPlace unit_place(const ResolvedTable& r) {
@@ -54,7 +54,7 @@ struct ColumnParts {
     bool ours = false, published = false, ratio = false;
 };
 
-/// What a column has to show.
+/// The numbers that a column shows.
 ColumnParts parts_of(const ResolvedTable& r, std::size_t column) {
     const TableDefinition& t = *r.definition;
     ColumnParts p;

@@ -11,7 +11,7 @@ Table paper_table(const ResolvedTable& resolved);
 std::string shown_number(double value, const Measure& measure);
 /// The paper's number, in the place's unit where it has one.
 std::string shown_published(const ResolvedCell& place);
-/// What a place is in: "ms"; empty: a bare number.
+/// The unit of a place: "ms"; empty: a number without unit.
 std::string unit_of(const ResolvedCell& place);
 
 }  // namespace gnnbench

@@ -18,7 +18,7 @@ int count(const Grid& grid) {
     return n;
 }
 
-/// Whole rows and columns, and the places beside them, that a set of places is made of.
+/// A set of places as whole rows, whole columns, and single places.
 struct Cover {
     Indices rows, columns;
     Grid rest;
@@ -31,7 +31,7 @@ public:
              std::string whose)
         : rows_(rows), columns_(columns), row_head_(std::move(row_head)), whose_(std::move(whose)) {}
 
-    /// "columns 4, 8", "GPUs 4, 8 and columns SA, BNS-GCN"; `universe`: the places that there are.
+    /// "columns 4, 8", "GPUs 4, 8 and columns SA, BNS-GCN"; `universe`: all places.
     std::string named(const Cover& c, const Grid& universe) const {
         std::string text;
         if (!c.rows.empty())
@@ -42,7 +42,7 @@ public:
         return text;
     }
 
-    /// "Cora: 2, 4; Reddit: 8", or how many, where they are too many to name.
+    /// "Cora: 2, 4; Reddit: 8", or their number if there are too many to name.
     std::string listed(const Grid& places, const Grid& universe) const {
         std::string text;
         for (std::size_t i = 0; i < places.size(); ++i) {
@@ -96,7 +96,7 @@ private:
     std::string row_head_, whose_;
 };
 
-/// Rows (or columns) all of whose places, two at least, are in `set`.
+/// Rows (or columns) with all their places, at least two, in `set`.
 Indices whole_lines(const Grid& set, const Grid& universe, bool rows) {
     Indices all;
     const std::size_t outer = rows ? set.size() : set.front().size(),
@@ -121,7 +121,7 @@ Cover covered(const Grid& set, const Grid& universe, bool with_rows, bool with_c
     return c;
 }
 
-/// By columns, by rows or by both: what leaves least over, then what names least.
+/// By columns, by rows or by both: the cover with the fewest single places, then with the fewest names.
 Cover best_cover(const Grid& set, const Grid& universe) {
     Cover best = covered(set, universe, false, true);
     for (const Cover& other : {covered(set, universe, true, false), covered(set, universe, true, true)})
@@ -135,7 +135,7 @@ Grid minus(Grid a, const Grid& b) {
     return a;
 }
 
-/// Where a text stands, and where it could.
+/// The places of a remark, and all places that it could have.
 struct Stand {
     std::string text;
     Grid set, universe;
@@ -181,7 +181,7 @@ RemarkGroups grouped_remarks(const std::vector<std::vector<RemarkedPlace>>& plac
             continue;
         }
         Cover in = best_cover(s.set, s.universe), out = best_cover(outside, s.universe);
-        // "all but" where that is shorter and leaves nothing over.
+        // "all but" if that is shorter and covers the set exactly.
         if (others > 0 && those > others && count(out.rest) == 0 &&
             (count(in.rest) > 0 ||
              names.named(out, s.universe).size() + 15 < names.named(in, s.universe).size())) {
@@ -193,7 +193,7 @@ RemarkGroups grouped_remarks(const std::vector<std::vector<RemarkedPlace>>& plac
                 fmt::format("{}{}: {}", whose == "ours" ? "" : whose + ", ", names.named(in, s.universe), s.text));
         if (count(in.rest) > 0) left.push_back({s.text, in.rest, s.universe});
     }
-    // The remark that takes most marks becomes a line, until they are few.
+    // Remarks with the most marks become lines until few marks are left.
     const auto marks = [&] {
         int n = 0;
         for (const Stand& s : left) n += count(s.set);

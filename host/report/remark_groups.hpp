@@ -9,22 +9,22 @@ struct RemarkedLine {
     std::string section, label;
 };
 
-/// What is remarked on a place of a table.
+/// The remarks on a place of a table.
 struct RemarkedPlace {
     bool has_number = false, has_word = false;
     std::vector<std::string> remarks;
 };
 
-/// Remarks told once for as many places as they hold for.
+/// Remarks, each stated once for all places that it applies to.
 struct RemarkGroups {
     std::vector<std::string> lines;                            ///< above the table
-    std::vector<std::vector<std::vector<std::string>>> marks;  ///< [row][column]: what holds for this place alone
+    std::vector<std::vector<std::vector<std::string>>> marks;  ///< [row][column]: what applies to this place only
 };
 
-/// Marks beside single numbers that a table has at most; what would take more of them becomes lines.
+/// The most marks on single numbers in a table; further remarks become lines.
 inline constexpr int most_marks = 8;
 
-/// What holds for every number, for whole rows or columns, or for all but some of them, becomes a line; the rest marks.
+/// What applies to every number, to whole rows or columns, or to all but some, becomes a line; the rest become marks.
 /// `places`: [row][column]. `row_head`: what rows are, "GPUs". `whose`: "ours" or "the paper's".
 RemarkGroups grouped_remarks(const std::vector<std::vector<RemarkedPlace>>& places,
                              const std::vector<RemarkedLine>& rows, const std::vector<RemarkedLine>& columns,

@@ -39,7 +39,7 @@ Failures failures_of(const ExperimentOrigin& e) {
     return all;
 }
 
-/// The first few by name.
+/// Names the first few.
 std::string some_of(const std::vector<std::string>& names) {
     constexpr std::size_t shown = 4;
     std::string text;
@@ -69,13 +69,13 @@ ReportPart failures_part(const ExperimentOrigin& e, const Failures& failures) {
 }  // namespace
 
 ReportSection failures_section(std::span<const ExperimentOrigin> experiments) {
-    ReportSection section{"failures", "Failures", "Trials that gave no number, with the reason each gave.", {}};
+    ReportSection section{"failures", "Failures", "Trials without a result, with their reasons.", {}};
     for (const ExperimentOrigin& e : experiments)
         if (const Failures failures = failures_of(e); !failures.empty())
             section.parts.push_back(failures_part(e, failures));
     if (section.parts.empty()) {
         section.lead.clear();
-        section.parts.push_back({"no-failures", section.title, "<p>Every trial ended well.</p>\n"});
+        section.parts.push_back({"no-failures", section.title, "<p>Every trial succeeded.</p>\n"});
     }
     return section;
 }

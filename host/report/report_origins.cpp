@@ -91,9 +91,9 @@ std::string run_command(const RunCommand& command) {
 ReportSection origins_section(std::span<const ExperimentOrigin> experiments) {
     ReportSection section{"origins",
                           "How to reproduce each number",
-                          "Each number in a table leads here: to the cell it was measured in, the command that "
-                          "measures that cell again, and the digests of the cell and of its data, which stay the "
-                          "same where nothing that matters has changed.",
+                          "Each number in a table links here: to the cell it was measured in, the command that "
+                          "measures that cell again, and the digests of the cell and of its data, which are the "
+                          "same if nothing relevant has changed.",
                           {}};
     std::set<std::string> said;
     for (const ExperimentOrigin& e : experiments) {

@@ -5,9 +5,9 @@
 
 namespace gnnbench {
 
-/// What a heading stands over: a table, a figure, an experiment.
+/// A part of the page under a heading: a table, a figure, an experiment.
 struct ReportPart {
-    std::string id;     ///< that links lead to; unique on the page
+    std::string id;     ///< target of links; unique on the page
     std::string title;  ///< as text
     std::string html;
 };
@@ -18,7 +18,7 @@ struct ReportSection {
     bool parts_in_contents = false;
 };
 
-/// One HTML file with everything in it: no script, nothing to fetch.
+/// A self-contained HTML file: no script, nothing to fetch.
 struct ReportPage {
     std::string title, lead;
     std::vector<std::pair<std::string, std::string>> tally;  ///< "trials" → "120": numbers at a glance
@@ -27,7 +27,7 @@ struct ReportPage {
 /// Throws LogicError where two parts or sections have one id.
 std::string report_page(const ReportPage& page);
 
-/// Text as an id: what is no letter, digit or dash becomes a dash.
+/// Text as an id: all but letters, digits and dashes become dashes.
 std::string anchor(const std::string& text);
 
 }  // namespace gnnbench

@@ -17,7 +17,7 @@
 namespace gnnbench {
 namespace {
 
-/// Leads from a cell's number to where it was measured.
+/// The link from a cell's number to its measurement.
 void lead_from(Table::Cell& shown, const ComparisonCell* cell, const CellAnchors& anchors) {
     if (!cell || cell->ok_trials.empty() || shown.fields.empty()) return;
     if (const auto found = anchors.find(cell->ok_trials.front()); found != anchors.end())
@@ -48,7 +48,7 @@ std::string tally_of(std::span<const VerificationRow> rows) {
     return text;
 }
 
-/// The table with its numbers leading to their cells.
+/// The table, with each number linked to its cell.
 Table led(const ResolvedTable& r, const CellAnchors& anchors) {
     Table table = paper_table(r);
     for (std::size_t i = 0; i < table.rows.size(); ++i)
@@ -117,7 +117,7 @@ ReportPart timeline_part(const Timeline& t) {
 
 namespace {
 
-/// Rows become columns: few things of which much is to be said.
+/// Transposed, for few entries with many fields.
 Table on_its_side(const QueryResult& rows) {
     Table table;
     table.keys.assign(rows.rows.size() + 1, {});
@@ -132,7 +132,8 @@ Table on_its_side(const QueryResult& rows) {
 }  // namespace
 
 ReportSection environment_section(const EnvironmentSummary& e) {
-    ReportSection section{"environment", "Environment", "What the trials ran on, and what ran them.", {}};
+    ReportSection section{
+        "environment", "Environment", "Machines, builds, datasets and plugins of the trials.", {}};
     const auto add = [&](const char* title, const QueryResult& rows, const Table& table) {
         if (!rows.rows.empty())
             section.parts.push_back({"environment-" + anchor(title), title, table_html(table)});

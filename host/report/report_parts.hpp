@@ -12,11 +12,11 @@
 
 namespace gnnbench {
 
-/// An experiment: its comparison, what was verified, its file.
+/// An experiment's section: its comparison, its verifications, its file.
 ReportPart experiment_part(const ComparisonData& data, const ExperimentOrigin& origin,
                            std::span<const VerificationRow> verified, const CellAnchors& anchors);
 
-/// A paper's table, or its figure with the table folded below. `drawing`: the figure as SVG without its heading, or
+/// A paper's table, or its figure with the table collapsed below. `drawing`: the figure as SVG without its heading, or
 /// empty: nothing to draw, or what `undrawn` says.
 ReportPart definition_part(const ResolvedTable& resolved, const CellAnchors& anchors, const std::string& drawing,
                            const std::string& undrawn = "");
@@ -25,7 +25,7 @@ ReportPart timeline_part(const Timeline& timeline);
 
 ReportSection environment_section(const EnvironmentSummary& environment);
 
-/// An SVG file as part of a page: without what only files have, and with ids that are its own.
+/// An SVG file for embedding in a page: without the XML declaration, and with unique ids.
 std::string inlined_svg(const std::string& svg, const std::string& id, const std::string& label);
 
 }  // namespace gnnbench

@@ -25,7 +25,7 @@ bool begins_with(const Conditions& where, const std::string& field, const std::s
     });
 }
 
-/// What a command counted stands where no trial gave a number.
+/// A command's count is used where no trial has a number.
 void place_counted(ResolvedCell& place, const Counted& counted) {
     place.measurable = true;
     if (place.ours) return;

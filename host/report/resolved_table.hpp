@@ -10,25 +10,25 @@
 
 namespace gnnbench {
 
-/// One place of a table: our number, the paper's, and what is to be known of them. Numbers are in the metric's own
-/// unit; `ours` and `published` both empty: neither measured nor given.
+/// One place of a table: our number, the paper's, and the remarks on them. Numbers are in the metric's own
+/// unit; `ours` and `published` both empty: neither measured nor published.
 struct ResolvedCell {
     const Measure* measure = nullptr;
-    Conditions where;  ///< which cells it is of
+    Conditions where;         ///< which cells it is of
     bool measurable = false;  ///< else another system's
     std::optional<Estimate> ours;
     std::string word;     ///< "OOM": how it ended, in place of our number
-    std::string verdict;  ///< "never": what is true of it in place of a number
+    std::string verdict;  ///< "never": a result that is not a number
     std::vector<std::string> remarks, provenance;
     const Published* given = nullptr;
     std::optional<double> published;
-    std::vector<const ComparisonCell*> cells;  ///< that ours is of, and those that it is set against
-    bool counted = false;                      ///< ours is no trial's: see Counted
+    std::vector<const ComparisonCell*> cells;  ///< behind our number, and its baselines
+    bool counted = false;                      ///< ours is not from a trial: see Counted
     bool papers_setting = false;               ///< ours is of the paper's dataset, model and number of devices
 
     /// A published number of another kind than the place's own, such as a count of GPUs among times.
     bool other_kind() const;
-    std::optional<double> ratio() const;  ///< ours ÷ published, in the paper's setting alone
+    std::optional<double> ratio() const;  ///< ours ÷ published, only in the paper's setting
 };
 
 /// A definition with its numbers. Points into both arguments of resolve().

@@ -33,11 +33,11 @@ struct Crossover {
     int times = 0;                      ///< that the curves cross; `at` is the first
 };
 /// The points in rising order of x. Between two of them curves are straight in logarithms of both axes; beyond the
-/// first and the last nothing is said.
+/// first and the last there is no estimate.
 Crossover crossover(std::span<const CurvePoint> points);
 
-/// Epochs after which `extra_s` of work before the first have come back, when each is `saved_s` shorter: 0 where there was
-/// none, empty where they never do.
+/// Epochs that amortise `extra_s` of extra set-up if each is `saved_s` shorter: 0 if there was
+/// none, empty if they never do.
 std::optional<double> payback_epochs(double extra_s, double saved_s);
 
 }  // namespace gnnbench

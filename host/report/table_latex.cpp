@@ -8,7 +8,7 @@
 namespace gnnbench {
 namespace {
 
-/// What pdflatex with UTF-8 input does not take as it stands.
+/// Characters that pdflatex with UTF-8 input needs escaped.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 27> symbols{{
     {"--", "-{}-"},      {"×", "$\\times$"},     {"±", "$\\pm$"},     {"÷", "$\\div$"},
     {"·", "$\\cdot$"},   {"µ", "\\textmu{}"},    {"≤", "$\\leq$"},    {"≥", "$\\geq$"},

@@ -20,7 +20,7 @@ std::string show(const Table::Cell& cell, const Table::Group& group) {
                    group.parts[p].after;
             if (f.best) text = "**" + text + "**";
         }
-        // Marks of the first field stand for the whole cell, those of others beside them.
+        // Marks of the first field apply to the whole cell, those of other fields follow them.
         const std::string mark = superscript(f);
         if (p == 0)
             marks = mark;

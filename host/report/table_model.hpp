@@ -8,25 +8,24 @@
 
 namespace gnnbench {
 
-/// A table in memory, before it is written down: what stands where, what is emphasised and remarked on. Every
-/// renderer (see table_render.hpp) takes this and nothing else.
+/// A table in memory: its cells, emphasis and footnotes. Every
+/// renderer (see table_render.hpp) takes only this.
 ///
 ///            | Group        | Group          title
 ///   Key Key  | Part  Part   | Part  Part     heads
 ///   section
 ///   …   …    | Field Field  | Field Field    one Cell for each group
 struct Table {
-    /// A column that says which row it is.
+    /// A key column, which identifies the row.
     struct Key {
         std::string head{};
         bool left = true;           ///< else right-aligned, as numbers are
-        std::size_t widest = 1000;  ///< in text; what is longer is cut off
+        std::size_t widest = 1000;  ///< in text; longer text is truncated
     };
     /// One of the columns under a group's title.
     struct Part {
         std::string head;
-        std::string before{},
-            after{};  ///< what Markdown, which has one column for each group, writes around a field
+        std::string before{}, after{};  ///< text around a field in Markdown, which has one column for each group
     };
     struct Group {
         std::string title;
@@ -37,8 +36,8 @@ struct Table {
         std::string spread{};              ///< "40.1–42.3"
         std::vector<std::string> marks{};  ///< letters of `notes`
         bool best = false;                 ///< in its row
-        bool word = false;                 ///< "OOM": may take the room of the whole cell
-        std::string link{};                ///< where on its page HTML leads from it: "#cell-1a2b"
+        bool word = false;                 ///< "OOM": may span the whole cell
+        std::string link{};                ///< its link in HTML: "#cell-1a2b"
 
         bool empty() const { return text.empty() && marks.empty(); }
         std::string letters() const;  ///< the marks in a row: "ac"
@@ -61,16 +60,16 @@ struct Table {
     std::vector<Key> keys;
     std::vector<Group> groups;
     std::vector<Row> rows;
-    std::string nothing;  ///< what is said where there are no rows
+    std::string nothing;  ///< the text of a table without rows
     std::vector<Footnotes::Note> notes;
     nlohmann::ordered_json about;  ///< of the whole, for JSON
 
     bool many_sections() const { return !rows.empty() && rows.front().section != rows.back().section; }
-    /// Whether row r begins a section that has to be named above it.
+    /// Whether row r begins a section with a title.
     bool begins_section(std::size_t r) const;
 };
 
-/// The legend for forms that have bold type for the best, in place of a *.
+/// The legend for formats that print the best in bold instead of with a *.
 std::string legend_in_bold(const Table& table);
 
 }  // namespace gnnbench

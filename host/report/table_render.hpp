@@ -9,7 +9,7 @@ namespace gnnbench {
 /// Columns that the text form fits.
 inline constexpr std::size_t table_width = 100;
 
-/// Text fits 100 columns, by going on in further blocks below. HTML is a page of its own.
+/// Text fits 100 columns, continuing in further blocks below. HTML is a complete page.
 std::string render(const Table& table, OutputFormat format);
 
 std::string table_text(const Table& table);

@@ -37,7 +37,7 @@ struct Widths {
 
 std::string marks_of(const Table::Field& f) { return (f.best ? "*" : "") + f.letters(); }
 
-/// A word alone in its cell takes the room of all its columns.
+/// A word that is alone in its cell spans all its columns.
 bool takes_all(const Table::Cell& cell) {
     if (cell.fields.empty() || !cell.fields[0].word) return false;
     return std::all_of(cell.fields.begin() + 1, cell.fields.end(), [](const auto& f) { return f.empty(); });
@@ -59,7 +59,7 @@ std::vector<Widths> widths_of(const Table& t, std::size_t g) {
     return all;
 }
 
-/// Text, spread and marks with one blank between; columns that are empty throughout are not there.
+/// Text, spread and marks with one blank between; empty columns are omitted.
 std::string placed(const Widths& w, const std::string& text, const std::string& spread, const std::string& marks) {
     std::string all = pad_left(text, w.text);
     if (w.spread > 0) all += " " + pad_right(spread, w.spread);
@@ -91,7 +91,7 @@ Block block_of(const Table& t, std::size_t g) {
     return b;
 }
 
-/// The columns that say which row it is, as a block of their own.
+/// The row's key columns, as a separate block.
 Block row_keys(const Table& t) {
     Block b;
     b.cells.resize(t.rows.size());

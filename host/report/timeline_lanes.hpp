@@ -7,13 +7,13 @@ namespace gnnbench {
 
 /// A span's place in a drawing.
 struct SpanPlace {
-    int lane = 0;   ///< within its rank's stream: spans under way at once lie in lanes of their own
+    int lane = 0;   ///< within its rank's stream: overlapping spans are in different lanes
     int stage = 0;  ///< from 1, among its operation's spans within one product; 0: it is the only one
 };
 
 /// The place of each of the timeline's spans, which must be sorted as read_timeline sorts them.
 ///
-/// A distributed product is what lies between two other computations (GEMM, activation, loss, optimizer), and its
+/// A distributed product is everything between two other computations (GEMM, activation, loss, optimizer). Its
 /// stages are the SpMMs, and the broadcasts, that the strategy issued in it, in their order.
 std::vector<SpanPlace> places_of(const Timeline& timeline);
 

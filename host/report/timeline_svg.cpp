@@ -16,7 +16,7 @@
 namespace gnnbench {
 namespace {
 
-/// Colours that the colour-blind tell apart (after Okabe and Ito), of different lightness within a lane so that a
+/// Colours that the colour-blind can distinguish (after Okabe and Ito), of different lightness within a lane so that a
 /// grey print keeps them apart too.
 struct PhaseColour {
     std::string_view phase, fill, text;
@@ -58,7 +58,7 @@ public:
         end_s_ = std::min(window.end_s, last_s);
         if (!(begin_s_ >= 0 && begin_s_ < end_s_))
             throw SpecError(
-                fmt::format("a figure of the epoch from {:g} ms on has nothing to show: it is over "
+                fmt::format("a figure of the epoch from {:g} ms on would be empty: the epoch ends "
                             "after {:g} ms. Choose --from and --to within it.",
                             window.begin_s * 1e3, end_s_ * 1e3));
     }
@@ -87,7 +87,7 @@ private:
             fmt::format("{}, {} partition, {} rank{} of {} thread{}, {} kernel, epoch {}", t_.dataset,
                         t_.partitioner, t_.ranks, t_.ranks == 1 ? "" : "s", t_.threads_per_rank,
                         t_.threads_per_rank == 1 ? "" : "s", t_.kernel, t_.epoch);
-        if (t_.oversubscribed) setting += "; more ranks than cores: no measure of speed";
+        if (t_.oversubscribed) setting += "; more ranks than cores: not a measure of speed";
         return fmt::format(
             "<text x=\"20\" y=\"24\" font-size=\"16\" font-weight=\"bold\">{}</text>\n"
             "<text x=\"20\" y=\"42\" fill=\"#444444\">{}</text>\n",
@@ -140,7 +140,7 @@ private:
         const double x = x_of(s.begin_s), w = std::max(least_bar, x_of(s.end_s) - x);
         std::string about = fmt::format("{}: {} ms", s.operation, three_digits((s.end_s - s.begin_s) * 1e3));
         if (s.group_size > 0) about += fmt::format(", {} bytes, {} ranks", s.bytes, s.group_size);
-        // A border would be all there is of a narrow bar.
+        // A border would cover all of a narrow bar.
         fmt::format_to(std::back_inserter(body_),
                        "<rect x=\"{:.2f}\" y=\"{:g}\" width=\"{:.2f}\" height=\"{:g}\" fill=\"{}\"{}>"
                        "<title>{}</title></rect>\n",

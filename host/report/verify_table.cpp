@@ -15,7 +15,7 @@ using nlohmann::ordered_json;
 std::string error_text(const std::optional<double>& error) { return error ? fmt::format("{:.1e}", *error) : ""; }
 std::string volume_text(const std::optional<bool>& equal) { return !equal ? "" : *equal ? "equal" : "DIFFERS"; }
 
-/// "FAILED" stands out, as it is what one looks for.
+/// "FAILED" is emphasised, because readers look for it.
 std::string verdict(const VerificationRecord& r) {
     std::string text = r.status == "failed" ? "FAILED" : r.status;
     if (r.sampled_vertices > 0) text += fmt::format(" on {} vertices", r.sampled_vertices);
@@ -44,8 +44,7 @@ std::string as_text(std::span<const VerificationRow> rows) {
     Footnotes notes;
     for (const VerificationRow& r : rows) {
         auto line = line_of(r, false);
-        if (!r.found.reason.empty())
-            line.back() += " " + notes.mark(first_line(r.found.reason));
+        if (!r.found.reason.empty()) line.back() += " " + notes.mark(first_line(r.found.reason));
         grid.add(std::move(line));
     }
     std::string out =

@@ -187,7 +187,7 @@ std::string device_of(const Cell& cell) { return cell.kernel.name == "cuda" ? "c
 
 std::string program_approximation(const Cell& cell) {
     const bool drops = cell.train.dropout > 0 || cell.train.input_dropout > 0;
-    return drops ? "a program's dropout masks are its own" : "";
+    return drops ? "a program draws different dropout masks" : "";
 }
 
 json identity_part(const Cell& c, std::string_view key) {

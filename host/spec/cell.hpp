@@ -19,8 +19,8 @@ struct PluginChoice {
     Params params;
     /// As tables show it: "mg-gcn", or "mg-gcn(overlap=false)" with what differs from the defaults.
     std::string label;
-    std::vector<std::string> command{};  ///< a program's words as written; of a plugin none
-    std::vector<std::string> program{};  ///< the same to be run, paths made absolute; no part of the identity
+    std::vector<std::string> command{};  ///< a program's command as written; empty for a plugin
+    std::vector<std::string> program{};  ///< the same with absolute paths, to be run; not part of the identity
 
     bool is_program() const { return !command.empty(); }
 };
@@ -32,7 +32,7 @@ struct DatasetChoice {
     int split = 0;       ///< which of the store's splits into train, validation and test; in `source` too
     std::string name;    ///< as tables show it
     std::string digest;  ///< of the store's content; empty until the store exists
-    std::string store;   ///< folder of the store; empty until it exists; no part of the cell's identity
+    std::string store;   ///< folder of the store; empty until it exists; not part of the cell's identity
 };
 
 /// One fully resolved setting of an experiment. Its identity is cell_digest().
@@ -54,7 +54,7 @@ struct Cell {
     bool separate_wait = false;   ///< barrier before each operation (see Communicator)
 };
 
-/// Limits are how a trial is run, not what it measures: no part of a cell's identity.
+/// Limits of a trial's run; they do not change what it measures and are not part of a cell's identity.
 struct Limits {
     double trial_timeout_s = 3600;
     double verify_timeout_s = 600;
@@ -62,12 +62,12 @@ struct Limits {
         0;  ///< of one device; 0: what the host has, where the kernel works in host memory
 };
 
-/// What a program is told to compute on: "cuda" under the kernel of that name, else "cpu".
+/// The device that a program computes on: "cuda" under the kernel of that name, else "cpu".
 std::string device_of(const Cell& cell);
 /// Why a program's losses cannot equal the reference's; empty where they must.
 std::string program_approximation(const Cell& cell);
 
-/// Keys are spelled as in YAML. `identity` is what a journal and a database keep of a cell: all but the store's folder
+/// Keys are spelled as in YAML. `identity` is the form stored in journals and databases: all but the store's folder
 /// and a program's absolute paths.
 enum class JsonFor { identity, worker };
 nlohmann::json to_json(const Cell& cell, JsonFor use);
@@ -79,7 +79,7 @@ nlohmann::json identity_part(const Cell& cell, std::string_view key);
 /// The inverse of to_json(cell, JsonFor::worker). Throws SpecError on anything missing or unknown.
 Cell cell_from_json(const nlohmann::json& j);
 
-/// 32 hex digits: XXH3-128 of the identity JSON without what is only shown (the dataset's name, labels), and
+/// 32 hex digits: XXH3-128 of the identity JSON without display fields (the dataset's name, labels), and
 /// with the dataset's digest in place of its source once there is one. Hidden widths only: a cell whose widths
 /// were completed with features and classes has another digest, so complete a copy.
 std::string cell_digest(const Cell& cell);

@@ -19,7 +19,7 @@ std::string lower(std::string text) {
     return text;
 }
 
-/// Says which keys of a cell's identity expressions may name: those of which a field's name occurs in them.
+/// The keys of a cell's identity that expressions may name: those with a field whose name occurs in them.
 class Wanted {
 public:
     explicit Wanted(std::span<const std::string> expressions) {
@@ -95,7 +95,7 @@ std::vector<bool> CellChoice::where(const std::string& expression) const {
     try {
         return filter_.where(expression);
     } catch (const SpecError&) {
-        // Says it again, knowing all the fields there are.
+        // Repeats the error with all existing fields.
         std::vector<CellFields> fields;
         for (const Cell& cell : cells_) fields.push_back(cell_fields(to_json(cell, JsonFor::identity)));
         return CellFilter(fields).where(expression);

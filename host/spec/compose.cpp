@@ -18,7 +18,7 @@ namespace {
 using Kind = YamlNode::Kind;
 namespace fs = std::filesystem;
 
-/// A key that varies is at the top level no more.
+/// Removes keys that vary from the top level.
 void leave_top_level(YamlNode& experiment, const std::string& path) {
     experiment.erase(path);
     const std::size_t dot = path.find('.');
@@ -125,7 +125,7 @@ std::vector<std::string> names_of(const YamlNode& map) {
     return names;
 }
 
-/// Profiles as such are judged whether one is chosen or not.
+/// Checks all profiles, whether or not one is chosen.
 void check(const YamlNode& profiles, Findings& findings) {
     if (!profiles.is(Kind::map)) {
         findings.add(profiles.place, "profiles",

@@ -28,7 +28,7 @@ int default_threads(int ranks, const LoadOptions& options) {
     return std::max(1, cores / ((ranks + hosts - 1) / hosts));
 }
 
-/// Whether all vertices end in one part, whatever the partitioner. A program's parts are its own affair.
+/// Whether all vertices are in one part, whatever the partitioner. A program partitions as it likes.
 bool one_part(const Cell& cell, const PluginSource& plugins) {
     if (cell.scheme.is_program()) return true;
     if (cell.gpus > 1) return false;
@@ -72,7 +72,7 @@ public:
 private:
     /// A choice of one value of every axis, and what `include` adds to it.
     struct Combination {
-        std::vector<std::int32_t> at;  ///< all −1 where `include` made it
+        std::vector<std::int32_t> at;  ///< all −1 if added by `include`
         std::vector<const Outline::Inclusion*> added;
     };
 
@@ -90,7 +90,7 @@ private:
         return n;
     }
 
-    /// What a combination sets `field` to; nullptr where neither file nor default does.
+    /// The value of `field` in a combination; nullptr if neither file nor default sets it.
     const FieldValue* value_of(const Combination& c, const Field* field) const {
         const FieldValue* found = nullptr;
         const auto look = [&](const Assignments& all) {
@@ -124,7 +124,7 @@ private:
         return all;
     }
 
-    /// Expressions judge finished cells. What a rule with a reason leaves out is told.
+    /// Applies expressions to complete cells. Cells dropped by a rule with a reason are reported.
     void leave_out_where(std::vector<Combination>& all, std::vector<Cell>& cells, Experiment& experiment) {
         const auto asks = [](const Outline::Exclusion& rule) {
             return !rule.where.empty() || !rule.reason.empty();
@@ -161,7 +161,7 @@ private:
         std::erase_if(cells, [&](const Cell&) { return static_cast<bool>(out[j++]); });
     }
 
-    /// As GitHub's workflows do it: a rule adds to every combination whose varied values it does not change; if there is
+    /// As in GitHub's workflows: a rule extends every combination whose varied values it does not change; if there is
     /// none, it makes a cell of its own.
     void include(std::vector<Combination>& all) {
         const std::size_t from_lists = all.size();
@@ -181,11 +181,10 @@ private:
                 const auto sets = [&](const Assignment& a) { return a.field == &f; };
                 if (f.required() && !value_of(all.back(), &f) &&
                     std::none_of(rule.values.begin(), rule.values.end(), sets))
-                    findings_.add(
-                        rule.place, "matrix.include",
-                        fmt::format("agrees with no cell of the lists, so it makes a cell of its own; that needs "
-                                    "'{}' too",
-                                    f.path));
+                    findings_.add(rule.place, "matrix.include",
+                                  fmt::format("matches no cell of the lists, so it makes a new cell; that needs "
+                                              "'{}' too",
+                                              f.path));
             }
         }
     }
@@ -198,7 +197,7 @@ private:
         return false;
     }
 
-    /// A plugin named without parameters stands for it with any.
+    /// A plugin named without parameters matches any parameters.
     static bool same(const FieldValue& rule, const FieldValue& value) {
         if (rule.index() != value.index()) return false;
         if (const auto* plugin = std::get_if<PluginChoice>(&rule)) {
@@ -244,7 +243,7 @@ private:
         cell.partitioner = *none_;
     }
 
-    /// Keys that are each fine but not together.
+    /// Reports keys that are valid alone but not together.
     bool agrees(const Cell& cell) {
         const std::size_t layers = cell.model.widths.size() + 1, decays = cell.train.weight_decay.size();
         if (decays != 1 && decays != layers) {
@@ -256,7 +255,7 @@ private:
         }
         if (cell.patience > 0 && cell.evaluate_every == 0) {
             findings_.add(place_of("train.patience"), "train.patience",
-                          "stopping early needs evaluations to judge by; set train.evaluate_every");
+                          "early stopping needs evaluations; set train.evaluate_every");
             return false;
         }
         return true;
@@ -286,7 +285,7 @@ private:
     std::optional<PluginChoice> none_;
 };
 
-/// Tables tell datasets apart by name.
+/// Reports different datasets with the same name, which tables could not distinguish.
 void check_dataset_names(const Outline& outline, Findings& findings) {
     std::map<std::string, std::string> sources;
     const auto check = [&](const Assignments& all) {
@@ -295,7 +294,7 @@ void check_dataset_names(const Outline& outline, Findings& findings) {
             if (!d || sources.emplace(d->name, d->source.dump()).first->second == d->source.dump()) continue;
             findings.add(a.place, "dataset",
                          fmt::format("two datasets would be shown as '{}'; give one of them a "
-                                     "name of its own, as {{…, name: …}}",
+                                     "different name: {{…, name: …}}",
                                      d->name));
         }
     };

@@ -18,7 +18,7 @@ struct MatrixAxis {
     std::vector<Place> places;        ///< of each value
 };
 
-/// A cell that the file itself leaves out.
+/// A cell that the file excludes.
 struct ExcludedCell {
     Cell cell;
     std::string reason;  ///< as the file says; may be empty
@@ -36,10 +36,10 @@ struct Experiment {
     Limits limits;
     LauncherChoice launcher;
 
-    std::vector<Cell> cells;  ///< no two the same; the last axis varies fastest, then those that `include` adds
+    std::vector<Cell> cells;  ///< distinct; the last axis varies fastest, then those added by `include`
     std::vector<ExcludedCell> excluded;
     std::vector<MatrixAxis> axes;  ///< in the order of the file
-    /// For each cell the value of each axis, −1 where `include` made it; of cells that are the same, the first one's.
+    /// For each cell the value of each axis, −1 if `include` added it; of equal cells, the first one's.
     std::vector<std::vector<std::int32_t>> choices;
     std::int64_t combinations = 0;  ///< of the axes, before equal cells became one
     /// Where each key's value comes from: "exp.yaml:4:10", "--set epochs=5", "default", "matrix".
@@ -49,13 +49,13 @@ struct Experiment {
 struct LoadOptions {
     std::vector<std::string> overrides;  ///< "key.path=value", as given to --set
     int cores = 0;                       ///< of one host; 0: of this one
-    int hosts = 1;                       ///< that ranks spread over, evenly
-    std::string profile{};               ///< empty: the one that the file names, if any
-    HostsOf hosts_of{};                  ///< asked where the launcher is not local; else, and empty: as above
+    int hosts = 1;                       ///< over which ranks are spread evenly
+    std::string profile{};               ///< empty: the file's default profile, if any
+    HostsOf hosts_of{};                  ///< called unless the launcher is local; otherwise, or if empty: as above
 };
 
-/// Throws ExperimentError with everything that is wrong, SpecError if there is no such file, PluginError
-/// for a plugin that is there and cannot be used.
+/// Throws ExperimentError with all errors, SpecError if there is no such file, PluginError
+/// for a plugin that exists but cannot be used.
 Experiment load_experiment(const std::filesystem::path& file, const LoadOptions& options,
                            const PluginSource& plugins, const DatasetSource& datasets);
 /// The same for a text; `file` names it in messages, and relative paths start at its folder.

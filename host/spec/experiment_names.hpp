@@ -5,7 +5,7 @@
 
 namespace gnnbench {
 
-/// What a file's experiment is called: without a profile, and under each that the file itself has. Empty for what is no
+/// The names of a file's experiment: without a profile, and under each of the file's own. Empty if it is not an
 /// experiment.
 std::vector<std::string> experiment_names(const std::filesystem::path& file);
 

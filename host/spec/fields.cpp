@@ -37,7 +37,7 @@ const Field declared[] = {
     {"name", T::text, nullptr, "the file's name without its ending", false, any, no_words,
      "What the experiment is called, in the database and in tables",
      [](Draft& d, const V& v) { d.name = text(v); }},
-    {"description", T::text, "''", nullptr, false, any, no_words, "What it is for, in a sentence or two",
+    {"description", T::text, "''", nullptr, false, any, no_words, "Its purpose, in a sentence or two",
      [](Draft& d, const V& v) { d.description = text(v); }},
     {"dataset", T::dataset, nullptr, nullptr, true, any, no_words,
      "The graph: a store's name, {store: name}, {path: file} with import options, or {generate: kind} with its "
@@ -46,7 +46,7 @@ const Field declared[] = {
     {"scheme", T::strategy, nullptr, nullptr, true, any, no_words, "The parallel training algorithm, a plugin",
      [](Draft& d, const V& v) { d.cell.scheme = std::get<PluginChoice>(v); }},
     {"partitioner", T::partitioner, "block", nullptr, true, any, no_words,
-     "How vertices are spread over ranks, a plugin; of no effect where everything is one part",
+     "How vertices are distributed over ranks, a plugin; without effect if there is one part",
      [](Draft& d, const V& v) { d.cell.partitioner = std::get<PluginChoice>(v); }},
     {"kernel", T::kernel, "cpu", nullptr, true, any, no_words, "The compute back end, a plugin",
      [](Draft& d, const V& v) { d.cell.kernel = std::get<PluginChoice>(v); }},
@@ -67,10 +67,10 @@ const Field declared[] = {
      "Launches of each cell; comparisons give a verdict from 6 on",
      [](Draft& d, const V& v) { d.trials = whole(v); }},
     {"seed", T::integer, "0", nullptr, true, from(0), no_words,
-     "Of initial weights, dropout masks and random partitions",
+     "Seed of initial weights, dropout masks and random partitions",
      [](Draft& d, const V& v) { d.cell.train.seed = static_cast<std::uint64_t>(whole(v)); }},
     {"separate_wait", T::boolean, "false", nullptr, true, any, no_words,
-     "Whether a barrier before each communication tells waiting for a late rank from moving data; costs time",
+     "Whether a barrier before each communication separates waiting for late ranks from moving data; costs time",
      [](Draft& d, const V& v) { d.cell.separate_wait = flag(v); }},
 
     {"model.layers", T::word, "gcn", nullptr, true, any, words::layers, "The kind of all layers",
@@ -99,7 +99,7 @@ const Field declared[] = {
      "Whether ÂX is computed once at set-up, so that layer 0 has no SpMM in an epoch; no paper's scheme does this",
      [](Draft& d, const V& v) { d.cell.model.aggregate_input = flag(v); }},
 
-    {"train.optimizer", T::word, "adam", nullptr, true, any, words::optimizer, "What turns gradients into steps",
+    {"train.optimizer", T::word, "adam", nullptr, true, any, words::optimizer, "The optimizer",
      [](Draft& d, const V& v) { d.cell.train.optimizer = as<OptimizerKind>(words::optimizer, v); }},
     {"train.lr", T::real, "0.01", nullptr, true, above(0), no_words, "Learning rate",
      [](Draft& d, const V& v) { d.cell.train.learning_rate = real(v); }},
@@ -122,7 +122,7 @@ const Field declared[] = {
      "Epochs between evaluations of accuracy; 0: only after the last",
      [](Draft& d, const V& v) { d.cell.evaluate_every = whole(v); }},
     {"train.patience", T::integer, "0", nullptr, true, between(0, 1e9), no_words,
-     "Evaluations without a better validation accuracy after which training stops; 0: it never stops early",
+     "Evaluations without a better validation accuracy before training stops early; 0: never",
      [](Draft& d, const V& v) { d.cell.patience = whole(v); }},
     {"train.initial_weights", T::folder, "''", nullptr, true, any, no_words,
      "Folder of W0.npy, b0.npy, W1.npy …; empty: weights are drawn from the seed",
@@ -132,7 +132,7 @@ const Field declared[] = {
      "Seconds after which a trial is ended as timeout",
      [](Draft& d, const V& v) { d.limits.trial_timeout_s = real(v); }},
     {"limits.verify_timeout", T::real, "600", nullptr, false, above(0), no_words,
-     "Seconds after which a verification is given up",
+     "Seconds after which a verification is ended",
      [](Draft& d, const V& v) { d.limits.verify_timeout_s = real(v); }},
     {"limits.memory_per_rank", T::real, nullptr,
      "a share of the host's under the kernels in host memory, else unknown", false, above(0), no_words,
@@ -140,20 +140,20 @@ const Field declared[] = {
      [](Draft& d, const V& v) { d.limits.memory_per_rank_gib = real(v); }},
 
     {"launcher.name", T::word, "local", nullptr, false, any, words::launcher,
-     "What starts ranks: mpiexec on this host, srun, or srun inside jobs that sbatch submits",
+     "What starts the ranks: mpiexec on this host, srun, or srun inside jobs submitted by sbatch",
      [](Draft& d, const V& v) { d.launcher.name = text(v); }},
     {"launcher.partition", T::text, nullptr, "Slurm's default", false, any, no_words, "Slurm's partition",
      [](Draft& d, const V& v) { d.launcher.partition = text(v); }},
     {"launcher.account", T::text, nullptr, "Slurm's default", false, any, no_words, "Slurm's account",
      [](Draft& d, const V& v) { d.launcher.account = text(v); }},
-    {"launcher.time", T::text, nullptr, "what the limits of its trials add up to", false, any, no_words,
+    {"launcher.time", T::text, nullptr, "the sum of its trials' limits", false, any, no_words,
      "Slurm's time limit of a job, as Slurm writes it: minutes, \"1:30:00\", \"2-00:00:00\" (with quotes)",
      [](Draft& d, const V& v) { d.launcher.time = text(v); }},
     {"launcher.nodes", T::integer, nullptr, "as few as the ranks need", false, between(1, 65536), no_words,
-     "Nodes that ranks are spread over", [](Draft& d, const V& v) { d.launcher.nodes = whole(v); }},
+     "Nodes over which ranks are distributed", [](Draft& d, const V& v) { d.launcher.nodes = whole(v); }},
     {"launcher.gpus", T::word, "auto", nullptr, false, any, words::launcher_gpus,
-     "How Slurm is asked for GPUs where the kernel is none of the CPU's: one for each rank if the partition has "
-     "them, or not at all, so that `options` can say it",
+     "How GPUs are requested from Slurm for a kernel that needs them: one for each rank if the partition has "
+     "them, or not at all, leaving it to `options`",
      [](Draft& d, const V& v) { d.launcher.gpus = text(v); }},
     {"launcher.mpi", T::text, nullptr, "pmix under Open MPI, pmi2 under MPICH", false, any, no_words,
      "srun's `--mpi`", [](Draft& d, const V& v) { d.launcher.mpi = text(v); }},
@@ -168,16 +168,16 @@ const Field declared[] = {
      "Shell lines that each job of sbatch starts with, as `module load openmpi`",
      [](Draft& d, const V& v) { d.launcher.before = text(v); }},
     {"launcher.poll", T::real, "15", nullptr, false, above(0), no_words,
-     "Seconds between two looks at Slurm's queue, at most, while jobs of sbatch are followed",
+     "The longest interval, in seconds, between two polls of Slurm's queue while sbatch jobs are followed",
      [](Draft& d, const V& v) { d.launcher.poll_s = real(v); }},
 };
 
 const Section declared_sections[] = {
     {"model", true, "What is learned"},
     {"train", true, "How it is learned"},
-    {"limits", false, "How long a trial may take; changes nothing that is measured"},
+    {"limits", false, "Limits of a trial; without effect on what is measured"},
     {"launcher", false,
-     "How trials are started; docs/clusters.md tells how to work with Slurm. A word alone is its name: "
+     "How trials are started; docs/clusters.md describes the use of Slurm. A single word is its name: "
      "`launcher: srun`, which `--launcher srun` says, too",
      "name"},
 };

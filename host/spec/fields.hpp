@@ -54,10 +54,10 @@ struct Range {
 struct Field {
     const char* path;  ///< "epochs", "train.lr"
     FieldType type;
-    const char* fallback;  ///< what YAML would say if the key is absent; nullptr: required or computed
-    const char* computed;  ///< what the value is when absent, in words; nullptr: `fallback` or required
-    bool varies;           ///< may be an axis of the matrix
-    Range range;           ///< of numbers
+    const char* fallback;                ///< the default, as YAML; nullptr: required or computed
+    const char* computed;                ///< the default in words; nullptr: `fallback` or required
+    bool varies;                         ///< may be an axis of the matrix
+    Range range;                         ///< of numbers
     std::span<const char* const> words;  ///< of FieldType::word
     const char* help;                    ///< one sentence without a full stop
     void (*assign)(Draft&, const FieldValue&);
@@ -70,17 +70,17 @@ struct Section {
     const char* name;
     bool varies;
     const char* help;
-    const char* short_for = nullptr;  ///< the key that a word in the mapping's place stands for: `launcher: srun`
+    const char* short_for = nullptr;  ///< the key that a single word sets: `launcher: srun`
 };
 
 std::span<const Field> fields();
 std::span<const Section> sections();
-/// Keys of `matrix` that are no fields: zip, exclude, include.
+/// Keys of `matrix` that are not fields: zip, exclude, include.
 std::span<const char* const> matrix_rules();
-/// Keys of the top level that are no fields: imports, profiles, profile.
+/// Keys of the top level that are not fields: imports, profiles, profile.
 std::span<const char* const> file_keys();
 
-/// nullptr where there is no such key.
+/// nullptr if there is no such key.
 const Field* find_field(std::string_view path);
 const Section* find_section(std::string_view name);
 /// "a number from 0 to 1, 1 excluded", "one of: relu, sigmoid".

@@ -28,7 +28,7 @@ struct Finding {
 /// "exp.yaml:3:9: train.lr: expected …"
 std::string to_text(const Finding& finding);
 
-/// An experiment file that cannot be used: everything found wrong in it, in the order of the file.
+/// An invalid experiment file: all its errors, in the order of the file.
 class ExperimentError : public SpecError {
 public:
     explicit ExperimentError(std::vector<Finding> findings);
@@ -39,7 +39,7 @@ private:
     std::vector<Finding> findings_;
 };
 
-/// Gathers findings, so that one reading of a file reports everything wrong in it.
+/// Collects findings, so that reading a file once reports all its errors.
 class Findings {
 public:
     void add(const Place& place, std::string key, std::string message);

@@ -5,9 +5,9 @@
 
 namespace gnnbench {
 
-/// Bytes of device memory that the fullest rank needs at the very least, whatever the scheme: its share of the features, of
+/// A lower bound for any scheme on the device memory of the largest rank, in bytes: its share of the features, of
 /// every layer's output, of the weights with gradients and optimizer state, and of the adjacency matrix at 2 bytes an entry
-/// (column ids of a tile). What a scheme holds beyond that (receive buffers, replicas, second copies) its README says.
+/// (column ids of a tile). A scheme's README states what it holds beyond that (receive buffers, replicas, copies).
 std::int64_t least_memory_bytes(const Cell& cell, const DatasetFacts& dataset);
 
 }  // namespace gnnbench

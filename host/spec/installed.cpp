@@ -13,7 +13,7 @@
 namespace gnnbench {
 namespace {
 
-/// What is kept under `name`, made at the first call.
+/// The cached entry for `name`, created at the first call.
 template <class T, class Make>
 const T& opened(std::map<std::string, std::unique_ptr<T>, std::less<>>& kept, std::mutex& opening,
                 std::string_view name, Make make) {

@@ -12,7 +12,7 @@
 
 namespace gnnbench {
 
-/// The plugins of a catalog; each is opened when it is first named.
+/// The plugins of a catalog; each is opened at its first lookup.
 class InstalledPlugins : public PluginSource {
 public:
     explicit InstalledPlugins(PluginCatalog catalog = PluginCatalog());
@@ -32,7 +32,7 @@ private:
     mutable std::map<std::string, std::unique_ptr<KernelPlugin>, std::less<>> kernels_;
 };
 
-/// The stores of a catalog, and the generators and file formats there are.
+/// The stores of a catalog, and the built-in generators and file formats.
 class InstalledDatasets : public DatasetSource {
 public:
     explicit InstalledDatasets(Catalog catalog) : catalog_(std::move(catalog)) {}

@@ -6,7 +6,7 @@
 
 namespace gnnbench {
 
-/// How trials are started, and what Slurm is asked for: no part of a cell's identity.
+/// How trials are started, and what is requested from Slurm; not part of a cell's identity.
 struct LauncherChoice {
     std::string name = "local";            ///< "srun", "sbatch"
     std::string partition, account, time;  ///< empty: Slurm's default; `time` as Slurm writes it
@@ -16,12 +16,12 @@ struct LauncherChoice {
     std::vector<std::string> options;      ///< further ones of srun or sbatch
     std::string jobs = "array";            ///< sbatch: "array", "cell", "one"
     std::string before;                    ///< sbatch: shell lines that a job starts with
-    double poll_s = 15;                    ///< sbatch: the longest time between two looks at the queue
+    double poll_s = 15;                    ///< sbatch: the longest interval between two polls of the queue
 
     bool slurm() const { return name != "local"; }
 };
 
-/// What ranks run on: CPUs of one host, and how many hosts they spread over evenly.
+/// The hosts of the ranks: CPUs of one host, and the number of hosts, over which ranks are spread evenly.
 struct HostShape {
     int cores = 1, hosts = 1;
 };

@@ -4,7 +4,7 @@
 
 namespace gnnbench {
 
-/// What a metric depends on: which remarks on a cell concern it.
+/// What a metric depends on, which determines the remarks on a cell that concern it.
 enum class MetricKind {
     data,       ///< the dataset alone
     partition,  ///< the dataset and how it is cut

@@ -164,11 +164,10 @@ private:
                 continue;
             }
             if (!lists.empty() && e.value.items.size() != lists[0].options.size()) {
-                findings_.add(
-                    e.value.place, "matrix.zip." + e.key,
-                    fmt::format("zipped lists go together, so they are of one length; found {} values, and {} "
-                                "in '{}'",
-                                e.value.items.size(), lists[0].options.size(), lists[0].axis.key));
+                findings_.add(e.value.place, "matrix.zip." + e.key,
+                              fmt::format("zipped lists must have the same length; found {} values, and {} "
+                                          "in '{}'",
+                                          e.value.items.size(), lists[0].options.size(), lists[0].axis.key));
                 continue;
             }
             lists.push_back(varied_key(e, key->field, key->section));
@@ -223,7 +222,7 @@ private:
     void add_values(Assignments& values, const std::string& prefix, const YamlEntry& e) {
         const auto key = known_key(prefix, e);
         if (!key) return;
-        // What a rule says does not make the key said.
+        // A value in a rule does not count as setting the key.
         const std::vector<std::string> seen = seen_;
         for (Assignment& a :
              key->section ? read_section(*key->section, e.value) : read_field(*key->field, e.value))
@@ -235,7 +234,7 @@ private:
         const Field* field;
         const Section* section;  ///< one of both
     };
-    /// What a key of the matrix, or of its rules, names; reports and returns nothing where it may not stand there.
+    /// The field that a key of the matrix, or of its rules, names; reports an error if it is not allowed there.
     std::optional<Key> known_key(const std::string& prefix, const YamlEntry& e) {
         const std::string path = prefix + e.key;
         const Section* section = find_section(e.key);
@@ -298,18 +297,17 @@ private:
         }
     }
 
-    /// Every key has one place.
+    /// Reports keys that are set in two places.
     void claim(const Field& field, const Place& place, const std::string& origin) {
         const auto [other, first] = claimed_.emplace(field.path, place);
         if (!first) {
             findings_.add(place, field.path,
-                          fmt::format("given twice: also at {}; every key has one place, so remove one",
-                                      to_text(other->second)));
+                          fmt::format("given twice: also at {}; remove one", to_text(other->second)));
         }
         outline_.origins[field.path] = origin;
     }
 
-    /// Defaults of what is not set, or not by every value of its axis.
+    /// Defaults of fields that are not set, or not by every value of their axis.
     void fill_in(const YamlNode& root) {
         for (const Field& f : fields()) {
             const bool seen = std::find(seen_.begin(), seen_.end(), f.path) != seen_.end();
@@ -331,7 +329,7 @@ private:
     }
 
     void set_default(const Field& f, const Place& place) {
-        // Where every value of an axis sets it, only a cell that `include` makes can want the default.
+        // If every value of an axis sets it, only a cell added by `include` can need the default.
         const auto sets = [&](const Assignments& all) {
             return std::any_of(all.begin(), all.end(), [&](const Assignment& a) { return a.field == &f; });
         };

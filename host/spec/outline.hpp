@@ -17,7 +17,7 @@ struct Assignment {
     FieldValue value;
     Place place;
 };
-/// What is set together: one value of an axis.
+/// Fields that are set together: one value of an axis.
 using Assignments = std::vector<Assignment>;
 
 /// An experiment file, read and typed, not yet multiplied.
@@ -26,15 +26,15 @@ struct Outline {
         MatrixAxis axis;
         std::vector<Assignments> options;
     };
-    /// What `exclude` leaves out: combinations with all these values, and of them the cells for which the expression
-    /// holds. One of both is there.
+    /// A rule of `exclude`: drops combinations with all these values, or of these the cells for which the expression
+    /// holds. At least one of the two is given.
     struct Exclusion {
         Place place;
         Assignments values;
         std::string where, reason;
         Place where_place;
     };
-    /// What `include` adds: to every combination whose varied values agree, else as a cell of its own.
+    /// A rule of `include`: extends every combination whose varied values agree, else adds a new cell.
     struct Inclusion {
         Place place;
         Assignments values;
@@ -46,7 +46,7 @@ struct Outline {
     std::map<std::string, std::string> origins;
 };
 
-/// Reads every key; what is wrong goes to `findings`, and is left out of the outline.
+/// Reads every key; errors are added to `findings`, and their keys left out of the outline.
 Outline read_outline(const YamlNode& root, const ValueReader& reader, Findings& findings);
 
 /// A node on one line, as YAML flow style.

@@ -10,7 +10,7 @@ namespace {
 
 using Kind = YamlNode::Kind;
 
-/// Whether a word in the mapping's place stands for {name: word}.
+/// Whether a single word is short for {name: word}.
 bool is_named(std::string_view key) {
     if (const Section* s = find_section(key)) return s->short_for != nullptr;
     const Field* f = find_field(key);
@@ -58,7 +58,7 @@ public:
     }
 
 private:
-    /// The matrix's keys may contain dots: its own key wins over a path into a mapping.
+    /// The matrix's keys may contain dots: an exact key takes precedence over a path into a mapping.
     void put(YamlNode& map, const std::string& path) {
         if (find_field(path)) {
             map.erase(path);

@@ -44,14 +44,14 @@ std::string gibibytes(std::int64_t bytes) {
     return fmt::format("{:.1f} GiB", std::ldexp(static_cast<double>(bytes), -30));
 }
 
-/// Why a cell cannot fit; empty where it may.
+/// Why a cell cannot fit in memory; empty if it may.
 std::string why_too_large(const Cell& cell, std::int64_t least_bytes, const Limits& limits, const PlanRules& rules,
                           const PluginSource& plugins) {
     if (least_bytes == 0 || rules.force) return {};
     const auto needs = [&](std::int64_t there_bytes, const std::string& whose) {
         return fmt::format(
-            "memory: each of its {} ranks needs at least {}, and {} has {} (--force runs it all the same)",
-            cell.gpus, gibibytes(least_bytes), whose, gibibytes(there_bytes));
+            "memory: each of its {} ranks needs at least {}, and {} has {} (--force runs it anyway)", cell.gpus,
+            gibibytes(least_bytes), whose, gibibytes(there_bytes));
     };
     if (limits.memory_per_rank_gib > 0) {
         const auto limit_bytes = static_cast<std::int64_t>(std::ldexp(limits.memory_per_rank_gib, 30));
@@ -86,7 +86,7 @@ void require_some_cell(const Experiment& experiment, const std::string& where) {
 Plan make_plan(const Experiment& experiment, const PlanSources& sources, const PlanRules& rules, int cores) {
     Plan plan;
     const std::vector<bool> chosen = chosen_cells(experiment, rules.where);
-    std::map<std::pair<std::string, int>, std::optional<DatasetFacts>> datasets;  // a store is looked at once
+    std::map<std::pair<std::string, int>, std::optional<DatasetFacts>> datasets;  // each store is read once
     for (std::size_t i = 0; i < experiment.cells.size(); ++i) {
         if (!chosen[i]) continue;
         const Cell& cell = experiment.cells[i];
@@ -94,7 +94,7 @@ Plan make_plan(const Experiment& experiment, const PlanSources& sources, const P
         p.cell = i;
         p.digest = sources.digests.empty() ? cell_digest(cell) : sources.digests[i];
         p.oversubscribed = oversubscribed(cell, cores);
-        // With a store its digest tells datasets apart, without one its source.
+        // Datasets are distinguished by the store's digest, or by their source if there is no store.
         const std::pair key(cell.dataset.digest.empty() ? cell.dataset.source.dump() : cell.dataset.store,
                             cell.dataset.split);
         auto known = datasets.find(key);

@@ -11,36 +11,36 @@
 
 namespace gnnbench {
 
-/// What is stored of a cell already, on this machine unless asked otherwise.
+/// The stored trials of a cell, by default on this machine only.
 struct Stored {
     std::int64_t ok = 0;      ///< trials
-    std::int64_t failed = 0;  ///< failed, oom, timeout, crashed, diverged: they stay until asked for again
+    std::int64_t failed = 0;  ///< failed, oom, timeout, crashed, diverged: rerun only on request
     std::int64_t stale = 0;   ///< measured by another build; also among the others unless they are to run again
     std::int64_t rerun = 0;   ///< to be measured again, as an earlier run was asked to; not among ok and failed
 };
 
 enum class Again { missing, failed, all };
 
-/// What a plan asks of others. All must be set.
+/// The queries of a plan. All must be set.
 struct PlanSources {
     const PluginSource& plugins;
     /// Empty where the dataset's store does not exist yet.
     std::function<std::optional<DatasetFacts>(const DatasetChoice&)> dataset;
     std::function<Stored(const std::string& cell_digest)> stored;
-    /// Why the program that is this cell's scheme cannot run; empty where it can.
+    /// Why the program that is this cell's scheme cannot run; empty if it can.
     std::function<std::string(const Cell&)> program{};
     /// cell_digest() of each cell, where the caller has them.
     std::span<const std::string> digests{};
 };
 
-/// What a plan is to be.
+/// The rules of a plan.
 struct PlanRules {
     Again again = Again::missing;
-    bool stale = false;                  ///< what another build measured runs again
-    bool force = false;                  ///< what does not fit in memory runs all the same
+    bool stale = false;                  ///< rerun what another build measured
+    bool force = false;                  ///< run also what does not fit in memory
     std::string where{};                 ///< expression over a cell's fields; empty: all cells
-    std::int64_t host_memory_bytes = 0;  ///< that the ranks of a kernel in host memory share; 0: not judged
-    bool elsewhere = false;              ///< ranks run on other hosts: whether a kernel serves is asked there
+    std::int64_t host_memory_bytes = 0;  ///< memory shared by the ranks of a kernel in host memory; 0: not checked
+    bool elsewhere = false;              ///< ranks run on other hosts, which decide whether a kernel is supported
 };
 
 enum class Verdict { run, present, skipped };
@@ -51,19 +51,19 @@ struct PlannedCell {
     std::string digest;    ///< cell_digest
     Verdict verdict = Verdict::run;
     std::string reason;       ///< why it is skipped
-    std::string asked_there;  ///< why its kernel does not serve here, where that is asked elsewhere
+    std::string asked_there;  ///< why this host does not support its kernel, if other hosts decide
     Stored stored;
     std::int64_t trials = 0;      ///< to run
     bool oversubscribed = false;  ///< more threads than cores
     std::int64_t least_memory_bytes =
-        0;  ///< of the fullest rank, see footprint.hpp; 0: its dataset does not exist yet
+        0;  ///< of the rank that needs most, see footprint.hpp; 0: its dataset does not exist yet
 };
 
 struct Plan {
     std::vector<PlannedCell> cells;  ///< in the experiment's order
     std::int64_t run = 0, present = 0, skipped = 0, trials = 0;
     std::int64_t stale = 0;  ///< cells that another build measured
-    /// Of cells whose dataset does not exist yet: what depends on its size was not judged.
+    /// Cells whose dataset does not exist yet: checks that need its size were left out.
     std::int64_t unknown_dataset = 0;
 };
 
@@ -73,7 +73,7 @@ bool oversubscribed(const Cell& cell, int cores);
 /// Whether the cell's kernel says that it computes in host memory; else each rank needs a device of its own.
 bool in_host_memory(const Cell& cell, const PluginSource& plugins);
 
-/// For each cell whether the expression holds; an empty one does for all. Throws SpecError for one that cannot be.
+/// For each cell whether the expression holds; an empty one always holds. Throws SpecError for an invalid one.
 std::vector<bool> chosen_cells(const Experiment& experiment, const std::string& where);
 
 /// Throws SpecError where the expression holds for no cell, with the values there are of the fields that it names.

@@ -23,7 +23,7 @@ bool is_path(const std::string& word) {
     return word.starts_with("./") || word.starts_with("../") || word.starts_with("${");
 }
 
-/// Of the contents of the files that the words name: a changed program makes other cells.
+/// Digest of the files that the words name, so that a changed program makes different cells.
 std::string version_of(const std::vector<std::string>& written, const std::vector<std::string>& resolved) {
     std::string contents;
     for (std::size_t i = 0; i < written.size(); ++i) {

@@ -62,7 +62,7 @@ std::optional<double> number(const std::string& text) {
     return error == std::errc() && stop == end ? std::optional(value) : std::nullopt;
 }
 
-/// The rows after the head, each with as many fields as there are columns.
+/// The rows after the header, each checked to have one field per column.
 std::vector<std::pair<int, std::vector<std::string>>> rows_of(const std::string& text, const std::string& origin,
                                                               const char* columns, Findings& findings) {
     std::vector<std::pair<int, std::vector<std::string>>> rows;
@@ -108,8 +108,7 @@ std::vector<CountedRow> read_counted(const std::string& text, const std::string&
         if (!value) findings.add(place, f[0], fmt::format("expected a number as value; found '{}'", f[3]));
         if (!find_unit(f[4])) findings.add(place, f[0], fmt::format("there is no unit '{}'", f[4]));
         if (f[5].empty() || f[7].empty() || f[8].empty() || f[9].empty())
-            findings.add(place, f[0],
-                         "expected dataset, of, command and date: a number has to say where it came from");
+            findings.add(place, f[0], "expected dataset, of, command and date: every number needs its provenance");
         all.push_back({line, f[0], {f[1], f[2], value.value_or(0), f[4], f[5], f[6], f[7], f[8], f[9], f[10]}});
     }
     return all;

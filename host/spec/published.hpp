@@ -17,10 +17,10 @@ struct PublishedRow {
 /// The columns of published.csv, in their order.
 inline constexpr const char* published_columns = "table,row,column,value,unit,page,verbatim,erratum";
 
-/// Rows of this table are no table's: `row` is a dataset, `column` is "vertices", as the paper counts them.
+/// Rows of this name belong to no table: `row` is a dataset, `column` is "vertices", as the paper counts them.
 inline constexpr const char* paper_graphs = "graphs";
 
-/// `text`: CSV after RFC 4180; may be empty. What is wrong goes to `findings`.
+/// `text`: CSV after RFC 4180; may be empty. Errors are added to `findings`.
 std::vector<PublishedRow> read_published(const std::string& text, const std::string& origin, Findings& findings);
 
 /// A row of a measured.csv.
@@ -29,8 +29,7 @@ struct CountedRow {
     std::string table;
     Counted value;
 };
-inline constexpr const char* measured_columns = 
-    "table,row,column,value,unit,dataset,gpus,of,command,date,commit";
+inline constexpr const char* measured_columns = "table,row,column,value,unit,dataset,gpus,of,command,date,commit";
 std::vector<CountedRow> read_counted(const std::string& text, const std::string& origin, Findings& findings);
 
 }  // namespace gnnbench

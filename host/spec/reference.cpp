@@ -159,12 +159,12 @@ std::string reference_page(const nlohmann::ordered_json& schema) {
     for (const Section& s : sections())
         page += fmt::format("\n## `{}`\n\n{}.\n\n{}", s.name, s.help, field_rows(s.name));
     page +=
-        "\n## `dataset`: generators\n\n`{generate: name, …}`; `name` says what tables call it, `split` which "
+        "\n## `dataset`: generators\n\n`{generate: name, …}`; `name` is its name in tables, `split` selects "
         "split is "
         "used.\n" +
         forms(schema, "generate");
     page +=
-        "\n## `dataset`: files\n\n`{path: file, …}`; the format is told by the file's name, or by `format`. In "
+        "\n## `dataset`: files\n\n`{path: file, …}`; the file's name determines the format, or `format` does. In "
         "the path, "
         "`${VARIABLE}` and\n`${VARIABLE:-otherwise}` are replaced; a relative one starts at the experiment's "
         "folder, "
@@ -173,7 +173,7 @@ std::string reference_page(const nlohmann::ordered_json& schema) {
     page +=
         "\n## `scheme`\n\nA name, or `{name: …}` with parameters; so for every plugin. `{command: [./program, "
         "word, "
-        "…], name: …}` runs\na program of yours instead, which prints one JSON line per epoch: "
+        "…], name: …}` runs\na program of your own instead, which prints one JSON line per epoch: "
         "[baselines](baselines.md).\n" +
         forms(schema, "scheme");
     page += "\n## `partitioner`\n" + forms(schema, "partitioner");

@@ -70,7 +70,7 @@ json default_of(const Field& f) {
     return to_real(node, v) ? number(v) : json(node.text);
 }
 
-/// Description and default before what is allowed: draft-07 ignores what stands beside a $ref.
+/// Description and default before the allowed values: draft-07 ignores keys beside a $ref.
 json described(const Field& f, json allowed) {
     json j;
     j["description"] = f.computed ? fmt::format("{} (default: {})", f.help, f.computed) : std::string(f.help);
@@ -112,7 +112,7 @@ json closed(json properties) {
     return {{"type", "object"}, {"minProperties", 1}, {"additionalProperties", false}, {"properties", properties}};
 }
 
-/// Draft-07 ignores what stands beside a $ref.
+/// Draft-07 ignores keys beside a $ref.
 json one(const json& allowed) {
     return allowed.contains("$ref") ? json{{"allOf", json::array({allowed})}} : allowed;
 }
@@ -121,7 +121,7 @@ json rule_schema(bool excludes) {
     json properties = varying_keys(one);
     if (excludes) {
         properties["where"] = {{"description",
-                                "Leaves out the cells for which this expression over their fields holds: "
+                                "Excludes the cells that match this expression over their fields: "
                                 "scheme = 'serial' AND gpus > 1"},
                                {"type", "string"}};
         properties["reason"] = {{"description", "Why; plan tells it"}, {"type", "string"}};
@@ -136,11 +136,10 @@ json matrix_schema() {
         j.update(varied(reference(rule)));
         return j;
     };
-    properties["zip"] = described_rule("Lists of one length that go together instead of multiplying", "zip");
-    properties["exclude"] = described_rule("Cells to leave out, before any are included", "exclude");
-    properties["include"] =
-        described_rule("Values to add to the cells that agree with them, or further cells", "include");
-    return {{"description", "Keys that vary: every list multiplies, what is no list holds for all cells"},
+    properties["zip"] = described_rule("Lists of equal length that vary together instead of multiplying", "zip");
+    properties["exclude"] = described_rule("Cells to exclude, before any are included", "exclude");
+    properties["include"] = described_rule("Values to add to matching cells, or further cells", "include");
+    return {{"description", "Keys that vary: every list multiplies; any other value holds for all cells"},
             {"type", "object"},
             {"additionalProperties", false},
             {"properties", properties}};
@@ -192,7 +191,7 @@ json split_schema() {
             {"default", 0}};
 }
 
-json name_schema() { return {{"description", "What tables call it"}, {"type", "string"}}; }
+json name_schema() { return {{"description", "Its name in tables"}, {"type", "string"}}; }
 
 void put_datasets(json& definitions, const DatasetSource& datasets) {
     json any =
@@ -216,7 +215,7 @@ void put_datasets(json& definitions, const DatasetSource& datasets) {
                "File or folder; ${VARIABLE} and ${VARIABLE:-otherwise} are replaced, and what is "
                "relative starts at the experiment's folder"},
               {"type", "string"}}},
-            {"format", {{"description", "Told by the file's name where absent"}, {"const", f.name}}},
+            {"format", {{"description", "Default: determined by the file's name"}, {"const", f.name}}},
             {"name", name_schema()},
             {"split", split_schema()}};
         definitions["format:" + f.name] = form_schema(f.summary, properties, {"path"}, f.params);
@@ -233,8 +232,7 @@ json program_schema() {
         {"additionalProperties", false},
         {"required", {"command"}},
         {"properties",
-         {{"name",
-           {{"description", "What tables call it (default: the program's file name)"}, {"type", "string"}}},
+         {{"name", {{"description", "Its name in tables (default: the program's file name)"}, {"type", "string"}}},
           {"command",
            {{"description",
              "The program and its arguments; words that begin with ./ or ../ are paths that start at the "
@@ -261,7 +259,7 @@ void put_plugins(json& definitions, PluginKind kind, const PluginSource& plugins
         definitions[prefix + name] = schema;
         any.push_back(reference(prefix + name));
     }
-    const json other{{"type", "string"}, {"not", {{"enum", known}}}};  // a plugin from elsewhere
+    const json other{{"type", "string"}, {"not", {{"enum", known}}}};  // a plugin from outside this build
     any.push_back(other);
     any.push_back({{"type", "object"}, {"required", {"name"}}, {"properties", {{"name", other}}}});
     if (kind == PluginKind::strategy) {
@@ -286,21 +284,20 @@ json top_level() {
     return properties;
 }
 
-/// What a file is put together from.
+/// The keys that compose a file from others.
 void put_file_keys(json& properties) {
     properties["imports"] = {{"description",
-                              "Files whose keys hold unless this one says otherwise; paths start at its "
-                              "folder, and of several the later wins"}};
+                              "Files whose keys apply unless this file overrides them; paths start at its "
+                              "folder, and later files override earlier ones"}};
     properties["imports"].update(varied({{"type", "string"}}));
-    properties["profiles"] = {
-        {"description", "Named variants of the experiment: each lays its keys over the others"},
-        {"type", "object"},
-        {"additionalProperties", reference("profile")}};
-    properties["profile"] = {{"description", "The profile that is used where --profile names none"},
+    properties["profiles"] = {{"description", "Named variants of the experiment, whose keys override the others"},
+                              {"type", "object"},
+                              {"additionalProperties", reference("profile")}};
+    properties["profile"] = {{"description", "The default profile, if --profile is not given"},
                              {"type", "string"}};
 }
 
-/// A required key may stand at the top level or in the matrix, or come from elsewhere.
+/// A required key may be at the top level or in the matrix, or come from an imported file.
 json requirements() {
     json all = json::array();
     for (const Field& f : fields()) {

@@ -9,13 +9,13 @@
 
 namespace gnnbench {
 
-/// What is known of a dataset without reading its arrays.
+/// What is known about a dataset without reading its arrays.
 struct DatasetFacts {
     GraphSize size;
     std::int64_t features = 0, classes = 0;
 };
 
-/// A cell's model and training as a strategy is asked about them: widths and weight decay complete. Where
+/// A cell's model and training as passed to a strategy: widths and weight decay are complete. If
 /// the dataset is not known, the widest hidden layer (or 16) stands in for features and classes.
 struct Question {
     Question(const Cell& cell, const std::optional<DatasetFacts>& dataset);
@@ -28,10 +28,10 @@ ModelSpec complete_model(const Cell& cell, std::int64_t features, std::int64_t c
 TrainSpec complete_train(const Cell& cell);
 
 /// Why this cell cannot run: the scheme's, the partitioner's or the kernel's reason, or the model's own. Empty if it
-/// can, as far as is known: what depends on the graph's size is not asked while `dataset` is empty, nor is a program.
+/// can, as far as known: without `dataset`, checks that need the graph's size are left out; programs are not asked.
 std::string why_unsupported(const Cell& cell, const std::optional<DatasetFacts>& dataset,
                             const PluginSource& plugins);
-/// The same but for the kernel, whose answer depends on the host that is asked.
+/// The same without the kernel, whose answer depends on the host.
 std::string why_unsupported_without_kernel(const Cell& cell, const std::optional<DatasetFacts>& dataset,
                                            const PluginSource& plugins);
 std::string why_kernel_unsupported(const Cell& cell, const PluginSource& plugins);

@@ -62,8 +62,7 @@ void read_against(const YamlNode& n, Measure& m, Findings& findings) {
         const YamlNode* base = n.find(key);
         if (!base) continue;
         if (first) {
-            findings.add(base->place, key,
-                         fmt::format("stands beside {}; a number is set against one other", first));
+            findings.add(base->place, key, fmt::format("conflicts with {}; only one such key is allowed", first));
             continue;
         }
         first = key;
@@ -162,7 +161,7 @@ std::vector<TableLine> read_lines(const YamlNode& n, const Measure& fallback, Fi
     std::set<std::string> names;
     for (const TableLine& line : lines)
         if (!names.insert(line.name).second)
-            findings.add(line.place, line.name, "two lines have this name; give one another and keep the label");
+            findings.add(line.place, line.name, "two lines have this name; rename one and keep its label");
     return lines;
 }
 

@@ -19,9 +19,9 @@ struct Condition {
 };
 using Conditions = std::vector<Condition>;
 
-/// What becomes of several cells that a place matches.
+/// How several matching cells of a place are combined.
 enum class OverCells { only, minimum, maximum, median, mean, geometric_mean };
-/// A number set against another cell's; see report/scaling.hpp for what the last four are.
+/// A number relative to another cell's; report/scaling.hpp defines the last four.
 enum class Against {
     nothing,
     speed_up_over,
@@ -31,7 +31,7 @@ enum class Against {
     overtakes,
     pays_back_over
 };
-/// The unit of the result, where no other is asked for.
+/// The default unit of the result.
 std::string_view unit_of(Against against);
 
 /// The number that a place shows.
@@ -40,17 +40,17 @@ struct Measure {
     std::optional<int> decimals;
     OverCells over_cells = OverCells::only;
     Against against = Against::nothing;
-    Conditions base;  ///< fields that the other cell has otherwise
+    Conditions base;  ///< fields in which the other cell differs
 };
 
 /// A row or a column.
 struct TableLine {
-    std::string name;     ///< what published.csv calls it; no two the same
+    std::string name;     ///< its unique name in published.csv
     std::string label;    ///< what readers see
-    std::string section;  ///< under which title it stands
+    std::string section;  ///< the title above it
     Conditions where;
     std::optional<Measure> measure;
-    bool measured = true;  ///< else it is another system's: only published numbers
+    bool measured = true;  ///< false: another system's, with published numbers only
     Place place;
 };
 
@@ -61,12 +61,12 @@ struct Published {
     std::string unit, page, verbatim, erratum;
 };
 
-/// A number of ours that no trial gives: what a command counted, with where it came from.
+/// A number of ours that no trial measures: the count of a command, with its provenance.
 struct Counted {
     std::string row, column;
     double value = 0;  ///< in `unit`
     std::string unit;
-    std::string dataset, gpus;              ///< as in a cell's fields; gpus is empty where it means nothing
+    std::string dataset, gpus;              ///< as in a cell's fields; gpus is empty if it does not apply
     std::string of, command, date, commit;  ///< of: what was counted, "grid-80000x50, 4000000 vertices"
 };
 
@@ -84,7 +84,7 @@ struct PlotDefinition {
 enum class FailureStyle { word, dash, empty };
 enum class Best { none, lowest, highest };
 
-/// A table or a figure as data: what stands where, and which cells of which experiments it shows.
+/// A table or a figure as data: its layout, and which cells of which experiments it shows.
 struct TableDefinition {
     std::string name;  ///< "plexus/table-5-1"
     std::filesystem::path file;
@@ -98,7 +98,7 @@ struct TableDefinition {
     Best best = Best::none;
     FailureStyle failures = FailureStyle::word;
     std::vector<std::string> notes;
-    std::string missing;  ///< what is not there yet to measure it with
+    std::string missing;  ///< what this program lacks to measure it
     std::string device;   ///< what the paper's numbers were measured on
     std::optional<PlotDefinition> plot;
     std::map<std::pair<std::string, std::string>, Published> published;  ///< by row and column
@@ -115,7 +115,7 @@ TableDefinition read_table_definition(const std::string& text, const std::filesy
 
 /// The profiles that the papers' experiments have; "": other experiments, which have none.
 inline constexpr const char* paper_profiles[] = {"small", "paper", ""};
-/// What experiments are called under a profile: "mg-gcn-epochs-small"; under none, their own names.
+/// An experiment's name under a profile: "mg-gcn-epochs-small"; without a profile, its own name.
 std::vector<std::string> under_profile(const std::vector<std::string>& experiments, const std::string& profile);
 
 /// Whether a YAML text is a definition rather than an experiment: it has columns.

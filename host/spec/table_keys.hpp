@@ -9,7 +9,7 @@
 
 namespace gnnbench {
 
-/// What a key of a table definition may hold. The last four are lists or mappings with keys of their own.
+/// The type of a key in a table definition. The last four are lists or mappings with keys of their own.
 enum class TableKeyType { text, texts, whole, boolean, word, words, conditions, measure, plot, lines };
 
 /// One key. Reading, the JSON Schema and the reference page come from this.
@@ -23,7 +23,7 @@ struct TableKey {
 };
 std::span<const TableKey> table_keys();
 
-/// Every key of `node` is one of the owner's and holds what it may; else it goes to `findings`.
+/// Checks that every key of `node` is one of the owner's with a valid value; else adds to `findings`.
 void check_table_node(const YamlNode& node, std::string_view owner, Findings& findings);
 
 /// schemas/table.schema.json and docs/table-reference.md, from the declarations.

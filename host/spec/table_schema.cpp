@@ -51,7 +51,7 @@ json object(std::string_view owner) {
         if (k.owner != owner) continue;
         json j{{"description", k.help}};
         json a = allowed(k);
-        // Draft-07 ignores what stands beside a $ref.
+        // Draft-07 ignores keys beside a $ref.
         if (a.contains("$ref"))
             j["allOf"] = json::array({a});
         else
@@ -102,8 +102,8 @@ constexpr const char* opening = R"(# The table file
 
 <!-- Generated: GNNBENCH_REWRITE=1 ctest --test-dir build/release -R unit.spec -->
 
-A table or a figure of a paper is a YAML file beside its experiments: which rows and columns there are, and which cells of
-which experiments they show. `gnnbench table plexus/table-5-1` prints it, `gnnbench figure plexus/figure-7-5` draws it.
+A table or a figure of a paper is a YAML file beside its experiments. It defines rows and columns, and the cells of the
+experiments that they show. `gnnbench table plexus/table-5-1` prints it, `gnnbench figure plexus/figure-7-5` draws it.
 
 ```yaml
 # yaml-language-server: $schema=../../schemas/table.schema.json
@@ -119,15 +119,15 @@ columns:
 best: none
 ```
 
-A place shows a number of the cell whose fields fit `where` of the table, of its row and of its column, all three; a list
-means any of its values, of which the first is the paper's own setting. `{over: gpus, values: [1, 2]}` is a line for each value, named after it. Of several trials it
-is the median, with its interval. A cell that was never measured is empty. What is to be known of a number (synthetic data,
-more ranks than cores, a paper's shortcut, not verified) stands above the table by itself, once for the whole table, rows or columns
-that it holds for; what holds for a single number is a footnote.
+A place shows a number of the cell whose fields match `where` of the table, of its row and of its column; a list
+matches any of its values, the first being the paper's own setting. `{over: gpus, values: [1, 2]}` is a line for each value, named after it. Of several trials it
+is the median, with its interval. A cell that was never measured is empty. Remarks on a number (synthetic data,
+more ranks than cores, a paper's shortcut, not verified) are above the table, once for the whole table, rows or columns
+that they apply to; a remark on a single number is a footnote.
 
-`ours ÷ paper` stands only beside numbers of the paper's own setting: dataset, hidden widths and number of devices, each named by
-`where` with the paper's value first (of counts of a graph the dataset alone, of quotients of volumes dataset and devices). What differs
-elsewhere stands above the table.
+`ours ÷ paper` is shown only for numbers of the paper's own setting: dataset, hidden widths and number of devices, each named by
+`where` with the paper's value first (counts of a graph: only the dataset; quotients of volumes: dataset and devices). Differences
+are listed above the table.
 
 Experiments have profiles: `small` ends in minutes on two cores, with scaled graphs; `paper` has the paper's settings. A table shows the
 profile that was measured last, or the one that `--profile` names, and says which.
@@ -137,18 +137,18 @@ profile that was measured last, or the one that `--profile` names, and says whic
 constexpr const char* scaling = R"(
 ### Scaling
 
-What a number is set against is another cell: the one that fits the same place with the named fields changed. T is the
-median of this cell's trials on p devices, T₀ that of the other on p₀; both carry their remarks, so that what is oversubscribed
-says so. Where the other was never measured, nothing is shown.
+A number is compared with another cell: the one that matches the same place with the named fields changed. T is the
+median of this cell's trials on p devices, T₀ that of the other on p₀; both keep their remarks, such as
+oversubscription. If the other was never measured, nothing is shown.
 
 | key | result |
 | --- | --- |
 | `speed_up_over` | ψ = T₀ / T |
 | `relative_to` | T / T₀ |
 | `efficiency_over` | ψ / (p / p₀); 1 is linear |
-| `karp_flatt_over` | (1/ψ − p₀/p) / (1 − p₀/p), the experimentally determined serial fraction: 0 is linear speed-up, 1 is none, less than 0 more than linear. Where it grows with p, overhead grows; where it stays, what is serial bounds the speed-up. A. H. Karp and H. P. Flatt, Measuring parallel processor performance, Communications of the ACM 33(5), 1990 |
-| `overtakes` | devices from which on T is below T₀ at the same number of devices. Between measured numbers of devices both are taken for straight lines in logarithms of both axes, and the number is marked as interpolated; beyond the first and the last nothing is said. `always`, `never`: one is lower at every number that both were measured at, two at least |
-| `pays_back_over` | (P − P₀) / (T₀ − T), P and P₀ the times of partitioning (`partition_s`): the epochs after which it has come back; 0 where it costs no more, `never` where epochs are no shorter |
+| `karp_flatt_over` | (1/ψ − p₀/p) / (1 − p₀/p), the experimentally determined serial fraction: 0 is linear speed-up, 1 is none, less than 0 superlinear. If it grows with p, overhead grows; if it is constant, the serial part bounds the speed-up. A. H. Karp and H. P. Flatt, Measuring parallel processor performance, Communications of the ACM 33(5), 1990 |
+| `overtakes` | devices from which on T is below T₀ at the same number of devices. Between measured numbers of devices both are interpolated linearly in logarithms of both axes, and the number is marked as interpolated; there is no extrapolation. `always`, `never`: one is lower at every number measured for both, at least two |
+| `pays_back_over` | (P − P₀) / (T₀ − T), P and P₀ the times of partitioning (`partition_s`): the epochs that amortise it; 0 if it costs no more, `never` if epochs are no shorter |
 
 `rows: {over: gpus, values: [2, 4]}` with `cell: {metric: epoch_s, karp_flatt_over: {scheme: serial, gpus: 1, partitioner: none}}` is a
 column of Karp and Flatt's fractions.
@@ -193,8 +193,8 @@ std::string table_reference_page() {
         opening + std::string(published_columns) +
         "`:\n`table` is the file's stem, `row` and `column` the lines' names, `value` a number in `unit` or a "
         "word, "
-        "`page` where it stands,\n`verbatim` what is written there, `erratum` what is wrong with it.\n\n"
-        "`measured.csv` beside it has what no trial gives, as a command counted it, in the columns `" +
+        "`page` its page,\n`verbatim` the original text, `erratum` its correction.\n\n"
+        "`measured.csv` beside it has numbers that no trial measures, counted by a command, in the columns `" +
         std::string(measured_columns) +
         "`:\n`of` says what was counted. `gnnbench dataset balance FILE --csv-for plexus/table-5-1` writes such "
         "lines.\n";

@@ -9,7 +9,7 @@
 
 namespace gnnbench {
 
-/// Turns nodes into the values their fields declare. What is wrong goes to the findings.
+/// Converts nodes to the values that their fields declare. Errors are added to the findings.
 class ValueReader {
 public:
     /// Relative paths start at the folder of the file they are written in, those of the command line at the current
@@ -17,7 +17,7 @@ public:
     ValueReader(const PluginSource& plugins, const DatasetSource& datasets, Findings& findings)
         : plugins_(plugins), datasets_(datasets), findings_(findings) {}
 
-    /// `key` is what messages call it. Empty where the node does not hold such a value.
+    /// `key` names it in messages. Empty if the node does not contain such a value.
     std::optional<FieldValue> read(const Field& field, const YamlNode& node, const std::string& key) const;
 
 private:

@@ -9,8 +9,8 @@ namespace gnnbench {
 
 struct YamlEntry;
 
-/// A YAML document, typed after the YAML 1.2 core schema, with the place of every node. Only this room's
-/// yaml.cpp knows the parser.
+/// A YAML document, typed by the YAML 1.2 core schema, with the position of every node. Only
+/// yaml.cpp includes the parser.
 struct YamlNode {
     enum class Kind { null, boolean, integer, real, text, list, map };
     Kind kind = Kind::null;
@@ -34,13 +34,13 @@ struct YamlEntry {
     YamlNode value;
 };
 
-/// What was found, for a message: "the integer 3", "the text 'yes'", "a list", "nothing".
+/// Describes a node for a message: "the integer 3", "the text 'yes'", "a list", "nothing".
 std::string describe(const YamlNode& node);
 /// The value of an integer or real scalar.
 bool to_integer(const YamlNode& node, std::int64_t& out);
 bool to_real(const YamlNode& node, double& out);
 
-/// Parses one document. Syntax errors, repeated keys and keys that are not words go to `findings`.
+/// Parses one document. Syntax errors, duplicate keys and keys that are not words are added to `findings`.
 YamlNode parse_yaml(const std::string& text, const std::string& origin, Findings& findings);
 /// The same for a value given on the command line: its nodes have no lines.
 YamlNode parse_yaml_value(const std::string& text, const std::string& origin, Findings& findings);

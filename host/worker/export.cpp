@@ -19,7 +19,7 @@ std::string packed(const OwnedRows& mine) {
     return bytes;
 }
 
-/// Puts one rank's rows where they belong.
+/// Copies one rank's rows to their positions.
 void unpack(const std::string& bytes, HostMatrix& all) {
     const std::size_t row_bytes = static_cast<std::size_t>(all.cols) * sizeof(double);
     const std::size_t count = bytes.size() / (sizeof(GlobalId) + row_bytes);

@@ -15,8 +15,8 @@
 namespace gnnbench {
 namespace {
 
-/// Says why on stderr and in the journal, then ends every rank: the others may be waiting in a collective.
-/// Several ranks may fail of the same cause; the first line counts.
+/// Reports the reason on stderr and in the journal, then ends every rank: the others may block in a collective.
+/// Several ranks may fail for the same reason; the first line counts.
 [[noreturn]] void fail(const std::optional<TrialRequest>& request, const char* status, const std::string& reason) {
     std::fprintf(stderr, "gnnbench-worker: %s\n", reason.c_str());
     if (request && !request->journal.empty()) {

@@ -9,7 +9,7 @@
 
 namespace gnnbench {
 
-/// The lines that a program prints which is a cell's scheme: schemas/program-line.schema.json.
+/// The lines printed by a program that is a cell's scheme: schemas/program-line.schema.json.
 
 struct ProgramEpoch {
     std::int64_t epoch = 0;
@@ -21,7 +21,7 @@ struct ProgramEpoch {
 
 struct ProgramVersions {
     std::string versions;  ///< "torch 2.13.0, numpy 2.1.0"
-    std::string device;    ///< empty where it does not say
+    std::string device;    ///< empty if not given
 };
 
 struct ProgramRefusal {

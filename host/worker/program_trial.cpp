@@ -65,7 +65,7 @@ public:
         write_job();
         std::vector<std::string> words = request_.cell.scheme.program;
         const auto path = find_program(words.front());
-        if (!path) return {"failed", fmt::format("there is no program '{}' that can be executed", words.front())};
+        if (!path) return {"failed", fmt::format("there is no executable program '{}'", words.front())};
         words.front() = *path;
         words.push_back(folder_ / "job.json");
         start_ = std::chrono::steady_clock::now();
@@ -182,7 +182,7 @@ private:
                                 {"notes", versions_.versions}});
     }
 
-    /// A program shows its losses alone; those of all epochs but the first tell of its gradients, too.
+    /// A program only shows its losses; from the second epoch on they depend on its gradients.
     void verify() {
         const PluginCatalog catalog;
         const ReferenceResult reference =
@@ -200,13 +200,14 @@ private:
             status = "unverified";
             reason = "agrees without dropout, but " + approximation;
         }
-        record_.write("verification", {{"status", status},
-                                       {"reason", reason},
-                                       {"loss_error", finite_or_null(error)},
-                                       {"gradient_error", nullptr},
-                                       {"volume_equal", nullptr},
-                                       {"sampled_vertices", work_.sample ? work_.data.graph.vertices() : 0},
-                                       {"detail", "by its losses: a program shows neither gradients nor volume"}});
+        record_.write("verification",
+                      {{"status", status},
+                       {"reason", reason},
+                       {"loss_error", finite_or_null(error)},
+                       {"gradient_error", nullptr},
+                       {"volume_equal", nullptr},
+                       {"sampled_vertices", work_.sample ? work_.data.graph.vertices() : 0},
+                       {"detail", "by its losses: a program reports neither gradients nor volume"}});
     }
 
     [[noreturn]] static void end_as(int signal) {

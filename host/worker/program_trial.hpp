@@ -7,9 +7,9 @@
 
 namespace gnnbench {
 
-/// Runs a trial whose scheme is a program, alone in this process: hands it its job in `folder`, and writes a trial's
+/// Runs a trial whose scheme is a program, in this process alone: writes its job to `folder`, and writes a trial's
 /// lines from those that it prints; everything but the `end` line. Where a signal ends the program, it ends this
-/// process too, so that the trial is judged as any other.
+/// process too, so that the trial is classified as any other.
 TrialEnd run_program_trial(const TrialRequest& request, const std::filesystem::path& folder, TrialRecord& record);
 
 }  // namespace gnnbench

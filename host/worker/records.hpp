@@ -14,7 +14,7 @@
 
 namespace gnnbench {
 
-/// A trial's lines in the journal: rank 0 writes, the others only contribute. The fields are those of
+/// Writes a trial's lines to the journal: rank 0 writes, the others contribute. The fields are those of
 /// record/README.md.
 class TrialRecord {
 public:
@@ -23,7 +23,7 @@ public:
 
     /// Every rank's JSON as a list in rank order; null except on rank 0. Collective.
     nlohmann::json gather(const nlohmann::json& mine) const;
-    /// Rank 0 adds type and trial and appends the line; elsewhere nothing happens.
+    /// Rank 0 adds type and trial and appends the line; the other ranks do nothing.
     void write(const char* type, nlohmann::json fields);
     bool writes() const { return writes_; }
 
@@ -40,7 +40,7 @@ nlohmann::json to_json(const PartitionQuality& quality);
 nlohmann::json epoch_json(const EpochTimes& times, const Volume& volume, std::int64_t peak_memory_bytes);
 /// This rank's part of a spans line.
 nlohmann::json to_json(std::span<const Span> spans);
-/// The text of all ranks where they say the same; else one line for each text: "ranks 0, 2: …".
+/// The ranks' common text if all agree; else one line for each distinct text: "ranks 0, 2: …".
 std::string told_by_ranks(const std::vector<std::string>& texts);
 /// A number, or null where it is not finite.
 nlohmann::json finite_or_null(double x);

@@ -17,7 +17,7 @@ double spread_of(const HostMatrix& mine, const ProcessGroup& world) {
     std::vector<double> extremes(2 * n);
     for (std::size_t i = 0; i < n; ++i) {
         const double x = mine.values[i];
-        extremes[i] = std::isfinite(x) ? x : infinity;  // a maximum may pass a NaN over
+        extremes[i] = std::isfinite(x) ? x : infinity;  // a maximum may ignore a NaN
         extremes[n + i] = std::isfinite(x) ? -x : infinity;
     }
     extremes = world.maximum(std::move(extremes));

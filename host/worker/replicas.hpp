@@ -6,18 +6,18 @@
 
 namespace gnnbench {
 
-/// How far the ranks' copies of weights or gradients are from each other.
+/// The difference between the ranks' copies of weights or gradients.
 struct ReplicaSpread {
     double error =
         0;  ///< ‖largest − smallest copy, element by element‖_F ÷ largest ‖copy‖_F; ∞ where one is not finite
     std::string worst;  ///< the matrix with the largest error: "W1", "b0"
 
-    /// At least as far apart as any rank's copy is from any other's. Copies that were summed over different groups of
+    /// An upper bound on the difference between any two ranks' copies. Copies that were summed over different groups of
     /// ranks (1.5D, Plexus' biases) agree up to rounding, all others bit by bit.
     bool within(double tolerance) const { return error <= tolerance; }
 };
 
-/// Collective: every rank of `world` gives its own copy. A strategy's ranks each hold all of them, or say so by
+/// Collective: every rank of `world` passes its copy. A strategy's ranks each hold whole matrices, or gather them in
 /// Trainer::weights() and gradients(); comparing rank 0's alone with a reference says nothing about the others'.
 ReplicaSpread replica_spread(const ModelWeights& mine, const ProcessGroup& world);
 

@@ -92,7 +92,7 @@ TrialRequest read_request(const std::string& path) {
     try {
         j = json::parse(in);
     } catch (const json::exception& error) {
-        throw SpecError("'" + path + "' is no trial request: " + error.what());
+        throw SpecError("'" + path + "' is not a trial request: " + error.what());
     }
     return request_from_json(j);
 }

@@ -13,10 +13,10 @@ namespace gnnbench {
 enum class Purpose { measure, verify, reference };
 std::string to_text(Purpose purpose);
 
-/// Among TrialRequest::trace_epochs: whichever epoch turns out to be the last.
+/// In TrialRequest::trace_epochs: the last epoch, whichever that is.
 inline constexpr std::int64_t last_epoch = -1;
 
-/// How a trial with purpose `verify` or `reference` works.
+/// Settings of a trial with purpose `verify` or `reference`.
 struct VerifyRequest {
     std::int64_t epochs = 5;  ///< of SGD
     /// Above either of these the graph is sampled down before it is verified.
@@ -25,7 +25,7 @@ struct VerifyRequest {
     std::string reference;                   ///< folder of cached reference results; empty: none is kept
 };
 
-/// What the host tells a trial's ranks: every rank reads the same file, the worker's only argument.
+/// The host's request to a trial's ranks: every rank reads the same file, the worker's only argument.
 struct TrialRequest {
     std::string trial;  ///< UUID; every journal line carries it
     Purpose purpose = Purpose::measure;

@@ -28,7 +28,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// One trial on one rank: everything made at set-up, in the order in which it is made.
+/// One trial on one rank: everything constructed at set-up, in order.
 class Trial {
 public:
     Trial(const TrialRequest& request, const ProcessGroup& group, TrialRecord& record)
@@ -38,7 +38,7 @@ public:
         const auto start = std::chrono::steady_clock::now();
         if (group_.size() != cell_.gpus)
             throw EnvironmentError(fmt::format(
-                "{} rank{} of this trial know of each other, and its cell has {}: the launcher does not fit "
+                "{} rank{} of this trial found each other, but its cell has {}: the launcher does not match "
                 "the MPI that gnnbench was built with (under Slurm: srun --mpi=list, and launcher.mpi)",
                 group_.size(), group_.size() == 1 ? "" : "s", cell_.gpus));
         plugins_ = load_plugins(cell_, catalog_, group_);
@@ -69,7 +69,7 @@ public:
         const auto element_bytes = static_cast<std::int64_t>(size_of(device.dtype));
         const Volume stated = plugins_.strategy->stated_volume(problem(), group_.rank(), element_bytes);
         write_setup(seconds, stated, plugins_.strategy->stated_memory(problem(), group_.rank(), element_bytes));
-        counter_.take();  // set-up's communication is no part of an epoch
+        counter_.take();  // set-up's communication does not count towards an epoch
         if (request_.purpose == Purpose::verify) return verify();
         TrialEnd end = measure();
         end.notes = notes();  // what was tuned in the first epochs is known now
@@ -88,7 +88,7 @@ private:
     }
     Setting setting() const { return {group_.size(), work_->model, work_->train, cell_.scheme.params}; }
 
-    /// Why this cell cannot run here; any rank may be the one that cannot.
+    /// Why this cell cannot run here, from whichever rank cannot run it.
     std::string agreed_reason(const KernelSetting& device) const {
         std::string reason = plugins_.kernel->why_unsupported(device);
         if (reason.empty()) reason = plugins_.strategy->why_unsupported(setting());

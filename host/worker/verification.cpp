@@ -96,7 +96,7 @@ void save(const fs::path& folder, const ReferenceResult& r) {
         for (const auto* side : {&s.weight, &s.bias}) scales.insert(scales.end(), side->begin(), side->end());
     write_npy<double>(draft / scales_name, scales, {std::ssize(scales)});
     std::error_code taken;
-    fs::rename(draft, folder, taken);  // another trial may have been first, with the same content
+    fs::rename(draft, folder, taken);  // another trial may have written the same content first
     if (taken) fs::remove_all(draft);
 }
 

@@ -16,32 +16,32 @@ struct GradientScale {
     std::vector<double> weight, bias;  ///< by layer
 };
 
-/// What the serial float64 reference gives: loss and gradients of each epoch.
+/// The result of the serial float64 reference: loss and gradients of each epoch.
 struct ReferenceResult {
     std::vector<double> loss;
     std::vector<ModelWeights> gradient;
     std::vector<GradientScale> scale;  ///< as many, or none: then nothing cancels
 };
 
-/// Trains `serial` on the `reference` kernel in float64, alone in this process; its features too where asked.
+/// Trains `serial` on the `reference` kernel in float64, in this process alone; optionally its features too.
 ReferenceResult compute_reference(const PluginCatalog& catalog, const DatasetView& data, const ModelSpec& model,
                                   const TrainSpec& train, const ModelWeights* initial, std::int64_t epochs,
                                   bool trained_features = false);
 
-/// compute_reference, remembered in a folder under a digest of everything it depends on. An empty folder name
-/// remembers nothing.
+/// compute_reference, cached in a folder under a digest of everything it depends on. An empty folder name
+/// disables the cache.
 ReferenceResult cached_reference(const std::string& folder, const std::string& dataset_digest,
                                  const PluginCatalog& catalog, const DatasetView& data, const ModelSpec& model,
                                  const TrainSpec& train, const ModelWeights* initial, std::int64_t epochs,
                                  bool trained_features = false);
 
-/// Largest errors over epochs and matrices, and what they may be.
+/// The largest errors over epochs and matrices, and their tolerances.
 struct Agreement {
     double loss_error = 0;      ///< |loss − ref| / max(|ref|, 1e-30)
     double gradient_error = 0;  ///< ‖g − ref‖_F / ‖ref‖_F; 0 where both are 0
     double tolerance = 0;       ///< of both
-    double floor = 0;  ///< ‖g − ref‖_F below this times its GradientScale is agreement whatever ‖ref‖_F is
-    std::string worst;            ///< where the largest gradient error is: "epoch 3, W1"
+    double floor = 0;   ///< ‖g − ref‖_F below this times its GradientScale is agreement whatever ‖ref‖_F is
+    std::string worst;  ///< where the largest gradient error is: "epoch 3, W1"
     bool gradients_agree = true;  ///< each matrix within tolerance or within floor
     bool gradients_near = true;   ///< each within 100 times either
 
@@ -50,7 +50,7 @@ struct Agreement {
     /// or 1 by the order of summation. Then every verb must be within its own bounds, and the training in float64 agree;
     /// further off neither need be asked.
     bool asks_for_float64() const { return !holds() && loss_error <= tolerance && gradients_near; }
-    /// Takes one epoch's numbers in.
+    /// Adds one epoch's numbers.
     void compare(std::int64_t epoch, double loss, const ModelWeights& gradient, const ReferenceResult& reference);
 };
 /// 1e-4 in float32, with u as floor; 1e-10 in float64, with 1,000 u, for there sums may be long.
@@ -65,7 +65,7 @@ double largest_loss_error(std::span<const double> losses, std::span<const double
 /// Training as verification needs it: plain SGD, because Adam hides a wrong scale.
 TrainSpec verification_training(TrainSpec train);
 
-/// How many vertices the reference can take within the request's limits; the whole graph's where it fits.
+/// How many vertices the reference can process within the request's limits; all of them if the graph fits.
 std::int64_t verifiable_vertices(const DatasetView& data, const ModelSpec& model, const VerifyRequest& limits);
 
 }  // namespace gnnbench

@@ -15,7 +15,7 @@
 
 namespace gnnbench {
 
-/// A dataset of our own memory, for what is cut out of a store.
+/// A dataset that owns its memory, for a sample of a store.
 struct OwnedDataset {
     std::string name;
     std::vector<std::int64_t> indptr{0};
@@ -34,29 +34,29 @@ struct OwnedDataset {
 /// component ends, from the next seeded one; in ascending original order. The same on every rank.
 OwnedDataset sample_dataset(const DatasetView& whole, std::int64_t vertices, std::uint64_t seed);
 
-/// The cell's model with the dataset's widths. Throws DataError where the dataset has nothing to learn from.
+/// The cell's model with the dataset's widths. Throws DataError if the dataset has no labels or train vertices.
 ModelSpec model_for(const Cell& cell, const DatasetView& data);
 
-/// What a trial trains on and with.
+/// The data and settings of a trial.
 struct Workload {
     Store store;
-    std::optional<OwnedDataset> sample;  ///< in its place, where that is verified
-    DatasetView data;                    ///< of the one or the other
+    std::optional<OwnedDataset> sample;  ///< used instead of the dataset if a sample is verified
+    DatasetView data;                    ///< of whichever is used
     ModelSpec model;
     TrainSpec train;
     std::unique_ptr<ModelWeights> initial;  ///< null: drawn from the seed
 };
-/// For a verification with its own way to train, and sampled down where the reference would take too long.
+/// A verification trains with settings of its own, on a sample if the reference would take too long.
 Workload load_workload(const TrialRequest& request);
 
-/// Rank 0 partitions, all receive it. Collective; where rank 0 fails all throw its error.
+/// Rank 0 partitions and broadcasts the result. Collective; if rank 0 fails, all throw its error.
 Partition make_partition(const Partitioner& partitioner, const DatasetView& data, const PartitionNeed& need,
                          const Params& params, std::uint64_t seed, const ProcessGroup& group);
 
 /// The weights a cell starts from: W<l>.npy and b<l>.npy of a folder; null where the folder is empty text.
 std::unique_ptr<ModelWeights> read_weights(const std::string& folder, const ModelSpec& model);
 
-/// The plugins of a cell, found and loaded alike on all ranks. Collective.
+/// The plugins of a cell, verified to be the same on all ranks. Collective.
 struct CellPlugins {
     std::unique_ptr<Strategy> strategy;
     std::unique_ptr<Partitioner> partitioner;
@@ -64,7 +64,7 @@ struct CellPlugins {
 };
 CellPlugins load_plugins(const Cell& cell, const PluginCatalog& catalog, const ProcessGroup& group);
 
-/// What this rank's kernel is made with.
+/// The setting for this rank's kernel.
 KernelSetting kernel_setting(const Cell& cell, const ProcessGroup& group);
 
 }  // namespace gnnbench

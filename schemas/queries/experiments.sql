@@ -1,4 +1,4 @@
--- What there is: experiments with their cells, trials and when they last ran
+-- Experiments with their cells, their trials and when they last ran
 SELECT x.name AS experiment, (SELECT count(*) FROM experiment_cell e WHERE e.experiment_id = x.id) AS cells,
        count(t.id) AS trials, sum(t.status = 'ok') AS ok, sum(t.status NOT IN ('ok', 'skipped', 'interrupted', 'running'))
        AS failed, max(t.started) AS last

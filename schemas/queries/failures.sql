@@ -1,4 +1,4 @@
--- Trials that did not end well, the newest first, with why
+-- Trials that failed, newest first, with the reason
 SELECT substr(t.uuid, 1, 8) AS trial, x.name AS experiment, c.dataset, c.scheme_label AS scheme, c.gpus, t.purpose, t.status, t.reason,
        t.started
 FROM trial t JOIN cell c ON c.id = t.cell_id JOIN experiment x ON x.id = t.experiment_id

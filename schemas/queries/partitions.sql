@@ -1,4 +1,4 @@
--- How good partitions are, and what they cost at set-up
+-- Quality of the partitions, and their cost at set-up
 SELECT c.dataset, c.partitioner_label AS partitioner, c.gpus, min(t.edge_cut) AS edge_cut,
        min(t.connectivity_minus_one) AS connectivity_minus_one, min(t.vertex_imbalance) AS vertex_imbalance,
        min(t.nonzero_imbalance) AS nonzero_imbalance, avg(t.partition_s) AS partition_s

@@ -1,5 +1,5 @@
 -- Where a trial's time went: mean seconds of each phase and rank over its measured epochs
--- argument: TRIAL, or how its UUID begins
+-- argument: TRIAL: its UUID or a prefix of it
 SELECT p.rank, p.phase, avg(p.seconds) AS mean_s
 FROM rank_phase p JOIN epoch e USING (trial_id, epoch)
 WHERE p.trial_id = (SELECT id FROM trial WHERE uuid >= ?1 AND uuid < ?1 || 'g') AND NOT e.warmup

@@ -1,5 +1,5 @@
--- What a trial's ranks moved in its last epoch, beside what its scheme states
--- argument: TRIAL, or how its UUID begins
+-- Bytes that a trial's ranks moved in its last epoch, beside those that its scheme states
+-- argument: TRIAL: its UUID or a prefix of it
 SELECT v.rank, v.operation, v.content, v.sent_bytes, s.sent_bytes AS stated_sent_bytes, v.received_bytes,
        s.received_bytes AS stated_received_bytes, v.messages, s.messages AS stated_messages
 FROM rank_volume v LEFT JOIN stated_volume s USING (trial_id, rank, operation, content)

@@ -25,7 +25,7 @@ Run first_epoch(const DatasetView& data, const ModelVariant& v, const ModelWeigh
 
 /// (loss(w + h) − loss(w − h)) / 2h for element i of matrix m of `w`.
 double slope(const DatasetView& data, const ModelVariant& v, ModelWeights w,
-             std::vector<HostMatrix> ModelWeights::*side, std::size_t m, std::size_t i, double h) {
+             std::vector<HostMatrix> ModelWeights::* side, std::size_t m, std::size_t i, double h) {
     double& x = (w.*side)[m].values[i];
     const double middle = x;
     x = middle + h;

@@ -86,9 +86,8 @@ TEST_CASE("kernel: sparse times dense, prepared") {
                 const Twin scaled(pair, random_matrix(a.rows, width, 3), at.first, at.beyond);
                 const TwinEpilogue e(pair, a.rows, width, Activation::leaky_relu, width % 2 == 0 ? 0.4 : 0.0,
                                      static_cast<std::uint32_t>(width % 5));
-                pair.both([&](Kernel& k, std::size_t i) {
-                    k.spmm(*prepared[i], b[i], scaled[i], {-0.5, 2}, e[i]);
-                });
+                pair.both(
+                    [&](Kernel& k, std::size_t i) { k.spmm(*prepared[i], b[i], scaled[i], {-0.5, 2}, e[i]); });
                 CHECK(scaled.difference() < pair.tolerance(1500));
             }
         }
@@ -150,9 +149,8 @@ TEST_CASE("kernel: dense products of every transposition, of views inside wider 
                     CHECK(plain.difference() < pair.tolerance(s.k));
                     const Twin scaled(pair, random_matrix(s.m, s.n, 4), at.first, at.beyond);
                     const TwinEpilogue e(pair, s.m, s.n, Activation::relu, 0.3, 2);
-                    pair.both([&](Kernel& k, std::size_t i) {
-                        k.gemm(ta, a[i], tb, b[i], scaled[i], {2, -0.5}, e[i]);
-                    });
+                    pair.both(
+                        [&](Kernel& k, std::size_t i) { k.gemm(ta, a[i], tb, b[i], scaled[i], {2, -0.5}, e[i]); });
                     CHECK(scaled.difference() < pair.tolerance(s.k));
                 }
     });

@@ -43,7 +43,7 @@ expect_value "SELECT reason LIKE 'rank % was killed by signal 9%' FROM trial ORD
 expect_value "SELECT log_tail <> '' FROM trial ORDER BY id DESC LIMIT 1" 1 "its log"
 gnnbench run long.yaml
 expect_code 1 "a failed cell stays failed"
-expect_text err "--failed runs them again" "a failed cell stays failed"
+expect_text err "--failed reruns them" "a failed cell stays failed"
 gnnbench plan long.yaml --failed
 expect_text out "1 to run" "--failed asks for it again"
 

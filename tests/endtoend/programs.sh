@@ -64,7 +64,7 @@ experiment absent.yaml 'serial, {command: [./standin_program.py, absent], name: 
 gnnbench run absent.yaml
 expect_code 0 "absent programs"
 expect_text err "program standin: the package numpy is not installed" "an absent package"
-expect_text err "no-such' that can be executed" "a missing program"
+expect_text err "there is no executable program" "a missing program"
 expect_value "SELECT count(*) FROM trial WHERE status = 'skipped'" 2 "both are skipped"
 
 # Losses that are not the reference's: found before anything is timed.

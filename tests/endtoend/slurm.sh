@@ -64,7 +64,7 @@ expect_empty_queue 10 "a timeout under srun"
 gnnbench run long.yaml --launcher srun --no-verify --failed --set launcher.nodes=9
 expect_code 1 "more nodes than there are"
 expect_value "SELECT status || ': ' || substr(reason, 1, 50) FROM trial ORDER BY id DESC LIMIT 1" \
-    "failed: Slurm gave no ranks: Unable to allocate resources:" "Slurm's reason is the trial's"
+    "failed: Slurm started no ranks: Unable to allocate resources:" "Slurm's reason is the trial's"
 
 start run long.yaml --launcher srun --no-verify --failed
 until_value "$running" 1 60 "a trial trains under srun"
@@ -126,7 +126,7 @@ expect_value "SELECT count(*) FROM trial" 8 "no trial is begun twice"
 fresh
 gnnbench run slow.yaml --no-verify --no-follow --set launcher.jobs=array --jobs 2
 expect_code 0 "submitting without following"
-expect_text err "go on without this command" "submitting without following"
+expect_text err "continue without this command" "submitting without following"
 expect_empty_queue 120 "jobs end without a host"
 gnnbench run slow.yaml --no-verify
 expect_value "$ok" 8 "finished jobs are found again"
@@ -145,7 +145,7 @@ until_value "$running" 1 60 "a trial trains in a job"
 kill -INT "$host"
 finish
 expect_code 130 "Ctrl-C while following"
-expect_text err "1 job goes on without this command" "Ctrl-C while following"
+expect_text err "1 job continues without this command" "Ctrl-C while following"
 [[ "$(squeue -h -t running | wc -l)" -eq 1 ]] || fail "Ctrl-C while following: the job does not run on"
 gnnbench run long.yaml --launcher sbatch --cancel
 expect_code 1 "cancelling jobs"

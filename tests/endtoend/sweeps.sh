@@ -28,7 +28,7 @@ expect_value "SELECT count(*) FROM trial WHERE status = 'ok'" 2 "some cells"
 gnnbench plan tiny.yaml --only "scheme = 'mg-gcn' AND gpus = 2"
 expect_text out "1 cells: 1 to run (2 trials)" "a plan of some cells"
 gnnbench plan tiny.yaml
-expect_text out "nothing like them was measured" "a plan of what is new"
+expect_text out "nothing similar was measured" "a plan of what is new"
 expect_text out "≥ 0" "a plan tells the least memory"
 gnnbench plan tiny.yaml --rerun --where "scheme = 'serial'"
 expect_text out "about " "a plan tells time"

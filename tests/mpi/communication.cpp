@@ -61,15 +61,13 @@ std::vector<Operation> operations() {
          [=](Bench& b, bool now) {
              const Matrix m = dense(b);
              const int root = b.world.size() - 1;
-             finish(
-                 b, now, [&] { b.world.broadcast_now(m, root); }, [&] { return b.world.broadcast(m, root); });
+             finish(b, now, [&] { b.world.broadcast_now(m, root); }, [&] { return b.world.broadcast(m, root); });
              return b.values(m);
          }},
         {CommOp::reduce,
          [=](Bench& b, bool now) {
              const Matrix m = dense(b);
-             finish(
-                 b, now, [&] { b.world.reduce_now(m, 0); }, [&] { return b.world.reduce(m, 0); });
+             finish(b, now, [&] { b.world.reduce_now(m, 0); }, [&] { return b.world.reduce(m, 0); });
              return b.values(m);
          }},
         {CommOp::all_reduce,
@@ -78,8 +76,7 @@ std::vector<Operation> operations() {
              finish(
                  b, now, [&] { b.world.all_reduce_now(m, ReduceOp::maximum); },
                  [&] { return b.world.all_reduce(m, ReduceOp::maximum); });
-             finish(
-                 b, now, [&] { b.world.all_reduce_now(m); }, [&] { return b.world.all_reduce(m); });
+             finish(b, now, [&] { b.world.all_reduce_now(m); }, [&] { return b.world.all_reduce(m); });
              return b.values(m);
          }},
         {CommOp::all_gather,
@@ -107,8 +104,7 @@ std::vector<Operation> operations() {
              const int ranks = b.world.size(), rank = b.world.rank();
              if (ranks == 1) return b.values(m);
              const RowMessage out[] = {{(rank + 1) % ranks, m}}, in[] = {{(rank + ranks - 1) % ranks, from_left}};
-             finish(
-                 b, now, [&] { b.world.exchange_now(out, in); }, [&] { return b.world.exchange(out, in); });
+             finish(b, now, [&] { b.world.exchange_now(out, in); }, [&] { return b.world.exchange(out, in); });
              return b.values(from_left);
          }},
         {CommOp::all_to_all,
@@ -121,8 +117,7 @@ std::vector<Operation> operations() {
                  out.push_back({peer, m.view().rows_from(first, count)});
                  in.push_back({peer, arrived.view().rows_from(first, count)});
              }
-             finish(
-                 b, now, [&] { b.world.all_to_all_now(out, in); }, [&] { return b.world.all_to_all(out, in); });
+             finish(b, now, [&] { b.world.all_to_all_now(out, in); }, [&] { return b.world.all_to_all(out, in); });
              return b.values(arrived);
          }},
     };

@@ -48,8 +48,8 @@ bool check_all(const std::filesystem::path& folder, const std::filesystem::path&
         missing({odd ? folder / "nowhere" : folder});
     bool good = holds(world, "the same everywhere", outcome(world, same, "good"), "");
     good &= holds(world, "no such file on rank 1", outcome(world, missing, "good"), "rank 1 of 3 could not load");
-    good &=
-        holds(world, "another file on rank 1", outcome(world, different, "good"), "rank 1 loaded other plugins");
+    good &= holds(world, "another file on rank 1", outcome(world, different, "good"),
+                  "rank 1 loaded different plugins");
     good &= holds(world, "refused everywhere", outcome(world, same, "other_api"), "version 4711");
     return good;
 }

@@ -27,9 +27,8 @@ EdgeList listed(bool weighted) {
 TEST_CASE("a repeat under `repeats: error` names both lines") {
     auto edges = listed(false);
     edges.line = {1, 2, 3, 4, 7};
-    auto message = message_of<DataError>([&] {
-        build_graph(edges, {Listing::directed, Loops::keep, Repeats::error});
-    });
+    auto message =
+        message_of<DataError>([&] { build_graph(edges, {Listing::directed, Loops::keep, Repeats::error}); });
     CHECK_THAT(message, says("e.txt:2: edge 0 → 1"));
     CHECK_THAT(message, says("first on line 1"));
 }

@@ -57,7 +57,7 @@ TEST_CASE("malformed edge lists name file and line") {
                says("a.txt:2: a vertex id is 'x', allowed are whole numbers from 0 on"));
     CHECK_THAT(refusal("a.txt", "# c\n0 1\n-1 2\n"), says("a.txt:3: a vertex id is '-1'"));
     CHECK_THAT(refusal("a.txt", "0\n"), says("a.txt:1: expected two vertex ids, found '0'"));
-    CHECK_THAT(refusal("a.csv", "from,to\n0,1\n"), says("say `skip_lines: 1`"));
+    CHECK_THAT(refusal("a.csv", "from,to\n0,1\n"), says("set `skip_lines: 1`"));
     CHECK_THAT(refusal("a.txt", "0 1 5\n"), says("found 3 columns"));
     CHECK_THAT(refusal("a.txt", "0 1\n", {{"weights", "third"}}), says("two vertex ids and a weight"));
     CHECK_THAT(refusal("a.txt", "0 1 nan\n", {{"weights", "third"}}),
@@ -68,7 +68,7 @@ TEST_CASE("malformed edge lists name file and line") {
     CHECK_THAT(refusal("a.txt", "0 5\n", {{"ids", "keep"}, {"first_id", 1}}), says("vertex id 0"));
     CHECK_THAT(refusal("a.txt", "0 1\n\n0 1\n", {{"repeats", "error"}}), says("a.txt:3: edge 0 → 1"));
     CHECK_THAT(refusal("a.txt", "# nothing\n"), says("it has no vertices"));
-    CHECK_THAT(refusal("a.xyz", ""), says("does not tell its format"));
+    CHECK_THAT(refusal("a.xyz", ""), says("does not determine its format"));
     CHECK_THAT(message_of<DataError>([] { import_file("/nowhere/a.txt", "", json::object()); }),
                says("there is no such file"));
 }
@@ -124,7 +124,7 @@ TEST_CASE("malformed METIS files name file and line") {
     CHECK_THAT(refusal("a.graph", "3\n"), says("a.graph:1: expected METIS' header"));
     CHECK_THAT(refusal("a.graph", "2 1\n2\n"), says("ends after the line of vertex 1"));
     CHECK_THAT(refusal("a.graph", "2 1\n2\n1\n1\n"),
-               says("a.graph:4: its header promises 2 vertices, here is a line more"));
+               says("a.graph:4: its header states 2 vertices, but there is another line"));
     CHECK_THAT(refusal("a.graph", "2 1\n3\n1\n"),
                says("a.graph:2: a neighbour of vertex 1 is '3', allowed are whole numbers 1 to 2"));
     CHECK_THAT(refusal("a.graph", "2 2\n2\n1\n"), says("promises 2 edges, its lines list 1"));

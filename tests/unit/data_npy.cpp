@@ -45,7 +45,7 @@ TEST_CASE("what is no .npy file is refused with its name") {
                says("shape (3, 2) and type '<f4', but there are only 8 bytes"));
     CHECK_THAT(
         open(npy_bytes("{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904,)}", "1234")),
-        says("cut short"));
+        says("truncated"));
     CHECK_THAT(
         open(npy_bytes("{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 9)}", "1234")),
         says("too large"));

@@ -39,20 +39,14 @@ TEST_CASE("a dataset that cannot be is not written") {
     CHECK_THAT(refusal([](RawDataset& d) { d.labels[1] = -2; }), says("label of vertex 1 is -2"));
     CHECK_THAT(refusal([](RawDataset& d) { d.graph.indices[2] = 4; }),
                says("vertex 2 has a neighbour 4, allowed are 0 to 3"));
-    CHECK_THAT(refusal([](RawDataset& d) {
-                   d.graph.indices = {0, 1, 0};
-               }),
+    CHECK_THAT(refusal([](RawDataset& d) { d.graph.indices = {0, 1, 0}; }),
                says("row of vertex 2 lists 0 after 1"));
-    CHECK_THAT(refusal([](RawDataset& d) {
-                   d.graph.indices = {0, 1, 1};
-               }),
+    CHECK_THAT(refusal([](RawDataset& d) { d.graph.indices = {0, 1, 1}; }),
                says("row of vertex 2 lists 1 after 1"));
-    CHECK_THAT(refusal([](RawDataset& d) { d.graph.indptr = {0, 1, 0, 3, 3}; }), says("must not fall"));
+    CHECK_THAT(refusal([](RawDataset& d) { d.graph.indptr = {0, 1, 0, 3, 3}; }), says("must not decrease"));
     CHECK_THAT(refusal([](RawDataset& d) { d.graph.indptr = {0, 0, 1, 2, 2}; }), says("expected 0 to 3"));
     CHECK_THAT(refusal([](RawDataset& d) { d.graph.weights = {1, nan, 1}; }), says("weight of entry 1 is nan"));
-    CHECK_THAT(refusal([](RawDataset& d) {
-                   d.graph.weights = {1, 1};
-               }),
+    CHECK_THAT(refusal([](RawDataset& d) { d.graph.weights = {1, 1}; }),
                says("weights has 2 elements, expected 3"));
     CHECK_THAT(refusal([](RawDataset& d) { d.features.pop_back(); }), says("features has 7 elements, expected 8"));
     CHECK_THAT(refusal([](RawDataset& d) { d.masks[3] = Split::train; }),
@@ -110,11 +104,11 @@ TEST_CASE("a damaged store says what is wrong") {
 
     CHECK_THAT(message_of<DataError>([&] { Store::open(folder / "other"); }), says("there is no dataset at"));
     overwrite<float>(path / "features.npy", {0, 1, 2, 3, 4, 5, 6, 8}, {4, 2});
-    CHECK_THAT(check(), says("was changed after it was made"));
+    CHECK_THAT(check(), says("was changed after it was created"));
     overwrite<float>(path / "features.npy", {0, 1, 2, 3, 4, 5, 6, std::numeric_limits<float>::infinity()}, {4, 2});
     CHECK_THAT(check(), says("feature 1 of vertex 3 is inf"));
     overwrite<float>(path / "features.npy", {0, 1, 2, 3, 4, 5}, {3, 2});
-    CHECK_THAT(open(), says("its shape is (3, 2), the manifest asks for (4, 2)"));
+    CHECK_THAT(open(), says("its shape is (3, 2), the manifest states (4, 2)"));
     overwrite<double>(path / "features.npy", {0, 1, 2, 3, 4, 5, 6, 7}, {4, 2});
     CHECK_THAT(open(), says("features.npy: expected elements of type '<f4', found '<f8'"));
     fs::remove(path / "features.npy");

@@ -121,7 +121,7 @@ TEST_CASE("what srun says of a refused allocation is the reason") {
                                  "srun: error: invalid partition specified: nope\n"
                                  "srun: error: Unable to allocate resources: Invalid partition name specified\n"));
     CHECK(end.kind == EndKind::failed);
-    CHECK(end.reason == "Slurm gave no ranks: Unable to allocate resources: Invalid partition name specified");
+    CHECK(end.reason == "Slurm started no ranks: Unable to allocate resources: Invalid partition name specified");
     CHECK_THAT(classify_srun(srun_ended(1,
                                         "srun: error: Unable to create step for job 7: More processors requested "
                                         "than permitted\n"))

@@ -60,7 +60,7 @@ struct Two {
 
 TEST_CASE("trials that are not there are not meant") {
     const Two two;
-    CHECK_THROWS_WITH(two.chosen("sampel"), Contains("'sampel' is no tag, no experiment and no commit") &&
+    CHECK_THROWS_WITH(two.chosen("sampel"), Contains("'sampel' is not a tag, an experiment or a commit") &&
                                                 Contains("did you mean 'sample'?"));
     CHECK_THROWS_WITH(two.chosen("tag:v1"), Contains("no trial is tagged 'v1'; tags: none"));
     CHECK_THROWS_WITH(two.chosen("experiment:x"), Contains("has no experiment 'x'"));
@@ -250,9 +250,9 @@ TEST_CASE("two schemes, in what else is alike") {
 TEST_CASE("what is no results database is not imported") {
     Two two;
     CHECK_THROWS_WITH(import_results(two.database, two.folder / "none"), Contains("there is no such file"));
-    CHECK_THROWS_WITH(import_results(two.database, two.path), Contains("is the database itself"));
+    CHECK_THROWS_WITH(import_results(two.database, two.path), Contains("is this database itself"));
     sqlite::Connection(two.folder / "other", sqlite::Access::read_write).execute("CREATE TABLE mine (x)", "make");
-    CHECK_THROWS_WITH(import_results(two.database, two.folder / "other"), Contains("holds no trials"));
+    CHECK_THROWS_WITH(import_results(two.database, two.folder / "other"), Contains("has no trials"));
 }
 
 TEST_CASE("a database of an older schema is imported from a copy") {

@@ -55,7 +55,7 @@ const std::string lines = "rows: {over: gpus, values: [1, 2, 4]}\ncolumns: {over
 TEST_CASE("a table is no figure; a figure without numbers says so") {
     CHECK_THROWS_AS(Drawn(lines).script(), SpecError);
     const Drawn none("rows: [x]\ncolumns: [{name: y, measured: false}]\nplot: {kind: bars}\n");
-    CHECK_THAT(none.script(), Contains("nothing measured yet, and no number of the paper"));
+    CHECK_THAT(none.script(), Contains("nothing measured yet, and no published number"));
 }
 
 TEST_CASE("ours and the paper's are different marks of one colour") {

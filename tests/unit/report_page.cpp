@@ -81,7 +81,7 @@ TEST_CASE("Failures are told with their reasons, alike ones once; where there ar
     REQUIRE(failures.parts.size() == 1);
     CHECK_THAT(failures.parts[0].html, Contains("one device &lt;only&gt;"));
     CHECK_THAT(failures.parts[0].html, Contains("serial on 2 gpus, ring; serial on 4 gpus, ring"));
-    CHECK_THAT(failures_section({}).parts[0].html, Contains("ended well"));
+    CHECK_THAT(failures_section({}).parts[0].html, Contains("trial succeeded"));
     const CellAnchors anchors = cell_anchors(all);
     CHECK(anchors.at(1) == "cell-d1");
     CHECK_THAT(origins_section(all).parts[0].html, Contains("id=\"cell-d1\""));

@@ -79,7 +79,7 @@ TEST_CASE("several cells in one place are a remark, not a number") {
     s.add("a", 1, {0.1});
     s.add("a", 2, {0.2});
     const std::string text = s.render_as(definition("rows: [x]\ncolumns: {over: scheme, values: [a]}\n"));
-    CHECK_THAT(text, Contains("2 cells fit this place") && Contains("x    |      a\n"));
+    CHECK_THAT(text, Contains("2 cells match this place") && Contains("x    |      a\n"));
     const std::string least = s.render_as(
         definition("rows: [x]\ncolumns: [{name: a, where: {scheme: a}, cell: {over_cells: minimum}}]\n"));
     CHECK_THAT(least, Contains("x    |  100"));

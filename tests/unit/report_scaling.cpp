@@ -138,7 +138,7 @@ TEST_CASE("scaling is empty where its base was never measured, and says how the 
     s.add_failed("serial", 1, "none");
     const ResolvedCell place = s.first("{scheme: a, gpus: 4}", against("efficiency_over", over_serial));
     CHECK(place.word == "OOM");
-    CHECK(has_remark(place, "what it is set against: oom: too large"));
+    CHECK(has_remark(place, "its baseline: oom: too large"));
 }
 
 TEST_CASE("efficiency and the serial fraction in a table") {
@@ -162,8 +162,7 @@ TEST_CASE("efficiency and the serial fraction in a table") {
     CHECK(value(4, "efficiency_over", "{gpus: 2}") == Approx(0.5));
     CHECK(value(4, "karp_flatt_over", "{gpus: 2}") == Approx(1));
     s.measured.cells[0].fields["threads_per_rank"] = "4";
-    CHECK(has_remark(s.first("{scheme: a, gpus: 4}", against("efficiency_over", over_serial)),
-                     "no two devices alike"));
+    CHECK(has_remark(s.first("{scheme: a, gpus: 4}", against("efficiency_over", over_serial)), "devices differ"));
     CHECK_FALSE(has_remark(s.first("{scheme: a, gpus: 4}", against("efficiency_over", "{gpus: 2}")), "alike"));
     s.first("{scheme: a, gpus: 4}", "{metric: epoch_s, unit: '%', decimals: 1, efficiency_over: {gpus: 2}}");
     CHECK_THAT(s.text(), Contains("numbers in %") && Contains("x | 50.0"));
@@ -184,7 +183,7 @@ TEST_CASE("overtaking in a table names what it leans on") {
     CHECK_THAT(s.text(), Contains("numbers in devices") && Contains("x | 2.00"));
     place = s.first("{scheme: b}", against("overtakes", "{scheme: a}"));
     CHECK(place.ours->median == Approx(2));
-    CHECK(has_remark(place, "falls behind there"));
+    CHECK(has_remark(place, "ahead below that number"));
     s.first("{scheme: a, gpus: [4, 8]}", against("overtakes", "{scheme: b}"));  // gpus is what it runs over
     CHECK_THAT(s.text(), Contains("x | 2.00"));
     for (auto& [epoch_s, partition_s] : s.times_s) epoch_s = epoch_s == 2 ? 2 : 0.5;

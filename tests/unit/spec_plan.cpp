@@ -124,7 +124,7 @@ TEST_CASE("a cell that cannot fit is skipped with the number, unless forced") {
     CHECK(p.skipped == 1);
     CHECK(p.cells[0].reason ==
           "memory: each of its 2 ranks needs at least 5.4 GiB, and its share of this host's memory has 4.0 "
-          "GiB (--force runs it all the same)");
+          "GiB (--force runs it anyway)");
     CHECK(plan(e, {}, {.force = true, .host_memory_bytes = 8 * gib}, n).run == 1);
     CHECK(plan(e, {}, {.host_memory_bytes = 8 * gib}, 0).run == 1);  // not known yet, so not judged
     const Experiment limited = read("dataset: cora\nscheme: mg-gcn\ngpus: 2\nlimits: {memory_per_rank: 5}\n");

@@ -42,10 +42,9 @@ TEST_CASE("what a zip cannot be") {
                Contains("exp.yaml:3:15: matrix.zip: expected a mapping of keys"));
     CHECK_THAT(complaint(s + "matrix: {zip: {gpus: 3}}\n"),
                Contains("matrix.zip.gpus: expected a list; found the integer 3"));
-    CHECK_THAT(
-        complaint(s + "matrix: {zip: {gpus: [1, 2], seed: [1]}}\n"),
-        Contains("exp.yaml:3:36: matrix.zip.seed: zipped lists go together, so they are of one length; found 1 "
-                 "values, and 2 in 'gpus'"));
+    CHECK_THAT(complaint(s + "matrix: {zip: {gpus: [1, 2], seed: [1]}}\n"),
+               Contains("exp.yaml:3:36: matrix.zip.seed: zipped lists must have the same length; found 1 "
+                        "values, and 2 in 'gpus'"));
     CHECK_THAT(complaint(s + "matrix: {zip: {gpu: [1, 2]}}\n"),
                Contains("matrix.zip.gpu: unknown key") && Contains("did you mean 'gpus'?"));
     CHECK_THAT(complaint(s + "gpus: 2\nmatrix: {zip: {gpus: [1, 2], seed: [1, 2]}}\n"), Contains("given twice"));
@@ -85,7 +84,7 @@ TEST_CASE("what exclude and include cannot be") {
     CHECK_THAT(complaint(s + "  include: {trials: 2}\n"), Contains("matrix.include.trials: this key cannot vary"));
     CHECK_THAT(
         complaint(s + "  include: {gpus: 8}\n"),
-        Contains("exp.yaml:5:12: matrix.include: agrees with no cell of the lists") && Contains("'scheme' too"));
+        Contains("exp.yaml:5:12: matrix.include: matches no cell of the lists") && Contains("'scheme' too"));
     CHECK_THAT(complaint(s + "  include: {}\n"), Contains("an empty mapping"));
 }
 

@@ -73,7 +73,7 @@ TEST_CASE("what a command counted has its place, and says where it came from") {
     };
     CHECK_THAT(complaint("t,a,x,1,,d,,g,c,2026-01-01\n"), Contains("measured.csv:2:1: expected 11 fields"));
     CHECK_THAT(complaint("t,a,x,one,,d,,g,c,2026-01-01,\n"), Contains("expected a number as value; found 'one'"));
-    CHECK_THAT(complaint("t,a,x,1,,d,,,c,2026-01-01,\n"), Contains("has to say where it came from"));
+    CHECK_THAT(complaint("t,a,x,1,,d,,,c,2026-01-01,\n"), Contains("needs its provenance"));
     CHECK_THAT(complaint("t,c,x,1,,d,,g,c,2026-01-01,\n"), Contains("dir/t has no such row"));
     CHECK_THAT(complaint("t,a,x,1,,d,,g,c,2026-01-01,\nt,a,x,2,,d,,g,c,2026-01-01,\n"),
                Contains("is given twice"));

@@ -27,9 +27,9 @@ constexpr auto params = joined(
         average_degree_param,
         {"communities", ParamType::integer, "0", 0, 1000000, nullptr, "communities; 0: as many as classes"},
         {"exponent", ParamType::real, "2.5", 1.5, 100, nullptr,
-         "of the power law of degrees; large values: all alike"},
+         "exponent of the degrees' power law; large values: equal degrees"},
         {"max_degree", ParamType::real, "0", 0, 2147483647, nullptr,
-         "largest expected degree; 0: the root of the number of entries"},
+         "largest expected degree; 0: the square root of the number of entries"},
         {"mixing", ParamType::real, "0.2", 0, 1, nullptr, "fraction of edges between different communities"},
         {"order", ParamType::choice, "random", 0, 0, "random|community",
          "order of vertices: at random, or communities in turn"},
@@ -37,7 +37,7 @@ constexpr auto params = joined(
         features_param,
         classes_param,
         {"signal", ParamType::real, "1", 0, 1000, nullptr,
-         "length of a class' mean feature vector; the noise has 1 per feature"},
+         "norm of a class's mean feature vector; the noise has variance 1 per feature"},
         {"label_noise", ParamType::real, "0.1", 0, 1, nullptr,
          "vertices whose label is drawn at random, whatever their community"},
     }},
@@ -86,7 +86,7 @@ std::vector<double> propensities(const Setting& s) {
     }
     auto mean_degree = static_cast<double>(s.entries) / static_cast<double>(s.vertices);
     if (mean_degree == 0) return theta;
-    // Cutting lowers the mean, which the cut is relative to: a few rounds settle it.
+    // The cut is relative to the mean, which cutting lowers: a few rounds converge.
     for (int round = 0; round < 20; ++round) {
         double mean = std::accumulate(theta.begin(), theta.end(), 0.0) / static_cast<double>(s.vertices);
         double cut = std::max(s.max_degree / mean_degree, 1.0) * mean;
@@ -227,7 +227,7 @@ RawDataset make(const Params& p) {
 
 const GeneratorKind dcsbm_generator{"dcsbm",
                                     "degree-corrected stochastic block model: power-law degrees, communities, "
-                                    "features that tell a vertex's class",
+                                    "features correlated with a vertex's class",
                                     1,
                                     params,
                                     label,

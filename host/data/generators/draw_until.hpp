@@ -8,7 +8,7 @@
 namespace gnnbench {
 
 /// A graph of about `entries` stored entries out of draw_edge(e, u, v), which gives edge e = 0, 1, … and may
-/// depend on nothing else. Loops and repeats do not count, so further rounds draw what is missing; it ends within
+/// depend on nothing else. Self-loops and duplicates do not count, so further rounds draw replacements; it ends within
 /// 0.2%, or after 12 rounds where a graph is too dense for its shape (what it has then is counted in the
 /// manifest).
 template <class DrawEdge>
@@ -16,7 +16,7 @@ RawGraph draw_until(std::int64_t vertices, std::int64_t entries, bool directed, 
     RawGraph graph;
     graph.indptr.resize(static_cast<std::size_t>(vertices) + 1);
     std::int64_t first = 0, per_edge = directed ? 1 : 2;
-    double new_share = 1;  // of the edges drawn in the last round, those that were not there yet
+    double new_share = 1;  // edges of the last round that were new
     for (int round = 0; round < 12; ++round) {
         auto missing = entries - static_cast<std::int64_t>(graph.indices.size());
         if (missing < per_edge || (round > 0 && missing <= entries / 500)) break;

@@ -9,14 +9,14 @@
 
 namespace gnnbench {
 
-/// One generator. Its file gives the table its line; nothing else knows it.
+/// One generator. Its file registers it in the table; nothing else refers to it.
 struct GeneratorKind {
     const char* name;
     const char* summary;
     int version;
     std::span<const ParamDecl> params;
     std::string (*label)(const Params&);  ///< with its size: "dcsbm-20000x40"
-    RawDataset (*make)(const Params&);    ///< the caller fills in what it leaves empty
+    RawDataset (*make)(const Params&);    ///< the caller fills in the empty arrays
 };
 
 extern const GeneratorKind dcsbm_generator, rmat_generator, grid_generator;

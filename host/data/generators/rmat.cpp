@@ -40,7 +40,7 @@ struct Quadrants {
     std::uint64_t seed;
 };
 
-/// One word per level. Where the number of vertices is no power of two, what falls outside is drawn again.
+/// One word per level. If the number of vertices is not a power of two, entries outside are drawn again.
 void draw_edge(const Quadrants& q, std::int64_t e, std::int32_t& u, std::int32_t& v) {
     std::int64_t row = 0, col = 0;
     for (std::uint32_t attempt = 0;; ++attempt) {

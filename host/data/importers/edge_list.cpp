@@ -21,7 +21,7 @@ constexpr auto params = joined(
         repeats_param,
         reverse_param,
         {"ids", ParamType::choice, "compact", 0, 0, "compact|keep",
-         "compact numbers the ids that occur, in ascending order; keep takes them as they are"},
+         "compact renumbers the ids that occur, in ascending order; keep uses them unchanged"},
         {"first_id", ParamType::integer, "0", 0, 1, nullptr, "with ids: keep, whether ids count from 0 or 1"},
         {"vertices", ParamType::integer, "0", 0, 2147483647, nullptr,
          "with ids: keep, how many; 0: up to the largest id"},
@@ -56,7 +56,7 @@ std::int64_t parse_id(std::string_view text, const LineReader& reader) {
         return parse_integer(text, 0, INT64_MAX, reader, "a vertex id");
     } catch (const DataError& e) {
         if (reader.line_number() > 1) throw;
-        throw DataError(std::string(e.what()) + "; for a header line say `skip_lines: 1`");
+        throw DataError(std::string(e.what()) + "; for a header line set `skip_lines: 1`");
     }
 }
 

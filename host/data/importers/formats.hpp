@@ -10,7 +10,7 @@
 
 namespace gnnbench {
 
-/// One input format. Its file gives the table its line; nothing else knows it.
+/// One input format. Its file registers it in the table; nothing else refers to it.
 struct ImportFormat {
     const char* name;
     const char* summary;
@@ -26,13 +26,13 @@ extern const ImportFormat edge_list_format, metis_format, matrix_market_format, 
     npz_format;
 
 std::string input_name(const std::filesystem::path& path);  ///< as import.hpp says
-/// Whether its name, without an ending that tells of compression, ends with one of `endings`.
+/// Whether its name, without the extension of a compression format, ends with one of `endings`.
 bool ends_with_any(const std::filesystem::path& path, std::span<const char* const> endings);
 
 Loops loops_policy(const Params& params);      ///< parameter "loops"
 Repeats repeats_policy(const Params& params);  ///< parameter "repeats"
 
-/// What formats whose edges have a direction share. `reverse` is applied to the list before it is built.
+/// Options shared by formats with directed edges. `reverse` is applied to the list before the graph is built.
 inline constexpr ParamDecl loops_param{
     "loops", ParamType::choice, "keep", 0, 0, "keep|drop", "what to do with edges from a vertex to itself"};
 inline constexpr ParamDecl repeats_param{"repeats",

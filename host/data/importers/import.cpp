@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Order matters where names overlap: ind.cora.graph is Planetoid's, not METIS'.
+// Order matters where names overlap: ind.cora.graph belongs to Planetoid, not to METIS.
 std::span<const ImportFormat* const> formats() {
     static constexpr std::array all{&planetoid_format,     &linqs_format, &npz_format,
                                     &matrix_market_format, &metis_format, &edge_list_format};
@@ -46,11 +46,10 @@ RawDataset read_input(const ImportFormat& format, const fs::path& path, const Pa
     try {
         return format.read(path, params);
     } catch (const std::bad_alloc&) {
-        throw EnvironmentError(
-            fmt::format("{}: this machine has not enough memory for what the file promises", path.string()));
+        throw EnvironmentError(fmt::format(
+            "{}: this machine has not enough memory for the sizes that the file states", path.string()));
     } catch (const std::length_error&) {
-        throw DataError(
-            fmt::format("{}: it promises more than any memory holds; the file is damaged", path.string()));
+        throw DataError(fmt::format("{}: it states sizes beyond any memory; the file is damaged", path.string()));
     }
 }
 
@@ -72,7 +71,7 @@ std::string detect_format(const fs::path& path) {
         if (f->recognises(path)) return f->name;
     std::vector<std::string> known;
     for (auto f : formats()) known.push_back(fmt::format("  {}: {}", f->name, f->summary));
-    throw DataError(fmt::format("{}: its name does not tell its format; say `format:` with one of\n{}",
+    throw DataError(fmt::format("{}: its name does not determine its format; set `format:` to one of\n{}",
                                 path.string(), fmt::join(known, "\n")));
 }
 
@@ -83,7 +82,7 @@ RawDataset import_file(const fs::path& path, const std::string& format, const nl
     auto fill = fill_spec(params);
     auto data = read_input(chosen, path, params);
     if (data.graph.vertices() == 0)
-        throw DataError(fmt::format("{}: it has no vertices; a dataset needs one at least", path.string()));
+        throw DataError(fmt::format("{}: it has no vertices; a dataset needs at least one", path.string()));
     if (data.name.empty()) data.name = input_name(path);
     data.source = path.string();
     data.options = to_json(params);

@@ -23,7 +23,7 @@ constexpr auto params = joined(std::array<ParamDecl, 5>{{
                                    repeats_param,
                                    reverse_param,
                                    {"weights", ParamType::choice, "auto", 0, 0, "auto|ignore",
-                                    "auto keeps the values as weights, where there are any"},
+                                    "auto keeps the values, if there are any, as weights"},
                                }},
                                fill_params);
 
@@ -113,8 +113,7 @@ RawDataset read(const std::filesystem::path& path, const Params& p) {
         add_entry(edges, i, j, weighted ? &value : nullptr, banner.symmetric, reader.line_number());
     }
     if (listed != entries)
-        throw DataError(
-            fmt::format("{}: it promises {} entries and ends after {}", path.string(), entries, listed));
+        throw DataError(fmt::format("{}: it states {} entries and ends after {}", path.string(), entries, listed));
     RawDataset data;
     data.graph = build_listed(std::move(edges), p);
     data.graph.listed_edges = listed;

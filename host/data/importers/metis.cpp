@@ -1,5 +1,5 @@
 // METIS' graph file: a header "n m [fmt [ncon]]", then line i lists the neighbours of vertex i, counted from 1.
-// fmt's digits say whether vertex sizes, vertex weights and edge weights are given. Every edge stands in both its
+// fmt's digits say whether vertex sizes, vertex weights and edge weights are given. Every edge is listed in both its
 // rows.
 #include <algorithm>
 #include <array>
@@ -79,19 +79,19 @@ EdgeList read_rows(LineReader& reader, const Header& header) {
     std::vector<std::string_view> fields;
     for (std::int64_t v = 0; v < header.vertices; ++v) {
         if (!next_line(reader, text))
-            throw DataError(fmt::format("{}: its header promises {} vertices, it ends after the line of vertex {}",
+            throw DataError(fmt::format("{}: its header states {} vertices, it ends after the line of vertex {}",
                                         reader.path(), header.vertices, v));
         split_fields(text, fields);
         read_row(static_cast<std::int32_t>(v), header, fields, reader, edges);
     }
     while (next_line(reader, text))
         if (!is_blank(text))
-            throw DataError(fmt::format("{}: its header promises {} vertices, here is a line more: '{}'",
+            throw DataError(fmt::format("{}: its header states {} vertices, but there is another line: '{}'",
                                         reader.where(), header.vertices, shown(text)));
     return edges;
 }
 
-/// A loop stands once in its row, every other edge twice.
+/// A self-loop is listed once, every other edge twice.
 std::int64_t undirected_edges(const EdgeList& edges) {
     std::int64_t loops = 0;
     for (std::size_t e = 0; e < edges.source.size(); ++e) loops += edges.source[e] == edges.target[e];

@@ -151,7 +151,7 @@ void take_masks(RawDataset& data, const Npz& npz, std::int64_t n) {
 RawDataset read_heterophilous(const Npz& npz, const Params& p) {
     const auto& features = npz.shaped("node_features", {-1, -1});
     auto n = features.shape()[0];
-    if (n < 1) throw DataError(fmt::format("{}: it has no vertices; a dataset needs one at least", npz.file()));
+    if (n < 1) throw DataError(fmt::format("{}: it has no vertices; a dataset needs at least one", npz.file()));
     if (n > INT32_MAX || features.shape()[1] < 1)
         throw DataError(
             fmt::format("{}: 'node_features' has shape ({}, {}); at most {} vertices and at least one feature "

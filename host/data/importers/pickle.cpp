@@ -1,5 +1,5 @@
 // A pickle is a program for a stack machine (Python's Lib/pickletools.py describes it). This machine knows the
-// instructions that data needs, and of "call this object" only a handful of objects.
+// instructions that data needs, and permits "call this object" only for a handful of objects.
 #include <data/importers/pickle.hpp>
 
 #include <algorithm>
@@ -89,18 +89,18 @@ private:
 
     void append(std::vector<PicklePtr> items) {
         auto list = std::get_if<PickleList>(&top()->is);
-        if (!list) fail("items for what is no list");
+        if (!list) fail("items for an object that is not a list");
         list->items.insert(list->items.end(), items.begin(), items.end());
     }
     void set_items(const std::vector<PicklePtr>& items) {
         auto dict = std::get_if<PickleDict>(&top()->is);
-        if (!dict || items.size() % 2 != 0) fail("items for what is no dictionary");
+        if (!dict || items.size() % 2 != 0) fail("items for an object that is not a dictionary");
         for (std::size_t i = 0; i < items.size(); i += 2) dict->items.emplace_back(items[i], items[i + 1]);
     }
     void remember(std::uint32_t key) { memo_[key] = top(); }
     void recall(std::uint32_t key) {
         auto found = memo_.find(key);
-        if (found == memo_.end()) fail("a reference to what was never stored");
+        if (found == memo_.end()) fail("a reference to an object that was never stored");
         stack_.push_back(found->second);
     }
 
@@ -119,7 +119,7 @@ private:
                 return stack_.push_back(made_.add(call_global(*callee, *args, where_)));
             }
             case 'b': {
-                // Each copies what its state holds, and a state may serve again: a small file could ask for any memory.
+                // Each copies its state, and a state may be reused: a small file could request any amount of memory.
                 if (++builds_ > most_builds) fail(fmt::format("more than {} arrays", most_builds));
                 auto state = pop();
                 return build_object(*top(), *state, where_);
@@ -161,7 +161,7 @@ private:
     }
     void push_long() {
         auto digits = take(number<std::uint8_t>());
-        if (digits.size() > 8) fail("a whole number of more than 64 bits");
+        if (digits.size() > 8) fail("an integer of more than 64 bits");
         std::int64_t value = 0;
         for (auto i = digits.size(); i > 0; --i)
             value = i == digits.size() ? static_cast<signed char>(digits[i - 1])
@@ -247,7 +247,7 @@ private:
 
     std::span<const std::byte> program_;
     const std::string& where_;
-    static constexpr int most_builds = 64;  // a CSR matrix takes seven
+    static constexpr int most_builds = 64;  // a CSR matrix needs seven
     std::size_t at_ = 0;
     int builds_ = 0;
     Pickle made_;

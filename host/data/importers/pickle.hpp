@@ -20,7 +20,7 @@ struct PickleNone {};
 struct PickleMark {};
 struct PickleGlobal {
     std::string name;
-};  ///< one of those that are admitted
+};  ///< one of the permitted ones
 struct PickleDtype {
     std::string descr;
 };  ///< "<f4"
@@ -35,7 +35,7 @@ struct PickleDict {
 };
 struct PickleArray {
     std::shared_ptr<NpyArray> array;
-};                  ///< null until it is built
+};  ///< null until it is built
 struct PickleCsr {  ///< scipy.sparse.csr_matrix
     std::int64_t rows = 0, cols = 0;
     std::vector<std::int64_t> indptr, indices;
@@ -48,8 +48,8 @@ struct PickleValue {
         is;
 };
 
-/// A pickle's values. It owns them all, flat: a value may hold itself, or a million lists inside one another, and still goes
-/// without recursion.
+/// A pickle's values. It owns them all in a flat list: a value may contain itself, or a million nested lists, and is still
+/// destroyed without recursion.
 struct Pickle {
     std::deque<PickleValue> values;
     PicklePtr root = nullptr;
@@ -58,7 +58,7 @@ struct Pickle {
 };
 
 /// Reads a Python pickle of protocol 2 or 3 that holds numbers, texts, lists, tuples, dictionaries, NumPy arrays
-/// and SciPy CSR matrices. Nothing is executed: a pickle that names any other Python object is refused, by that
+/// and SciPy CSR matrices. Nothing is executed: a pickle that names any other Python object is refused, with that
 /// name. Throws DataError, beginning with `where`.
 Pickle load_pickle(std::span<const std::byte> bytes, const std::string& where);
 

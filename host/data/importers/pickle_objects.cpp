@@ -83,14 +83,14 @@ const PickleValue& member(const PickleDict& dict, const std::string& name, const
 
 const NpyArray& array_member(const PickleDict& dict, const std::string& name, const std::string& where) {
     auto array = std::get_if<PickleArray>(&member(dict, name, where).is);
-    if (!array || !array->array) fail(where, fmt::format("csr_matrix has a {} that is no array", name));
+    if (!array || !array->array) fail(where, fmt::format("csr_matrix has a {} that is not an array", name));
     return *array->array;
 }
 
 void build_csr(PickleCsr& csr, const PickleDict& state, const std::string& where) {
     auto tuple = std::get_if<PickleTuple>(&member(state, "_shape", where).is);
     auto shape = tuple ? as_shape(*tuple, where) : std::vector<std::int64_t>{};
-    if (shape.size() != 2) fail(where, "csr_matrix has a _shape that is no pair of numbers");
+    if (shape.size() != 2) fail(where, "csr_matrix has a _shape that is not a pair of numbers");
     csr.rows = shape[0];
     csr.cols = shape[1];
     csr.indptr = array_member(state, "indptr", where).as<std::int64_t>();
@@ -103,7 +103,7 @@ void build_csr(PickleCsr& csr, const PickleDict& state, const std::string& where
     bool rows_fit = static_cast<std::int64_t>(csr.indptr.size()) == csr.rows + 1 && csr.indptr.front() == 0 &&
                     csr.indptr.back() == nonzeros && std::ranges::is_sorted(csr.indptr);
     if (!rows_fit || csr.data.size() != csr.indices.size())
-        fail(where, "csr_matrix has arrays whose lengths do not fit together");
+        fail(where, "csr_matrix has arrays of inconsistent lengths");
     if (!std::ranges::all_of(csr.indices, [&](auto c) { return c >= 0 && c < csr.cols; }))
         fail(where, fmt::format("csr_matrix of {} columns has a column index out of range", csr.cols));
 }
@@ -124,7 +124,7 @@ PickleGlobal admitted_global(const std::string& name, const std::string& where) 
 PickleValue call_global(const PickleValue& callee, const PickleValue& arguments, const std::string& where) {
     auto tuple = std::get_if<PickleTuple>(&arguments.is);
     auto what = meaning(callee);
-    if (!tuple || !what) fail(where, "call of what is no type");
+    if (!tuple || !what) fail(where, "call of an object that is not a type");
     const auto& args = tuple->items;
     PickleValue made{PickleNone{}};
     if (*what == Admitted::reconstruct && !args.empty() && meaning(*args[0]) == Admitted::ndarray)
@@ -138,7 +138,7 @@ PickleValue call_global(const PickleValue& callee, const PickleValue& arguments,
     else if (*what == Admitted::dtype)
         made.is = PickleDtype{"<" + get<std::string>(args, 0, where, "element type")};
     else
-        fail(where, "object is not made the way NumPy and SciPy make theirs");
+        fail(where, "object is not constructed as NumPy and SciPy do");
     return made;
 }
 

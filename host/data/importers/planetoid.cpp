@@ -125,7 +125,7 @@ EdgeList read_edges(const PickleDict& graph, const fs::path& file, std::int64_t 
         auto list = std::get_if<PickleList>(&value->is);
         if (!list)
             throw DataError(
-                fmt::format("{}: the neighbours of vertex {} are no list", file.string(), vertex(*key)));
+                fmt::format("{}: the neighbours of vertex {} are not a list", file.string(), vertex(*key)));
         for (const auto& neighbour : list->items) {
             edges.source.push_back(vertex(*neighbour));
             edges.target.push_back(vertex(*key));

@@ -11,8 +11,8 @@
 
 namespace gnnbench {
 
-/// Â: the matrix that a model multiplies by, row by row from the raw graph. Holds two scales per vertex and
-/// never the matrix itself, so that every rank can walk the whole memory-mapped graph.
+/// Â: the matrix that a model multiplies by, row by row from the raw graph. Holds two scales per vertex,
+/// never the matrix itself, so that every rank can traverse the whole memory-mapped graph.
 ///
 /// Â_vj = w_vj · r_v · c_j, with w the weight (a missing diagonal entry counts as weight 1 where the model has
 /// self-loops), and r, c by the normalisation:
@@ -73,13 +73,13 @@ std::vector<Csr> block_row(const Adjacency& a, const IndexMap& index, Part p, Di
 
 /// Column p of blocks: block i [size(i) × size(p)].
 std::vector<Csr> block_column(const Adjacency& a, const IndexMap& index, Part p, Direction d);
-/// A row of blocks has the rank's rows of the product, a column its rows of what is multiplied.
+/// `row`: blocks producing this rank's output rows; `column`: blocks consuming its input rows.
 enum class BlockLine : std::uint8_t { row, column };
 
-/// Which products a set of blocks serves.
+/// The directions in which a set of blocks is multiplied.
 enum class Serves : std::uint8_t { both_directions, forward_only, backward_only };
 
-/// Which columns of blocks a rank multiplies: all of them (1D), or its stages only (1.5D).
+/// The columns of blocks that a rank multiplies: all of them (1D), or its stages only (1.5D).
 using HoldsBlock = std::function<bool(Part column)>;
 /// All columns of blocks: J = {0 … parts−1}.
 inline bool every_block(Part) { return true; }
@@ -91,7 +91,7 @@ public:
     PreparedBlocks(const Adjacency& a, const IndexMap& index, Part p, Kernel& kernel,
                    const HoldsBlock& holds = every_block, BlockLine line = BlockLine::row,
                    Serves serves = Serves::both_directions);
-    /// Block j of the line, one that is held, in a direction that is served.
+    /// Block j of the line; this rank must hold it, in one of the prepared directions.
     const PreparedMatrix& block(Direction d, Part j) const {
         const auto& blocks = d == Direction::backward && !backward_.empty() ? backward_ : forward_;
         return *blocks[static_cast<std::size_t>(j)];

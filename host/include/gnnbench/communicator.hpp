@@ -11,7 +11,7 @@
 
 namespace gnnbench {
 
-/// What a rank's communicators have counted since it was last taken; shared by all groups of the rank.
+/// What a rank's communicators have counted since the last take(); shared by all groups of the rank.
 class VolumeCounter {
 public:
     void count(CommOp op, Content content, const Traffic& t) { volume_[{op, content}] += t; }
@@ -28,12 +28,12 @@ struct RowMessage {
 };
 
 /// What strategies communicate with: device matrices among the ranks of a group, counted by the rules of
-/// volume.hpp and timed into the kernel's trace. Operations start after what the compute stream has been given so
-/// far. Matrices must be contiguous.
+/// volume.hpp and timed into the kernel's trace. Operations start after all work that the compute stream has been
+/// given so far. Matrices must be contiguous.
 ///
 /// Each operation has two forms. `all_reduce` starts it and returns an event: do other work, then wait with
-/// Kernel::wait before touching the data. `all_reduce_now` is for who has no other work: the compute stream's next
-/// verb finds the data. MPI does it sooner so. All ranks of the group use the same form of one operation.
+/// Kernel::wait before touching the data. `all_reduce_now` is the blocking form, for when there is nothing to overlap:
+/// the compute stream's next verb sees the data. It is often faster under MPI. All ranks must use the same form.
 class Communicator {
 public:
     /// `kernel` and `counter` must outlive it.
@@ -80,19 +80,19 @@ public:
                             Content content = Content::payload) {
         wait(reduce_scatter(all, mine, row_counts, content, Wait::at_once));
     }
-    /// Point to point. Empty messages are left out on both sides. All ranks of the group call it, some perhaps
-    /// with nothing to send or receive: waits are told apart by a barrier.
+    /// Point to point. Empty messages are left out on both sides. Collective even for ranks without messages,
+    /// because `separate_wait` adds a barrier.
     Event exchange(std::span<const RowMessage> sends, std::span<const RowMessage> receives,
                    Content content = Content::payload);
     void exchange_now(std::span<const RowMessage> sends, std::span<const RowMessage> receives,
                       Content content = Content::payload) {
         wait(exchange(sends, receives, content));
     }
-    /// exchange, with an event for each receive, in order, and a last one for all sends: for who works on what has
-    /// arrived while the rest is on its way. Receives are not empty.
+    /// exchange, with an event for each receive, in order, and a last one for all sends, so that the caller can work on
+    /// what has arrived while the rest is in flight. Receives must not be empty.
     std::vector<Event> exchange_each(std::span<const RowMessage> sends, std::span<const RowMessage> receives,
                                      Content content = Content::payload);
-    /// One message per rank on both sides, own ones empty.
+    /// One message per rank on both sides; those to and from this rank are empty.
     Event all_to_all(std::span<const RowMessage> sends, std::span<const RowMessage> receives,
                      Content content = Content::payload);
     void all_to_all_now(std::span<const RowMessage> sends, std::span<const RowMessage> receives,
@@ -107,7 +107,7 @@ public:
         all_reduce_now(scalars(data, count), ReduceOp::sum, Content::metadata);
     }
 
-    /// With it, a barrier before each operation makes waiting for a late peer `wait` and not `comm`.
+    /// If on, a barrier before each operation accounts the time waiting for late peers as `wait`, not as `comm`.
     void separate_wait(bool on) { separate_wait_ = on; }
 
 private:

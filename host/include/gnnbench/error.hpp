@@ -26,7 +26,7 @@ public:
     ~DataError() override;
 };
 
-/// Something this machine lacks or refuses (no mpiexec, a full disk, a read-only folder): exit code 5.
+/// The environment fails (no mpiexec, a full disk, a read-only folder): exit code 5.
 class EnvironmentError : public Error {
 public:
     explicit EnvironmentError(const std::string& message) : Error(message) {}
@@ -40,7 +40,7 @@ public:
     ~PluginError() override;
 };
 
-/// A device could not serve an allocation; the trial ends as `oom`.
+/// A device is out of memory; the trial ends as `oom`.
 class OutOfMemory : public Error {
 public:
     explicit OutOfMemory(const std::string& message) : Error(message) {}
@@ -54,14 +54,14 @@ public:
     ~CommunicationError() override;
 };
 
-/// Broken arithmetic of our own: shapes that do not fit, a contract not kept. A defect, never bad input.
+/// A defect of our own, never bad input: shapes that do not match, a violated contract.
 class LogicError : public Error {
 public:
     explicit LogicError(const std::string& message) : Error(message) {}
     ~LogicError() override;
 };
 
-/// Throws LogicError(message) unless `held`.
+/// Throws LogicError(message) unless `held` is true.
 inline void require(bool held, const char* message) {
     if (!held) throw LogicError(message);
 }

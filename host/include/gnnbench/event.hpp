@@ -5,21 +5,21 @@
 
 namespace gnnbench {
 
-/// Something asynchronous that a kernel or a transport has under way. Implemented by each: a bundle of MPI
+/// An asynchronous operation of a kernel or a transport that is in flight. Each implements it: a set of MPI
 /// requests on the CPU, a CUDA event on a GPU.
 class EventState {
 public:
     virtual ~EventState();
-    /// Blocks the host until it has happened.
+    /// Blocks the host until the operation is complete.
     virtual void wait_on_host() = 0;
-    /// True once it has happened; never blocks. May make progress.
+    /// True once the operation is complete; never blocks. May make progress.
     virtual bool ready() = 0;
     /// True if only the host can complete it (MPI requests); false if the device completes it by itself.
     virtual bool completed_by_host() const = 0;
 };
 
-/// A handle to something asynchronous. Cheap to copy; a default-constructed one has already happened.
-/// Wait with Kernel::wait, which lets a stream wait and not the host where the device can.
+/// A handle to an asynchronous operation. Cheap to copy; a default-constructed one is complete.
+/// Wait with Kernel::wait, which makes a stream wait instead of the host where the device supports that.
 class Event {
 public:
     Event() = default;

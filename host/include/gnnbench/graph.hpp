@@ -5,7 +5,7 @@
 
 namespace gnnbench {
 
-/// A graph in compressed rows, in the dataset's own vertex order, that somebody else owns (usually a
+/// A view of a graph in compressed rows, in the dataset's own vertex order (usually of a
 /// memory-mapped store). Row v lists the vertices that v aggregates from: an edge u → v is entry u of row v.
 struct GraphView {
     std::span<const std::int64_t> indptr;   ///< length vertices + 1

@@ -12,16 +12,16 @@
 #include <gnnbench/stated_volume.hpp>
 #include <gnnbench/strategy.hpp>
 
-/// What schemes share that cut dense matrices by rows and by columns: CAGNET 2D and 3D. They differ in how they
-/// multiply on their grid (GridProducts); layers, loss, bias, optimizer and the blocks themselves are here, once.
+/// Shared by the strategies that cut dense matrices by rows and columns: CAGNET 2D and 3D. They differ in how they
+/// multiply on their grid (GridProducts); layers, loss, bias, optimizer and the blocks themselves are common.
 
 namespace gnnbench {
 
 /// The block of every dense matrix [n × f] that a rank holds on an X × Y × Z grid:
 ///   rows      the vertices of s = parts / (X·Z) consecutive parts, starting at part (x·Z + z)·s
 ///   columns   block y of f's Y even blocks
-/// so that grid row x holds one run of positions over all its z, and grid column y the same columns everywhere.
-/// Panels are what A's columns are cut into where a rank multiplies: the parts of its z, in order.
+/// so that grid row x holds one contiguous run of positions over all z, and grid column y the same columns everywhere.
+/// Panels are the blocks of columns of A that a rank multiplies by: the parts of its z, in order.
 struct GridLayout {
     const IndexMap& index;
     GridShape shape;
@@ -61,14 +61,14 @@ struct GridRank {
     const GridLayout& layout;
 };
 
-/// The two broadcasts that SUMMA is made of, with their receive buffers.
+/// The two broadcasts of SUMMA, with their receive buffers.
 class GridBroadcasts {
 public:
     /// `widest` is the widest dense matrix.
     GridBroadcasts(GridRank rank, std::int64_t widest);
 
     /// For each panel k in order: B_k [size(panel k) × columns], broadcast along this rank's grid column from the
-    /// row that holds it. b: this rank's own block. visit(k, B_k) must be done with it when it returns.
+    /// row that holds it. b: this rank's own block. visit(k, B_k) must not use it after it returns.
     void for_each_panel(MatrixView b, const std::function<void(int k, MatrixView b_k)>& visit);
     /// For each non-empty column block k in order: T_k [rows × block_size(width, Y, k)], broadcast along this
     /// rank's grid row. t: this rank's own block.
@@ -90,7 +90,7 @@ private:
 };
 
 /// How a rank's blocks are multiplied. Matrices are this rank's blocks, contiguous; all calls are collective and
-/// leave nothing under way.
+/// leave nothing in flight.
 class GridProducts {
 public:
     virtual ~GridProducts();
@@ -104,7 +104,7 @@ public:
     virtual std::string notes() const = 0;
 };
 
-/// dW ← Hᵀ U by sums over grid rows, with dH ← U Wᵀ on the way: each grid row's U is broadcast within it, block by
+/// dW ← Hᵀ U by sums over grid rows, and dH ← U Wᵀ in the same pass: each grid row broadcasts its U within it, block by
 /// block, so every rank sums rows block y of dW over its own vertices; those are all-reduced over the ranks with
 /// the same y and gathered along the grid row.
 void backward_by_rows(GridRank rank, GridBroadcasts& broadcasts, MatrixView h, MatrixView u, MatrixView w,
@@ -119,7 +119,7 @@ using MakeGridProducts = std::function<std::unique_ptr<GridProducts>(const Adjac
 std::unique_ptr<Trainer> make_grid_trainer(const Problem& problem, Rank rank, GridShape shape,
                                            const MakeGridProducts& make_products);
 
-/// One operation's statement: Â (forward) or Âᵀ (backward) times a dense matrix of this width.
+/// The stated volume of one operation: Â (forward) or Âᵀ (backward) times a dense matrix of this width.
 using StateAggregate = std::function<void(VolumeStatement&, Direction, std::int64_t width)>;
 /// dW and dH of a layer f → g; layer 0 needs no dH.
 using StateBackward = std::function<void(VolumeStatement&, int layer, std::int64_t f, std::int64_t g)>;
@@ -130,7 +130,7 @@ using StateBackward = std::function<void(VolumeStatement&, int layer, std::int64
 Volume grid_volume(const ModelSpec& model, const GridLayout& layout, std::int64_t element_bytes,
                    const StateAggregate& aggregate, const StateBackward& backward);
 
-/// The bytes that one rank holds, as stated_memory means it; `products` states those of its GridProducts.
+/// The bytes that one rank holds, as stated_memory defines them; `products` states those of its GridProducts.
 std::int64_t grid_memory(const Problem& problem, const GridLayout& layout, std::int64_t element_bytes,
                          const std::function<void(MemoryStatement&)>& products);
 
@@ -151,7 +151,7 @@ private:
 /// A's blocks for this rank, kept or travelling along its grid row.
 std::unique_ptr<PanelBlocks> make_panel_blocks(bool travel, const Adjacency& a, GridRank rank);
 
-/// Why no scheme on a grid can serve a setting; empty when one can.
+/// Why no grid strategy supports a setting; empty if one does.
 std::string grid_why_unsupported(const Setting& setting);
 
 }  // namespace gnnbench

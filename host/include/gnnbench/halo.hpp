@@ -6,7 +6,7 @@
 #include <gnnbench/communicator.hpp>
 #include <gnnbench/stated_memory.hpp>
 
-/// The sparsity-aware schemes' ground: a rank receives only the rows that its nonzero columns need.
+/// Halo exchange for the sparsity-aware strategies: a rank receives only the rows that its nonzero columns need.
 
 namespace gnnbench {
 
@@ -25,26 +25,26 @@ struct Halo {
     /// All compact blocks side by side: [size(i) × needed_rows()].
     Csr joined() const;
 };
-/// Every rank of the group holds the same columns of blocks, so part i is sent to anybody only where i ∈ J.
+/// Every rank of the group holds the same columns of blocks, so part i is sent to other ranks only where i ∈ J.
 Halo make_halo(const Adjacency& a, const IndexMap& index, Part i, Direction d, const HoldsBlock& holds);
 
-/// The rows of a halo on the way: a packed send buffer and a receive buffer, each one segment per part, with the
-/// index lists on the device. Give-back runs the same segments the other way.
+/// A halo's rows in flight: a packed send buffer and a receive buffer, each with one segment per part, and the
+/// index lists on the device. The return direction uses the same segments in reverse.
 class HaloExchange {
 public:
     /// Buffers hold rows of up to `widest` columns.
     HaloExchange(const Halo& halo, Kernel& kernel, std::int64_t widest);
 
-    /// Packs b's sent rows and returns the messages with them, empty ones left out.
+    /// Packs the rows of b to send and returns the messages that carry them, without empty ones.
     std::vector<RowMessage> pack(ConstMatrixView b);
-    /// Where needed rows arrive.
+    /// The messages that receive the needed rows.
     std::vector<RowMessage> receives(std::int64_t width);
     MatrixView received(Part j, std::int64_t width);
-    /// Every part's received rows, one after another: the operand of Halo::joined().
+    /// The received rows of all parts, concatenated: the operand of Halo::joined().
     MatrixView received(std::int64_t width);
 
-    /// Give-back: partial sums for needed rows go out of the receive buffer, those of sent rows come into the send
-    /// buffer, and are added to their rows of c.
+    /// Return direction: partial sums of needed rows leave from the receive buffer, those of sent rows arrive in the
+    /// send buffer and are added to their rows of c.
     std::vector<RowMessage> give_back_sends(std::int64_t width) { return receives(width); }
     std::vector<RowMessage> give_back_receives(std::int64_t width);
     void add_given_back(MatrixView c);
@@ -56,8 +56,8 @@ private:
     Array<std::int32_t> sent_rows_;  ///< concatenated `sent`
 };
 
-/// Distinct nonzero columns and rows of every block of Â: what sparsity-aware volumes are made of, counted by
-/// themselves and not from any rank's halo.
+/// Numbers of distinct nonzero columns and rows of every block of Â, from which sparsity-aware volumes follow; counted
+/// independently of any rank's halo.
 class BlockCounts {
 public:
     BlockCounts(const Adjacency& a, const IndexMap& index);
@@ -72,7 +72,7 @@ private:
     std::vector<std::int64_t> columns_, rows_;  ///< parts × parts
 };
 
-/// How backward gets at Âᵀ G: rows of G for Âᵀ's blocks, or partial sums of Âᵢⱼᵀ Gᵢ returned to their owners.
+/// How backward computes Âᵀ G: from gathered rows of G for Âᵀ's blocks, or from partial sums Âᵢⱼᵀ Gᵢ sent to owners.
 enum class BackwardExchange : std::uint8_t { gather, give_back };
 
 /// Rows that rank `rank` of P receives from and sends to every other in one product; all_to_all or point to point.

@@ -22,7 +22,7 @@ class Kernel;
 class ProcessGroup;
 class Transport;
 
-/// Memory of a kernel's device. Move-only; freed with it. The kernel must outlive it.
+/// Device memory of a kernel. Move-only; freed on destruction. The kernel must outlive it.
 class Buffer {
 public:
     Buffer() = default;
@@ -70,7 +70,7 @@ private:
     std::int64_t size_ = 0;
 };
 
-/// A sparse matrix in the form its kernel likes best, made once and multiplied often. Opaque; immutable.
+/// A sparse matrix in its kernel's preferred format, prepared once and multiplied often. Opaque; immutable.
 class PreparedMatrix {
 public:
     virtual ~PreparedMatrix();
@@ -79,7 +79,7 @@ public:
     std::string format;
 };
 
-/// A CSR matrix in device memory, used as it comes: for matrices that arrive or change within an epoch.
+/// A CSR matrix in device memory, used without preparation: for matrices that arrive or change within an epoch.
 struct CsrView {
     const std::int64_t* indptr = nullptr;   ///< length rows + 1
     const std::int32_t* indices = nullptr;  ///< length indptr[rows]
@@ -89,7 +89,7 @@ struct CsrView {
 
 enum class Transpose : std::uint8_t { no, yes };
 
-/// What happens to each element of a product after it is complete: + bias[column], σ, dropout, in this order.
+/// Applied to each element of a complete product: + bias[column], σ, dropout, in this order.
 struct Epilogue {
     const void* bias = nullptr;  ///< length cols, device, kernel's dtype; or none
     Activation activation = Activation::identity;
@@ -124,14 +124,14 @@ struct LossInput {
 
 struct MemoryUse {
     std::int64_t current_bytes = 0, peak_bytes = 0;
-    std::int64_t allocations = 0;  ///< calls of allocate since the kernel was made
+    std::int64_t allocations = 0;  ///< calls of allocate since the kernel's construction
 };
 
 /// A rank's compute back end: memory, streams, products, element-wise operations. The public verbs check
-/// shapes, time themselves into the trace and call the private ones, which a plugin implements.
+/// shapes, record their time in the trace and call the private ones, which a plugin implements.
 ///
 /// Ordering: operations on one stream run in order. Between streams only events order. A kernel whose
-/// device is the host may run every verb to its end before it returns.
+/// device is the host may complete every verb before it returns.
 /// Row-major everywhere. All dense values have the kernel's dtype.
 class Kernel {
 public:
@@ -143,12 +143,12 @@ public:
     DType dtype() const { return dtype_; }
     Trace& trace() { return trace_; }
     const MemoryUse& memory() const { return memory_; }
-    /// From here on the peak counts anew, from what is held now.
+    /// Resets the peak to the memory allocated now.
     void reset_peak_memory() { memory_.peak_bytes = memory_.current_bytes; }
-    /// What was chosen at run time, for the record ("transport: nccl"); empty where nothing was.
+    /// Choices made at run time, for the record ("transport: nccl"); empty if there were none.
     std::string notes() const { return do_notes(); }
 
-    // Memory. Contents are undefined until written. Throws OutOfMemory with what was asked and what was free.
+    // Memory. Contents are undefined until written. Throws OutOfMemory with the requested and the free bytes.
     Buffer allocate(std::size_t bytes);
     Matrix matrix(std::int64_t rows, std::int64_t cols);
     template <class T>
@@ -159,7 +159,7 @@ public:
     /// Waits for `stream`'s work, then reads back in float64.
     HostMatrix download(ConstMatrixView from, StreamRole stream = StreamRole::compute);
 
-    /// Copies raw bytes to device memory that is there already.
+    /// Copies raw bytes to allocated device memory.
     void upload_bytes(const void* from, void* to, std::size_t bytes);
     /// Waits for `stream`'s work, then copies raw device memory (scalars, counts) to the host.
     void download_bytes(const void* from, void* to, std::size_t bytes, StreamRole stream = StreamRole::compute);
@@ -167,8 +167,8 @@ public:
     // Order.
     Event record(StreamRole stream);
     void wait(StreamRole stream, const Event& event);
-    /// Waits for whichever of `events` happens first and returns its place; where the device completes events by
-    /// itself, the first in order. Place i is passed over where done[i]; at least one must not be.
+    /// Waits for the first of `events` to complete and returns its index; where the device completes events by
+    /// itself, the first in order. Skips every i with done[i]; at least one must not be done.
     std::size_t wait_first(StreamRole stream, std::span<const Event> events, const std::vector<bool>& done);
     void synchronize(StreamRole stream);
 
@@ -184,7 +184,7 @@ public:
     // Element-wise; phase `activation` unless said otherwise.
     /// z ← epilogue(z), in place.
     void apply(const Epilogue& e, MatrixView z);
-    /// out ← dropped x (out of place: x is an input that stays).
+    /// out ← dropout(x) (out of place: x is an input that is kept).
     void dropout(const Epilogue& e, ConstMatrixView x, MatrixView out);
     /// dz ← dh ∘ σ'(z) ∘ mask · scale, from h = epilogue(z) itself; dz may alias dh or h.
     void apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz);
@@ -193,13 +193,13 @@ public:
     /// Softmax cross entropy of logits [n × classes]: grad ← (softmax − onehot) · scale on counted rows, 0 on
     /// the others (may alias logits); loss_out (one float64, device) ← Σ over counted rows of −log p · scale.
     void softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad, double* loss_out);
-    // The same loss where a row's classes lie on several ranks: each holds columns [first_class, first_class +
+    // The same loss where a row's classes are distributed over ranks: each holds columns [first_class, first_class +
     // cols). maxima and sums [n × 1] are reduced over those ranks between the calls. Phase `loss`.
     /// maxima ← the largest logit of each row; −∞ where this shard has no class.
     void row_maxima(ConstMatrixView logits, MatrixView maxima);
     /// sums ← Σ_c exp(logit − maximum) over this shard's classes.
     void row_exp_sums(ConstMatrixView logits, ConstMatrixView maxima, MatrixView sums);
-    /// As softmax_cross_entropy with whole rows' maxima and sums; a row's loss is added where its label lies.
+    /// As softmax_cross_entropy, with maxima and sums of whole rows; the rank with a row's label adds its loss.
     void softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView maxima, ConstMatrixView sums,
                                      std::int64_t first_class, const LossInput& in, MatrixView grad,
                                      double* loss_out);
@@ -220,7 +220,7 @@ public:
     std::unique_ptr<Transport> connect(const ProcessGroup& group);
 
 protected:
-    /// Device memory that the kernel took (negative: gave back) for itself, beside what allocate handed out.
+    /// Device memory that the kernel allocated (negative: freed) for itself, in addition to allocate's buffers.
     void count_own_memory(std::int64_t bytes);
 
 private:
@@ -272,22 +272,22 @@ Array<T> Kernel::upload(std::span<const T> host) {
     return {std::move(b), static_cast<std::int64_t>(host.size())};
 }
 
-/// What a kernel plugin is asked to make.
+/// The settings that a kernel plugin makes a kernel for.
 struct KernelSetting {
     DType dtype = DType::f32;
     int threads = 1;      ///< CPU threads of this rank
-    int local_rank = 0;   ///< this rank's number on its host: which device it takes
+    int local_rank = 0;   ///< this rank's number on its host, which selects its device
     int local_ranks = 1;  ///< ranks on this host
     Params params = {};
-    /// Widths of the dense matrices to come, where they are known: what a kernel may tune its products for.
+    /// Widths of the dense matrices to come, if known; a kernel may tune its products for them.
     std::vector<std::int64_t> widths = {};
 };
 
-/// A kernel plugin: says whether it can serve here, and makes kernels.
+/// A kernel plugin: says whether this machine supports it, and makes kernels.
 class KernelPlugin {
 public:
     virtual ~KernelPlugin();
-    /// Why it cannot serve this on this machine ("no CUDA device (driver not found)"); empty when it can.
+    /// Why this machine does not support the setting ("no CUDA device (driver not found)"); empty if it does.
     virtual std::string why_unsupported(const KernelSetting& setting) const = 0;
     /// What it computes on: "CPU, 2 threads", "NVIDIA H100 80GB".
     virtual std::string device_name(const KernelSetting& setting) const = 0;

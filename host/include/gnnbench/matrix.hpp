@@ -21,7 +21,7 @@ enum class LocalId : std::int32_t {};
 constexpr std::int64_t value(GlobalId v) { return static_cast<std::int64_t>(v); }
 constexpr std::int32_t value(LocalId v) { return static_cast<std::int32_t>(v); }
 
-/// A row-major dense matrix somebody else owns: element (r, c) stands at data[r * ld + c], in the memory
+/// A non-owning view of a row-major dense matrix: element (r, c) is at data[r * ld + c], in the memory
 /// of the kernel that made it. [rows × cols], ld ≥ cols, in elements.
 struct ConstMatrixView {
     const void* data = nullptr;
@@ -53,13 +53,13 @@ struct MatrixView {
         auto p = static_cast<std::byte*>(data);
         return {p ? p + static_cast<std::size_t>(first * ld) * size_of(dtype) : p, count, cols, ld, dtype};
     }
-    /// Columns [first, first + count): as many rows, the same ld.
+    /// Columns [first, first + count): same number of rows, same ld.
     MatrixView cols_from(std::int64_t first, std::int64_t count) const {
         require(first >= 0 && count >= 0 && first + count <= cols, "column range outside the matrix");
         auto p = static_cast<std::byte*>(data);
         return {p ? p + static_cast<std::size_t>(first) * size_of(dtype) : p, rows, count, ld, dtype};
     }
-    /// The same memory read as another shape that needs no more of it: [r × c], contiguous.
+    /// The same memory as a contiguous matrix [r × c] that fits in it.
     MatrixView reshaped(std::int64_t r, std::int64_t c) const {
         require(contiguous() && r * c <= rows * cols, "a reshaped view must fit its contiguous memory");
         return {data, r, c, c, dtype};

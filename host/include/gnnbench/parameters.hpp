@@ -10,13 +10,13 @@
 
 namespace gnnbench {
 
-/// Initial weights as the model asks, drawn at (seed, layer, row, column) and so the same everywhere; biases 0.
+/// The model's initial weights, functions of (seed, layer, row, column) and so the same on every rank; biases are 0.
 ///   glorot   uniform in ±√(6 / (f + g))   (Glorot & Bengio 2010)
 ///   kaiming  uniform in ±√(6 / f)         (He et al. 2015, gain √2)
 ModelWeights initial_weights(const ModelSpec& model, std::uint64_t seed);
 
 /// All weights and biases of a model on every rank, with gradients and optimizer state. Layer l's weight
-/// [f × g] and bias [1 × g] lie together, so that one all-reduce serves both.
+/// [f × g] and bias [1 × g] are contiguous, so that one all-reduce sums both.
 class ReplicatedParameters {
 public:
     ReplicatedParameters(const ModelSpec& model, const TrainSpec& train, const ModelWeights& initial,

@@ -30,7 +30,7 @@ public:
     /// The declared defaults. Throws PluginError where a declaration is itself unusable.
     explicit Params(std::span<const ParamDecl> declared);
 
-    /// Parses `text` as the declared type; throws SpecError naming parameter, finding and what is allowed.
+    /// Parses `text` as the declared type; throws SpecError naming the parameter, what was found and what is allowed.
     void set(const ParamDecl& declared, std::string_view text);
 
     bool boolean(std::string_view name) const;

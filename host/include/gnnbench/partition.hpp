@@ -17,15 +17,15 @@ using Part = std::int32_t;
 struct Partition {
     Part parts = 1;
     std::vector<Part> part_of;  ///< length vertices, each in [0, parts)
-    /// Where columns are ordered differently from rows (2D, 3D and Plexus layouts): part of every vertex
+    /// Where columns are ordered differently from rows (2D, 3D and Plexus layouts): the part of every vertex
     /// as a column; empty when the same as rows.
     std::vector<Part> column_part_of;
 };
 
-/// What a strategy asks a partitioner for.
+/// What a strategy requests from a partitioner.
 struct PartitionNeed {
     Part parts = 1;         ///< parts of the rows
-    Part column_parts = 0;  ///< parts of the columns where they differ; 0: columns are as rows
+    Part column_parts = 0;  ///< parts of the columns, if different; 0: the rows' partition applies to columns
 };
 
 /// What is known about a graph before it is read.
@@ -38,7 +38,7 @@ struct GraphSize {
 class Partitioner {
 public:
     virtual ~Partitioner();
-    /// Why it cannot serve this; empty when it can.
+    /// Why it does not support this; empty if it does.
     virtual std::string why_unsupported(const GraphSize& graph, const PartitionNeed& need,
                                         const Params& params) const = 0;
     /// `seed` is the cell's; a deterministic partitioner ignores it.
@@ -46,7 +46,7 @@ public:
                                 std::uint64_t seed) const = 0;
 };
 
-/// The order in which a partition lays vertices out: parts one after another, inside a part by original id.
+/// The order of vertices under a partition: parts one after another, inside a part by original id.
 ///
 /// Global ids  G = {0 … n−1}, the dataset's order.
 /// Position    of v: offset[part_of(v)] + local(v); part p owns positions [offset[p], offset[p+1]).

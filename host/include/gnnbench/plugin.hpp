@@ -11,7 +11,7 @@ namespace gnnbench {
 
 enum class PluginKind : std::int32_t { strategy, partitioner, kernel };
 
-/// Plain data with a fixed layout for ever: any host can read any plugin's.
+/// Plain data whose layout never changes, so that any host can read any plugin's.
 struct PluginInfo {
     char magic[8];              ///< "gnnbench"
     std::uint32_t info_layout;  ///< layout of this struct; 1

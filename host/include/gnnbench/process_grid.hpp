@@ -47,7 +47,7 @@ struct GridShape {
     bool operator==(const GridShape&) const = default;
 };
 
-/// One rank's place on the grid, with a communicator for each way of standing in line or in a plane with others:
+/// One rank's coordinates on the grid, with a communicator for each of its lines and planes:
 ///   along(a)   {ranks that differ from this one in coordinate a alone}, numbered by coordinate a
 ///   plane(a)   {ranks with the same coordinate a}, numbered by their rank in the world
 class ProcessGrid {

@@ -9,7 +9,7 @@ enum class Draw : std::uint32_t { weights = 1, dropout = 2, partition = 3, featu
 
 /// Four 32-bit words of Philox4x32-10 (Salmon et al., SC'11) at a counter: a pure function of its arguments,
 /// so a draw is the same on every rank, device and thread. `a` is usually an original vertex id, `b` a column
-/// block, `c` whatever else tells draws apart (layer, epoch).
+/// block, `c` whatever else distinguishes draws (layer, epoch).
 std::array<std::uint32_t, 4> philox(std::uint64_t seed, Draw what, std::uint64_t a, std::uint32_t b,
                                     std::uint32_t c);
 
@@ -63,7 +63,7 @@ struct DropoutMask {
     bool active() const { return rate > 0; }
     std::uint32_t threshold() const { return static_cast<std::uint32_t>(rate * 0x1p32); }
     double scale() const { return 1.0 / (1.0 - rate); }
-    /// Tells (layer, epoch) apart in the generator's counter: 64 layers, 2^26 epochs.
+    /// Encodes (layer, epoch) in the generator's counter: 64 layers, 2^26 epochs.
     std::uint32_t stream() const { return epoch << 6 | layer; }
     /// `column` counts from first_column.
     bool dropped(std::int64_t vertex, std::uint32_t column) const {

@@ -5,8 +5,8 @@
 
 #include <gnnbench/row_parallel.hpp>
 
-/// What the 1.5D schemes share: block rows of Â held by several ranks each, of which every one multiplies a share
-/// of the blocks. They differ in how a rank gets at the rows of the other parts.
+/// Shared by the 1.5D strategies: several ranks hold each block row of Â, and each of them multiplies a share
+/// of the blocks. The strategies differ in how a rank obtains the rows of the other parts.
 
 namespace gnnbench {
 
@@ -21,7 +21,7 @@ struct ReplicatedLayout {
     bool stage(Part j) const { return j / (parts / replication) == replica; }
 };
 
-/// A rank on that grid: its column are the ranks (·, k), one of each part, numbered by part.
+/// A rank on that grid. Its column is the ranks (·, k), one for each part, numbered by part.
 struct ReplicatedRank {
     const ReplicatedLayout& layout;
     Rank rank;
@@ -72,10 +72,10 @@ private:
                                                       const ReplicatedRank& r, std::int64_t widest) const = 0;
     /// The products of an epoch; by default aggregate_first_plan.
     virtual LayerPlan plan(const Problem& p) const;
-    /// What one product moves down the column of ranks. What it refers to outlives it.
+    /// The volume of one product within the column of ranks. Its references must outlive it.
     virtual SpmmVolume stages_volume(const Problem& p, const ReplicatedLayout& layout,
                                      std::int64_t element_bytes) const = 0;
-    /// What the ReplicatedSpmm holds. What it refers to outlives it.
+    /// The memory of the ReplicatedSpmm. Its references must outlive it.
     virtual StateSpmmMemory stages_memory(const Problem& p, const ReplicatedLayout& layout) const = 0;
 };
 

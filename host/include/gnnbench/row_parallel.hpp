@@ -10,9 +10,9 @@
 #include <gnnbench/stated_memory.hpp>
 #include <gnnbench/strategy.hpp>
 
-/// What every strategy shares that gives a rank all columns of its own rows: CAGNET 1D and 1.5D, MG-GCN, the
+/// Shared by every strategy that gives a rank all columns of its own rows: CAGNET 1D and 1.5D, MG-GCN, the
 /// sparsity-aware ones, Demirci et al., BNS-GCN, one device. They differ in how they multiply by Â (a
-/// DistributedSpmm) and in the order of products inside a layer (a LayerPlan); the rest is here, once.
+/// DistributedSpmm) and in the order of products inside a layer (a LayerPlan); the rest is common.
 
 namespace gnnbench {
 
@@ -21,7 +21,7 @@ class DistributedSpmm {
 public:
     virtual ~DistributedSpmm();
     /// c [n_p × f] ← epilogue(Σ_j Â_pj B_j), or Âᵀ's blocks. b = B_p [n_p × f]. Both contiguous; they do not
-    /// overlap. Leaves nothing under way that touches b or c.
+    /// overlap. Leaves nothing in flight that touches b or c.
     virtual void multiply(Direction d, MatrixView b, MatrixView c, const Epilogue& epilogue) = 0;
     /// Called before the products of a training epoch, and of a forward pass that only evaluates.
     virtual void begin_epoch(std::int64_t /*epoch*/) {}
@@ -31,7 +31,7 @@ public:
     virtual std::string notes() const { return {}; }
 };
 
-/// How a layer H [n × f] → Z [n × g] multiplies, and what its weight gradient is made of. G = dLoss/dZ. The dH of
+/// The order of products in a layer H [n × f] → Z [n × g], and of its weight gradient. G = dLoss/dZ. The dH of
 /// layer 0 is computed only where its input is trained.
 enum class LayerOrder : std::uint8_t {
     /// T = HW; Z = ÂT.   U = ÂᵀG; dW = HᵀU; dH = UWᵀ.          SpMM widths g, g. (Equations 5–11 of MG-GCN)
@@ -54,7 +54,7 @@ enum class Buffers : std::uint8_t {
     separate,
 };
 
-/// Columns of the [n × …] matrices that one layer holds for itself; 0: none.
+/// Columns of the [n × …] matrices that belong to one layer; 0: none.
 struct LayerBuffers {
     std::int64_t output = 0;    ///< H'; where buffers are shared, also dZ and, after the first layer, dH
     std::int64_t gradient = 0;  ///< dZ, and before σ' the next layer's dH; where buffers are separate
@@ -62,7 +62,7 @@ struct LayerBuffers {
     std::int64_t kept = 0;      ///< T, from forward to backward
 };
 
-/// The products of an epoch: the one place that execution, stated volume and stated memory take them from.
+/// The products of an epoch, used by execution, stated volume and stated memory alike.
 struct LayerPlan {
     std::vector<LayerOrder> order;  ///< per layer
     bool trains_input = false;      ///< layer 0 has a dH, too
@@ -72,10 +72,10 @@ struct LayerPlan {
     std::int64_t width(Direction d, const ModelSpec& model, int l) const;
     /// Columns of X that set-up aggregates at a time, in buffers of the epoch; 0 where it does not.
     std::int64_t setup_panel(const ModelSpec& model) const;
-    /// The widest operand that a DistributedSpmm meets.
+    /// The widest operand of a DistributedSpmm.
     std::int64_t widest_operand(const ModelSpec& model) const;
-    /// Columns of the buffers for what products in these directions receive: the widest operand's alone where
-    /// buffers are shared, else one number per layer.
+    /// Columns of the receive buffers of products in these directions: only the widest operand's if
+    /// buffers are shared, otherwise one number per layer.
     std::vector<std::int64_t> received_columns(const ModelSpec& model,
                                                std::span<const Direction> directions) const;
     LayerBuffers layer_buffers(const ModelSpec& model, int l) const;
@@ -87,12 +87,12 @@ struct LayerPlan {
     bool keeps(int l) const { return order[static_cast<std::size_t>(l)] == LayerOrder::aggregate_first_kept; }
 };
 
-/// Buffers for what a DistributedSpmm receives or sends: one for all layers or one for each, as received_columns says.
+/// A DistributedSpmm's receive or send buffers: one for all layers or one for each, as received_columns says.
 class LayerwiseBuffers {
 public:
     LayerwiseBuffers() = default;
     LayerwiseBuffers(Kernel& kernel, std::int64_t rows, std::span<const std::int64_t> columns);
-    /// The following views are of this layer's.
+    /// Selects the layer of the following views.
     void begin_layer(int l) { layer_ = of_layer_.size() > 1 ? static_cast<std::size_t>(l) : 0; }
     MatrixView view(std::int64_t rows, std::int64_t columns) const {
         return of_layer_[layer_].view().reshaped(rows, columns);
@@ -105,7 +105,7 @@ private:
 };
 
 /// Which rows a rank holds, and over whom gradients and loss are summed: ranks that hold one part each. Where rows
-/// are replicated (1.5D), each replica sums over a group of its own.
+/// are replicated (1.5D), each replica has its own group to sum over.
 struct RowLayout {
     Part part = 0;
     std::shared_ptr<Communicator> group;
@@ -119,7 +119,7 @@ using SpmmVolume = std::function<Volume(Direction, std::int64_t width)>;
 Volume row_parallel_volume(const LayerPlan& plan, const ModelSpec& model, const SpmmVolume& product, int ranks,
                            int rank, std::int64_t element_bytes);
 
-/// What the DistributedSpmm of one rank holds to serve operands of up to `widest` columns.
+/// The memory of one rank's DistributedSpmm for operands of up to `widest` columns.
 using StateSpmmMemory = std::function<void(MemoryStatement&, std::int64_t widest)>;
 
 /// The bytes that a rank with the rows of `part` holds, as stated_memory means it. In elements, with n its rows:
@@ -143,10 +143,10 @@ inline LayerPlan aggregate_first_plan(const Problem& problem) {
 
 /// The fewest SpMM columns of an epoch that give the exact gradient. A layer f → g with a dH aggregates first where
 /// it widens (2f columns), else it transforms first (2g). Without a dH, so in layer 0 unless X is trained, it
-/// aggregates first (f columns, T = ÂX anew every epoch) unless transforming first costs no more (2g ≤ f).
+/// aggregates first (f columns, T = ÂX in every epoch) unless transforming first costs no more (2g ≤ f).
 LayerPlan narrowest_plan(const Problem& problem);
 
-/// Why a row-parallel strategy cannot serve a setting; empty when it can.
+/// Why a row-parallel strategy does not support a setting; empty if it does.
 std::string row_parallel_why_unsupported(const Setting& setting);
 
 /// Makes the DistributedSpmm of one rank; `widest` is the widest operand of an epoch.

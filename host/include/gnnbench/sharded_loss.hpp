@@ -33,7 +33,7 @@ public:
     /// grad ← (softmax − onehot) · scale on counted rows, 0 on the others; may alias logits [rows ×
     /// class_count()]. Starts summing the loss, for value() to wait for.
     void start(ConstMatrixView logits, const LossInput& in, MatrixView grad);
-    /// The loss over all holders' rows, of the last start(). Read late, so that a device is not held up.
+    /// The loss over all holders' rows, of the last start(). Call it late, so that the device does not stall.
     double value();
 
     /// The whole rows of logits, gathered over the class group. For evaluation: it allocates.

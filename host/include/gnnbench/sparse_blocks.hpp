@@ -10,7 +10,7 @@
 #include <gnnbench/stated_memory.hpp>
 #include <gnnbench/stated_volume.hpp>
 
-/// Blocks of Â whose rows are several parts and whose columns are one part each: what 2D and 3D schemes multiply.
+/// Blocks of Â whose rows are several parts and whose columns are one part each, for the 2D and 3D strategies.
 
 namespace gnnbench {
 
@@ -46,8 +46,8 @@ std::unique_ptr<PanelBlocks> keep_blocks(const Adjacency& a, const IndexMap& ind
                                          std::span<const Part> panels, Kernel& kernel);
 
 /// Ranks of `line` have the same rows and panels; each owns a run of panels, as equal as possible in number and in
-/// the line's order, and broadcasts a block each time it is multiplied: row starts (8 bytes) and column indices (4
-/// bytes) as metadata, values as payload. Blocks without nonzeros do not travel.
+/// the line's order, and broadcasts each block for every product: row starts (8 bytes) and column indices (4
+/// bytes) as metadata, values as payload. Blocks without nonzeros are not sent.
 std::unique_ptr<PanelBlocks> send_blocks(const Adjacency& a, const IndexMap& index, PartRange rows,
                                          std::span<const Part> panels, Kernel& kernel, Communicator& line);
 

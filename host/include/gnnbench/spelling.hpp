@@ -9,7 +9,7 @@ namespace gnnbench {
 /// (optimal string alignment distance).
 std::size_t spelling_distance(std::string_view a, std::string_view b);
 
-/// The candidate that is most likely meant by `word`; empty where none is near (more than a third of its letters off).
+/// The candidate nearest to `word`; empty if none is near (more than a third of its letters differ).
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 
 /// The end of an error's message: "; did you mean 'gpus'?", or empty where no candidate is near.

@@ -17,7 +17,7 @@
 
 namespace gnnbench {
 
-/// What is known of a cell before anything is loaded.
+/// What is known about a cell before anything is loaded.
 struct Setting {
     int ranks = 1;
     const ModelSpec& model;
@@ -40,10 +40,10 @@ struct Problem {
     const Params& params;
     /// Weights to start from; nullptr: drawn from the seed.
     const ModelWeights* initial_weights = nullptr;
-    int ranks = 1;  ///< of the trial; what a rank holds of which parts is the strategy's affair
+    int ranks = 1;  ///< of the trial; the strategy decides which parts a rank holds
 };
 
-/// What a rank works with.
+/// A rank's kernel and communicator.
 struct Rank {
     Kernel& kernel;
     Communicator& world;
@@ -60,11 +60,11 @@ struct OwnedRows {
     HostMatrix rows;  ///< [vertices × f]
 };
 
-/// A strategy at work on one rank. Every call is collective.
+/// A strategy's training on one rank. Every call is collective.
 class Trainer {
 public:
     virtual ~Trainer();
-    /// One epoch (counted from 0): forward, loss, backward, optimizer. Leaves nothing under way.
+    /// One epoch (counted from 0): forward, loss, backward, optimizer. Leaves nothing in flight.
     /// Returns the loss over the whole graph's train vertices, before this epoch's step.
     virtual double train_epoch(std::int64_t epoch) = 0;
     /// A forward pass without dropout, then accuracy over the whole graph.
@@ -74,7 +74,7 @@ public:
     virtual ModelWeights gradients() = 0;
     /// The final layer's output of a forward pass without dropout: this rank's share.
     virtual OwnedRows embeddings() = 0;
-    /// What was chosen at run time, for the record (kernel formats, tuned orders): lines of text.
+    /// Choices made at run time, for the record (kernel formats, tuned orders): lines of text.
     virtual std::string notes() const { return {}; }
 };
 
@@ -84,20 +84,20 @@ public:
     virtual ~Strategy();
     /// Empty if exact: loss and gradients equal the serial ones up to rounding. Else what is approximated.
     virtual std::string approximation(const Params& params) const;
-    /// Why it cannot run this ("needs a square number of ranks; 6 given"); empty when it can.
+    /// Why it does not support the setting ("needs a square number of ranks; 6 given"); empty if it does.
     virtual std::string why_unsupported(const Setting& setting) const;
-    /// What it needs of a partitioner; by default as many parts as ranks.
+    /// What it requests from a partitioner; by default as many parts as ranks.
     virtual PartitionNeed partition_need(const Setting& setting) const;
     /// The exact volume of one epoch of one rank, evaluation not included.
     virtual Volume stated_volume(const Problem& problem, int rank, std::int64_t element_bytes) const = 0;
     /// The bytes of device memory that one rank's trainer holds before its first epoch, and so in every epoch: none
-    /// allocates. Prepared sparse matrices are left out; their form, and so their size, is the kernel's affair.
+    /// allocates. Excludes prepared sparse matrices, whose format, and so whose size, is the kernel's choice.
     virtual std::int64_t stated_memory(const Problem& problem, int rank, std::int64_t element_bytes) const = 0;
     virtual std::unique_ptr<Trainer> make_trainer(const Problem& problem, Rank rank) const = 0;
 };
 
-/// Why ÂX cannot be computed once at set-up where the model asks for it: something random or trained touches layer
-/// 0's input. Empty when it can, or the model does not ask.
+/// Why ÂX cannot be computed once at set-up although the model requests it: something random or trained changes layer
+/// 0's input. Empty if it can, or if the model does not request it.
 std::string why_input_not_aggregated(const Setting& setting);
 
 }  // namespace gnnbench

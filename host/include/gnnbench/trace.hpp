@@ -36,22 +36,22 @@ struct EpochTimes {
     double total_comm_s = 0;    ///< time covered by comm spans, hidden or not
 };
 
-/// The clock of a device that works on after the host has gone on: marks in its streams, read when the epoch is
+/// The clock of a device that works asynchronously to the host: marks in its streams, read when the epoch is
 /// over.
 class DeviceClock {
 public:
     virtual ~DeviceClock();
     /// Forgets all marks; time 0 is now.
     virtual void begin() = 0;
-    /// A mark after all that the span's stream was given so far, where the span begins; marks count from 0.
+    /// A mark after all work enqueued on the span's stream so far, where the span begins; marks count from 0.
     virtual std::size_t mark_begin(const Span& span) = 0;
-    /// The mark where the span ends that began at mark `begin`.
+    /// The mark at the end of the span that began at mark `begin`.
     virtual std::size_t mark_end(const Span& span, std::size_t begin) = 0;
     /// Waits for all streams, then gives the seconds from begin() to each mark.
     virtual std::vector<double> resolve() = 0;
 };
 
-/// The spans of the current epoch of one rank. Kernel and Communicator write it; nobody else needs to.
+/// The spans of the current epoch of one rank, written by Kernel and Communicator only.
 /// Times come from a clock that the kernel supplies (the host's, or device events resolved at the epoch's end).
 class Trace {
 public:

@@ -10,8 +10,8 @@
 
 namespace gnnbench {
 
-/// A set of processes that can talk on the host: control messages, never counted and never timed. Wraps an
-/// MPI communicator whose type does not show here.
+/// A set of processes that exchange control messages on the host, which are neither counted nor timed. Wraps an
+/// MPI communicator and hides its type.
 class ProcessGroup {
 public:
     /// All processes of this launch. MPI must have been initialised.
@@ -22,7 +22,7 @@ public:
     ProcessGroup& operator=(ProcessGroup&&) noexcept;
     ~ProcessGroup();
 
-    /// The MPI library's own words: "Open MPI v4.1.4".
+    /// The MPI library's name and version, as it reports them: "Open MPI v4.1.4".
     static std::string library();
 
     int rank() const;
@@ -59,15 +59,15 @@ struct Message {
 
 enum class ReduceOp : std::uint8_t { sum, maximum };
 
-/// When the caller waits for an operation. All ranks of the group say the same of it.
+/// When the caller waits for an operation. All ranks of the group must pass the same value.
 enum class Wait : std::uint8_t {
-    later,    ///< it has other work meanwhile
-    at_once,  ///< it has none, so the transport may block, and give an event that has happened
+    later,    ///< non-blocking: the caller overlaps other work
+    at_once,  ///< blocking: the transport may block and return a complete event
 };
 
-/// Moves device memory between ranks. Uncounted and untimed: Communicator does both. One kernel's transport
-/// knows that kernel's memory. Every call returns at once where it can; data may be touched again when the event
-/// has happened. Calls of one group are matched in order on all its ranks.
+/// Moves device memory between ranks. It neither counts nor times; Communicator does both. A kernel's transport
+/// knows that kernel's memory. Calls return immediately where possible; data may be touched again once the event
+/// is complete. Calls of one group are matched in order on all its ranks.
 class Transport {
 public:
     virtual ~Transport();
@@ -112,7 +112,7 @@ private:
     virtual int do_rank() const = 0;
     virtual int do_size() const = 0;
     virtual std::unique_ptr<Transport> do_split(int color, int key) const = 0;
-    // A transport whose every call returns at once has no use for `wait`.
+    // A transport whose calls all return immediately ignores `wait`.
     virtual Event do_broadcast(void* data, std::int64_t bytes, int root, Wait wait) = 0;
     virtual Event do_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, int root, Wait wait) = 0;
     virtual Event do_all_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, Wait wait) = 0;
@@ -120,7 +120,7 @@ private:
     virtual Event do_reduce_scatter(const void* all, void* mine, std::span<const std::int64_t> counts, DType dtype,
                                     Wait wait) = 0;
     virtual Event do_exchange(std::span<const Message> sends, std::span<const Message> receives) = 0;
-    /// By default one event that tells of everything stands for all of them.
+    /// By default, copies of one event that is complete when all transfers are.
     virtual std::vector<Event> do_exchange_each(std::span<const Message> sends, std::span<const Message> receives);
     virtual Event do_all_to_all(std::span<const Message> sends, std::span<const Message> receives) = 0;
     virtual void do_barrier() = 0;

@@ -6,7 +6,7 @@
 #include <gnnbench/stated_memory.hpp>
 #include <gnnbench/strategy.hpp>
 
-/// What a rank loads of the vertices whose rows it holds, and what follows from the settings for them.
+/// The data that a rank loads for the vertices whose rows it holds, and what the settings derive from them.
 
 namespace gnnbench {
 

@@ -7,19 +7,19 @@
 #include <gnnbench/partition.hpp>
 #include <gnnbench/process_grid.hpp>
 
-/// Orders of vertices that strategies permute by themselves, and what such orders do to the nonzeros of a matrix's
+/// Vertex orders that strategies choose themselves, and their effect on the nonzeros of a matrix's
 /// shards (Plexus, sections 3.2 and 5.1).
 
 namespace gnnbench {
 
-/// The block of process_grid.hpp's even blocks that position ∈ {0 … n−1} lies in.
+/// The block, of process_grid.hpp's even blocks, that contains position ∈ {0 … n−1}.
 constexpr int block_of(std::int64_t n, int blocks, std::int64_t position) {
     const std::int64_t longer = n / blocks + 1, in_longer = n % blocks * longer;
     return static_cast<int>(position < in_longer ? position / longer
                                                  : n % blocks + (position - in_longer) / (n / blocks));
 }
 
-/// Rows and columns in the given order, both permuted alike, or each by a permutation of its own.
+/// Rows and columns in the given order, both permuted by one permutation, or each by its own.
 enum class Permutation : std::uint8_t { original, single, separate };
 
 /// position[v] of every vertex v, as a row and as a column of the matrix.
@@ -30,7 +30,7 @@ struct VertexOrders {
 /// Vertices in the order of `given` (parts one after another), then permuted at random, seeded.
 VertexOrders permuted_orders(const IndexMap& given, Permutation permutation, std::uint64_t seed);
 
-/// Cuts positions [0, n) in k even blocks: the blocks are the parts of the index map.
+/// Cuts positions [0, n) into k even blocks, which are the parts of the index map.
 IndexMap even_index_map(std::span<const std::int32_t> position, Part k);
 
 /// Nonzeros of each shard when rows are cut in `row_blocks` and columns in `column_blocks` even blocks.

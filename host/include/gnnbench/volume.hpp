@@ -23,11 +23,11 @@ inline constexpr std::array<std::string_view, 7> comm_op_names = {
     "point-to-point", "broadcast", "reduce", "all-gather", "reduce-scatter", "all-reduce", "all-to-all"};
 
 /// Payload is dense rows, gradients and parameters. Metadata is indices, sizes, sampled ids, loss and
-/// accuracy scalars, lock words; it is counted apart.
+/// accuracy scalars, lock words; it is counted separately.
 enum class Content : std::uint8_t { payload, metadata };
 
 /// What one rank sent and received in one kind of operation. Bytes and messages; the algorithm's, whatever
-/// the library underneath moves. Σ sent = Σ received over ranks.
+/// the library moves internally. Σ sent = Σ received over ranks.
 struct Traffic {
     std::int64_t sent_bytes = 0, received_bytes = 0;
     /// Non-empty transfers this rank starts for point to point and all-to-all; one per call otherwise.
@@ -58,7 +58,7 @@ Traffic payload_total(const Volume& v);
 /// Empty if equal; else one line per difference: operation, content, stated, counted.
 std::string difference(const Volume& stated, const Volume& counted);
 
-/// The counting rules (the table is in docs/volumes.md). x is the operation's whole bytes, k the ranks, and
+/// The counting rules (the table is in docs/volumes.md). x is the operation's total bytes, k the number of ranks, and
 /// block i the i-th of k blocks of x; with `even_blocks` they are as equal as possible, the first x mod k
 /// elements one larger.
 namespace counting {

@@ -31,7 +31,7 @@ class Ballot {
 public:
     explicit Ballot(std::size_t clusters) : votes_(clusters) {}
 
-    /// The cluster most entries of row v are in. Among equals the one v is in, else the same one for everybody.
+    /// The cluster that contains most entries of row v. Ties go to v's own, else to the same one for all threads.
     std::int32_t winner(const Csr& a, std::size_t v, const std::vector<std::int32_t>& label) {
         seen_.clear();
         for_votes(a, v, [&](std::size_t u) {

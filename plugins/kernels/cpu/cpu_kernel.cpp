@@ -18,7 +18,7 @@
 namespace gnnbench::cpu {
 namespace {
 
-/// Elements below which one thread does it alone: about what waking the others costs.
+/// Below this many elements one thread works alone: waking the others would cost about as much.
 constexpr std::int64_t worth_sharing = 1 << 14;
 
 std::int64_t least_rows(std::int64_t cols) { return rows_for(worth_sharing, cols); }
@@ -68,9 +68,8 @@ void CpuKernel::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatr
 
 void CpuKernel::do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) {
     const FlatEpilogue flat(e);
-    parallel_ranges(threads_, x.rows, least_rows(x.cols), [&](std::int64_t begin, std::int64_t end) {
-        epilogue_rows(flat, x, z, {begin, end});
-    });
+    parallel_ranges(threads_, x.rows, least_rows(x.cols),
+                    [&](std::int64_t begin, std::int64_t end) { epilogue_rows(flat, x, z, {begin, end}); });
 }
 
 void CpuKernel::do_apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) {

@@ -8,7 +8,7 @@
 
 namespace gnnbench::cpu {
 
-/// How `prepare` lays a matrix out.
+/// The layout that `prepare` chooses for a matrix.
 enum class FormatChoice : std::uint8_t { automatic, rows, tiled, reordered };
 
 /// float32 on this machine's cores. Every verb has ended when it returns, so streams and events order nothing.

@@ -1,4 +1,4 @@
-// Dense products. The tall and skinny ones that training makes go to libxsmm's generated kernels, panel of rows by
+// Dense products. The tall and skinny ones of training use libxsmm's generated kernels, panel of rows by
 // panel of rows; everything else to OpenBLAS.
 #include "gemm.hpp"
 
@@ -19,7 +19,7 @@ const float* at(ConstMatrixView m, std::int64_t r, std::int64_t c) {
 float* at(MatrixView m, std::int64_t r, std::int64_t c) { return static_cast<float*>(m.data) + r * m.ld + c; }
 
 /// A kernel for row-major C [m × n] += or = A [m × k] · B [k × n], or with A [k × m] transposed. libxsmm thinks in
-/// columns, so it is told Cᵀ = Bᵀ Aᵀ. Null where it has none for this machine or shape.
+/// columns, so it is given Cᵀ = Bᵀ Aᵀ. Null if it has none for this machine or shape.
 libxsmm_smmfunction small_product(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t lda,
                                   std::int64_t ldb, std::int64_t ldc, bool a_transposed, bool adds) {
     const auto a = static_cast<int>(lda), b = static_cast<int>(ldb), c = static_cast<int>(ldc);
@@ -50,9 +50,8 @@ void library_gemm(const GemmCall& g, int threads) {
     cblas_sgemm(CblasRowMajor, word(g.ta), word(g.tb), static_cast<int>(g.c.rows), static_cast<int>(g.c.cols), k,
                 g.alpha, static_cast<const float*>(g.a.data), lead(g.a), static_cast<const float*>(g.b.data),
                 lead(g.b), g.beta, static_cast<float*>(g.c.data), lead(g.c));
-    parallel_ranges(threads, g.c.rows, rows_for(1 << 14, g.c.cols), [&](std::int64_t begin, std::int64_t end) {
-        finish(g, {begin, end});
-    });
+    parallel_ranges(threads, g.c.rows, rows_for(1 << 14, g.c.cols),
+                    [&](std::int64_t begin, std::int64_t end) { finish(g, {begin, end}); });
 }
 
 /// C [tall × n] = A [tall × k] · B [k × n]: B stays in cache while panels of A go through. False: nothing was done.
@@ -129,7 +128,7 @@ ConstMatrixView transposed(ConstMatrixView m, Workspace& workspace) {
     return {out, m.cols, m.rows, m.rows, DType::f32};
 }
 
-/// A weight matrix is small, what it multiplies tall.
+/// Whether one operand is small, as a weight matrix is, and the other tall.
 bool small(std::int64_t rows, std::int64_t cols) { return rows > 0 && cols > 0 && rows * cols <= (1 << 20); }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Softmax cross entropy of rows whose classes lie on several ranks. A shard is a few columns wide, so plain loops serve.
+// Softmax cross entropy of rows whose classes are distributed. A shard is a few columns wide, so plain loops suffice.
 #include <algorithm>
 #include <cmath>
 #include <limits>

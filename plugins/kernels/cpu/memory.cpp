@@ -40,7 +40,7 @@ std::int64_t free_host_bytes() {
 void* allocate_host_or_throw(std::size_t bytes) {
     void* data = allocate_host(bytes);
     if (!data)
-        throw OutOfMemory("the cpu kernel found no memory for " + std::to_string(bytes) + " bytes of its own; " +
+        throw OutOfMemory("the cpu kernel could not allocate " + std::to_string(bytes) + " bytes of its own; " +
                           std::to_string(free_host_bytes()) + " are free");
     return data;
 }

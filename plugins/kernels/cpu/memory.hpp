@@ -10,7 +10,7 @@ namespace gnnbench::cpu {
 /// random rows otherwise spend their time in page walks. nullptr if there is none left.
 void* allocate_host(std::size_t bytes) noexcept;
 void free_host(void* data) noexcept;
-/// What the machine could still hand out; −1 if unknown.
+/// The machine's available memory; −1 if unknown.
 std::int64_t free_host_bytes();
 
 /// An owned array of plain data, uninitialised, from allocate_host. Throws OutOfMemory.

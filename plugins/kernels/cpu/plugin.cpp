@@ -13,7 +13,7 @@ namespace {
 
 constexpr ParamDecl params[] = {
     {"format", ParamType::choice, "auto", 0, 0, "auto|rows|tiled|reordered",
-     "how sparse matrices are laid out: by what each one looks like, or always the same way"},
+     "layout of sparse matrices: chosen for each one, or always the same"},
 };
 
 FormatChoice format_choice(const std::string& name) {

@@ -80,7 +80,7 @@ bool tiles_pay(const Csr& a) {
     return tiles > 2 && per_segment >= (far ? 4 : 16);
 }
 
-/// Whether looking for clusters may pay: B far beyond the caches, rows long enough to gain, no order of its own.
+/// Whether a search for clusters may pay: B far larger than the caches, rows long enough, no local order yet.
 bool clusters_may_pay(const Csr& a) {
     const FlatCsr pattern{a.indptr.data(), a.indices.data(), nullptr, a.rows, a.cols};
     return a.rows == a.cols && a.cols * widest_panel * 4 > 4 * last_level_cache_bytes() &&

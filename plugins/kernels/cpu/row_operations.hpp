@@ -4,7 +4,7 @@
 
 #include <gnnbench/kernel.hpp>
 
-/// Operations on a run of rows, each in as many forms as there are instruction sets; the best one this machine
+/// Operations on a run of rows, each compiled for several instruction sets; the best one this machine
 /// has is picked at run time. None of them starts a thread.
 namespace gnnbench::cpu {
 
@@ -36,7 +36,7 @@ struct FlatEpilogue {
     float scale;              ///< of what is kept
 };
 
-/// Where element (0, 0) of a view stands in the whole matrix; col is a multiple of 4.
+/// The position of a view's element (0, 0) in the whole matrix; col is a multiple of 4.
 struct Origin {
     std::int64_t row = 0, col = 0;
 };

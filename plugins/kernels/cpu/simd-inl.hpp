@@ -102,7 +102,7 @@ HWY_INLINE void dropout_words(const DropoutMask& mask, std::int64_t vertex, std:
 inline constexpr std::int64_t word_buffer = 2 * words_per_call;
 
 /// The words of the mask's columns [column, column + count), count ≤ words_per_call, drawn into words[word_buffer];
-/// returns where the first one stands. Draws start at a multiple of 4, which a shard's first column need not be.
+/// returns the index of the first one. Draws start at a multiple of 4, which a shard's first column need not be.
 HWY_INLINE const std::uint32_t* column_words(const DropoutMask& mask, std::int64_t vertex, std::int64_t column,
                                              std::int64_t count, std::uint32_t* HWY_RESTRICT words) {
     const std::uint32_t first = mask.first_column + static_cast<std::uint32_t>(column), skew = first % 4;

@@ -51,7 +51,7 @@ std::int64_t prefetch_distance(const FlatCsr& a, const DenseSide& d) {
     const std::int64_t row_bytes = d.b.ld * 4, cache = second_level_cache_bytes();
     if (d.b.rows * row_bytes < cache) return 0;
     if (share_nearby(a, std::max<std::int64_t>(4096, cache / row_bytes), 64) > 0.7) return 0;
-    // So many that some 64 cache lines are under way.
+    // Enough to keep about 64 cache lines in flight.
     const std::int64_t lines = (d.b.cols + 15) / 16;
     return std::clamp<std::int64_t>(64 / lines, 4, 32);
 }
@@ -64,11 +64,11 @@ RowRange equal_work(const FlatCsr& a, std::int64_t i, std::int64_t runs) {
 
 void spmm_by_rows(const FlatCsr& a, const DenseSide& d, int threads) {
     const std::int64_t work = a.nonzeros() + 2 * a.rows, cols = d.c.cols;
-    // Runs short enough to balance, long enough that taking one costs nothing.
+    // Runs short enough to balance, long enough that the cost of taking one is negligible.
     const std::int64_t least = std::max<std::int64_t>(1, (std::int64_t{1} << 18) / cols);
     const std::int64_t runs = std::clamp<std::int64_t>(work / least, 1, 64 * threads);
     const std::int64_t ahead = prefetch_distance(a, d), step = rows_for(4096, cols);
-    // Past the caches, a result does not cost fetching what it overwrites.
+    // Non-temporal stores avoid fetching the lines that the result overwrites.
     const bool past_caches = d.beta == 0 && d.epilogue.empty && cols % 16 == 0 && d.c.ld % 16 == 0 &&
                              reinterpret_cast<std::uintptr_t>(d.c.data) % 64 == 0 &&
                              static_cast<std::int64_t>(d.c.bytes()) > last_level_cache_bytes();

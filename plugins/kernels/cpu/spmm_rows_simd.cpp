@@ -32,7 +32,7 @@ HWY_INLINE VF load_last(const float* p, hn::Mask<F> mask) {
 
 template <int NV, bool Tail, bool Prefetch>
 void multiply_block(const FlatCsr& a, const DenseSide& d, RowRange rows, const RowsPass& pass, ColumnBlock block) {
-    // With few accumulators several nonzeros are taken at once, to hide the latency of multiply-add.
+    // With few accumulators, several nonzeros are processed together to hide the latency of multiply-add.
     constexpr int unroll = NV == 1 ? 4 : NV <= 3 ? 2 : 1;
     constexpr std::int64_t line = 64 / sizeof(float);
     const F tag;

@@ -6,7 +6,7 @@
 
 namespace gnnbench::cpu {
 
-/// Scratch memory that outlives a call, so that no product pays for fresh pages. Not shared between kernels.
+/// Scratch memory that persists between calls, so that no product pays for page faults. Not shared between kernels.
 class Workspace {
 public:
     explicit Workspace(int threads) : of_thread_(static_cast<std::size_t>(threads)) {}
@@ -20,7 +20,7 @@ public:
 private:
     static float* grown(HostArray<float>& array, std::size_t size) {
         if (array.size() < size) {
-            array = {};  // first, so that both never stand side by side
+            array = {};  // freed first, so that both never coexist
             array = HostArray<float>(size);
         }
         return array.data();

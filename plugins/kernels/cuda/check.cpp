@@ -18,7 +18,7 @@ void check(cudaError_t code, const char* call) {
     }
     if (code == cudaErrorNoKernelImageForDevice)
         throw EnvironmentError(text +
-                               "; this build holds no code for this device's architecture: build with it in "
+                               "; this build has no code for this device's architecture: build with it in "
                                "GNNBENCH_CUDA_ARCHITECTURES");
     throw EnvironmentError(text);
 }

@@ -13,7 +13,7 @@ namespace gnnbench::cuda {
 void check(cudaError_t code, const char* call);
 void check(cublasStatus_t code, const char* call);
 void check(cusparseStatus_t code, const char* call);
-/// `comm` adds what NCCL last said about it; may be null.
+/// `comm` adds NCCL's last error for it; may be null.
 void check(ncclResult_t code, const char* call, ncclComm_t comm = nullptr);
 
 }  // namespace gnnbench::cuda

@@ -57,7 +57,7 @@ Connection connect_ranks(const ProcessGroup& group, TransportChoice choice, int 
     };
     if (choice == TransportChoice::mpi) {
         if (!mpi_knows_cuda())
-            throw EnvironmentError("transport: mpi needs an MPI library that takes device memory; " +
+            throw EnvironmentError("transport: mpi needs an MPI library that accepts device memory; " +
                                    ProcessGroup::library() +
                                    " says that it does not (transport: staged goes through host memory)");
         return by_host(true, "mpi (device memory for messages, host memory for collectives)");

@@ -45,7 +45,7 @@ void* CudaKernel::do_allocate(std::size_t bytes) { return pool_.take(bytes); }
 
 void CudaKernel::do_free(void* data, std::size_t) noexcept {
     // The block may be handed out again: no stream may still be at work on it. Freeing is rare and outside of
-    // epochs. While an error unwinds, peers may never come, and nothing is handed out any more.
+    // epochs. During stack unwinding, peers may never arrive, and nothing is allocated any more.
     if (std::uncaught_exceptions() == 0) streams_.drain();
     pool_.give_back(data);
 }
@@ -75,14 +75,14 @@ void* CudaKernel::scratch(std::size_t bytes) {
 }
 
 void CudaKernel::do_copy_in(const void* host, void* device, std::size_t bytes) {
-    // In the compute stream, so that what it still does with a block that was used before is over.
+    // In the compute stream, so that its earlier work on a reused block has completed.
     check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, compute()),
           "cudaMemcpyAsync to the device");
     streams_.synchronize(StreamRole::compute);
 }
 
 void CudaKernel::do_copy_out(const void* device, void* host, std::size_t bytes, StreamRole stream) {
-    // Waiting first, because the copy itself would wait without asking whether a peer failed.
+    // Waits first, because the copy itself would block without checking whether a peer failed.
     streams_.synchronize(stream);
     check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, streams_.of(stream)),
           "cudaMemcpyAsync to the host");

@@ -16,7 +16,7 @@ namespace gnnbench::cuda {
 enum class ProductChoice { measured, rows, balanced, library };
 enum class TransportChoice { automatic, nccl, mpi, staged };
 
-/// What the plugin's parameters and the setting ask for.
+/// The options given by the plugin's parameters and the setting.
 struct Options {
     DType dtype = DType::f32;
     ProductChoice product = ProductChoice::measured;
@@ -74,7 +74,7 @@ private:
     void run_trials(CudaMatrix& a);
     std::optional<float> trial_ms(const CudaMatrix& a, Product how, ConstMatrixView b, MatrixView c);
 
-    /// Memory of the kernel's own, counted and given back with its last holder. nullptr: none left.
+    /// Memory for the kernel's own use, counted, and released with its last holder. nullptr: out of memory.
     std::shared_ptr<void> own_memory(std::size_t bytes);
     /// Scratch that verbs of the compute stream use one after another. Grows; only then it waits for the device.
     void* scratch(std::size_t bytes);

@@ -30,7 +30,7 @@ Count count_devices() {
     if (!asked || driver == 0) {
         c.problem = "no CUDA device (driver not found)";
     } else if (code == cudaErrorInsufficientDriver) {
-        c.problem = fmt::format("the CUDA driver is too old: it serves CUDA {}, this build needs {}",
+        c.problem = fmt::format("the CUDA driver is too old: it supports CUDA {}, this build needs {}",
                                 version(driver), version(runtime));
     } else if (code == cudaErrorNoDevice || code == cudaSuccess) {
         c.problem = "no CUDA device (the driver sees none; is CUDA_VISIBLE_DEVICES set?)";

@@ -11,7 +11,7 @@ namespace {
 
 int narrow(std::int64_t n) {
     if (n > std::numeric_limits<int>::max())
-        throw EnvironmentError(fmt::format("cuBLAS takes dimensions up to {}; a product here has one of {}",
+        throw EnvironmentError(fmt::format("cuBLAS supports dimensions up to {}; a product here has one of {}",
                                            std::numeric_limits<int>::max(), n));
     return static_cast<int>(n);
 }
@@ -22,7 +22,7 @@ cublasOperation_t op(Transpose t) { return t == Transpose::no ? CUBLAS_OP_N : CU
 
 Blas::Blas(cudaStream_t stream, void* workspace, std::size_t workspace_bytes, bool tf32) : tf32_(tf32) {
     check(cublasCreate(&handle_), "cublasCreate");
-    // The stream first: setting it gives up a workspace set before.
+    // The stream first: setting it resets the workspace.
     check(cublasSetStream(handle_, stream), "cublasSetStream");
     check(cublasSetWorkspace(handle_, workspace, workspace_bytes), "cublasSetWorkspace");
     check(cublasSetPointerMode(handle_, CUBLAS_POINTER_MODE_HOST), "cublasSetPointerMode");

@@ -1,5 +1,5 @@
 // MPI through page-locked host memory: copied out before, copied in when the message is there. A fallback: the
-// host waits for the communication stream before MPI may read, and for MPI before the device may go on.
+// host waits for the communication stream before MPI may read, and for MPI before the device may continue.
 #include <utility>
 #include <vector>
 
@@ -45,7 +45,7 @@ private:
     bool done_ = false;
 };
 
-/// The host's side of one operation, made piece by piece.
+/// The host's side of one operation, built step by step.
 class Stages {
 public:
     Stages(Streams& streams, PinnedPool& pinned) : streams_(streams), pinned_(pinned) {}
@@ -155,7 +155,7 @@ private:
 
     Event do_exchange(std::span<const Message> sends, std::span<const Message> receives) override {
         if (direct_) {
-            // MPI knows nothing of streams: what it reads must be there, what it writes must be free.
+            // MPI knows nothing of streams: its input must be complete, and its output buffer must no longer be in use.
             streams_.synchronize(StreamRole::communication);
             return mpi_->exchange(sends, receives);
         }

@@ -4,8 +4,8 @@
 #include "finish.hpp"
 #include "tiling.hpp"
 
-// What the .cu files offer to the host code. Every call only enqueues work on `stream`, and returns what the
-// launch said. Pointers are device memory. Nothing is enqueued for empty matrices.
+// The .cu files' interface to host code. Every call only enqueues work on `stream`, and returns the
+// launch's error code. Pointers are device memory. Nothing is enqueued for empty matrices.
 namespace gnnbench::cuda {
 
 struct WorkItem;

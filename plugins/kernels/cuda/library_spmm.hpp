@@ -37,9 +37,9 @@ public:
     LibrarySpmm& operator=(const LibrarySpmm&) = delete;
     ~LibrarySpmm();
 
-    /// What products with these shapes need beside their operands.
+    /// The buffer size of products with these shapes.
     std::size_t buffer_bytes(ConstMatrixView b, MatrixView c) const;
-    /// Analyses the matrix into `buffer`, which must live as long as this; where the algorithm has such a step.
+    /// Runs the algorithm's analysis step, if any, into `buffer`, which must outlive this.
     void preprocess(ConstMatrixView b, MatrixView c, void* buffer);
     /// C = alpha · A · B + beta · C.
     void multiply(ConstMatrixView b, MatrixView c, double alpha, double beta) const;

@@ -17,7 +17,7 @@ ncclRedOp_t op_of(ReduceOp op) { return op == ReduceOp::sum ? ncclSum : ncclMax;
 
 class NcclTransport;
 
-/// Receives that were asked for before the sends they belong with. What NCCL starts first must be able to finish
+/// Receives posted before the sends of the same exchange. What NCCL starts first must be able to finish
 /// first, so a receive alone would hold up the sends behind it on every rank: receives wait for the next sends, or
 /// for being needed.
 class HeldBack final : public DeviceEvent {
@@ -46,7 +46,7 @@ public:
     ~NcclTransport() override {
         streams_.forget(this);
         if (!comm_) return;
-        // While an error unwinds, peers may never come: give up what is under way.
+        // During stack unwinding, peers may never arrive: abort what is in flight.
         if (std::uncaught_exceptions() > 0) {
             (void)ncclCommAbort(comm_);
         } else {
@@ -75,7 +75,7 @@ public:
     }
 
 private:
-    // Every call returns at once, whenever the caller waits.
+    // Every call returns immediately, in either form.
     int do_rank() const override { return rank_; }
     int do_size() const override { return size_; }
     std::unique_ptr<Transport> do_split(int color, int key) const override {

@@ -41,7 +41,7 @@ struct Mask {
 class RowMask {
 public:
     GNNBENCH_HOST_DEVICE RowMask(const Mask& mask, i64 vertex) : mask_(mask), vertex_(vertex) {}
-    /// Columns must be asked in ascending order without gaps, from wherever the first one is.
+    /// Columns must be requested in ascending order without gaps, from any first column.
     GNNBENCH_HOST_DEVICE bool dropped(u32 column) {
         const u32 absolute = mask_.first_column + column;
         if (!drawn_ || absolute % 4 == 0) words_ = mask_.words(vertex_, absolute / 4);

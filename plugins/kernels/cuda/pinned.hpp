@@ -5,14 +5,14 @@
 
 namespace gnnbench::cuda {
 
-/// Page-locked host memory, through which copies run at full speed and beside the host's work. Kept between uses.
+/// Cached page-locked host memory, through which copies run at full speed and overlap with the host's work.
 class PinnedPool : public std::enable_shared_from_this<PinnedPool> {
 public:
     PinnedPool() = default;
     PinnedPool(const PinnedPool&) = delete;
     PinnedPool& operator=(const PinnedPool&) = delete;
     ~PinnedPool();
-    /// At least `bytes`; goes back by itself. Throws OutOfMemory.
+    /// At least `bytes`, returned to the pool on destruction. Throws OutOfMemory.
     std::shared_ptr<std::byte> take(std::size_t bytes);
 
 private:

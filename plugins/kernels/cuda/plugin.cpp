@@ -12,15 +12,17 @@ namespace {
 
 constexpr ParamDecl params[] = {
     {"spmm", ParamType::choice, "auto", 0, 0, "auto|rows|balanced|cusparse",
-     "who multiplies sparse matrices: the fastest of a short trial at set-up, our kernels by rows or by balanced "
+     "implementation of sparse products: the fastest in a short trial at set-up, our kernels by rows or by "
+     "balanced "
      "items, or cuSPARSE"},
     {"transport", ParamType::choice, "auto", 0, 0, "auto|nccl|mpi|staged",
-     "what carries messages: NCCL, an MPI that takes device memory, or MPI through host memory; auto: NCCL where "
+     "transport of messages: NCCL, an MPI that accepts device memory, or MPI through host memory; auto: NCCL "
+     "where "
      "no device is shared"},
     {"tf32", ParamType::boolean, "false", 0, 0, nullptr,
      "dense products may round their inputs to TF32, on devices that have it"},
     {"share_devices", ParamType::boolean, "false", 0, 0, nullptr,
-     "ranks may share a device where a host has more ranks than devices; times then say nothing"},
+     "ranks may share a device where a host has more ranks than devices; times are then meaningless"},
 };
 
 ProductChoice product_choice(const std::string& name) {

@@ -14,7 +14,7 @@ Pool::~Pool() {
 
 void* Pool::take(std::size_t bytes) {
     const std::size_t rounded = (bytes + granule - 1) / granule * granule;
-    // A block up to an eighth larger serves: epochs and trials ask for the same sizes again and again.
+    // A block up to an eighth larger is reused: epochs and trials request the same sizes repeatedly.
     if (const auto found = waiting_.lower_bound(rounded);
         found != waiting_.end() && found->first <= rounded + rounded / 8) {
         void* data = found->second;

@@ -6,8 +6,8 @@
 
 namespace gnnbench::cuda {
 
-/// Device memory kept between uses. A block given back waits for a request of about its size; when the device has
-/// no more, all waiting blocks go back to it first. Knows nothing of streams: who gives back says that work is
+/// Caches device memory. A released block waits for a request of about its size; when the device has
+/// no more, the cached blocks are freed first. Knows nothing of streams: release a block only when the work on it is
 /// over.
 class Pool {
 public:
@@ -19,9 +19,9 @@ public:
     /// 256-byte aligned; nullptr where the device has no memory left. Other errors throw.
     void* take(std::size_t bytes);
     void give_back(void* data) noexcept;
-    /// Waiting blocks go back to the device.
+    /// Frees the cached blocks.
     void trim() noexcept;
-    /// What could still be had: the device's free memory and waiting blocks.
+    /// The available memory: the device's free memory plus cached blocks.
     std::int64_t free_bytes() const;
 
 private:

@@ -12,20 +12,20 @@
 
 namespace gnnbench::cuda {
 
-/// Who multiplies: our kernel row by row, our kernel by work items, or cuSPARSE by one of two algorithms.
+/// The implementation: our kernel row by row, our kernel by work items, or cuSPARSE with one of two algorithms.
 enum class Product { rows, balanced, library_2, library_3 };
 const char* name_of(Product p);
 inline cusparseSpMMAlg_t algorithm_of(Product p) {
     return p == Product::library_2 ? CUSPARSE_SPMM_CSR_ALG2 : CUSPARSE_SPMM_CSR_ALG3;
 }
 
-/// A CSR matrix in device memory, with what the ways to multiply by it need.
+/// A CSR matrix in device memory, with the data that the implementations of its product need.
 class CudaMatrix final : public PreparedMatrix {
 public:
     Array<std::int64_t> indptr;
     Array<std::int32_t> indices;
     Matrix values;          ///< [1 × nonzeros]
-    Array<WorkItem> items;  ///< where rows differ much in length, or items were asked for
+    Array<WorkItem> items;  ///< if rows differ much in length, or if items were requested
     Array<SplitRow> split;
     std::int64_t slots = 0;
     Array<std::int32_t> narrow_indptr;  ///< for cuSPARSE; empty where nonzeros need 64 bits
@@ -47,7 +47,7 @@ public:
     mutable std::map<std::pair<std::int64_t, Product>, Planned> planned;
 };
 
-/// Uploads `a`. Items are made where rows are uneven, or always; cuSPARSE's row starts where it may be asked.
+/// Uploads `a`. Items are built if rows are uneven, or always; row starts for cuSPARSE if it may be used.
 std::unique_ptr<CudaMatrix> upload_matrix(const Csr& a, Kernel& kernel, bool always_items, bool for_library);
 
 /// A call of our kernels, without operands and epilogue.

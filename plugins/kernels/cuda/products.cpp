@@ -1,4 +1,4 @@
-// Who multiplies a sparse matrix: chosen at set-up by a short trial for each width that is to come.
+// Chooses the implementation of a sparse matrix's products at set-up, by a short trial for each width to come.
 #include <algorithm>
 #include <array>
 #include <set>
@@ -13,7 +13,7 @@ namespace {
 
 /// Wider products are tried at this width: they run as several tiles of it.
 constexpr std::int64_t widest_trial = 256;
-/// Another way must take less than this much of the first one's time.
+/// Another implementation must take less than this fraction of the first one's time.
 constexpr float worth_changing = 0.95f;
 
 template <class T>
@@ -133,7 +133,7 @@ std::optional<float> CudaKernel::trial_ms(const CudaMatrix& a, Product how, Cons
     } catch (const OutOfMemory&) {
         return std::nullopt;
     } catch (const EnvironmentError&) {
-        // Only a library's refusal leaves the device usable; anything else shows here again.
+        // Only a library's refusal leaves the device usable; any other error is reported again here.
         streams_.synchronize(StreamRole::compute);
         return std::nullopt;
     }
@@ -164,12 +164,12 @@ void CudaKernel::run_trials(CudaMatrix& a) {
             const std::optional<float> ms = trial_ms(a, p, b, c);
             if (!ms || (best && *ms >= least)) continue;
             best = p;
-            // The first must be beaten clearly, or noise would decide.
+            // The first must be beaten by a margin, or noise would decide.
             least = p == candidates.front() ? *ms * worth_changing : *ms;
         }
         if (!best) continue;
         a.tried[width] = *best;
-        // What cuSPARSE prepared and lost with goes back.
+        // Frees cuSPARSE's preparations that lost.
         std::erase_if(a.planned,
                       [&](const auto& plan) { return plan.first.first == width && plan.first.second != *best; });
     }

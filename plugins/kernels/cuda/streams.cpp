@@ -41,7 +41,7 @@ public:
         : pool_(std::move(pool)), event_(pool_->take()) {
         check(cudaEventRecord(event_, stream), "cudaEventRecord");
     }
-    // A stream told to wait for it waits for what was recorded then, so it may be recorded anew.
+    // A waiting stream waits for the earlier record, so the event may be recorded again.
     ~RecordedEvent() override { pool_->give_back(event_); }
     cudaEvent_t event() override { return event_; }
 
@@ -73,7 +73,7 @@ void Streams::wait(StreamRole role, const Event& event) {
         check(cudaStreamWaitEvent(of(role), device->event(), 0), "cudaStreamWaitEvent");
         return;
     }
-    // MPI's: the host completes it, and may leave copies to the device in the communication stream.
+    // MPI's: the host completes it, and may enqueue copies to the device on the communication stream.
     event.state()->wait_on_host();
     if (role != StreamRole::communication) wait(role, record(StreamRole::communication));
 }

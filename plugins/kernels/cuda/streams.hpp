@@ -11,7 +11,7 @@
 
 namespace gnnbench::cuda {
 
-/// CUDA events that are used again. Shared by the events it lent.
+/// A pool of reusable CUDA events, shared by the events taken from it.
 class EventPool {
 public:
     explicit EventPool(unsigned flags) : flags_(flags) {}
@@ -26,10 +26,10 @@ private:
     std::vector<cudaEvent_t> waiting_;
 };
 
-/// What the device completes by itself: a stream waits for its CUDA event.
+/// An event that the device completes by itself: a stream waits for its CUDA event.
 class DeviceEvent : public EventState {
 public:
-    /// What is to be waited for; a transport that held work back starts it now.
+    /// The event to wait for; a transport that deferred work starts it now.
     virtual cudaEvent_t event() = 0;
     void wait_on_host() override;
     bool ready() override;
@@ -48,10 +48,10 @@ public:
     cudaStream_t compute() const { return of(StreamRole::compute); }
     cudaStream_t communication() const { return of(StreamRole::communication); }
 
-    /// An event after all that the stream was given so far.
+    /// An event after all work enqueued on the stream so far.
     Event record(StreamRole role);
     void wait(StreamRole role, const Event& event);
-    /// Blocks the host until the stream is empty; asks the watchers now and then, who throw where something
+    /// Blocks the host until the stream is empty; polls the watchers, which throw if something
     /// failed.
     void synchronize(StreamRole role);
     /// Both streams, and nothing thrown: before memory is given away.
@@ -82,7 +82,7 @@ private:
 
     Streams& streams_;
     cudaEvent_t start_ = nullptr;
-    std::vector<cudaEvent_t> events_;    ///< made once, used again every epoch
+    std::vector<cudaEvent_t> events_;    ///< created once, reused every epoch
     std::vector<std::uint64_t> ranges_;  ///< NVTX's, by mark
     std::size_t used_ = 0;
 };

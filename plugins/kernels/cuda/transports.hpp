@@ -10,13 +10,13 @@
 
 namespace gnnbench::cuda {
 
-/// A transport of a kernel, and what it is, for the record.
+/// A kernel's transport and its description, for the record.
 struct Connection {
     std::unique_ptr<Transport> transport;
     std::string note;
 };
 
-/// The transport that was asked for between the ranks of `group`, each with its device. Collective. `automatic` is
+/// The requested transport between the ranks of `group`, each with its device. Collective. `automatic` is
 /// NCCL, except where ranks share a device, which NCCL refuses, and where there is one rank: then by MPI through
 /// host memory.
 Connection connect_ranks(const ProcessGroup& group, TransportChoice choice, int device, Streams& streams,
@@ -30,7 +30,7 @@ std::unique_ptr<Transport> make_host_transport(std::unique_ptr<Transport> mpi, S
 /// NCCL on the communication stream.
 std::unique_ptr<Transport> make_nccl_transport(ProcessGroup control, Streams& streams);
 
-/// Whether this MPI library takes device memory.
+/// Whether this MPI library accepts device memory.
 bool mpi_knows_cuda();
 
 }  // namespace gnnbench::cuda

@@ -22,7 +22,7 @@ struct SplitRow {
 
 /// The rows of a matrix as items of at most `longest` nonzeros. Every nonzero is in exactly one item; every row
 /// has an item of its own or is split. Long items come first, so that none is left over at the end, and rows of
-/// like length are neighbours, so that the groups of one warp end together; among those the matrix's own order is
+/// similar length are neighbours, so that the groups of one warp end together; among those the matrix's order is
 /// kept.
 struct WorkPlan {
     std::vector<WorkItem> items;
@@ -33,7 +33,7 @@ struct WorkPlan {
 
 WorkPlan plan_work(std::span<const i64> indptr, i64 longest);
 
-/// What the lengths of rows say about how to share them.
+/// Statistics of the rows' lengths, which decide how to distribute them.
 struct RowLengths {
     double mean = 0;
     i64 longest = 0;

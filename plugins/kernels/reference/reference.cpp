@@ -62,7 +62,7 @@ double finish(const Epilogue& e, double x, std::int64_t r, std::int64_t c) {
     return dropped(e, r, c) ? 0 : x * e.dropout.scale();
 }
 
-/// The Csr as it came, in the kernel's element type.
+/// The given Csr, in the kernel's element type.
 template <class T>
 struct PlainMatrix final : PreparedMatrix {
     std::vector<std::int64_t> indptr;
@@ -85,7 +85,7 @@ private:
     void do_copy_out(const void* device, void* host, std::size_t bytes, StreamRole) override {
         std::memcpy(host, device, bytes);
     }
-    // Every verb is over when it returns, so only the host's own requests are ever waited for.
+    // Every verb has completed when it returns, so only MPI requests are ever waited for.
     Event do_record(StreamRole) override { return {}; }
     void do_wait(StreamRole, const Event& event) override { event.state()->wait_on_host(); }
     void do_synchronize(StreamRole) override {}
@@ -237,7 +237,7 @@ private:
     }
 
     /// SGD: w −= lr·(g + λw). Adam (Kingma & Ba 2015) with λ in the gradient; AdamW (Loshchilov & Hutter
-    /// 2019) with λ apart: w −= lr·λ·w.
+    /// 2019) with decoupled λ: w −= lr·λ·w.
     void do_optimizer_step(const TrainSpec& o, std::int64_t step, std::span<const ParameterSlot> slots) override {
         const double c1 = 1 - std::pow(o.beta1, step), c2 = 1 - std::pow(o.beta2, step);
         for (const ParameterSlot& p : slots) {

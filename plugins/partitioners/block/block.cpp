@@ -1,4 +1,4 @@
-// Consecutive blocks of the dataset's own vertex order: what a system does that does not partition.
+// Consecutive blocks of the dataset's own vertex order, as in systems that do not partition.
 #include <algorithm>
 
 #include <gnnbench/partition.hpp>

@@ -15,7 +15,7 @@ namespace {
 
 constexpr ParamDecl declared[] = {
     {"objective", ParamType::choice, "cut", 0, 0, "cut|volume",
-     "what is kept small: edges between parts, or vertices that other parts need"},
+     "what is minimised: edges between parts, or vertices that other parts need"},
     {"imbalance", ParamType::real, "0.03", 0.001, 1, nullptr, "how much heavier than the mean a part may be"},
     {"weights", ParamType::choice, "none", 0, 0, "none|nonzeros",
      "what is balanced: vertices, or the entries of their rows"},
@@ -41,7 +41,7 @@ std::string_view reason(int status) {
         case METIS_ERROR_MEMORY:
             return "it found too little memory";
         default:
-            return "it gave up without saying why";
+            return "it failed without a reason";
     }
 }
 
@@ -86,13 +86,13 @@ public:
             static_cast<idx_t>((own_seed < 0 ? cell_seed : static_cast<std::uint64_t>(own_seed)) & 0x7fffffff);
 
         MetisGraph g = symmetrised(graph);
-        g.neighbours.reserve(1);  // METIS wants an address even where there are no edges
+        g.neighbours.reserve(1);  // METIS needs an address even if there are no edges
         std::vector<idx_t> weights;
         if (params.choice("weights") == "nonzeros") weights = nonzero_weights(graph);
         idx_t vertices = static_cast<idx_t>(graph.vertices()), constraints = 1, parts = need.parts, objective = 0;
 
         // With few vertices a part k-way collapses parts (9 vertices in 9 parts: three parts of three); recursive
-        // bisection, which knows only the cut, keeps them apart.
+        // bisection, which only minimises the cut, does not.
         const bool few = graph.vertices() < std::int64_t{few_vertices_a_part} * need.parts;
         if (few) options[METIS_OPTION_OBJTYPE] = METIS_OBJTYPE_CUT;
         const auto partition_graph = few ? METIS_PartGraphRecursive : METIS_PartGraphKway;

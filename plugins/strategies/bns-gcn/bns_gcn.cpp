@@ -6,7 +6,7 @@
 //
 // U_ij is uniform among the samples of B_ij with k_ij rows, so the expectation of Z given H is ÂH. That of the loss'
 // gradient is not its gradient: activations and the loss are not linear, and one sample serves forward and backward.
-// p = 0 leaves out every boundary, which no weight makes up for; p = 1 leaves out nothing and is exact.
+// p = 0 omits every boundary, which no weight compensates for; p = 1 omits nothing and is exact.
 //
 // Each layer returns gradients for the rows it received, so backward moves rows of the layer's input width.
 #include <map>
@@ -44,7 +44,7 @@ class BnsGcn final : public Strategy {
 public:
     std::string approximation(const Params& params) const override {
         const double p = params.real("rate");
-        if (p == 0) return "boundary nodes left out: biased";
+        if (p == 0) return "boundary nodes omitted: biased";
         return p < 1 ? fmt::format("boundary nodes sampled at rate {}", p) : std::string();
     }
     std::string why_unsupported(const Setting& s) const override { return row_parallel_why_unsupported(s); }

@@ -10,20 +10,20 @@
 
 /// Products over boundaries, whole or sampled:
 ///   B_ij   boundary: rows of part j that part i needs, b_ij = |B_ij|
-///   U_ij   this epoch's sample of B_ij, k_ij rows, drawn by part i and told to part j
+///   U_ij   this epoch's sample of B_ij, k_ij rows, drawn by part i and sent to part j
 ///   Â_ij   block of Â without its empty columns [n_i × b_ij]
 ///   H_U    rows U_ij of H_j
 namespace gnnbench::bns {
 
-/// k_ij = max(1, ⌊p·b⌋) where p, b > 0. The released code takes ⌊p·b⌋, which leaves out a boundary of fewer than 1/p rows in
-/// every epoch, so that no weight makes up for it.
+/// k_ij = max(1, ⌊p·b⌋) where p, b > 0. The released code takes ⌊p·b⌋, which omits a boundary of fewer than 1/p rows in
+/// every epoch, so that no weight compensates for it.
 inline std::int64_t sample_size(double p, std::int64_t b) {
     if (p == 0 || b == 0) return 0;
     return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::floor(p * static_cast<double>(b))));
 }
 
-/// Rows of a boundary of b rows that buffers have room for: a sample's. A whole boundary, for evaluation, comes in as
-/// many exchanges as it takes; with p = 0, in 64.
+/// How many rows of a boundary of b rows fit the buffers: a sample's. A whole boundary, for evaluation, takes as
+/// many exchanges as it needs; with p = 0, 64.
 inline std::int64_t room_for(double p, std::int64_t b) { return p == 0 ? (b + 63) / 64 : sample_size(p, b); }
 
 /// Messages between this rank and its peers: `rows[j]` rows with peers[j], one after another in `buffer`.
@@ -42,7 +42,7 @@ inline std::vector<RowMessage> segments(const std::vector<Part>& peers, const st
 std::unique_ptr<DistributedSpmm> make_whole_boundaries(const Adjacency& a, const IndexMap& index, Rank rank,
                                                        std::int64_t widest);
 
-/// p < 1: every epoch its own sample. Evaluation and set-up see whole boundaries.
+/// p < 1: a new sample every epoch. Evaluation and set-up use whole boundaries.
 std::unique_ptr<DistributedSpmm> make_sampled_boundaries(const Adjacency& a, const IndexMap& index, Rank rank,
                                                          std::int64_t widest, double p, std::uint64_t seed);
 

@@ -50,7 +50,7 @@ public:
         exchanges_ = agree_on_exchanges();
     }
 
-    // [Alg 1, lines 4–6] sample U_ij from B_ij and tell it to j
+    // [Alg 1, lines 4–6] sample U_ij from B_ij and send it to j
     void begin_epoch(std::int64_t epoch) override {
         sampling_ = true;
         in_.rows = in_.sampled;
@@ -150,7 +150,7 @@ private:
             kernel_.scatter_add_rows(receives[j].rows, out_.ids[j].data(), dh_i);
     }
 
-    /// Z_i = Â_ii H_i + Σ_j Â_ij H_B, as many rows of each boundary at once as the buffers hold.
+    /// Z_i = Â_ii H_i + Σ_j Â_ij H_B, in chunks of as many rows of each boundary as the buffers hold.
     void aggregate_whole(MatrixView h_i, MatrixView z_i, const Epilogue& e) {
         kernel_.spmm(*own_, h_i, z_i);
         for (std::int64_t x = 0; x < exchanges_; ++x) {
@@ -183,7 +183,7 @@ private:
         columns_->choose(choice_, scales_, false);
     }
 
-    /// Exchanges that the boundary with the most takes, over all ranks.
+    /// The number of exchanges that the largest boundary needs, over all ranks.
     std::int64_t agree_on_exchanges() {
         double most = 0;
         for (std::size_t j = 0; j < in_.peers.size(); ++j)

@@ -2,9 +2,9 @@
 // A. Tripathy, K. Yelick, A. Buluç, "Reducing Communication in Graph Neural Network Training", SC 2020, the
 // section "Block 2D". Equation numbers are README.md's; the paper's Aᵀ is Â here, rows being destinations.
 //
-//   R × C              the grid; rank (x, y) stands in grid row x and grid column y
+//   R × C              the grid; rank (x, y) is in grid row x and grid column y
 //   H_xy [n_x × f_y]   block of H: rows of grid row x, columns block y of f's C even blocks; so too T, Z, G, U
-//   Â_xk [n_x × n_k]   block of Â: columns of panel k, whose rows of H lie in one grid row
+//   Â_xk [n_x × n_k]   block of Â: columns of panel k, whose rows of H are in one grid row
 //   W    [f × g]       on every rank; W_ky: rows of block k, columns of block y
 #include <algorithm>
 #include <cmath>
@@ -17,7 +17,7 @@
 namespace gnnbench {
 namespace {
 
-/// "summa" needs Hᵀ's blocks to fit U's, so a square grid.
+/// "summa" needs Hᵀ's blocks to line up with U's, so a square grid.
 bool uses_summa(const Params& params, const GridShape& s) {
     const std::string& way = params.choice("weight_gradient");
     return way == "summa" || (way == "auto" && s.extent(Axis::x) == s.extent(Axis::y));
@@ -163,7 +163,7 @@ public:
         return grid_why_unsupported(s);
     }
 
-    /// One part per grid row. Blocks of Â that travel have an owner, so each of a grid row's C ranks needs as many
+    /// One part per grid row. Travelling blocks of Â have an owner, so each of a grid row's C ranks needs as many
     /// panels as the others: lcm(R, C) parts.
     PartitionNeed partition_need(const Setting& s) const override {
         const GridShape shape = grid(s.ranks, s.params);

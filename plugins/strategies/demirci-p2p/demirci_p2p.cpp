@@ -23,11 +23,11 @@ public:
     // [Alg 1, lines 3–9] with H^{k-1}, and [Alg 2, lines 4–10] with G^k; W^k is applied once, after the sum.
     void multiply(Direction d, MatrixView h_m, MatrixView z_m, const Epilogue& e) override {
         Side& s = d == Direction::backward && backward_ ? *backward_ : *forward_;
-        // One message from each of R_m and to each P_n that shares rows; none of them blocks.
+        // One message from each of R_m and to each P_n that shares rows, all non-blocking.
         std::vector<Event> arrivals = world_.exchange_each(s.exchange.pack(h_m), s.exchange.receives(h_m.cols));
         const Event sent = arrivals.back();
         arrivals.pop_back();
-        // [Alg 1, line 6] Z_m = A_mm H_m, while messages are on their way
+        // [Alg 1, line 6] Z_m = A_mm H_m, while messages are in flight
         const bool alone = s.peers.empty();
         kernel_.spmm(*s.own, h_m, z_m, {}, alone ? e : Epilogue{});
         // [Alg 1, lines 7–9] Z_m = Z_m + A_mn H_nm, in order of arrival

@@ -5,7 +5,7 @@
 //   H^j  [n_j × f]     rows of rank j
 //   C^i  [n_i × f]     rows i of the product
 //   BC1, BC2           buffers [max n_j × widest] for rows of other ranks: one is multiplied into or from while the
-//                      other is on its way [Sec 4.3]
+//                      other is in flight [Sec 4.3]
 #include <array>
 
 #include <fmt/format.h>
@@ -31,13 +31,13 @@ public:
     std::string notes() const override { return fmt::format("tiles: {}", tiles_.formats()); }
 
 protected:
-    /// Rows j, which stage j is about: this rank's own, or the buffer that they pass through.
+    /// The rows j of stage j: this rank's own, or the buffer that receives them.
     MatrixView rows(MatrixView own, Part j) const {
         if (j == world_.rank()) return own;
         return bc_[overlap_ ? j % 2 : 0].view().reshaped(index_.size(j), own.cols);
     }
 
-    // Without overlap nothing is to be done meanwhile.
+    // Without overlap there is nothing to do in the meantime.
     Event broadcast(MatrixView rows, Part root) {
         if (overlap_) return world_.broadcast(rows, root);
         world_.broadcast_now(rows, root);
@@ -63,8 +63,8 @@ class BroadcastPipeline final : public Pipeline {
 public:
     using Pipeline::Pipeline;
 
-    // C^i = Σ_j A^ij H^j in P stages: stage j multiplies while stage j + 1's broadcast is under way. A broadcast
-    // waits for what the compute stream was given before it, so for the SpMM that last read its buffer.
+    // C^i = Σ_j A^ij H^j in P stages: stage j multiplies while stage j + 1's broadcast is in flight. A broadcast
+    // waits for the compute stream's earlier work, so for the SpMM that last read its buffer.
     void multiply(Direction d, MatrixView h_i, MatrixView c_i, const Epilogue& e) override {
         const Part stages = world_.size();
         Event arrived = broadcast(rows(h_i, 0), 0);
@@ -86,7 +86,7 @@ class ReductionPipeline final : public Pipeline {
 public:
     using Pipeline::Pipeline;
 
-    // C^i = Σ_j A^ij H^j in P stages: rank j's part of C^i is on its way to rank i while stage i + 1 multiplies. A
+    // C^i = Σ_j A^ij H^j in P stages: rank j's part of C^i is in flight to rank i while stage i + 1 multiplies. A
     // stage writes its buffer only after the reduction of two stages before, which last read it.
     void multiply(Direction d, MatrixView h_j, MatrixView c_j, const Epilogue& e) override {
         std::array<Event, 2> reduced;
@@ -102,7 +102,7 @@ public:
     }
 };
 
-/// The volume of one product in which every rank's rows are the sum of what all ranks have of them.
+/// The volume of one product in which every rank's rows are the sum of all ranks' contributions.
 Volume reduced_rows_volume(const IndexMap& index, int rank, std::int64_t row_bytes) {
     Volume v;
     for (Part root = 0; root < index.parts(); ++root) {
@@ -169,7 +169,7 @@ constexpr ParamDecl parameters[] = {
      "which tiles of the matrix a rank holds (section 4.1): its row, rows of H broadcast; its column, rows of the "
      "product reduced"},
     {"overlap", ParamType::boolean, "true", 0, 0, nullptr,
-     "communicate for one stage while another is multiplied (section 4.3); off: one buffer, one after the other"},
+     "communicate for one stage while another is multiplied (section 4.3); off: one buffer, in sequence"},
     {"gradient_shortcut", ParamType::boolean, "false", 0, 0, nullptr,
      "layer 0's weight gradient without a product by the matrix, as the paper's section 4.4; not the exact "
      "gradient"},

@@ -12,7 +12,7 @@
 namespace gnnbench::plexus {
 
 // G = X · Y · Z ranks. Neighbours along Y are neighbours in rank, then along X, then along Z, so that Y's groups
-// are the first to lie within a node (section 4.2): the grid's own axes run z fastest.
+// are the first to fit within a node (section 4.2); the grid's own axes run z fastest.
 inline constexpr Axis X = Axis::y, Y = Axis::z, Z = Axis::x;
 constexpr GridShape grid_of(int x, int y, int z) { return {{z, x, y}}; }
 std::string text(const GridShape& grid);  ///< "2 x 2 x 1": X, Y, Z

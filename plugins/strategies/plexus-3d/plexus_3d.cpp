@@ -63,7 +63,7 @@ private:
         return q(last());
     }
 
-    /// [Alg 1] FORWARD. Layers after the first have no line 2: their F is whole where the last one left it.
+    /// [Alg 1] FORWARD. Layers after the first omit line 2: the layer before left their F whole in place.
     /// [Sec 3.2]
     void forward_layer(int l, Pass pass, std::int64_t epoch) {
         const auto [o, i, d] = layout_.layer(l).roles;
@@ -147,7 +147,7 @@ private:
         if (problem_.model.bias) kernel_.column_sums(q(l), dw.bias);
         // [Alg 1, line 13] Reduce-scatter dW across Z
         scattered_ = scatter_gradient(l);
-        if (l == 0 && !kind_.trainable) return;  // F is fixed: nobody asks for dH
+        if (l == 0 && !kind_.trainable) return;  // F is fixed: dH is not needed
         // [Alg 1, line 14] All-gather W across Z
         const Gathered w = gathered_weights(l);
         // [Alg 1, line 15] [Eq 2.6] dH = SGEMM(dQ, Wᵀ), in H's place
@@ -174,7 +174,7 @@ private:
     }
 
     std::vector<GlobalId> rows_;   ///< of the last layer's output
-    std::vector<Event> reducing_;  ///< row blocks under way; empty between aggregations
+    std::vector<Event> reducing_;  ///< row blocks in flight; empty between aggregations
     Event scattered_;              ///< dW's last reduce-scatter
 };
 
@@ -196,7 +196,7 @@ public:
         return why_input_not_aggregated(s);
     }
 
-    /// A permutation of everything does not care for parts; without one, the order of a partition counts.
+    /// A permutation of all vertices ignores parts; without one, the partition determines the order.
     PartitionNeed partition_need(const Setting& s) const override {
         return {.parts = read_options(s.params).permutation == Permutation::original ? s.ranks : 1};
     }
@@ -226,9 +226,7 @@ public:
 private:
     EpochKind kind(const Problem& p) const {
         const Options o = read_options(p.params);
-        return {.aggregated_input = p.model.aggregate_input,
-                .blocks = o.blocks,
-                .trainable = o.trainable};
+        return {.aggregated_input = p.model.aggregate_input, .blocks = o.blocks, .trainable = o.trainable};
     }
     SparsePlan plan(const Problem& p, const Layout& of_rank, const VertexBlocks& vertices,
                     const Options& o) const {
@@ -242,7 +240,7 @@ private:
 
 constexpr ParamDecl parameters[] = {
     {"grid", ParamType::choice, "auto", 0, 0, "auto|given",
-     "auto: x, y, z that are 0 are chosen by the fewest stated bytes; given: as x, y and z say"},
+     "auto: x, y, z that are 0 are chosen for the fewest stated bytes; given: x, y and z are used as they are"},
     {"x", ParamType::integer, "0", 0, 65536, nullptr, "ranks along X; 0: chosen"},
     {"y", ParamType::integer, "0", 0, 65536, nullptr, "ranks along Y; 0: chosen"},
     {"z", ParamType::integer, "0", 0, 65536, nullptr, "ranks along Z; 0: chosen"},

@@ -7,7 +7,7 @@
 
 namespace gnnbench::plexus {
 
-/// What of the dataset one rank holds on its device.
+/// The part of the dataset that one rank holds on its device.
 struct RankData {
     RankData(const Problem& problem, const VertexBlocks& vertices, const Layout& layout, Kernel& kernel);
 

@@ -15,7 +15,7 @@
 
 namespace gnnbench::plexus {
 
-/// What a trainer holds beside the algorithm: shards, buffers, and how a matrix is gathered into them.
+/// A trainer's state: shards, buffers, and the gathering of matrices into them.
 ///
 ///   h(l)   [n_d × f_i]  H, then dH in its place
 ///   q(l)   [n_d × g_o]  Q, F of layer l + 1, then dQ
@@ -48,7 +48,7 @@ protected:
     std::vector<std::int64_t> row_counts(int l) const;
     void wait(const Event& e) { kernel_.wait(StreamRole::compute, e); }
 
-    /// Layer 0's F [n_o × f_i] from the shards along d, with its dropout. Where nothing is to be gathered or
+    /// Layer 0's F [n_o × f_i] from the shards along d, with its dropout. If nothing must be gathered or
     /// dropped, the shard itself.
     MatrixView gathered_features(Pass pass, std::int64_t epoch);
     /// Layer l's W and bias from the runs along d; where there is but one, the run itself. Valid until the next
@@ -57,12 +57,12 @@ protected:
         MatrixView weight, bias;
     };
     Gathered gathered_weights(int l);
-    /// Where layer l's dW and db are put before they are reduced.
+    /// The buffer of layer l's dW and db before they are reduced.
     Gathered weight_gradient(int l);
     /// Starts reducing them to the runs along d; the epoch's last is reduced when it returns.
     Event scatter_gradient(int l);
 
-    /// What makes rows of layer l's Q, from `first` on, its output: σ except in the last layer, then the next
+    /// The epilogue of the rows of layer l's Q from `first` on: σ except in the last layer, then the next
     /// one's dropout.
     Epilogue epilogue(int l, Pass pass, std::int64_t epoch, std::int64_t first = 0) const;
     Epilogue input_dropout(Pass pass, std::int64_t epoch) const;

@@ -10,10 +10,10 @@
 #include "layout.hpp"
 #include "stated_volume.hpp"
 
-/// [Sec 8.1] The sparsity-aware all-reduce: the thesis' future work, worked out. Instead of all-reducing Q of
+/// [Sec 8.1] The sparsity-aware all-reduce, proposed in the thesis as future work. Instead of all-reducing Q of
 /// layer l − 1 along its i (the d of layer l), its rows are reduced to owners, even blocks of them; owners apply
 /// σ; and each rank is sent the rows of F that its shard of A has nonzero columns for. Backward, the same rows of
-/// dF go back.
+/// dF are sent back.
 namespace gnnbench::plexus {
 
 /// Which rows of layer l's F [n_o × f_i] this rank owns, needs and gives; by coordinate along d.
@@ -33,7 +33,7 @@ struct SparseRows {
     RowTraffic traffic() const;
 };
 
-/// SparseRows of every layer's input that comes from a line of more than one rank; of none where all is dense.
+/// SparseRows of every layer's input that comes from a line of more than one rank; none if all is dense.
 class SparsePlan {
 public:
     SparsePlan() = default;

@@ -7,7 +7,7 @@
 
 namespace gnnbench::plexus {
 
-/// What the rank that `layout` is of holds besides its shards of A, README.md's formulas with the real block sizes; with
+/// The memory of `layout`'s rank without its shards of A, by README.md's formulas with the actual block sizes; with
 /// tuning, until the choice is made. In bytes.
 std::int64_t held_memory(const Problem& problem, const Layout& layout, const SparsePlan& sparse,
                          const Options& options, const EpochKind& kind, std::int64_t element_bytes);

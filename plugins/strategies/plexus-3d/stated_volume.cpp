@@ -85,7 +85,7 @@ Volume epoch_volume(const Layout& layout, const EpochKind& kind, const std::vect
         }
     }
     const LayerShape& top = layout.layer(last);
-    // The loss: classes lie along o; ranks that differ in i hold the same.
+    // The loss: classes are distributed along o; ranks that differ in i hold the same.
     const int classes = layout.extent(top.roles.o), class_rank = layout.at(top.roles.o);
     int holders = 1, holder_rank = 0;
     for (int r = 0; r < layout.grid().ranks(); ++r) {

@@ -5,7 +5,7 @@
 
 namespace gnnbench::plexus {
 
-/// What decides the volume beside the layout.
+/// What determines the volume in addition to the layout.
 struct EpochKind {
     bool aggregated_input = false;
     int blocks = 1;
@@ -22,7 +22,7 @@ struct RowTraffic {
 Volume epoch_volume(const Layout& layout, const EpochKind& kind, const std::vector<RowTraffic>& sparse,
                     std::int64_t element_bytes);
 
-/// The grid as asked; extents of 0 filled so that all ranks together receive the fewest payload bytes, with dense
+/// The requested grid; extents of 0 are chosen so that all ranks together receive the fewest payload bytes, with dense
 /// all-reduces.
 GridShape choose_grid(const Problem& problem, const std::array<int, 3>& asked, const EpochKind& kind);
 

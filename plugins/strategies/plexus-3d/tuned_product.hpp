@@ -22,7 +22,7 @@ public:
     TunedProduct(const Layout& layout, bool tune, Kernel& kernel);
     /// dw [f_i × g_o] ← hᵀ g of layer l; h [n_d × f_i], g [n_d × g_o], all contiguous.
     void multiply(int l, MatrixView h, MatrixView g, MatrixView dw);
-    /// "dW products: layer 0 TN, layer 1 TN reversed"; what the choice is so far.
+    /// The choices so far: "dW products: layer 0 TN, layer 1 TN reversed".
     std::string notes() const;
 
 private:

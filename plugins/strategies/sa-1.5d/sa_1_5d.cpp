@@ -6,7 +6,7 @@
 //   rank (i, k)         part i of P/c, replica k of c (ReplicatedLayout); it multiplies the stages j ∈ J_k
 //   H̃_j  [nzc(Â_ij) × f]  those rows of H_j that Â_ij needs, from rank (j, k)
 //
-// The released code sums dW over all ranks and so c times too often; here each column of ranks sums its own.
+// The released code sums dW over all ranks, so c times too often; here each column of ranks computes its own sum.
 #include <gnnbench/halo.hpp>
 #include <gnnbench/replicated_rows.hpp>
 

@@ -56,13 +56,13 @@ private:
         kernel_.spmm(*a.halo, x.received(h_i.cols), z_i, {.beta = 1}, e);  // Z_i ← Z_i + Â_i,halo H̃
     }
 
-    // U_j = Σ_i Â_ijᵀ G_i, each rank giving back the sums for rows it does not own
+    // U_j = Σ_i Â_ijᵀ G_i, where each rank returns the sums for rows that it does not own
     void give_back(MatrixView g_i, MatrixView u_i) {
         HaloExchange& x = *forward_exchange_;
         kernel_.spmm(*transposed_.halo, g_i, x.received(g_i.cols));  // Â_i,haloᵀ G_i
         world_.all_to_all_now(x.give_back_sends(g_i.cols), x.give_back_receives(g_i.cols));
         kernel_.spmm(*transposed_.own, g_i, u_i);  // U_i ← Â_iiᵀ G_i
-        x.add_given_back(u_i);                     // U_i ← U_i + what the others gave back
+        x.add_given_back(u_i);                     // U_i ← U_i + the sums returned by the others
     }
 
     Kernel& kernel_;

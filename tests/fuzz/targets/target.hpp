@@ -34,9 +34,9 @@ int attempt(const std::uint8_t* data, std::size_t size, Read read) {
 }  // namespace gnnbench::fuzz
 
 /// Followed by a body that reads the std::string_view `NAME`.
-#define GNNBENCH_FUZZ_TARGET(NAME)                                                            \
-    static void gnnbench_fuzz_read(std::string_view NAME);                                    \
-    extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {       \
-        return ::gnnbench::fuzz::attempt(data, size, gnnbench_fuzz_read);                     \
-    }                                                                                         \
+#define GNNBENCH_FUZZ_TARGET(NAME)                                                      \
+    static void gnnbench_fuzz_read(std::string_view NAME);                              \
+    extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) { \
+        return ::gnnbench::fuzz::attempt(data, size, gnnbench_fuzz_read);               \
+    }                                                                                   \
     static void gnnbench_fuzz_read([[maybe_unused]] std::string_view NAME)
