@@ -88,7 +88,7 @@ void migrate(sqlite::Connection& connection, std::span<const Migration> migratio
 
 sqlite::Connection open_to_read(const std::filesystem::path& database) {
     sqlite::Connection c(database, sqlite::Access::read_only);
-    const std::int64_t version = version_of(c), newest = std::ssize(shipped);
+    const std::int64_t version = version_of(c), newest = std::ssize(shipped_in_order);
     check_ours(c, version, newest);
     if (version == newest) return c;
     sqlite::Connection older(database, sqlite::Access::read_write);
