@@ -39,7 +39,7 @@ TEST_CASE("broken pickles are told, never followed") {
     CHECK_THAT(refusal(start + "."), says("without its operand"));
     CHECK_THAT(refusal(start + "t."), says("without its mark"));
     CHECK_THAT(refusal(start + "h\x07."), says("never stored"));
-    CHECK_THAT(refusal(start + "K\x01" + "K\x02" + "a."), says("no list"));
+    CHECK_THAT(refusal(start + "K\x01" + "K\x02" + "a."), says("not a list"));
     CHECK_THAT(refusal(start + "T\xff\xff\xff\x7f."), says("incomplete"));
 }
 
@@ -73,7 +73,7 @@ TEST_CASE("NumPy arrays and CSR matrices") {
     CHECK(matrix.data == std::vector<float>{7, 8});
     CHECK_THAT(refusal(with(array({3, 0}))), says("column index out of range"));
     CHECK_THAT(refusal(with(array({1}))), says("inconsistent lengths"));
-    CHECK_THAT(refusal(with("K\x01")), says("indices that is no array"));
+    CHECK_THAT(refusal(with("K\x01")), says("indices that is not an array"));
 }
 
 TEST_CASE("a pickle's values may be nested without end, or in themselves") {

@@ -157,7 +157,7 @@ TEST_CASE("malformed Matrix Market files name file and line") {
     CHECK_THAT(refusal("a.mtx", banner + "2 2 1\n0 1 1\n"),
                says("a.mtx:3: a row is '0', allowed are whole numbers 1 to 2"));
     CHECK_THAT(refusal("a.mtx", banner + "2 2 1\n1 1\n"), says("expected row, column and value"));
-    CHECK_THAT(refusal("a.mtx", banner + "2 2 2\n1 2 1\n"), says("promises 2 entries and ends after 1"));
+    CHECK_THAT(refusal("a.mtx", banner + "2 2 2\n1 2 1\n"), says("states 2 entries and ends after 1"));
     CHECK_THAT(refusal("a.mtx", banner + "2 2 1\n1 2 1\n2 1 1\n"),
                says("a.mtx:4: expected the end after 1 entries"));
     CHECK_THAT(refusal("a.mtx", banner + "2 2 1\n1 2 inf\n"), says("the weight is 'inf'"));

@@ -133,7 +133,7 @@ TEST_CASE("a database of schema 1 keeps its results and can hold spans") {
             "(1, 0, 1, 2, NULL, NULL)",
             "fill a database of schema 1");
     }
-    CHECK_THROWS_WITH(read_timeline(path, "old-trial", {}), Catch::Contains("older"));
+    CHECK_THROWS_WITH(read_timeline(path, "old-trial", {}), Catch::Contains("too old"));
     Database d(path);
     CHECK(std::filesystem::exists(folder / "r.sqlite.backup-v1"));
     CHECK(count(path, "SELECT count(*) FROM epochs WHERE trial = 'old-trial'") == 2);

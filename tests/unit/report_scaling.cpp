@@ -114,7 +114,7 @@ TEST_CASE("epochs after which partitioning has come back") {
 
 TEST_CASE("a definition that sets a number against nothing sensible says so") {
     CHECK_THAT(mistake("{metric: epoch_s, speed_up_over: {gpus: 1}, overtakes: {scheme: a}}"),
-               Contains("overtakes: stands beside speed_up_over"));
+               Contains("overtakes: conflicts with speed_up_over"));
     CHECK_THAT(mistake("{metric: setup_s, pays_back_over: {partitioner: random}}"),
                Contains("the metric has to be epoch_s; found setup_s"));
     CHECK_THAT(mistake("{metric: vertices, karp_flatt_over: {gpus: 1}}"),
