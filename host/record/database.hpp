@@ -68,7 +68,7 @@ public:
     /// The same for every cell, by digest.
     std::map<std::string, std::vector<TrialState>> all_trials(const std::string& machine_fingerprint) const;
     /// These trials (by UUID) are to be measured again. That is remembered until trials of their numbers are
-    /// conclusive anew, whatever becomes of this process.
+    /// conclusive again, even if this process is killed.
     void ask_again(std::span<const std::string> trials);
     /// What was asked again of a cell on a machine, and is not done, is not asked any more. Returns how many trials
     /// that were.

@@ -155,7 +155,7 @@ private:
 
     Event do_exchange(std::span<const Message> sends, std::span<const Message> receives) override {
         if (direct_) {
-            // MPI knows nothing of streams: its input must be complete, and its output buffer must no longer be in use.
+            // MPI ignores streams: its input must be complete, and its output buffer no longer in use.
             streams_.synchronize(StreamRole::communication);
             return mpi_->exchange(sends, receives);
         }
