@@ -19,7 +19,6 @@
 #include "data/options.hpp"
 #include "data/store.hpp"
 #include "plugin/loader.hpp"
-#include "report/format.hpp"
 
 namespace gnnbench {
 

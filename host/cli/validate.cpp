@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "cli/experiment_options.hpp"
+#include "cli/definitions.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
-#include "run/definitions.hpp"
-#include "run/prepare.hpp"
+#include "cli/prepare.hpp"
 #include "spec/findings.hpp"
 
 namespace gnnbench {

@@ -16,10 +16,11 @@
 /// A kernel beside `reference`, given the same things to do.
 namespace gnnbench::contract {
 
+/// In [−1, 1), with more digits than float32 has.
 inline double noise(std::uint64_t seed, std::int64_t r, std::int64_t c) {
     const auto word =
         random_word(seed, Draw::features, static_cast<std::uint64_t>(r), static_cast<std::uint32_t>(c), 0);
-    return static_cast<double>(static_cast<float>(2 * unit_interval(word) - 1));
+    return 2 * unit_interval(word) - 1;
 }
 
 inline HostMatrix random_matrix(std::int64_t rows, std::int64_t cols, std::uint64_t seed) {
@@ -37,8 +38,10 @@ struct KernelPair {
     bool f32() const { return tested->dtype() == DType::f32; }
     /// What sums of `terms` products of numbers of about 1 may differ by.
     double tolerance(std::int64_t terms = 1) const {
-        return (f32() ? 1e-6 : 1e-14) * (8 + std::sqrt(static_cast<double>(terms)));
+        return 17 * unit() * (8 + std::sqrt(static_cast<double>(terms)));
     }
+    /// The type's unit roundoff.
+    double unit() const { return f32() ? 0x1p-24 : 0x1p-53; }
     void both(const std::function<void(Kernel&, std::size_t)>& f) {
         f(*tested, 0);
         f(*reference, 1);
@@ -100,8 +103,8 @@ private:
     Array<T> arrays_[2];
 };
 
-/// Runs `test` for every kernel that serves here: with default parameters in each type, and with each choice of
-/// each parameter that says how it computes, in float32.
+/// Runs `test` for every kernel that serves here, in each type: with default parameters, and with each choice of
+/// each parameter that says how it computes.
 void for_every_kernel(const std::function<void(KernelPair&)>& test);
 
 }  // namespace gnnbench::contract

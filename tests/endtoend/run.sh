@@ -18,6 +18,8 @@ expect_text err "6 trials run" "the first run"
 expect_text err "verified" "new combinations are verified"
 expect_value "SELECT count(*) FROM trial WHERE purpose = 'measure' AND status = 'ok'" 6 "trials of the first run"
 expect_value "SELECT count(*) FROM trial WHERE purpose = 'verify' AND status = 'ok'" 3 "verifications"
+expect_value "SELECT count(*) FROM verification WHERE json_extract(checks, '$.float64_kernel') = 'cpu' AND json_extract(checks, '$.float64_error') < 1e-10" \
+    3 "float64 runs on the cell's own kernel"
 expect_value "SELECT count(*) FROM trial WHERE status = 'skipped'" 1 "the skipped cell is a row"
 expect_value "SELECT count(*) FROM epoch e JOIN trial t ON t.id = e.trial_id WHERE t.purpose = 'measure'" 24 \
     "epochs: six trials of one warm-up and three measured ones"

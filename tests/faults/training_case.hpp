@@ -51,10 +51,13 @@ inline VerifiedTraining verify(TrainingCase& t, Fault fault, const ProcessGroup&
     const FaultyStrategy strategy(*scheme, fault);
     const Problem problem{data, index, partition, model, train, t.scheme_params, nullptr, world.size()};
     bool first = true;
-    const auto make_kernel = [&]() -> std::unique_ptr<Kernel> {
-        KernelSetting s = contract::kernel_setting_of({t.kernel, DType::f32, t.kernel_params});
+    const auto plain_kernel = [&](DType dtype) {
+        KernelSetting s = contract::kernel_setting_of({t.kernel, dtype, t.kernel_params});
         s.threads = t.threads;
-        auto kernel = catalog.kernel(t.kernel)->create(s);
+        return catalog.kernel(t.kernel)->create(s);
+    };
+    const auto make_kernel = [&]() -> std::unique_ptr<Kernel> {
+        auto kernel = plain_kernel(DType::f32);
         if (fault == Fault::none) return kernel;
         return std::make_unique<FaultyKernel>(std::move(kernel), fault, std::exchange(first, false));
     };
@@ -62,15 +65,14 @@ inline VerifiedTraining verify(TrainingCase& t, Fault fault, const ProcessGroup&
     if (world.rank() == 0 && strategy.approximation(t.scheme_params).empty())
         reference =
             compute_reference(catalog, data, model, train, nullptr, t.epochs, trains_features(t.scheme_params));
-    VerifiedTraining v = verify_training(
-        {.strategy = strategy,
-         .problem = problem,
-         .group = world,
-         .kernel = make_kernel,
-         .float64_kernel = [&] { return catalog.kernel("reference")->create({.dtype = DType::f64}); },
-         .own_training = &own,
-         .epochs = t.epochs},
-        reference ? &*reference : nullptr);
+    VerifiedTraining v = verify_training({.strategy = strategy,
+                                          .problem = problem,
+                                          .group = world,
+                                          .kernel = make_kernel,
+                                          .float64_kernel = [&] { return plain_kernel(DType::f64); },
+                                          .own_training = &own,
+                                          .epochs = t.epochs},
+                                         reference ? &*reference : nullptr);
 
     const OwnedDataset whole = t.full ? contract::dress(*t.full, model.widths.front(), owned.classes) : owned;
     const DatasetView full_data = whole.view();

@@ -51,21 +51,23 @@ std::int64_t longest_row(const Csr& a) {
 struct Multiplier {
     std::string format;
     int threads;
+    DType dtype;
     std::unique_ptr<Kernel> kernel;
     std::unique_ptr<PreparedMatrix> prepared;
 
-    Multiplier(const Csr& a, const std::string& asked, int n)
-        : format(asked), threads(n), kernel(cpu_kernel(n, asked)), prepared(kernel->prepare(a)) {}
+    Multiplier(const Csr& a, const std::string& asked, int n, DType t)
+        : format(asked), threads(n), dtype(t), kernel(cpu_kernel(n, asked, t)), prepared(kernel->prepare(a)) {}
 
     void check(const Product& p, Scale s, const EpilogueOnHost& e, const Expected& x) const {
-        INFO("format " << format << ": " << prepared->format << ", " << threads << " threads, " << p.a.rows
-                       << " x " << p.a.cols << ", " << p.a.nonzeros() << " nonzeros, width " << p.b.cols
-                       << ", alpha " << s.alpha << ", beta " << s.beta);
+        INFO((dtype == DType::f32 ? "float32, format " : "float64, format ")
+             << format << ": " << prepared->format << ", " << threads << " threads, " << p.a.rows << " x "
+             << p.a.cols << ", " << p.a.nonzeros() << " nonzeros, width " << p.b.cols << ", alpha " << s.alpha
+             << ", beta " << s.beta);
         const Matrix b = to_device(*kernel, p.b);
         const EpilogueOnDevice on_device(*kernel, e);
         Matrix c = to_device(*kernel, x.start);
         kernel->spmm(*prepared, b, c, s, on_device.epilogue);
-        CHECK(error(kernel->download(c), x.wanted) < tolerance(longest_row(p.a)));
+        CHECK(error(kernel->download(c), x.wanted) < tolerance(*kernel, longest_row(p.a)));
         if (format != "rows") return;
         // A plain view, which every kernel multiplies in the same way.
         const auto indptr = kernel->upload(std::span<const std::int64_t>(p.a.indptr));
@@ -76,7 +78,7 @@ struct Multiplier {
         c = to_device(*kernel, x.start);
         kernel->spmm(CsrView{indptr.data(), indices.data(), values.view().data, p.a.rows, p.a.cols}, b, c, s,
                      on_device.epilogue);
-        CHECK(error(kernel->download(c), x.wanted) < tolerance(longest_row(p.a)));
+        CHECK(error(kernel->download(c), x.wanted) < tolerance(*kernel, longest_row(p.a)));
     }
 };
 
@@ -84,7 +86,8 @@ std::vector<Multiplier> multipliers(const Csr& a, const std::vector<std::string>
                                     const std::vector<int>& threads) {
     std::vector<Multiplier> out;
     for (const std::string& format : formats)
-        for (const int n : threads) out.emplace_back(a, format, n);
+        for (const int n : threads)
+            for (const DType t : {DType::f32, DType::f64}) out.emplace_back(a, format, n, t);
     return out;
 }
 
@@ -102,9 +105,9 @@ HostMatrix transposed(const HostMatrix& m) {
 
 }  // namespace
 
-TEST_CASE("cpu says why it cannot serve float64 or no thread") {
+TEST_CASE("cpu serves float64, and says why it cannot serve no thread") {
     const auto plugin = PluginCatalog().kernel("cpu");
-    CHECK(plugin->why_unsupported({.dtype = DType::f64, .params = {}}).find("float32 only") != std::string::npos);
+    CHECK(plugin->why_unsupported({.dtype = DType::f64, .params = {}}).empty());
     CHECK(plugin->why_unsupported({.threads = 0, .params = {}}).find("at least 1 thread") != std::string::npos);
     CHECK(plugin->why_unsupported({.threads = 3, .params = {}}).empty());
 }
@@ -182,13 +185,23 @@ TEST_CASE("spmm: results too large for the caches are written past them") {
     check_spmm(all, Product(a, 41), {}, {});  // rows that do not end with a cache line are not
 }
 
+TEST_CASE("spmm: float64 has the format of float32") {
+    for (const auto& [rows, most] : {std::pair{100, 5}, {60000, 120}}) {
+        const Csr a = random_csr(rows, rows, most, 51);
+        for (const char* format : {"auto", "tiled", "reordered"})
+            CHECK(cpu_kernel(1, format, DType::f64)->prepare(a)->format ==
+                  cpu_kernel(1, format)->prepare(a)->format);
+    }
+}
+
 TEST_CASE("spmm: the same bits in every run and with any number of threads") {
+    const DType dtype = GENERATE(DType::f32, DType::f64);
     const Csr a = random_csr(5000, 5000, 40, 41);
     const HostMatrix b = random_matrix(5000, 65, 42);
     for (const char* format : {"rows", "tiled", "reordered"}) {
         std::vector<double> first;
         for (const int threads : {1, 2, 3, 2}) {
-            const auto k = cpu_kernel(threads, format);
+            const auto k = cpu_kernel(threads, format, dtype);
             Matrix c = k->matrix(5000, 65);
             k->spmm(*k->prepare(a), to_device(*k, b), c);
             if (first.empty()) first = k->download(c).values;
@@ -199,7 +212,8 @@ TEST_CASE("spmm: the same bits in every run and with any number of threads") {
 }
 
 TEST_CASE("gemm: every transposition, odd shapes, alpha, beta, epilogue") {
-    const std::unique_ptr<Kernel> kernels[] = {cpu_kernel(1), cpu_kernel(2)};
+    const DType dtype = GENERATE(DType::f32, DType::f64);
+    const std::unique_ptr<Kernel> kernels[] = {cpu_kernel(1, "auto", dtype), cpu_kernel(2, "auto", dtype)};
     for (const auto& [m, n, depth] : {std::tuple<std::int64_t, std::int64_t, std::int64_t>{1, 1, 1},
                                       {3, 5, 7},
                                       {41, 128, 1000},
@@ -231,7 +245,7 @@ TEST_CASE("gemm: every transposition, odd shapes, alpha, beta, epilogue") {
                         INFO(m << " x " << n << " x " << depth << (at ? " A^T" : "") << (bt ? " B^T" : "")
                                << ", alpha " << s.alpha << ", beta " << s.beta << ", " << (k == kernels[0] ? 1 : 2)
                                << " threads");
-                        CHECK(error(k->download(c), x.wanted) < tolerance(depth));
+                        CHECK(error(k->download(c), x.wanted) < tolerance(*k, depth));
                     }
         }
     }

@@ -13,10 +13,11 @@
 namespace gnnbench::test {
 
 /// The cpu kernel from its plugin.
-inline std::unique_ptr<Kernel> cpu_kernel(int threads, const std::string& format = "auto") {
+inline std::unique_ptr<Kernel> cpu_kernel(int threads, const std::string& format = "auto",
+                                          DType dtype = DType::f32) {
     const PluginCatalog catalog;
     const PluginDescription about = catalog.find(PluginKind::kernel, "cpu");
-    KernelSetting setting{.threads = threads, .params = Params(about.params)};
+    KernelSetting setting{.dtype = dtype, .threads = threads, .params = Params(about.params)};
     for (const ParamDecl& p : about.params)
         if (std::string(p.name) == "format") setting.params.set(p, format);
     return catalog.kernel("cpu")->create(setting);
@@ -142,8 +143,15 @@ inline EpilogueOnHost full_epilogue(std::int64_t rows, std::int64_t cols, Activa
     return e;
 }
 
-/// What float32 sums of `terms` values of about 1 may be off by.
-inline double tolerance(std::int64_t terms) { return 1e-6 * (8 + std::sqrt(static_cast<double>(terms))); }
+/// The unit roundoff of a kernel's type.
+inline double unit(const Kernel& k) { return k.dtype() == DType::f32 ? 0x1p-24 : 0x1p-53; }
+
+/// What sums of `terms` values of about 1 may differ by: the kernel's rounding, and that of a double loop, one after
+/// another.
+inline double tolerance(const Kernel& k, std::int64_t terms) {
+    const auto n = static_cast<double>(terms);
+    return 17 * unit(k) * (8 + std::sqrt(n)) + 0x1p-53 * n;
+}
 
 /// The largest |found − wanted| / max(1, |wanted|).
 inline double error(const HostMatrix& found, const HostMatrix& wanted) {

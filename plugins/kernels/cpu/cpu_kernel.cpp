@@ -8,6 +8,7 @@
 #include <gnnbench/transport.hpp>
 
 #include "gemm.hpp"
+#include "loss_shard.hpp"
 #include "machine.hpp"
 #include "memory.hpp"
 #include "prepared.hpp"
@@ -23,155 +24,224 @@ constexpr std::int64_t worth_sharing = 1 << 14;
 
 std::int64_t least_rows(std::int64_t cols) { return rows_for(worth_sharing, cols); }
 
-const float* row_of(ConstMatrixView m, std::int64_t r) { return static_cast<const float*>(m.data) + r * m.ld; }
-float* row_of(MatrixView m, std::int64_t r) { return static_cast<float*>(m.data) + r * m.ld; }
+template <class T>
+const T* row_of(ConstMatrixView m, std::int64_t r) {
+    return static_cast<const T*>(m.data) + r * m.ld;
+}
+template <class T>
+T* row_of(MatrixView m, std::int64_t r) {
+    return static_cast<T*>(m.data) + r * m.ld;
+}
 
-DenseSide dense_side(ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
-    return {b, c, static_cast<float>(s.alpha), static_cast<float>(s.beta), FlatEpilogue(e)};
+template <class T>
+DenseSide<T> dense_side(ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
+    return {b, c, static_cast<T>(s.alpha), static_cast<T>(s.beta), FlatEpilogue<T>(e)};
 }
 
 }  // namespace
 
-CpuKernel::CpuKernel(int threads, FormatChoice format)
-    : Kernel(DType::f32), threads_(threads), format_(format), workspace_(threads) {}
+template <class T>
+CpuKernel<T>::CpuKernel(int threads, FormatChoice format)
+    : Kernel(dtype_of<T>), threads_(threads), format_(format), workspace_(threads) {}
 
-void* CpuKernel::do_allocate(std::size_t bytes) { return allocate_host(bytes); }
-void CpuKernel::do_free(void* data, std::size_t) noexcept { free_host(data); }
-std::int64_t CpuKernel::do_free_bytes() const { return free_host_bytes(); }
-void CpuKernel::do_copy_in(const void* host, void* device, std::size_t bytes) { std::memcpy(device, host, bytes); }
-void CpuKernel::do_copy_out(const void* device, void* host, std::size_t bytes, StreamRole) {
+template <class T>
+void* CpuKernel<T>::do_allocate(std::size_t bytes) {
+    return allocate_host(bytes);
+}
+template <class T>
+void CpuKernel<T>::do_free(void* data, std::size_t) noexcept {
+    free_host(data);
+}
+template <class T>
+std::int64_t CpuKernel<T>::do_free_bytes() const {
+    return free_host_bytes();
+}
+template <class T>
+void CpuKernel<T>::do_copy_in(const void* host, void* device, std::size_t bytes) {
+    std::memcpy(device, host, bytes);
+}
+template <class T>
+void CpuKernel<T>::do_copy_out(const void* device, void* host, std::size_t bytes, StreamRole) {
     std::memcpy(host, device, bytes);
 }
 
-Event CpuKernel::do_record(StreamRole) { return {}; }
-void CpuKernel::do_wait(StreamRole, const Event& event) { event.state()->wait_on_host(); }
-void CpuKernel::do_synchronize(StreamRole) {}
+template <class T>
+Event CpuKernel<T>::do_record(StreamRole) {
+    return {};
+}
+template <class T>
+void CpuKernel<T>::do_wait(StreamRole, const Event& event) {
+    event.state()->wait_on_host();
+}
+template <class T>
+void CpuKernel<T>::do_synchronize(StreamRole) {}
 
-std::unique_ptr<PreparedMatrix> CpuKernel::do_prepare(const Csr& a) {
-    return prepare_matrix(a, format_, threads_);
+template <class T>
+std::unique_ptr<PreparedMatrix> CpuKernel<T>::do_prepare(const Csr& a) {
+    return prepare_matrix<T>(a, format_, threads_);
 }
 
-void CpuKernel::do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
-    static_cast<const CpuPrepared&>(a).multiply(dense_side(b, c, s, e), threads_, workspace_);
+template <class T>
+void CpuKernel<T>::do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
+    static_cast<const CpuPrepared<T>&>(a).multiply(dense_side<T>(b, c, s, e), threads_, workspace_);
 }
 
-void CpuKernel::do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
-    const FlatCsr flat{a.indptr, a.indices, static_cast<const float*>(a.values), a.rows, a.cols};
-    spmm_by_rows(flat, dense_side(b, c, s, e), threads_);
+template <class T>
+void CpuKernel<T>::do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
+    const FlatCsr<T> flat{{a.indptr, a.indices, a.rows, a.cols}, static_cast<const T*>(a.values)};
+    spmm_by_rows(flat, dense_side<T>(b, c, s, e), threads_);
 }
 
-void CpuKernel::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
-                        const Epilogue& e) {
-    cpu::gemm({ta, a, tb, b, c, static_cast<float>(s.alpha), static_cast<float>(s.beta), FlatEpilogue(e)},
+template <class T>
+void CpuKernel<T>::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
+                           const Epilogue& e) {
+    cpu::gemm(GemmCall<T>{ta, a, tb, b, c, static_cast<T>(s.alpha), static_cast<T>(s.beta), FlatEpilogue<T>(e)},
               threads_, workspace_);
 }
 
-void CpuKernel::do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) {
-    const FlatEpilogue flat(e);
+template <class T>
+void CpuKernel<T>::do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) {
+    const FlatEpilogue<T> flat(e);
     parallel_ranges(threads_, x.rows, least_rows(x.cols),
                     [&](std::int64_t begin, std::int64_t end) { epilogue_rows(flat, x, z, {begin, end}); });
 }
 
-void CpuKernel::do_apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) {
-    const FlatEpilogue flat(e);
+template <class T>
+void CpuKernel<T>::do_apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) {
+    const FlatEpilogue<T> flat(e);
     parallel_ranges(threads_, h.rows, least_rows(h.cols), [&](std::int64_t begin, std::int64_t end) {
-        epilogue_backward_rows(flat, h, dh, dz, {begin, end});
+        row_operations<T>().epilogue_backward(flat, h, dh, dz, {begin, end});
     });
 }
 
-void CpuKernel::do_column_sums(ConstMatrixView g, MatrixView out) {
+template <class T>
+void CpuKernel<T>::do_column_sums(ConstMatrixView g, MatrixView out) {
     // Fixed runs of rows, added up in their order: the same bits at any number of threads.
     constexpr std::int64_t run = 1 << 14;
     const std::int64_t runs = (g.rows + run - 1) / run;
     const auto cols = static_cast<std::size_t>(g.cols);
     std::vector<double> sums(static_cast<std::size_t>(runs) * cols);
     parallel_chunks(threads_, g.rows, run, [&](std::int64_t begin, std::int64_t end) {
-        add_column_sums(g, {begin, end}, sums.data() + static_cast<std::size_t>(begin / run) * cols);
+        row_operations<T>().add_column_sums(g, {begin, end},
+                                            sums.data() + static_cast<std::size_t>(begin / run) * cols);
     });
     for (std::size_t c = 0; c < cols; ++c) {
         double sum = 0;
         for (std::size_t i = 0; i < static_cast<std::size_t>(runs); ++i) sum += sums[i * cols + c];
-        row_of(out, 0)[c] = static_cast<float>(sum);
+        row_of<T>(out, 0)[c] = static_cast<T>(sum);
     }
 }
 
-void CpuKernel::do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
-                                         double* loss_out) {
+template <class T>
+void CpuKernel<T>::do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
+                                            double* loss_out) {
     constexpr std::int64_t run = 1 << 12;
     std::vector<double> losses(static_cast<std::size_t>((logits.rows + run - 1) / run));
     parallel_chunks(threads_, logits.rows, run, [&](std::int64_t begin, std::int64_t end) {
-        losses[static_cast<std::size_t>(begin / run)] = softmax_cross_entropy_rows(logits, in, grad, {begin, end});
+        losses[static_cast<std::size_t>(begin / run)] =
+            loss_operations<T>().softmax_cross_entropy(logits, in, grad, {begin, end});
     });
     *loss_out = 0;
     for (const double loss : losses) *loss_out += loss;
 }
 
-void CpuKernel::do_count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) {
+template <class T>
+void CpuKernel<T>::do_row_maxima(ConstMatrixView logits, MatrixView maxima) {
+    cpu::row_maxima<T>(threads_, logits, maxima);
+}
+template <class T>
+void CpuKernel<T>::do_row_exp_sums(ConstMatrixView logits, ConstMatrixView maxima, MatrixView sums) {
+    cpu::row_exp_sums<T>(threads_, logits, maxima, sums);
+}
+template <class T>
+void CpuKernel<T>::do_softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView maxima,
+                                                  ConstMatrixView sums, std::int64_t first_class,
+                                                  const LossInput& in, MatrixView grad, double* loss_out) {
+    *loss_out = cpu::softmax_cross_entropy_shard<T>(threads_, logits, maxima, sums, first_class, in, grad);
+}
+
+template <class T>
+void CpuKernel<T>::do_count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) {
     std::fill_n(counts, 6, 0);
     parallel_ranges(threads_, logits.rows, least_rows(logits.cols), [&](std::int64_t begin, std::int64_t end) {
         std::int64_t mine[6] = {};
-        count_correct_rows(logits, in, {begin, end}, mine);
+        loss_operations<T>().count_correct(logits, in, {begin, end}, mine);
         for (int i = 0; i < 6; ++i)
 #pragma omp atomic
             counts[i] += mine[i];
     });
 }
 
-void CpuKernel::do_optimizer_step(const TrainSpec& spec, std::int64_t step, std::span<const ParameterSlot> slots) {
+template <class T>
+void CpuKernel<T>::do_optimizer_step(const TrainSpec& spec, std::int64_t step,
+                                     std::span<const ParameterSlot> slots) {
     const auto t = static_cast<double>(step);
-    const OptimizerStep s{.kind = spec.optimizer,
-                          .rate = static_cast<float>(spec.learning_rate),
-                          .beta1 = static_cast<float>(spec.beta1),
-                          .beta2 = static_cast<float>(spec.beta2),
-                          .rest1 = static_cast<float>(1 - spec.beta1),
-                          .rest2 = static_cast<float>(1 - spec.beta2),
-                          .epsilon = static_cast<float>(spec.epsilon),
-                          .first_correction = static_cast<float>(1 / (1 - std::pow(spec.beta1, t))),
-                          .second_correction = static_cast<float>(1 / (1 - std::pow(spec.beta2, t)))};
+    const OptimizerStep<T> s{.kind = spec.optimizer,
+                             .rate = static_cast<T>(spec.learning_rate),
+                             .beta1 = static_cast<T>(spec.beta1),
+                             .beta2 = static_cast<T>(spec.beta2),
+                             .rest1 = static_cast<T>(1 - spec.beta1),
+                             .rest2 = static_cast<T>(1 - spec.beta2),
+                             .epsilon = static_cast<T>(spec.epsilon),
+                             .first_correction = static_cast<T>(1 / (1 - std::pow(spec.beta1, t))),
+                             .second_correction = static_cast<T>(1 / (1 - std::pow(spec.beta2, t)))};
     for (const ParameterSlot& slot : slots)
-        parallel_ranges(threads_, slot.count, worth_sharing,
-                        [&](std::int64_t begin, std::int64_t end) { optimizer_range(s, slot, begin, end); });
+        parallel_ranges(threads_, slot.count, worth_sharing, [&](std::int64_t begin, std::int64_t end) {
+            row_operations<T>().optimizer(s, slot, begin, end);
+        });
 }
 
-void CpuKernel::do_fill(MatrixView m, double v) {
-    const auto value = static_cast<float>(v);
+template <class T>
+void CpuKernel<T>::do_fill(MatrixView m, double v) {
+    const auto value = static_cast<T>(v);
     parallel_ranges(threads_, m.rows, least_rows(m.cols), [&](std::int64_t begin, std::int64_t end) {
         if (m.contiguous()) {
-            std::fill_n(row_of(m, begin), (end - begin) * m.cols, value);
+            std::fill_n(row_of<T>(m, begin), (end - begin) * m.cols, value);
         } else {
-            for (std::int64_t r = begin; r < end; ++r) std::fill_n(row_of(m, r), m.cols, value);
+            for (std::int64_t r = begin; r < end; ++r) std::fill_n(row_of<T>(m, r), m.cols, value);
         }
     });
 }
 
-void CpuKernel::do_copy(ConstMatrixView from, MatrixView to) {
-    const std::size_t row_bytes = static_cast<std::size_t>(from.cols) * sizeof(float);
+template <class T>
+void CpuKernel<T>::do_copy(ConstMatrixView from, MatrixView to) {
+    const std::size_t row_bytes = static_cast<std::size_t>(from.cols) * sizeof(T);
     parallel_ranges(threads_, from.rows, least_rows(from.cols), [&](std::int64_t begin, std::int64_t end) {
         if (from.contiguous() && to.contiguous()) {
-            std::memcpy(row_of(to, begin), row_of(from, begin), static_cast<std::size_t>(end - begin) * row_bytes);
+            std::memcpy(row_of<T>(to, begin), row_of<T>(from, begin),
+                        static_cast<std::size_t>(end - begin) * row_bytes);
         } else {
-            for (std::int64_t r = begin; r < end; ++r) std::memcpy(row_of(to, r), row_of(from, r), row_bytes);
+            for (std::int64_t r = begin; r < end; ++r)
+                std::memcpy(row_of<T>(to, r), row_of<T>(from, r), row_bytes);
         }
     });
 }
 
-void CpuKernel::do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
+template <class T>
+void CpuKernel<T>::do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
     // Rows in their old places and in their new ones compete for the last cache: from a quarter of it on, writing past
     // the caches saves fetching what is overwritten.
     const bool past_caches = to.cols % 16 == 0 && to.ld % 16 == 0 &&
                              reinterpret_cast<std::uintptr_t>(to.data) % 64 == 0 &&
                              4 * static_cast<std::int64_t>(to.bytes()) > last_level_cache_bytes();
     parallel_ranges(threads_, to.rows, least_rows(to.cols), [&](std::int64_t begin, std::int64_t end) {
-        gather_range(from, rows, to, {begin, end}, past_caches);
+        row_operations<T>().gather(from, rows, to, {begin, end}, past_caches);
     });
 }
 
-void CpuKernel::do_scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
+template <class T>
+void CpuKernel<T>::do_scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
     parallel_ranges(threads_, from.rows, least_rows(from.cols), [&](std::int64_t begin, std::int64_t end) {
-        scatter_add_range(from, rows, to, {begin, end});
+        row_operations<T>().scatter_add(from, rows, to, {begin, end});
     });
 }
 
-std::unique_ptr<Transport> CpuKernel::do_connect(const ProcessGroup& group) { return make_mpi_transport(group); }
+template <class T>
+std::unique_ptr<Transport> CpuKernel<T>::do_connect(const ProcessGroup& group) {
+    return make_mpi_transport(group);
+}
+
+template class CpuKernel<float>;
+template class CpuKernel<double>;
 
 }  // namespace gnnbench::cpu

@@ -1,8 +1,9 @@
 // Dense products. The tall and skinny ones of training use libxsmm's generated kernels, panel of rows by
-// panel of rows; everything else to OpenBLAS.
+// panel of rows; everything else, and float64, goes to OpenBLAS.
 #include "gemm.hpp"
 
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include <cblas.h>
@@ -37,25 +38,33 @@ std::vector<std::int64_t> cuts(std::int64_t count, std::int64_t most) {
     return out;
 }
 
-void finish(const GemmCall& g, RowRange rows) {
+template <class T>
+void finish(const GemmCall<T>& g, RowRange rows) {
     if (!g.epilogue.empty) epilogue_rows(g.epilogue, g.c, g.c, rows);
 }
 
 /// OpenBLAS has threads of its own and must be called from outside parallel regions.
-void library_gemm(const GemmCall& g, int threads) {
+template <class T>
+void library_gemm(const GemmCall<T>& g, int threads) {
     const auto word = [](Transpose t) { return t == Transpose::yes ? CblasTrans : CblasNoTrans; };
     const auto lead = [](ConstMatrixView m) { return static_cast<int>(std::max<std::int64_t>(1, m.ld)); };
-    const auto k = static_cast<int>(g.ta == Transpose::no ? g.a.cols : g.a.rows);
+    const auto m = static_cast<int>(g.c.rows), n = static_cast<int>(g.c.cols),
+               k = static_cast<int>(g.ta == Transpose::no ? g.a.cols : g.a.rows);
+    const auto product = [&](auto xgemm) {
+        xgemm(CblasRowMajor, word(g.ta), word(g.tb), m, n, k, g.alpha, static_cast<const T*>(g.a.data), lead(g.a),
+              static_cast<const T*>(g.b.data), lead(g.b), g.beta, static_cast<T*>(g.c.data), lead(g.c));
+    };
     openblas_set_num_threads(threads);
-    cblas_sgemm(CblasRowMajor, word(g.ta), word(g.tb), static_cast<int>(g.c.rows), static_cast<int>(g.c.cols), k,
-                g.alpha, static_cast<const float*>(g.a.data), lead(g.a), static_cast<const float*>(g.b.data),
-                lead(g.b), g.beta, static_cast<float*>(g.c.data), lead(g.c));
+    if constexpr (std::is_same_v<T, float>)
+        product(cblas_sgemm);
+    else
+        product(cblas_dgemm);
     parallel_ranges(threads, g.c.rows, rows_for(1 << 14, g.c.cols),
                     [&](std::int64_t begin, std::int64_t end) { finish(g, {begin, end}); });
 }
 
 /// C [tall × n] = A [tall × k] · B [k × n]: B stays in cache while panels of A go through. False: nothing was done.
-bool tall_product(const GemmCall& g, ConstMatrixView b, int threads) {
+bool tall_product(const GemmCall<float>& g, ConstMatrixView b, int threads) {
     constexpr std::int64_t panel = 64, most_depth = 768, most_width = 256;
     const std::vector<std::int64_t> depths = cuts(b.rows, most_depth), widths = cuts(g.c.cols, most_width);
     struct Step {
@@ -84,14 +93,14 @@ bool tall_product(const GemmCall& g, ConstMatrixView b, int threads) {
 /// C [m × n] = Aᵀ B with A [tall × m], B [tall × n]: every thread sums up an equal run of rows, then the sums are
 /// added in the threads' order. A kernel adds each product to a running sum, so sums are of 2,048 rows first, and
 /// then of those: rounding errors would otherwise grow with the number of rows. False: nothing was done.
-bool tall_sum(const GemmCall& g, int threads, Workspace& workspace) {
+bool tall_sum(const GemmCall<float>& g, int threads, Workspace& workspace) {
     constexpr std::int64_t panel = 256, group = 8;
     const std::int64_t tall = g.a.rows, m = g.c.rows, n = g.c.cols, rest = tall % panel, panels = tall / panel;
     const auto whole = small_product(m, n, panel, g.a.ld, g.b.ld, n, true, true);
     const auto last = rest ? small_product(m, n, rest, g.a.ld, g.b.ld, n, true, true) : nullptr;
     if (!whole || (rest && !last)) return false;
     const auto size = static_cast<std::size_t>(m * n);
-    float* sums = workspace.shared(2 * static_cast<std::size_t>(threads) * size);
+    float* sums = workspace.shared<float>(2 * static_cast<std::size_t>(threads) * size);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int t = 0; t < threads; ++t) {
         float* total = sums + static_cast<std::size_t>(t) * size;
@@ -122,7 +131,7 @@ bool tall_sum(const GemmCall& g, int threads, Workspace& workspace) {
 
 /// m, transposed and contiguous.
 ConstMatrixView transposed(ConstMatrixView m, Workspace& workspace) {
-    float* out = workspace.shared(static_cast<std::size_t>(m.rows * m.cols));
+    float* out = workspace.shared<float>(static_cast<std::size_t>(m.rows * m.cols));
     for (std::int64_t r = 0; r < m.rows; ++r)
         for (std::int64_t c = 0; c < m.cols; ++c) out[c * m.rows + r] = *at(m, r, c);
     return {out, m.cols, m.rows, m.rows, DType::f32};
@@ -133,7 +142,8 @@ bool small(std::int64_t rows, std::int64_t cols) { return rows > 0 && cols > 0 &
 
 }  // namespace
 
-void gemm(const GemmCall& g, int threads, Workspace& workspace) {
+template <>
+void gemm(const GemmCall<float>& g, int threads, Workspace& workspace) {
     const bool plain_scale = g.alpha == 1 && (g.beta == 0 || g.beta == 1);
     const std::int64_t depth = g.ta == Transpose::no ? g.a.cols : g.a.rows;
     bool done = false;
@@ -142,6 +152,11 @@ void gemm(const GemmCall& g, int threads, Workspace& workspace) {
     if (g.ta == Transpose::yes && g.tb == Transpose::no && depth >= 4096 && small(g.c.rows, g.c.cols))
         done = tall_sum(g, threads, workspace);
     if (!done) library_gemm(g, threads);
+}
+
+template <>
+void gemm(const GemmCall<double>& g, int threads, Workspace&) {
+    library_gemm(g, threads);
 }
 
 }  // namespace gnnbench::cpu

@@ -14,42 +14,50 @@ namespace gnnbench::cpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-void pack_rows_(ConstMatrixView b, const std::int32_t* row_at, RowRange positions, const Panel& panel,
-                float* packed) {
-    constexpr std::int64_t ahead = 16, line = 16;
-    const F d;
-    const float* from = static_cast<const float*>(b.data) + panel.first;
+template <class T>
+void pack(ConstMatrixView b, const std::int32_t* row_at, RowRange positions, const Panel& panel, T* packed) {
+    constexpr std::int64_t ahead = 16, line = 64 / sizeof(T);
+    const Tag<T> d;
+    const T* from = static_cast<const T*>(b.data) + panel.first;
     for (std::int64_t p = positions.begin; p < positions.end; ++p) {
-        const float* next = from + row_at[std::min(p + ahead, positions.end - 1)] * b.ld;
+        const T* next = from + row_at[std::min(p + ahead, positions.end - 1)] * b.ld;
         for (std::int64_t c = 0; c < panel.count; c += line) __builtin_prefetch(next + c);
-        const float* row = from + row_at[p] * b.ld;
-        float* out = packed + p * panel.width;
-        for (std::int64_t c = 0; c < panel.width; c += lanes) {
-            const std::int64_t n = std::clamp<std::int64_t>(panel.count - c, 0, lanes);
+        const T* row = from + row_at[p] * b.ld;
+        T* out = packed + p * panel.width;
+        for (std::int64_t c = 0; c < panel.width; c += lanes<T>) {
+            const std::int64_t n = std::clamp<std::int64_t>(panel.count - c, 0, lanes<T>);
             hn::StoreU(n > 0 ? load_n(row + c, n) : hn::Zero(d), d, out + c);
         }
     }
 }
 
 /// out ← alpha · sum + beta · out.
-void finish_row_(const DenseSide& d, const float* sum, float* out, std::int64_t count) {
-    const F tag;
-    const VF alpha = hn::Set(tag, d.alpha), beta = hn::Set(tag, d.beta);
-    for_vectors(count, [&](std::int64_t c, std::int64_t n) HWY_ATTR {
-        VF v = hn::Mul(alpha, hn::LoadU(tag, sum + c));
+template <class T>
+void scale_row(const DenseSide<T>& d, const T* sum, T* out, std::int64_t count) {
+    const Tag<T> tag;
+    const Vec<T> alpha = hn::Set(tag, d.alpha), beta = hn::Set(tag, d.beta);
+    for_vectors<T>(count, [&](std::int64_t c, std::int64_t n) HWY_ATTR {
+        Vec<T> v = hn::Mul(alpha, hn::LoadU(tag, sum + c));
         if (d.beta != 0) v = hn::MulAdd(beta, load_n(out + c, n), v);
         store_n(v, out + c, n);
     });
 }
 
-void scale_rows_(const DenseSide& d, RowRange rows, const std::int32_t* row_at, const Panel& panel,
-                 const float* sums) {
+template <class T>
+void scale(const DenseSide<T>& d, RowRange rows, const std::int32_t* row_at, const Panel& panel, const T* sums) {
     for (std::int64_t p = rows.begin; p < rows.end; ++p) {
         const std::int64_t r = row_at ? row_at[p] : p;
-        finish_row_(d, sums + (p - rows.begin) * panel.width,
-                    static_cast<float*>(d.c.data) + r * d.c.ld + panel.first, panel.count);
+        scale_row(d, sums + (p - rows.begin) * panel.width, static_cast<T*>(d.c.data) + r * d.c.ld + panel.first,
+                  panel.count);
     }
 }
+
+/// Both for one instruction set.
+template <class T>
+constexpr PanelOperations<T> operations = {&pack<T>, &scale<T>};
+
+const PanelOperations<float>& panel_operations_f32() { return operations<float>; }
+const PanelOperations<double>& panel_operations_f64() { return operations<double>; }
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
@@ -58,23 +66,27 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace gnnbench::cpu {
-HWY_EXPORT(pack_rows_);
-HWY_EXPORT(scale_rows_);
+HWY_EXPORT(panel_operations_f32);
+HWY_EXPORT(panel_operations_f64);
 
-void pack_rows(ConstMatrixView b, const std::int32_t* row_at, RowRange positions, const Panel& panel,
-               float* packed) {
-    HWY_DYNAMIC_DISPATCH(pack_rows_)(b, row_at, positions, panel, packed);
+template <>
+const PanelOperations<float>& panel_operations<float>() {
+    static const PanelOperations<float>& chosen = HWY_DYNAMIC_DISPATCH(panel_operations_f32)();
+    return chosen;
+}
+template <>
+const PanelOperations<double>& panel_operations<double>() {
+    static const PanelOperations<double>& chosen = HWY_DYNAMIC_DISPATCH(panel_operations_f64)();
+    return chosen;
 }
 
-void finish_rows(const DenseSide& d, RowRange rows, const std::int32_t* row_at, const Panel& panel,
-                 const float* sums) {
-    HWY_DYNAMIC_DISPATCH(scale_rows_)(d, rows, row_at, panel, sums);
+template <class T>
+void finish_rows(const DenseSide<T>& d, RowRange rows, const std::int32_t* row_at, const Panel& panel,
+                 const T* sums) {
+    panel_operations<T>().scale(d, rows, row_at, panel, sums);
     if (d.epilogue.empty) return;
     const auto columns_of = [&](std::int64_t first, std::int64_t count) {
-        MatrixView part = d.c.rows_from(first, count);
-        part.data = static_cast<float*>(part.data) + panel.first;
-        part.cols = panel.count;
-        return part;
+        return d.c.rows_from(first, count).cols_from(panel.first, panel.count);
     };
     if (!row_at) {
         const MatrixView part = columns_of(rows.begin, rows.end - rows.begin);
@@ -86,6 +98,8 @@ void finish_rows(const DenseSide& d, RowRange rows, const std::int32_t* row_at, 
         epilogue_rows(d.epilogue, row, row, {0, 1}, {row_at[p], panel.first});
     }
 }
+template void finish_rows(const DenseSide<float>&, RowRange, const std::int32_t*, const Panel&, const float*);
+template void finish_rows(const DenseSide<double>&, RowRange, const std::int32_t*, const Panel&, const double*);
 
 std::vector<Panel> cut_columns(std::int64_t cols) {
     const std::int64_t steps = (cols + panel_step - 1) / panel_step;

@@ -17,13 +17,27 @@ inline constexpr std::int64_t panel_step = 16, widest_panel = 64;
 std::vector<Panel> cut_columns(std::int64_t cols);
 std::int64_t widest_of(const std::vector<Panel>& panels);
 
-/// packed[p] ← the panel's columns of row row_at[p] of b.
-void pack_rows(ConstMatrixView b, const std::int32_t* row_at, RowRange positions, const Panel& panel,
-               float* packed);
+/// What is done with panels, for one instruction set.
+template <class T>
+struct PanelOperations {
+    /// packed[p] ← the panel's columns of row row_at[p] of b.
+    void (*pack)(ConstMatrixView b, const std::int32_t* row_at, RowRange positions, const Panel& panel, T* packed);
+    /// C's columns of the panel ← alpha · sums + beta · C; part of finish_rows.
+    void (*scale)(const DenseSide<T>& d, RowRange rows, const std::int32_t* row_at, const Panel& panel,
+                  const T* sums);
+};
+/// For the best instruction set.
+template <class T>
+const PanelOperations<T>& panel_operations();
+template <>
+const PanelOperations<float>& panel_operations<float>();
+template <>
+const PanelOperations<double>& panel_operations<double>();
 
 /// C's columns of the panel ← epilogue(alpha · sums + beta · C), where row p of the range, at sums[p − begin], is
 /// row row_at[p] of C, or row p if row_at is null.
-void finish_rows(const DenseSide& d, RowRange rows, const std::int32_t* row_at, const Panel& panel,
-                 const float* sums);
+template <class T>
+void finish_rows(const DenseSide<T>& d, RowRange rows, const std::int32_t* row_at, const Panel& panel,
+                 const T* sums);
 
 }  // namespace gnnbench::cpu

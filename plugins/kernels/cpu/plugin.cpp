@@ -1,4 +1,4 @@
-// The `cpu` kernel: float32 on this machine's cores, by OpenMP, Highway, libxsmm and OpenBLAS.
+// The `cpu` kernel: dense and sparse operations on this machine's cores, by OpenMP, Highway, libxsmm and OpenBLAS.
 #include <string>
 
 #include <gnnbench/host_memory.hpp>
@@ -25,8 +25,6 @@ FormatChoice format_choice(const std::string& name) {
 class CpuPlugin final : public KernelPlugin {
 public:
     std::string why_unsupported(const KernelSetting& s) const override {
-        if (s.dtype != DType::f32)
-            return "the cpu kernel computes in float32 only; float64 needs kernel: reference";
         if (s.threads < 1) return "needs at least 1 thread; " + std::to_string(s.threads) + " given";
         return {};
     }
@@ -35,7 +33,9 @@ public:
     }
     std::unique_ptr<Kernel> create(const KernelSetting& s) const override {
         if (const std::string why = why_unsupported(s); !why.empty()) throw LogicError("cpu kernel: " + why);
-        return std::make_unique<CpuKernel>(s.threads, format_choice(s.params.choice("format")));
+        const FormatChoice format = format_choice(s.params.choice("format"));
+        if (s.dtype == DType::f32) return std::make_unique<CpuKernel<float>>(s.threads, format);
+        return std::make_unique<CpuKernel<double>>(s.threads, format);
     }
 };
 
@@ -44,7 +44,8 @@ public:
 
 using gnnbench::cpu::CpuPlugin;
 using gnnbench::cpu::params;
-GNNBENCH_PLUGIN(kernel, CpuPlugin, "cpu", "1.0.0",
-                "float32 on this machine's cores: tiled sparse formats, vector instructions picked at run time",
-                params)
+GNNBENCH_PLUGIN(
+    kernel, CpuPlugin, "cpu", "1.0.0",
+    "this machine's cores: tiled sparse formats, vector instructions picked at run time; tuned for float32",
+    params)
 GNNBENCH_KERNEL_IN_HOST_MEMORY

@@ -13,7 +13,8 @@
 namespace gnnbench::cpu {
 namespace {
 
-class RowsMatrix final : public CpuPrepared {
+template <class T>
+class RowsMatrix final : public CpuPrepared<T> {
 public:
     RowsMatrix(const Csr& a, int threads)
         : indptr_(a.indptr.size()), indices_(a.indices.size()), values_(a.values.size()) {
@@ -21,51 +22,56 @@ public:
         parallel_ranges(threads, a.nonzeros(), 1 << 16, [&](std::int64_t begin, std::int64_t end) {
             std::copy(a.indices.begin() + begin, a.indices.begin() + end, indices_.data() + begin);
             std::transform(a.values.begin() + begin, a.values.begin() + end, values_.data() + begin,
-                           [](double v) { return static_cast<float>(v); });
+                           [](double v) { return static_cast<T>(v); });
         });
-        csr_ = {indptr_.data(), indices_.data(), values_.data(), a.rows, a.cols};
-        format = "csr";
+        csr_ = {{indptr_.data(), indices_.data(), a.rows, a.cols}, values_.data()};
+        this->format = "csr";
     }
 
-    void multiply(const DenseSide& d, int threads, Workspace&) const override { spmm_by_rows(csr_, d, threads); }
+    void multiply(const DenseSide<T>& d, int threads, Workspace&) const override {
+        spmm_by_rows(csr_, d, threads);
+    }
 
 private:
     HostArray<std::int64_t> indptr_;
     HostArray<std::int32_t> indices_;
-    HostArray<float> values_;
-    FlatCsr csr_;
+    HostArray<T> values_;
+    FlatCsr<T> csr_;
 };
 
-class TiledForm final : public CpuPrepared {
+template <class T>
+class TiledForm final : public CpuPrepared<T> {
 public:
-    TiledForm(const Csr& a, std::int64_t tile_cols, int threads) : tiled_(make_tiled(a, tile_cols, threads)) {
-        format = "tiled " + std::to_string(tile_cols);
+    TiledForm(const Csr& a, std::int64_t tile_cols, int threads) : tiled_(make_tiled<T>(a, tile_cols, threads)) {
+        this->format = "tiled " + std::to_string(tile_cols);
     }
 
-    void multiply(const DenseSide& d, int threads, Workspace& workspace) const override {
+    void multiply(const DenseSide<T>& d, int threads, Workspace& workspace) const override {
         spmm_tiled(tiled_, d, threads, workspace);
     }
 
 private:
-    TiledMatrix tiled_;
+    TiledMatrix<T> tiled_;
 };
 
-class ReorderedForm final : public CpuPrepared {
+template <class T>
+class ReorderedForm final : public CpuPrepared<T> {
 public:
     ReorderedForm(const Csr& a, ClusterOrder order, int threads) {
-        format = "csr in cluster order, " + std::to_string(static_cast<int>(100 * order.inside)) + "% inside";
-        reordered_ = make_reordered(a, std::move(order), threads);
+        this->format =
+            "csr in cluster order, " + std::to_string(static_cast<int>(100 * order.inside)) + "% inside";
+        reordered_ = make_reordered<T>(a, std::move(order), threads);
     }
 
-    void multiply(const DenseSide& d, int threads, Workspace& workspace) const override {
+    void multiply(const DenseSide<T>& d, int threads, Workspace& workspace) const override {
         spmm_reordered(reordered_, d, threads, workspace);
     }
 
 private:
-    ReorderedMatrix reordered_;
+    ReorderedMatrix<T> reordered_;
 };
 
-/// Columns of a tile, so that its widest panel fills a core's own cache.
+/// Columns of a tile, so that its widest panel in float32 fills a core's own cache.
 std::int64_t tile_columns() {
     const auto fit = static_cast<std::uint64_t>(second_level_cache_bytes() / (widest_panel * 4));
     return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::bit_floor(fit)), 1024, 16384);
@@ -82,24 +88,28 @@ bool tiles_pay(const Csr& a) {
 
 /// Whether a search for clusters may pay: B far larger than the caches, rows long enough, no local order yet.
 bool clusters_may_pay(const Csr& a) {
-    const FlatCsr pattern{a.indptr.data(), a.indices.data(), nullptr, a.rows, a.cols};
+    const Pattern pattern{a.indptr.data(), a.indices.data(), a.rows, a.cols};
     return a.rows == a.cols && a.cols * widest_panel * 4 > 4 * last_level_cache_bytes() &&
            a.nonzeros() > 12 * a.rows && share_nearby(pattern, tile_columns(), 4096) < 0.3;
 }
 
 }  // namespace
 
-std::unique_ptr<CpuPrepared> prepare_matrix(const Csr& a, FormatChoice choice, int threads) {
+template <class T>
+std::unique_ptr<CpuPrepared<T>> prepare_matrix(const Csr& a, FormatChoice choice, int threads) {
     const bool tiled = choice == FormatChoice::tiled || (choice == FormatChoice::automatic && tiles_pay(a));
-    if (tiled) return std::make_unique<TiledForm>(a, tile_columns(), threads);
+    if (tiled) return std::make_unique<TiledForm<T>>(a, tile_columns(), threads);
     const bool reorders =
         choice == FormatChoice::reordered || (choice == FormatChoice::automatic && clusters_may_pay(a));
     if (reorders && a.rows == a.cols) {
         ClusterOrder order = cluster_order(a, tile_columns(), threads);
         if (order.inside > 0.15 || choice == FormatChoice::reordered)
-            return std::make_unique<ReorderedForm>(a, std::move(order), threads);
+            return std::make_unique<ReorderedForm<T>>(a, std::move(order), threads);
     }
-    return std::make_unique<RowsMatrix>(a, threads);
+    return std::make_unique<RowsMatrix<T>>(a, threads);
 }
+
+template std::unique_ptr<CpuPrepared<float>> prepare_matrix<float>(const Csr&, FormatChoice, int);
+template std::unique_ptr<CpuPrepared<double>> prepare_matrix<double>(const Csr&, FormatChoice, int);
 
 }  // namespace gnnbench::cpu

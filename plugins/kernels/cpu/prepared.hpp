@@ -9,11 +9,14 @@
 namespace gnnbench::cpu {
 
 /// A prepared matrix that multiplies itself.
+template <class T>
 class CpuPrepared : public PreparedMatrix {
 public:
-    virtual void multiply(const DenseSide& d, int threads, Workspace& workspace) const = 0;
+    virtual void multiply(const DenseSide<T>& d, int threads, Workspace& workspace) const = 0;
 };
 
-std::unique_ptr<CpuPrepared> prepare_matrix(const Csr& a, FormatChoice choice, int threads);
+/// The same format for either T.
+template <class T>
+std::unique_ptr<CpuPrepared<T>> prepare_matrix(const Csr& a, FormatChoice choice, int threads);
 
 }  // namespace gnnbench::cpu

@@ -7,8 +7,9 @@
 
 namespace gnnbench::cpu {
 
-ReorderedMatrix make_reordered(const Csr& a, ClusterOrder order, int threads) {
-    ReorderedMatrix out;
+template <class T>
+ReorderedMatrix<T> make_reordered(const Csr& a, ClusterOrder order, int threads) {
+    ReorderedMatrix<T> out;
     out.vertex_at = std::move(order.vertex_at);
     const auto rows = static_cast<std::size_t>(a.rows);
     std::vector<std::int32_t> position(rows);
@@ -20,7 +21,7 @@ ReorderedMatrix make_reordered(const Csr& a, ClusterOrder order, int threads) {
         out.indptr[p + 1] = out.indptr[p] + a.indptr[v + 1] - a.indptr[v];
     }
     out.indices = HostArray<std::int32_t>(a.indices.size());
-    out.values = HostArray<float>(a.values.size());
+    out.values = HostArray<T>(a.values.size());
     parallel_chunks(threads, a.rows, 4096, [&](std::int64_t begin, std::int64_t end) {
         for (auto p = static_cast<std::size_t>(begin); p < static_cast<std::size_t>(end); ++p) {
             const auto v = static_cast<std::size_t>(out.vertex_at[p]);
@@ -28,44 +29,47 @@ ReorderedMatrix make_reordered(const Csr& a, ClusterOrder order, int threads) {
             for (auto j = static_cast<std::size_t>(a.indptr[v]); j < static_cast<std::size_t>(a.indptr[v + 1]);
                  ++j, ++to) {
                 out.indices[to] = position[static_cast<std::size_t>(a.indices[j])];
-                out.values[to] = static_cast<float>(a.values[j]);
+                out.values[to] = static_cast<T>(a.values[j]);
             }
         }
     });
-    out.csr = {out.indptr.data(), out.indices.data(), out.values.data(), a.rows, a.cols};
+    out.csr = {{out.indptr.data(), out.indices.data(), a.rows, a.cols}, out.values.data()};
     return out;
 }
 
 namespace {
 
-void multiply_run(const ReorderedMatrix& a, const DenseSide& packed, const DenseSide& d, const Panel& panel,
-                  RowRange rows, std::int64_t ahead, float* sums) {
-    multiply_rows(a.csr, packed, rows, {sums, panel.width, ahead});
+template <class T>
+void multiply_run(const ReorderedMatrix<T>& a, const DenseSide<T>& packed, const DenseSide<T>& d,
+                  const Panel& panel, RowRange rows, std::int64_t ahead, T* sums) {
+    multiply_rows(a.csr, packed, rows, RowsPass<T>{sums, panel.width, ahead});
     finish_rows(d, rows, a.vertex_at.data(), panel, sums);
 }
 
 }  // namespace
 
-void spmm_reordered(const ReorderedMatrix& a, const DenseSide& d, int threads, Workspace& workspace) {
+template <class T>
+void spmm_reordered(const ReorderedMatrix<T>& a, const DenseSide<T>& d, int threads, Workspace& workspace) {
     const std::vector<Panel> panels = cut_columns(d.c.cols);
     const std::int64_t widest = widest_of(panels), rows = a.csr.rows;
-    float* packed = workspace.shared(static_cast<std::size_t>(rows * widest));
+    T* packed = workspace.shared<T>(static_cast<std::size_t>(rows * widest));
     // Runs of about equal work; inside one, a few rows at a time, so that their sums stay in the first cache.
     const std::int64_t runs = std::max<std::int64_t>(1, std::min<std::int64_t>(rows / 64, 256 * threads));
     constexpr std::int64_t pack_step = 1024, few = 32;
 #pragma omp parallel num_threads(threads) if (threads > 1)
     {
-        float* sums = workspace.of_thread(omp_get_thread_num(), static_cast<std::size_t>(few * widest));
+        T* sums = workspace.of_thread<T>(omp_get_thread_num(), static_cast<std::size_t>(few * widest));
         for (const Panel& panel : panels) {
 #pragma omp for schedule(static)
             for (std::int64_t p = 0; p < rows; p += pack_step)
-                pack_rows(d.b, a.vertex_at.data(), {p, std::min(rows, p + pack_step)}, panel, packed);
-            const DenseSide side{{packed, rows, panel.width, panel.width, DType::f32},
-                                 {sums, rows, panel.width, panel.width, DType::f32},
-                                 1,
-                                 0,
-                                 FlatEpilogue({})};
-            const std::int64_t ahead = prefetch_distance(a.csr, side);
+                panel_operations<T>().pack(d.b, a.vertex_at.data(), {p, std::min(rows, p + pack_step)}, panel,
+                                           packed);
+            const DenseSide<T> side{{packed, rows, panel.width, panel.width, dtype_of<T>},
+                                    {sums, rows, panel.width, panel.width, dtype_of<T>},
+                                    1,
+                                    0,
+                                    FlatEpilogue<T>({})};
+            const std::int64_t ahead = prefetch_distance(a.csr, side.b);
 #pragma omp for schedule(dynamic)
             for (std::int64_t i = 0; i < runs; ++i) {
                 const RowRange run = equal_work(a.csr, i, runs);
@@ -75,5 +79,10 @@ void spmm_reordered(const ReorderedMatrix& a, const DenseSide& d, int threads, W
         }
     }
 }
+
+template ReorderedMatrix<float> make_reordered<float>(const Csr&, ClusterOrder, int);
+template ReorderedMatrix<double> make_reordered<double>(const Csr&, ClusterOrder, int);
+template void spmm_reordered(const ReorderedMatrix<float>&, const DenseSide<float>&, int, Workspace&);
+template void spmm_reordered(const ReorderedMatrix<double>&, const DenseSide<double>&, int, Workspace&);
 
 }  // namespace gnnbench::cpu

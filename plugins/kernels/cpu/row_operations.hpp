@@ -1,39 +1,44 @@
 #pragma once
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 #include <gnnbench/kernel.hpp>
 
 /// Operations on a run of rows, each compiled for several instruction sets; the best one this machine
-/// has is picked at run time. None of them starts a thread.
+/// has is picked at run time. None of them starts a thread. T is float or double.
 namespace gnnbench::cpu {
+
+template <class T>
+inline constexpr DType dtype_of = std::is_same_v<T, float> ? DType::f32 : DType::f64;
 
 /// Rows [begin, end).
 struct RowRange {
     std::int64_t begin = 0, end = 0;
 };
 
-/// An Epilogue for float32.
+/// An Epilogue for elements of type T.
+template <class T>
 struct FlatEpilogue {
     explicit FlatEpilogue(const Epilogue& e)
-        : bias(static_cast<const float*>(e.bias)),
+        : bias(static_cast<const T*>(e.bias)),
           activation(e.activation),
           dropout(e.dropout),
           row_ids(e.row_ids),
           drops(e.dropout.active()),
           empty(e.empty()),
           threshold(drops ? e.dropout.threshold() : 0),
-          scale(drops ? static_cast<float>(e.dropout.scale()) : 1.0f) {}
+          scale(drops ? static_cast<T>(e.dropout.scale()) : T{1}) {}
     /// The vertex whose mask row r takes.
     std::int64_t vertex(std::int64_t r) const { return row_ids ? row_ids[r] : r; }
 
-    const float* bias;
+    const T* bias;
     Activation activation;
     DropoutMask dropout;
     const std::int64_t* row_ids;
     bool drops, empty;
     std::uint32_t threshold;  ///< a word below it drops its element
-    float scale;              ///< of what is kept
+    T scale;                  ///< of what is kept
 };
 
 /// The position of a view's element (0, 0) in the whole matrix; col is a multiple of 4.
@@ -41,32 +46,61 @@ struct Origin {
     std::int64_t row = 0, col = 0;
 };
 
-/// z ← epilogue(x).
-void epilogue_rows(const FlatEpilogue& e, ConstMatrixView x, MatrixView z, RowRange rows, Origin origin = {});
-/// dz ← dh ∘ σ' ∘ mask · scale, from h = epilogue(z).
-void epilogue_backward_rows(const FlatEpilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz,
-                            RowRange rows);
-/// sums[c] += Σ over the rows of g[r, c].
-void add_column_sums(ConstMatrixView g, RowRange rows, double* sums);
-/// Softmax cross entropy of the rows; returns their loss.
-double softmax_cross_entropy_rows(ConstMatrixView logits, const LossInput& in, MatrixView grad, RowRange rows);
-/// counts[2·(split − 1)] += rows of that split whose arg max is their label; counts[2·(split − 1) + 1] += such rows.
-void count_correct_rows(ConstMatrixView logits, const LossInput& in, RowRange rows, std::int64_t* counts);
-/// to[r] ← from[sources[r]]. `past_caches`: to's rows are whole, aligned cache lines, and are written past the caches.
-void gather_range(ConstMatrixView from, const std::int32_t* sources, MatrixView to, RowRange rows,
-                  bool past_caches);
-/// to[targets[r]] += from[r].
-void scatter_add_range(ConstMatrixView from, const std::int32_t* targets, MatrixView to, RowRange rows);
-
-/// One step's constants, and one slot's elements [begin, end).
+/// One optimizer step's constants.
+template <class T>
 struct OptimizerStep {
     OptimizerKind kind;
-    float rate, beta1, beta2, rest1, rest2, epsilon;  ///< rest = 1 − β
-    float first_correction, second_correction;        ///< 1 / (1 − β1^t), 1 / (1 − β2^t)
+    T rate, beta1, beta2, rest1, rest2, epsilon;  ///< rest = 1 − β
+    T first_correction, second_correction;        ///< 1 / (1 − β1^t), 1 / (1 − β2^t)
 };
-void optimizer_range(const OptimizerStep& step, const ParameterSlot& slot, std::int64_t begin, std::int64_t end);
 
-/// The instruction set in use: "AVX3" (AVX-512), "AVX2", "SCALAR".
-const char* instruction_set();
+/// Element-wise operations and moves of rows, for one instruction set.
+template <class T>
+struct RowOperations {
+    /// z ← epilogue(x).
+    void (*epilogue)(const FlatEpilogue<T>& e, ConstMatrixView x, MatrixView z, RowRange rows, Origin origin);
+    /// dz ← dh ∘ σ' ∘ mask · scale, from h = epilogue(z).
+    void (*epilogue_backward)(const FlatEpilogue<T>& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz,
+                              RowRange rows);
+    /// sums[c] += Σ over the rows of g[r, c].
+    void (*add_column_sums)(ConstMatrixView g, RowRange rows, double* sums);
+    /// to[r] ← from[sources[r]]. `past_caches`: to's rows are whole, aligned cache lines, and are written past the
+    /// caches.
+    void (*gather)(ConstMatrixView from, const std::int32_t* sources, MatrixView to, RowRange rows,
+                   bool past_caches);
+    /// to[targets[r]] += from[r].
+    void (*scatter_add)(ConstMatrixView from, const std::int32_t* targets, MatrixView to, RowRange rows);
+    /// One step of a slot's elements [begin, end).
+    void (*optimizer)(const OptimizerStep<T>& step, const ParameterSlot& slot, std::int64_t begin,
+                      std::int64_t end);
+};
+/// Those for the best instruction set.
+template <class T>
+const RowOperations<T>& row_operations();
+template <>
+const RowOperations<float>& row_operations<float>();
+template <>
+const RowOperations<double>& row_operations<double>();
+
+template <class T>
+void epilogue_rows(const FlatEpilogue<T>& e, ConstMatrixView x, MatrixView z, RowRange rows, Origin origin = {}) {
+    row_operations<T>().epilogue(e, x, z, rows, origin);
+}
+
+/// The loss, for one instruction set.
+template <class T>
+struct LossOperations {
+    /// Softmax cross entropy of the rows; returns their loss.
+    double (*softmax_cross_entropy)(ConstMatrixView logits, const LossInput& in, MatrixView grad, RowRange rows);
+    /// counts[2·(split − 1)] += rows of that split whose arg max is their label; counts[2·(split − 1) + 1] += such
+    /// rows.
+    void (*count_correct)(ConstMatrixView logits, const LossInput& in, RowRange rows, std::int64_t* counts);
+};
+template <class T>
+const LossOperations<T>& loss_operations();
+template <>
+const LossOperations<float>& loss_operations<float>();
+template <>
+const LossOperations<double>& loss_operations<double>();
 
 }  // namespace gnnbench::cpu

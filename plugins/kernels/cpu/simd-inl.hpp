@@ -19,29 +19,35 @@ namespace gnnbench::cpu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using F = hn::ScalableTag<float>;
+/// T is float or double.
+template <class T>
+using Tag = hn::ScalableTag<T>;
+template <class T>
+using Vec = hn::Vec<Tag<T>>;
 using U = hn::ScalableTag<std::uint32_t>;
-using VF = hn::Vec<F>;
 using VU = hn::Vec<U>;
 /// Lanes of a vector, at compile time: no set used here has vectors of unknown length.
-inline constexpr std::int64_t lanes = static_cast<std::int64_t>(HWY_LANES(float));
+template <class T>
+inline constexpr std::int64_t lanes = static_cast<std::int64_t>(HWY_LANES(T));
 
 /// Calls f(column, count) for each vector of `cols` columns; count < lanes for the last one only.
-template <class G>
+template <class T, class G>
 HWY_INLINE void for_vectors(std::int64_t cols, G&& f) {
     std::int64_t c = 0;
-    for (; c + lanes <= cols; c += lanes) f(c, lanes);
+    for (; c + lanes<T> <= cols; c += lanes<T>) f(c, lanes<T>);
     if (c < cols) f(c, cols - c);
 }
 
-HWY_INLINE VF load_n(const float* p, std::int64_t n) {
-    const F d;
-    return n == lanes ? hn::LoadU(d, p) : hn::MaskedLoad(hn::FirstN(d, static_cast<std::size_t>(n)), d, p);
+template <class T>
+HWY_INLINE Vec<T> load_n(const T* p, std::int64_t n) {
+    const Tag<T> d;
+    return n == lanes<T> ? hn::LoadU(d, p) : hn::MaskedLoad(hn::FirstN(d, static_cast<std::size_t>(n)), d, p);
 }
 
-HWY_INLINE void store_n(VF v, float* p, std::int64_t n) {
-    const F d;
-    if (n == lanes) {
+template <class T>
+HWY_INLINE void store_n(Vec<T> v, T* p, std::int64_t n) {
+    const Tag<T> d;
+    if (n == lanes<T>) {
         hn::StoreU(v, d, p);
     } else {
         hn::BlendedStore(v, hn::FirstN(d, static_cast<std::size_t>(n)), d, p);
@@ -61,7 +67,7 @@ HWY_INLINE void multiply_wide(VU a, VU m, VU& low, VU& high) {
 #endif
 
 /// Columns whose words one call of dropout_words draws.
-inline constexpr std::int64_t words_per_call = 4 * lanes;
+inline constexpr std::int64_t words_per_call = 4 * lanes<std::uint32_t>;
 
 /// words[i] ← the mask's word at (vertex, column + i), i < words_per_call; column is a multiple of 4.
 /// The same numbers as gnnbench::philox, a vector of counters at a time.

@@ -8,40 +8,55 @@
 
 namespace gnnbench::cpu {
 
-/// A float32 matrix in compressed rows.
-struct FlatCsr {
+/// Where a matrix in compressed rows has its nonzeros.
+struct Pattern {
     const std::int64_t* indptr = nullptr;   ///< length rows + 1
     const std::int32_t* indices = nullptr;  ///< length indptr[rows]
-    const float* values = nullptr;          ///< length indptr[rows]
     std::int64_t rows = 0, cols = 0;
     std::int64_t nonzeros() const { return rows > 0 ? indptr[rows] : 0; }
 };
 
+/// A matrix in compressed rows.
+template <class T>
+struct FlatCsr : Pattern {
+    const T* values = nullptr;  ///< length indptr[rows]
+};
+
 /// The dense side of C = alpha · A · B + beta · C, then the epilogue.
+template <class T>
 struct DenseSide {
     ConstMatrixView b;
     MatrixView c;
-    float alpha = 1, beta = 0;
-    FlatEpilogue epilogue;
+    T alpha, beta;
+    FlatEpilogue<T> epilogue;
 };
 
 /// Rows of A in turn, each with its row of C in registers. Threads take runs of about equal work.
-void spmm_by_rows(const FlatCsr& a, const DenseSide& d, int threads);
+template <class T>
+void spmm_by_rows(const FlatCsr<T>& a, const DenseSide<T>& d, int threads);
 
 /// How rows are gone through; part of spmm_by_rows.
+template <class T>
 struct RowsPass {
-    float* out = nullptr;  ///< row rows.begin of the result
+    T* out = nullptr;  ///< row rows.begin of the result
     std::int64_t ldo = 0;
-    std::int64_t prefetch_ahead = 0;  ///< nonzeros; 0: not at all
+    std::int64_t prefetch_ahead = 0;  ///< nonzeros; 0: not at all. In float64 never
     bool past_caches = false;         ///< out is written past them: beta 0, rows of whole, aligned cache lines
 };
 /// out ← alpha · A · B + beta · out on the rows, one thread.
-void multiply_rows(const FlatCsr& a, const DenseSide& d, RowRange rows, const RowsPass& pass);
+template <class T>
+void multiply_rows(const FlatCsr<T>& a, const DenseSide<T>& d, RowRange rows, const RowsPass<T>& pass);
+template <>
+void multiply_rows(const FlatCsr<float>& a, const DenseSide<float>& d, RowRange rows, const RowsPass<float>& pass);
+template <>
+void multiply_rows(const FlatCsr<double>& a, const DenseSide<double>& d, RowRange rows,
+                   const RowsPass<double>& pass);
+
 /// Nonzeros to look ahead in B; 0 where it stays in a core's own cache or is read about in order.
-std::int64_t prefetch_distance(const FlatCsr& a, const DenseSide& d);
+std::int64_t prefetch_distance(const Pattern& a, ConstMatrixView b);
 /// Share of the nonzeros whose row and column are less than `distance` apart, in a sample of about `rows` rows.
-double share_nearby(const FlatCsr& a, std::int64_t distance, std::int64_t rows);
+double share_nearby(const Pattern& a, std::int64_t distance, std::int64_t rows);
 /// Run `i` of `runs` of about equal work.
-RowRange equal_work(const FlatCsr& a, std::int64_t i, std::int64_t runs);
+RowRange equal_work(const Pattern& a, std::int64_t i, std::int64_t runs);
 
 }  // namespace gnnbench::cpu

@@ -12,7 +12,7 @@ namespace gnnbench::cpu {
 namespace {
 
 /// The first row whose nonzeros and rows before it make up at least `work`: a row costs about two nonzeros.
-std::int64_t row_at_work(const FlatCsr& a, std::int64_t work) {
+std::int64_t row_at_work(const Pattern& a, std::int64_t work) {
     std::int64_t low = 0, high = a.rows;
     while (low < high) {
         const std::int64_t middle = (low + high) / 2;
@@ -25,18 +25,19 @@ std::int64_t row_at_work(const FlatCsr& a, std::int64_t work) {
     return low;
 }
 
-void multiply_run(const FlatCsr& a, const DenseSide& d, RowRange rows, std::int64_t ahead, std::int64_t step,
+template <class T>
+void multiply_run(const FlatCsr<T>& a, const DenseSide<T>& d, RowRange rows, std::int64_t ahead, std::int64_t step,
                   bool past_caches) {
     for (std::int64_t r = rows.begin; r < rows.end; r += step) {
         const RowRange some{r, std::min(rows.end, r + step)};
-        multiply_rows(a, d, some, {static_cast<float*>(d.c.data) + r * d.c.ld, d.c.ld, ahead, past_caches});
+        multiply_rows(a, d, some, RowsPass<T>{static_cast<T*>(d.c.data) + r * d.c.ld, d.c.ld, ahead, past_caches});
         if (!d.epilogue.empty) epilogue_rows(d.epilogue, d.c, d.c, some);
     }
 }
 
 }  // namespace
 
-double share_nearby(const FlatCsr& a, std::int64_t distance, std::int64_t rows) {
+double share_nearby(const Pattern& a, std::int64_t distance, std::int64_t rows) {
     std::int64_t nearby = 0, counted = 0;
     const std::int64_t step = std::max<std::int64_t>(1, a.rows / rows);
     for (std::int64_t r = 0; r < a.rows; r += step) {
@@ -47,27 +48,28 @@ double share_nearby(const FlatCsr& a, std::int64_t distance, std::int64_t rows) 
     return counted > 0 ? static_cast<double>(nearby) / static_cast<double>(counted) : 1;
 }
 
-std::int64_t prefetch_distance(const FlatCsr& a, const DenseSide& d) {
-    const std::int64_t row_bytes = d.b.ld * 4, cache = second_level_cache_bytes();
-    if (d.b.rows * row_bytes < cache) return 0;
+std::int64_t prefetch_distance(const Pattern& a, ConstMatrixView b) {
+    const std::int64_t row_bytes = b.ld * 4, cache = second_level_cache_bytes();
+    if (b.rows * row_bytes < cache) return 0;
     if (share_nearby(a, std::max<std::int64_t>(4096, cache / row_bytes), 64) > 0.7) return 0;
     // Enough to keep about 64 cache lines in flight.
-    const std::int64_t lines = (d.b.cols + 15) / 16;
+    const std::int64_t lines = (b.cols + 15) / 16;
     return std::clamp<std::int64_t>(64 / lines, 4, 32);
 }
 
-RowRange equal_work(const FlatCsr& a, std::int64_t i, std::int64_t runs) {
+RowRange equal_work(const Pattern& a, std::int64_t i, std::int64_t runs) {
     const std::int64_t work = a.nonzeros() + 2 * a.rows;
     return {i == 0 ? 0 : row_at_work(a, work * i / runs),
             i + 1 == runs ? a.rows : row_at_work(a, work * (i + 1) / runs)};
 }
 
-void spmm_by_rows(const FlatCsr& a, const DenseSide& d, int threads) {
+template <class T>
+void spmm_by_rows(const FlatCsr<T>& a, const DenseSide<T>& d, int threads) {
     const std::int64_t work = a.nonzeros() + 2 * a.rows, cols = d.c.cols;
     // Runs short enough to balance, long enough that the cost of taking one is negligible.
     const std::int64_t least = std::max<std::int64_t>(1, (std::int64_t{1} << 18) / cols);
     const std::int64_t runs = std::clamp<std::int64_t>(work / least, 1, 64 * threads);
-    const std::int64_t ahead = prefetch_distance(a, d), step = rows_for(4096, cols);
+    const std::int64_t ahead = prefetch_distance(a, d.b), step = rows_for(4096, cols);
     // Non-temporal stores avoid fetching the lines that the result overwrites.
     const bool past_caches = d.beta == 0 && d.epilogue.empty && cols % 16 == 0 && d.c.ld % 16 == 0 &&
                              reinterpret_cast<std::uintptr_t>(d.c.data) % 64 == 0 &&
@@ -80,5 +82,8 @@ void spmm_by_rows(const FlatCsr& a, const DenseSide& d, int threads) {
         if (past_caches) hwy::FlushStream();
     }
 }
+
+template void spmm_by_rows(const FlatCsr<float>&, const DenseSide<float>&, int);
+template void spmm_by_rows(const FlatCsr<double>&, const DenseSide<double>&, int);
 
 }  // namespace gnnbench::cpu

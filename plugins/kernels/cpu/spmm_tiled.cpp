@@ -7,11 +7,12 @@
 namespace gnnbench::cpu {
 namespace {
 
-void multiply_chunk(const TiledMatrix& a, const DenseSide& d, const Panel& panel, std::int64_t chunk,
-                    const float* packed, float* sums) {
+template <class T>
+void multiply_chunk(const TiledMatrix<T>& a, const DenseSide<T>& d, const Panel& panel, std::int64_t chunk,
+                    const T* packed, T* sums) {
     const auto k = static_cast<std::size_t>(chunk);
     const RowRange rows{a.chunk_rows[k], a.chunk_rows[k + 1]};
-    std::memset(sums, 0, static_cast<std::size_t>((rows.end - rows.begin) * panel.width) * sizeof(float));
+    std::memset(sums, 0, static_cast<std::size_t>((rows.end - rows.begin) * panel.width) * sizeof(T));
     for (std::int64_t i = a.chunk_blocks[k]; i < a.chunk_blocks[k + 1]; ++i) {
         const TileBlock& block = a.blocks[static_cast<std::size_t>(i)];
         multiply_block(a, block, packed + block.tile * a.tile_cols * panel.width, sums, panel.width);
@@ -21,23 +22,27 @@ void multiply_chunk(const TiledMatrix& a, const DenseSide& d, const Panel& panel
 
 }  // namespace
 
-void spmm_tiled(const TiledMatrix& a, const DenseSide& d, int threads, Workspace& workspace) {
+template <class T>
+void spmm_tiled(const TiledMatrix<T>& a, const DenseSide<T>& d, int threads, Workspace& workspace) {
     const std::vector<Panel> panels = cut_columns(d.c.cols);
     const auto widest = static_cast<std::size_t>(widest_of(panels));
-    float* packed = workspace.shared(static_cast<std::size_t>(a.cols) * widest);
+    T* packed = workspace.shared<T>(static_cast<std::size_t>(a.cols) * widest);
 #pragma omp parallel num_threads(threads) if (threads > 1)
     {
-        float* sums = workspace.of_thread(omp_get_thread_num(), static_cast<std::size_t>(a.widest_chunk) * widest);
+        T* sums = workspace.of_thread<T>(omp_get_thread_num(), static_cast<std::size_t>(a.widest_chunk) * widest);
         for (const Panel& panel : panels) {
             constexpr std::int64_t run = 1024;
 #pragma omp for schedule(static)
             for (std::int64_t p = 0; p < a.cols; p += run)
-                pack_rows(d.b, a.column_at.data(), {p, std::min(a.cols, p + run)}, panel, packed);
+                panel_operations<T>().pack(d.b, a.column_at.data(), {p, std::min(a.cols, p + run)}, panel, packed);
 #pragma omp for schedule(dynamic)
             for (std::int64_t chunk = 0; chunk < a.chunks(); ++chunk)
                 multiply_chunk(a, d, panel, chunk, packed, sums);
         }
     }
 }
+
+template void spmm_tiled(const TiledMatrix<float>&, const DenseSide<float>&, int, Workspace&);
+template void spmm_tiled(const TiledMatrix<double>&, const DenseSide<double>&, int, Workspace&);
 
 }  // namespace gnnbench::cpu

@@ -28,6 +28,7 @@ struct TileBlock {
 ///
 /// Column positions {0 … cols − 1}: columns by falling count of nonzeros, so that the first tiles are dense.
 /// Tile t holds positions [t · tile_cols, (t + 1) · tile_cols).
+template <class T>
 struct TiledMatrix {
     std::int64_t rows = 0, cols = 0, nonzeros = 0;
     std::int64_t tile_cols = 0;         ///< a power of two, at most 65536
@@ -39,17 +40,25 @@ struct TiledMatrix {
     std::vector<TileBlock> blocks;
     HostArray<Segment> segments;
     HostArray<std::uint16_t> local_col;  ///< length nonzeros: position inside the tile
-    HostArray<float> values;             ///< length nonzeros
+    HostArray<T> values;                 ///< length nonzeros
 
     std::int64_t chunks() const { return static_cast<std::int64_t>(chunk_rows.size()) - 1; }
 };
 
-TiledMatrix make_tiled(const Csr& a, std::int64_t tile_cols, int threads);
-void spmm_tiled(const TiledMatrix& a, const DenseSide& d, int threads, Workspace& workspace);
+template <class T>
+TiledMatrix<T> make_tiled(const Csr& a, std::int64_t tile_cols, int threads);
+template <class T>
+void spmm_tiled(const TiledMatrix<T>& a, const DenseSide<T>& d, int threads, Workspace& workspace);
 
 /// sums [chunk rows × panel] += block · tile, where tile [tile_cols × panel] is B's packed panel from the
 /// block's tile on.
-void multiply_block(const TiledMatrix& a, const TileBlock& block, const float* tile, float* sums,
+template <class T>
+void multiply_block(const TiledMatrix<T>& a, const TileBlock& block, const T* tile, T* sums, std::int64_t panel);
+template <>
+void multiply_block(const TiledMatrix<float>& a, const TileBlock& block, const float* tile, float* sums,
+                    std::int64_t panel);
+template <>
+void multiply_block(const TiledMatrix<double>& a, const TileBlock& block, const double* tile, double* sums,
                     std::int64_t panel);
 
 }  // namespace gnnbench::cpu

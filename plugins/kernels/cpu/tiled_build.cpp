@@ -42,9 +42,10 @@ std::vector<std::int64_t> cut_rows(const Csr& a, std::int64_t tallest, int threa
 }
 
 /// Sorts the nonzeros of one chunk into its blocks.
+template <class T>
 class ChunkSorter {
 public:
-    ChunkSorter(const Csr& a, const std::vector<std::int32_t>& position, TiledMatrix& out)
+    ChunkSorter(const Csr& a, const std::vector<std::int32_t>& position, TiledMatrix<T>& out)
         : a_(a),
           position_(position),
           out_(out),
@@ -76,7 +77,7 @@ public:
         for_entries(rows, [&](std::int64_t slot, std::int32_t position, std::size_t j) {
             const auto to = static_cast<std::size_t>(next_[static_cast<std::size_t>(slot)]++);
             out_.local_col[to] = static_cast<std::uint16_t>(position & (out_.tile_cols - 1));
-            out_.values[to] = static_cast<float>(a_.values[j]);
+            out_.values[to] = static_cast<T>(a_.values[j]);
         });
     }
 
@@ -95,7 +96,7 @@ private:
 
     const Csr& a_;
     const std::vector<std::int32_t>& position_;
-    TiledMatrix& out_;
+    TiledMatrix<T>& out_;
     int shift_;
     std::int64_t tiles_;
     std::vector<std::int64_t> next_;
@@ -103,8 +104,9 @@ private:
 
 }  // namespace
 
-TiledMatrix make_tiled(const Csr& a, std::int64_t tile_cols, int threads) {
-    TiledMatrix out;
+template <class T>
+TiledMatrix<T> make_tiled(const Csr& a, std::int64_t tile_cols, int threads) {
+    TiledMatrix<T> out;
     out.rows = a.rows;
     out.cols = a.cols;
     out.nonzeros = a.nonzeros();
@@ -115,14 +117,14 @@ TiledMatrix make_tiled(const Csr& a, std::int64_t tile_cols, int threads) {
         position[static_cast<std::size_t>(out.column_at[p])] = static_cast<std::int32_t>(p);
     out.chunk_rows = cut_rows(a, std::min<std::int64_t>(65536, std::max<std::int64_t>(8192, tile_cols)), threads);
     out.local_col = HostArray<std::uint16_t>(a.indices.size());
-    out.values = HostArray<float>(a.indices.size());
+    out.values = HostArray<T>(a.indices.size());
 
     const auto chunks = static_cast<std::size_t>(out.chunks());
     std::vector<std::vector<TileBlock>> blocks(chunks);
     std::vector<std::vector<Segment>> segments(chunks);
 #pragma omp parallel num_threads(threads)
     {
-        ChunkSorter sorter(a, position, out);
+        ChunkSorter<T> sorter(a, position, out);
 #pragma omp for schedule(dynamic)
         for (std::size_t k = 0; k < chunks; ++k)
             sorter.sort({out.chunk_rows[k], out.chunk_rows[k + 1]}, blocks[k], segments[k]);
@@ -144,5 +146,8 @@ TiledMatrix make_tiled(const Csr& a, std::int64_t tile_cols, int threads) {
     }
     return out;
 }
+
+template TiledMatrix<float> make_tiled<float>(const Csr&, std::int64_t, int);
+template TiledMatrix<double> make_tiled<double>(const Csr&, std::int64_t, int);
 
 }  // namespace gnnbench::cpu

@@ -10,24 +10,29 @@ namespace gnnbench::cpu {
 class Workspace {
 public:
     explicit Workspace(int threads) : of_thread_(static_cast<std::size_t>(threads)) {}
-    /// At least `size` floats, contents undefined; from outside parallel regions.
-    float* shared(std::size_t size) { return grown(shared_, size); }
+    /// At least `size` elements, contents undefined; from outside parallel regions.
+    template <class T>
+    T* shared(std::size_t size) {
+        return grown<T>(shared_, size);
+    }
     /// The same for one thread, from that thread.
-    float* of_thread(int thread, std::size_t size) {
-        return grown(of_thread_[static_cast<std::size_t>(thread)], size);
+    template <class T>
+    T* of_thread(int thread, std::size_t size) {
+        return grown<T>(of_thread_[static_cast<std::size_t>(thread)], size);
     }
 
 private:
-    static float* grown(HostArray<float>& array, std::size_t size) {
-        if (array.size() < size) {
+    template <class T>
+    static T* grown(HostArray<std::byte>& array, std::size_t size) {
+        if (array.size() < size * sizeof(T)) {
             array = {};  // freed first, so that both never coexist
-            array = HostArray<float>(size);
+            array = HostArray<std::byte>(size * sizeof(T));
         }
-        return array.data();
+        return reinterpret_cast<T*>(array.data());
     }
 
-    HostArray<float> shared_;
-    std::vector<HostArray<float>> of_thread_;
+    HostArray<std::byte> shared_;
+    std::vector<HostArray<std::byte>> of_thread_;
 };
 
 }  // namespace gnnbench::cpu
