@@ -81,9 +81,9 @@ function(gnnbench_orchestrates)
   endforeach()
 endfunction()
 
-# gnnbench_add_room(name GROUPS n ALONE names … LINKS …): a static library of the *.cpp in this folder, included as
+# gnnbench_add_part(name GROUPS n ALONE names … LINKS …): a static library of the *.cpp in this folder, included as
 # "name/file.hpp"; GROUPS and ALONE as for gnnbench_unity(). Without GROUPS each file is compiled alone.
-function(gnnbench_add_room name)
+function(gnnbench_add_part name)
   cmake_parse_arguments(ARG "" "GROUPS" "ALONE;LINKS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
   add_library(gnnbench_${name} STATIC ${sources})

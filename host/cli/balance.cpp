@@ -10,12 +10,12 @@
 
 #include "cli/options.hpp"
 #include "cli/output.hpp"
-#include "cli/prepare.hpp"
 #include "data/catalog.hpp"
 #include "data/store.hpp"
 #include "launch/machine.hpp"
 #include "record/lines.hpp"
 #include "report/format.hpp"
+#include "run/prepare.hpp"
 #include "spec/published.hpp"
 
 namespace gnnbench {

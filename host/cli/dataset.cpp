@@ -7,11 +7,11 @@
 
 #include "cli/options.hpp"
 #include "cli/output.hpp"
-#include "cli/progress.hpp"
 #include "cli/settings.hpp"
 #include "data/catalog.hpp"
 #include "data/generate.hpp"
 #include "data/import.hpp"
+#include "run/progress.hpp"
 
 namespace gnnbench {
 

@@ -9,15 +9,15 @@
 #include <gnnbench/error.hpp>
 #include <gnnbench/kernel.hpp>
 
-#include "cli/launchers.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
-#include "cli/plugin_probe.hpp"
 #include "data/catalog.hpp"
 #include "launch/apart.hpp"
 #include "launch/machine.hpp"
 #include "launch/trial.hpp"
 #include "plugin/loader.hpp"
+#include "run/launchers.hpp"
+#include "run/plugin_probe.hpp"
 #include "spec/words.hpp"
 
 namespace gnnbench {

@@ -1,9 +1,10 @@
 #include <gnnbench/error.hpp>
 #include <gnnbench/spelling.hpp>
 
-#include "cli/definitions.hpp"
 #include "cli/drawing.hpp"
+#include "cli/options.hpp"
 #include "cli/written.hpp"
+#include "run/definitions.hpp"
 
 namespace gnnbench {
 
@@ -20,7 +21,7 @@ int draw(const FigureChoice& choice, const GlobalOptions& options) {
         throw SpecError("there is no figure '" + choice.what + "'" +
                         did_you_mean(choice.what, definition_names()) + " (gnnbench table --list lists all)");
     }
-    const auto table = load_table(*file, choice.profile, options);
+    const auto table = load_table(*file, choice.profile, options.database);
     const bool png = choice.format.empty() ? choice.output.extension() == ".png" : choice.format == "png";
     write_output(choice.output,
                  drawn_figure(table->resolved, options.database, png ? FigureFormat::png : FigureFormat::svg));

@@ -1,94 +1,19 @@
 // gnnbench job-task FOLDER NUMBER: what a job that sbatch submitted runs, on the first of its nodes.
-#include <iostream>
-#include <map>
-#include <set>
+#include <filesystem>
 
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
 
-#include "cli/job_folder.hpp"
 #include "cli/options.hpp"
 #include "launch/interrupt.hpp"
+#include "run/task_run.hpp"
 
 namespace gnnbench {
 
 namespace {
 
-/// Runs a task's trials. Opens no database: it writes everything to the journal, which the job's follower reads.
-class TaskRun {
-public:
-    explicit TaskRun(const JobTask& task)
-        : task_(task),
-          journal_(task.journal),
-          launcher_(inside_the_job(task.settings), task.cluster),
-          execution_(journal_, launcher_,
-                     {.experiment = task.experiment,
-                      .source = task.source,
-                      .machine = task.machine,
-                      .database = task.database,
-                      .jobs = 1,
-                      // The job's Slurm state says why this process was ended; the follower reads that.
-                      .judges_interrupts = false},
-                     [](std::span<const nlohmann::json>) {}) {}
-
-    void run() {
-        for (const JobTask::Trial& trial : task_.trials) {
-            if (InterruptGuard::requested()) return;
-            if (!skipped_.contains(trial.cell)) run(trial);
-        }
-    }
-
-private:
-    /// Steps do not request again what the job has been allocated.
-    static SlurmSettings inside_the_job(SlurmSettings settings) {
-        settings.options.clear();
-        settings.time.clear();
-        settings.nodes = 0;
-        return settings;
-    }
-
-    void run(const JobTask::Trial& trial) {
-        const TrialOrder order = task_.order(trial);
-        const std::string& key = order.cell.record.verification_key;
-        for (int retries = order.purpose == Purpose::verify ? 0 : task_.retries;; --retries) {
-            const auto wrong = disproven_.find(key);
-            const TrialResult result =
-                order.purpose == Purpose::measure && wrong != disproven_.end()
-                    ? execution_.record_unrun(order, "failed",
-                                              "not measured, because its verification failed: " + wrong->second)
-                    : execution_.run(order, [](const TrialProgress&) {});
-            std::cerr << fmt::format("{} {} {}: {}{}\n", cell_label(order.cell.cell), to_text(order.purpose),
-                                     order.number + 1, result.status,
-                                     result.reason.empty() ? "" : ": " + result.reason);
-            if (result.verification == "failed") disproven_[key] = result.verification_reason;
-            if (result.status == "skipped") skip(trial, result.reason);
-            const bool by_chance =
-                result.status == "failed" || result.status == "crashed" || result.status == "timeout";
-            if (!by_chance || retries <= 0 || wrong != disproven_.end()) return;
-        }
-    }
-
-    /// These nodes cannot run a cell, so they cannot run its other trials or the cells verified with it either.
-    void skip(const JobTask::Trial& found, const std::string& reason) {
-        const std::string key = task_.cells[found.cell].record.verification_key;
-        if (found.purpose == Purpose::measure) skipped_.insert(found.cell);
-        for (const JobTask::Trial& trial : task_.trials) {
-            const bool same = task_.cells[trial.cell].record.verification_key == key;
-            if (!same || trial.purpose != Purpose::measure || !skipped_.insert(trial.cell).second) continue;
-            execution_.record_unrun(task_.order(trial), "skipped", reason);
-        }
-    }
-
-    const JobTask& task_;
-    WorkerJournal journal_;
-    SrunLauncher launcher_;
-    TrialExecution execution_;
-    std::map<std::string, std::string> disproven_;  ///< verification key → why
-    std::set<std::size_t> skipped_;                 ///< cells
-};
-
-int run_task(const std::filesystem::path& folder, std::size_t number) {
+int job_task(const std::filesystem::path& folder, std::size_t number) {
     if (!inside_allocation())
         throw SpecError("job-task is run by the jobs that `gnnbench run --launcher sbatch` submits, not by hand");
     const JobTask task = read_task(folder, number);
@@ -99,7 +24,7 @@ int run_task(const std::filesystem::path& folder, std::size_t number) {
                         "`gnnbench run`",
                         task.journal.string()));
     const InterruptGuard interrupts;
-    TaskRun(task).run();
+    run_task(task);
     return InterruptGuard::requested() ? exit_interrupted : exit_ok;
 }
 
@@ -113,7 +38,7 @@ void add_job_task(CLI::App& app, const GlobalOptions&, Action& action) {
     command->add_option("folder", *folder)->required();
     command->add_option("number", *number)->required();
     command->callback(
-        [&action, folder, number] { action = [folder, number] { return run_task(*folder, *number); }; });
+        [&action, folder, number] { action = [folder, number] { return job_task(*folder, *number); }; });
 }
 
 }  // namespace gnnbench

@@ -1,11 +1,7 @@
 #include "cli/output.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <iostream>
-#include <unistd.h>
-
-#include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
 
@@ -44,25 +40,6 @@ std::string TextColumns::text() const {
 
 void print_json(std::ostream& out, const nlohmann::json& j) {
     out << j.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
-}
-
-std::string duration_text(double seconds) {
-    if (seconds < 0.9995)
-        return fmt::format("{:.{}f} ms", seconds * 1e3, seconds < 0.00995 ? 2 : seconds < 0.0995 ? 1 : 0);
-    if (seconds < 59.95) return fmt::format("{:.1f} s", seconds);
-    const auto whole = static_cast<long>(seconds + 0.5);
-    if (whole < 3600) return fmt::format("{}m {:02}s", whole / 60, whole % 60);
-    return fmt::format("{}h {:02}m", whole / 3600, whole / 60 % 60);
-}
-
-bool stderr_is_terminal() {
-    const char* kind = std::getenv("TERM");
-    return isatty(STDERR_FILENO) && !(kind && std::string(kind) == "dumb");
-}
-
-bool colour_allowed() {
-    const char* refused = std::getenv("NO_COLOR");
-    return stderr_is_terminal() && !(refused && *refused);
 }
 
 void flush_stdout() {

@@ -22,13 +22,6 @@ private:
 /// JSON as commands print it: indented, with a final newline; invalid UTF-8 is replaced, not an error.
 void print_json(std::ostream& out, const nlohmann::json& j);
 
-/// "0.46 ms", "850 ms", "12.3 s", "4m 05s", "2h 10m".
-std::string duration_text(double seconds);
-
-/// Whether messages may use colour and overwrite their own line: a terminal, no NO_COLOR.
-bool stderr_is_terminal();
-bool colour_allowed();
-
 /// Throws EnvironmentError if stdout could not be written, as on a full disk.
 void flush_stdout();
 

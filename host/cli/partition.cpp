@@ -19,6 +19,7 @@
 #include "data/options.hpp"
 #include "data/store.hpp"
 #include "plugin/loader.hpp"
+#include "report/format.hpp"
 
 namespace gnnbench {
 

@@ -8,12 +8,14 @@
 
 #include <gnnbench/error.hpp>
 
-#include "cli/definitions.hpp"
+#include "cli/experiment_options.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
-#include "cli/prepare.hpp"
 #include "record/experience.hpp"
 #include "record/lines.hpp"
+#include "report/format.hpp"
+#include "run/definitions.hpp"
+#include "run/prepare.hpp"
 
 namespace gnnbench {
 

@@ -8,9 +8,9 @@
 
 #include "cli/options.hpp"
 #include "cli/output.hpp"
-#include "cli/plugin_probe.hpp"
 #include "plugin/loader.hpp"
 #include "plugin/scaffold.hpp"
+#include "run/plugin_probe.hpp"
 
 namespace gnnbench {
 

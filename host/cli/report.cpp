@@ -7,14 +7,15 @@
 
 #include <gnnbench/error.hpp>
 
-#include "cli/definitions.hpp"
 #include "cli/drawing.hpp"
+#include "cli/options.hpp"
 #include "cli/report_choice.hpp"
 #include "cli/written.hpp"
 #include "launch/machine.hpp"
 #include "record/comparison.hpp"
 #include "record/timeline.hpp"
 #include "report/report_parts.hpp"
+#include "run/definitions.hpp"
 
 namespace gnnbench {
 
@@ -83,7 +84,7 @@ private:
         std::map<std::string, int> sources;
         std::filesystem::path folder;
         for (const auto& file : contents_.definitions) {
-            const auto table = load_table(file, choice_.profile, options_);
+            const auto table = load_table(file, choice_.profile, options_.database);
             if (sections.empty() || file.parent_path() != folder) {
                 folder = file.parent_path();
                 sources.clear();

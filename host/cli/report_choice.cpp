@@ -7,8 +7,8 @@
 #include <gnnbench/error.hpp>
 #include <gnnbench/spelling.hpp>
 
-#include "cli/definitions.hpp"
 #include "record/origin.hpp"
+#include "run/definitions.hpp"
 #include "spec/experiment_names.hpp"
 #include "spec/table_definition.hpp"
 

@@ -10,13 +10,14 @@
 #include "cli/formats.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
-#include "cli/progress.hpp"
-#include "cli/sweep.hpp"
 #include "launch/interrupt.hpp"
 #include "launch/machine.hpp"
 #include "record/query.hpp"
 #include "record/selftest.hpp"
 #include "report/rows.hpp"
+#include "run/progress.hpp"
+#include "run/recovery.hpp"
+#include "run/sweep.hpp"
 
 namespace gnnbench {
 
@@ -85,7 +86,7 @@ std::vector<double> measured(const std::filesystem::path& database, const Prepar
     SweepRules rules;
     rules.verify = false;
     const Plan plan = plan_of(now, plugins, &results, site_of(*runner.launcher()), {});
-    const SweepReport report = Sweep(now, plan, results, runner, rules, progress).run();
+    const SweepReport report = Sweep({now, plan, results, runner, rules, progress}).run();
     runner.finish();
     if (report.interrupted) return {};
     if (!report.all_well() || report.skipped)

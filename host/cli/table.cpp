@@ -4,34 +4,15 @@
 #include <gnnbench/error.hpp>
 #include <gnnbench/spelling.hpp>
 
-#include "cli/definitions.hpp"
+#include "cli/experiment_options.hpp"
 #include "cli/formats.hpp"
 #include "cli/options.hpp"
-#include "cli/prepare.hpp"
-#include "record/query.hpp"
 #include "report/paper_table.hpp"
 #include "report/table.hpp"
+#include "run/definitions.hpp"
+#include "run/prepare.hpp"
 
 namespace gnnbench {
-
-namespace {
-
-std::string measured_last(const std::filesystem::path& database) {
-    const QueryResult found = query(database,
-                                    "SELECT e.name FROM trial t JOIN experiment e ON e.id = t.experiment_id "
-                                    "ORDER BY t.id DESC LIMIT 1");
-    if (found.rows.empty())
-        throw SpecError("'" + database.string() + "' holds no trials yet; gnnbench run makes some");
-    return std::get<std::string>(found.rows[0][0]);
-}
-
-}  // namespace
-
-std::string experiment_name(const std::string& given, const GlobalOptions& options) {
-    if (given.empty()) return measured_last(options.database);
-    if (!std::filesystem::is_regular_file(given)) return given;
-    return load({.file = given, .overrides = {}}, Catalog::at(options.data_dir), InstalledPlugins()).name;
-}
 
 namespace {
 
@@ -47,7 +28,7 @@ int print_table(const TableChoice& choice, const GlobalOptions& options) {
         return exit_ok;
     }
     if (const auto file = find_definition(choice.what)) {
-        const auto table = load_table(*file, choice.profile, options);
+        const auto table = load_table(*file, choice.profile, options.database);
         std::cout << render(paper_table(table->resolved), *choice.format);
         return exit_ok;
     }

@@ -3,11 +3,12 @@
 
 #include <gnnbench/error.hpp>
 
+#include "cli/experiment_options.hpp"
 #include "cli/options.hpp"
-#include "cli/prepare.hpp"
 #include "cli/written.hpp"
 #include "record/query.hpp"
 #include "report/timeline.hpp"
+#include "run/prepare.hpp"
 
 namespace gnnbench {
 

@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "cli/definitions.hpp"
+#include "cli/experiment_options.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
-#include "cli/prepare.hpp"
+#include "run/definitions.hpp"
+#include "run/prepare.hpp"
 #include "spec/findings.hpp"
 
 namespace gnnbench {

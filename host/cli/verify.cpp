@@ -1,101 +1,20 @@
 #include <iostream>
-#include <set>
 
-#include <fmt/format.h>
-
-#include <gnnbench/error.hpp>
-
+#include "cli/experiment_options.hpp"
 #include "cli/formats.hpp"
-#include "cli/options.hpp"
-#include "cli/progress.hpp"
-#include "cli/sweep.hpp"
-#include "launch/interrupt.hpp"
 #include "report/verify_table.hpp"
+#include "run/verification_run.hpp"
 
 namespace gnnbench {
 
 namespace {
 
-VerificationRow row_of(const Cell& cell, const std::string& status, const std::string& reason) {
-    VerificationRow row{.dataset = cell.dataset.name,
-                        .scheme = cell.scheme.label,
-                        .partitioner = cell.partitioner.label,
-                        .kernel = cell.kernel.name,
-                        .precision = cell.precision,
-                        .gpus = cell.gpus,
-                        .found = {}};
-    row.found.status = status;
-    row.found.reason = reason;
-    return row;
-}
-
-/// The result of a verification, or how it ended if there is none.
-VerificationRow verify_cell(const PreparedCell& cell, const Limits& limits, Database& database,
-                            TrialRunner& runner, Progress& progress) {
-    const std::string what = "verify " + cell_label(cell.cell);
-    progress.status(what);
-    const TrialOrder order = verification_order(cell, limits, reference_cache(database.path()));
-    const TrialResult result = runner.run(
-        order, [&](const TrialProgress& p) { progress.status(fmt::format("{}  epoch {}", what, p.epochs)); });
-    VerificationRow row = row_of(cell.cell, "unverified", "the verification ended " + result.status);
-    if (result.unstarted) throw EnvironmentError(what + ": " + result.reason + "; it said:\n" + result.log_tail);
-    if (result.claim == ClaimState::held_by_other)
-        row.found.reason = "another gnnbench verifies it now: " + result.holder;
-    else if (const auto found = database.verification(cell.record.verification_key))
-        row.found = *found;
-    progress.message(what + ": " + row.found.status);
-    return row;
-}
-
-struct Verifications {
-    std::vector<VerificationRow> rows;
-    bool all_well = true;
-};
-
-/// Verifies every combination once, whatever earlier results say.
-Verifications verify_all(const PreparedExperiment& prepared, const Plan& plan, Database& database,
-                         std::shared_ptr<const Launcher> launcher, Progress& progress) {
-    TrialRunner runner(database, prepared.experiment, std::move(launcher));
-    std::set<std::string> done;
-    Verifications all;
-    for (const PlannedCell& planned : plan.cells) {
-        const PreparedCell& cell = prepared.cells[planned.cell];
-        if (InterruptGuard::requested()) break;
-        if (!done.insert(cell.record.verification_key).second) continue;
-        if (planned.verdict == Verdict::skipped) {
-            all.rows.push_back(row_of(cell.cell, "skipped", planned.reason));
-            continue;
-        }
-        all.rows.push_back(verify_cell(cell, prepared.experiment.limits, database, runner, progress));
-        const VerificationRecord& found = all.rows.back().found;
-        // An approximate scheme cannot agree with the reference; a volume other than stated counts as `failed`.
-        const bool approximate = !cell.approximation.empty() && found.status == "unverified";
-        all.all_well = all.all_well && (approximate || found.status == "verified");
-    }
-    runner.finish();
-    return all;
-}
-
 int verify(const ExperimentChoice& choice, OutputFormat format, const GlobalOptions& options) {
     Progress progress;
-    const Say say = [&](const std::string& line) { progress.message(line); };
-    const Catalog catalog = Catalog::at(options.data_dir);
-    const InstalledPlugins plugins;
-    const Experiment experiment = load(choice, catalog, plugins, shape_of);
-    Database database(options.database);
-    recover(database, say);
-    const PreparedExperiment prepared = prepare(experiment, catalog, plugins, Datasets::make, say);
-    const auto launcher = make_direct_launcher(experiment.launcher, "verify");
-    // Tables ask under the keys of the build that ran last: this one.
-    std::vector<CellRecord> records;
-    for (const PreparedCell& cell : prepared.cells) records.push_back(cell.record);
-    database.note_verification_keys(records);
-    const InterruptGuard interrupts;
-    const Plan plan = plan_of(prepared, plugins, nullptr, site_of(*launcher), {.again = Again::all});
-    const Verifications all = verify_all(prepared, plan, database, launcher, progress);
-    std::cout << render_verifications(all.rows, format);
-    if (InterruptGuard::requested()) return exit_interrupted;
-    return all.all_well ? exit_ok : exit_cell_failed;
+    const VerificationResult result = verify_experiment(choice, {options.database, options.data_dir}, progress);
+    std::cout << render_verifications(result.rows, format);
+    if (result.interrupted) return exit_interrupted;
+    return result.all_well ? exit_ok : exit_cell_failed;
 }
 
 }  // namespace

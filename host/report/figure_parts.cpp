@@ -69,6 +69,7 @@ void FigureParts::add(const std::string& data, const std::string& how, const std
     plots.push_back(
         fmt::format("{} {} {}", name, how, title.empty() ? "notitle" : "title " + gnuplot_text(title)));
     legend |= !title.empty();
+    longest_name = std::max(longest_name, title.size());
 }
 
 FigureParts timeline_parts(const std::vector<TimelinePanel>& panels) {
@@ -148,7 +149,7 @@ std::string assembled_panels(const PanelFigure& figure, const PlotDefinition& pl
     const std::size_t across = std::min<std::size_t>(figure.panels.size(), 4),
                       down = (figure.panels.size() + across - 1) / across;
     const double legend = 18.0 * static_cast<double>((figure.legend.size() + 5) / 6) + 10;
-    constexpr double panel = 190, axis = 70;  // pixels: of a panel with its title and tics, of the x axis' label
+    constexpr double panel = 200, axis = 70;  // pixels: of a panel with its title and tics, of the x axis' label
     const Frame frame = frame_of(static_cast<double>(down) * panel + legend + axis - 30, heading, format);
     std::string s = frame.script;
     s += fmt::format("set label {} at screen 0.5, screen {:.4f} center\n", gnuplot_text(plot.x_label),
@@ -167,7 +168,7 @@ std::string assembled_panels(const PanelFigure& figure, const PlotDefinition& pl
             "set lmargin at screen {:.4f}\nset rmargin at screen {:.4f}\nset tmargin at screen {:.4f}\n"
             "set bmargin at screen {:.4f}\nset title {} font ',12' offset 0,-0.6\n",
             0.035 + column * width + 0.045, 0.035 + (column + 1) * width - 0.005, 1 - (top + 20) / frame.height,
-            1 - (top + panel - 28) / frame.height, gnuplot_text(title));
+            1 - (top + panel - 38) / frame.height, gnuplot_text(title));
         plots += parts.settings;
         std::string own = parts.blocks;
         std::vector<std::string> drawn = parts.plots;
@@ -194,15 +195,17 @@ std::string assembled_panels(const PanelFigure& figure, const PlotDefinition& pl
 
 std::string assembled(const FigureParts& parts, const PlotDefinition& plot,
                       const std::vector<std::string>& heading, FigureFormat format) {
-    const std::size_t legend_rows = parts.legend ? (parts.plots.size() + 2) / 3 : 0;
+    // gnuplot takes fewer columns where names are long; the frame must know how many rows that makes.
+    const std::size_t across = std::clamp<std::size_t>(900 / (80 + 9 * parts.longest_name), 1, 3);
+    const std::size_t legend_rows = parts.legend ? (parts.plots.size() + across - 1) / across : 0;
     const Frame frame = frame_of(420 + parts.tic_room + 18.0 * static_cast<double>(legend_rows), heading, format);
     const double height = frame.height, top = frame.top, notes = frame.notes;
     std::string s = frame.script;
     if (!plot.x_label.empty()) s += "set xlabel " + gnuplot_text(plot.x_label) + "\n";
     if (!plot.y_label.empty()) s += "set ylabel " + gnuplot_text(plot.y_label) + "\n";
     s += parts.legend
-             ? fmt::format("set key at screen 0.5, screen {:.4f} center top horizontal maxcols 3 samplen 3\n",
-                           1 - top / height)
+             ? fmt::format("set key at screen 0.5, screen {:.4f} center top horizontal maxcols {} samplen 3\n",
+                           1 - top / height, across)
              : "unset key\n";
     s += fmt::format("set bmargin at screen {:.4f}\nset tmargin at screen {:.4f}\n",
                      (notes + (notes == 0 ? 78 : 95) + parts.tic_room) / height,

@@ -91,6 +91,15 @@ std::string without_formula(const std::string& field) {
 
 }  // namespace
 
+std::string duration_text(double seconds) {
+    if (seconds < 0.9995)
+        return fmt::format("{:.{}f} ms", seconds * 1e3, seconds < 0.00995 ? 2 : seconds < 0.0995 ? 1 : 0);
+    if (seconds < 59.95) return fmt::format("{:.1f} s", seconds);
+    const auto whole = static_cast<long>(seconds + 0.5);
+    if (whole < 3600) return fmt::format("{}m {:02}s", whole / 60, whole % 60);
+    return fmt::format("{}h {:02}m", whole / 3600, whole / 60 % 60);
+}
+
 std::string csv_line(const std::vector<std::string>& fields) {
     std::string line;
     for (std::size_t i = 0; i < fields.size(); ++i) {

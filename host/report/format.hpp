@@ -21,6 +21,9 @@ std::string wrapped(std::string_view text, std::size_t width, std::size_t indent
 /// Up to the first line break.
 std::string first_line(std::string_view text);
 
+/// "0.46 ms", "850 ms", "12.3 s", "4m 05s", "2h 10m".
+std::string duration_text(double seconds);
+
 /// After RFC 4180: quoted where it has to be.
 std::string csv_line(const std::vector<std::string>& fields);
 /// "| a | b |", with what Markdown would take for markup escaped.

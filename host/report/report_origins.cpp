@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/plural.hpp"
 #include "report/html.hpp"
 #include "report/units.hpp"
 
@@ -12,10 +13,6 @@ namespace gnnbench {
 namespace {
 
 std::string cell_id(const CellOrigin& cell) { return "cell-" + anchor(cell.digest.substr(0, 16)); }
-
-std::string plural(std::int64_t count, const std::string& what) {
-    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
 
 std::string setting(const CellOrigin& c) {
     return fmt::format("{}{}, {} × {}, kernel {}", c.dataset,

@@ -1,0 +1,67 @@
+#include "cli/experiment_options.hpp"
+
+#include <algorithm>
+
+#include <gnnbench/error.hpp>
+
+#include "record/query.hpp"
+#include "spec/words.hpp"
+
+namespace gnnbench {
+
+namespace {
+
+/// --launcher: another spelling of --set launcher.name=….
+void add_launcher_option(CLI::App& command, std::vector<std::string>& overrides) {
+    command
+        .add_option_function<std::string>(
+            "--launcher", [&overrides](const std::string& name) { overrides.push_back("launcher.name=" + name); },
+            "What starts ranks, instead of the experiment's launcher: local (mpiexec), srun or sbatch")
+        ->check(CLI::IsMember(std::vector<std::string>(words::launcher.begin(), words::launcher.end())))
+        ->type_name("NAME");
+}
+
+std::string measured_last(const std::filesystem::path& database) {
+    const QueryResult found = query(database,
+                                    "SELECT e.name FROM trial t JOIN experiment e ON e.id = t.experiment_id "
+                                    "ORDER BY t.id DESC LIMIT 1");
+    if (found.rows.empty())
+        throw SpecError("'" + database.string() + "' holds no trials yet; gnnbench run makes some");
+    return std::get<std::string>(found.rows[0][0]);
+}
+
+}  // namespace
+
+void add_experiment_options(CLI::App& command, ExperimentChoice& choice) {
+    command.add_option("experiment", choice.file, "The experiment, a YAML file (run, plan: or a folder of them)")
+        ->required();
+    command
+        .add_option("--set", choice.overrides,
+                    "Override a key: --set epochs=5 --set train.lr=0.1 (may be repeated)")
+        ->type_name("KEY=VALUE")
+        ->take_all();
+    add_launcher_option(command, choice.overrides);
+    command.add_option("--profile", choice.profile, "A profile of the experiment (default: the file's)")
+        ->type_name("NAME");
+}
+
+void add_plan_options(CLI::App& command, PlanRules& rules) {
+    command
+        .add_option("--where,--only", rules.where,
+                    "Only cells that match this SQL expression over their fields: \"scheme = 'mg-gcn' "
+                    "AND gpus > 2\"")
+        ->type_name("EXPR");
+    command.add_flag("--stale", rules.stale, "Also cells that another build of gnnbench measured");
+    command.add_flag("--force", rules.force, "Also cells that cannot fit in memory");
+    command.add_flag_callback(
+        "--failed", [&rules] { rules.again = std::max(rules.again, Again::failed); }, "Also what failed");
+    command.add_flag_callback("--rerun", [&rules] { rules.again = Again::all; }, "Everything again");
+}
+
+std::string experiment_name(const std::string& given, const GlobalOptions& options) {
+    if (given.empty()) return measured_last(options.database);
+    if (!std::filesystem::is_regular_file(given)) return given;
+    return load({.file = given, .overrides = {}}, Catalog::at(options.data_dir), InstalledPlugins()).name;
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,105 @@
+#include "run/definitions.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include <gnnbench/error.hpp>
+
+#include "plugin/places.hpp"
+#include "spec/table_definition.hpp"
+
+namespace gnnbench {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+bool holds_definition(const fs::path& file) {
+    std::error_code ignored;
+    if (!fs::is_regular_file(file, ignored)) return false;
+    std::ifstream in(file, std::ios::binary);
+    return is_table_definition({std::istreambuf_iterator<char>(in), {}});
+}
+
+std::vector<fs::path> experiment_folders() { return {"experiments", share_folder() / "experiments"}; }
+
+/// The one whose trial is newest, else the first.
+std::string default_profile(const TableDefinition& t, const fs::path& database) {
+    std::map<std::string, std::string> profile_of;
+    std::vector<std::string> all;
+    for (const char* profile : paper_profiles)
+        for (const std::string& name : under_profile(t.experiments, profile)) {
+            profile_of[name] = profile;
+            all.push_back(name);
+        }
+    const std::string newest = newest_of(database, all);
+    return newest.empty() ? paper_profiles[0] : profile_of[newest];
+}
+
+}  // namespace
+
+std::optional<fs::path> find_definition(const std::string& given) {
+    if (given.empty()) return std::nullopt;
+    if (holds_definition(given)) return given;
+    for (const fs::path& folder : experiment_folders())
+        if (const fs::path file = folder / (given + ".yaml"); holds_definition(file)) return file;
+    return std::nullopt;
+}
+
+std::vector<std::string> definition_names() {
+    std::set<std::string> names;
+    for (const fs::path& folder : experiment_folders()) {
+        std::error_code error;
+        for (auto it =
+                 fs::recursive_directory_iterator(folder, fs::directory_options::follow_directory_symlink, error);
+             !error && it != fs::recursive_directory_iterator(); it.increment(error))
+            if (it->path().extension() == ".yaml" && holds_definition(it->path()))
+                names.insert(it->path().lexically_relative(folder).replace_extension().string());
+    }
+    return {names.begin(), names.end()};
+}
+
+std::vector<fs::path> experiments_at(const fs::path& given) {
+    std::error_code ignored;
+    if (!fs::is_directory(given, ignored)) return {given};
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(given))
+        if (entry.path().extension() == ".yaml" && !holds_definition(entry.path()) && entry.is_regular_file())
+            files.push_back(entry.path());
+    if (files.empty())
+        throw SpecError(
+            fmt::format("{}: no experiment in this folder; an experiment is a .yaml file that is no "
+                        "table's or figure's definition",
+                        given.string()));
+    std::ranges::sort(files);
+    return files;
+}
+
+std::optional<fs::path> find_experiment_folder(const std::string& given) {
+    std::error_code ignored;
+    if (fs::is_directory(given, ignored)) return given;
+    for (const fs::path& folder : experiment_folders())
+        if (!given.empty() && fs::is_directory(folder / given, ignored)) return folder / given;
+    return std::nullopt;
+}
+
+std::unique_ptr<LoadedTable> load_table(const fs::path& file, const std::string& profile,
+                                        const fs::path& database) {
+    auto table = std::make_unique<LoadedTable>();
+    table->definition = load_table_definition(file);
+    const std::string chosen = profile.empty() ? default_profile(table->definition, database) : profile;
+    table->measured = read_measured(database, under_profile(table->definition.experiments, chosen));
+    std::optional<MetricReader> reader;
+    if (!table->measured.cells.empty()) reader.emplace(database);
+    table->resolved =
+        resolve(table->definition, table->measured, chosen,
+                [&](std::int64_t trial, const std::string& metric) { return reader->read(trial, metric); });
+    return table;
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,35 @@
+#pragma once
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/resolved_table.hpp"
+
+namespace gnnbench {
+
+/// The definition of a table or figure: a file, or a name such as "plexus/table-5-1", looked for in experiments here
+/// and beside the program. Empty if there is none, as for an experiment's name.
+std::optional<std::filesystem::path> find_definition(const std::string& given);
+
+/// Names of all definitions that a name finds, sorted.
+std::vector<std::string> definition_names();
+
+/// The experiments at a path: the file itself, or a folder's files that are not definitions, sorted. SpecError for a
+/// folder without any.
+std::vector<std::filesystem::path> experiments_at(const std::filesystem::path& given);
+/// A folder of definitions and experiments: a path, or a name such as "plexus" of one in those places.
+std::optional<std::filesystem::path> find_experiment_folder(const std::string& given);
+
+/// A definition with what the database has for it.
+struct LoadedTable {
+    TableDefinition definition;
+    MeasuredCells measured;
+    ResolvedTable resolved;  ///< points into both
+};
+/// `profile`: empty is the one measured last, or else the first.
+std::unique_ptr<LoadedTable> load_table(const std::filesystem::path& file, const std::string& profile,
+                                        const std::filesystem::path& database);
+
+}  // namespace gnnbench

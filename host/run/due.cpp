@@ -1,0 +1,89 @@
+#include "run/due.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+namespace gnnbench {
+
+SweepReport& SweepReport::operator+=(const SweepReport& o) {
+    run += o.run;
+    there += o.there;
+    failed_before += o.failed_before;
+    skipped += o.skipped;
+    failed += o.failed;
+    verified += o.verified;
+    disproven += o.disproven;
+    elsewhere += o.elsewhere;
+    unstarted += o.unstarted;
+    without_turn += o.without_turn;
+    jobs_left += o.jobs_left;
+    interrupted = interrupted || o.interrupted;
+    gave_up = gave_up || o.gave_up;
+    return *this;
+}
+
+TrialOrder verification_order(const PreparedCell& cell, const Limits& limits, const std::filesystem::path& cache) {
+    TrialOrder order{.cell = cell, .purpose = Purpose::verify, .timeout_s = limits.verify_timeout_s};
+    order.verify.reference = std::filesystem::absolute(cache).string();
+    return order;
+}
+
+void record_skipped(const SweepContext& context, const PreparedCell& cell, const std::string& reason,
+                    SweepReport& report) {
+    ++report.skipped;
+    TrialRunner& runner = context.runner;
+    const auto states = context.database.trials_of(cell.record.digest, runner.machine_fingerprint());
+    const bool known = std::any_of(states.begin(), states.end(), [&](const TrialState& state) {
+        return state.status == "skipped" && state.reason == reason;
+    });
+    if (!known) runner.record_unrun({.cell = cell}, "skipped", reason);
+    context.progress.message(fmt::format("skipped  {}: {}", cell_label(cell.cell), reason));
+}
+
+std::vector<DueCell> due_cells(const SweepContext& context, SweepReport& report) {
+    const auto& [prepared, plan, database, runner, rules, progress] = context;
+    std::vector<DueCell> all;
+    std::vector<std::string> again;
+    for (const PlannedCell& planned : plan.cells) {
+        const PreparedCell& cell = prepared.cells[planned.cell];
+        if (planned.verdict == Verdict::skipped) {
+            record_skipped(context, cell, planned.reason, report);
+            continue;
+        }
+        const auto states = database.trials_of(cell.record.digest, runner.machine_fingerprint());
+        const DueTrials trials = due_trials(states, prepared.experiment.trials, rules.plan, cell.record.code);
+        report.there += static_cast<std::size_t>(prepared.experiment.trials) - trials.due.size();
+        if (rules.plan.again == Again::missing)
+            report.failed_before += static_cast<std::size_t>(trials.stored.failed);
+        if (trials.due.empty()) continue;
+        DueCell due{&cell, {}, trials.due};
+        for (const TrialState& state : states) {
+            due.conclusive[state.number] = state.conclusive;
+            if (is_conclusive(state.status) && std::ranges::count(trials.due, state.number) > 0)
+                again.push_back(state.trial);
+        }
+        all.push_back(std::move(due));
+    }
+    database.ask_again(again);
+    return all;
+}
+
+bool known_verified(const PreparedCell& cell, const Database& database) {
+    const auto known = database.verification(cell.record.verification_key);
+    // Of an approximate scheme only the volume is checked, so it stays unverified.
+    return known &&
+           (known->status == "verified" || (known->status == "unverified" && !cell.approximation.empty()));
+}
+
+std::string export_folder_of(const SweepRules& rules, const CellRecord& cell, std::int64_t number) {
+    if (rules.export_folder.empty()) return {};
+    return std::filesystem::absolute(
+               std::filesystem::path(rules.export_folder) /
+               fmt::format("{}-{}-{}-{}", cell.dataset, cell.scheme, cell.gpus, cell.digest.substr(0, 8)) /
+               std::to_string(number))
+        .string();
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,141 @@
+#include "run/experiment_run.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <gnnbench/error.hpp>
+
+#include "core/plural.hpp"
+#include "launch/interrupt.hpp"
+#include "run/job_follow.hpp"
+#include "run/job_submit.hpp"
+#include "run/recovery.hpp"
+#include "run/sweep.hpp"
+
+namespace gnnbench {
+
+namespace {
+
+void register_cells(Database& database, const PreparedExperiment& prepared) {
+    std::vector<CellRecord> records;
+    for (const PreparedCell& cell : prepared.cells) records.push_back(cell.record);
+    database.register_experiment(prepared.experiment.name, prepared.experiment.text, records);
+}
+
+/// Refuses an epoch that no trial reaches: it would silently leave no trace.
+void check_trace_epochs(const Experiment& experiment, const std::vector<std::int64_t>& epochs) {
+    for (const std::int64_t e : epochs)
+        for (const Cell& cell : experiment.cells)
+            if (e >= cell.warmup + cell.epochs)
+                throw SpecError(
+                    fmt::format("--trace-epochs {}: trials have {} epochs here, warm-up included, "
+                                "counted from 0",
+                                e, cell.warmup + cell.epochs));
+}
+
+void check_job_options(const LauncherChoice& launcher, const RunRequest& request) {
+    if ((request.no_follow || request.cancel) && launcher.name != "sbatch")
+        throw SpecError(fmt::format("--{} only applies to the launcher sbatch; found the launcher {}",
+                                    request.cancel ? "cancel" : "no-follow", launcher.name));
+    if (request.rules.jobs > 0 && launcher.name == "sbatch" && launcher.jobs != "array")
+        throw SpecError(
+            fmt::format("--jobs with sbatch limits the elements of an array that run at once; found "
+                        "launcher.jobs: {}",
+                        launcher.jobs));
+}
+
+/// The experiment as the request asks for it, checked.
+Experiment requested_experiment(const RunRequest& request, const Catalog& catalog, const PluginSource& plugins) {
+    Experiment experiment = load(request.experiment, catalog, plugins, shape_of);
+    if (request.timeout_s > 0) experiment.limits.trial_timeout_s = request.timeout_s;
+    require_some_cell(experiment, request.rules.plan.where);
+    check_trace_epochs(experiment, request.rules.trace_epochs);
+    check_job_options(experiment.launcher, request);
+    return experiment;
+}
+
+/// Collects jobs of earlier runs first, so that the plan knows what they have measured. With sbatch, unfinished jobs
+/// are followed later, with the new ones; with srun immediately, since they may hold trials that are to run.
+void follow_earlier(JobFollower& jobs, const LauncherChoice& launcher, bool cancel, Progress& progress) {
+    jobs.adopt();
+    if (jobs.jobs() == 0) return;
+    progress.message(fmt::format("following {} of an earlier run", plural(jobs.jobs(), "job")));
+    jobs.look();
+    if (cancel) jobs.cancel();
+    if (cancel || launcher.name == "srun") jobs.follow();
+}
+
+/// An unfinished rerun goes on: --rerun does not begin it anew, and --no-rerun forgets it.
+void settle_reruns(PlanRules& rules, bool forget, const PreparedExperiment& prepared, Database& database,
+                   const std::string& machine, Progress& progress) {
+    if (forget) {
+        std::int64_t forgotten = 0;
+        for (const PreparedCell& cell : prepared.cells)
+            forgotten += database.forget_reruns(cell.record.digest, machine);
+        progress.message(
+            fmt::format("{} of an unfinished rerun are left as they are", plural(forgotten, "trial")));
+    }
+    const UnfinishedRerun unfinished = unfinished_rerun(prepared, rules.where, database, machine);
+    if (unfinished.trials == 0) return;
+    progress.message(
+        fmt::format("going on with the rerun of {}: {} still to be measured again (--no-rerun forgets it)",
+                    unfinished.asked.substr(0, 16), plural(unfinished.trials, "trial")));
+    if (rules.again == Again::all) rules.again = Again::missing;
+}
+
+/// Submits the due trials as jobs, and follows those and the jobs of earlier runs.
+SweepReport run_by_jobs(const SweepContext& context, JobFollower& jobs, bool follow) {
+    SweepReport report;
+    const std::vector<DueCell> due = due_cells(context, report);
+    const std::size_t before = jobs.jobs();
+    JobSubmission submission(context, report);
+    if (auto submitted = submission.submit(due))
+        jobs.add(std::move(submitted->folder), std::move(submitted->batches));
+    if (jobs.jobs() > before)
+        context.progress.message(fmt::format("submitted {}", plural(jobs.jobs() - before, "job")));
+    // Trials of earlier jobs are not another process's.
+    if (before > 0) report.elsewhere = 0;
+    if (follow)
+        jobs.follow();
+    else
+        report.jobs_left = jobs.jobs();
+    return report;
+}
+
+}  // namespace
+
+RunResult run_experiment(const RunRequest& request, const RunPlaces& places, Progress& progress) {
+    const Say say = [&](const std::string& line) { progress.message(line); };
+    const Catalog catalog = Catalog::at(places.data_dir);
+    const InstalledPlugins plugins;
+    // The file is read, and all its errors reported, before anything is created on disk.
+    const Experiment experiment = requested_experiment(request, catalog, plugins);
+    SweepRules rules = request.rules;
+    Database database(places.database);
+    recover(database, say);
+    const PreparedExperiment prepared = prepare(experiment, catalog, plugins, Datasets::make, say);
+    const auto launcher = make_launcher(experiment.launcher);
+    const InterruptGuard interrupts;  // not before: making a dataset may simply be ended
+    TrialRunner runner(database, prepared.experiment, launcher, std::max(1, rules.jobs));
+    register_cells(database, prepared);
+    JobFollower jobs(database, runner, rules, experiment.launcher.poll_s, progress);
+    if (launcher->elsewhere()) follow_earlier(jobs, experiment.launcher, request.cancel, progress);
+    settle_reruns(rules.plan, request.forget_rerun, prepared, database, runner.machine_fingerprint(), progress);
+    const Plan plan = plan_of(prepared, plugins, &database, site_of(*launcher), rules.plan);
+    if (plan.stale && !rules.plan.stale)
+        progress.message(
+            fmt::format("{} hold{} trials of another build of gnnbench or its plugins; --stale runs those again",
+                        plural(plan.stale, "cell"), plan.stale == 1 ? "s" : ""));
+    SweepReport report;
+    if (!InterruptGuard::requested() && !request.cancel) {
+        const SweepContext context{prepared, plan, database, runner, rules, progress};
+        report = experiment.launcher.name == "sbatch" ? run_by_jobs(context, jobs, !request.no_follow)
+                                                      : Sweep(context).run();
+    }
+    report += jobs.report();
+    runner.finish();
+    return {prepared.experiment, runner.machine_fingerprint(), report, jobs.names()};
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,201 @@
+#include "run/job_submit.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "launch/sbatch.hpp"
+#include "record/replay.hpp"
+
+namespace gnnbench {
+
+namespace {
+
+/// Of one array; Slurm's default allows 1,001.
+constexpr std::size_t most_elements = 1000;
+
+/// The resources that sbatch requests: jobs that differ in them cannot share an array.
+using Shape = std::tuple<int, int, bool>;
+Shape shape_of_need(const SlurmNeed& need) { return {need.ranks, need.threads_per_rank, need.gpus}; }
+
+}  // namespace
+
+JobSubmission::JobSubmission(const SweepContext& context, SweepReport& report)
+    : prepared_(context.prepared),
+      database_(context.database),
+      fingerprint_(context.runner.machine_fingerprint()),
+      launcher_(dynamic_cast<const SrunLauncher&>(*context.runner.launcher())),
+      rules_(context.rules),
+      report_(report),
+      settings_(slurm_settings(prepared_.experiment.launcher)) {}
+
+/// Cells in random order, each by itself; together where one verification serves several, or where one job is to run
+/// all.
+std::vector<JobSubmission::Group> JobSubmission::groups_of(const std::vector<DueCell>& due) const {
+    const std::vector<std::vector<std::int64_t>> one_each(due.size(), {0});
+    const bool one_job = prepared_.experiment.launcher.jobs == "one";
+    std::vector<Group> groups;
+    std::map<std::string, std::size_t> by_key;
+    for (const ScheduledTrial& turn : in_random_blocks(one_each, rules_.order_seed)) {
+        const DueCell& cell = due[turn.cell];
+        const std::string& key = cell.cell->record.verification_key;
+        const bool verifies = rules_.verify && !known_verified(*cell.cell, database_);
+        const auto known = by_key.find(key);
+        const bool joins = one_job ? !groups.empty() : verifies && known != by_key.end();
+        if (!joins) groups.emplace_back();
+        const std::size_t group = one_job ? 0 : joins ? known->second : groups.size() - 1;
+        if (verifies && known == by_key.end()) groups[group].verified.push_back(&cell);
+        by_key.emplace(key, group);
+        groups[group].cells.push_back(&cell);
+    }
+    return groups;
+}
+
+JobTask::Trial JobSubmission::trial_of(const DueCell& cell, std::size_t index, std::int64_t number) const {
+    return {.cell = index,
+            .purpose = Purpose::measure,
+            .number = number,
+            .timeout_s = prepared_.experiment.limits.trial_timeout_s,
+            .export_folder = export_folder_of(rules_, cell.cell->record, number),
+            .reference = {},
+            .trace_epochs = rules_.trace_epochs};
+}
+
+JobTask JobSubmission::claimed(const Group& group, const std::string& journal) {
+    JobTask task{.experiment = prepared_.experiment.name,
+                 .source = source_of(prepared_.experiment),
+                 .machine = to_json(launcher_.machine()),
+                 .database = std::filesystem::absolute(database_.path()),
+                 .journal = journal,
+                 .retries = rules_.retries,
+                 .settings = settings_,
+                 .cluster = launcher_.cluster(),
+                 .cells = {},
+                 .trials = {}};
+    const std::string journal_name = task.journal.filename().string();
+    const auto claim = [&](const JobTask::Trial& trial, int seen) {
+        const Claim taken = claim_trial(database_, journal_name, key_of(task.order(trial), fingerprint_), seen);
+        if (taken.state == ClaimState::claimed) task.trials.push_back(trial);
+        return taken.state == ClaimState::claimed;
+    };
+    std::vector<std::vector<std::int64_t>> missing;
+    for (const DueCell* cell : group.cells) {
+        task.cells.push_back(*cell->cell);
+        missing.push_back(cell->missing);
+    }
+    for (const DueCell* cell : group.verified) {
+        const auto at = std::find(group.cells.begin(), group.cells.end(), cell) - group.cells.begin();
+        const TrialOrder order =
+            verification_order(*cell->cell, prepared_.experiment.limits, reference_cache(database_.path()));
+        const JobTask::Trial trial{.cell = static_cast<std::size_t>(at),
+                                   .purpose = Purpose::verify,
+                                   .number = 0,
+                                   .timeout_s = order.timeout_s,
+                                   .export_folder = {},
+                                   .reference = order.verify.reference,
+                                   .trace_epochs = {}};
+        claim(trial, conclusive_trials(database_, key_of(task.order(trial), fingerprint_)));
+    }
+    bool measures = false;
+    for (const ScheduledTrial& turn : in_random_blocks(missing, rules_.order_seed)) {
+        const DueCell& cell = *group.cells[turn.cell];
+        const auto seen = cell.conclusive.find(turn.index);
+        if (claim(trial_of(cell, turn.cell, turn.index), seen == cell.conclusive.end() ? 0 : seen->second))
+            measures = true;
+        else
+            ++report_.elsewhere;
+    }
+    if (!measures) task.trials.clear();
+    return task;
+}
+
+SlurmNeed JobSubmission::need_of(const Group& group) const {
+    SlurmNeed need;
+    for (const DueCell* due : group.cells) {
+        const Cell& cell = due->cell->cell;
+        need.ranks = std::max(need.ranks, cell.scheme.is_program() ? 1 : cell.gpus);
+        need.threads_per_rank = std::max(need.threads_per_rank, cell.threads_per_rank);
+        need.gpus = need.gpus || !due->cell->in_host_memory;
+    }
+    return need;
+}
+
+/// Neighbours of one shape share an array.
+std::vector<JobBatch> JobSubmission::batches_of(const JobFolder& folder,
+                                                const std::vector<SlurmNeed>& needs) const {
+    const bool arrays = prepared_.experiment.launcher.jobs == "array";
+    std::vector<JobBatch> batches;
+    for (std::size_t i = 0; i < needs.size(); ++i) {
+        const bool joins = arrays && i > 0 && shape_of_need(needs[i]) == shape_of_need(needs[i - 1]) &&
+                           batches.back().tasks < most_elements;
+        if (joins)
+            ++batches.back().tasks;
+        else
+            batches.push_back({.name = fmt::format("gnnbench-{}-{}", folder.id(), batches.size()),
+                               .job = {},
+                               .array = arrays,
+                               .first = i,
+                               .tasks = 1});
+    }
+    return batches;
+}
+
+std::string JobSubmission::submit(const JobFolder& folder, const JobBatch& batch, std::size_t number,
+                                  const SlurmNeed& need) const {
+    return gnnbench::submit(
+        {.name = batch.name,
+         .script_file = folder.script(number),
+         .log_file = folder.log(number, batch.array ? "%a" : ""),
+         .options = slurm_options(settings_, launcher_.cluster(), need),
+         .elements = batch.array ? static_cast<int>(batch.tasks) : 0,
+         .at_once = rules_.jobs,
+         .before = prepared_.experiment.launcher.before,
+         .command = {std::filesystem::read_symlink("/proc/self/exe"), "job-task", folder.path().string()},
+         .first = batch.first});
+}
+
+std::optional<JobSubmission::Submitted> JobSubmission::submit(const std::vector<DueCell>& due) {
+    if (due.empty()) return std::nullopt;
+    Submitted submitted{JobFolder::create(database_.path()), {}};
+    const JobFolder& folder = submitted.folder;
+    std::vector<Group> groups = groups_of(due);
+    std::stable_sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) {
+        return shape_of_need(need_of(a)) < shape_of_need(need_of(b));
+    });
+    std::vector<SlurmNeed> needs;  // of each task
+    for (const Group& group : groups) {
+        const std::size_t number = needs.size();
+        const std::filesystem::path journal = folder.journal(database_.path(), number);
+        // Before its claims: a claim whose journal is missing has no owner.
+        create_job_journal(database_.path(), fmt::format("{}-{}", folder.id(), number));
+        const JobTask task = claimed(group, journal.string());
+        if (task.trials.empty()) {
+            // Releases its claim, if any, on a verification.
+            collect_journal(database_, journal, [](const std::string&) { return TrialOutcome{}; });
+            continue;
+        }
+        folder.write_task(number, task);
+        needs.push_back(need_of(group));
+        needs.back().time_s = task.time_s();
+    }
+    if (needs.empty()) {
+        folder.remove();
+        return std::nullopt;
+    }
+    submitted.batches = batches_of(folder, needs);
+    // Recorded by name before they are submitted, so that a kill at this point never causes a second submission.
+    folder.write_batches(submitted.batches);
+    for (std::size_t b = 0; b < submitted.batches.size(); ++b) {
+        JobBatch& batch = submitted.batches[b];
+        SlurmNeed need = needs[batch.first];
+        for (std::size_t task = batch.first; task < batch.first + batch.tasks; ++task)
+            need.time_s = std::max(need.time_s, needs[task].time_s);
+        batch.job = submit(folder, batch, b, need);
+        folder.write_batches(submitted.batches);
+    }
+    return submitted;
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,52 @@
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "launch/slurm.hpp"
+#include "run/due.hpp"
+#include "run/job_folder.hpp"
+#include "run/schedule.hpp"
+
+namespace gnnbench {
+
+/// Turns due trials into jobs: claims each trial for the journal of the job that will run it, writes scripts and
+/// tasks, and submits them.
+class JobSubmission {
+public:
+    /// The context's runner must have an SrunLauncher.
+    JobSubmission(const SweepContext& context, SweepReport& report);
+
+    struct Submitted {
+        JobFolder folder;
+        std::vector<JobBatch> batches;
+    };
+    /// Empty if other processes have claimed all due ones. Throws EnvironmentError with sbatch's message; the next run
+    /// follows what was submitted before that.
+    std::optional<Submitted> submit(const std::vector<DueCell>& due);
+
+private:
+    /// Cells whose trials one job runs, after one verification where that is due.
+    struct Group {
+        std::vector<const DueCell*> cells;
+        std::vector<const DueCell*> verified;
+    };
+    std::vector<Group> groups_of(const std::vector<DueCell>& due) const;
+    /// Without trials if other processes have claimed them all.
+    JobTask claimed(const Group& group, const std::string& journal);
+    JobTask::Trial trial_of(const DueCell& cell, std::size_t index, std::int64_t number) const;
+    /// The resources of a job that can run all of a group's trials.
+    SlurmNeed need_of(const Group& group) const;
+    std::vector<JobBatch> batches_of(const JobFolder& folder, const std::vector<SlurmNeed>& needs) const;
+    std::string submit(const JobFolder& folder, const JobBatch& batch, std::size_t number,
+                       const SlurmNeed& need) const;
+
+    const PreparedExperiment& prepared_;
+    Database& database_;
+    std::string fingerprint_;
+    const SrunLauncher& launcher_;
+    const SweepRules& rules_;
+    SweepReport& report_;
+    SlurmSettings settings_;
+};
+
+}  // namespace gnnbench

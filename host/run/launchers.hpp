@@ -1,0 +1,32 @@
+#pragma once
+#include <memory>
+#include <string>
+
+#include "launch/slurm.hpp"
+#include "spec/launcher_choice.hpp"
+
+namespace gnnbench {
+
+/// Properties of the place where trials run that a plan needs.
+struct Site {
+    int cores = 1;                  ///< that ranks of one trial may use
+    std::int64_t memory_bytes = 0;  ///< the same; 0: unknown
+    bool elsewhere = false;         ///< ranks run on other hosts, which determine what they support
+    std::string fingerprint;        ///< of the machine; empty: nothing that is stored counts
+};
+
+SlurmSettings slurm_settings(const LauncherChoice& choice);
+
+/// The chosen launcher; for sbatch, the one that its jobs use. Throws EnvironmentError if it cannot work.
+std::shared_ptr<const Launcher> make_launcher(const LauncherChoice& choice);
+/// The same for commands that start trials one by one. Throws SpecError for sbatch.
+std::shared_ptr<const Launcher> make_direct_launcher(const LauncherChoice& choice, const char* command);
+
+Site site_of(const Launcher& launcher);
+/// This host, without its fingerprint.
+Site this_host();
+
+/// For LoadOptions::hosts_of: queries Slurm.
+HostShape shape_of(const LauncherChoice& choice);
+
+}  // namespace gnnbench

@@ -1,0 +1,43 @@
+#include "run/plugin_probe.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "launch/apart.hpp"
+
+namespace gnnbench {
+
+namespace {
+
+using nlohmann::json;
+
+/// Libraries of a kernel may take seconds from a cold network disk; most plugins take a millisecond.
+constexpr double limit_s = 20;
+
+void examine_apart(ListedPlugin& plugin) {
+    const ApartResult result = call_apart(
+        [&] {
+            ListedPlugin seen = plugin;
+            PluginCatalog::examine_here(seen);
+            return json{{"version", seen.version}, {"summary", seen.summary}, {"refused", seen.refused}}.dump(
+                -1, ' ', false, json::error_handler_t::replace);
+        },
+        limit_s);
+    const json said = json::parse(result.said, nullptr, false);
+    if (!result.failure.empty() || !said.is_object()) {
+        plugin.refused = fmt::format(
+            "{} {} when it was opened. Its own code did that: mend it, or take it out of the "
+            "plugin folder.",
+            plugin.file.string(), result.failure.empty() ? "said nothing" : result.failure);
+        return;
+    }
+    plugin.version = said.value("version", "");
+    plugin.summary = said.value("summary", "");
+    plugin.refused = said.value("refused", "");
+}
+
+}  // namespace
+
+std::vector<ListedPlugin> list_apart(const PluginCatalog& catalog) { return catalog.list(examine_apart); }
+
+}  // namespace gnnbench

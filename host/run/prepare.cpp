@@ -1,0 +1,209 @@
+#include "run/prepare.hpp"
+
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <gnnbench/error.hpp>
+#include <gnnbench/strategy.hpp>
+
+#include "launch/machine.hpp"
+#include "run/code_digest.hpp"
+#include "run/definitions.hpp"
+#include "run/program_probe.hpp"
+#include "spec/setting.hpp"
+#include "spec/words.hpp"
+
+namespace gnnbench {
+
+namespace {
+
+/// Fills in what `dataset` names.
+void know(DatasetChoice& dataset, const Catalog& catalog, Datasets datasets, const Say& say) {
+    nlohmann::json source = dataset.source;
+    source["split"] = dataset.split;
+    const ResolvedDataset resolved =
+        datasets == Datasets::make ? ensure_dataset(source, catalog, say) : resolve_dataset(source, catalog);
+    dataset.digest = resolved.digest;
+    if (!resolved.digest.empty()) dataset.store = std::filesystem::absolute(resolved.store).string();
+}
+
+/// One verification covers all cells that differ only in epochs, trials and optimiser:
+/// it runs its own epochs of SGD. It serves the code that it ran, and no other build of it.
+std::string verification_key(Cell cell, const nlohmann::json& code) {
+    const Cell standard;
+    cell.epochs = standard.epochs;
+    cell.warmup = standard.warmup;
+    cell.evaluate_every = standard.evaluate_every;
+    cell.patience = standard.patience;
+    cell.threads_per_rank = standard.threads_per_rank;
+    cell.separate_wait = standard.separate_wait;
+    cell.initial_weights.clear();
+    const double input_dropout = cell.train.input_dropout, dropout = cell.train.dropout;
+    cell.train = standard.train;
+    cell.train.input_dropout = input_dropout;
+    cell.train.dropout = dropout;
+    const std::string checked = cell_digest(cell) + code.dump();
+    const XXH128_hash_t h = XXH3_128bits(checked.data(), checked.size());
+    return fmt::format("{:016x}{:016x}", h.high64, h.low64);
+}
+
+std::string approximation_of(const Cell& cell, const PluginSource& plugins) {
+    if (cell.scheme.is_program()) return program_approximation(cell);
+    return plugins.strategy(cell.scheme.name).approximation(cell.scheme.params);
+}
+
+}  // namespace
+
+CellRecord record_of(const Cell& cell, nlohmann::json code, Datasets datasets) {
+    CellRecord record;
+    record.digest = cell_digest(cell);
+    if (datasets == Datasets::make) {
+        record.identity = to_json(cell, JsonFor::identity);
+        record.verification_key = verification_key(cell, code);
+    }
+    record.code = std::move(code);
+    record.dataset = cell.dataset.name;
+    record.dataset_digest = cell.dataset.digest;
+    record.scheme = cell.scheme.name;
+    record.scheme_label = cell.scheme.label;
+    record.partitioner = cell.partitioner.name;
+    record.partitioner_label = cell.partitioner.label;
+    record.kernel = cell.kernel.name;
+    record.precision = cell.precision;
+    record.hidden = fmt::format("{}", fmt::join(cell.model.widths, ","));
+    record.optimizer = words::optimizer[static_cast<std::size_t>(cell.train.optimizer)];
+    record.learning_rate = cell.train.learning_rate;
+    record.dropout = cell.train.dropout;
+    record.gpus = cell.gpus;
+    record.threads_per_rank = cell.threads_per_rank;
+    record.layers = static_cast<int>(cell.model.widths.size()) + 1;
+    record.seed = cell.train.seed;
+    record.epochs = cell.epochs;
+    record.warmup = cell.warmup;
+    return record;
+}
+
+Experiment load(const ExperimentChoice& choice, const Catalog& catalog, const PluginSource& plugins,
+                const HostsOf& hosts_of) {
+    if (find_definition(choice.file.string()))
+        throw SpecError(
+            fmt::format("'{0}' is a paper's table, not an experiment; gnnbench table {0} prints it, and its "
+                        "`experiments` say what to run",
+                        choice.file.string()));
+    LoadOptions options;
+    options.overrides = choice.overrides;
+    options.profile = choice.profile;
+    options.cores = usable_cores();
+    options.hosts_of = hosts_of;
+    return load_experiment(choice.file, options, plugins, InstalledDatasets(catalog));
+}
+
+PreparedExperiment prepare(Experiment experiment, const Catalog& catalog, const PluginSource& plugins,
+                           Datasets datasets, const Say& say) {
+    PreparedExperiment prepared{std::move(experiment), {}};
+    std::map<std::string, DatasetChoice> known;  // each is created, or looked up, once
+    CodeDigests code(plugins);
+    std::map<std::string, bool> kernel_memory;  // by kernel: whether it is the host's
+    prepared.cells.reserve(prepared.experiment.cells.size());
+    for (Cell& cell : prepared.experiment.cells) {
+        const std::string key = cell.dataset.source.dump() + std::to_string(cell.dataset.split);
+        if (!known.contains(key)) {
+            know(cell.dataset, catalog, datasets, say);
+            known[key] = cell.dataset;
+        }
+        cell.dataset = known[key];
+        if (!kernel_memory.contains(cell.kernel.name))
+            kernel_memory[cell.kernel.name] = in_host_memory(cell, plugins);
+        prepared.cells.push_back({cell, record_of(cell, code.of(cell), datasets), approximation_of(cell, plugins),
+                                  kernel_memory.at(cell.kernel.name)});
+    }
+    return prepared;
+}
+
+Plan plan_of(const PreparedExperiment& prepared, const PluginSource& plugins, const Database* database,
+             const Site& site, PlanRules rules) {
+    std::map<std::string, std::vector<TrialState>> states;  // of all cells at once: there may be thousands
+    if (database) states = database->all_trials(site.fingerprint);
+    std::vector<std::string> digests;
+    std::map<std::string, const PreparedCell*> cells;
+    for (const PreparedCell& cell : prepared.cells) {
+        digests.push_back(cell.record.digest);
+        cells.emplace(cell.record.digest, &cell);
+    }
+    const auto stored = [&](const std::string& digest) {
+        const auto found = states.find(digest);
+        if (found == states.end()) return Stored{};
+        return due_trials(found->second, prepared.experiment.trials, rules, cells.at(digest)->record.code).stored;
+    };
+    rules.host_memory_bytes = site.memory_bytes;
+    rules.elsewhere = site.elsewhere;
+    ProgramProbes probes;
+    return make_plan(prepared.experiment,
+                     {.plugins = plugins,
+                      .dataset = facts_of,
+                      .stored = stored,
+                      .program = [&](const Cell& cell) { return probes.why_not(cell); },
+                      .digests = digests},
+                     rules, site.cores);
+}
+
+namespace {
+
+/// A trial measured by an older gnnbench has no digests of its libraries; then its sources' tell.
+bool is_stale(const TrialState& state, const std::string& code) {
+    static const std::string build = build_info().digest;
+    return state.build != build || (!state.code.empty() && state.code != code);
+}
+
+}  // namespace
+
+DueTrials due_trials(const std::vector<TrialState>& states, std::int64_t trials, const PlanRules& rules,
+                     const nlohmann::json& code) {
+    const std::string present = code_text(code);
+    std::map<std::int64_t, const TrialState*> known;
+    for (const TrialState& state : states) known[state.number] = &state;
+    DueTrials result;
+    for (std::int64_t number = 0; number < trials; ++number) {
+        const auto found = known.find(number);
+        const bool conclusive = found != known.end() && is_conclusive(found->second->status);
+        const bool ok = conclusive && found->second->status == "ok";
+        const bool stale = conclusive && is_stale(*found->second, present);
+        const bool unfinished = conclusive && !found->second->rerun_asked.empty();
+        const bool again = rules.again == Again::all || (rules.again == Again::failed && !ok) ||
+                           (rules.stale && stale) || unfinished;
+        if (conclusive && !unfinished && !(rules.stale && stale)) ++(ok ? result.stored.ok : result.stored.failed);
+        result.stored.rerun += unfinished;
+        result.stored.stale += stale;
+        if (!conclusive || again) result.due.push_back(number);
+    }
+    return result;
+}
+
+UnfinishedRerun unfinished_rerun(const PreparedExperiment& prepared, const std::string& where,
+                                 const Database& database, const std::string& machine) {
+    UnfinishedRerun found;
+    const std::vector<bool> chosen = chosen_cells(prepared.experiment, where);
+    const auto states = database.all_trials(machine);
+    for (std::size_t i = 0; i < prepared.cells.size(); ++i) {
+        const auto known = states.find(prepared.cells[i].record.digest);
+        if (!chosen[i] || known == states.end()) continue;
+        for (const TrialState& state : known->second) {
+            if (state.rerun_asked.empty() || state.number >= prepared.experiment.trials) continue;
+            ++found.trials;
+            if (found.asked.empty() || state.rerun_asked < found.asked) found.asked = state.rerun_asked;
+        }
+    }
+    return found;
+}
+
+std::string cell_label(const Cell& cell) {
+    const std::string partitioner = cell.gpus > 1 ? " " + cell.partitioner.label : "";
+    return fmt::format("{} {}{} {} gpu{}", cell.dataset.name, cell.scheme.label, partitioner, cell.gpus,
+                       cell.gpus == 1 ? "" : "s");
+}
+
+}  // namespace gnnbench

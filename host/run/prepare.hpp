@@ -1,0 +1,85 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/catalog.hpp"
+#include "record/database.hpp"
+#include "run/launchers.hpp"
+#include "spec/installed.hpp"
+#include "spec/plan.hpp"
+
+namespace gnnbench {
+
+/// A cell with what is known about it before anything runs.
+struct PreparedCell {
+    Cell cell;  ///< its dataset known
+    CellRecord record;
+    std::string approximation;   ///< what its scheme approximates; empty if it is exact
+    bool in_host_memory = true;  ///< its kernel needs no device of its own for each rank
+};
+
+/// An experiment whose datasets are known.
+struct PreparedExperiment {
+    Experiment experiment;
+    std::vector<PreparedCell> cells;  ///< as experiment.cells
+};
+
+/// The arguments of `run`, `plan` and `verify` that select an experiment.
+struct ExperimentChoice {
+    std::filesystem::path file;
+    std::vector<std::string> overrides;
+    std::string profile{};
+};
+
+/// Where results and datasets are.
+struct RunPlaces {
+    std::filesystem::path database;
+    std::string data_dir;  ///< see Catalog::at
+};
+
+enum class Datasets { make, only_look };
+using Say = std::function<void(const std::string&)>;
+
+/// Reads and checks the file; creates nothing on disk.
+/// `hosts_of`: see LoadOptions; shape_of where trials are to run.
+Experiment load(const ExperimentChoice& choice, const Catalog& catalog, const PluginSource& plugins,
+                const HostsOf& hosts_of = {});
+
+/// Creates (or only looks up) an experiment's datasets.
+PreparedExperiment prepare(Experiment experiment, const Catalog& catalog, const PluginSource& plugins,
+                           Datasets datasets, const Say& say);
+
+/// What would run. `database` may be null, if nothing is stored yet. Trials of other machines do not count.
+/// Fills in the rules' limits on memory and hosts.
+Plan plan_of(const PreparedExperiment& prepared, const PluginSource& plugins, const Database* database,
+             const Site& site, PlanRules rules);
+
+/// A cell as results keep it, computed by `code` (see CodeDigests); without its identity and its verification's key
+/// where it is only looked at.
+CellRecord record_of(const Cell& cell, nlohmann::json code, Datasets datasets = Datasets::make);
+
+/// Which of a cell's trials exist, by number, and which are due.
+struct DueTrials {
+    std::vector<std::int64_t> due;  ///< numbers, ascending
+    Stored stored;
+};
+/// `code`: what computes the cell now (see CodeDigests).
+DueTrials due_trials(const std::vector<TrialState>& states, std::int64_t trials, const PlanRules& rules,
+                     const nlohmann::json& code = nlohmann::json::object());
+
+/// Trials of the chosen cells that an earlier run was asked to measure again and did not get to.
+struct UnfinishedRerun {
+    std::int64_t trials = 0;
+    std::string asked;  ///< when, the first of them; ISO 8601, UTC
+};
+UnfinishedRerun unfinished_rerun(const PreparedExperiment& prepared, const std::string& where,
+                                 const Database& database, const std::string& machine_fingerprint);
+
+/// "mg-gcn metis 4 gpus, quickstart": how messages name a cell.
+std::string cell_label(const Cell& cell);
+
+}  // namespace gnnbench

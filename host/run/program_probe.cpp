@@ -1,0 +1,90 @@
+#include "run/program_probe.hpp"
+
+#include <csignal>
+#include <fstream>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <gnnbench/error.hpp>
+
+#include "launch/program.hpp"
+#include "launch/trial.hpp"
+#include "worker/program_line.hpp"
+
+namespace gnnbench {
+
+namespace {
+
+constexpr double probe_limit_s = 60;  // a package's first import reads hundreds of megabytes
+
+/// Captures what a program prints on stderr while it is probed.
+class ErrorsFile {
+public:
+    ErrorsFile() {
+        const int file = mkstemp(name_);
+        if (file < 0) throw EnvironmentError("cannot write a file in /tmp");
+        close(file);
+    }
+    ~ErrorsFile() { unlink(name_); }
+    ErrorsFile(const ErrorsFile&) = delete;
+    ErrorsFile& operator=(const ErrorsFile&) = delete;
+    const char* name() const { return name_; }
+    std::string last_line() const {
+        std::string text = tail_of(name_);
+        while (text.ends_with('\n')) text.pop_back();
+        return text.substr(text.find_last_of('\n') + 1);
+    }
+
+private:
+    char name_[32] = "/tmp/gnnbench-probe-XXXXXX";
+};
+
+std::string probe(std::vector<std::string> words, const std::string& device) {
+    const auto path = find_program(words.front());
+    if (!path) return fmt::format("there is no executable program '{}'", words.front());
+    words.front() = *path;
+    words.insert(words.end(), {"--probe", device});
+    std::optional<std::string> answer;
+    const ErrorsFile errors;
+    const ProgramEnd end = read_lines(
+        words, unranked_environment(),
+        [&](std::string_view line) {
+            try {
+                const ProgramLine read = read_program_line(line);
+                if (const auto* refusal = std::get_if<ProgramRefusal>(&read))
+                    answer = refusal->reason;
+                else if (std::holds_alternative<ProgramVersions>(read))
+                    answer = "";
+                else
+                    answer =
+                        "expected its versions or the reason why it cannot run, as the answer to --probe; found "
+                        "an epoch";
+            } catch (const DataError& e) {
+                answer = fmt::format("its answer to --probe is wrong: {}", e.what());
+            }
+            return false;
+        },
+        probe_limit_s, errors.name());
+    if (answer) return *answer;
+    const std::string said = errors.last_line();
+    const std::string how = end.timed_out ? fmt::format("no answer to --probe within {} s", probe_limit_s)
+                            : end.signal
+                                ? fmt::format("signal {} instead of an answer to --probe", end.signal)
+                                : fmt::format("exit code {} instead of an answer to --probe", end.exit_code);
+    return how + (said.empty() ? "" : ": " + said);
+}
+
+}  // namespace
+
+std::string ProgramProbes::why_not(const Cell& cell) {
+    const std::string device = device_of(cell);
+    const std::string key = fmt::format("{}\n{}", fmt::join(cell.scheme.program, "\n"), device);
+    auto known = answers_.find(key);
+    if (known == answers_.end()) known = answers_.emplace(key, probe(cell.scheme.program, device)).first;
+    return known->second.empty() ? "" : fmt::format("program {}: {}", cell.scheme.name, known->second);
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,11 @@
+#pragma once
+#include "record/database.hpp"
+#include "run/prepare.hpp"
+
+namespace gnnbench {
+
+/// Imports the journals of dead processes into the database, kills the remaining processes of their trials, and removes
+/// the folders and shared memory that they left.
+void recover(Database& database, const Say& say);
+
+}  // namespace gnnbench

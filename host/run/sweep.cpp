@@ -1,0 +1,252 @@
+#include "run/sweep.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <future>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "launch/interrupt.hpp"
+#include "report/format.hpp"
+
+namespace gnnbench {
+
+namespace {
+
+/// Seconds since it was made.
+class Stopwatch {
+public:
+    double seconds() const {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    }
+
+private:
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+Sweep::Sweep(const SweepContext& context)
+    : prepared_(context.prepared),
+      plan_(context.plan),
+      database_(context.database),
+      runner_(context.runner),
+      rules_(context.rules),
+      progress_(context.progress),
+      jobs_(std::max(1, context.rules.jobs)) {}
+
+SweepReport Sweep::run() {
+    due_ = due_cells(context(), report_);
+    if (rules_.verify) verify_all();
+    if (!over()) measure_all();
+    report_.disproven = disproven_.size();
+    return report_;
+}
+
+void Sweep::verify_all() {
+    std::vector<const PlannedCell*> unknown;
+    std::set<std::string> keys;
+    // What is there was measured by code that may have been built anew since: that is checked once, whatever is found.
+    const auto is_known = [&](const PlannedCell& planned) {
+        const PreparedCell& cell = prepared_.cells[planned.cell];
+        return planned.verdict == Verdict::present
+                   ? database_.verification(cell.record.verification_key).has_value()
+                   : known_verified(cell, database_);
+    };
+    for (const PlannedCell& planned : plan_.cells) {
+        const std::string& key = prepared_.cells[planned.cell].record.verification_key;
+        if (planned.verdict != Verdict::skipped && keys.insert(key).second && !is_known(planned))
+            unknown.push_back(&planned);
+    }
+    for (std::size_t i = 0; i < unknown.size() && !over(); ++i) {
+        // Another run may have verified it since: what is counted before that is looked up cannot have been missed.
+        const PreparedCell& cell = prepared_.cells[unknown[i]->cell];
+        const TrialOrder asked{.cell = cell, .purpose = Purpose::verify};
+        const int seen = conclusive_trials(database_, key_of(asked, runner_.machine_fingerprint()));
+        if (!is_known(*unknown[i])) verify(cell, seen, fmt::format("[verify {}/{}]", i + 1, unknown.size()));
+    }
+}
+
+void Sweep::verify(const PreparedCell& cell, int seen, const std::string& position) {
+    const std::string what = fmt::format("{} {}", position, cell_label(cell.cell));
+    progress_.status(what);
+    const Stopwatch watch;
+    TrialOrder order = verification_order(cell, prepared_.experiment.limits, reference_cache(database_.path()));
+    order.seen_verifications = seen;
+    const TrialResult result = runner_.run(order, [&](const TrialProgress& p) {
+        progress_.status(fmt::format("{}  epoch {}  {}", what, p.epochs, duration_text(watch.seconds())));
+    });
+    if (result.claim != ClaimState::claimed) return;
+    if (result.unstarted) return did_not_start(result, what);
+    unstarted_in_a_row_ = 0;
+    if (result.status == "interrupted") {
+        report_.interrupted = true;
+        return;
+    }
+    if (result.status == "skipped") {
+        for (std::size_t i = 0; i < due_.size(); ++i) {
+            if (due_[i].cell->record.verification_key != cell.record.verification_key) continue;
+            record_skipped(context(), *due_[i].cell, result.reason, report_);
+            due_[i].missing.clear();
+        }
+        return;
+    }
+    const auto record = database_.verification(cell.record.verification_key);
+    const std::string status = record ? record->status : "unverified";
+    const std::string reason = record ? record->reason : result.reason;
+    if (status == "failed") disproven_[cell.record.verification_key] = first_line(reason);
+    ++report_.verified;
+    progress_.message(
+        fmt::format("{}: {}{}", what, status, reason.empty() ? "" : " (" + first_line(reason) + ")"));
+}
+
+namespace {
+
+/// What a thread needs to run trials concurrently: its own connection and journal.
+struct Hand {
+    Hand(const std::filesystem::path& path, const Experiment& experiment, std::shared_ptr<const Launcher> launcher,
+         int jobs)
+        : database(path), runner(database, experiment, std::move(launcher), jobs) {}
+    Database database;
+    TrialRunner runner;
+};
+
+}  // namespace
+
+void Sweep::measure_all() {
+    std::vector<std::vector<std::int64_t>> missing;
+    for (const DueCell& due : due_) missing.push_back(due.missing);
+    std::vector<ScheduledTrial> waiting = in_random_blocks(missing, rules_.order_seed);
+    pace_ = Pace(waiting.size());
+    std::vector<std::unique_ptr<Hand>> hands;
+    for (int i = 1; i < std::min(jobs_, static_cast<int>(waiting.size())); ++i)
+        hands.push_back(std::make_unique<Hand>(database_.path(), prepared_.experiment, runner_.launcher(), jobs_));
+    // Trials that other processes claimed are checked again once the rest is done.
+    while (!waiting.empty() && !over()) {
+        const std::size_t all = waiting.size();
+        std::vector<ScheduledTrial> held;
+        std::reverse(waiting.begin(), waiting.end());  // taken from the end
+        std::vector<std::future<void>> others;
+        for (auto& hand : hands)
+            others.push_back(std::async(std::launch::async, [&] { work(hand->runner, waiting, held); }));
+        work(runner_, waiting, held);
+        for (auto& other : others) other.get();
+        if (held.size() == all) {
+            progress_.status(
+                fmt::format("waiting for another gnnbench that is running {} of these trials", held.size()));
+            usleep(1'000'000);  // a signal ends it early
+            report_.interrupted = InterruptGuard::requested();
+        }
+        waiting = std::move(held);
+    }
+    for (auto& hand : hands) hand->runner.finish();
+}
+
+void Sweep::work(TrialRunner& runner, std::vector<ScheduledTrial>& waiting, std::vector<ScheduledTrial>& held) {
+    for (;;) {
+        ScheduledTrial trial;
+        {
+            const std::lock_guard lock(guard_);
+            if (waiting.empty() || over()) return;
+            trial = waiting.back();
+            waiting.pop_back();
+        }
+        if (measure(runner, trial)) continue;
+        const std::lock_guard lock(guard_);
+        held.push_back(trial);
+    }
+}
+
+bool Sweep::measure(TrialRunner& runner, const ScheduledTrial& scheduled) {
+    const DueCell& due = due_[scheduled.cell];
+    const PreparedCell& cell = *due.cell;
+    TrialOrder order{.cell = cell,
+                     .number = scheduled.index,
+                     .timeout_s = prepared_.experiment.limits.trial_timeout_s,
+                     .export_folder = export_folder_of(rules_, cell.record, scheduled.index),
+                     .trace_epochs = rules_.trace_epochs};
+    if (const auto seen = due.conclusive.find(scheduled.index); seen != due.conclusive.end())
+        order.seen_conclusive = seen->second;
+    const auto disproven = disproven_.find(cell.record.verification_key);
+    std::string what;
+    {
+        const std::lock_guard lock(guard_);
+        if (skipped_.contains(scheduled.cell)) {
+            pace_.finished(0);
+            return true;
+        }
+        what = fmt::format("[{}/{}] {} trial {}", pace_.done() + 1, pace_.trials(), cell_label(cell.cell),
+                           scheduled.index + 1);
+    }
+    const Stopwatch watch;
+    const auto show = [&](const TrialProgress& p) {
+        const std::lock_guard lock(guard_);
+        const double left_s = pace_.left_s(watch.seconds()) / jobs_;
+        progress_.status(fmt::format("{}  epoch {}/{}{}{}{}", what, p.epochs, cell.cell.warmup + cell.cell.epochs,
+                                     p.epoch_s > 0 ? ", " + duration_text(p.epoch_s) + " each" : "",
+                                     left_s >= 0 ? ", " + duration_text(left_s) + " left" : "",
+                                     report_.failed ? fmt::format(", {} failed", report_.failed) : ""));
+    };
+    for (int retries = rules_.retries;; --retries) {
+        const TrialResult result =
+            disproven != disproven_.end()
+                ? runner.record_unrun(order, "failed",
+                                      "not measured, because its verification failed: " + disproven->second)
+                : runner.run(order, show);
+        if (result.claim == ClaimState::held_by_other) return false;
+        const std::lock_guard lock(guard_);
+        const bool by_chance = result.status == "failed" || result.status == "crashed" ||
+                               result.status == "timeout" || result.unstarted;
+        if (result.claim == ClaimState::claimed && by_chance && retries > 0 && disproven == disproven_.end()) {
+            progress_.message(
+                fmt::format("{}: {}: {}; once more", what, result.status, first_line(result.reason)));
+            order.seen_conclusive += !result.unstarted;
+            continue;
+        }
+        if (result.status == "skipped") {
+            ++report_.skipped;
+            skipped_.insert(scheduled.cell);
+        }
+        count(result, what);
+        return true;
+    }
+}
+
+void Sweep::did_not_start(const TrialResult& result, const std::string& what) {
+    ++report_.unstarted;
+    ++unstarted_in_a_row_;
+    std::string said = result.log_tail;
+    while (said.ends_with('\n')) said.pop_back();
+    for (std::size_t at = said.size(), lines = 0; at > 0 && lines < 8;) {  // the last ones say why
+        at = said.rfind('\n', at - 1);
+        if (at == std::string::npos) break;
+        if (++lines == 8) said.erase(0, at + 1);
+    }
+    progress_.message(fmt::format("{}: {}{}{}", what, result.reason, said.empty() ? "" : "; it said:\n", said));
+}
+
+/// Reports a finished trial. The caller holds the guard.
+void Sweep::count(const TrialResult& result, const std::string& what) {
+    pace_.finished(result.wall_s);
+    if (result.claim == ClaimState::done_by_other) {
+        ++report_.elsewhere;
+        return;
+    }
+    if (result.unstarted) return did_not_start(result, what);
+    unstarted_in_a_row_ = 0;
+    if (result.status == "interrupted") {
+        report_.interrupted = true;
+        progress_.message(what + ": interrupted");
+        return;
+    }
+    const bool skipped = result.status == "skipped";
+    report_.run += !skipped;
+    if (result.status != "ok" && !skipped) ++report_.failed;
+    report_.gave_up = rules_.max_failures > 0 && report_.failed >= static_cast<std::size_t>(rules_.max_failures);
+    const std::string how = result.status == "ok" ? duration_text(result.epoch_s) + " per epoch"
+                                                  : result.status + ": " + first_line(result.reason);
+    progress_.message(fmt::format("{}: {}", what, how));
+}
+
+}  // namespace gnnbench

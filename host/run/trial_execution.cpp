@@ -1,0 +1,201 @@
+#include "run/trial_execution.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <gnnbench/error.hpp>
+
+#include "launch/trial.hpp"
+#include "record/statistics.hpp"
+
+namespace gnnbench {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+/// Removes a trial's request and log when it has ended: the log's tail is in the database.
+class TrialFolder {
+public:
+    explicit TrialFolder(fs::path path) : path_(std::move(path)) {
+        std::error_code error;
+        fs::create_directories(path_, error);
+        if (error) throw EnvironmentError("cannot create the folder '" + path_.string() + "': " + error.message());
+    }
+    ~TrialFolder() {
+        std::error_code ignored;
+        fs::remove_all(path_, ignored);
+    }
+    TrialFolder(const TrialFolder&) = delete;
+    TrialFolder& operator=(const TrialFolder&) = delete;
+    fs::path operator/(const char* file) const { return path_ / file; }
+
+private:
+    fs::path path_;
+};
+
+double slowest_rank_s(const json& epoch) {
+    double wall_s = 0;
+    for (const json& rank : epoch.at("ranks")) wall_s = std::max(wall_s, rank.value("wall_s", 0.0));
+    return wall_s;
+}
+
+}  // namespace
+
+fs::path trial_folder(const fs::path& database, const std::string& trial) {
+    return fs::absolute(journal_folder(database)) / trial;
+}
+
+fs::path reference_cache(const fs::path& database) {
+    fs::path cache = fs::absolute(database);
+    cache += ".reference";
+    return cache;
+}
+
+void TrialReader::read(std::span<const json> lines) {
+    for (const json& line : lines) {
+        if (line.at("trial") != trial_) continue;
+        const std::string type = line.at("type");
+        heard_ = heard_ || (type != "trial" && type != "outcome");
+        if (type == "epoch") {
+            ++progress_.epochs;
+            progress_.epoch_s = slowest_rank_s(line);
+            if (!line.value("warmup", false)) measured_epoch_s_.push_back(progress_.epoch_s);
+        } else if (type == "verification") {
+            verification_ = line.at("status");
+            verification_reason_ = line.value("reason", "");
+        } else if (type == "end" && end_status_.empty()) {
+            end_status_ = line.at("status");
+            end_reason_ = line.value("reason", "");
+        }
+    }
+}
+
+TrialOutcome TrialReader::outcome(const LaunchEnd& launched) const {
+    TrialOutcome outcome{.trial = trial_,
+                         .status = to_text(launched.kind),
+                         .reason = launched.reason,
+                         .log_tail = launched.log_tail,
+                         .ended = utc_now(),
+                         .wall_s = launched.wall_s};
+    const bool ended_itself = launched.kind == EndKind::ok || launched.kind == EndKind::failed;
+    if (ended_itself && !end_status_.empty() && (launched.kind == EndKind::ok || end_status_ != "ok")) {
+        outcome.status = end_status_;
+        outcome.reason = end_reason_;
+    } else if (launched.kind == EndKind::ok) {
+        outcome.status = "failed";
+        outcome.reason = "its ranks ended with exit code 0 but without reporting a result";
+    } else if (unstarted(launched)) {
+        outcome.status = "interrupted";  // so that it is due again
+        outcome.reason = "environment: the launcher ended with " + launched.reason + " before any rank began";
+    }
+    if (outcome.status == "ok") outcome.log_tail.clear();
+    return outcome;
+}
+
+TrialResult TrialReader::result(const TrialOutcome& outcome) const {
+    TrialResult result;
+    result.trial = trial_;
+    result.status = outcome.status;
+    result.reason = outcome.reason;
+    result.log_tail = outcome.log_tail;
+    result.wall_s = outcome.wall_s;
+    if (!measured_epoch_s_.empty()) result.epoch_s = median(measured_epoch_s_);
+    result.verification = verification_;
+    result.verification_reason = verification_reason_;
+    return result;
+}
+
+json source_of(const Experiment& experiment) {
+    json source{{"file", experiment.file.string()}};
+    if (!experiment.profile.empty()) source["profile"] = experiment.profile;
+    if (!experiment.overrides.empty()) source["overrides"] = experiment.overrides;
+    return source;
+}
+
+TrialExecution::TrialExecution(JournalWriter& journal, const Launcher& launcher, Place place, Lines on_lines)
+    : journal_(journal),
+      launcher_(launcher),
+      place_(std::move(place)),
+      on_lines_(std::move(on_lines)),
+      worker_(find_worker()),
+      tail_(journal.path()) {}
+
+void TrialExecution::begin(const TrialOrder& order, const std::string& trial) {
+    const Cell& cell = order.cell.cell;
+    const RankLoad load{cell.gpus * place_.jobs, cell.threads_per_rank, launcher_.cores()};
+    json known = provenance();
+    known["source"] = place_.source;
+    journal_.append(trial_line({.trial = trial,
+                                .experiment = place_.experiment,
+                                .cell = order.cell.record,
+                                .number = static_cast<int>(order.number),
+                                .block = static_cast<int>(order.number),
+                                .purpose = to_text(order.purpose),
+                                .started = utc_now(),
+                                .machine = place_.machine,
+                                .provenance = std::move(known),
+                                .oversubscribed = load.oversubscribed()}));
+    reader_ = TrialReader(trial);
+}
+
+void TrialExecution::end(const TrialOutcome& outcome) {
+    journal_.append(outcome_line(outcome));
+    read_journal();
+}
+
+void TrialExecution::read_journal() {
+    for (std::vector<json> lines = tail_.poll(); !lines.empty(); lines = tail_.poll()) {
+        on_lines_(lines);
+        reader_.read(lines);
+    }
+}
+
+TrialResult TrialExecution::run(const TrialOrder& order, const Watch& watch) {
+    const std::string trial = new_uuid();
+    // The journal names the trial before its folder is created, so that a replay of the journal can remove the folder.
+    begin(order, trial);
+    const TrialFolder folder(trial_folder(place_.database, trial));
+    const Cell& cell = order.cell.cell;
+    write_request(folder / "request.json", {.trial = trial,
+                                            .purpose = order.purpose,
+                                            .journal = fs::absolute(journal_.path()).string(),
+                                            .store = cell.dataset.store,
+                                            .export_folder = order.export_folder,
+                                            .verify = order.verify,
+                                            .trace_epochs = order.trace_epochs,
+                                            .cell = cell});
+    const LaunchEnd launched = launch_trial(launcher_,
+                                            {.trial = trial,
+                                             .worker = worker_,
+                                             .request = folder / "request.json",
+                                             .log_file = folder / "log",
+                                             .ranks = cell.scheme.is_program() ? 1 : cell.gpus,
+                                             .threads_per_rank = cell.threads_per_rank,
+                                             .timeout_s = order.timeout_s,
+                                             .trials_at_once = place_.jobs,
+                                             .needs_gpus = !order.cell.in_host_memory},
+                                            [&] {
+                                                read_journal();
+                                                watch(reader_.progress());
+                                            });
+    const TrialOutcome outcome = reader_.outcome(launched);
+    if (launched.kind != EndKind::interrupted || place_.judges_interrupts) end(outcome);
+    TrialResult result = reader_.result(outcome);
+    result.unstarted = reader_.unstarted(launched);
+    return result;
+}
+
+TrialResult TrialExecution::record_unrun(const TrialOrder& order, const std::string& status,
+                                         const std::string& reason) {
+    const std::string trial = new_uuid();
+    begin(order, trial);
+    const TrialOutcome outcome{
+        .trial = trial, .status = status, .reason = reason, .log_tail = "", .ended = utc_now(), .wall_s = 0};
+    end(outcome);
+    return reader_.result(outcome);
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,114 @@
+#pragma once
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "launch/launcher.hpp"
+#include "record/claims.hpp"
+#include "record/journal.hpp"
+#include "run/prepare.hpp"
+#include "worker/request.hpp"
+
+namespace gnnbench {
+
+/// One trial to run.
+struct TrialOrder {
+    const PreparedCell& cell;
+    Purpose purpose = Purpose::measure;
+    std::int64_t number = 0;      ///< in its cell; also its randomised block
+    int seen_conclusive = 0;      ///< see claim_trial
+    int seen_verifications = -1;  ///< the same of a verification; −1: whatever there is when it is claimed
+    double timeout_s = 3600;
+    std::string export_folder{};  ///< empty: nothing is exported
+    VerifyRequest verify{};
+    std::vector<std::int64_t> trace_epochs{};  ///< see TrialRequest
+};
+
+/// Progress of a running trial, from its journal lines.
+struct TrialProgress {
+    std::int64_t epochs = 0;  ///< finished, warm-up included
+    double epoch_s = 0;       ///< wall time of the last one, the slowest rank's
+};
+
+struct TrialResult {
+    ClaimState claim = ClaimState::claimed;
+    std::string holder;          ///< where another process runs it
+    std::string trial;           ///< UUID
+    std::string status, reason;  ///< as its outcome line says
+    std::string log_tail;
+    double wall_s = 0;
+    bool unstarted = false;    ///< the launcher failed before any rank began: nothing of the cell is known
+    double epoch_s = 0;        ///< median of the measured epochs' wall times; 0 without one
+    std::string verification;  ///< status of what a verification found, and why; empty without one
+    std::string verification_reason;
+};
+
+/// What is known of a trial from its journal lines so far.
+class TrialReader {
+public:
+    explicit TrialReader(std::string trial = {}) : trial_(std::move(trial)) {}
+    /// Ignores lines of other trials.
+    void read(std::span<const nlohmann::json> lines);
+    const TrialProgress& progress() const { return progress_; }
+    /// How it ended, from `launched` and from the ranks' own lines, which take precedence unless a signal ended them.
+    TrialOutcome outcome(const LaunchEnd& launched) const;
+    TrialResult result(const TrialOutcome& outcome) const;
+    /// Whether `launched` failed before a rank said anything: that is the environment's failure, not the cell's.
+    bool unstarted(const LaunchEnd& launched) const { return launched.kind == EndKind::failed && !heard_; }
+
+private:
+    std::string trial_;
+    bool heard_ = false;  ///< of a rank
+    TrialProgress progress_;
+    std::vector<double> measured_epoch_s_;
+    std::string end_status_, end_reason_, verification_, verification_reason_;
+};
+
+/// Runs trials one after another, each from its first journal line to its last. The caller decides which trial is
+/// next, and what happens to the lines.
+class TrialExecution {
+public:
+    using Watch = std::function<void(const TrialProgress&)>;
+    using Lines = std::function<void(std::span<const nlohmann::json>)>;
+    struct Place {
+        std::string experiment;
+        nlohmann::json source;           ///< of its trials' provenance, see source_of
+        nlohmann::json machine;          ///< what makes times comparable
+        std::filesystem::path database;  ///< the trials' folders are beside it
+        int jobs = 1;                    ///< concurrent executions that share the launcher's cores
+        bool judges_interrupts = true;   ///< false: a trial ended by a signal to this process gets no outcome here
+    };
+    /// `journal` and `launcher` must outlive it. `on_lines` gets the lines of it and the ranks. Throws EnvironmentError
+    /// without the worker program.
+    TrialExecution(JournalWriter& journal, const Launcher& launcher, Place place, Lines on_lines);
+
+    TrialResult run(const TrialOrder& order, const Watch& watch);
+    /// Records a trial that is not started, with the reason.
+    TrialResult record_unrun(const TrialOrder& order, const std::string& status, const std::string& reason);
+    /// Passes on what is new in the journal.
+    void read_journal();
+
+private:
+    void begin(const TrialOrder& order, const std::string& trial);
+    void end(const TrialOutcome& outcome);
+
+    JournalWriter& journal_;
+    const Launcher& launcher_;
+    Place place_;
+    Lines on_lines_;
+    std::string worker_;
+    JournalTail tail_;
+    TrialReader reader_;
+};
+
+/// The arguments of `gnnbench run` that run the same again: file, profile, overrides.
+nlohmann::json source_of(const Experiment& experiment);
+
+/// The folder of a running trial's request and log, beside the journals.
+std::filesystem::path trial_folder(const std::filesystem::path& database, const std::string& trial);
+/// Where the serial reference's results are cached for later verifications: `<database>.reference`.
+std::filesystem::path reference_cache(const std::filesystem::path& database);
+
+}  // namespace gnnbench
