@@ -1,8 +1,9 @@
+#include <charconv>
 #include <csignal>
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <regex>
+#include <string_view>
 #include <sys/wait.h>
 
 #include "launch/trial.hpp"
@@ -17,12 +18,37 @@ namespace {
 struct SignalInLog {
     int rank = -1, signal = 0;
 };
-SignalInLog signal_in(const std::string& log) {
-    std::smatch found;
-    if (std::regex_search(log, found, std::regex(R"(rank (\d+)[^\n]* exited on\s+signal (\d+))")))
-        return {std::stoi(found[1]), std::stoi(found[2])};
-    if (std::regex_search(log, found, std::regex(R"(EXIT STRING: [^\n]*\(signal (\d+)\))")))
-        return {-1, std::stoi(found[1])};
+
+/// The number that `text` begins with; -1 where there is none, or none that fits: ranks write to the log too.
+int number_at(std::string_view text) {
+    int number = -1;
+    const auto end = std::from_chars(text.data(), text.data() + text.size(), number);
+    return end.ec == std::errc() && number >= 0 ? number : -1;
+}
+
+/// The rank that `line` names first; -1 for none.
+int rank_in(std::string_view line) {
+    constexpr std::string_view word = "rank ";
+    for (std::size_t at = line.find(word); at != line.npos; at = line.find(word, at + 1))
+        if (const int rank = number_at(line.substr(at + word.size())); rank >= 0) return rank;
+    return -1;
+}
+
+SignalInLog signal_in(std::string_view log) {
+    constexpr std::string_view exited = " exited on", signal = "signal ", ended = "EXIT STRING: ";
+    for (std::size_t at = log.find(exited); at != log.npos; at = log.find(exited, at + 1)) {
+        const std::size_t line = log.rfind('\n', at) + 1;
+        const std::size_t next = log.find_first_not_of(" \t\n", at + exited.size());  // Open MPI 5 breaks the line
+        if (next == log.npos || !log.substr(next).starts_with(signal)) continue;
+        const SignalInLog found{rank_in(log.substr(line, at - line)), number_at(log.substr(next + signal.size()))};
+        if (found.rank >= 0 && found.signal > 0) return found;
+    }
+    for (std::size_t at = log.find(ended); at != log.npos; at = log.find(ended, at + 1)) {
+        const std::string_view line = log.substr(at, log.find('\n', at) - at);
+        const std::size_t open = line.rfind("(signal ");
+        if (open == line.npos) continue;
+        if (const int number = number_at(line.substr(open + 8)); number > 0) return {-1, number};
+    }
     return {};
 }
 

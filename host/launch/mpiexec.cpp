@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <regex>
+#include <string_view>
 
 // Only the macros that name the MPI we link; the host calls none of it.
 #define OMPI_SKIP_MPICXX 1
@@ -43,8 +43,9 @@ std::string locate_mpiexec() {
     for (const char* name : {"mpiexec", "mpirun"})
         if (auto found = find_program(name)) return *found;
     throw EnvironmentError("no mpiexec found: neither at '" + configured +
-                           "', its location when gnnbench was built, nor in PATH; install Open MPI (Debian: "
-                           "openmpi-bin) or name another with GNNBENCH_MPIEXEC");
+                           "', its location when gnnbench was built, nor in PATH; install " +
+                           (linked_flavour == MpiFlavour::mpich ? "MPICH (Debian: mpich)" : "Open MPI (Debian: openmpi-bin)") +
+                           " or name another with GNNBENCH_MPIEXEC");
 }
 
 }  // namespace
@@ -71,10 +72,27 @@ MpiFlavour flavour_from(const std::string& text) {
     return MpiFlavour::unknown;
 }
 
+namespace {
+
+/// The first of the form 4.1 or 4.1.4; empty for none.
+std::string_view number_in(std::string_view text) {
+    constexpr std::string_view digits = "0123456789";
+    for (std::size_t at = text.find_first_of(digits); at != text.npos; at = text.find_first_of(digits, at)) {
+        const std::size_t begin = at;
+        int parts = 0;
+        do {
+            at = std::min(text.find_first_not_of(digits, at + (parts > 0 ? 1 : 0)), text.size());
+            ++parts;
+        } while (parts < 3 && at + 1 < text.size() && text[at] == '.' && digits.find(text[at + 1]) != digits.npos);
+        if (parts > 1) return text.substr(begin, at - begin);
+    }
+    return {};
+}
+
+}  // namespace
+
 std::string version_from(const std::string& text) {
-    std::smatch found;
-    const std::string number =
-        std::regex_search(text, found, std::regex(R"(\d+\.\d+(\.\d+)?)")) ? found.str() : "";
+    const std::string number(number_in(text));
     return to_text(flavour_from(text)) + (number.empty() ? "" : " " + number);
 }
 

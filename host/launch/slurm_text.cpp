@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <regex>
 #include <sstream>
 #include <string_view>
 
@@ -20,12 +19,23 @@ std::vector<std::string> split(const std::string& text, char separator) {
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
+constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+/// A line of a log without "srun: ", "sbatch: ", "slurmstepd-node: " and "error: " at its start.
+std::string_view without_program(std::string_view line) {
+    const std::size_t colon = line.find(": ");
+    if (colon == line.npos) return line;
+    const std::string_view name = line.substr(0, colon);
+    if (name != "srun" && name != "sbatch" && name != "slurmstepd" && !name.starts_with("slurmstepd-")) return line;
+    line.remove_prefix(colon + 2);
+    return line.starts_with("error: ") ? line.substr(7) : line;
+}
+
 /// The first line of the log in which `pattern` is found, without the program's name and what precedes it.
 std::string line_with(const std::string& log, const char* pattern) {
-    for (std::string line : split(log, '\n')) {
+    for (const std::string& line : split(log, '\n')) {
         if (!contains(line, pattern)) continue;
-        static const std::regex prefix(R"(^(srun|slurmstepd(-[\w.-]+)?|sbatch): (error: )?)");
-        return std::regex_replace(line, prefix, "");
+        return std::string(without_program(line));
     }
     return {};
 }
@@ -59,13 +69,33 @@ constexpr std::array signs_of_end{
     Sign{"Invalid generic resource", EndKind::failed, "Slurm started no ranks: "},
 };
 
-/// srun's message "task 1: Killed", which names the tasks ended by a signal.
-std::string tasks_in(const std::string& log) {
-    std::smatch found;
-    if (!std::regex_search(log, found, std::regex(R"(srun: error: [^:\n]+: tasks? ([\d,-]+): ([A-Z][a-z]+))")))
-        return {};
-    if (found[2] == "Exited") return {};
-    return (contains(found[1].str(), ",") || contains(found[1].str(), "-") ? "ranks " : "rank ") + found[1].str();
+/// srun's first message of the form "srun: error: node: task 1: Killed" or "node: tasks 0-2,5: Aborted".
+struct TaskEnd {
+    std::string_view tasks, how;
+};
+TaskEnd task_end_in(std::string_view log) {
+    constexpr std::string_view begin = "srun: error: ";
+    for (std::size_t at = log.find(begin); at != log.npos; at = log.find(begin, at + 1)) {
+        std::string_view rest = log.substr(at + begin.size());
+        rest.remove_prefix(std::min(rest.find_first_of(":\n"), rest.size()));
+        const std::string_view one = ": task ", several = ": tasks ";
+        if (!rest.starts_with(one) && !rest.starts_with(several)) continue;
+        rest.remove_prefix(rest.starts_with(one) ? one.size() : several.size());
+        const std::string_view tasks = rest.substr(0, rest.find_first_not_of("0123456789,-"));
+        rest.remove_prefix(tasks.size());
+        if (tasks.empty() || !rest.starts_with(": ")) continue;
+        rest.remove_prefix(2);
+        const std::size_t end = std::min(rest.find_first_not_of(letters), rest.size());
+        if (end > 1 && rest.front() >= 'A' && rest.front() <= 'Z') return {tasks, rest.substr(0, end)};
+    }
+    return {};
+}
+
+/// The tasks that a signal ended, by that message.
+std::string tasks_in(std::string_view log) {
+    const auto [tasks, how] = task_end_in(log);
+    if (tasks.empty() || how == "Exited") return {};
+    return (tasks.find_first_of(",-") == tasks.npos ? "rank " : "ranks ") + std::string(tasks);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <regex>
+#include <string_view>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -23,17 +23,53 @@ bool one_of(std::string_view text, std::initializer_list<std::string_view> words
     return std::find(words.begin(), words.end(), text) != words.end();
 }
 
+constexpr std::string_view decimal = "0123456789";
+
+/// Removes the characters of `set` that `text` begins with; true if there were any.
+bool skip(std::string_view& text, std::string_view set) {
+    const std::size_t length = std::min(text.find_first_not_of(set), text.size());
+    text.remove_prefix(length);
+    return length > 0;
+}
+
+void skip_sign(std::string_view& text) {
+    if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+}
+
+/// Decimal with or without a sign, 0o17 or 0x1f.
+bool is_integer(std::string_view text) {
+    if (text.starts_with("0o") && text.size() > 2) return text.find_first_not_of("01234567", 2) == text.npos;
+    if (text.starts_with("0x") && text.size() > 2)
+        return text.find_first_not_of("0123456789abcdefABCDEF", 2) == text.npos;
+    skip_sign(text);
+    return skip(text, decimal) && text.empty();
+}
+
+/// 1.5, 1., .5 or 15, with or without a sign and an exponent.
+bool is_real(std::string_view text) {
+    skip_sign(text);
+    bool mantissa = skip(text, decimal);
+    if (text.starts_with('.')) {
+        text.remove_prefix(1);
+        mantissa = skip(text, decimal) || mantissa;
+    }
+    if (text.starts_with('e') || text.starts_with('E')) {
+        text.remove_prefix(1);
+        skip_sign(text);
+        mantissa = skip(text, decimal) && mantissa;
+    }
+    return mantissa && text.empty();
+}
+
 /// The tag resolution of the YAML 1.2 core schema, for a scalar without quotes.
 Kind plain_kind(const std::string& text) {
-    static const std::regex integer("[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+");
-    static const std::regex real(R"([-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?)");
     if (text.empty() || one_of(text, {"~", "null", "Null", "NULL"})) return Kind::null;
     if (one_of(text, {"true", "True", "TRUE", "false", "False", "FALSE"})) return Kind::boolean;
     const char c = text.front();
     if ((c < '0' || c > '9') && c != '-' && c != '+' && c != '.') return Kind::text;
     if (text.size() > 64) return Kind::text;
-    if (std::regex_match(text, integer)) return Kind::integer;
-    if (std::regex_match(text, real)) return Kind::real;
+    if (is_integer(text)) return Kind::integer;
+    if (is_real(text)) return Kind::real;
     const std::string_view unsigned_text = std::string_view(text).substr(c == '-' || c == '+' ? 1 : 0);
     return one_of(unsigned_text, {".inf", ".Inf", ".INF", ".nan", ".NaN", ".NAN"}) ? Kind::real : Kind::text;
 }

@@ -87,6 +87,8 @@ TEST_CASE("launchers are told apart by what they print as their version") {
     CHECK(version_from("mpiexec (OpenRTE) 4.1.4\n") == "Open MPI 4.1.4");
     CHECK(version_from("mpirun (Open MPI) 5.0.3\n") == "Open MPI 5.0.3");
     CHECK(version_from("HYDRA build details:\n    Version:     4.0.2\n") == "MPICH 4.0.2");
+    CHECK(version_from("mpirun (Open MPI) 5.1rc2, build 12") == "Open MPI 5.1");
+    CHECK(version_from("HYDRA 4. of 2024") == "MPICH");
     CHECK(flavour_from("something else") == MpiFlavour::unknown);
 }
 

@@ -126,7 +126,7 @@ TEST_CASE("a killed rank ends the whole trial") {
 TEST_CASE("ranks get their threads, their argument and nothing of an outer launcher") {
     const auto mpiexec = mpiexec_or_skip();
     if (!mpiexec) return;
-    const Script script("echo \"$RANK of $OMPI_COMM_WORLD_SIZE: $OMP_NUM_THREADS threads, $1\"");
+    const Script script("echo \"$RANK of ${OMPI_COMM_WORLD_SIZE:-$PMI_SIZE}: $OMP_NUM_THREADS threads, $1\"");
     setenv("OMPI_COMM_WORLD_RANK", "5", 1);
     setenv("PMIX_NAMESPACE", "nested", 1);
     TrialLaunch launch = script.launch(2);
@@ -247,7 +247,10 @@ TEST_CASE("a program's output leaves no file, however this process ends") {
 TEST_CASE("a trial leaves nothing in shared memory, even where its launcher was killed") {
     const auto mpiexec = mpiexec_or_skip();
     if (!mpiexec) return;
-    const Script script("[ $RANK = 0 ] && kill -9 $PPID; sleep 1000");
+    // Hydra's mpiexec starts ranks through a proxy.
+    const Script script(
+        "p=$PPID; case $(cat /proc/$p/comm) in hydra*) p=$(cut -d' ' -f4 /proc/$p/stat) ;; esac\n"
+        "[ $RANK = 0 ] && kill -9 $p; sleep 1000");
     const TrialLaunch launch = script.launch(2);
     const LaunchEnd end = launch_trial(*mpiexec, launch, nothing);
     CHECK(end.reason == "mpiexec was killed by signal 9 (SIGKILL)");
