@@ -1,4 +1,5 @@
 // Graphs as text: the first character chooses the format, the rest is the file.
+#include "fuzz/targets/mutate.hpp"
 #include "fuzz/targets/target.hpp"
 
 #include <array>
@@ -11,6 +12,8 @@
 
 namespace fs = std::filesystem;
 using namespace gnnbench;
+
+GNNBENCH_FUZZ_MUTATOR(gnnbench::fuzz::mutated_text)
 
 GNNBENCH_FUZZ_TARGET(text) {
     static constexpr std::array formats = {"matrix-market", "metis", "edge-list"};

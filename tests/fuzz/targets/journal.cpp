@@ -1,4 +1,5 @@
 // A dead host's journal: it is replayed into a database, and whatever its bytes are the next replay finds nothing to do.
+#include "fuzz/targets/mutate.hpp"
 #include "fuzz/targets/target.hpp"
 
 #include <filesystem>
@@ -28,6 +29,8 @@ const fs::path& folder() {
 }
 
 }  // namespace
+
+GNNBENCH_FUZZ_MUTATOR(gnnbench::fuzz::mutated_text)
 
 GNNBENCH_FUZZ_TARGET(bytes) {
     static Database database(folder() / "r.sqlite");

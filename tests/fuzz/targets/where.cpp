@@ -1,9 +1,12 @@
 // An expression over cells: anything but an answer or a SpecError is a defect, and so is a cell that there is not.
+#include "fuzz/targets/mutate.hpp"
 #include "fuzz/targets/target.hpp"
 
 #include "record/cell_filter.hpp"
 
 using namespace gnnbench;
+
+GNNBENCH_FUZZ_MUTATOR(gnnbench::fuzz::mutated_text)
 
 GNNBENCH_FUZZ_TARGET(text) {
     static const std::vector<CellFields> cells = {
