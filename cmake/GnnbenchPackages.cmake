@@ -1,6 +1,11 @@
 # Every library we use, found once, as targets. What is optional says so.
 find_package(Threads REQUIRED)
-find_package(OpenMP REQUIRED COMPONENTS CXX)
+if(GNNBENCH_FUZZERS)
+  # Fuzzers read on one thread. Clang's OpenMP is another package for each version of it, of which only one can be installed.
+  add_library(OpenMP::OpenMP_CXX INTERFACE IMPORTED)
+else()
+  find_package(OpenMP REQUIRED COMPONENTS CXX)
+endif()
 find_package(MPI REQUIRED COMPONENTS C)
 find_package(Boost 1.81 REQUIRED)
 find_package(fmt REQUIRED)
