@@ -11,8 +11,6 @@
 namespace gnnbench {
 namespace {
 
-std::string shape(ConstMatrixView m) { return fmt::format("[{}x{}]", m.rows, m.cols); }
-
 /// σ'(z) from y = σ(z), and what rounding y may change of it, in u.
 struct Slope {
     double value, error;
@@ -85,6 +83,8 @@ void judge_step(Judgement& j, const TrainSpec& o, std::int64_t step, double deca
 
 }  // namespace
 
+std::string shape_of(ConstMatrixView m) { return fmt::format("[{}x{}]", m.rows, m.cols); }
+
 void CheckedKernel::do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) {
     const char* verb = x.data == z.data ? "activation" : "dropout";
     reads(verb, x);
@@ -94,7 +94,7 @@ void CheckedKernel::do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z)
     ForwardingKernel::do_apply(e, x, z);
     const HostMatrix found = read_view(inner(), z);
     const Rounding rounding = rounding_of(dtype());
-    Judgement j(*ledger_, verb, shape(z));
+    Judgement j(*ledger_, verb, shape_of(z));
     for_elements(found, [&](std::int64_t r, std::int64_t c) {
         const double bias = host.bias.empty() ? 0 : host.bias[static_cast<std::size_t>(c)];
         judge_finished(j, r, c, found(r, c), before(r, c) + bias,
@@ -112,7 +112,7 @@ void CheckedKernel::do_apply_backward(const Epilogue& e, ConstMatrixView h, Cons
     const HostMatrix found = read_view(inner(), dz);
     const Rounding rounding = rounding_of(dtype());
     const double scale = host.dropout.active() ? host.dropout.scale() : 1;
-    Judgement j(*ledger_, "activation-backward", shape(dz));
+    Judgement j(*ledger_, "activation-backward", shape_of(dz));
     for_elements(found, [&](std::int64_t r, std::int64_t c) {
         if (host.dropped(r, c)) return j.same(r, c, found(r, c), 0);
         // h is an operand, so rounding does not affect its sign.
@@ -132,7 +132,7 @@ void CheckedKernel::do_column_sums(ConstMatrixView g, MatrixView out) {
     inner().column_sums(g, out);
     const HostMatrix found = read_view(inner(), out);
     const Rounding rounding = rounding_of(dtype());
-    Judgement j(*ledger_, "column-sums", shape(g));
+    Judgement j(*ledger_, "column-sums", shape_of(g));
     for (std::int64_t c = 0; c < terms.cols; ++c) {
         double sum = 0, size = 0;
         for (std::int64_t r = 0; r < terms.rows; ++r) {
@@ -167,7 +167,7 @@ void CheckedKernel::do_fill(MatrixView m, double v) {
     inner().fill(m, v);
     const HostMatrix found = read_view(inner(), m);
     const double expected = rounded(v, dtype());
-    Judgement j(*ledger_, "fill", shape(m));
+    Judgement j(*ledger_, "fill", shape_of(m));
     for_elements(found, [&](std::int64_t r, std::int64_t c) { j.same(r, c, found(r, c), expected); });
 }
 
@@ -177,7 +177,7 @@ void CheckedKernel::do_copy(ConstMatrixView from, MatrixView to) {
     const HostMatrix source = read_view(inner(), from);
     inner().copy(from, to);
     const HostMatrix found = read_view(inner(), to);
-    Judgement j(*ledger_, "copy", shape(to));
+    Judgement j(*ledger_, "copy", shape_of(to));
     for_elements(found, [&](std::int64_t r, std::int64_t c) { j.same(r, c, found(r, c), source(r, c)); });
 }
 
@@ -188,7 +188,7 @@ void CheckedKernel::do_gather_rows(ConstMatrixView from, const std::int32_t* row
     const auto places = read_array(inner(), rows, to.rows);
     inner().gather_rows(from, rows, to);
     const HostMatrix found = read_view(inner(), to);
-    Judgement j(*ledger_, "gather-rows", shape(to));
+    Judgement j(*ledger_, "gather-rows", shape_of(to));
     for_elements(found, [&](std::int64_t r, std::int64_t c) {
         j.same(r, c, found(r, c), source(places[static_cast<std::size_t>(r)], c));
     });
@@ -207,7 +207,7 @@ void CheckedKernel::do_scatter_add_rows(ConstMatrixView from, const std::int32_t
         sum = rounded(sum + source(r, c), dtype());
     });
     const HostMatrix found = read_view(inner(), to);
-    Judgement j(*ledger_, "scatter-add-rows", shape(from));
+    Judgement j(*ledger_, "scatter-add-rows", shape_of(from));
     for_elements(found, [&](std::int64_t r, std::int64_t c) { j.same(r, c, found(r, c), expected(r, c)); });
 }
 

@@ -1,11 +1,14 @@
 #pragma once
 #include <memory>
+#include <string>
 
 #include "check/forwarding_kernel.hpp"
 #include "check/in_flight.hpp"
 #include "check/ledger.hpp"
 
 namespace gnnbench {
+
+std::string shape_of(ConstMatrixView m);  ///< "[3x4]", for reports
 
 /// A kernel under test: every verb runs on it, and then again in float64 on the host from the operands that the verb
 /// received; each element of the result must be within the bound that rounding sets (bounds.hpp). Its transport's

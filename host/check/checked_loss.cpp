@@ -13,8 +13,6 @@
 namespace gnnbench {
 namespace {
 
-std::string shape(ConstMatrixView m) { return fmt::format("[{}x{}]", m.rows, m.cols); }
-
 struct HostLossInput {
     std::vector<std::int32_t> labels;
     std::vector<Split> split;
@@ -83,7 +81,7 @@ void CheckedKernel::do_softmax_cross_entropy(ConstMatrixView logits, const LossI
     const HostMatrix found = read_view(inner(), grad);
     const Rounding rounding = rounding_of(dtype());
     LossSum loss;
-    Judgement j(*ledger_, "loss", shape(logits));
+    Judgement j(*ledger_, "loss", shape_of(logits));
     for (std::int64_t r = 0; r < before.rows; ++r) {
         const auto at = static_cast<std::size_t>(r);
         if (host.split[at] != in.counted || host.labels[at] < 0) {
@@ -103,7 +101,7 @@ void CheckedKernel::do_row_maxima(ConstMatrixView logits, MatrixView maxima) {
     writes("loss", maxima);
     inner().row_maxima(logits, maxima);
     const HostMatrix values = read_view(inner(), logits), found = read_view(inner(), maxima);
-    Judgement j(*ledger_, "loss", "maxima of " + shape(logits));
+    Judgement j(*ledger_, "loss", "maxima of " + shape_of(logits));
     for (std::int64_t r = 0; r < values.rows; ++r) {
         double top = -std::numeric_limits<double>::infinity();
         for (std::int64_t c = 0; c < values.cols; ++c) top = std::max(top, values(r, c));
@@ -119,7 +117,7 @@ void CheckedKernel::do_row_exp_sums(ConstMatrixView logits, ConstMatrixView maxi
     inner().row_exp_sums(logits, maxima, sums);
     const HostMatrix found = read_view(inner(), sums);
     const Rounding rounding = rounding_of(dtype());
-    Judgement j(*ledger_, "loss", "sums of " + shape(logits));
+    Judgement j(*ledger_, "loss", "sums of " + shape_of(logits));
     for (std::int64_t r = 0; r < values.rows; ++r) {
         const ExpSum s = exp_sum(values, r, tops(r, 0));
         j.near(r, 0, found(r, 0), s.value,
@@ -139,7 +137,7 @@ void CheckedKernel::do_softmax_cross_entropy_shard(ConstMatrixView logits, Const
     const HostMatrix found = read_view(inner(), grad);
     const Rounding rounding = rounding_of(dtype());
     LossSum loss;
-    Judgement j(*ledger_, "loss", fmt::format("{}, classes from {}", shape(logits), first_class));
+    Judgement j(*ledger_, "loss", fmt::format("{}, classes from {}", shape_of(logits), first_class));
     for (std::int64_t r = 0; r < before.rows; ++r) {
         const auto at = static_cast<std::size_t>(r);
         if (host.split[at] != in.counted) {
@@ -169,7 +167,7 @@ void CheckedKernel::do_count_correct(ConstMatrixView logits, const LossInput& in
         ++expected[slot + 1];
     }
     const auto found = read_array(inner(), counts, 6);
-    Judgement j(*ledger_, "accuracy", shape(logits));
+    Judgement j(*ledger_, "accuracy", shape_of(logits));
     for (std::size_t i = 0; i < 6; ++i)
         j.same(0, static_cast<std::int64_t>(i), static_cast<double>(found[i]), static_cast<double>(expected[i]));
 }

@@ -10,6 +10,7 @@
 #include <gnnbench/error.hpp>
 #include <gnnbench/spelling.hpp>
 
+#include "cli/gnnbench.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "core/printable.hpp"

@@ -52,7 +52,4 @@ void add_init(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_completion(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_version(CLI::App& app, const GlobalOptions& options, Action& action);
 
-/// The whole program: parses, runs the command, turns every error into one message and its exit code.
-int run_gnnbench(int argc, char** argv);
-
 }  // namespace gnnbench

@@ -42,10 +42,11 @@ std::string locate_mpiexec() {
     if (find_program(configured)) return configured;
     for (const char* name : {"mpiexec", "mpirun"})
         if (auto found = find_program(name)) return *found;
-    throw EnvironmentError("no mpiexec found: neither at '" + configured +
-                           "', its location when gnnbench was built, nor in PATH; install " +
-                           (linked_flavour == MpiFlavour::mpich ? "MPICH (Debian: mpich)" : "Open MPI (Debian: openmpi-bin)") +
-                           " or name another with GNNBENCH_MPIEXEC");
+    throw EnvironmentError(
+        "no mpiexec found: neither at '" + configured +
+        "', its location when gnnbench was built, nor in PATH; install " +
+        (linked_flavour == MpiFlavour::mpich ? "MPICH (Debian: mpich)" : "Open MPI (Debian: openmpi-bin)") +
+        " or name another with GNNBENCH_MPIEXEC");
 }
 
 }  // namespace

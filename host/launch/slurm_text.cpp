@@ -26,7 +26,8 @@ std::string_view without_program(std::string_view line) {
     const std::size_t colon = line.find(": ");
     if (colon == line.npos) return line;
     const std::string_view name = line.substr(0, colon);
-    if (name != "srun" && name != "sbatch" && name != "slurmstepd" && !name.starts_with("slurmstepd-")) return line;
+    if (name != "srun" && name != "sbatch" && name != "slurmstepd" && !name.starts_with("slurmstepd-"))
+        return line;
     line.remove_prefix(colon + 2);
     return line.starts_with("error: ") ? line.substr(7) : line;
 }

@@ -12,25 +12,25 @@
 namespace gnnbench {
 namespace {
 
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 using T = FieldType;
 
-json number(double v) {
-    return v == std::floor(v) && std::abs(v) < 1e18 ? json(static_cast<std::int64_t>(v)) : json(v);
+ordered_json json_number(double v) {
+    return v == std::floor(v) && std::abs(v) < 1e18 ? ordered_json(static_cast<std::int64_t>(v)) : ordered_json(v);
 }
 
-void put_range(json& j, const Range& r) {
-    if (std::isfinite(r.minimum)) j[r.open_minimum ? "exclusiveMinimum" : "minimum"] = number(r.minimum);
-    if (std::isfinite(r.maximum)) j[r.open_maximum ? "exclusiveMaximum" : "maximum"] = number(r.maximum);
+void put_range(ordered_json& j, const Range& r) {
+    if (std::isfinite(r.minimum)) j[r.open_minimum ? "exclusiveMinimum" : "minimum"] = json_number(r.minimum);
+    if (std::isfinite(r.maximum)) j[r.open_maximum ? "exclusiveMaximum" : "maximum"] = json_number(r.maximum);
 }
 
-json reference(const std::string& name) { return {{"$ref", "#/definitions/" + name}}; }
-json list_of(const json& item) { return {{"type", "array"}, {"items", item}, {"minItems", 1}}; }
-json any_of(std::initializer_list<json> all) { return {{"anyOf", json(all)}}; }
+ordered_json reference(const std::string& name) { return {{"$ref", "#/definitions/" + name}}; }
+ordered_json list_of(const ordered_json& item) { return {{"type", "array"}, {"items", item}, {"minItems", 1}}; }
+ordered_json any_of(std::initializer_list<ordered_json> all) { return {{"anyOf", ordered_json(all)}}; }
 
 /// One value of a field.
-json item(const Field& f) {
-    json j;
+ordered_json item(const Field& f) {
+    ordered_json j;
     switch (f.type) {
         case T::boolean:
             return {{"type", "boolean"}};
@@ -49,7 +49,7 @@ json item(const Field& f) {
             return {{"enum", f.words}};
         case T::widths:
         case T::per_layer: {
-            json one{{"type", f.type == T::widths ? "integer" : "number"}};
+            ordered_json one{{"type", f.type == T::widths ? "integer" : "number"}};
             put_range(one, f.range);
             if (f.type == T::widths) return {{"type", "array"}, {"items", one}};
             return any_of({one, list_of(one)});
@@ -61,45 +61,45 @@ json item(const Field& f) {
     return j;
 }
 
-json default_of(const Field& f) {
+ordered_json default_of(const Field& f) {
     Findings findings;
     const YamlNode node = parse_yaml_value(f.fallback, "default", findings);
     double v = 0;
-    if (f.type == T::widths || f.type == T::texts) return json::parse(f.fallback);
+    if (f.type == T::widths || f.type == T::texts) return ordered_json::parse(f.fallback);
     if (node.is(YamlNode::Kind::boolean)) return node.text == "true";
-    return to_real(node, v) ? number(v) : json(node.text);
+    return to_real(node, v) ? json_number(v) : ordered_json(node.text);
 }
 
 /// Description and default before the allowed values: draft-07 ignores keys beside a $ref.
-json described(const Field& f, json allowed) {
-    json j;
+ordered_json described(const Field& f, ordered_json allowed) {
+    ordered_json j;
     j["description"] = f.computed ? fmt::format("{} (default: {})", f.help, f.computed) : std::string(f.help);
     if (f.fallback) j["default"] = default_of(f);
     if (allowed.contains("$ref"))
-        j["allOf"] = json::array({allowed});
+        j["allOf"] = ordered_json::array({allowed});
     else
         j.update(allowed);
     return j;
 }
 
-json varied(const json& one) { return any_of({one, list_of(one)}); }
+ordered_json varied(const ordered_json& one) { return any_of({one, list_of(one)}); }
 
-json section_schema(const Section& section) {
-    json properties = json::object();
+ordered_json section_schema(const Section& section) {
+    ordered_json properties = ordered_json::object();
     for (const Field& f : fields())
         if (section_of(f.path) == section.name) properties[std::string(last_word(f.path))] = described(f, item(f));
-    const json mapping{{"type", "object"}, {"additionalProperties", false}, {"properties", properties}};
+    const ordered_json mapping{{"type", "object"}, {"additionalProperties", false}, {"properties", properties}};
     if (!section.short_for) return mapping;
     return any_of({item(*find_field(fmt::format("{}.{}", section.name, section.short_for))), mapping});
 }
 
 /// The keys that may vary, each with what `allowed` makes of one value.
 template <class Allowed>
-json varying_keys(Allowed allowed) {
-    json properties = json::object();
+ordered_json varying_keys(Allowed allowed) {
+    ordered_json properties = ordered_json::object();
     for (const Field& f : fields()) {
         if (!f.varies) continue;
-        json j{{"description", f.help}};
+        ordered_json j{{"description", f.help}};
         j.update(allowed(item(f)));
         properties[f.path] = j;
     }
@@ -108,17 +108,17 @@ json varying_keys(Allowed allowed) {
     return properties;
 }
 
-json closed(json properties) {
+ordered_json closed(ordered_json properties) {
     return {{"type", "object"}, {"minProperties", 1}, {"additionalProperties", false}, {"properties", properties}};
 }
 
 /// Draft-07 ignores keys beside a $ref.
-json one(const json& allowed) {
-    return allowed.contains("$ref") ? json{{"allOf", json::array({allowed})}} : allowed;
+ordered_json one(const ordered_json& allowed) {
+    return allowed.contains("$ref") ? ordered_json{{"allOf", ordered_json::array({allowed})}} : allowed;
 }
 
-json rule_schema(bool excludes) {
-    json properties = varying_keys(one);
+ordered_json rule_schema(bool excludes) {
+    ordered_json properties = varying_keys(one);
     if (excludes) {
         properties["where"] = {{"description",
                                 "Excludes the cells that match this expression over their fields: "
@@ -129,10 +129,10 @@ json rule_schema(bool excludes) {
     return closed(properties);
 }
 
-json matrix_schema() {
-    json properties = varying_keys(varied);
+ordered_json matrix_schema() {
+    ordered_json properties = varying_keys(varied);
     const auto described_rule = [](const char* help, const char* rule) {
-        json j{{"description", help}};
+        ordered_json j{{"description", help}};
         j.update(varied(reference(rule)));
         return j;
     };
@@ -145,8 +145,8 @@ json matrix_schema() {
             {"properties", properties}};
 }
 
-json param_schema(const ParamDecl& p) {
-    json j{{"description", p.help}};
+ordered_json param_schema(const ParamDecl& p) {
+    ordered_json j{{"description", p.help}};
     const std::string text = p.default_value;
     switch (p.type) {
         case ParamType::boolean:
@@ -157,10 +157,10 @@ json param_schema(const ParamDecl& p) {
         case ParamType::real:
             j["type"] = p.type == ParamType::integer ? "integer" : "number";
             put_range(j, {p.minimum, p.maximum});
-            j["default"] = json::parse(text);
+            j["default"] = ordered_json::parse(text);
             break;
         case ParamType::choice: {
-            j["enum"] = json::array();
+            j["enum"] = ordered_json::array();
             std::string_view rest = p.choices ? p.choices : "";
             for (std::size_t cut = 0; cut != std::string_view::npos;
                  rest = rest.substr(std::min(cut + 1, rest.size()))) {
@@ -174,8 +174,8 @@ json param_schema(const ParamDecl& p) {
 }
 
 /// A mapping that begins with `key: name`, or may have it, and has declared parameters.
-json form_schema(const std::string& summary, json properties, const std::vector<std::string>& required,
-                 std::span<const ParamDecl> params) {
+ordered_json form_schema(const std::string& summary, ordered_json properties,
+                         const std::vector<std::string>& required, std::span<const ParamDecl> params) {
     for (const ParamDecl& p : params) properties[p.name] = param_schema(p);
     return {{"description", summary},
             {"type", "object"},
@@ -184,32 +184,32 @@ json form_schema(const std::string& summary, json properties, const std::vector<
             {"properties", properties}};
 }
 
-json split_schema() {
+ordered_json split_schema() {
     return {{"description", "Which of the dataset's splits into train, validation and test"},
             {"type", "integer"},
             {"minimum", 0},
             {"default", 0}};
 }
 
-json name_schema() { return {{"description", "Its name in tables"}, {"type", "string"}}; }
+ordered_json name_schema() { return {{"description", "Its name in tables"}, {"type", "string"}}; }
 
-void put_datasets(json& definitions, const DatasetSource& datasets) {
-    json any =
-        json::array({{{"description", "A stored dataset's name"}, {"type", "string"}},
-                     {{"type", "object"},
-                      {"additionalProperties", false},
-                      {"required", {"store"}},
-                      {"properties",
-                       {{"store", {{"description", "A stored dataset's name, or its folder"}, {"type", "string"}}},
-                        {"split", split_schema()}}}}});
+void put_datasets(ordered_json& definitions, const DatasetSource& datasets) {
+    ordered_json any = ordered_json::array(
+        {{{"description", "A stored dataset's name"}, {"type", "string"}},
+         {{"type", "object"},
+          {"additionalProperties", false},
+          {"required", {"store"}},
+          {"properties",
+           {{"store", {{"description", "A stored dataset's name, or its folder"}, {"type", "string"}}},
+            {"split", split_schema()}}}}});
     for (const DatasetForm& g : datasets.generators()) {
-        const json properties{
+        const ordered_json properties{
             {"generate", {{"const", g.name}}}, {"name", name_schema()}, {"split", split_schema()}};
         definitions["generate:" + g.name] = form_schema(g.summary, properties, {"generate"}, g.params);
         any.push_back(reference("generate:" + g.name));
     }
     for (const DatasetForm& f : datasets.formats()) {
-        const json properties{
+        const ordered_json properties{
             {"path",
              {{"description",
                "File or folder; ${VARIABLE} and ${VARIABLE:-otherwise} are replaced, and what is "
@@ -225,7 +225,7 @@ void put_datasets(json& definitions, const DatasetSource& datasets) {
 }
 
 /// A scheme that is no plugin: see docs/baselines.md.
-json program_schema() {
+ordered_json program_schema() {
     return {
         {"description", "A program that trains by itself and prints one JSON line per epoch: docs/baselines.md"},
         {"type", "object"},
@@ -237,13 +237,15 @@ json program_schema() {
            {{"description",
              "The program and its arguments; words that begin with ./ or ../ are paths that start at the "
              "experiment's folder"},
-            {"anyOf", json::array({{{"type", "string"}},
-                                   {{"type", "array"}, {"minItems", 1}, {"items", {{"type", "string"}}}}})}}}}}};
+            {"anyOf",
+             ordered_json::array({{{"type", "string"}},
+                                  {{"type", "array"}, {"minItems", 1}, {"items", {{"type", "string"}}}}})}}}}}};
 }
 
-void put_plugins(json& definitions, PluginKind kind, const PluginSource& plugins, const json& previous) {
+void put_plugins(ordered_json& definitions, PluginKind kind, const PluginSource& plugins,
+                 const ordered_json& previous) {
     const std::string word = yaml_word(kind), prefix = word + ":";
-    std::map<std::string, json> all;
+    std::map<std::string, ordered_json> all;
     if (previous.contains("definitions")) {
         for (const auto& [key, value] : previous["definitions"].items())
             if (key.starts_with(prefix)) all[key.substr(prefix.size())] = value;
@@ -252,14 +254,14 @@ void put_plugins(json& definitions, PluginKind kind, const PluginSource& plugins
         const auto facts = plugins.find(kind, name);
         if (facts) all[name] = form_schema(facts->summary, {{"name", {{"const", name}}}}, {"name"}, facts->params);
     }
-    json known = json::array(), any = json::array();
+    ordered_json known = ordered_json::array(), any = ordered_json::array();
     for (const auto& [name, schema] : all) known.push_back(name);
     any.push_back({{"enum", known}});
     for (const auto& [name, schema] : all) {
         definitions[prefix + name] = schema;
         any.push_back(reference(prefix + name));
     }
-    const json other{{"type", "string"}, {"not", {{"enum", known}}}};  // a plugin from outside this build
+    const ordered_json other{{"type", "string"}, {"not", {{"enum", known}}}};  // a plugin from outside this build
     any.push_back(other);
     any.push_back({{"type", "object"}, {"required", {"name"}}, {"properties", {{"name", other}}}});
     if (kind == PluginKind::strategy) {
@@ -269,15 +271,16 @@ void put_plugins(json& definitions, PluginKind kind, const PluginSource& plugins
     definitions[word] = {{"anyOf", any}};
 }
 
-json top_level() {
-    json properties = json::object();
+ordered_json top_level() {
+    ordered_json properties = ordered_json::object();
     for (const Field& f : fields()) {
         if (last_word(f.path) != f.path) continue;
         properties[f.path] = described(f, f.varies ? varied(item(f)) : item(f));
     }
     for (const Section& s : sections()) {
-        json j{{"description", s.help}};
-        j.update(s.varies ? varied(reference(s.name)) : json{{"allOf", json::array({reference(s.name)})}});
+        ordered_json j{{"description", s.help}};
+        j.update(s.varies ? varied(reference(s.name))
+                          : ordered_json{{"allOf", ordered_json::array({reference(s.name)})}});
         properties[s.name] = j;
     }
     properties["matrix"] = reference("matrix");
@@ -285,7 +288,7 @@ json top_level() {
 }
 
 /// The keys that compose a file from others.
-void put_file_keys(json& properties) {
+void put_file_keys(ordered_json& properties) {
     properties["imports"] = {{"description",
                               "Files whose keys apply unless this file overrides them; paths start at its "
                               "folder, and later files override earlier ones"}};
@@ -298,11 +301,11 @@ void put_file_keys(json& properties) {
 }
 
 /// A required key may be at the top level or in the matrix, or come from an imported file.
-json requirements() {
-    json all = json::array();
+ordered_json requirements() {
+    ordered_json all = ordered_json::array();
     for (const Field& f : fields()) {
         if (!f.required()) continue;
-        const json at_top{{"required", {f.path}}};
+        const ordered_json at_top{{"required", {f.path}}};
         all.push_back(any_of({at_top,
                               {{"required", {"matrix"}}, {"properties", {{"matrix", at_top}}}},
                               {{"required", {"matrix"}}, {"properties", {{"matrix", {{"required", {"zip"}}}}}}},
@@ -316,14 +319,14 @@ json requirements() {
 
 nlohmann::ordered_json experiment_schema(const PluginSource& plugins, const DatasetSource& datasets,
                                          const nlohmann::ordered_json& previous) {
-    json definitions = json::object();
+    ordered_json definitions = ordered_json::object();
     for (const Section& s : sections()) definitions[s.name] = section_schema(s);
     definitions["zip"] = closed(varying_keys(list_of));
     definitions["exclude"] = rule_schema(true);
     definitions["include"] = rule_schema(false);
     definitions["matrix"] = matrix_schema();
     definitions["profile"] = {{"type", "object"}, {"additionalProperties", false}, {"properties", top_level()}};
-    json properties = top_level();
+    ordered_json properties = top_level();
     put_file_keys(properties);
     put_datasets(definitions, datasets);
     for (const PluginKind kind : {PluginKind::strategy, PluginKind::partitioner, PluginKind::kernel})

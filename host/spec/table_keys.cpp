@@ -9,10 +9,10 @@
 namespace gnnbench {
 namespace {
 
-using T = TableKeyType;
+using KeyType = TableKeyType;
 using Words = std::span<const char* const>;
 
-constexpr std::array shown{"ours", "published", "ratio"};
+constexpr std::array shown_numbers{"ours", "published", "ratio"};
 constexpr std::array bests{"none", "lowest", "highest"};
 constexpr std::array failure_styles{"word", "dash", "empty"};
 constexpr std::array over_cells{"only", "minimum", "maximum", "median", "mean", "geometric_mean"};
@@ -22,107 +22,112 @@ constexpr std::array axes{"x", "y"};
 constexpr std::array directions{"rows", "columns"};
 
 constexpr std::array all_keys{
-    TableKey{"table", "title", T::text, {}, true, "What it shows, in a few words"},
-    TableKey{"table", "source", T::text, {}, true, "The paper, and the table's or figure's number in it"},
+    TableKey{"table", "title", KeyType::text, {}, true, "What it shows, in a few words"},
+    TableKey{"table", "source", KeyType::text, {}, true, "The paper, and the table's or figure's number in it"},
     TableKey{"table",
              "experiments",
-             T::texts,
+             KeyType::texts,
              {},
              false,
              "The experiments whose trials `ours` shows: names without a profile; `--profile` selects one"},
-    TableKey{"table", "cell", T::measure, {}, false, "What a place shows; rows and columns may override it"},
-    TableKey{"table", "where", T::conditions, {}, false, "Conditions on the cells of every place"},
-    TableKey{"table", "row_head", T::text, {}, false, "The heading of the rows"},
-    TableKey{"table", "rows", T::lines, {}, true, "From top to bottom"},
-    TableKey{"table", "columns", T::lines, {}, true, "From left to right"},
-    TableKey{"table", "show", T::words, Words(shown), false, "Of each place; default: all three"},
-    TableKey{"table", "best", T::word, Words(bests), false,
+    TableKey{"table", "cell", KeyType::measure, {}, false, "What a place shows; rows and columns may override it"},
+    TableKey{"table", "where", KeyType::conditions, {}, false, "Conditions on the cells of every place"},
+    TableKey{"table", "row_head", KeyType::text, {}, false, "The heading of the rows"},
+    TableKey{"table", "rows", KeyType::lines, {}, true, "From top to bottom"},
+    TableKey{"table", "columns", KeyType::lines, {}, true, "From left to right"},
+    TableKey{"table", "show", KeyType::words, Words(shown_numbers), false, "Of each place; default: all three"},
+    TableKey{"table", "best", KeyType::word, Words(bests), false,
              "Which of our numbers in a row is emphasised; default: none"},
-    TableKey{"table", "failures", T::word, Words(failure_styles), false,
+    TableKey{"table", "failures", KeyType::word, Words(failure_styles), false,
              "What a failed cell shows: how it ended (the default), a dash, nothing"},
-    TableKey{"table", "notes", T::texts, {}, false, "Remarks above the table"},
-    TableKey{"table", "missing", T::text, {}, false, "What this program lacks to measure it"},
-    TableKey{
-        "table", "device", T::text, {}, false, "What the paper measured on; stands above the table beside ours"},
-    TableKey{"table", "plot", T::plot, {}, false, "How `gnnbench figure` draws it"},
+    TableKey{"table", "notes", KeyType::texts, {}, false, "Remarks above the table"},
+    TableKey{"table", "missing", KeyType::text, {}, false, "What this program lacks to measure it"},
+    TableKey{"table",
+             "device",
+             KeyType::text,
+             {},
+             false,
+             "What the paper measured on; stands above the table beside ours"},
+    TableKey{"table", "plot", KeyType::plot, {}, false, "How `gnnbench figure` draws it"},
 
-    TableKey{"line", "name", T::text, {}, true, "Its name in published.csv; unique"},
-    TableKey{"line", "label", T::text, {}, false, "What readers see; default: the name"},
-    TableKey{"line", "section", T::text, {}, false, "A title above consecutive lines"},
+    TableKey{"line", "name", KeyType::text, {}, true, "Its name in published.csv; unique"},
+    TableKey{"line", "label", KeyType::text, {}, false, "What readers see; default: the name"},
+    TableKey{"line", "section", KeyType::text, {}, false, "A title above consecutive lines"},
     TableKey{"line",
              "where",
-             T::conditions,
+             KeyType::conditions,
              {},
              false,
              "Conditions on the cells, in addition to the table's and the other line's"},
     TableKey{"line",
              "cell",
-             T::measure,
+             KeyType::measure,
              {},
              false,
              "What it shows, instead of the table's; a column's overrides a row's"},
-    TableKey{"line", "measured", T::boolean, {}, false, "false: another system's numbers, published ones only"},
+    TableKey{
+        "line", "measured", KeyType::boolean, {}, false, "false: another system's numbers, published ones only"},
 
-    TableKey{"measure", "metric", T::text, {}, false, "A metric, listed below"},
-    TableKey{"measure", "unit", T::text, {}, false, "A unit, listed below; default: the metric's own"},
-    TableKey{"measure", "decimals", T::whole, {}, false, "Default: three significant digits"},
-    TableKey{"measure", "over_cells", T::word, Words(over_cells), false,
+    TableKey{"measure", "metric", KeyType::text, {}, false, "A metric, listed below"},
+    TableKey{"measure", "unit", KeyType::text, {}, false, "A unit, listed below; default: the metric's own"},
+    TableKey{"measure", "decimals", KeyType::whole, {}, false, "Default: three significant digits"},
+    TableKey{"measure", "over_cells", KeyType::word, Words(over_cells), false,
              "How several matching cells are combined; default: only, which shows a remark instead of a number"},
     TableKey{"measure",
              "speed_up_over",
-             T::conditions,
+             KeyType::conditions,
              {},
              false,
              "The number of the cell that differs in these fields, divided by this cell's"},
     TableKey{"measure",
              "relative_to",
-             T::conditions,
+             KeyType::conditions,
              {},
              false,
              "This cell's number divided by that of the cell that differs in these fields"},
     TableKey{"measure",
              "efficiency_over",
-             T::conditions,
+             KeyType::conditions,
              {},
              false,
              "The speed-up over the cell that differs in these fields, divided by the ratio of their numbers of "
              "devices"},
     TableKey{"measure",
              "karp_flatt_over",
-             T::conditions,
+             KeyType::conditions,
              {},
              false,
              "The serial fraction that this speed-up implies, after Karp and Flatt"},
     TableKey{"measure",
              "overtakes",
-             T::conditions,
+             KeyType::conditions,
              {},
              false,
              "The number of devices from which on this is lower than the cell with these fields"},
     TableKey{"measure",
              "pays_back_over",
-             T::conditions,
+             KeyType::conditions,
              {},
              false,
              "The number of epochs after which shorter epochs have amortised longer partitioning"},
 
-    TableKey{"plot", "kind", T::word, Words(plot_kinds), true,
+    TableKey{"plot", "kind", KeyType::word, Words(plot_kinds), true,
              "scaling: lines with both axes logarithmic; bars: in groups; stacked: on each other; scatter: second "
              "column "
              "over first; timeline: operations of a traced epoch, a panel for each row"},
-    TableKey{"plot", "over", T::word, Words(directions), false,
+    TableKey{"plot", "over", KeyType::word, Words(directions), false,
              "What varies along x; default: rows; the others are the series"},
     TableKey{"plot",
              "panels",
-             T::boolean,
+             KeyType::boolean,
              {},
              false,
              "true: a panel for each row, of a line or scaling figure over columns"},
-    TableKey{"plot", "window", T::word, Words(windows), false,
+    TableKey{"plot", "window", KeyType::word, Words(windows), false,
              "What a timeline shows: the whole epoch (default), or the metric product_s's SpMM"},
-    TableKey{"plot", "x_label", T::text, {}, false, "Of the axis"},
-    TableKey{"plot", "y_label", T::text, {}, false, "Of the axis"},
-    TableKey{"plot", "log", T::words, Words(axes), false, "Axes that are logarithmic"},
+    TableKey{"plot", "x_label", KeyType::text, {}, false, "Of the axis"},
+    TableKey{"plot", "y_label", KeyType::text, {}, false, "Of the axis"},
+    TableKey{"plot", "log", KeyType::words, Words(axes), false, "Axes that are logarithmic"},
 };
 
 const TableKey* find_key(std::string_view owner, std::string_view name) {
@@ -193,30 +198,30 @@ void check_lines(const TableKey& key, const YamlNode& n, Findings& findings) {
 void check_value(const TableKey& key, const YamlNode& n, Findings& findings) {
     std::int64_t whole = 0;
     switch (key.type) {
-        case T::text:
+        case KeyType::text:
             return expect(is_text(n), key, n, "text", findings);
-        case T::texts:
+        case KeyType::texts:
             return expect(all_texts(n), key, n, "text, or a list of texts", findings);
-        case T::whole:
+        case KeyType::whole:
             return expect(to_integer(n, whole) && whole >= 0 && whole <= 12, key, n, "an integer from 0 to 12",
                           findings);
-        case T::boolean:
+        case KeyType::boolean:
             return expect(n.is(YamlNode::Kind::boolean), key, n, "true or false", findings);
-        case T::word:
+        case KeyType::word:
             return check_word(key, n, findings);
-        case T::words:
+        case KeyType::words:
             if (n.is(YamlNode::Kind::list))
                 for (const YamlNode& item : n.items) check_word(key, item, findings);
             else
                 check_word(key, n, findings);
             return;
-        case T::conditions:
+        case KeyType::conditions:
             return check_conditions(key, n, findings);
-        case T::measure:
+        case KeyType::measure:
             return check_table_node(n, "measure", findings);
-        case T::plot:
+        case KeyType::plot:
             return check_table_node(n, "plot", findings);
-        case T::lines:
+        case KeyType::lines:
             return check_lines(key, n, findings);
     }
 }

@@ -8,58 +8,58 @@
 namespace gnnbench {
 namespace {
 
-using json = nlohmann::ordered_json;
-using T = TableKeyType;
+using nlohmann::ordered_json;
+using KeyType = TableKeyType;
 
-json reference(const char* name) { return {{"$ref", std::string("#/definitions/") + name}}; }
-json scalar() { return {{"type", {"string", "number", "boolean"}}}; }
-json one_or_more(const json& item) {
-    return {{"anyOf", json::array({item, {{"type", "array"}, {"items", item}, {"minItems", 1}}})}};
+ordered_json definition(const char* name) { return {{"$ref", std::string("#/definitions/") + name}}; }
+ordered_json scalar() { return {{"type", {"string", "number", "boolean"}}}; }
+ordered_json one_or_more(const ordered_json& item) {
+    return {{"anyOf", ordered_json::array({item, {{"type", "array"}, {"items", item}, {"minItems", 1}}})}};
 }
 
-json allowed(const TableKey& k) {
+ordered_json allowed(const TableKey& k) {
     switch (k.type) {
-        case T::text:
+        case KeyType::text:
             return k.owner == "measure" && (k.name == "metric" || k.name == "unit")
-                       ? reference(k.name == "metric" ? "metric" : "unit")
+                       ? definition(k.name == "metric" ? "metric" : "unit")
                        : scalar();
-        case T::texts:
+        case KeyType::texts:
             return one_or_more(scalar());
-        case T::whole:
+        case KeyType::whole:
             return {{"type", "integer"}, {"minimum", 0}, {"maximum", 12}};
-        case T::boolean:
+        case KeyType::boolean:
             return {{"type", "boolean"}};
-        case T::word:
+        case KeyType::word:
             return {{"enum", k.words}};
-        case T::words:
+        case KeyType::words:
             return one_or_more({{"enum", k.words}});
-        case T::conditions:
-            return reference("conditions");
-        case T::measure:
-            return reference("measure");
-        case T::plot:
-            return reference("plot");
-        case T::lines:
-            return reference("lines");
+        case KeyType::conditions:
+            return definition("conditions");
+        case KeyType::measure:
+            return definition("measure");
+        case KeyType::plot:
+            return definition("plot");
+        case KeyType::lines:
+            return definition("lines");
     }
     return {};
 }
 
-json object(std::string_view owner) {
-    json properties = json::object(), required = json::array();
+ordered_json object(std::string_view owner) {
+    ordered_json properties = ordered_json::object(), required = ordered_json::array();
     for (const TableKey& k : table_keys()) {
         if (k.owner != owner) continue;
-        json j{{"description", k.help}};
-        json a = allowed(k);
+        ordered_json j{{"description", k.help}};
+        ordered_json a = allowed(k);
         // Draft-07 ignores keys beside a $ref.
         if (a.contains("$ref"))
-            j["allOf"] = json::array({a});
+            j["allOf"] = ordered_json::array({a});
         else
             j.update(a);
         properties[std::string(k.name)] = j;
         if (k.required) required.push_back(k.name);
     }
-    json j{{"type", "object"}, {"additionalProperties", false}, {"properties", properties}};
+    ordered_json j{{"type", "object"}, {"additionalProperties", false}, {"properties", properties}};
     if (!required.empty()) j["required"] = required;
     return j;
 }
@@ -68,25 +68,25 @@ std::string rows_of(std::string_view owner) {
     std::string rows = "| key | value | meaning |\n| --- | --- | --- |\n";
     const auto value = [](const TableKey& k) -> std::string {
         switch (k.type) {
-            case T::text:
+            case KeyType::text:
                 return "text";
-            case T::texts:
+            case KeyType::texts:
                 return "text, or a list of texts";
-            case T::whole:
+            case KeyType::whole:
                 return "an integer from 0 to 12";
-            case T::boolean:
+            case KeyType::boolean:
                 return "true or false";
-            case T::word:
+            case KeyType::word:
                 return fmt::format("one of: {}", fmt::join(k.words, ", "));
-            case T::words:
+            case KeyType::words:
                 return fmt::format("some of: {}", fmt::join(k.words, ", "));
-            case T::conditions:
+            case KeyType::conditions:
                 return "fields and values";
-            case T::measure:
+            case KeyType::measure:
                 return "what is shown";
-            case T::plot:
+            case KeyType::plot:
                 return "how it is drawn";
-            case T::lines:
+            case KeyType::lines:
                 return "lines";
         }
         return "";
@@ -98,7 +98,7 @@ std::string rows_of(std::string_view owner) {
     return rows;
 }
 
-constexpr const char* opening = R"(# The table file
+constexpr const char* table_file_opening = R"(# The table file
 
 <!-- Generated: GNNBENCH_REWRITE=1 ctest --test-dir build/release -R unit.spec -->
 
@@ -156,26 +156,28 @@ column of Karp and Flatt's fractions.
 
 }  // namespace
 
-json table_schema() {
-    json names = json::array(), units = json::array(), fields = json::object();
+ordered_json table_schema() {
+    ordered_json names = ordered_json::array(), units = ordered_json::array(), fields = ordered_json::object();
     for (const Metric& m : metrics()) names.push_back(m.name);
     for (const ShownUnit& u : shown_units())
         if (!u.name.empty()) units.push_back(u.name);
     for (const CellField& f : cell_fields()) {
-        json j{{"description", f.help}};
+        ordered_json j{{"description", f.help}};
         j.update(one_or_more(scalar()));
         fields[std::string(f.name)] = j;
     }
-    json lines;
-    lines["anyOf"] = json::array(
-        {{{"type", "array"}, {"minItems", 1}, {"items", {{"anyOf", json::array({scalar(), reference("line")})}}}},
+    ordered_json lines;
+    lines["anyOf"] = ordered_json::array(
+        {{{"type", "array"},
+          {"minItems", 1},
+          {"items", {{"anyOf", ordered_json::array({scalar(), definition("line")})}}}},
          {{"type", "object"},
           {"additionalProperties", false},
           {"required", {"over", "values"}},
           {"properties", {{"over", {{"type", "string"}}}, {"values", one_or_more(scalar())}}}}});
-    json schema{{"$schema", "http://json-schema.org/draft-07/schema#"},
-                {"title", "gnnbench table or figure"},
-                {"description", "Generated from host/spec/table_keys.cpp: see docs/table-reference.md"}};
+    ordered_json schema{{"$schema", "http://json-schema.org/draft-07/schema#"},
+                        {"title", "gnnbench table or figure"},
+                        {"description", "Generated from host/spec/table_keys.cpp: see docs/table-reference.md"}};
     schema.update(object("table"));
     schema["definitions"] = {
         {"lines", lines},
@@ -190,7 +192,7 @@ json table_schema() {
 
 std::string table_reference_page() {
     std::string page =
-        opening + std::string(published_columns) +
+        table_file_opening + std::string(published_columns) +
         "`:\n`table` is the file's stem, `row` and `column` the lines' names, `value` a number in `unit` or a "
         "word, "
         "`page` its page,\n`verbatim` the original text, `erratum` its correction.\n\n"

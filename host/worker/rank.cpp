@@ -1,4 +1,5 @@
-// gnnbench-worker <request.json>: one rank of a trial, started by mpiexec.
+#include "worker/rank.hpp"
+
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -41,10 +42,8 @@ void run(const std::optional<TrialRequest>& request, const std::filesystem::path
 }
 
 }  // namespace
-}  // namespace gnnbench
 
-int main(int argc, char** argv) {
-    using namespace gnnbench;
+int run_rank(int argc, char** argv) {
     die_with_parent();
     if (argc != 2) {
         std::fprintf(stderr, "usage: gnnbench-worker request.json (gnnbench run starts it)\n");
@@ -66,3 +65,5 @@ int main(int argc, char** argv) {
     MPI_Finalize();
     return 0;
 }
+
+}  // namespace gnnbench

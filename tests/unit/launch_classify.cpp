@@ -52,14 +52,16 @@ TEST_CASE("Hydra's log names the signal where its exit code does not") {
 
 TEST_CASE("Open MPI 5 breaks the line before the signal") {
     const LaunchEnd end = classify(signs_of(
-        exited(139), "prterun noticed that process rank 12 with PID 7 on node n1 exited on\nsignal 11 (Segmentation\n"));
+        exited(139),
+        "prterun noticed that process rank 12 with PID 7 on node n1 exited on\nsignal 11 (Segmentation\n"));
     CHECK(end.reason == "rank 12 was killed by signal 11 (SIGSEGV)");
 }
 
 TEST_CASE("what a rank prints like a launcher's message is no signal where its numbers cannot be") {
-    for (const char* line : {"rank 99999999999 exited on signal 9 (Killed)", "rank 1 exited on signal 99999999999999999999",
-                             "rank one exited on signal 9", "rank 1 exited on", "EXIT STRING: (signal 99999999999999999999)",
-                             "EXIT STRING: Killed", "EXIT STRING: (signal "}) {
+    for (const char* line :
+         {"rank 99999999999 exited on signal 9 (Killed)", "rank 1 exited on signal 99999999999999999999",
+          "rank one exited on signal 9", "rank 1 exited on", "EXIT STRING: (signal 99999999999999999999)",
+          "EXIT STRING: Killed", "EXIT STRING: (signal "}) {
         INFO(line);
         const LaunchEnd end = classify(signs_of(exited(7), line));
         CHECK(end.reason == "exit code 7");

@@ -21,7 +21,7 @@ namespace gnnbench {
 
 namespace {
 
-constexpr auto params = joined(
+constexpr auto dcsbm_params = joined(
     std::array<ParamDecl, 12>{{
         vertices_param,
         average_degree_param,
@@ -204,11 +204,11 @@ std::vector<float> class_features(const Blocks& b, std::int64_t features, std::i
     return values;
 }
 
-std::string label(const Params& p) {
+std::string dcsbm_label(const Params& p) {
     return fmt::format("dcsbm-{}x{}", p.integer("vertices"), p.real("average_degree"));
 }
 
-RawDataset make(const Params& p) {
+RawDataset make_dcsbm(const Params& p) {
     auto s = setting_from(p);
     auto blocks = build_blocks(s);
     RawDataset data;
@@ -229,8 +229,8 @@ const GeneratorKind dcsbm_generator{"dcsbm",
                                     "degree-corrected stochastic block model: power-law degrees, communities, "
                                     "features correlated with a vertex's class",
                                     1,
-                                    params,
-                                    label,
-                                    make};
+                                    dcsbm_params,
+                                    dcsbm_label,
+                                    make_dcsbm};
 
 }  // namespace gnnbench

@@ -15,7 +15,7 @@ namespace gnnbench {
 
 namespace {
 
-constexpr auto params =
+constexpr auto grid_params =
     joined(std::array<ParamDecl, 8>{{
                {"width", ParamType::integer, "400", 1, 2147483647, nullptr, "vertices along the long side"},
                {"height", ParamType::integer, "50", 1, 2147483647, nullptr,
@@ -56,9 +56,11 @@ void edges_from(const Lattice& l, std::int64_t x, std::int64_t y, Add add) {
         way(v + 1, v + l.height, words[2]);
 }
 
-std::string label(const Params& p) { return fmt::format("grid-{}x{}", p.integer("width"), p.integer("height")); }
+std::string grid_label(const Params& p) {
+    return fmt::format("grid-{}x{}", p.integer("width"), p.integer("height"));
+}
 
-RawDataset make(const Params& p) {
+RawDataset make_grid(const Params& p) {
     Lattice l{.width = p.integer("width"),
               .height = p.integer("height"),
               .missing = p.real("missing"),
@@ -87,6 +89,6 @@ RawDataset make(const Params& p) {
 }  // namespace
 
 const GeneratorKind grid_generator{
-    "grid", "road-like lattice, long and thin, random features and labels", 1, params, label, make};
+    "grid", "road-like lattice, long and thin, random features and labels", 1, grid_params, grid_label, make_grid};
 
 }  // namespace gnnbench

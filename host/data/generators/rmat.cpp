@@ -16,7 +16,7 @@ namespace gnnbench {
 
 namespace {
 
-constexpr auto params =
+constexpr auto rmat_params =
     joined(std::array<ParamDecl, 10>{{
                vertices_param,
                {"scale", ParamType::integer, "0", 0, 30, nullptr, "2^scale vertices; 0: as `vertices` says"},
@@ -68,9 +68,11 @@ std::int64_t vertices_of(const Params& p) {
     return scale > 0 ? std::int64_t{1} << scale : p.integer("vertices");
 }
 
-std::string label(const Params& p) { return fmt::format("rmat-{}x{}", vertices_of(p), p.real("average_degree")); }
+std::string rmat_label(const Params& p) {
+    return fmt::format("rmat-{}x{}", vertices_of(p), p.real("average_degree"));
+}
 
-RawDataset make(const Params& p) {
+RawDataset make_rmat(const Params& p) {
     Quadrants q{.a = p.real("a"),
                 .b = p.real("b"),
                 .c = p.real("c"),
@@ -97,6 +99,6 @@ RawDataset make(const Params& p) {
 }  // namespace
 
 const GeneratorKind rmat_generator{
-    "rmat", "R-MAT: self-similar power law, random features and labels", 1, params, label, make};
+    "rmat", "R-MAT: self-similar power law, random features and labels", 1, rmat_params, rmat_label, make_rmat};
 
 }  // namespace gnnbench

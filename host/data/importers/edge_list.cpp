@@ -14,7 +14,7 @@ namespace gnnbench {
 
 namespace {
 
-constexpr auto params = joined(
+constexpr auto edge_list_params = joined(
     std::array<ParamDecl, 9>{{
         directed_param("true"),
         loops_param,
@@ -121,7 +121,7 @@ void number_as_listed(const ListedIds& ids, const Params& p, EdgeList& edges) {
     std::ranges::transform(ids.target, std::back_inserter(edges.target), number);
 }
 
-RawDataset read(const std::filesystem::path& path, const Params& p) {
+RawDataset read_edge_list(const std::filesystem::path& path, const Params& p) {
     auto ids = read_ids(path, p);
     EdgeList edges;
     edges.file = path.string();
@@ -136,13 +136,14 @@ RawDataset read(const std::filesystem::path& path, const Params& p) {
     return data;
 }
 
-constexpr const char* endings[] = {".txt", ".tsv", ".csv", ".edges", ".el", ".edgelist"};
+constexpr const char* edge_list_endings[] = {".txt", ".tsv", ".csv", ".edges", ".el", ".edgelist"};
 
 }  // namespace
 
 const ImportFormat edge_list_format{
     "edge-list",
     "text, a line \"u v\" or \"u v weight\" for each edge (.txt .tsv .csv .edges .el .edgelist; .gz .zst too)",
-    params, [](const std::filesystem::path& path) { return ends_with_any(path, endings); }, read};
+    edge_list_params, [](const std::filesystem::path& path) { return ends_with_any(path, edge_list_endings); },
+    read_edge_list};
 
 }  // namespace gnnbench

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr auto params = joined(
+constexpr auto linqs_params = joined(
     std::array<ParamDecl, 4>{{directed_param("false"), loops_param, repeats_param, reverse_param}}, fill_params);
 constexpr const char* cites_endings[] = {".cites"};
 constexpr const char* content_endings[] = {".content"};
@@ -95,7 +95,7 @@ EdgeList read_citations(const fs::path& path, const Papers& papers) {
     return edges;
 }
 
-RawDataset read(const fs::path& path, const Params& p) {
+RawDataset read_linqs(const fs::path& path, const Params& p) {
     auto files = both_files(path);
     auto papers = read_papers(files[0]);
     RawDataset data;
@@ -119,8 +119,9 @@ bool recognises(const fs::path& path) {
 
 }  // namespace
 
-const ImportFormat linqs_format{"linqs", "LINQS citation set (.cites with .content beside it, or their folder)",
-                                params,  recognises,
-                                read,    both_files};
+const ImportFormat linqs_format{
+    "linqs",      "LINQS citation set (.cites with .content beside it, or their folder)",
+    linqs_params, recognises,
+    read_linqs,   both_files};
 
 }  // namespace gnnbench

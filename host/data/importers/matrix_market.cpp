@@ -17,15 +17,15 @@ namespace gnnbench {
 
 namespace {
 
-constexpr auto params = joined(std::array<ParamDecl, 5>{{
-                                   directed_param("true"),
-                                   loops_param,
-                                   repeats_param,
-                                   reverse_param,
-                                   {"weights", ParamType::choice, "auto", 0, 0, "auto|ignore",
-                                    "auto keeps the values, if there are any, as weights"},
-                               }},
-                               fill_params);
+constexpr auto matrix_market_params = joined(std::array<ParamDecl, 5>{{
+                                                 directed_param("true"),
+                                                 loops_param,
+                                                 repeats_param,
+                                                 reverse_param,
+                                                 {"weights", ParamType::choice, "auto", 0, 0, "auto|ignore",
+                                                  "auto keeps the values, if there are any, as weights"},
+                                             }},
+                                             fill_params);
 
 struct Banner {
     bool valued = false, symmetric = false;
@@ -75,7 +75,7 @@ void add_entry(EdgeList& edges, std::int64_t i, std::int64_t j, const float* val
     }
 }
 
-RawDataset read(const std::filesystem::path& path, const Params& p) {
+RawDataset read_matrix_market(const std::filesystem::path& path, const Params& p) {
     LineReader reader(path);
     auto banner = read_banner(reader);
     std::string_view text;
@@ -120,12 +120,13 @@ RawDataset read(const std::filesystem::path& path, const Params& p) {
     return data;
 }
 
-constexpr const char* endings[] = {".mtx"};
+constexpr const char* matrix_market_endings[] = {".mtx"};
 
 }  // namespace
 
 const ImportFormat matrix_market_format{
-    "matrix-market", "Matrix Market, coordinate form (.mtx; .gz .zst too)", params,
-    [](const std::filesystem::path& path) { return ends_with_any(path, endings); }, read};
+    "matrix-market", "Matrix Market, coordinate form (.mtx; .gz .zst too)", matrix_market_params,
+    [](const std::filesystem::path& path) { return ends_with_any(path, matrix_market_endings); },
+    read_matrix_market};
 
 }  // namespace gnnbench

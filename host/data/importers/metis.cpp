@@ -98,7 +98,7 @@ std::int64_t undirected_edges(const EdgeList& edges) {
     return (edges.edges() - loops) / 2 + loops;
 }
 
-RawDataset read(const std::filesystem::path& path, const Params& p) {
+RawDataset read_metis(const std::filesystem::path& path, const Params& p) {
     LineReader reader(path);
     auto header = read_header(reader);
     auto edges = read_rows(reader, header);
@@ -112,13 +112,13 @@ RawDataset read(const std::filesystem::path& path, const Params& p) {
     return data;
 }
 
-constexpr auto params = joined(std::array<ParamDecl, 2>{{loops_param, repeats_param}}, fill_params);
-constexpr const char* endings[] = {".graph", ".metis"};
+constexpr auto metis_params = joined(std::array<ParamDecl, 2>{{loops_param, repeats_param}}, fill_params);
+constexpr const char* metis_endings[] = {".graph", ".metis"};
 
 }  // namespace
 
-const ImportFormat metis_format{"metis", "METIS graph file (.graph .metis; .gz .zst too)", params,
-                                [](const std::filesystem::path& path) { return ends_with_any(path, endings); },
-                                read};
+const ImportFormat metis_format{
+    "metis", "METIS graph file (.graph .metis; .gz .zst too)", metis_params,
+    [](const std::filesystem::path& path) { return ends_with_any(path, metis_endings); }, read_metis};
 
 }  // namespace gnnbench

@@ -18,9 +18,9 @@ namespace gnnbench {
 
 namespace {
 
-constexpr auto params = joined(
+constexpr auto npz_params = joined(
     std::array<ParamDecl, 4>{{directed_param("false"), loops_param, repeats_param, reverse_param}}, fill_params);
-constexpr const char* endings[] = {".npz"};
+constexpr const char* npz_endings[] = {".npz"};
 constexpr std::int64_t most_splits = 10000;  // published sets have ten
 
 using Arrays = std::map<std::string, NpyArray>;
@@ -176,7 +176,7 @@ RawDataset read_heterophilous(const Npz& npz, const Params& p) {
     return data;
 }
 
-RawDataset read(const std::filesystem::path& path, const Params& p) {
+RawDataset read_npz(const std::filesystem::path& path, const Params& p) {
     Npz npz(path);
     if (npz.has("adj_indptr")) return read_shchur(npz, p);
     if (npz.has("edges")) return read_heterophilous(npz, p);
@@ -189,7 +189,7 @@ RawDataset read(const std::filesystem::path& path, const Params& p) {
 }  // namespace
 
 const ImportFormat npz_format{
-    "npz", "NumPy archive in Shchur's layout or that of the heterophilous graphs (.npz)", params,
-    [](const std::filesystem::path& path) { return ends_with_any(path, endings); }, read};
+    "npz", "NumPy archive in Shchur's layout or that of the heterophilous graphs (.npz)", npz_params,
+    [](const std::filesystem::path& path) { return ends_with_any(path, npz_endings); }, read_npz};
 
 }  // namespace gnnbench

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr auto params = joined(std::array<ParamDecl, 1>{{loops_param}}, fill_params);
+constexpr auto planetoid_params = joined(std::array<ParamDecl, 1>{{loops_param}}, fill_params);
 constexpr std::array parts{"x", "y", "tx", "ty", "allx", "ally", "graph", "test.index"};
 constexpr std::int64_t validation_vertices = 500;
 constexpr std::int64_t most_classes = 1'000'000;
@@ -148,7 +148,7 @@ std::vector<Split> standard_split(const std::vector<std::int32_t>& labels, std::
 
 PickleCsr read_features(const fs::path& file) { return unpickle<PickleCsr>(file, "a SciPy CSR matrix").value; }
 
-RawDataset read(const fs::path& path, const Params& p) {
+RawDataset read_planetoid(const fs::path& path, const Params& p) {
     auto files = inputs(path);
     auto x = read_features(files[0]), tx = read_features(files[2]), allx = read_features(files[4]);
     if (tx.cols != allx.cols || x.cols != allx.cols || x.rows > allx.rows || allx.cols < 1)
@@ -184,8 +184,8 @@ RawDataset read(const fs::path& path, const Params& p) {
 }  // namespace
 
 const ImportFormat planetoid_format{
-    "planetoid", "Planetoid's pickles (ind.NAME.x … : one of them, their folder, or ind.NAME)",
-    params,      [](const fs::path& path) { return !set_of(path).empty(); },
-    read,        inputs};
+    "planetoid",      "Planetoid's pickles (ind.NAME.x … : one of them, their folder, or ind.NAME)",
+    planetoid_params, [](const fs::path& path) { return !set_of(path).empty(); },
+    read_planetoid,   inputs};
 
 }  // namespace gnnbench

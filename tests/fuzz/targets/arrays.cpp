@@ -18,7 +18,8 @@ constexpr std::size_t npy_header = 10;  // magic, version and the length of what
 /// Bytes of a little-endian count and of what it counts.
 std::size_t counted(std::string_view at, std::size_t width) {
     std::uint64_t count = 0;
-    for (std::size_t i = width; i > 0; --i) count = count << 8 | (i < at.size() ? static_cast<unsigned char>(at[i]) : 0);
+    for (std::size_t i = width; i > 0; --i)
+        count = count << 8 | (i < at.size() ? static_cast<unsigned char>(at[i]) : 0);
     return 1 + width + static_cast<std::size_t>(std::min<std::uint64_t>(count, at.size()));
 }
 
@@ -30,16 +31,48 @@ std::size_t instruction_length(std::string_view at) {
         return end == at.npos ? at.size() : end + 1;
     };
     switch (at.front()) {
-        case 'K': case 'h': case 'q': case '\x80': return 2;
-        case 'M': return 3;
-        case 'J': case 'j': case 'r': return 5;
-        case 'G': case '\x95': return 9;
-        case 'I': case 'L': case 'F': case 'S': case 'V': case 'g': case 'p': case 'P': return until_lines(1);
-        case 'c': case 'i': return until_lines(2);
-        case 'U': case 'C': case '\x8c': case '\x8a': return counted(at, 1);
-        case 'T': case 'B': case 'X': case '\x8b': return counted(at, 4);
-        case '\x8d': case '\x8e': case '\x96': return counted(at, 8);
-        default: return 1;
+        case 'K':
+        case 'h':
+        case 'q':
+        case '\x80':
+            return 2;
+        case 'M':
+            return 3;
+        case 'J':
+        case 'j':
+        case 'r':
+            return 5;
+        case 'G':
+        case '\x95':
+            return 9;
+        case 'I':
+        case 'L':
+        case 'F':
+        case 'S':
+        case 'V':
+        case 'g':
+        case 'p':
+        case 'P':
+            return until_lines(1);
+        case 'c':
+        case 'i':
+            return until_lines(2);
+        case 'U':
+        case 'C':
+        case '\x8c':
+        case '\x8a':
+            return counted(at, 1);
+        case 'T':
+        case 'B':
+        case 'X':
+        case '\x8b':
+            return counted(at, 4);
+        case '\x8d':
+        case '\x8e':
+        case '\x96':
+            return counted(at, 8);
+        default:
+            return 1;
     }
 }
 
@@ -47,12 +80,13 @@ std::size_t instruction_length(std::string_view at) {
 std::string mutated_pickle(const std::string& bytes, Draws& draw) {
     Pieces instructions;
     for (std::size_t at = 0; at < bytes.size();) {
-        const std::size_t length = std::min(instruction_length(std::string_view(bytes).substr(at)), bytes.size() - at);
+        const std::size_t length =
+            std::min(instruction_length(std::string_view(bytes).substr(at)), bytes.size() - at);
         instructions.push_back(bytes.substr(at, length));
         at += length;
     }
-    static constexpr std::array<std::string_view, 12> known = {
-        "(", ")", "]", "}", "l", "t", "d", "\x85", "\x86", "R", "b", "N"};
+    static constexpr std::array<std::string_view, 12> known = {"(", ")",    "]",    "}", "l", "t",
+                                                               "d", "\x85", "\x86", "R", "b", "N"};
     for (std::size_t changes = 1 + below(draw, 4); changes > 0; --changes) {
         if (instructions.size() > 4096) instructions.resize(4096);
         const std::size_t at = below(draw, instructions.size());
@@ -75,7 +109,8 @@ std::string mutated_pickle(const std::string& bytes, Draws& draw) {
 /// The header is text; its length is made to fit, mostly.
 std::string mutated_npy(const std::string& bytes, Draws& draw) {
     if (bytes.size() <= npy_header) return bytes;
-    const std::size_t newline = bytes.find('\n', npy_header), end = newline == bytes.npos ? bytes.size() : newline + 1;
+    const std::size_t newline = bytes.find('\n', npy_header),
+                      end = newline == bytes.npos ? bytes.size() : newline + 1;
     std::string header = mutated_text(bytes.substr(npy_header, end - npy_header), draw);
     std::string result = bytes.substr(0, npy_header);
     if (draw() % 8 != 0) {

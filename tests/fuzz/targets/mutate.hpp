@@ -26,7 +26,8 @@ inline void rearrange(Pieces& pieces, Draws& draw) {
     if (pieces.empty()) return;
     const auto at = [&] { return static_cast<std::ptrdiff_t>(below(draw, pieces.size())); };
     const std::ptrdiff_t begin = at(), most = static_cast<std::ptrdiff_t>(pieces.size()) - begin;
-    const std::ptrdiff_t end = begin + 1 + static_cast<std::ptrdiff_t>(below(draw, std::min<std::size_t>(most, 12)));
+    const std::ptrdiff_t end =
+        begin + 1 + static_cast<std::ptrdiff_t>(below(draw, std::min<std::size_t>(most, 12)));
     const Pieces run(pieces.begin() + begin, pieces.begin() + std::min(end, begin + most));
     switch (draw() % 5) {
         case 0:
@@ -38,7 +39,8 @@ inline void rearrange(Pieces& pieces, Draws& draw) {
             break;
         case 2: {
             pieces.erase(pieces.begin() + begin, pieces.begin() + begin + static_cast<std::ptrdiff_t>(run.size()));
-            pieces.insert(pieces.begin() + static_cast<std::ptrdiff_t>(below(draw, pieces.size() + 1)), run.begin(), run.end());
+            pieces.insert(pieces.begin() + static_cast<std::ptrdiff_t>(below(draw, pieces.size() + 1)),
+                          run.begin(), run.end());
             break;
         }
         case 3:
@@ -51,12 +53,30 @@ inline void rearrange(Pieces& pieces, Draws& draw) {
 
 /// A number where programs tend to break.
 inline std::string odd_number(Draws& draw) {
-    static constexpr std::array odd = {"0",          "-1",         "1",          "2",         "64",
-                                       "65536",      "2147483647", "2147483648", "-2147483649", "4294967296",
-                                       "4611686018427387904", "9223372036854775807", "-9223372036854775808",
-                                       "18446744073709551616", "1e308",     "1e-320",      "-0.0",
-                                       "1e999",      "nan",        ".inf",       "0x7fffffffffffffff", "00"};
-    return draw() % 3 == 0 ? std::to_string(static_cast<std::int64_t>(draw()) - (1 << 30)) : odd[below(draw, odd.size())];
+    static constexpr std::array odd = {"0",
+                                       "-1",
+                                       "1",
+                                       "2",
+                                       "64",
+                                       "65536",
+                                       "2147483647",
+                                       "2147483648",
+                                       "-2147483649",
+                                       "4294967296",
+                                       "4611686018427387904",
+                                       "9223372036854775807",
+                                       "-9223372036854775808",
+                                       "18446744073709551616",
+                                       "1e308",
+                                       "1e-320",
+                                       "-0.0",
+                                       "1e999",
+                                       "nan",
+                                       ".inf",
+                                       "0x7fffffffffffffff",
+                                       "00"};
+    return draw() % 3 == 0 ? std::to_string(static_cast<std::int64_t>(draw()) - (1 << 30))
+                           : odd[below(draw, odd.size())];
 }
 
 /// Words with digits, dots and minus signs; runs of blanks; line ends; any other character alone.
@@ -64,7 +84,9 @@ inline Pieces tokens_of(std::string_view text) {
     const auto kind = [](char c) {
         if (c == ' ' || c == '\t') return 0;
         const auto u = static_cast<unsigned char>(c);
-        return (u >= '0' && u <= '9') || ((u | 32) >= 'a' && (u | 32) <= 'z') || u == '_' || u == '.' || u == '-' ? 1 : 2;
+        return (u >= '0' && u <= '9') || ((u | 32) >= 'a' && (u | 32) <= 'z') || u == '_' || u == '.' || u == '-'
+                   ? 1
+                   : 2;
     };
     Pieces tokens;
     for (std::size_t begin = 0; begin < text.size();) {
@@ -102,7 +124,8 @@ inline void nest(Pieces& tokens, Draws& draw) {
     static constexpr std::array<std::string_view, 6> pairs = {"()", "[]", "{}", "\"\"", "''", "``"};
     const std::string_view pair = pairs[below(draw, pairs.size())];
     const std::size_t depth = draw() % 4 == 0 ? 1 + below(draw, 300) : 1;
-    const std::size_t begin = below(draw, tokens.size() + 1), end = begin + below(draw, std::min<std::size_t>(tokens.size() - begin + 1, 8));
+    const std::size_t begin = below(draw, tokens.size() + 1),
+                      end = begin + below(draw, std::min<std::size_t>(tokens.size() - begin + 1, 8));
     tokens.insert(tokens.begin() + static_cast<std::ptrdiff_t>(end), std::string(depth, pair[1]));
     tokens.insert(tokens.begin() + static_cast<std::ptrdiff_t>(begin), std::string(depth, pair[0]));
 }
@@ -145,7 +168,8 @@ inline std::string mutated_text(std::string text, Draws& draw) {
 
 /// What libFuzzer calls: `mutate` is mutated_text or another of its form.
 template <class Mutate>
-std::size_t custom_mutation(std::uint8_t* data, std::size_t size, std::size_t max_size, unsigned seed, Mutate mutate) {
+std::size_t custom_mutation(std::uint8_t* data, std::size_t size, std::size_t max_size, unsigned seed,
+                            Mutate mutate) {
     Draws draw(seed);
     if (draw() % 3 == 0) return LLVMFuzzerMutate(data, size, max_size);
     const std::string result = mutate(std::string(reinterpret_cast<const char*>(data), size), draw);
