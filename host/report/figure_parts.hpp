@@ -26,7 +26,7 @@ struct FigureParts {
     std::string blocks;              ///< named data
     std::vector<std::string> plots;  ///< parts of the plot command
     bool legend = false;
-    double tic_room = 0;  ///< that slanted labels need below, in pixels
+    double tic_room = 0;           ///< that slanted labels need below, in pixels
     std::size_t longest_name = 0;  ///< of the legend, in bytes
 
     /// Data, how to plot it, and what the legend calls it; empty: nothing there.
