@@ -1,8 +1,57 @@
-// Catch's main under MPI: every rank runs the same tests in the same order; only rank 0 speaks, all fail together.
+// Catch's main under MPI: every rank runs the same tests in the same order; only rank 0 speaks, all fail together. A rank
+// that leaves a test early ends them all, with what it has to say: the others may be waiting for it.
 #define CATCH_CONFIG_RUNNER
 #include <catch2/catch.hpp>
 
 #include "core/mpi_check.hpp"
+
+namespace {
+
+class EndsAllRanks final : public Catch::TestEventListenerBase {
+public:
+    using TestEventListenerBase::TestEventListenerBase;
+
+    bool assertionEnded(const Catch::AssertionStats& stats) override {
+        const Catch::AssertionResult& result = stats.assertionResult;
+        int started = 0, rank = 0, size = 1;
+        MPI_Initialized(&started);
+        if (!started || result.isOk() || !leaves_test(result)) return false;
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        MPI_Comm_size(MPI_COMM_WORLD, &size);
+        if (size == 1) return false;  // Catch goes on with the next test, and reports this one
+        std::cout.flush();
+        std::cerr << "rank " << rank << " of " << size << " left a test early: " << result.getSourceInfo() << ": "
+                  << (result.hasExpression() ? result.getExpressionInMacro() + " " : "")
+                  << (result.hasExpandedExpression() ? "with " + result.getExpandedExpression() + " " : "")
+                  << (threw(result) ? reason() : result.getMessage()) << '\n';
+        for (const Catch::MessageInfo& info : stats.infoMessages) std::cerr << "  " << info.message << '\n';
+        std::cerr.flush();
+        MPI_Abort(MPI_COMM_WORLD, 1);
+        return false;
+    }
+
+private:
+    static bool threw(const Catch::AssertionResult& result) {
+        return result.getResultType() == Catch::ResultWas::ThrewException;
+    }
+    /// REQUIRE and FAIL leave it; so does an exception that no assertion waits for. CHECK goes on.
+    static bool leaves_test(const Catch::AssertionResult& result) {
+        return threw(result) || !Catch::shouldContinueOnFailure(result.m_info.resultDisposition);
+    }
+    /// Of the exception that Catch handles, which it translates only where it is not compiled to be fast.
+    static std::string reason() {
+        try {
+            if (const auto exception = std::current_exception()) std::rethrow_exception(exception);
+        } catch (const std::exception& e) {
+            return e.what();
+        } catch (...) {
+        }
+        return "an exception of no known type";
+    }
+};
+CATCH_REGISTER_LISTENER(EndsAllRanks)
+
+}  // namespace
 
 int main(int argc, char** argv) {
     Catch::Session session;
