@@ -48,9 +48,6 @@ ReferenceResult compute_reference(const PluginCatalog& catalog, const DatasetVie
     return r;
 }
 
-namespace {
-
-/// Everything the reference depends on, as text.
 std::string reference_key(const std::string& dataset_digest, const DatasetView& data, const ModelSpec& m,
                           const TrainSpec& t, const ModelWeights* initial, std::int64_t epochs,
                           bool trained_features) {
@@ -71,6 +68,8 @@ std::string reference_key(const std::string& dataset_digest, const DatasetView& 
     const XXH128_hash_t h = XXH3_128bits(key.data(), key.size());
     return fmt::format("{:016x}{:016x}", h.high64, h.low64);
 }
+
+namespace {
 
 /// All scales of an epoch in one row: layers' weights, then biases.
 constexpr const char* scales_name = "scales.npy";

@@ -28,8 +28,12 @@ ReferenceResult compute_reference(const PluginCatalog& catalog, const DatasetVie
                                   const TrainSpec& train, const ModelWeights* initial, std::int64_t epochs,
                                   bool trained_features = false);
 
-/// compute_reference, cached in a folder under a digest of everything it depends on. An empty folder name
-/// disables the cache.
+/// A digest of everything that the reference depends on: model, training, and of the dataset its own digest.
+std::string reference_key(const std::string& dataset_digest, const DatasetView& data, const ModelSpec& model,
+                          const TrainSpec& train, const ModelWeights* initial, std::int64_t epochs,
+                          bool trained_features);
+
+/// compute_reference, cached in a folder under its reference_key. An empty folder name disables the cache.
 ReferenceResult cached_reference(const std::string& folder, const std::string& dataset_digest,
                                  const PluginCatalog& catalog, const DatasetView& data, const ModelSpec& model,
                                  const TrainSpec& train, const ModelWeights* initial, std::int64_t epochs,

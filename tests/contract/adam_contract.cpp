@@ -38,7 +38,6 @@ double worst_error(const ModelWeights& found, const ModelWeights& wanted) {
 std::vector<ModelVariant> optimizers() {
     std::vector<ModelVariant> out;
     for (const OptimizerKind kind : {OptimizerKind::adam, OptimizerKind::adamw}) {
-        // References are remembered by name: no other case has these.
         ModelVariant v{.name = kind == OptimizerKind::adam ? "6-5-7-3 by Adam" : "6-5-7-3 by AdamW",
                        .widths = {6, 5, 7, 3}};
         v.optimizer = kind;  // with complete_train's weight decay
@@ -113,4 +112,23 @@ TEST_CASE("copies of weights: one rank's that is off is found, whichever it is")
             CHECK(spread.worst == "W1");
             CHECK_FALSE(spread.within(1e-4));
         }
+}
+
+TEST_CASE("references are known by the whole model and graph, not by their names") {
+    if (ProcessGroup::world().rank() != 0) return;
+    graphs::NamedGraph one = graphs::looped_path(6), other = graphs::directed_cycle(6);
+    other.name = one.name;
+    const ModelVariant v{.name = "same"};
+    ModelVariant sigmoid = v, wide = v, other_optimizer = v;
+    sigmoid.model.activation = Activation::sigmoid;
+    wide.widths = {7, 6, 3};
+    other_optimizer.optimizer = OptimizerKind::adam;
+    const auto loss = [](const graphs::NamedGraph& g, const ModelVariant& m) {
+        const OwnedDataset owned = dress(g, m.widths.front(), static_cast<std::int32_t>(m.widths.back()));
+        return reference(owned.view(), m, 2, false).loss;
+    };
+    const std::vector<double> first = loss(one, v);
+    CHECK(loss(one, v) == first);
+    for (const ModelVariant* changed : {&sigmoid, &wide, &other_optimizer}) CHECK(loss(one, *changed) != first);
+    CHECK(loss(other, v) != first);
 }

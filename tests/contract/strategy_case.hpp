@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <gnnbench/strategy.hpp>
 #include <gnnbench/trained_features.hpp>
@@ -124,10 +125,21 @@ inline KernelSetting kernel_setting_of(const KernelVariant& k) {
             .params = k.params ? *k.params : Params(catalog().find(PluginKind::kernel, k.name).params)};
 }
 
-/// References by what they depend on; rank 0 alone fills it.
-inline const ReferenceResult& reference(const std::string& key, const DatasetView& data, const ModelVariant& v,
-                                        std::int64_t epochs, bool trained_features) {
+/// Of a graph's content; a dressed dataset follows from it and the model's widths.
+inline std::string digest_of(const GraphView& g) {
+    const auto of = [](const auto& array) {
+        const std::string_view bytes(reinterpret_cast<const char*>(array.data()), array.size_bytes());
+        return std::to_string(std::hash<std::string_view>()(bytes)) + " ";
+    };
+    return of(g.indptr) + of(g.indices) + of(g.weights);
+}
+
+/// The reference of a training; computed once, by rank 0 alone, as it is known by everything that it depends on.
+inline const ReferenceResult& reference(const DatasetView& data, const ModelVariant& v, std::int64_t epochs,
+                                        bool trained_features) {
     static std::map<std::string, ReferenceResult> known;
+    const std::string key = reference_key(digest_of(data.graph), data, v.complete_model(), v.complete_train(),
+                                          nullptr, epochs, trained_features);
     if (!known.contains(key))
         known[key] = compute_reference(catalog(), data, v.complete_model(), v.complete_train(), nullptr, epochs,
                                        trained_features);
@@ -160,9 +172,7 @@ inline Outcome run(const StrategyVariant& s, const std::string& partitioner_name
     const Problem problem{data, index, partition, model, train, s.params, nullptr, world.size()};
     CheckedTraining training(*strategy, problem, *kernel, separate_wait);
     const bool trained = trains_features(s.params);
-    o = training.train(epochs, [&]() -> const ReferenceResult& {
-        return reference(graph.name + "|" + v.name + (trained ? "|trained" : ""), data, v, epochs, trained);
-    });
+    o = training.train(epochs, [&]() -> const ReferenceResult& { return reference(data, v, epochs, trained); });
     if (k.dtype == DType::f64) {
         const bool random = train.dropout > 0 || train.input_dropout > 0 || !o.approximation.empty();
         o.evaluation_problem =

@@ -1,0 +1,190 @@
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "contract/strategy_case.hpp"
+
+/// What a strategy states and does in one epoch, beside numbers that were worked out by hand.
+namespace gnnbench::contract {
+
+/// What a rank states and does in one epoch in float64.
+struct Seen {
+    Volume stated, counted;
+    std::int64_t stated_bytes = 0, held_bytes = 0;
+};
+
+/// One epoch of a strategy on a graph whose vertices are in these parts.
+inline Seen see(const Strategy& strategy, const Params& params, const graphs::NamedGraph& graph,
+                const ModelVariant& v, const std::vector<Part>& part_of) {
+    const ProcessGroup world = ProcessGroup::world();
+    const OwnedDataset owned = dress(graph, v.widths.front(), static_cast<std::int32_t>(v.widths.back()));
+    const DatasetView data = owned.view();
+    const ModelSpec model = v.complete_model();
+    const TrainSpec train = v.complete_train();
+    const Partition partition{
+        .parts = *std::max_element(part_of.begin(), part_of.end()) + 1, .part_of = part_of, .column_part_of = {}};
+    const IndexMap index(partition);
+    const auto kernel = catalog().kernel("reference")->create({.dtype = DType::f64});
+    const Problem problem{data, index, partition, model, train, params, nullptr, world.size()};
+    CheckedTraining training(strategy, problem, *kernel);
+    // Agreement with the reference is contract_strategy's affair.
+    const Outcome o = training.train(
+        1, [&]() -> const ReferenceResult& { return reference(data, v, 1, trains_features(params)); });
+    return {strategy.stated_volume(problem, world.rank(), 8), training.last_epoch(), o.stated_bytes,
+            o.bytes_at_setup};
+}
+
+/// What hand counting says of a rank.
+struct Wanted {
+    Volume volume;
+    std::int64_t bytes = 0;
+};
+
+inline void put(Volume& v, CommOp op, Content content, const Traffic& t) {
+    if (t != Traffic{}) v[{op, content}] = t;
+}
+
+/// 4 → 5 → 2 with biases: parameters are 4·5 + 5 = 25 and 5·2 + 2 = 12.
+inline ModelVariant two_layers() { return {.name = "4-5-2", .widths = {4, 5, 2}}; }
+
+/// Bytes that a row-parallel rank holds whatever its scheme. Of each vertex label, split and id, 4 + 1 + 8; the loss 8;
+/// counts of correct vertices 6·8.
+constexpr std::int64_t vertex_bytes = 13, scalar_bytes = 8 + 48;
+
+/// Empty, or where what is seen on this rank is not what is wanted.
+inline std::string problem(const Seen& s, const Wanted& w) {
+    std::string text;
+    if (const std::string d = difference(w.volume, s.stated); !d.empty()) text += "stated volume: " + d + "\n";
+    if (const std::string d = difference(w.volume, s.counted); !d.empty()) text += "counted volume: " + d + "\n";
+    if (s.stated_bytes != w.bytes)
+        text += "stated memory " + std::to_string(s.stated_bytes) + ", by hand " + std::to_string(w.bytes) + "\n";
+    if (s.held_bytes != w.bytes)
+        text += "held memory " + std::to_string(s.held_bytes) + ", by hand " + std::to_string(w.bytes) + "\n";
+    return text;
+}
+
+/// One scheme with its parameters, and what it takes on a graph by hand; `Graph` has a member `graph`.
+template <class Graph>
+struct Subject {
+    std::string name;
+    std::map<std::string, std::string> parameters;
+    ModelVariant model;
+    std::function<Wanted(const Graph&, int rank)> by_hand;
+
+    std::string title() const {
+        std::string text = name;
+        for (const auto& [key, value] : parameters) text += " " + key + "=" + value;
+        return text + ", " + model.name;
+    }
+    Params params() const {
+        const auto declared = catalog().find(PluginKind::strategy, name).params;
+        Params p(declared);
+        for (const ParamDecl& d : declared)
+            if (const auto found = parameters.find(d.name); found != parameters.end()) p.set(d, found->second);
+        return p;
+    }
+};
+
+/// A scheme that wastes and admits it: it sends a row to the next rank in every epoch, or holds a buffer that nobody
+/// needs, and states as much. Stated then equals counted.
+class Wasteful final : public Strategy {
+public:
+    enum class Waste { sends, holds };
+    Wasteful(std::shared_ptr<Strategy> scheme, Waste waste) : scheme_(std::move(scheme)), waste_(waste) {}
+
+    std::string approximation(const Params& p) const override { return scheme_->approximation(p); }
+    Volume stated_volume(const Problem& p, int rank, std::int64_t element_bytes) const override {
+        Volume v = scheme_->stated_volume(p, rank, element_bytes);
+        if (waste_ == Waste::sends)
+            v[{CommOp::point_to_point, Content::payload}] += {element_bytes, element_bytes, 1};
+        return v;
+    }
+    std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const override {
+        return scheme_->stated_memory(p, rank, element_bytes) + (waste_ == Waste::holds ? element_bytes : 0);
+    }
+    std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override;
+
+private:
+    std::shared_ptr<Strategy> scheme_;
+    Waste waste_;
+};
+
+class WastefulTrainer final : public Trainer {
+public:
+    WastefulTrainer(std::unique_ptr<Trainer> trainer, Rank rank, Wasteful::Waste waste)
+        : trainer_(std::move(trainer)), world_(rank.world), waste_(waste) {
+        if (waste_ == Wasteful::Waste::holds) unneeded_ = rank.kernel.matrix(1, 1);
+        element_ = HostMatrix(1, 2);
+    }
+    double train_epoch(std::int64_t epoch) override {
+        const double loss = trainer_->train_epoch(epoch);
+        if (waste_ == Wasteful::Waste::sends) {
+            // `reference` computes on the host, so host memory is its device's.
+            const int next = (world_.rank() + 1) % world_.size(),
+                      before = (world_.rank() + world_.size() - 1) % world_.size();
+            const RowMessage out{next, {element_.values.data(), 1, 1, 1, DType::f64}};
+            const RowMessage in{before, {element_.values.data() + 1, 1, 1, 1, DType::f64}};
+            world_.exchange_now(std::span(&out, 1), std::span(&in, 1));
+        }
+        return loss;
+    }
+    Accuracy evaluate() override { return trainer_->evaluate(); }
+    ModelWeights weights() override { return trainer_->weights(); }
+    ModelWeights gradients() override { return trainer_->gradients(); }
+    OwnedRows embeddings() override { return trainer_->embeddings(); }
+
+private:
+    std::unique_ptr<Trainer> trainer_;
+    Communicator& world_;
+    Wasteful::Waste waste_;
+    Matrix unneeded_;
+    HostMatrix element_;
+};
+
+inline std::unique_ptr<Trainer> Wasteful::make_trainer(const Problem& p, Rank rank) const {
+    return std::make_unique<WastefulTrainer>(scheme_->make_trainer(p, rank), rank, waste_);
+}
+
+/// Each subject on each graph: stated and counted volumes, stated and held memory are those counted by hand.
+template <class Graph>
+void check_by_hand(const std::vector<Subject<Graph>>& subjects, const std::vector<Graph>& graphs,
+                   const std::vector<Part>& part_of) {
+    const ProcessGroup world = ProcessGroup::world();
+    for (const Subject<Graph>& s : subjects)
+        for (const Graph& g : graphs) {
+            const Seen seen = see(*catalog().strategy(s.name), s.params(), g.graph, s.model, part_of);
+            const auto all = world.all_gather(problem(seen, s.by_hand(g, world.rank())));
+            for (std::size_t r = 0; r < all.size(); ++r) {
+                INFO(s.title() << ", " << g.graph.name << ", rank " << r);
+                CHECK(all[r] == "");
+            }
+        }
+}
+
+/// Each subject, wasting and stating the waste, is found by the numbers counted by hand and by nothing of its own.
+template <class Graph>
+void check_waste_is_found(const std::vector<Subject<Graph>>& subjects, const Graph& g,
+                          const std::vector<Part>& part_of) {
+    const ProcessGroup world = ProcessGroup::world();
+    for (const Subject<Graph>& s : subjects)
+        for (const Wasteful::Waste waste : {Wasteful::Waste::sends, Wasteful::Waste::holds}) {
+            const bool sends = waste == Wasteful::Waste::sends;
+            if (sends && world.size() == 1) continue;  // nobody to send to
+            const Wasteful wasteful(catalog().strategy(s.name), waste);
+            const Seen seen = see(wasteful, s.params(), g.graph, s.model, part_of);
+            INFO(s.title() << (sends ? " over-sending" : " with an unneeded buffer"));
+            // Its own statement does not give it away.
+            CHECK(difference(seen.stated, seen.counted) == "");
+            CHECK(seen.stated_bytes == seen.held_bytes);
+            const std::string found = problem(seen, s.by_hand(g, world.rank()));
+            CHECK(found.find(sends ? "counted volume" : "held memory") != std::string::npos);
+            CHECK(found.find(sends ? "memory" : "volume") == std::string::npos);
+        }
+}
+
+}  // namespace gnnbench::contract
