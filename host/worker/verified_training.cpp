@@ -61,6 +61,18 @@ private:
     ReferenceResult result_;
 };
 
+void count_call(Ledger& ledger, std::string_view check) { ++ledger.count(check).calls; }
+
+/// A comparison as a whole, with its largest error.
+void count_agreement(Ledger& ledger, std::string_view check, const Agreement& a) {
+    CheckCount& c = ledger.count(check);
+    ++c.calls;
+    const double ratio = std::max(a.loss_error, a.gradient_error) / a.tolerance;
+    if (ratio <= c.worst_ratio) return;
+    c.worst_ratio = ratio;
+    c.worst = fmt::format("{}, {}", ledger.place(), a.worst.empty() ? "loss" : a.worst);
+}
+
 /// Every rank tells whole gradients; they are copies of each other but for the order in which replicas of 1.5D sum up.
 void compare_copies(const VerificationCase& c, std::int64_t e, double loss, const ModelWeights& mine,
                     const ReferenceResult* reference, DType dtype, Ledger& ledger) {
@@ -70,7 +82,7 @@ void compare_copies(const VerificationCase& c, std::int64_t e, double loss, cons
     if (reference) first.scale = {reference->scale.at(static_cast<std::size_t>(e))};
     Agreement copy = agreement_for(dtype);
     copy.compare(0, loss, mine, first);
-    ++ledger.count("copies").calls;
+    count_agreement(ledger, "copies", copy);
     if (!copy.holds())
         ledger.add_fault("copies",
                          fmt::format("its copy of a gradient is {:.2e} off rank 0's ({})", copy.gradient_error,
@@ -139,8 +151,6 @@ struct Epochs {
     std::vector<ModelWeights> gradient;
 };
 
-void count_call(Ledger& ledger, std::string_view check) { ++ledger.count(check).calls; }
-
 std::string off(const Agreement& a) {
     return fmt::format("loss by {:.2e}, gradient by {:.2e} ({}); {:.0e} is allowed", a.loss_error,
                        a.gradient_error, a.worst, a.tolerance);
@@ -207,12 +217,12 @@ bool same_bits(const ModelWeights& a, const ModelWeights& b) {
 void compare_runs(Ledger& ledger, std::int64_t e, double loss, const ModelWeights& gradient, const Epochs& plain,
                   const ReferenceResult* reference, DType dtype, bool& bits) {
     const auto at = static_cast<std::size_t>(e);
-    count_call(ledger, "rerun");
-    if (loss == plain.loss[at] && same_bits(gradient, plain.gradient[at])) return;
+    if (loss == plain.loss[at] && same_bits(gradient, plain.gradient[at])) return count_call(ledger, "rerun");
     bits = false;
     ReferenceResult first{plain.loss, plain.gradient, reference ? reference->scale : std::vector<GradientScale>()};
     Agreement again = agreement_for(dtype);
     again.compare(e, loss, gradient, first);
+    count_agreement(ledger, "rerun", again);
     if (!again.holds())
         ledger.add_fault("rerun", "the same training, watched, differs from itself: " + off(again) +
                                       "; a missing wait, or numbers that are not set");
@@ -270,7 +280,7 @@ void float64_run(const VerificationCase& c, const ReferenceResult& reference, Le
     }
     out.in_float64 = true;
     out.float64_error = std::max(agreement.loss_error, agreement.gradient_error);
-    count_call(ledger, "float64");
+    count_agreement(ledger, "float64", agreement);
     if (!agreement.holds())
         ledger.add_fault("float64", "in float64 it differs from the serial reference: " + off(agreement));
 }

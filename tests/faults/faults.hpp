@@ -18,7 +18,9 @@ enum class Fault {
     gemm_off,
     wrong_derivative,
     column_sum_off,
-    loss_scale,
+    loss_gradient_off,
+    loss_mean,
+    step_off,
     adam_correction,
     decayed_bias,
     wrong_gather,
@@ -37,18 +39,31 @@ enum class Fault {
     wrong_at_size,
 };
 
+/// How far a fault is from what is right.
+enum class Class {
+    scaled,      ///< a value is off by a multiple of the bound that its check sets for it
+    exact,       ///< its check compares bits, or sets a bound of 0: any difference is one
+    structural,  ///< something is left out, exchanged, repeated or added: as large as that is
+};
+
 struct Entry {
     Fault fault;
+    Class of;
     const char* name;
     const char* what;
     const char* scheme;  ///< that it is injected into
     const char* check;   ///< that must find it
+    /// Of a scaled fault: a check with a smaller bound, which finds it even where the named one must not.
+    const char* sharper = "";
 };
 
 /// Everything that verification must find.
 std::span<const Entry> all();
 
-/// Multiples of its bound that an arithmetic fault is off by.
-inline constexpr double times_bound = 8;
+/// A fault; where it is scaled, the multiple of its check's bound that it is off by.
+struct Injected {
+    Fault fault = Fault::none;
+    double times = 8;
+};
 
 }  // namespace gnnbench::faults

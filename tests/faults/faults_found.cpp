@@ -31,7 +31,7 @@ std::string told(const VerifiedTraining& v) {
     return text;
 }
 
-bool finds(const VerifiedTraining& v, const std::string& check) {
+bool finds(const VerifiedTraining& v, std::string_view check) {
     return std::ranges::any_of(v.faults, [&](const gnnbench::Fault& f) { return f.check == check; });
 }
 
@@ -41,13 +41,31 @@ TEST_CASE("faults: each is found, by the check that is there for it") {
     const ProcessGroup world = ProcessGroup::world();
     for (const Entry& entry : all()) {
         TrainingCase t = case_for(entry);
-        const VerifiedTraining v = verify(t, entry.fault, world);
+        const VerifiedTraining v = verify(t, {entry.fault}, world);
         INFO(entry.name << " (" << entry.what << ") must be found by " << entry.check << "; found:" << told(v));
         REQUIRE(t.skipped == "");
         CHECK(finds(v, entry.check));
+        if (entry.of == Class::scaled) {
+            const double times = v.checks.at(entry.check).worst_ratio;
+            CHECK(times >= 4);
+            CHECK(times <= 16);
+        }
         if (world.rank() == 0)
             WARN(fmt::format("{}: {} faults found, by {}", entry.name, v.faults.size(),
                              v.faults.empty() ? "none" : v.faults[0].check));
+    }
+}
+
+TEST_CASE("faults: a quarter of a bound is no fault, so bounds are no smaller than rounding needs") {
+    const ProcessGroup world = ProcessGroup::world();
+    for (const Entry& entry : all()) {
+        if (entry.of != Class::scaled) continue;
+        TrainingCase t = case_for(entry);
+        const VerifiedTraining v = verify(t, {entry.fault, 0.25}, world);
+        INFO(entry.name << " at a quarter of the bound of " << entry.check << "; found:" << told(v));
+        CHECK_FALSE(finds(v, entry.check));
+        for (const gnnbench::Fault& f : v.faults) CHECK(f.check == entry.sharper);
+        CHECK(v.checks.at(entry.check).worst_ratio <= 1);
     }
 }
 
@@ -59,7 +77,7 @@ TEST_CASE("faults: the same trainings without them are not accused") {
         const std::string key = fmt::format("{} {} {}", t.scheme, t.graph.indices.size(), t.model.train.dropout);
         if (std::ranges::count(done, key) > 0) continue;
         done.push_back(key);
-        const VerifiedTraining v = verify(t, faults::Fault::none, world);
+        const VerifiedTraining v = verify(t, {}, world);
         INFO(key << told(v));
         CHECK(v.faults.empty());
         CHECK(v.same_bits);

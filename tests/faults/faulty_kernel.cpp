@@ -1,25 +1,34 @@
 #include "faults/faulty_kernel.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <gnnbench/transport.hpp>
 
 #include "check/bounds.hpp"
 #include "check/host_copy.hpp"
+#include "check/ledger.hpp"
 #include "faults/faulty_transport.hpp"
 
 namespace gnnbench::faults {
 namespace {
 
+std::int64_t length(const Csr& a, std::int64_t r) {
+    return a.indptr[static_cast<std::size_t>(r) + 1] - a.indptr[static_cast<std::size_t>(r)];
+}
+
+/// The first of those that have most nonzeros.
+std::int64_t longest_row(const Csr& a) {
+    std::int64_t longest = 0;
+    for (std::int64_t r = 1; r < a.rows; ++r)
+        if (length(a, r) > length(a, longest)) longest = r;
+    return longest;
+}
+
 /// Without the last nonzero of its longest row.
 Csr shortened(Csr a) {
-    std::int64_t longest = 0;
-    const auto length = [&](std::int64_t r) {
-        return a.indptr[static_cast<std::size_t>(r) + 1] - a.indptr[static_cast<std::size_t>(r)];
-    };
-    for (std::int64_t r = 0; r < a.rows; ++r)
-        if (length(r) > length(longest)) longest = r;
-    if (a.rows == 0 || length(longest) == 0) return a;
+    const std::int64_t longest = longest_row(a);
+    if (a.rows == 0 || length(a, longest) == 0) return a;
     const auto last = a.indptr[static_cast<std::size_t>(longest) + 1] - 1;
     a.indices.erase(a.indices.begin() + last);
     a.values.erase(a.values.begin() + last);
@@ -31,6 +40,23 @@ void write_row(Kernel& k, MatrixView m, std::int64_t r, const double* values) {
     std::vector<float> narrow(values, values + m.cols);
     k.upload_bytes(narrow.data(), static_cast<float*>(m.data) + r * m.ld, narrow.size() * sizeof(float));
 }
+
+/// The bound that a check sets for element (r, c): how far it is moved, over the multiple of the bound that the check then
+/// finds. `judge` is the check of a whole result.
+template <class Judge>
+double bound_of(const Judge& judge, HostMatrix found, std::int64_t r, std::int64_t c) {
+    const double far = 1 + std::abs(found(r, c));
+    found(r, c) += far;
+    Ledger scratch(0);
+    {
+        Judgement judgement(scratch, "bound", "");
+        judge(judgement, found);
+    }
+    return far / scratch.count("bound").worst_ratio;
+}
+
+/// A bound that only underflow sets, beside which a float has no digits.
+constexpr double no_bound = 1e-30;
 
 }  // namespace
 
@@ -61,14 +87,21 @@ Epilogue FaultyKernel::changed(const Epilogue& e, std::int64_t cols, Buffer& bia
     return given;
 }
 
+/// What a product starts from, where a fault needs its bound.
+ProductEnds FaultyKernel::ends(MatrixView c, Scale s, const Epilogue& e) {
+    return {s.beta != 0 ? read_view(inner(), c) : HostMatrix(), s, read_epilogue(inner(), e, c.rows, c.cols)};
+}
+
 void FaultyKernel::do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
     Buffer bias;
     if (fault_ == Fault::beta_ignored) s.beta = 0;
+    const ProductEnds given = ends(c, s, e);
     inner().spmm(a, b, c, s, changed(e, c.cols, bias));
-    spoil(a, b, c);
+    if (fault_ == Fault::product_off) return spoil_product(a, b, c, given);
+    spoil(c);
 }
 
-void FaultyKernel::spoil(const PreparedMatrix& a, ConstMatrixView b, MatrixView c) {
+void FaultyKernel::spoil(MatrixView c) {
     HostMatrix found = read_view(inner(), c);
     switch (fault_) {
         case Fault::wrong_tail_column:
@@ -90,55 +123,54 @@ void FaultyKernel::spoil(const PreparedMatrix& a, ConstMatrixView b, MatrixView 
             write_row(inner(), c, 0, &found(1, 0));
             write_row(inner(), c, 1, &found(0, 0));
             return;
-        case Fault::product_off: {
-            // An element of the last row that is not empty.
-            const HostMatrix operand = read_view(inner(), b);
-            const Csr& csr = csr_.at(&a);
-            for (std::int64_t r = c.rows - 1; r >= 0; --r) {
-                const auto begin = csr.indptr[static_cast<std::size_t>(r)],
-                           end = csr.indptr[static_cast<std::size_t>(r) + 1];
-                double size = std::abs(found(r, 0));
-                for (auto k = begin; k < end; ++k)
-                    size += std::abs(csr.values[static_cast<std::size_t>(k)] *
-                                     operand(csr.indices[static_cast<std::size_t>(k)], 0));
-                if (begin == end) continue;
-                return add_to(
-                    c, r, 0,
-                    times_bound * rounding_of(dtype()).gamma(static_cast<double>(end - begin + 4)) * size);
-            }
-            return;
-        }
-        case Fault::unwatched:
-            if (first_ && !found.values.empty()) add_to(c, 0, 0, 1e-3 * std::abs(found(0, 0)));
-            return;
         default:
             return;
     }
 }
 
+/// An element of the longest row.
+void FaultyKernel::spoil_product(const PreparedMatrix& a, ConstMatrixView b, MatrixView c,
+                                 const ProductEnds& ends) {
+    const Csr& csr = csr_.at(&a);
+    const std::int64_t r = longest_row(csr);
+    if (c.rows == 0 || c.cols == 0 || length(csr, r) == 0) return;
+    const HostMatrix operand = read_view(inner(), b);
+    const auto judge = [&](Judgement& j, const HostMatrix& found) {
+        judge_spmm(j, csr.indptr, csr.indices, csr.values, operand, found, ends, rounding_of(dtype()));
+    };
+    add_to(c, r, 0, times_ * bound_of(judge, read_view(inner(), c), r, 0));
+}
+
 void FaultyKernel::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
                            const Epilogue& e) {
     Buffer bias;
+    const ProductEnds given = ends(c, s, e);
     inner().gemm(ta, a, tb, b, c, s, changed(e, c.cols, bias));
-    if (tb == Transpose::no) spoil_product(ta, a, b, c, e);
+    if (tb == Transpose::yes) return;
+    if (fault_ == Fault::gemm_off && ta == Transpose::yes) spoil_gradient(a, b, c, given);
+    if (fault_ == Fault::masked_element && ta == Transpose::no && e.activation == Activation::relu)
+        spoil_zero(a, b, c, given);
 }
 
-/// The first element of a weight gradient, or the first that ReLU has made 0.
-void FaultyKernel::spoil_product(Transpose ta, ConstMatrixView a, ConstMatrixView b, MatrixView c,
-                                 const Epilogue& e) {
-    const bool gradient = fault_ == Fault::gemm_off && ta == Transpose::yes;
-    const bool masked = fault_ == Fault::masked_element && ta == Transpose::no && e.activation == Activation::relu;
-    if (!gradient && !masked) return;
+/// The first element that sums up more than zeros.
+void FaultyKernel::spoil_gradient(ConstMatrixView a, ConstMatrixView b, MatrixView c, const ProductEnds& ends) {
     const HostMatrix left = read_view(inner(), a), right = read_view(inner(), b), found = read_view(inner(), c);
-    for (std::int64_t r = 0; r < c.rows; ++r) {
-        if (masked && found(r, 0) != 0) continue;
-        double size = 0;
-        for (std::int64_t k = 0; k < right.rows; ++k)
-            size += std::abs((gradient ? left(k, r) : left(r, k)) * right(k, 0));
-        if (size == 0) continue;
-        return add_to(c, r, 0,
-                      times_bound * rounding_of(dtype()).gamma(static_cast<double>(right.rows + 2)) * size);
-    }
+    const auto judge = [&](Judgement& j, const HostMatrix& m) {
+        judge_gemm(j, Transpose::yes, left, Transpose::no, right, m, ends, rounding_of(dtype()));
+    };
+    for (std::int64_t r = 0; r < c.rows; ++r)
+        if (const double bound = bound_of(judge, found, r, 0); bound > no_bound)
+            return add_to(c, r, 0, times_ * bound);
+}
+
+/// The first element that must be 0, because what ReLU gets is negative whatever rounding did.
+void FaultyKernel::spoil_zero(ConstMatrixView a, ConstMatrixView b, MatrixView c, const ProductEnds& ends) {
+    const HostMatrix left = read_view(inner(), a), right = read_view(inner(), b), found = read_view(inner(), c);
+    const auto judge = [&](Judgement& j, const HostMatrix& m) {
+        judge_gemm(j, Transpose::no, left, Transpose::no, right, m, ends, rounding_of(dtype()));
+    };
+    for (std::int64_t r = 0; r < c.rows; ++r)
+        if (bound_of(judge, found, r, 0) == 0) return add_to(c, r, 0, 1e-30);
 }
 
 void FaultyKernel::do_apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) {
@@ -153,14 +185,41 @@ void FaultyKernel::do_column_sums(ConstMatrixView g, MatrixView out) {
     const HostMatrix terms = read_view(inner(), g);
     double size = 0;
     for (std::int64_t r = 0; r < terms.rows; ++r) size += std::abs(terms(r, 0));
-    add_to(out, 0, 0, times_bound * rounding_of(dtype()).gamma(static_cast<double>(terms.rows)) * size);
+    add_to(out, 0, 0, times_ * rounding_of(dtype()).gamma(static_cast<double>(terms.rows)) * size);
 }
 
 void FaultyKernel::do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
                                             double* loss_out) {
     LossInput given = in;
-    if (fault_ == Fault::loss_scale) given.scale *= 1.0001;
+    if (fault_ == Fault::loss_mean) given.scale = in.scale / (1 + in.scale);  // 1/n, then 1/(n + 1)
+    // The gradient may replace the logits.
+    const HostMatrix before = read_view(inner(), logits);
     inner().softmax_cross_entropy(logits, given, grad, loss_out);
+    if (fault_ == Fault::loss_gradient_off) spoil_loss(before, in, grad);
+}
+
+/// Of the first counted row, the gradient of a class that is not its label: p·scale, p = exp(x) / Σ exp. Its bound has, in u,
+/// 16 for each of the two exponentials, their rounded arguments, the sum's additions and 4 for the rest.
+void FaultyKernel::spoil_loss(const HostMatrix& logits, const LossInput& in, MatrixView grad) {
+    const auto labels = read_array(inner(), in.labels, logits.rows);
+    const auto split = read_array(inner(), in.split, logits.rows);
+    for (std::int64_t r = 0; r < logits.rows; ++r) {
+        const std::int32_t label = labels[static_cast<std::size_t>(r)];
+        if (split[static_cast<std::size_t>(r)] != in.counted || label < 0 || logits.cols < 2) continue;
+        const double* row = logits.values.data() + r * logits.cols;
+        const double top = *std::max_element(row, row + logits.cols);
+        double sum = 0, arguments = 0;
+        for (std::int64_t c = 0; c < logits.cols; ++c) {
+            sum += std::exp(row[c] - top);
+            arguments += (top - row[c]) * std::exp(row[c] - top);
+        }
+        const std::int64_t other = label == 0 ? 1 : 0;
+        const double roundings =
+            2 * function_error + (top - row[other]) + arguments / sum + static_cast<double>(logits.cols) + 4;
+        return add_to(
+            grad, r, other,
+            times_ * rounding_of(dtype()).gamma(roundings) * std::exp(row[other] - top) / sum * in.scale);
+    }
 }
 
 void FaultyKernel::do_optimizer_step(const TrainSpec& spec, std::int64_t step,
@@ -171,7 +230,20 @@ void FaultyKernel::do_optimizer_step(const TrainSpec& spec, std::int64_t step,
     if (fault_ == Fault::decayed_bias)
         for (ParameterSlot& s : given) s.weight_decay = decay;
     const bool earlier = fault_ == Fault::adam_correction && step > 1;
+    const bool off = fault_ == Fault::step_off && spec.optimizer == OptimizerKind::sgd && slots[0].count > 0;
+    const double before = off ? read_numbers(inner(), slots[0].weight, 1, dtype())[0] : 0;
     inner().optimizer_step(spec, earlier ? step - 1 : step, given);
+    if (off) spoil_step(spec, slots[0], before);
+}
+
+/// w' = w − η(g + λw) may be γ_12·η(|g| + λ|w|) + 2u|w| off.
+void FaultyKernel::spoil_step(const TrainSpec& spec, const ParameterSlot& slot, double before) {
+    const Rounding rounding = rounding_of(dtype());
+    const double g = read_numbers(inner(), slot.gradient, 1, dtype())[0];
+    const double bound =
+        rounding.gamma(12) * spec.learning_rate * (std::abs(g) + slot.weight_decay * std::abs(before)) +
+        2 * rounding.unit * std::abs(before);
+    add_to({slot.weight, 1, 1, 1, dtype()}, 0, 0, times_ * bound);
 }
 
 void FaultyKernel::do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
@@ -202,7 +274,9 @@ void FaultyKernel::do_synchronize(StreamRole stream) {
 }
 
 std::unique_ptr<Transport> FaultyKernel::do_connect(const ProcessGroup& group) {
-    return std::make_unique<FaultyTransport>(inner().connect(group), inner(), fault_);
+    // Only the first training's gradients are summed up wrongly where nobody watches.
+    const Fault fault = fault_ == Fault::unwatched && !first_ ? Fault::none : fault_;
+    return std::make_unique<FaultyTransport>(inner().connect(group), inner(), Injected{fault, times_});
 }
 
 }  // namespace gnnbench::faults

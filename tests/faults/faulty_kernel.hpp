@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "check/forwarding_kernel.hpp"
+#include "check/judge_products.hpp"
 #include "faults/faults.hpp"
 
 namespace gnnbench::faults {
@@ -12,8 +13,8 @@ namespace gnnbench::faults {
 class FaultyKernel final : public ForwardingKernel {
 public:
     /// `first`: of the kernels that a verification makes.
-    FaultyKernel(std::unique_ptr<Kernel> inner, Fault fault, bool first)
-        : ForwardingKernel(std::move(inner)), fault_(fault), first_(first) {}
+    FaultyKernel(std::unique_ptr<Kernel> inner, Injected injected, bool first)
+        : ForwardingKernel(std::move(inner)), fault_(injected.fault), times_(injected.times), first_(first) {}
 
 private:
     std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a) override;
@@ -33,14 +34,20 @@ private:
     void do_synchronize(StreamRole stream) override;
     std::unique_ptr<Transport> do_connect(const ProcessGroup& group) override;
 
-    void spoil(const PreparedMatrix& a, ConstMatrixView b, MatrixView c);
-    void spoil_product(Transpose ta, ConstMatrixView a, ConstMatrixView b, MatrixView c, const Epilogue& e);
+    void spoil(MatrixView c);
+    void spoil_product(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, const ProductEnds& ends);
+    void spoil_gradient(ConstMatrixView a, ConstMatrixView b, MatrixView c, const ProductEnds& ends);
+    void spoil_zero(ConstMatrixView a, ConstMatrixView b, MatrixView c, const ProductEnds& ends);
+    void spoil_loss(const HostMatrix& logits, const LossInput& in, MatrixView grad);
+    void spoil_step(const TrainSpec& spec, const ParameterSlot& slot, double before);
+    ProductEnds ends(MatrixView c, Scale s, const Epilogue& e);
     /// The epilogue that a fault puts in the place of e; `bias` keeps what it points to.
     Epilogue changed(const Epilogue& e, std::int64_t cols, Buffer& bias) const;
     void catch_up(StreamRole stream);
     void add_to(MatrixView m, std::int64_t r, std::int64_t c, double x);
 
     Fault fault_;
+    double times_;
     bool first_;
     std::map<const PreparedMatrix*, Csr> csr_;
     std::map<std::pair<std::int64_t, std::int64_t>, std::vector<double>> before_;  ///< results by shape

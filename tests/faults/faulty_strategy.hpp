@@ -1,19 +1,29 @@
 #pragma once
+#include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include <gnnbench/strategy.hpp>
 #include <gnnbench/transport.hpp>
 
+#include "check/bounds.hpp"
 #include "faults/faults.hpp"
+#include "worker/verification.hpp"
 
 namespace gnnbench::faults {
 
 /// A trainer with one fault around it.
 class FaultyTrainer final : public Trainer {
 public:
-    FaultyTrainer(std::unique_ptr<Trainer> inner, Rank rank, Fault fault)
-        : inner_(std::move(inner)), rank_(rank), fault_(fault) {
-        if (fault == Fault::wasted_buffer || fault == Fault::over_sending) buffer_ = rank.kernel.matrix(1, 16);
+    /// `train` must outlive it.
+    FaultyTrainer(std::unique_ptr<Trainer> inner, Rank rank, const TrainSpec& train, Injected injected)
+        : inner_(std::move(inner)),
+          rank_(rank),
+          train_(train),
+          fault_(injected.fault),
+          times_(injected.times),
+          tolerance_(agreement_for(rank.kernel.dtype()).tolerance) {
+        if (fault_ == Fault::wasted_buffer || fault_ == Fault::over_sending) buffer_ = rank.kernel.matrix(1, 16);
     }
 
     double train_epoch(std::int64_t epoch) override {
@@ -27,18 +37,30 @@ public:
         ModelWeights g = inner_->gradients();
         const bool narrow = rank_.kernel.dtype() == DType::f32;
         if (fault_ == Fault::copy_differs && rank_.world.rank() == rank_.world.size() - 1)
-            largest(g.weight.back()) *= 1.01;
-        if (fault_ == Fault::gradients_told_wrong && narrow) scale(g, 1.001);
-        if (fault_ == Fault::scheme_off) scale(g, 1 + 1e-7);
+            largest(g.weight.back()) += times_ * tolerance_ * norm(g.weight.back());
+        if (fault_ == Fault::gradients_told_wrong && narrow) tell_wrong(g);
+        if (fault_ == Fault::scheme_off)
+            for (auto* matrices : {&g.weight, &g.bias})
+                for (HostMatrix& m : *matrices)
+                    for (double& x : m.values) x *= 1 + times_ * agreement_for(DType::f64).tolerance;
         return g;
     }
     OwnedRows embeddings() override { return inner_->embeddings(); }
 
 private:
-    static void scale(ModelWeights& g, double factor) {
-        for (auto* matrices : {&g.weight, &g.bias})
-            for (HostMatrix& m : *matrices)
-                for (double& x : m.values) x *= factor;
+    /// SGD's w' = w − η(g + λw) may be γ_12·η(|g| + λ|w|) + 2u|w| off; told of an element of the first layer, g is that
+    /// over η off.
+    void tell_wrong(ModelWeights& g) {
+        const Rounding rounding = rounding_of(DType::f32);
+        const HostMatrix stepped = inner_->weights().weight[0];
+        double& told = largest(g.weight[0]);
+        const auto at = static_cast<std::size_t>(&told - g.weight[0].values.data());
+        const double rate = train_.learning_rate, decay = train_.weight_decay.at(0);
+        const double weight = (stepped.values[at] + rate * told) / (1 - rate * decay);  // before the step
+        told += times_ *
+                (rounding.gamma(12) * rate * (std::abs(told) + decay * std::abs(weight)) +
+                 2 * rounding.unit * std::abs(weight)) /
+                rate;
     }
     static double& largest(HostMatrix& m) {
         return *std::max_element(m.values.begin(), m.values.end(),
@@ -47,14 +69,16 @@ private:
 
     std::unique_ptr<Trainer> inner_;
     Rank rank_;
+    const TrainSpec& train_;
     Fault fault_;
+    double times_, tolerance_;
     Matrix buffer_;
 };
 
 /// A strategy that makes such trainers and states what the inner one states.
 class FaultyStrategy final : public Strategy {
 public:
-    FaultyStrategy(const Strategy& inner, Fault fault) : inner_(inner), fault_(fault) {}
+    FaultyStrategy(const Strategy& inner, Injected injected) : inner_(inner), injected_(injected) {}
     std::string approximation(const Params& p) const override { return inner_.approximation(p); }
     std::string why_unsupported(const Setting& s) const override { return inner_.why_unsupported(s); }
     PartitionNeed partition_need(const Setting& s) const override { return inner_.partition_need(s); }
@@ -64,15 +88,15 @@ public:
     std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const override {
         // What over-sending needs is not its fault.
         return inner_.stated_memory(p, rank, element_bytes) +
-               (fault_ == Fault::over_sending ? 16 * element_bytes : 0);
+               (injected_.fault == Fault::over_sending ? 16 * element_bytes : 0);
     }
     std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override {
-        return std::make_unique<FaultyTrainer>(inner_.make_trainer(p, rank), rank, fault_);
+        return std::make_unique<FaultyTrainer>(inner_.make_trainer(p, rank), rank, p.train, injected_);
     }
 
 private:
     const Strategy& inner_;
-    Fault fault_;
+    Injected injected_;
 };
 
 }  // namespace gnnbench::faults

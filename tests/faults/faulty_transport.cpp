@@ -4,12 +4,13 @@
 
 #include "check/bounds.hpp"
 #include "check/host_copy.hpp"
+#include "worker/verification.hpp"
 
 namespace gnnbench::faults {
 
 Event FaultyTransport::do_broadcast(void* data, std::int64_t bytes, int root, Wait wait) {
     Event event = inner().broadcast(data, bytes, root, wait);
-    if (fault_ != Fault::message_of_epoch_before || inner().rank() == root) return event;
+    if (injected_.fault != Fault::message_of_epoch_before || inner().rank() == root) return event;
     kernel_.wait(StreamRole::communication, event);
     auto& old = before_[{data, bytes}];
     auto now = read_array(kernel_, static_cast<const std::byte*>(data), bytes, StreamRole::communication);
@@ -18,30 +19,52 @@ Event FaultyTransport::do_broadcast(void* data, std::int64_t bytes, int root, Wa
     return {};
 }
 
+/// Σ|x| over the ranks, which is what a sum's bound is a multiple of.
+std::vector<double> FaultyTransport::sum_of_sizes(const std::vector<double>& mine) {
+    std::vector<float> sizes(mine.size());
+    for (std::size_t i = 0; i < mine.size(); ++i) sizes[i] = static_cast<float>(std::abs(mine[i]));
+    const Buffer sum = kernel_.allocate(sizes.size() * sizeof(float));
+    kernel_.upload_bytes(sizes.data(), sum.data(), sum.bytes());
+    const auto count = static_cast<std::int64_t>(sizes.size());
+    kernel_.wait(StreamRole::communication,
+                 inner().all_reduce(sum.data(), count, DType::f32, ReduceOp::sum, Wait::at_once));
+    return read_numbers(kernel_, sum.data(), count, DType::f32, StreamRole::communication);
+}
+
 Event FaultyTransport::do_all_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, Wait wait) {
+    const Fault fault = injected_.fault;
     const bool last = inner().rank() == inner().size() - 1;
     if (dtype != DType::f32) return inner().all_reduce(data, count, dtype, op, wait);
-    const auto mine = read_numbers(kernel_, data, count, dtype, StreamRole::communication);
-    if (fault_ == Fault::rank_left_out && last) {
+    std::vector<double> sizes;
+    if (fault == Fault::reduction_off)
+        sizes = sum_of_sizes(read_numbers(kernel_, data, count, dtype, StreamRole::communication));
+    if (fault == Fault::rank_left_out && last) {
         const std::vector<float> nothing(static_cast<std::size_t>(count));
         kernel_.upload_bytes(nothing.data(), data, nothing.size() * sizeof(float));
     }
     Event event = inner().all_reduce(data, count, dtype, op, wait);
-    if (fault_ != Fault::reduction_off || !last) return event;
+    const bool off = fault == Fault::reduction_off && last;
+    if (!off && fault != Fault::unwatched) return event;
     kernel_.wait(StreamRole::communication, event);
-    // Σ|x| is at least this rank's |x| and the sum's.
-    auto sum = static_cast<float>(read_numbers(kernel_, data, 1, dtype, StreamRole::communication)[0]);
-    const double least = std::max(std::abs(mine[0]), static_cast<double>(std::abs(sum)));
-    const double sizes = least + std::abs(static_cast<double>(sum) - mine[0]);
-    sum = static_cast<float>(static_cast<double>(sum) +
-                             2 * times_bound * rounding_of(dtype).gamma(inner().size()) * sizes);
-    kernel_.upload_bytes(&sum, data, sizeof sum);
+    const auto sums = read_numbers(kernel_, data, count, dtype, StreamRole::communication);
+    std::vector<float> spoiled(sums.begin(), sums.end());
+    if (fault == Fault::unwatched) {
+        for (float& x : spoiled) x *= static_cast<float>(1 + injected_.times * agreement_for(dtype).tolerance);
+    } else {
+        // The element that cancels least: beside its bound, its own rounding is smallest.
+        std::size_t at = 0;
+        for (std::size_t i = 0; i < sums.size(); ++i)
+            if (std::abs(sums[i]) * sizes[at] > std::abs(sums[at]) * sizes[i]) at = i;
+        const double bound = rounding_of(dtype).gamma(inner().size() - 1) * sizes[at];
+        spoiled[at] = static_cast<float>(sums[at] + injected_.times * bound);
+    }
+    kernel_.upload_bytes(spoiled.data(), data, spoiled.size() * sizeof(float));
     return {};
 }
 
 /// The last element of the first message that has any, one unit in the last place off.
 Event FaultyTransport::spoiled(Event event, std::span<const Message> receives) {
-    if (fault_ != Fault::wrong_element) return event;
+    if (injected_.fault != Fault::wrong_element) return event;
     kernel_.wait(StreamRole::communication, event);
     for (const Message& m : receives) {
         if (m.bytes < 4) continue;

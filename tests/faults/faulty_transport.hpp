@@ -12,12 +12,12 @@ namespace gnnbench::faults {
 /// A transport with one fault. What it spoils it waits for first, so that the fault is the only thing that is wrong.
 class FaultyTransport final : public ForwardingTransport {
 public:
-    FaultyTransport(std::unique_ptr<Transport> inner, Kernel& kernel, Fault fault)
-        : ForwardingTransport(std::move(inner)), kernel_(kernel), fault_(fault) {}
+    FaultyTransport(std::unique_ptr<Transport> inner, Kernel& kernel, Injected injected)
+        : ForwardingTransport(std::move(inner)), kernel_(kernel), injected_(injected) {}
 
 private:
     std::unique_ptr<Transport> do_split(int color, int key) const override {
-        return std::make_unique<FaultyTransport>(inner().split(color, key), kernel_, fault_);
+        return std::make_unique<FaultyTransport>(inner().split(color, key), kernel_, injected_);
     }
     Event do_broadcast(void* data, std::int64_t bytes, int root, Wait wait) override;
     Event do_all_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, Wait wait) override;
@@ -26,9 +26,10 @@ private:
                                         std::span<const Message> receives) override;
     Event do_all_to_all(std::span<const Message> sends, std::span<const Message> receives) override;
     Event spoiled(Event event, std::span<const Message> receives);
+    std::vector<double> sum_of_sizes(const std::vector<double>& mine);
 
     Kernel& kernel_;
-    Fault fault_;
+    Injected injected_;
     std::map<std::pair<void*, std::int64_t>, std::vector<std::byte>> before_;
 };
 

@@ -26,7 +26,7 @@ struct TrainingCase {
 };
 
 /// Verifies it, then probes its products as at full size. Sets `skipped` where scheme or partitioner cannot serve.
-inline VerifiedTraining verify(TrainingCase& t, Fault fault, const ProcessGroup& world) {
+inline VerifiedTraining verify(TrainingCase& t, Injected injected, const ProcessGroup& world) {
     const auto& catalog = contract::catalog();
     const OwnedDataset owned =
         contract::dress(t.graph, t.model.widths.front(), static_cast<std::int32_t>(t.model.widths.back()));
@@ -48,7 +48,7 @@ inline VerifiedTraining verify(TrainingCase& t, Fault fault, const ProcessGroup&
     if (!t.skipped.empty()) return {};
     const Partition partition = make_partition(*partitioner, data, need, partitioner_params, t.seed, world);
     const IndexMap index(partition);
-    const FaultyStrategy strategy(*scheme, fault);
+    const FaultyStrategy strategy(*scheme, injected);
     const Problem problem{data, index, partition, model, train, t.scheme_params, nullptr, world.size()};
     bool first = true;
     const auto plain_kernel = [&](DType dtype) {
@@ -58,8 +58,8 @@ inline VerifiedTraining verify(TrainingCase& t, Fault fault, const ProcessGroup&
     };
     const auto make_kernel = [&]() -> std::unique_ptr<Kernel> {
         auto kernel = plain_kernel(DType::f32);
-        if (fault == Fault::none) return kernel;
-        return std::make_unique<FaultyKernel>(std::move(kernel), fault, std::exchange(first, false));
+        if (injected.fault == Fault::none) return kernel;
+        return std::make_unique<FaultyKernel>(std::move(kernel), injected, std::exchange(first, false));
     };
     std::optional<ReferenceResult> reference;
     if (world.rank() == 0 && strategy.approximation(t.scheme_params).empty())
