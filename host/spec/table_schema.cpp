@@ -119,18 +119,18 @@ columns:
 best: none
 ```
 
-A place shows a number of the cell whose fields match `where` of the table, of its row and of its column; a list
-matches any of its values, the first being the paper's own setting. `{over: gpus, values: [1, 2]}` is a line for each value, named after it. Of several trials it
-is the median, with its interval. A cell that was never measured is empty. Remarks on a number (synthetic data,
-more ranks than cores, a paper's shortcut, not verified) are above the table, once for the whole table, rows or columns
-that they apply to; a remark on a single number is a footnote.
+A place shows a number of the cell whose fields match `where` of the table, of its row and of its column; a list matches
+any of its values, the first being the paper's own setting. `{over: gpus, values: [1, 2]}` is a line for each value,
+named after it. Of several trials it is the median, with its interval. A cell that was never measured is empty. Remarks
+on a number (synthetic data, more ranks than cores, a paper's shortcut, not verified) are above the table, once for the
+whole table, rows or columns that they apply to; a remark on a single number is a footnote.
 
-`ours ÷ paper` is shown only for numbers of the paper's own setting: dataset, hidden widths and number of devices, each named by
-`where` with the paper's value first (counts of a graph: only the dataset; quotients of volumes: dataset and devices). Differences
-are listed above the table.
+`ours ÷ paper` is shown only for numbers of the paper's own setting: dataset, hidden widths and number of devices, each
+named by `where` with the paper's value first (counts of a graph: only the dataset; quotients of volumes: dataset and
+devices). Differences are listed above the table.
 
-Experiments have profiles: `small` ends in minutes on two cores, with scaled graphs; `paper` has the paper's settings. A table shows the
-profile that was measured last, or the one that `--profile` names, and says which.
+Experiments have profiles: `small` ends in minutes on two cores, with scaled graphs; `paper` has the paper's settings. A
+table shows the profile that was measured last, or the one that `--profile` names, and says which.
 
 `published.csv` beside it has the paper's numbers, in the columns `)";
 
@@ -150,8 +150,8 @@ oversubscription. If the other was never measured, nothing is shown.
 | `overtakes` | devices from which on T is below T₀ at the same number of devices. Between measured numbers of devices both are interpolated linearly in logarithms of both axes, and the number is marked as interpolated; there is no extrapolation. `always`, `never`: one is lower at every number measured for both, at least two |
 | `pays_back_over` | (P − P₀) / (T₀ − T), P and P₀ the times of partitioning (`partition_s`): the epochs that amortise it; 0 if it costs no more, `never` if epochs are no shorter |
 
-`rows: {over: gpus, values: [2, 4]}` with `cell: {metric: epoch_s, karp_flatt_over: {scheme: serial, gpus: 1, partitioner: none}}` is a
-column of Karp and Flatt's fractions.
+`rows: {over: gpus, values: [2, 4]}` with `cell: {metric: epoch_s, karp_flatt_over: {scheme: serial, gpus: 1,
+partitioner: none}}` is a column of Karp and Flatt's fractions.
 )";
 
 }  // namespace
@@ -196,9 +196,9 @@ std::string table_reference_page() {
         "`:\n`table` is the file's stem, `row` and `column` the lines' names, `value` a number in `unit` or a "
         "word, "
         "`page` its page,\n`verbatim` the original text, `erratum` its correction.\n\n"
-        "`measured.csv` beside it has numbers that no trial measures, counted by a command, in the columns `" +
+        "`measured.csv` beside it has numbers that no trial measures, counted by a command, in the columns\n`" +
         std::string(measured_columns) +
-        "`:\n`of` says what was counted. `gnnbench dataset balance FILE --csv-for plexus/table-5-1` writes such "
+        "`: `of` says what was counted. `gnnbench dataset balance\nFILE --csv-for plexus/table-5-1` writes such "
         "lines.\n";
     page += "\n## Keys\n\n" + rows_of("table");
     page += "\n## A row or a column\n\nA name, or a mapping.\n\n" + rows_of("line");
