@@ -70,7 +70,7 @@ Csr transposed(const Csr& a) {
 }
 
 PreparedBlocks::PreparedBlocks(const Adjacency& a, const IndexMap& index, Part p, Kernel& kernel,
-                               const HoldsBlock& holds, BlockLine line, Serves serves) {
+                               const HoldsBlock& holds, BlockLine line, ProductDirections directions) {
     const auto prepare_all = [&](Direction d) {
         std::vector<std::unique_ptr<PreparedMatrix>> prepared;
         std::vector<Csr> blocks =
@@ -82,9 +82,9 @@ PreparedBlocks::PreparedBlocks(const Adjacency& a, const IndexMap& index, Part p
         }
         return prepared;
     };
-    const bool one_serves_both = a.symmetric() && serves == Serves::both_directions;
-    if (serves != Serves::backward_only) forward_ = prepare_all(Direction::forward);
-    if (serves != Serves::forward_only && !one_serves_both) backward_ = prepare_all(Direction::backward);
+    const bool one_serves_both = a.symmetric() && directions == ProductDirections::both;
+    if (directions != ProductDirections::backward_only) forward_ = prepare_all(Direction::forward);
+    if (directions != ProductDirections::forward_only && !one_serves_both) backward_ = prepare_all(Direction::backward);
 }
 
 std::string PreparedBlocks::formats() const {

@@ -111,13 +111,13 @@ BlockCounts::BlockCounts(const Adjacency& a, const IndexMap& index)
 namespace {
 
 /// Rows are `row_bytes` wide; in how many messages they are sent.
-Traffic halo_traffic(const BlockCounts& n, Part i, Part parts, Direction d, BackwardExchange backward,
-                     const HoldsBlock& holds, std::int64_t row_bytes) {
+Traffic halo_traffic(const HaloShape& halo, BackwardExchange backward, std::int64_t row_bytes) {
+    const auto& [n, i, parts, d, holds] = halo;
     Traffic t;
     for (Part j = 0; j < parts; ++j) {
         if (j == i) continue;
         std::int64_t received = 0, sent = 0;
-        if (d == Direction::forward || backward == BackwardExchange::give_back) {
+        if (d == Direction::forward || backward == BackwardExchange::return_sums) {
             received = holds(j) ? n.nonzero_columns(i, j) : 0;  // rows of j that A_ij needs
             sent = holds(i) ? n.nonzero_columns(j, i) : 0;
             if (d == Direction::backward) std::swap(received, sent);  // partial sums travel the other way
@@ -132,17 +132,15 @@ Traffic halo_traffic(const BlockCounts& n, Part i, Part parts, Direction d, Back
 
 }  // namespace
 
-Volume halo_volume(const BlockCounts& n, Part i, Part parts, Direction d, BackwardExchange backward,
-                   const HoldsBlock& holds, CommOp op, std::int64_t row_bytes) {
+Volume halo_volume(const HaloShape& halo, BackwardExchange backward, CommOp op, std::int64_t row_bytes) {
     Volume v;
-    const Traffic t = halo_traffic(n, i, parts, d, backward, holds, row_bytes);
+    const Traffic t = halo_traffic(halo, backward, row_bytes);
     if (t != Traffic{}) v[{op, Content::payload}] = t;
     return v;
 }
 
-void state_halo_memory(MemoryStatement& m, const BlockCounts& n, Part i, Part parts, Direction d,
-                       const HoldsBlock& holds, std::int64_t widest) {
-    const Traffic rows = halo_traffic(n, i, parts, d, BackwardExchange::gather, holds, 1);
+void state_halo_memory(MemoryStatement& m, const HaloShape& halo, std::int64_t widest) {
+    const Traffic rows = halo_traffic(halo, BackwardExchange::gather, 1);
     m.matrix(rows.sent_bytes, widest);
     m.matrix(rows.received_bytes, widest);
     m.list<std::int32_t>(rows.sent_bytes);
@@ -196,11 +194,11 @@ MatrixView HaloExchange::received(std::int64_t width) {
     return receive_.view().reshaped(needed_start_.back(), width);
 }
 
-std::vector<RowMessage> HaloExchange::give_back_receives(std::int64_t width) {
+std::vector<RowMessage> HaloExchange::return_receives(std::int64_t width) {
     return segments(send_, sent_start_, width);
 }
 
-void HaloExchange::add_given_back(MatrixView c) {
+void HaloExchange::add_returned(MatrixView c) {
     // Part by part, because two parts may both have returned sums of one row.
     for (std::size_t j = 0; j + 1 < sent_start_.size(); ++j)
         kernel_.scatter_add_rows(segment(send_, sent_start_, j, c.cols), sent_rows_.data() + sent_start_[j], c);

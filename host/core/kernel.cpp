@@ -136,10 +136,10 @@ Event Kernel::record(StreamRole stream) { return do_record(stream); }
 void Kernel::wait(StreamRole stream, const Event& event) {
     if (!event.happened_at_once()) do_wait(stream, event);
 }
-std::size_t Kernel::wait_first(StreamRole stream, std::span<const Event> events, const std::vector<bool>& done) {
-    require(events.size() == done.size(), "wait_first: one mark per event");
+std::size_t Kernel::wait_any(StreamRole stream, std::span<const Event> events, const std::vector<bool>& done) {
+    require(events.size() == done.size(), "wait_any: one mark per event");
     const auto first = static_cast<std::size_t>(std::find(done.begin(), done.end(), false) - done.begin());
-    require(first < events.size(), "wait_first: every event is already done");
+    require(first < events.size(), "wait_any: every event is already done");
     std::size_t i = first;
     const Event& e = events[first];
     if (!e.happened_at_once() && e.state()->completed_by_host())

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <gnnbench/parameters.hpp>
+#include <gnnbench/stated_volume.hpp>
 #include <gnnbench/trained_features.hpp>
 #include <gnnbench/vertex_data.hpp>
 
@@ -121,29 +122,20 @@ std::int64_t row_parallel_memory(const LayerPlan& plan, const Problem& p, Part p
 
 Volume row_parallel_volume(const LayerPlan& plan, const ModelSpec& m, const SpmmVolume& product, int ranks,
                            int rank, std::int64_t element_bytes) {
-    Volume v;
-    const auto all_reduce = [&](std::int64_t elements, std::int64_t bytes, Content content) {
-        if (ranks == 1) return;
-        if (elements == 0) return;
-        v[{CommOp::all_reduce, content}] += counting::all_reduce(
-            elements * bytes, counting::even_block_bytes(elements, bytes, ranks, rank), ranks);
-    };
+    VolumeStatement v(element_bytes);
     for (int l = 0; l < m.layers(); ++l) {
         for (const Direction d : {Direction::forward, Direction::backward})
-            if (const auto columns = plan.width(d, m, l); columns > 0) v += product(d, columns);
-        all_reduce(ReplicatedParameters::layer_elements(m, l), element_bytes, Content::payload);
+            if (const auto columns = plan.width(d, m, l); columns > 0) v.add(product(d, columns));
+        v.all_reduce(ReplicatedParameters::layer_elements(m, l), ranks, rank);
     }
-    all_reduce(1, sizeof(double), Content::metadata);
-    return v;
+    v.all_reduce_scalars(1, ranks, rank);  // the loss
+    return v.total();
 }
 
 Volume block_row_volume(const IndexMap& index, int rank, std::int64_t row_bytes) {
-    Volume v;
-    for (Part root = 0; root < index.parts(); ++root) {
-        const Traffic t = counting::broadcast(index.size(root) * row_bytes, index.parts(), root == rank);
-        if (t.messages > 0) v[{CommOp::broadcast, Content::payload}] += t;
-    }
-    return v;
+    VolumeStatement v(row_bytes);
+    for (Part root = 0; root < index.parts(); ++root) v.broadcast(index.size(root), index.parts(), root == rank);
+    return v.total();
 }
 
 namespace {

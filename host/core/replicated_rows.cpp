@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <gnnbench/stated_volume.hpp>
+
 namespace gnnbench {
 namespace {
 
@@ -9,12 +11,9 @@ int replication_of(const Params& params) { return static_cast<int>(params.intege
 
 /// The all-reduce of `elements` over the c replicas.
 Volume replica_sum_volume(const ReplicatedLayout& layout, std::int64_t elements, std::int64_t element_bytes) {
-    const std::int64_t mine =
-        counting::even_block_bytes(elements, element_bytes, layout.replication, layout.replica);
-    const Traffic t = counting::all_reduce(elements * element_bytes, mine, layout.replication);
-    Volume v;
-    if (t != Traffic{}) v[{CommOp::all_reduce, Content::payload}] = t;
-    return v;
+    VolumeStatement v(element_bytes);
+    v.all_reduce(elements, layout.replication, layout.replica);
+    return v.total();
 }
 
 }  // namespace

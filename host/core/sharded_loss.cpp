@@ -5,6 +5,8 @@
 #include <limits>
 #include <vector>
 
+#include <gnnbench/stated_volume.hpp>
+
 namespace gnnbench {
 
 ShardedLoss::ShardedLoss(Kernel& kernel, Communicator& class_group, Communicator& holders, std::int64_t rows,
@@ -84,15 +86,10 @@ void ShardedLoss::state_memory(MemoryStatement& m, std::int64_t rows) {
 
 Volume ShardedLoss::volume(std::int64_t rows, int class_ranks, int class_rank, int holder_ranks, int holder_rank,
                            std::int64_t element_bytes) {
-    Volume v;
-    const Traffic vector = counting::all_reduce(
-        rows * element_bytes, counting::even_block_bytes(rows, element_bytes, class_ranks, class_rank),
-        class_ranks);
-    if (vector.messages > 0) v[{CommOp::all_reduce, Content::payload}] += vector * 2;
-    const Traffic scalar = counting::all_reduce(
-        sizeof(double), counting::even_block_bytes(1, sizeof(double), holder_ranks, holder_rank), holder_ranks);
-    if (scalar.messages > 0) v[{CommOp::all_reduce, Content::metadata}] += scalar;
-    return v;
+    VolumeStatement v(element_bytes);
+    for (int vector = 0; vector < 2; ++vector) v.all_reduce(rows, class_ranks, class_rank);  // maxima, sums
+    v.all_reduce_scalars(1, holder_ranks, holder_rank);
+    return v.total();
 }
 
 }  // namespace gnnbench

@@ -77,7 +77,7 @@ std::vector<Csr> block_column(const Adjacency& a, const IndexMap& index, Part p,
 enum class BlockLine : std::uint8_t { row, column };
 
 /// The directions in which a set of blocks is multiplied.
-enum class Serves : std::uint8_t { both_directions, forward_only, backward_only };
+enum class ProductDirections : std::uint8_t { both, forward_only, backward_only };
 
 /// The columns of blocks that a rank multiplies: all of them (1D), or its stages only (1.5D).
 using HoldsBlock = std::function<bool(Part column)>;
@@ -90,7 +90,7 @@ class PreparedBlocks {
 public:
     PreparedBlocks(const Adjacency& a, const IndexMap& index, Part p, Kernel& kernel,
                    const HoldsBlock& holds = every_block, BlockLine line = BlockLine::row,
-                   Serves serves = Serves::both_directions);
+                   ProductDirections directions = ProductDirections::both);
     /// Block j of the line; this rank must hold it, in one of the prepared directions.
     const PreparedMatrix& block(Direction d, Part j) const {
         const auto& blocks = d == Direction::backward && !backward_.empty() ? backward_ : forward_;

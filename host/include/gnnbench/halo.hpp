@@ -45,9 +45,9 @@ public:
 
     /// Return direction: partial sums of needed rows leave from the receive buffer, those of sent rows arrive in the
     /// send buffer and are added to their rows of c.
-    std::vector<RowMessage> give_back_sends(std::int64_t width) { return receives(width); }
-    std::vector<RowMessage> give_back_receives(std::int64_t width);
-    void add_given_back(MatrixView c);
+    std::vector<RowMessage> return_sends(std::int64_t width) { return receives(width); }
+    std::vector<RowMessage> return_receives(std::int64_t width);
+    void add_returned(MatrixView c);
 
 private:
     std::vector<std::int64_t> needed_start_, sent_start_;  ///< by part, length parts + 1: rows before
@@ -73,13 +73,19 @@ private:
 };
 
 /// How backward computes Âᵀ G: from gathered rows of G for Âᵀ's blocks, or from partial sums Âᵢⱼᵀ Gᵢ sent to owners.
-enum class BackwardExchange : std::uint8_t { gather, give_back };
+enum class BackwardExchange : std::uint8_t { gather, return_sums };
 
-/// Rows that rank `rank` of P receives from and sends to every other in one product; all_to_all or point to point.
-Volume halo_volume(const BlockCounts& counts, Part part, Part parts, Direction d, BackwardExchange backward,
-                   const HoldsBlock& holds, CommOp op, std::int64_t row_bytes);
+/// The halo of one part of `parts` in one direction, known by its counts.
+struct HaloShape {
+    const BlockCounts& counts;
+    Part part, parts;
+    Direction direction;
+    HoldsBlock holds = every_block;  ///< the columns of blocks that the part's rank multiplies
+};
+
+/// What one product sends and receives in rows of `row_bytes`; `op`: all_to_all or point_to_point.
+Volume halo_volume(const HaloShape& halo, BackwardExchange backward, CommOp op, std::int64_t row_bytes);
 /// What a HaloExchange holds: both buffers, and the list of sent rows.
-void state_halo_memory(MemoryStatement& m, const BlockCounts& counts, Part part, Part parts, Direction d,
-                       const HoldsBlock& holds, std::int64_t widest);
+void state_halo_memory(MemoryStatement& m, const HaloShape& halo, std::int64_t widest);
 
 }  // namespace gnnbench

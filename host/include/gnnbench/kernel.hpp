@@ -169,7 +169,7 @@ public:
     void wait(StreamRole stream, const Event& event);
     /// Waits for the first of `events` to complete and returns its index; where the device completes events by
     /// itself, the first in order. Skips every i with done[i]; at least one must not be done.
-    std::size_t wait_first(StreamRole stream, std::span<const Event> events, const std::vector<bool>& done);
+    std::size_t wait_any(StreamRole stream, std::span<const Event> events, const std::vector<bool>& done);
     void synchronize(StreamRole stream);
 
     // Sparse × dense: C [m × f] from A [m × n], B [n × f]. B and C do not overlap.

@@ -17,10 +17,15 @@ public:
     void broadcast_metadata(std::int64_t bytes, int ranks, bool is_root) {
         add(CommOp::broadcast, Content::metadata, counting::broadcast(bytes, ranks, is_root));
     }
+    void reduce(std::int64_t elements, int ranks, bool is_root) {
+        add(CommOp::reduce, Content::payload, counting::reduce(elements * element_bytes_, ranks, is_root));
+    }
     void all_reduce(std::int64_t elements, int ranks, int rank) {
-        add(CommOp::all_reduce, Content::payload,
-            counting::all_reduce(elements * element_bytes_,
-                                 counting::even_block_bytes(elements, element_bytes_, ranks, rank), ranks));
+        all_reduce(Content::payload, elements, element_bytes_, ranks, rank);
+    }
+    /// Of `count` doubles, as metadata: a loss, an accuracy.
+    void all_reduce_scalars(std::int64_t count, int ranks, int rank) {
+        all_reduce(Content::metadata, count, sizeof(double), ranks, rank);
     }
     void all_gather(std::int64_t elements, std::int64_t mine, int ranks) {
         add(CommOp::all_gather, Content::payload,
@@ -41,6 +46,11 @@ public:
     const Volume& total() const { return total_; }
 
 private:
+    void all_reduce(Content content, std::int64_t elements, std::int64_t each_bytes, int ranks, int rank) {
+        add(CommOp::all_reduce, content,
+            counting::all_reduce(elements * each_bytes,
+                                 counting::even_block_bytes(elements, each_bytes, ranks, rank), ranks));
+    }
     void add(CommOp op, Content content, const Traffic& t) {
         if (t != Traffic{}) total_[{op, content}] += t;
     }

@@ -50,7 +50,7 @@ class Stages {
 public:
     Stages(Streams& streams, PinnedPool& pinned) : streams_(streams), pinned_(pinned) {}
 
-    std::byte* room(std::size_t bytes) { return stages_.emplace_back(pinned_.take(bytes)).get(); }
+    std::byte* stage(std::size_t bytes) { return stages_.emplace_back(pinned_.take(bytes)).get(); }
     void out(const void* device, std::byte* host, std::size_t bytes) {
         if (bytes == 0) return;
         check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, streams_.communication()),
@@ -90,7 +90,7 @@ private:
     Event do_broadcast(void* data, std::int64_t bytes, int root, Wait wait) override {
         const auto n = static_cast<std::size_t>(bytes);
         Stages s = stages();
-        std::byte* host = s.room(n);
+        std::byte* host = s.stage(n);
         if (rank() == root)
             s.out(data, host, n);
         else
@@ -102,7 +102,7 @@ private:
     Event do_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, int root, Wait wait) override {
         const std::size_t n = static_cast<std::size_t>(count) * size_of(dtype);
         Stages s = stages();
-        std::byte* host = s.room(n);
+        std::byte* host = s.stage(n);
         s.out(data, host, n);
         if (rank() == root) s.in(host, data, n);
         s.settle();
@@ -112,7 +112,7 @@ private:
     Event do_all_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, Wait wait) override {
         const std::size_t n = static_cast<std::size_t>(count) * size_of(dtype);
         Stages s = stages();
-        std::byte* host = s.room(n);
+        std::byte* host = s.stage(n);
         s.out(data, host, n);
         s.in(host, data, n);
         s.settle();
@@ -130,7 +130,7 @@ private:
             total += n;
         }
         Stages s = stages();
-        std::byte *host = s.room(total), *device = static_cast<std::byte*>(all);
+        std::byte *host = s.stage(total), *device = static_cast<std::byte*>(all);
         s.out(device + at, host + at, mine);
         // The others' blocks, before and after this rank's own.
         s.in(host, device, at);
@@ -146,7 +146,7 @@ private:
         const std::size_t own =
             static_cast<std::size_t>(counts[static_cast<std::size_t>(rank())]) * size_of(dtype);
         Stages s = stages();
-        std::byte *host_all = s.room(total), *host_mine = s.room(own);
+        std::byte *host_all = s.stage(total), *host_mine = s.stage(own);
         s.out(all, host_all, total);
         s.in(host_mine, mine, own);
         s.settle();
@@ -162,12 +162,12 @@ private:
         Stages s = stages();
         std::vector<Message> out, in;
         for (const Message& m : sends) {
-            std::byte* host = s.room(static_cast<std::size_t>(m.bytes));
+            std::byte* host = s.stage(static_cast<std::size_t>(m.bytes));
             s.out(m.data, host, static_cast<std::size_t>(m.bytes));
             out.push_back({m.peer, host, m.bytes});
         }
         for (const Message& m : receives) {
-            std::byte* host = s.room(static_cast<std::size_t>(m.bytes));
+            std::byte* host = s.stage(static_cast<std::size_t>(m.bytes));
             s.in(host, m.data, static_cast<std::size_t>(m.bytes));
             in.push_back({m.peer, host, m.bytes});
         }

@@ -20,9 +20,9 @@ class NcclTransport;
 /// Receives posted before the sends of the same exchange. What NCCL starts first must be able to finish
 /// first, so a receive alone would hold up the sends behind it on every rank: receives wait for the next sends, or
 /// for being needed.
-class HeldBack final : public DeviceEvent {
+class DeferredReceive final : public DeviceEvent {
 public:
-    explicit HeldBack(NcclTransport& transport) : transport_(transport) {}
+    explicit DeferredReceive(NcclTransport& transport) : transport_(transport) {}
     cudaEvent_t event() override;
     void started(Event e) { started_ = std::move(e); }
 
@@ -150,7 +150,7 @@ private:
         if (sends.empty() && receives.empty()) return {};
         held_.insert(held_.end(), receives.begin(), receives.end());
         if (sends.empty()) {
-            auto event = std::make_shared<HeldBack>(*this);
+            auto event = std::make_shared<DeferredReceive>(*this);
             waiting_.push_back(event);
             return Event(std::move(event));
         }
@@ -211,10 +211,10 @@ private:
     int rank_ = 0, size_ = 1;
     ncclComm_t comm_ = nullptr;
     std::vector<Message> held_;
-    std::vector<std::weak_ptr<HeldBack>> waiting_;
+    std::vector<std::weak_ptr<DeferredReceive>> waiting_;
 };
 
-cudaEvent_t HeldBack::event() {
+cudaEvent_t DeferredReceive::event() {
     if (started_.happened_at_once()) transport_.start({});
     return static_cast<DeviceEvent*>(started_.state())->event();
 }

@@ -18,7 +18,7 @@
 namespace gnnbench {
 namespace {
 
-using bns::room_for;
+using bns::capacity_for;
 using bns::sample_size;
 
 /// The most nonzeros that this epoch's samples can have on `rank`: in each boundary, those of the columns with the most.
@@ -34,7 +34,7 @@ std::int64_t most_sampled_nonzeros(const Adjacency& a, const IndexMap& index, Pa
     std::int64_t sum = 0;
     for (auto& counts : of_boundary) {
         std::sort(counts.rbegin(), counts.rend());
-        for (std::int64_t c = 0; c < room_for(p, std::ssize(counts)); ++c)
+        for (std::int64_t c = 0; c < capacity_for(p, std::ssize(counts)); ++c)
             sum += counts[static_cast<std::size_t>(c)];
     }
     return sum;
@@ -81,8 +81,8 @@ public:
             for (Part j = 0; j < p.index.parts(); ++j) {
                 if (j == rank) continue;
                 const std::int64_t in = counts.nonzero_columns(rank, j), out = counts.nonzero_columns(j, rank);
-                received += rate < 1 ? room_for(rate, in) : in;
-                sent += rate < 1 ? room_for(rate, out) : out;
+                received += rate < 1 ? capacity_for(rate, in) : in;
+                sent += rate < 1 ? capacity_for(rate, out) : out;
                 told += sample_size(rate, in) + sample_size(rate, out);
                 whole += out;
             }

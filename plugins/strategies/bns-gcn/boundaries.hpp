@@ -24,7 +24,7 @@ inline std::int64_t sample_size(double p, std::int64_t b) {
 
 /// How many rows of a boundary of b rows fit the buffers: a sample's. A whole boundary, for evaluation, takes as
 /// many exchanges as it needs; with p = 0, 64.
-inline std::int64_t room_for(double p, std::int64_t b) { return p == 0 ? (b + 63) / 64 : sample_size(p, b); }
+inline std::int64_t capacity_for(double p, std::int64_t b) { return p == 0 ? (b + 63) / 64 : sample_size(p, b); }
 
 /// Messages between this rank and its peers: `rows[j]` rows with peers[j], one after another in `buffer`.
 inline std::vector<RowMessage> segments(const std::vector<Part>& peers, const std::vector<std::int64_t>& rows,

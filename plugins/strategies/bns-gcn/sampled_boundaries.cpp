@@ -35,13 +35,13 @@ public:
             if (const auto& needed = halo.needed[n]; !needed.empty()) {
                 in_.add(j, needed, p_, kernel_);
                 blocks.push_back(halo.compact[n]);
-                received += in_.room.back();
-                nonzeros += most_nonzeros(blocks.back(), in_.room.back());
+                received += in_.capacity.back();
+                nonzeros += most_nonzeros(blocks.back(), in_.capacity.back());
             }
             if (const auto& rows = halo.sent[n]; !rows.empty()) {
                 out_.add(j, rows, p_, kernel_);
                 whole_.push_back(kernel_.upload(std::span<const std::int32_t>(rows)));
-                sent += out_.room.back();
+                sent += out_.capacity.back();
             }
         }
         columns_ = std::make_unique<SampledColumns>(halo.own.rows, blocks, received, nonzeros, kernel_);
@@ -85,14 +85,14 @@ private:
     struct Side {
         std::vector<Part> peers;
         std::vector<std::vector<std::int32_t>> owner_rows;  ///< B as local ids of the owner; length b
-        std::vector<std::int64_t> sampled, room, rows;      ///< k; rows of the buffer; rows in this exchange
-        std::vector<Array<std::int32_t>> ids;               ///< U as local ids of the owner; length room
+        std::vector<std::int64_t> sampled, capacity, rows;  ///< k; rows of the buffer; rows in this exchange
+        std::vector<Array<std::int32_t>> ids;               ///< U as local ids of the owner; length capacity
 
         void add(Part peer, const std::vector<std::int32_t>& boundary, double p, Kernel& kernel) {
             peers.push_back(peer);
             owner_rows.push_back(boundary);
             sampled.push_back(sample_size(p, std::ssize(boundary)));
-            room.push_back(room_for(p, std::ssize(boundary)));
+            capacity.push_back(capacity_for(p, std::ssize(boundary)));
             rows.push_back(0);
             ids.push_back(kernel.upload(
                 std::span<const std::int32_t>(boundary).first(static_cast<std::size_t>(sampled.back()))));
@@ -158,7 +158,7 @@ private:
             for (std::size_t j = 0; j < out_.peers.size(); ++j) out_.rows[j] = run_length(out_, j, x);
             const auto sends = segments(out_.peers, out_.rows, sent_, h_i.cols);
             for (std::size_t j = 0; j < sends.size(); ++j)
-                if (out_.rows[j] > 0) kernel_.gather_rows(h_i, whole_[j].data() + x * out_.room[j], sends[j].rows);
+                if (out_.rows[j] > 0) kernel_.gather_rows(h_i, whole_[j].data() + x * out_.capacity[j], sends[j].rows);
             world_.all_to_all_now(sends, segments(in_.peers, in_.rows, received_, h_i.cols));
             add_received(z_i);
         }
@@ -167,7 +167,7 @@ private:
 
     /// Rows of boundary j in exchange x.
     static std::int64_t run_length(const Side& side, std::size_t j, std::int64_t x) {
-        return std::clamp<std::int64_t>(std::ssize(side.owner_rows[j]) - x * side.room[j], 0, side.room[j]);
+        return std::clamp<std::int64_t>(std::ssize(side.owner_rows[j]) - x * side.capacity[j], 0, side.capacity[j]);
     }
 
     void choose_run(std::int64_t x) {
@@ -176,7 +176,7 @@ private:
         for (std::size_t j = 0; j < in_.peers.size(); ++j) {
             in_.rows[j] = run_length(in_, j, x);
             for (std::int64_t r = 0; r < in_.rows[j]; ++r)
-                choice_.push_back(static_cast<std::int32_t>(before + x * in_.room[j] + r));
+                choice_.push_back(static_cast<std::int32_t>(before + x * in_.capacity[j] + r));
             before += std::ssize(in_.owner_rows[j]);
         }
         scales_.assign(choice_.size(), 1);
@@ -188,7 +188,7 @@ private:
         double most = 0;
         for (std::size_t j = 0; j < in_.peers.size(); ++j)
             most = std::max(
-                most, std::ceil(static_cast<double>(in_.owner_rows[j].size()) / static_cast<double>(in_.room[j])));
+                most, std::ceil(static_cast<double>(in_.owner_rows[j].size()) / static_cast<double>(in_.capacity[j])));
         Array<double> device = kernel_.upload(std::span<const double>(&most, 1));
         world_.all_reduce_now({device.data(), 1, 1, 1, DType::f64}, ReduceOp::maximum, Content::metadata);
         kernel_.download_bytes(device.data(), &most, sizeof most);

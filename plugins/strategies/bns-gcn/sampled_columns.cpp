@@ -16,11 +16,11 @@ SampledColumns::SampledColumns(std::int64_t rows, std::span<const Csr> blocks, s
         by_column_.indices.insert(by_column_.indices.end(), t.indices.begin(), t.indices.end());
         by_column_.values.insert(by_column_.values.end(), t.values.begin(), t.values.end());
     }
-    forward_ = room(rows_, nonzeros);
-    backward_ = room(columns, nonzeros);
+    forward_ = allocate(rows_, nonzeros);
+    backward_ = allocate(columns, nonzeros);
 }
 
-SampledColumns::OnDevice SampledColumns::room(std::int64_t rows, std::int64_t nonzeros) {
+SampledColumns::OnDevice SampledColumns::allocate(std::int64_t rows, std::int64_t nonzeros) {
     const std::vector<std::int64_t> indptr(static_cast<std::size_t>(rows) + 1);
     const std::vector<std::int32_t> indices(static_cast<std::size_t>(nonzeros));
     return {kernel_.upload(std::span<const std::int64_t>(indptr)),
@@ -63,7 +63,7 @@ void SampledColumns::choose(std::span<const std::int32_t> columns, std::span<con
 }
 
 void SampledColumns::upload(const Csr& a, OnDevice& to) {
-    require(a.nonzeros() <= to.indices.size(), "a choice of columns has more nonzeros than there is room for");
+    require(a.nonzeros() <= to.indices.size(), "a choice of columns has more nonzeros than there is space for");
     kernel_.upload_bytes(a.indptr.data(), to.indptr.data(), a.indptr.size() * sizeof(std::int64_t));
     kernel_.upload_bytes(a.indices.data(), to.indices.data(), a.indices.size() * sizeof(std::int32_t));
     kernel_.upload(std::span<const double>(a.values), to.values.view().cols_from(0, a.nonzeros()));

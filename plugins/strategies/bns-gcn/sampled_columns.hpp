@@ -8,7 +8,7 @@
 namespace gnnbench::bns {
 
 /// Some columns of a sparse matrix M [n × m], chosen anew every epoch, and their transpose: what a sampled boundary is
-/// multiplied by. The host keeps Mᵀ; the device has room for a choice.
+/// multiplied by. The host keeps Mᵀ; the device has space for a choice.
 class SampledColumns {
 public:
     /// `blocks`: M's blocks side by side, each [rows × b_j]. A choice has at most `columns` columns with `nonzeros`
@@ -33,7 +33,7 @@ private:
         Array<std::int32_t> indices;
         Matrix values;  ///< [1 × nonzeros]
     };
-    OnDevice room(std::int64_t rows, std::int64_t nonzeros);
+    OnDevice allocate(std::int64_t rows, std::int64_t nonzeros);
     void upload(const Csr& a, OnDevice& to);
 
     Kernel& kernel_;

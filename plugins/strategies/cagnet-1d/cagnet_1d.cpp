@@ -40,13 +40,13 @@ class BlockRows final : public DistributedSpmm {
 public:
     BlockRows(const Problem& p, const Adjacency& a, Rank rank)
         : rows_(a, p.index, rank.world.rank(), rank.kernel, every_block, BlockLine::row,
-                by_outer_product(p.params) ? Serves::forward_only : Serves::both_directions),
+                by_outer_product(p.params) ? ProductDirections::forward_only : ProductDirections::both),
           index_(p.index),
           kernel_(rank.kernel),
           world_(rank.world) {
         if (world_.size() > 1) receive_ = {kernel_, index_.largest(), receive_columns(p)};
         if (!by_outer_product(p.params)) return;
-        columns_.emplace(a, index_, world_.rank(), kernel_, every_block, BlockLine::column, Serves::backward_only);
+        columns_.emplace(a, index_, world_.rank(), kernel_, every_block, BlockLine::column, ProductDirections::backward_only);
         if (world_.size() > 1) partial_ = {kernel_, index_.vertices(), partial_columns(p)};
         for (Part j = 0; j < world_.size(); ++j) row_counts_.push_back(index_.size(j));
     }

@@ -33,7 +33,7 @@ public:
         // [Alg 1, lines 7–9] Z_m = Z_m + A_mn H_nm, in order of arrival
         std::vector<bool> done(arrivals.size());
         for (std::size_t k = 0; k < arrivals.size(); ++k) {
-            const std::size_t n = kernel_.wait_first(StreamRole::compute, arrivals, done);
+            const std::size_t n = kernel_.wait_any(StreamRole::compute, arrivals, done);
             done[n] = true;
             const bool last = k + 1 == arrivals.size();
             kernel_.spmm(*s.blocks[n], s.exchange.received(s.peers[n], h_m.cols), z_m, {.beta = 1},
@@ -74,7 +74,7 @@ public:
     Volume stated_volume(const Problem& p, int rank, std::int64_t element_bytes) const override {
         const BlockCounts counts(Adjacency(p.dataset.graph, p.model), p.index);
         const auto product = [&](Direction d, std::int64_t width) {
-            return halo_volume(counts, rank, p.index.parts(), d, BackwardExchange::gather, every_block,
+            return halo_volume({counts, rank, p.index.parts(), d}, BackwardExchange::gather,
                                CommOp::point_to_point, width * element_bytes);
         };
         return row_parallel_volume(aggregate_first_plan(p), p.model, product, p.index.parts(), rank,
@@ -87,7 +87,7 @@ public:
         const auto product = [&](MemoryStatement& m, std::int64_t widest) {
             for (const Direction d : {Direction::forward, Direction::backward})
                 if (d == Direction::forward || !a.symmetric())
-                    state_halo_memory(m, counts, rank, p.index.parts(), d, every_block, widest);
+                    state_halo_memory(m, {counts, rank, p.index.parts(), d}, widest);
         };
         return row_parallel_memory(aggregate_first_plan(p), p, rank, product, element_bytes);
     }

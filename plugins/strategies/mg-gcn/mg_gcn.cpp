@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/row_parallel.hpp>
+#include <gnnbench/stated_volume.hpp>
 
 namespace gnnbench {
 namespace {
@@ -104,12 +105,9 @@ public:
 
 /// The volume of one product in which every rank's rows are the sum of all ranks' contributions.
 Volume reduced_rows_volume(const IndexMap& index, int rank, std::int64_t row_bytes) {
-    Volume v;
-    for (Part root = 0; root < index.parts(); ++root) {
-        const Traffic t = counting::reduce(index.size(root) * row_bytes, index.parts(), root == rank);
-        if (t.messages > 0) v[{CommOp::reduce, Content::payload}] += t;
-    }
-    return v;
+    VolumeStatement v(row_bytes);
+    for (Part root = 0; root < index.parts(); ++root) v.reduce(index.size(root), index.parts(), root == rank);
+    return v.total();
 }
 
 bool by_columns(const Params& params) { return params.choice("tiling") == "column"; }

@@ -52,9 +52,8 @@ class Sa15d final : public ReplicatedRows {
                              std::int64_t element_bytes) const override {
         const BlockCounts counts(Adjacency(p.dataset.graph, p.model), p.index);
         return [counts, layout, element_bytes](Direction d, std::int64_t width) {
-            return halo_volume(
-                counts, layout.part, layout.parts, d, BackwardExchange::gather,
-                [&](Part j) { return layout.stage(j); }, CommOp::all_to_all, width * element_bytes);
+            return halo_volume({counts, layout.part, layout.parts, d, [&](Part j) { return layout.stage(j); }},
+                               BackwardExchange::gather, CommOp::all_to_all, width * element_bytes);
         };
     }
     StateSpmmMemory stages_memory(const Problem& p, const ReplicatedLayout& layout) const override {
@@ -64,7 +63,7 @@ class Sa15d final : public ReplicatedRows {
             const auto stage = [&](Part j) { return layout.stage(j); };
             for (const Direction d : {Direction::forward, Direction::backward})
                 if (d == Direction::forward || !symmetric)
-                    state_halo_memory(m, counts, layout.part, layout.parts, d, stage, widest);
+                    state_halo_memory(m, {counts, layout.part, layout.parts, d, stage}, widest);
         };
     }
 };

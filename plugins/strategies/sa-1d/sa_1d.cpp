@@ -14,7 +14,7 @@ namespace gnnbench {
 namespace {
 
 BackwardExchange backward_of(const Params& params) {
-    return params.choice("backward") == "gather" ? BackwardExchange::gather : BackwardExchange::give_back;
+    return params.choice("backward") == "gather" ? BackwardExchange::gather : BackwardExchange::return_sums;
 }
 
 class SparsityAwareSpmm final : public DistributedSpmm {
@@ -25,8 +25,8 @@ public:
         const Halo forward = make_halo(a, index, world_.rank(), Direction::forward, every_block);
         forward_ = {kernel_.prepare(forward.own), kernel_.prepare(forward.joined())};
         forward_exchange_.emplace(forward, kernel_, widest);
-        if (backward == BackwardExchange::give_back) {
-            backward_ = BackwardExchange::give_back;
+        if (backward == BackwardExchange::return_sums) {
+            backward_ = BackwardExchange::return_sums;
             transposed_ = {kernel_.prepare(transposed(forward.own)),
                            kernel_.prepare(transposed(forward.joined()))};
         } else if (!a.symmetric()) {
@@ -38,7 +38,7 @@ public:
 
     void multiply(Direction d, MatrixView b, MatrixView c, const Epilogue& e) override {
         if (d == Direction::forward) return gather(forward_, *forward_exchange_, b, c, e);
-        if (backward_ == BackwardExchange::give_back) return give_back(b, c);
+        if (backward_ == BackwardExchange::return_sums) return return_sums(b, c);
         if (backward_exchange_) return gather(transposed_, *backward_exchange_, b, c, e);
         gather(forward_, *forward_exchange_, b, c, e);  // Â = Âᵀ
     }
@@ -57,12 +57,12 @@ private:
     }
 
     // U_j = Σ_i Â_ijᵀ G_i, where each rank returns the sums for rows that it does not own
-    void give_back(MatrixView g_i, MatrixView u_i) {
+    void return_sums(MatrixView g_i, MatrixView u_i) {
         HaloExchange& x = *forward_exchange_;
         kernel_.spmm(*transposed_.halo, g_i, x.received(g_i.cols));  // Â_i,haloᵀ G_i
-        world_.all_to_all_now(x.give_back_sends(g_i.cols), x.give_back_receives(g_i.cols));
+        world_.all_to_all_now(x.return_sends(g_i.cols), x.return_receives(g_i.cols));
         kernel_.spmm(*transposed_.own, g_i, u_i);  // U_i ← Â_iiᵀ G_i
-        x.add_given_back(u_i);                     // U_i ← U_i + the sums returned by the others
+        x.add_returned(u_i);                     // U_i ← U_i + the sums returned by the others
     }
 
     Kernel& kernel_;
@@ -79,8 +79,8 @@ public:
     Volume stated_volume(const Problem& p, int rank, std::int64_t element_bytes) const override {
         const BlockCounts counts(Adjacency(p.dataset.graph, p.model), p.index);
         const auto product = [&](Direction d, std::int64_t width) {
-            return halo_volume(counts, rank, p.index.parts(), d, backward_of(p.params), every_block,
-                               CommOp::all_to_all, width * element_bytes);
+            return halo_volume({counts, rank, p.index.parts(), d}, backward_of(p.params), CommOp::all_to_all,
+                               width * element_bytes);
         };
         return row_parallel_volume(aggregate_first_plan(p), p.model, product, p.index.parts(), rank,
                                    element_bytes);
@@ -91,9 +91,8 @@ public:
         const BlockCounts counts(a, p.index);
         const bool both = backward_of(p.params) == BackwardExchange::gather && !a.symmetric();
         const auto product = [&](MemoryStatement& m, std::int64_t widest) {
-            state_halo_memory(m, counts, rank, p.index.parts(), Direction::forward, every_block, widest);
-            if (both)
-                state_halo_memory(m, counts, rank, p.index.parts(), Direction::backward, every_block, widest);
+            state_halo_memory(m, {counts, rank, p.index.parts(), Direction::forward}, widest);
+            if (both) state_halo_memory(m, {counts, rank, p.index.parts(), Direction::backward}, widest);
         };
         return row_parallel_memory(aggregate_first_plan(p), p, rank, product, element_bytes);
     }

@@ -35,7 +35,7 @@ json measure_packing(const Ground& g, const std::string& partitioner, const std:
         const Matrix rows = kernel->matrix(index.size(g.world.rank()), width);
         const Matrix from = kernel->matrix(halo.sent_rows(), width), to = kernel->matrix(halo.sent_rows(), width);
         for (const Matrix* m : {&rows, &from, &to}) kernel->fill(*m, 1);
-        for (const RowMessage& m : exchange.give_back_receives(width)) kernel->fill(m.rows, 1);
+        for (const RowMessage& m : exchange.return_receives(width)) kernel->fill(m.rows, 1);
         double pack = std::numeric_limits<double>::infinity(), add = pack, copy = pack;
         for (int round = -1; round < g.rounds; ++round) {
             // A barrier before each, so that all ranks use the memory at once for the same thing.
@@ -44,7 +44,7 @@ json measure_packing(const Ground& g, const std::string& partitioner, const std:
             g.world.barrier();
             const double c = seconds_of([&] { std::memcpy(to.view().data, from.view().data, to.view().bytes()); });
             g.world.barrier();
-            const double a = seconds_of([&] { exchange.add_given_back(rows); });
+            const double a = seconds_of([&] { exchange.add_returned(rows); });
             if (round < 0) continue;
             pack = std::min(pack, p);
             copy = std::min(copy, c);
