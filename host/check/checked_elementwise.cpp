@@ -97,7 +97,7 @@ void CheckedKernel::do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z)
     Judgement j(*ledger_, verb, shape_of(z));
     for_elements(found, [&](std::int64_t r, std::int64_t c) {
         const double bias = host.bias.empty() ? 0 : host.bias[static_cast<std::size_t>(c)];
-        judge_finished(j, r, c, found(r, c), before(r, c) + bias,
+        judge_finished(j, {r, c, found(r, c)}, before(r, c) + bias,
                        rounding.gamma(host.bias.empty() ? 0 : 1) * std::abs(before(r, c) + bias), host, rounding);
     });
 }
@@ -149,8 +149,8 @@ void CheckedKernel::do_optimizer_step(const TrainSpec& spec, std::int64_t step,
     const auto size = static_cast<std::int64_t>(size_of(dtype()));
     std::vector<SlotValues> before;
     for (const ParameterSlot& s : slots) {
-        in_flight_->touch("optimizer", s.weight, s.count * size, true);
-        in_flight_->touch("optimizer", s.gradient, s.count * size, false);
+        in_flight_->check_access("optimizer", s.weight, s.count * size, true);
+        in_flight_->check_access("optimizer", s.gradient, s.count * size, false);
         before.emplace_back(inner(), s, moments);
     }
     inner().optimizer_step(spec, step, slots);

@@ -50,8 +50,8 @@ private:
     void do_scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) override;
     std::unique_ptr<Transport> do_connect(const ProcessGroup& group) override;
 
-    void reads(const char* verb, ConstMatrixView m) { in_flight_->touch(verb, m, false); }
-    void writes(const char* verb, ConstMatrixView m) { in_flight_->touch(verb, m, true); }
+    void reads(const char* verb, ConstMatrixView m) { in_flight_->check_access(verb, m, false); }
+    void writes(const char* verb, ConstMatrixView m) { in_flight_->check_access(verb, m, true); }
 
     std::shared_ptr<Ledger> ledger_;
     std::shared_ptr<InFlight> in_flight_;

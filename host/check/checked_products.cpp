@@ -28,12 +28,12 @@ CheckedKernel::CheckedKernel(std::unique_ptr<Kernel> under_test, std::shared_ptr
       in_flight_(std::make_shared<InFlight>(ledger_)) {}
 
 void CheckedKernel::do_copy_in(const void* host, void* device, std::size_t bytes) {
-    in_flight_->touch("upload", device, static_cast<std::int64_t>(bytes), true);
+    in_flight_->check_access("upload", device, static_cast<std::int64_t>(bytes), true);
     inner().upload_bytes(host, device, bytes);
 }
 
 void CheckedKernel::do_copy_out(const void* device, void* host, std::size_t bytes, StreamRole stream) {
-    in_flight_->touch("download", device, static_cast<std::int64_t>(bytes), false);
+    in_flight_->check_access("download", device, static_cast<std::int64_t>(bytes), false);
     settle(inner(), stream);
     inner().download_bytes(device, host, bytes, stream);
 }
@@ -67,18 +67,18 @@ void CheckedKernel::do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixVi
                            read_epilogue(inner(), e, c.rows, c.cols)};
     inner().spmm(*kept.prepared, b, c, s, e);
     Judgement judgement(*ledger_, "spmm", text((kept.format + " ").c_str(), a.rows, a.cols, c.cols));
-    judge_spmm(judgement, kept.csr.indptr, kept.csr.indices, kept.csr.values, operand, read_view(inner(), c), ends,
-               rounding_of(dtype()));
+    judge_spmm(judgement, {read_view(inner(), c), ends, rounding_of(dtype())}, kept.csr.indptr, kept.csr.indices,
+               kept.csr.values, operand);
 }
 
 void CheckedKernel::do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
     reads("spmm", b);
     writes("spmm", c);
-    in_flight_->touch("spmm", a.indptr, (a.rows + 1) * static_cast<std::int64_t>(sizeof *a.indptr), false);
+    in_flight_->check_access("spmm", a.indptr, (a.rows + 1) * static_cast<std::int64_t>(sizeof *a.indptr), false);
     const auto indptr = read_array(inner(), a.indptr, a.rows + 1);
     const std::int64_t nonzeros = indptr.back();
-    in_flight_->touch("spmm", a.indices, nonzeros * static_cast<std::int64_t>(sizeof *a.indices), false);
-    in_flight_->touch("spmm", a.values, nonzeros * static_cast<std::int64_t>(size_of(dtype())), false);
+    in_flight_->check_access("spmm", a.indices, nonzeros * static_cast<std::int64_t>(sizeof *a.indices), false);
+    in_flight_->check_access("spmm", a.values, nonzeros * static_cast<std::int64_t>(size_of(dtype())), false);
     const auto indices = read_array(inner(), a.indices, nonzeros);
     const auto values = read_numbers(inner(), a.values, nonzeros, dtype());
     const HostMatrix operand = read_view(inner(), b);
@@ -86,7 +86,7 @@ void CheckedKernel::do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, S
                            read_epilogue(inner(), e, c.rows, c.cols)};
     inner().spmm(a, b, c, s, e);
     Judgement judgement(*ledger_, "spmm", text("unprepared ", a.rows, a.cols, c.cols));
-    judge_spmm(judgement, indptr, indices, values, operand, read_view(inner(), c), ends, rounding_of(dtype()));
+    judge_spmm(judgement, {read_view(inner(), c), ends, rounding_of(dtype())}, indptr, indices, values, operand);
 }
 
 void CheckedKernel::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c,
@@ -99,7 +99,7 @@ void CheckedKernel::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, Const
                            read_epilogue(inner(), e, c.rows, c.cols)};
     inner().gemm(ta, a, tb, b, c, s, e);
     Judgement judgement(*ledger_, "gemm", text("", c.rows, ta == Transpose::no ? a.cols : a.rows, c.cols));
-    judge_gemm(judgement, ta, left, tb, right, read_view(inner(), c), ends, rounding_of(dtype()));
+    judge_gemm(judgement, {read_view(inner(), c), ends, rounding_of(dtype())}, ta, left, tb, right);
 }
 
 }  // namespace gnnbench

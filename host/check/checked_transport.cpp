@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <gnnbench/usize.hpp>
+
 #include "check/bounds.hpp"
 #include "check/control_messages.hpp"
 #include "check/host_copy.hpp"
@@ -95,23 +97,23 @@ CheckedEvent::Judge CheckedTransport::same_bytes(const char* operation, const vo
         };
 }
 
-CheckedEvent::Judge CheckedTransport::reduced(const char* operation, const void* data, std::int64_t count,
-                                              DType dtype, ReduceOp op, std::size_t sums, std::int64_t first,
+CheckedEvent::Judge CheckedTransport::reduced(const char* operation, const Reduction& reduction,
                                               InFlight::Id id) const {
-    return [=, control = control_, ledger = ledger_, in_flight = in_flight_, ranks = inner().size(),
-            &kernel = kernel_](StreamRole stream) {
+    return [operation, reduction, id, control = control_, ledger = ledger_, in_flight = in_flight_,
+            ranks = inner().size(), &kernel = kernel_](StreamRole stream) {
+        const auto [data, count, dtype, op, sums, first] = reduction;
         in_flight->end(id);
         const auto found = read_numbers(kernel, data, count, dtype, stream);
         const auto whole = control->take(sums).numbers;
         const Rounding rounding = rounding_of(dtype);
         Judgement j(*ledger, operation, fmt::format("of {} elements over {} ranks", count, ranks));
         for (std::int64_t i = 0; i < count; ++i) {
-            const auto at = static_cast<std::size_t>(first + i);
+            const auto at = usize(first + i);
             if (op == ReduceOp::maximum) {
-                j.same(i, 0, found[static_cast<std::size_t>(i)], whole[at]);
+                j.same(i, 0, found[usize(i)], whole[at]);
                 continue;
             }
-            j.near(i, 0, found[static_cast<std::size_t>(i)], whole[at],
+            j.near(i, 0, found[usize(i)], whole[at],
                    rounding.gamma(ranks - 1) * whole[whole.size() / 2 + at] + ranks * rounding.smallest);
         }
     };
@@ -119,9 +121,9 @@ CheckedEvent::Judge CheckedTransport::reduced(const char* operation, const void*
 
 Event CheckedTransport::do_broadcast(void* data, std::int64_t bytes, int root, Wait wait) {
     const bool sends = inner().rank() == root;
-    in_flight_->touch("broadcast", data, bytes, !sends);
-    auto copy = sends ? read_bytes(kernel_, data, bytes, StreamRole::communication)
-                      : std::vector<std::byte>(static_cast<std::size_t>(bytes));
+    in_flight_->check_access("broadcast", data, bytes, !sends);
+    auto copy =
+        sends ? read_bytes(kernel_, data, bytes, StreamRole::communication) : std::vector<std::byte>(usize(bytes));
     const auto expected = control_->broadcast(std::move(copy), root);
     const auto id = in_flight_->begin("broadcast", data, bytes, !sends);
     return judged(inner().broadcast(data, bytes, root, wait), same_bytes("broadcast", data, bytes, expected, id));
@@ -129,23 +131,23 @@ Event CheckedTransport::do_broadcast(void* data, std::int64_t bytes, int root, W
 
 Event CheckedTransport::do_all_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, Wait wait) {
     const std::int64_t bytes = count * static_cast<std::int64_t>(size_of(dtype));
-    in_flight_->touch("all-reduce", data, bytes, true);
+    in_flight_->check_access("all-reduce", data, bytes, true);
     const auto sums = control_->all_reduce(
         terms_of(read_numbers(kernel_, data, count, dtype, StreamRole::communication), op), op);
     const auto id = in_flight_->begin("all-reduce", data, bytes, true);
     return judged(inner().all_reduce(data, count, dtype, op, wait),
-                  reduced("all-reduce", data, count, dtype, op, sums, 0, id));
+                  reduced("all-reduce", {data, count, dtype, op, sums}, id));
 }
 
 Event CheckedTransport::do_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, int root, Wait wait) {
     const std::int64_t bytes = count * static_cast<std::int64_t>(size_of(dtype));
     const bool receives = inner().rank() == root;
-    in_flight_->touch("reduce", data, bytes, receives);
+    in_flight_->check_access("reduce", data, bytes, receives);
     const auto sums = control_->all_reduce(
         terms_of(read_numbers(kernel_, data, count, dtype, StreamRole::communication), op), op);
     const auto id = in_flight_->begin("reduce", data, bytes, receives);
     Event event = inner().reduce(data, count, dtype, op, root, wait);
-    if (receives) return judged(std::move(event), reduced("reduce", data, count, dtype, op, sums, 0, id));
+    if (receives) return judged(std::move(event), reduced("reduce", {data, count, dtype, op, sums}, id));
     return judged(std::move(event), [control = control_, in_flight = in_flight_, sums, id](StreamRole) {
         in_flight->end(id);
         control->take(sums);
@@ -154,7 +156,7 @@ Event CheckedTransport::do_reduce(void* data, std::int64_t count, DType dtype, R
 
 Event CheckedTransport::do_all_gather(void* all, std::span<const std::int64_t> byte_counts, Wait wait) {
     const std::int64_t bytes = total(byte_counts);
-    in_flight_->touch("all-gather", all, bytes, true);
+    in_flight_->check_access("all-gather", all, bytes, true);
     const auto expected =
         control_->all_gather(read_bytes(kernel_, all, bytes, StreamRole::communication), byte_counts);
     const auto id = in_flight_->begin("all-gather", all, bytes, true);
@@ -164,16 +166,16 @@ Event CheckedTransport::do_all_gather(void* all, std::span<const std::int64_t> b
 Event CheckedTransport::do_reduce_scatter(const void* all, void* mine, std::span<const std::int64_t> counts,
                                           DType dtype, Wait wait) {
     const auto size = static_cast<std::int64_t>(size_of(dtype));
-    const auto rank = static_cast<std::size_t>(inner().rank());
-    in_flight_->touch("reduce-scatter", all, total(counts) * size, false);
-    in_flight_->touch("reduce-scatter", mine, counts[rank] * size, true);
+    const auto rank = usize(inner().rank());
+    in_flight_->check_access("reduce-scatter", all, total(counts) * size, false);
+    in_flight_->check_access("reduce-scatter", mine, counts[rank] * size, true);
     const auto sums = control_->all_reduce(
         terms_of(read_numbers(kernel_, all, total(counts), dtype, StreamRole::communication), ReduceOp::sum),
         ReduceOp::sum);
     const auto read = in_flight_->begin("reduce-scatter", all, total(counts) * size, false);
     const auto written = in_flight_->begin("reduce-scatter", mine, counts[rank] * size, true);
-    auto judge = reduced("reduce-scatter", mine, counts[rank], dtype, ReduceOp::sum, sums,
-                         total(counts.first(rank)), written);
+    auto judge = reduced("reduce-scatter",
+                         {mine, counts[rank], dtype, ReduceOp::sum, sums, total(counts.first(rank))}, written);
     return judged(inner().reduce_scatter(all, mine, counts, dtype, wait),
                   [judge = std::move(judge), in_flight = in_flight_, read](StreamRole stream) {
                       in_flight->end(read);
@@ -184,7 +186,7 @@ Event CheckedTransport::do_reduce_scatter(const void* all, void* mine, std::span
 void CheckedTransport::send_copies(const char* operation, std::span<const Message> sends) {
     for (const Message& m : sends) {
         if (m.bytes == 0) continue;
-        in_flight_->touch(operation, m.data, m.bytes, false);
+        in_flight_->check_access(operation, m.data, m.bytes, false);
         control_->send(read_bytes(kernel_, m.data, m.bytes, StreamRole::communication), m.peer);
     }
 }
@@ -197,7 +199,7 @@ std::vector<CheckedEvent::Judge> CheckedTransport::receive_copies(const char* op
             judges.emplace_back([](StreamRole) {});
             continue;
         }
-        in_flight_->touch(operation, m.data, m.bytes, true);
+        in_flight_->check_access(operation, m.data, m.bytes, true);
         const auto expected = control_->receive(m.bytes, m.peer);
         const auto id = in_flight_->begin(operation, m.data, m.bytes, true);
         judges.push_back(same_bytes(operation, m.data, m.bytes, expected, id));

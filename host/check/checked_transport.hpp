@@ -63,9 +63,16 @@ private:
     /// Compares received with sent data, and removes the operation from the memory in flight.
     CheckedEvent::Judge same_bytes(const char* operation, const void* data, std::int64_t bytes,
                                    std::size_t expected, InFlight::Id id) const;
-    /// data [count] against the reduction that `sums` is, from its element `first` on.
-    CheckedEvent::Judge reduced(const char* operation, const void* data, std::int64_t count, DType dtype,
-                                ReduceOp op, std::size_t sums, std::int64_t first, InFlight::Id id) const;
+    /// data [count] is expected to be the reduction `sums`, from its element `first` on.
+    struct Reduction {
+        const void* data;
+        std::int64_t count;
+        DType dtype;
+        ReduceOp op;
+        std::size_t sums;  ///< see ControlMessages
+        std::int64_t first = 0;
+    };
+    CheckedEvent::Judge reduced(const char* operation, const Reduction& reduction, InFlight::Id id) const;
     void send_copies(const char* operation, std::span<const Message> sends);
     std::vector<CheckedEvent::Judge> receive_copies(const char* operation, std::span<const Message> receives);
     CheckedEvent::Judge sends_end(const char* operation, std::span<const Message> sends);

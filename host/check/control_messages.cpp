@@ -3,6 +3,8 @@
 #include <exception>
 #include <utility>
 
+#include <gnnbench/usize.hpp>
+
 namespace gnnbench {
 
 ControlMessages::ControlMessages(ProcessGroup group) : group_(std::move(group)) {}
@@ -76,7 +78,7 @@ void ControlMessages::send(std::vector<std::byte> bytes, int peer) {
 ControlMessages::Handle ControlMessages::receive(std::int64_t bytes, int peer) {
     Handle handle = 0;
     Pending& p = add(handle);
-    p.content.bytes.resize(static_cast<std::size_t>(bytes));
+    p.content.bytes.resize(usize(bytes));
     check_mpi(
         MPI_Irecv(p.content.bytes.data(), mpi_count(bytes, "MPI_Irecv"), MPI_BYTE, peer, 0, comm(), &p.request),
         "MPI_Irecv");

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include <gnnbench/transport.hpp>
+#include <gnnbench/usize.hpp>
 
 #include "check/host_copy.hpp"
 
@@ -22,20 +23,19 @@ void GradientSizes::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, Const
     inner().gemm(ta, a, tb, b, c, s, e);
     if (ta == Transpose::no || tb == Transpose::yes) return;
     const HostMatrix h = read_view(inner(), a), u = read_view(inner(), b);
-    std::vector<double> sizes(static_cast<std::size_t>(h.cols * u.cols));
+    std::vector<double> sizes(usize(h.cols * u.cols));
     for (std::int64_t k = 0; k < h.rows; ++k)
         for (std::int64_t r = 0; r < h.cols; ++r)
-            for (std::int64_t j = 0; j < u.cols; ++j)
-                sizes[static_cast<std::size_t>(r * u.cols + j)] += std::abs(h(k, r) * u(k, j));
+            for (std::int64_t j = 0; j < u.cols; ++j) sizes[usize(r * u.cols + j)] += std::abs(h(k, r) * u(k, j));
     products_.push_back(norm(sizes));
 }
 
 void GradientSizes::do_column_sums(ConstMatrixView g, MatrixView out) {
     inner().column_sums(g, out);
     const HostMatrix terms = read_view(inner(), g);
-    std::vector<double> sizes(static_cast<std::size_t>(terms.cols));
+    std::vector<double> sizes(usize(terms.cols));
     for (std::int64_t r = 0; r < terms.rows; ++r)
-        for (std::int64_t c = 0; c < terms.cols; ++c) sizes[static_cast<std::size_t>(c)] += std::abs(terms(r, c));
+        for (std::int64_t c = 0; c < terms.cols; ++c) sizes[usize(c)] += std::abs(terms(r, c));
     sums_.push_back(norm(sizes));
 }
 

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include <gnnbench/kernel.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench {
 
@@ -17,7 +18,7 @@ HostMatrix read_view(Kernel& kernel, ConstMatrixView m, StreamRole stream = Stre
 template <class T>
 std::vector<T> read_array(Kernel& kernel, const T* data, std::int64_t count,
                           StreamRole stream = StreamRole::compute) {
-    std::vector<T> out(static_cast<std::size_t>(count));
+    std::vector<T> out(usize(count));
     settle(kernel, stream);
     kernel.download_bytes(data, out.data(), out.size() * sizeof(T), stream);
     return out;
@@ -35,8 +36,7 @@ struct HostEpilogue {
     std::vector<std::int64_t> row_ids;  ///< length rows, or empty
 
     bool dropped(std::int64_t row, std::int64_t col) const {
-        return dropout.active() &&
-               dropout.dropped(row_ids[static_cast<std::size_t>(row)], static_cast<std::uint32_t>(col));
+        return dropout.active() && dropout.dropped(row_ids[usize(row)], static_cast<std::uint32_t>(col));
     }
 };
 HostEpilogue read_epilogue(Kernel& kernel, const Epilogue& e, std::int64_t rows, std::int64_t cols);

@@ -17,7 +17,7 @@ void InFlight::end(Id id) {
     std::erase_if(ranges_, [&](const Range& r) { return r.id == id; });
 }
 
-void InFlight::touch(const char* verb, const void* data, std::int64_t bytes, bool writes) {
+void InFlight::check_access(const char* verb, const void* data, std::int64_t bytes, bool writes) {
     const auto *first = static_cast<const std::byte*>(data), *last = first + bytes;
     for (const Range& r : ranges_)
         if ((r.receives || writes) && first < r.last && r.first < last)
@@ -26,12 +26,12 @@ void InFlight::touch(const char* verb, const void* data, std::int64_t bytes, boo
                                          r.operation, r.receives ? "receives into" : "sends"));
 }
 
-void InFlight::touch(const char* verb, ConstMatrixView m, bool writes) {
+void InFlight::check_access(const char* verb, ConstMatrixView m, bool writes) {
     if (ranges_.empty() || m.empty()) return;
     const auto size = static_cast<std::int64_t>(size_of(m.dtype));
-    if (m.contiguous()) return touch(verb, m.data, m.rows * m.cols * size, writes);
+    if (m.contiguous()) return check_access(verb, m.data, m.rows * m.cols * size, writes);
     for (std::int64_t r = 0; r < m.rows; ++r)
-        touch(verb, static_cast<const std::byte*>(m.data) + r * m.ld * size, m.cols * size, writes);
+        check_access(verb, static_cast<const std::byte*>(m.data) + r * m.ld * size, m.cols * size, writes);
 }
 
 }  // namespace gnnbench

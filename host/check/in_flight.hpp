@@ -22,8 +22,8 @@ public:
     void end(Id id);
 
     /// `verb` is about to read or write m.
-    void touch(const char* verb, ConstMatrixView m, bool writes);
-    void touch(const char* verb, const void* data, std::int64_t bytes, bool writes);
+    void check_access(const char* verb, ConstMatrixView m, bool writes);
+    void check_access(const char* verb, const void* data, std::int64_t bytes, bool writes);
 
 private:
     struct Range {

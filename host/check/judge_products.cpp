@@ -36,8 +36,9 @@ inline void accumulate(double a, const double* b, std::int64_t n, double* sums, 
 }
 
 /// A row of the product, summed over `terms` products.
-void judge_row(Judgement& judgement, std::int64_t row, double terms, const double* sums, const double* sizes,
-               const HostMatrix& found, const ProductEnds& ends, const Rounding& rounding) {
+void judge_row(Judgement& judgement, const FoundProduct& product, std::int64_t row, double terms,
+               const double* sums, const double* sizes) {
+    const auto& [found, ends, rounding] = product;
     const auto& [alpha, beta] = ends.scale;
     const HostEpilogue& e = ends.epilogue;
     const double roundings = terms + 1 + (alpha != 1 ? 2 : 0) + (beta != 0 ? 3 : 0) + (e.bias.empty() ? 0 : 1);
@@ -52,7 +53,7 @@ void judge_row(Judgement& judgement, std::int64_t row, double terms, const doubl
             x += e.bias[static_cast<std::size_t>(c)];
             size += std::abs(e.bias[static_cast<std::size_t>(c)]);
         }
-        judge_finished(judgement, row, c, found(row, c), x, gamma * size + lost, e, rounding);
+        judge_finished(judgement, {row, c, found(row, c)}, x, gamma * size + lost, e, rounding);
     }
 }
 
@@ -65,8 +66,9 @@ HostMatrix transposed(const HostMatrix& m) {
 
 }  // namespace
 
-void judge_finished(Judgement& judgement, std::int64_t row, std::int64_t col, double found, double x, double bound,
+void judge_finished(Judgement& judgement, const FoundElement& element, double x, double bound,
                     const HostEpilogue& e, const Rounding& rounding) {
+    const auto [row, col, found] = element;
     if (!std::isfinite(x) || !std::isfinite(bound) || std::abs(x) + bound > rounding.largest)
         return judgement.near(row, col, found, std::isfinite(found) ? found : NAN, 0);
     if (e.dropped(row, col)) return judgement.same(row, col, found, 0);
@@ -88,11 +90,10 @@ void judge_finished(Judgement& judgement, std::int64_t row, std::int64_t col, do
     judgement.within(row, col, found, low, high);
 }
 
-void judge_spmm(Judgement& judgement, std::span<const std::int64_t> indptr, std::span<const std::int32_t> indices,
-                std::span<const double> values, const HostMatrix& b, const HostMatrix& found,
-                const ProductEnds& ends, const Rounding& rounding) {
-    std::vector<double> sums(static_cast<std::size_t>(found.cols)), sizes(sums.size());
-    for (std::int64_t r = 0; r < found.rows; ++r) {
+void judge_spmm(Judgement& judgement, const FoundProduct& found, std::span<const std::int64_t> indptr,
+                std::span<const std::int32_t> indices, std::span<const double> values, const HostMatrix& b) {
+    std::vector<double> sums(static_cast<std::size_t>(found.c.cols)), sizes(sums.size());
+    for (std::int64_t r = 0; r < found.c.rows; ++r) {
         std::fill(sums.begin(), sums.end(), 0.0);
         std::fill(sizes.begin(), sizes.end(), 0.0);
         const std::int64_t begin = indptr[static_cast<std::size_t>(r)],
@@ -101,36 +102,34 @@ void judge_spmm(Judgement& judgement, std::span<const std::int64_t> indptr, std:
             const auto at = static_cast<std::size_t>(k);
             accumulate(values[at], b.values.data() + indices[at] * b.cols, b.cols, sums.data(), sizes.data());
         }
-        judge_row(judgement, r, static_cast<double>(end - begin), sums.data(), sizes.data(), found, ends,
-                  rounding);
+        judge_row(judgement, found, r, static_cast<double>(end - begin), sums.data(), sizes.data());
     }
 }
 
-void judge_gemm(Judgement& judgement, Transpose ta, const HostMatrix& a, Transpose tb, const HostMatrix& b,
-                const HostMatrix& found, const ProductEnds& ends, const Rounding& rounding) {
-    if (tb == Transpose::yes)
-        return judge_gemm(judgement, ta, a, Transpose::no, transposed(b), found, ends, rounding);
-    const std::int64_t inner = b.rows, cols = found.cols;
+void judge_gemm(Judgement& judgement, const FoundProduct& found, Transpose ta, const HostMatrix& a, Transpose tb,
+                const HostMatrix& b) {
+    if (tb == Transpose::yes) return judge_gemm(judgement, found, ta, a, Transpose::no, transposed(b));
+    const std::int64_t inner = b.rows, rows = found.c.rows, cols = found.c.cols;
     const auto width = static_cast<std::size_t>(cols);
     if (ta == Transpose::yes) {
         // A tall, the result small: one pass over the rows of both.
-        std::vector<double> sums(static_cast<std::size_t>(found.rows) * width), sizes(sums.size());
+        std::vector<double> sums(static_cast<std::size_t>(rows) * width), sizes(sums.size());
         for (std::int64_t k = 0; k < inner; ++k)
-            for (std::int64_t r = 0; r < found.rows; ++r)
+            for (std::int64_t r = 0; r < rows; ++r)
                 accumulate(a(k, r), b.values.data() + k * cols, cols, sums.data() + r * cols,
                            sizes.data() + r * cols);
-        for (std::int64_t r = 0; r < found.rows; ++r)
-            judge_row(judgement, r, static_cast<double>(inner), sums.data() + r * cols, sizes.data() + r * cols,
-                      found, ends, rounding);
+        for (std::int64_t r = 0; r < rows; ++r)
+            judge_row(judgement, found, r, static_cast<double>(inner), sums.data() + r * cols,
+                      sizes.data() + r * cols);
         return;
     }
     std::vector<double> sums(width), sizes(width);
-    for (std::int64_t r = 0; r < found.rows; ++r) {
+    for (std::int64_t r = 0; r < rows; ++r) {
         std::fill(sums.begin(), sums.end(), 0.0);
         std::fill(sizes.begin(), sizes.end(), 0.0);
         for (std::int64_t k = 0; k < inner; ++k)
             accumulate(a(r, k), b.values.data() + k * cols, cols, sums.data(), sizes.data());
-        judge_row(judgement, r, static_cast<double>(inner), sums.data(), sizes.data(), found, ends, rounding);
+        judge_row(judgement, found, r, static_cast<double>(inner), sums.data(), sizes.data());
     }
 }
 

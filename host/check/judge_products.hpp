@@ -18,17 +18,29 @@ struct ProductEnds {
     HostEpilogue epilogue;
 };
 
-/// C against A·B, A in compressed rows. `found` is the kernel's C.
-void judge_spmm(Judgement& judgement, std::span<const std::int64_t> indptr, std::span<const std::int32_t> indices,
-                std::span<const double> values, const HostMatrix& b, const HostMatrix& found,
-                const ProductEnds& ends, const Rounding& rounding);
+/// A kernel's product, to be judged.
+struct FoundProduct {
+    const HostMatrix& c;
+    const ProductEnds& ends;
+    Rounding rounding;  ///< of the kernel's type
+};
+
+/// C against A·B, A in compressed rows.
+void judge_spmm(Judgement& judgement, const FoundProduct& found, std::span<const std::int64_t> indptr,
+                std::span<const std::int32_t> indices, std::span<const double> values, const HostMatrix& b);
 
 /// C against op(A)·op(B).
-void judge_gemm(Judgement& judgement, Transpose ta, const HostMatrix& a, Transpose tb, const HostMatrix& b,
-                const HostMatrix& found, const ProductEnds& ends, const Rounding& rounding);
+void judge_gemm(Judgement& judgement, const FoundProduct& found, Transpose ta, const HostMatrix& a, Transpose tb,
+                const HostMatrix& b);
+
+/// An element of a matrix.
+struct FoundElement {
+    std::int64_t row, col;
+    double value;
+};
 
 /// An element whose exact value before the activation is within `bound` of x: bias is in it already.
-void judge_finished(Judgement& judgement, std::int64_t row, std::int64_t col, double found, double x, double bound,
-                    const HostEpilogue& e, const Rounding& rounding);
+void judge_finished(Judgement& judgement, const FoundElement& found, double x, double bound, const HostEpilogue& e,
+                    const Rounding& rounding);
 
 }  // namespace gnnbench

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
 #include <gnnbench/vertex_order.hpp>
 
 #include "cli/options.hpp"
@@ -41,8 +42,8 @@ struct Subject {
 /// "8x4" → 8 blocks of rows, 4 of columns.
 std::pair<Part, Part> parse_shards(const std::string& text, std::int64_t vertices) {
     int rows = 0, columns = 0, read = 0;
-    const bool whole = std::sscanf(text.c_str(), "%dx%d%n", &rows, &columns, &read) == 2 &&
-                       static_cast<std::size_t>(read) == text.size();
+    const bool whole =
+        std::sscanf(text.c_str(), "%dx%d%n", &rows, &columns, &read) == 2 && usize(read) == text.size();
     if (!whole || rows < 1 || columns < 1 || rows > vertices || columns > vertices)
         throw SpecError(fmt::format("--shards expects ROWSxCOLUMNS, each from 1 to the {} vertices; found '{}'",
                                     vertices, text));
@@ -53,9 +54,9 @@ std::pair<Part, Part> parse_shards(const std::string& text, std::int64_t vertice
 std::vector<Subject> subjects_of(const std::filesystem::path& experiment, const BalanceChoice& choice,
                                  const Catalog& catalog) {
     const InstalledPlugins plugins;
-    const auto say = [](const std::string& line) { std::cerr << "gnnbench: " << line << "\n"; };
+    const auto notify = [](const std::string& line) { std::cerr << "gnnbench: " << line << "\n"; };
     const PreparedExperiment prepared = prepare(load({.file = experiment, .overrides = {}}, catalog, plugins),
-                                                catalog, plugins, Datasets::make, say);
+                                                catalog, plugins, Datasets::make, notify);
     std::vector<Subject> all;
     for (const PreparedCell& p : prepared.cells) {
         const Subject s{p.cell.dataset.name, p.cell.dataset.store, choice.self_loops && p.cell.model.self_loops,
@@ -73,9 +74,8 @@ nlohmann::json balance_of(const Subject& subject, const BalanceChoice& choice) {
     ModelSpec model;
     model.self_loops = subject.self_loops;
     const Adjacency adjacency(graph, model);
-    const IndexMap whole(Partition{.parts = 1,
-                                   .part_of = std::vector<Part>(static_cast<std::size_t>(graph.vertices())),
-                                   .column_part_of = {}});
+    const IndexMap whole(
+        Partition{.parts = 1, .part_of = std::vector<Part>(usize(graph.vertices())), .column_part_of = {}});
     TextColumns table({"order", "max/mean", "max nonzeros", "mean nonzeros"});
     nlohmann::json orders = nlohmann::json::array();
     const auto add = [&](const char* name, Permutation permutation) {

@@ -68,7 +68,7 @@ private:
         std::int64_t cells = 0, measured = 0, ok = 0, others = 0;
         for (const ExperimentOrigin& e : origins_)
             for (const CellOrigin& c : e.cells) {
-                const auto good = std::ranges::count(c.trials, "ok", &TrialOrigin::status);
+                const auto good = std::ranges::count(c.trials, TrialStatus::ok, &TrialOrigin::status);
                 ++cells, measured += good > 0, ok += good, others += std::ssize(c.trials) - good;
             }
         return {{"tables and figures", fmt::format("{}", contents_.definitions.size())},

@@ -44,19 +44,20 @@ void print_summary(const RunResult& result, bool traced, const std::string& go_o
     if (report.skipped) text += fmt::format("; {} skipped", plural(report.skipped, "cell"));
     if (report.run == 0 && report.verified)
         text += fmt::format("; {} of scheme and setting checked", plural(report.verified, "combination"));
-    if (report.disproven) text += fmt::format("; {} FAILED verification", plural(report.disproven, "combination"));
+    if (report.failed_verification)
+        text += fmt::format("; {} FAILED verification", plural(report.failed_verification, "combination"));
     progress.message(text);
     if (traced && report.run == 0)
         progress.message("nothing was traced, because nothing was run; --rerun runs the existing trials again");
-    if (report.gave_up)
+    if (report.stopped_early)
         progress.message(fmt::format("stopped after {}, as --maxfail says", plural(report.failed, "failure")));
     if (report.unstarted)
         progress.message(
             fmt::format("the launcher could not start {}; nothing of that is held against a cell, and {} goes on",
                         plural(report.unstarted, "trial"), go_on));
-    if (report.without_turn)
+    if (report.never_begun)
         progress.message(fmt::format("{} did not finish; rerun the command to resubmit them",
-                                     plural(report.without_turn, "trial")));
+                                     plural(report.never_begun, "trial")));
     if (report.jobs_left)
         progress.message(
             fmt::format("{} continue{} without this command (squeue shows {}); rerun it to follow them: "
@@ -82,7 +83,7 @@ int run_one(const RunChoice& choice, const GlobalOptions& options) {
 }
 
 /// Of a folder's experiments some may have no cell that fits; that the last has none either, if so, is an error.
-bool holds_somewhere(const Experiment& experiment, const std::string& where, bool none_before_the_last) {
+bool has_matching_cell(const Experiment& experiment, const std::string& where, bool none_before_the_last) {
     const std::vector<bool> chosen = chosen_cells(experiment, where);
     if (std::ranges::count(chosen, true) > 0) return true;
     if (none_before_the_last) require_some_cell(experiment, where);
@@ -100,7 +101,7 @@ int run(const RunChoice& choice, const GlobalOptions& options) {
         if (files.size() == 1) continue;
         const Experiment read =
             load(runs.back().request.experiment, Catalog::at(options.data_dir), InstalledPlugins());
-        if (!holds_somewhere(read, choice.request.rules.plan.where, file == files.back() && runs.size() == 1))
+        if (!has_matching_cell(read, choice.request.rules.plan.where, file == files.back() && runs.size() == 1))
             runs.pop_back();
     }
     int code = exit_ok;

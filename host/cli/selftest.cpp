@@ -111,9 +111,9 @@ int aa(const AaWish& wish, OutputFormat format, const GlobalOptions& options) {
                                 ? Catalog(scratch.path() / "datasets")
                                 : Catalog::at(options.data_dir);
     const InstalledPlugins plugins;
-    const Say say = [&](const std::string& line) { progress.message(line); };
+    const Notify notify = [&](const std::string& line) { progress.message(line); };
     const PreparedExperiment prepared =
-        prepare(one_cell(wish, catalog, plugins), catalog, plugins, Datasets::make, say);
+        prepare(one_cell(wish, catalog, plugins), catalog, plugins, Datasets::make, notify);
     const InterruptGuard interrupts;
     const CompareRules rules;
     std::vector<double> pool = measured(database, prepared, plugins, wish.trials, progress);

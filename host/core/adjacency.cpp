@@ -84,7 +84,8 @@ PreparedBlocks::PreparedBlocks(const Adjacency& a, const IndexMap& index, Part p
     };
     const bool one_serves_both = a.symmetric() && directions == ProductDirections::both;
     if (directions != ProductDirections::backward_only) forward_ = prepare_all(Direction::forward);
-    if (directions != ProductDirections::forward_only && !one_serves_both) backward_ = prepare_all(Direction::backward);
+    if (directions != ProductDirections::forward_only && !one_serves_both)
+        backward_ = prepare_all(Direction::backward);
 }
 
 std::string PreparedBlocks::formats() const {

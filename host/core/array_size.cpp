@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench {
 
@@ -33,7 +34,7 @@ std::size_t array_elements(const std::string& where, std::initializer_list<std::
             fmt::format("{}: an array of {} elements needs {:.1f} GiB, this machine has {:.1f} GiB", where,
                         fmt::join(extents, " × "), static_cast<double>(bytes) / (1 << 30),
                         static_cast<double>(machine_memory_bytes()) / (1 << 30)));
-    return empty ? 0 : static_cast<std::size_t>(elements);
+    return empty ? 0 : usize(elements);
 }
 
 }  // namespace gnnbench

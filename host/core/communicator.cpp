@@ -3,6 +3,8 @@
 #include <numeric>
 #include <utility>
 
+#include <gnnbench/usize.hpp>
+
 namespace gnnbench {
 namespace {
 
@@ -74,7 +76,7 @@ void Communicator::prepare(CommOp op, Content content, const Traffic& t) {
 Trace::SpanId Communicator::open_span(CommOp op, std::int64_t bytes) {
     return kernel_->trace().open({.phase = Phase::comm,
                                   .stream = StreamRole::communication,
-                                  .operation = comm_op_names[static_cast<std::size_t>(op)].data(),
+                                  .operation = comm_op_names[usize(op)].data(),
                                   .bytes = bytes,
                                   .group_size = size()});
 }
@@ -127,7 +129,7 @@ Event Communicator::all_gather(MatrixView all, std::span<const std::int64_t> row
     if (size() == 1 || all.empty()) return {};
     std::vector<std::int64_t> bytes;
     for (const std::int64_t rows : row_counts) bytes.push_back(rows * all.cols * element_bytes(all));
-    const std::int64_t mine = bytes[static_cast<std::size_t>(rank())];
+    const std::int64_t mine = bytes[usize(rank())];
     return timed(CommOp::all_gather, content, counting::all_gather(bytes_of(all), mine, size()),
                  [&] { return transport_->all_gather(all.data, bytes, when); });
 }
@@ -137,7 +139,7 @@ Event Communicator::reduce_scatter(ConstMatrixView all, MatrixView mine, std::sp
     check_contiguous(all);
     check_contiguous(mine);
     require(std::ssize(row_counts) == size() && std::reduce(row_counts.begin(), row_counts.end()) == all.rows &&
-                mine.rows == row_counts[static_cast<std::size_t>(rank())] && mine.cols == all.cols,
+                mine.rows == row_counts[usize(rank())] && mine.cols == all.cols,
             "reduce_scatter: one row count per rank, adding up to the matrix's rows");
     if (all.empty()) return {};
     if (size() == 1) {

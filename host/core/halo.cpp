@@ -1,18 +1,20 @@
 #include <gnnbench/halo.hpp>
 
+#include <gnnbench/usize.hpp>
+
 namespace gnnbench {
 namespace {
 
 /// Columns with a nonzero, ascending, and the block without the other columns.
 std::vector<std::int32_t> leave_out_empty_columns(Csr& block) {
-    std::vector<std::int32_t> renamed(static_cast<std::size_t>(block.cols), -1), kept;
-    for (const std::int32_t c : block.indices) renamed[static_cast<std::size_t>(c)] = 0;
+    std::vector<std::int32_t> renamed(usize(block.cols), -1), kept;
+    for (const std::int32_t c : block.indices) renamed[usize(c)] = 0;
     for (std::size_t c = 0; c < renamed.size(); ++c)
         if (renamed[c] == 0) {
             renamed[c] = static_cast<std::int32_t>(kept.size());
             kept.push_back(static_cast<std::int32_t>(c));
         }
-    for (std::int32_t& c : block.indices) c = renamed[static_cast<std::size_t>(c)];
+    for (std::int32_t& c : block.indices) c = renamed[usize(c)];
     block.cols = std::ssize(kept);
     return kept;
 }
@@ -42,12 +44,11 @@ Csr Halo::joined() const {
     all.rows = own.rows;
     all.cols = needed_rows();
     all.indptr.assign(1, 0);
-    for (std::size_t r = 0; r < static_cast<std::size_t>(own.rows); ++r) {
+    for (std::size_t r = 0; r < usize(own.rows); ++r) {
         std::int32_t before = 0;
         for (std::size_t j = 0; j < compact.size(); ++j) {
             const Csr& block = compact[j];
-            for (auto e = static_cast<std::size_t>(block.indptr[r]);
-                 e < static_cast<std::size_t>(block.indptr[r + 1]); ++e) {
+            for (auto e = usize(block.indptr[r]); e < usize(block.indptr[r + 1]); ++e) {
                 all.indices.push_back(before + block.indices[e]);
                 all.values.push_back(block.values[e]);
             }
@@ -59,7 +60,7 @@ Csr Halo::joined() const {
 }
 
 Halo make_halo(const Adjacency& a, const IndexMap& index, Part i, Direction d, const HoldsBlock& holds) {
-    const auto parts = static_cast<std::size_t>(index.parts()), self = static_cast<std::size_t>(i);
+    const auto parts = usize(index.parts()), self = usize(i);
     Halo h;
     h.needed.resize(parts);
     h.sent.resize(parts);
@@ -71,13 +72,13 @@ Halo make_halo(const Adjacency& a, const IndexMap& index, Part i, Direction d, c
         if (j == self || !held) {  // nothing to receive from there
             block = Csr();
             block.rows = index.size(i);
-            block.indptr.assign(static_cast<std::size_t>(block.rows) + 1, 0);
+            block.indptr.assign(usize(block.rows) + 1, 0);
         }
         h.needed[j] = leave_out_empty_columns(block);
     }
     if (!holds(i)) {
         h.own.rows = h.own.cols = index.size(i);
-        h.own.indptr.assign(static_cast<std::size_t>(h.own.rows) + 1, 0);
+        h.own.indptr.assign(usize(h.own.rows) + 1, 0);
         return h;
     }
     // Nonzero columns of A^d_ji are nonzero rows of its transpose, block (i, j) of the other direction.
@@ -88,8 +89,8 @@ Halo make_halo(const Adjacency& a, const IndexMap& index, Part i, Direction d, c
 }
 
 BlockCounts::BlockCounts(const Adjacency& a, const IndexMap& index)
-    : parts_(static_cast<std::size_t>(index.parts())), columns_(parts_ * parts_), rows_(parts_ * parts_) {
-    const auto n = static_cast<std::size_t>(a.vertices());
+    : parts_(usize(index.parts())), columns_(parts_ * parts_), rows_(parts_ * parts_) {
+    const auto n = usize(a.vertices());
     // Part by part: the last part whose rows hold a column, and the last row that held a part.
     std::vector<Part> column_seen(n, -1);
     std::vector<std::int64_t> row_seen(parts_, -1);
@@ -97,12 +98,12 @@ BlockCounts::BlockCounts(const Adjacency& a, const IndexMap& index)
         for (const GlobalId v : index.owned(i))
             a.row(value(v), [&](std::int64_t column, double) {
                 const Part j = index.part_of(GlobalId{column});
-                if (column_seen[static_cast<std::size_t>(column)] != i) {
-                    column_seen[static_cast<std::size_t>(column)] = i;
+                if (column_seen[usize(column)] != i) {
+                    column_seen[usize(column)] = i;
                     ++columns_[at(i, j)];
                 }
-                if (row_seen[static_cast<std::size_t>(j)] != value(v)) {
-                    row_seen[static_cast<std::size_t>(j)] = value(v);
+                if (row_seen[usize(j)] != value(v)) {
+                    row_seen[usize(j)] = value(v);
                     ++rows_[at(i, j)];
                 }
             });
@@ -187,7 +188,7 @@ std::vector<RowMessage> HaloExchange::receives(std::int64_t width) {
 }
 
 MatrixView HaloExchange::received(Part j, std::int64_t width) {
-    return segment(receive_, needed_start_, static_cast<std::size_t>(j), width);
+    return segment(receive_, needed_start_, usize(j), width);
 }
 
 MatrixView HaloExchange::received(std::int64_t width) {

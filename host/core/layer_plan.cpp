@@ -6,6 +6,7 @@
 #include <gnnbench/parameters.hpp>
 #include <gnnbench/stated_volume.hpp>
 #include <gnnbench/trained_features.hpp>
+#include <gnnbench/usize.hpp>
 #include <gnnbench/vertex_data.hpp>
 
 namespace gnnbench {
@@ -13,7 +14,7 @@ namespace {
 
 /// f and g of layer l.
 std::pair<std::int64_t, std::int64_t> widths_of(const ModelSpec& m, int l) {
-    return {m.widths.at(static_cast<std::size_t>(l)), m.widths.at(static_cast<std::size_t>(l) + 1)};
+    return {m.widths.at(usize(l)), m.widths.at(usize(l) + 1)};
 }
 
 std::int64_t widest_product(const LayerPlan& plan, const ModelSpec& m) {
@@ -37,7 +38,7 @@ DistributedSpmm::~DistributedSpmm() = default;
 std::int64_t LayerPlan::width(Direction d, const ModelSpec& m, int l) const {
     const auto [f, g] = widths_of(m, l);
     const bool forward = d == Direction::forward;
-    switch (order.at(static_cast<std::size_t>(l))) {
+    switch (order.at(usize(l))) {
         case LayerOrder::transform_first:
             return g;
         case LayerOrder::aggregate_first:
@@ -148,7 +149,7 @@ LayerPlan plan_of(const Problem& p, std::vector<LayerOrder> order) {
 }  // namespace
 
 LayerPlan same_order_plan(const Problem& p, LayerOrder order) {
-    return plan_of(p, std::vector(static_cast<std::size_t>(p.model.layers()), order));
+    return plan_of(p, std::vector(usize(p.model.layers()), order));
 }
 
 LayerPlan narrowest_plan(const Problem& p) {

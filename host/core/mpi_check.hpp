@@ -10,6 +10,7 @@
 #include <mpi.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench {
 
@@ -19,8 +20,7 @@ inline void check_mpi(int code, const char* call) {
     char text[MPI_MAX_ERROR_STRING];
     int length = 0;
     MPI_Error_string(code, text, &length);
-    throw CommunicationError(
-        fmt::format("{} failed: {}", call, std::string(text, static_cast<std::size_t>(length))));
+    throw CommunicationError(fmt::format("{} failed: {}", call, std::string(text, usize(length))));
 }
 
 /// MPI counts are int: a count that does not fit is an error, never a wrap.

@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include <gnnbench/usize.hpp>
+
 #include "core/mpi_check.hpp"
 
 // Host memory between ranks. An event is a set of requests of MPI's non-blocking calls. The blocking form calls the
@@ -227,7 +229,7 @@ private:
     }
     static void for_pieces(void* data, std::int64_t count, DType dtype, auto&& call) {
         for (std::int64_t at = 0; at < count; at += piece_elements)
-            call(static_cast<char*>(data) + static_cast<std::size_t>(at) * size_of(dtype),
+            call(static_cast<char*>(data) + usize(at) * size_of(dtype),
                  static_cast<int>(std::min(piece_elements, count - at)));
     }
     static void for_bytes(const Message& m, auto&& call) {

@@ -5,14 +5,14 @@
 #include <fmt/format.h>
 
 #include <gnnbench/random.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench {
 
 ModelWeights initial_weights(const ModelSpec& model, std::uint64_t seed) {
     ModelWeights out;
     for (int l = 0; l < model.layers(); ++l) {
-        const auto f = model.widths[static_cast<std::size_t>(l)],
-                   g = model.widths[static_cast<std::size_t>(l) + 1];
+        const auto f = model.widths[usize(l)], g = model.widths[usize(l) + 1];
         const double fan = static_cast<double>(model.initialiser == Initialiser::glorot ? f + g : f);
         const double limit = std::sqrt(6 / fan);
         HostMatrix w(f, g);
@@ -30,7 +30,7 @@ ModelWeights initial_weights(const ModelSpec& model, std::uint64_t seed) {
 }
 
 std::int64_t ReplicatedParameters::layer_elements(const ModelSpec& model, int l) {
-    const auto f = model.widths[static_cast<std::size_t>(l)], g = model.widths[static_cast<std::size_t>(l) + 1];
+    const auto f = model.widths[usize(l)], g = model.widths[usize(l) + 1];
     return f * g + (model.bias ? g : 0);
 }
 
@@ -61,25 +61,25 @@ ReplicatedParameters::ReplicatedParameters(const ModelSpec& model, const TrainSp
                                             given.rows, given.cols, wanted.rows, wanted.cols));
             kernel.upload(std::span<const double>(given.values), wanted);
         };
-        check(initial.weight.at(static_cast<std::size_t>(l)), weight(l), "weight");
-        if (model.bias) check(initial.bias.at(static_cast<std::size_t>(l)), bias(l), "bias");
+        check(initial.weight.at(usize(l)), weight(l), "weight");
+        if (model.bias) check(initial.bias.at(usize(l)), bias(l), "bias");
     }
 }
 
 MatrixView ReplicatedParameters::weight_of(const Matrix& slab, int l) const {
-    const auto f = model_.widths[static_cast<std::size_t>(l)], g = model_.widths[static_cast<std::size_t>(l) + 1];
-    return slab.view().cols_from(start_[static_cast<std::size_t>(l)], f * g).reshaped(f, g);
+    const auto f = model_.widths[usize(l)], g = model_.widths[usize(l) + 1];
+    return slab.view().cols_from(start_[usize(l)], f * g).reshaped(f, g);
 }
 
 MatrixView ReplicatedParameters::bias_of(const Matrix& slab, int l) const {
     if (!model_.bias) return {nullptr, 1, 0, 0, kernel_.dtype()};
-    const auto g = model_.widths[static_cast<std::size_t>(l) + 1];
-    return slab.view().cols_from(start_[static_cast<std::size_t>(l) + 1] - g, g).reshaped(1, g);
+    const auto g = model_.widths[usize(l) + 1];
+    return slab.view().cols_from(start_[usize(l) + 1] - g, g).reshaped(1, g);
 }
 
 MatrixView ReplicatedParameters::gradient(int l) const {
     const std::int64_t count = layer_elements(model_, l);
-    return gradients_.view().cols_from(start_[static_cast<std::size_t>(l)], count).reshaped(1, count);
+    return gradients_.view().cols_from(start_[usize(l)], count).reshaped(1, count);
 }
 
 void ReplicatedParameters::step() {
@@ -96,7 +96,7 @@ void ReplicatedParameters::step() {
                          .weight_decay = decay});
     };
     for (int l = 0; l < model_.layers(); ++l) {
-        const double decay = train_.weight_decay.empty() ? 0 : train_.weight_decay.at(static_cast<std::size_t>(l));
+        const double decay = train_.weight_decay.empty() ? 0 : train_.weight_decay.at(usize(l));
         add([&](const Matrix& slab) { return weight_of(slab, l); }, decay);
         add([&](const Matrix& slab) { return bias_of(slab, l); }, 0);
     }

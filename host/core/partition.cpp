@@ -4,26 +4,28 @@
 
 #include <fmt/format.h>
 
+#include <gnnbench/usize.hpp>
+
 namespace gnnbench {
 
 Partitioner::~Partitioner() = default;
 
 IndexMap::IndexMap(const Partition& partition)
-    : offsets_(static_cast<std::size_t>(partition.parts) + 1), part_of_(partition.part_of) {
+    : offsets_(usize(partition.parts) + 1), part_of_(partition.part_of) {
     for (const Part p : part_of_) {
         if (p < 0 || p >= partition.parts)
             throw LogicError(fmt::format("a partition of {} parts holds part {}", partition.parts, p));
-        ++offsets_[static_cast<std::size_t>(p) + 1];
+        ++offsets_[usize(p) + 1];
     }
     for (std::size_t p = 1; p < offsets_.size(); ++p) offsets_[p] += offsets_[p - 1];
     std::vector<std::int64_t> next(offsets_.begin(), offsets_.end() - 1);
     local_.resize(part_of_.size());
     order_.resize(part_of_.size());
     for (std::size_t v = 0; v < part_of_.size(); ++v) {
-        const auto p = static_cast<std::size_t>(part_of_[v]);
+        const auto p = usize(part_of_[v]);
         const std::int64_t position = next[p]++;
         local_[v] = LocalId{static_cast<std::int32_t>(position - offsets_[p])};
-        order_[static_cast<std::size_t>(position)] = GlobalId{static_cast<std::int64_t>(v)};
+        order_[usize(position)] = GlobalId{static_cast<std::int64_t>(v)};
     }
 }
 
@@ -34,17 +36,17 @@ std::int64_t IndexMap::largest() const {
 }
 
 std::span<const GlobalId> IndexMap::owned(Part p) const {
-    return std::span(order_).subspan(static_cast<std::size_t>(offset(p)), static_cast<std::size_t>(size(p)));
+    return std::span(order_).subspan(usize(offset(p)), usize(size(p)));
 }
 
 PartitionQuality measure_quality(const GraphView& graph, const Partition& partition) {
-    const auto n = static_cast<std::size_t>(graph.vertices());
-    const auto parts = static_cast<std::size_t>(partition.parts);
+    const auto n = usize(graph.vertices());
+    const auto parts = usize(partition.parts);
     const auto& column_part = partition.column_part_of.empty() ? partition.part_of : partition.column_part_of;
     std::vector<std::int64_t> vertices(parts), nonzeros(parts);
     std::vector<std::vector<std::int32_t>> rows_of(parts);
     for (std::size_t v = 0; v < n; ++v) {
-        const auto p = static_cast<std::size_t>(partition.part_of[v]);
+        const auto p = usize(partition.part_of[v]);
         ++vertices[p];
         nonzeros[p] += graph.indptr[v + 1] - graph.indptr[v];
         rows_of[p].push_back(static_cast<std::int32_t>(v));
@@ -54,9 +56,9 @@ PartitionQuality measure_quality(const GraphView& graph, const Partition& partit
     std::vector<Part> seen(n, -1);
     for (std::size_t p = 0; p < parts; ++p) {
         for (const std::int32_t row : rows_of[p]) {
-            const auto v = static_cast<std::size_t>(row);
+            const auto v = usize(row);
             for (std::int64_t e = graph.indptr[v]; e < graph.indptr[v + 1]; ++e) {
-                const auto j = static_cast<std::size_t>(graph.indices[static_cast<std::size_t>(e)]);
+                const auto j = usize(graph.indices[usize(e)]);
                 if (column_part[j] == static_cast<Part>(p)) continue;
                 ++q.edge_cut;
                 if (seen[j] != static_cast<Part>(p)) {

@@ -3,6 +3,8 @@
 #include <numeric>
 #include <utility>
 
+#include <gnnbench/usize.hpp>
+
 #include "core/mpi_check.hpp"
 
 namespace gnnbench {
@@ -40,7 +42,7 @@ std::string ProcessGroup::library() {
     char text[MPI_MAX_LIBRARY_VERSION_STRING];
     int length = 0;
     check_mpi(MPI_Get_library_version(text, &length), "MPI_Get_library_version");
-    const std::string whole(text, static_cast<std::size_t>(length));
+    const std::string whole(text, usize(length));
     return whole.substr(0, whole.find_first_of(",\n"));
 }
 
@@ -102,8 +104,8 @@ std::vector<std::string> cut(const std::string& all, const std::vector<int>& siz
     std::vector<std::string> out;
     std::size_t at = 0;
     for (const int s : sizes) {
-        out.push_back(all.substr(at, static_cast<std::size_t>(s)));
-        at += static_cast<std::size_t>(s);
+        out.push_back(all.substr(at, usize(s)));
+        at += usize(s);
     }
     return out;
 }
@@ -112,11 +114,11 @@ std::vector<std::string> cut(const std::string& all, const std::vector<int>& siz
 
 std::vector<std::string> ProcessGroup::gather(const std::string& text, int root) const {
     const int mine = mpi_count(std::ssize(text), "MPI_Gatherv");
-    const auto k = static_cast<std::size_t>(size());
+    const auto k = usize(size());
     std::vector<int> sizes(k), starts(k);
     check_mpi(MPI_Gather(&mine, 1, MPI_INT, sizes.data(), 1, MPI_INT, root, impl_->comm), "MPI_Gather");
     std::exclusive_scan(sizes.begin(), sizes.end(), starts.begin(), 0);
-    std::string all(rank() == root ? static_cast<std::size_t>(starts.back() + sizes.back()) : 0, '\0');
+    std::string all(rank() == root ? usize(starts.back() + sizes.back()) : 0, '\0');
     check_mpi(MPI_Gatherv(text.data(), mine, MPI_CHAR, all.data(), sizes.data(), starts.data(), MPI_CHAR, root,
                           impl_->comm),
               "MPI_Gatherv");
@@ -125,11 +127,11 @@ std::vector<std::string> ProcessGroup::gather(const std::string& text, int root)
 
 std::vector<std::string> ProcessGroup::all_gather(const std::string& text) const {
     const int mine = mpi_count(std::ssize(text), "MPI_Allgatherv");
-    const auto k = static_cast<std::size_t>(size());
+    const auto k = usize(size());
     std::vector<int> sizes(k), starts(k);
     check_mpi(MPI_Allgather(&mine, 1, MPI_INT, sizes.data(), 1, MPI_INT, impl_->comm), "MPI_Allgather");
     std::exclusive_scan(sizes.begin(), sizes.end(), starts.begin(), 0);
-    std::string all(static_cast<std::size_t>(starts.back() + sizes.back()), '\0');
+    std::string all(usize(starts.back() + sizes.back()), '\0');
     check_mpi(MPI_Allgatherv(text.data(), mine, MPI_CHAR, all.data(), sizes.data(), starts.data(), MPI_CHAR,
                              impl_->comm),
               "MPI_Allgatherv");

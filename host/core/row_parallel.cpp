@@ -5,6 +5,7 @@
 #include <limits>
 
 #include <gnnbench/parameters.hpp>
+#include <gnnbench/usize.hpp>
 #include <gnnbench/vertex_data.hpp>
 
 namespace gnnbench {
@@ -70,23 +71,21 @@ private:
     enum class Pass { training, evaluation };
 
     std::int64_t rows() const { return static_cast<std::int64_t>(owned_.size()); }
-    std::int64_t width(int l) const { return model_.widths[static_cast<std::size_t>(l)]; }
-    LayerOrder order(int l) const { return plan_.order[static_cast<std::size_t>(l)]; }
+    std::int64_t width(int l) const { return model_.widths[usize(l)]; }
+    LayerOrder order(int l) const { return plan_.order[usize(l)]; }
     int last() const { return model_.layers() - 1; }
     /// Layer l's output buffer read as [n_p × columns].
     MatrixView output(int l, std::int64_t columns) const {
-        return outputs_[static_cast<std::size_t>(l)].view().reshaped(rows(), columns);
+        return outputs_[usize(l)].view().reshaped(rows(), columns);
     }
     MatrixView output(int l) const { return output(l, width(l + 1)); }
     bool separate() const { return plan_.buffers == Buffers::separate; }
     /// The buffer of layer l's T, U or V [n_p × columns].
     MatrixView product(int l, std::int64_t columns) const {
-        return (separate() ? products_[static_cast<std::size_t>(l)] : shared_).view().reshaped(rows(), columns);
+        return (separate() ? products_[usize(l)] : shared_).view().reshaped(rows(), columns);
     }
     /// dLoss/dZ of layer l: [n_p × g].
-    MatrixView gradient(int l) const {
-        return separate() ? gradients_[static_cast<std::size_t>(l)].view() : output(l);
-    }
+    MatrixView gradient(int l) const { return separate() ? gradients_[usize(l)].view() : output(l); }
     /// The buffer of layer l's dH [n_p × f]; G of layer l is no longer needed when it is written.
     MatrixView input_gradient(int l) const {
         if (l == 0) return input_gradient_;
@@ -182,8 +181,7 @@ private:
             }
             case LayerOrder::aggregate_first:
             case LayerOrder::aggregate_first_kept: {
-                const MatrixView t =
-                    plan_.keeps(l) ? kept_[static_cast<std::size_t>(l)].view() : product(l, width(l));
+                const MatrixView t = plan_.keeps(l) ? kept_[usize(l)].view() : product(l, width(l));
                 multiply(Direction::forward, l, h, t);                       // T = Â H
                 kernel_.gemm(Transpose::no, t, Transpose::no, w, z, {}, e);  // H' = σ(T W + b)
                 return;
@@ -233,7 +231,7 @@ private:
                 return;
             }
             case LayerOrder::aggregate_first_kept: {
-                weight_gradient(kept_[static_cast<std::size_t>(l)], g);  // dW = Tᵀ G
+                weight_gradient(kept_[usize(l)], g);  // dW = Tᵀ G
                 if (!plan_.has_input_gradient(l)) return;
                 const MatrixView v = product(l, width(l));
                 kernel_.gemm(Transpose::no, g, Transpose::yes, w, v);    // V = G Wᵀ

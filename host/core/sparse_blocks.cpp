@@ -6,14 +6,15 @@
 #include <fmt/format.h>
 
 #include <gnnbench/process_grid.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench {
 namespace {
 
 /// The panel of each part; −1: none.
 std::vector<int> panel_of_part(const IndexMap& index, std::span<const Part> panels) {
-    std::vector<int> of(static_cast<std::size_t>(index.parts()), -1);
-    for (std::size_t k = 0; k < panels.size(); ++k) of[static_cast<std::size_t>(panels[k])] = static_cast<int>(k);
+    std::vector<int> of(usize(index.parts()), -1);
+    for (std::size_t k = 0; k < panels.size(); ++k) of[usize(panels[k])] = static_cast<int>(k);
     return of;
 }
 
@@ -21,7 +22,7 @@ std::vector<int> panel_of_part(const IndexMap& index, std::span<const Part> pane
 void visit(const Adjacency& a, const IndexMap& index, PartRange rows, std::span<const Part> panels, Direction d,
            auto&& emit) {
     const std::vector<int> panel_of = panel_of_part(index, panels);
-    const auto panel = [&](GlobalId v) { return panel_of[static_cast<std::size_t>(index.part_of(v))]; };
+    const auto panel = [&](GlobalId v) { return panel_of[usize(index.part_of(v))]; };
     const std::int64_t first = index.offset(rows.first);
     const auto row = [&](GlobalId v) { return index.offset(index.part_of(v)) + value(index.local(v)) - first; };
     if (d == Direction::forward) {
@@ -51,8 +52,7 @@ void visit(const Adjacency& a, const IndexMap& index, PartRange rows, std::span<
 std::vector<std::int64_t> block_nonzeros(const Adjacency& a, const IndexMap& index, PartRange rows,
                                          std::span<const Part> panels, Direction d) {
     std::vector<std::int64_t> count(panels.size());
-    visit(a, index, rows, panels, d,
-          [&](int k, std::int64_t, std::int32_t, double) { ++count[static_cast<std::size_t>(k)]; });
+    visit(a, index, rows, panels, d, [&](int k, std::int64_t, std::int32_t, double) { ++count[usize(k)]; });
     return count;
 }
 
@@ -62,21 +62,20 @@ std::vector<Csr> sparse_blocks(const Adjacency& a, const IndexMap& index, PartRa
     for (std::size_t k = 0; k < panels.size(); ++k) {
         blocks[k].rows = rows.size(index);
         blocks[k].cols = index.size(panels[k]);
-        blocks[k].indptr.assign(static_cast<std::size_t>(blocks[k].rows) + 1, 0);
+        blocks[k].indptr.assign(usize(blocks[k].rows) + 1, 0);
     }
-    visit(a, index, rows, panels, d, [&](int k, std::int64_t r, std::int32_t, double) {
-        ++blocks[static_cast<std::size_t>(k)].indptr[static_cast<std::size_t>(r) + 1];
-    });
+    visit(a, index, rows, panels, d,
+          [&](int k, std::int64_t r, std::int32_t, double) { ++blocks[usize(k)].indptr[usize(r) + 1]; });
     std::vector<std::vector<std::int64_t>> next;
     for (Csr& b : blocks) {
         for (std::size_t r = 1; r < b.indptr.size(); ++r) b.indptr[r] += b.indptr[r - 1];
-        b.indices.resize(static_cast<std::size_t>(b.indptr.back()));
+        b.indices.resize(usize(b.indptr.back()));
         b.values.resize(b.indices.size());
         next.emplace_back(b.indptr.begin(), b.indptr.end() - 1);
     }
     visit(a, index, rows, panels, d, [&](int k, std::int64_t r, std::int32_t c, double w) {
-        Csr& b = blocks[static_cast<std::size_t>(k)];
-        const auto at = static_cast<std::size_t>(next[static_cast<std::size_t>(k)][static_cast<std::size_t>(r)]++);
+        Csr& b = blocks[usize(k)];
+        const auto at = usize(next[usize(k)][usize(r)]++);
         b.indices[at] = c;
         b.values[at] = w;
     });
@@ -93,7 +92,7 @@ struct BothWays {
     std::vector<Block> forward, backward;
     Block& at(Direction d, int k) {
         auto& blocks = d == Direction::backward && !backward.empty() ? backward : forward;
-        return blocks[static_cast<std::size_t>(k)];
+        return blocks[usize(k)];
     }
 };
 
@@ -158,10 +157,9 @@ public:
         for (const auto* side : {&blocks_.forward, &blocks_.backward})
             for (const SentBlock& b : *side) most = std::max(most, b.nonzeros);
         if (line.size() == 1) return;
-        arrived_.indptr = kernel.upload(
-            std::span<const std::int64_t>(std::vector<std::int64_t>(static_cast<std::size_t>(rows_) + 1)));
-        arrived_.indices = kernel.upload(
-            std::span<const std::int32_t>(std::vector<std::int32_t>(static_cast<std::size_t>(most))));
+        arrived_.indptr =
+            kernel.upload(std::span<const std::int64_t>(std::vector<std::int64_t>(usize(rows_) + 1)));
+        arrived_.indices = kernel.upload(std::span<const std::int32_t>(std::vector<std::int32_t>(usize(most))));
         arrived_.values = kernel.matrix(1, most);
     }
 
@@ -194,8 +192,8 @@ private:
     std::vector<SentBlock> load(const Adjacency& a, const IndexMap& index, PartRange rows,
                                 std::span<const Part> panels, Direction d) {
         const auto nonzeros = block_nonzeros(a, index, rows, panels, d);
-        const auto first = static_cast<std::size_t>(block_begin(panels_, line_.size(), line_.rank()));
-        const auto count = static_cast<std::size_t>(block_size(panels_, line_.size(), line_.rank()));
+        const auto first = usize(block_begin(panels_, line_.size(), line_.rank()));
+        const auto count = usize(block_size(panels_, line_.size(), line_.rank()));
         std::vector<SentBlock> out(panels.size());
         for (std::size_t k = 0; k < panels.size(); ++k) {
             out[k].cols = index.size(panels[k]);
@@ -236,7 +234,7 @@ void state_sent_blocks(VolumeStatement& v, std::int64_t rows, std::span<const st
     const auto panels = static_cast<std::int64_t>(nonzeros.size());
     const std::int64_t first = block_begin(panels, ranks, rank), end = first + block_size(panels, ranks, rank);
     for (std::int64_t k = 0; k < panels; ++k) {
-        const std::int64_t count = nonzeros[static_cast<std::size_t>(k)];
+        const std::int64_t count = nonzeros[usize(k)];
         if (count == 0) continue;
         const bool is_root = k >= first && k < end;
         v.broadcast_metadata((rows + 1) * 8, ranks, is_root);
@@ -254,8 +252,8 @@ void state_block_memory(MemoryStatement& m, std::int64_t rows, std::int64_t nonz
 void state_sent_blocks_memory(MemoryStatement& m, std::int64_t rows, std::span<const std::int64_t> nonzeros,
                               int ranks, int rank) {
     const auto panels = static_cast<std::int64_t>(nonzeros.size());
-    const auto own = nonzeros.subspan(static_cast<std::size_t>(block_begin(panels, ranks, rank)),
-                                      static_cast<std::size_t>(block_size(panels, ranks, rank)));
+    const auto own =
+        nonzeros.subspan(usize(block_begin(panels, ranks, rank)), usize(block_size(panels, ranks, rank)));
     for (const std::int64_t count : own) state_block_memory(m, rows, count);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench {
 namespace {
@@ -105,16 +106,15 @@ EpochTimes Trace::times() const {
             comm.emplace_back(s.begin_s, s.end_s);
         } else {
             compute.emplace_back(s.begin_s, s.end_s);
-            t.phase_s[static_cast<std::size_t>(s.phase)] += s.end_s - s.begin_s;
+            t.phase_s[usize(s.phase)] += s.end_s - s.begin_s;
         }
     }
     comm = merged(std::move(comm));
     compute = merged(std::move(compute));
     t.total_comm_s = length(comm);
     t.exposed_comm_s = t.total_comm_s - overlap(comm, compute);
-    t.phase_s[static_cast<std::size_t>(Phase::comm)] = t.exposed_comm_s;
-    t.phase_s[static_cast<std::size_t>(Phase::other)] =
-        std::max(0.0, t.wall_s - length(compute) - t.exposed_comm_s);
+    t.phase_s[usize(Phase::comm)] = t.exposed_comm_s;
+    t.phase_s[usize(Phase::other)] = std::max(0.0, t.wall_s - length(compute) - t.exposed_comm_s);
     return t;
 }
 

@@ -4,6 +4,8 @@
 #include <numeric>
 #include <vector>
 
+#include <gnnbench/usize.hpp>
+
 namespace gnnbench {
 namespace {
 
@@ -11,7 +13,7 @@ template <class T>
 Array<T> load_owned(std::span<const T> all, std::span<const GlobalId> owned, Kernel& kernel) {
     std::vector<T> mine;
     mine.reserve(owned.size());
-    for (const GlobalId v : owned) mine.push_back(all[static_cast<std::size_t>(value(v))]);
+    for (const GlobalId v : owned) mine.push_back(all[usize(value(v))]);
     return kernel.upload(std::span<const T>(mine));
 }
 
@@ -27,18 +29,18 @@ Array<std::int64_t> load_ids(std::span<const GlobalId> owned, Kernel& kernel) {
 Matrix load_features(const Problem& problem, std::span<const GlobalId> owned, std::int64_t first_column,
                      std::int64_t columns, Kernel& kernel) {
     const auto& data = problem.dataset;
-    const auto f = static_cast<std::size_t>(data.feature_count);
+    const auto f = usize(data.feature_count);
     std::vector<float> rows;
-    rows.reserve(owned.size() * static_cast<std::size_t>(columns));
+    rows.reserve(owned.size() * usize(columns));
     for (const GlobalId v : owned) {
-        const auto x = data.features.subspan(static_cast<std::size_t>(value(v)) * f, f);
+        const auto x = data.features.subspan(usize(value(v)) * f, f);
         // Kipf & Welling's preprocessing: each row sums to 1; a row that sums to 0 becomes 0.
         double scale = 1;
         if (problem.model.feature_normalisation != FeatureNormalisation::none) {
             const double sum = std::reduce(x.begin(), x.end(), 0.0);
             scale = sum != 0 ? 1 / sum : 0;
         }
-        for (const float e : x.subspan(static_cast<std::size_t>(first_column), static_cast<std::size_t>(columns)))
+        for (const float e : x.subspan(usize(first_column), usize(columns)))
             rows.push_back(static_cast<float>(e * scale));
     }
     Matrix x = kernel.matrix(static_cast<std::int64_t>(owned.size()), columns);

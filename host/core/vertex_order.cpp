@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <gnnbench/random.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench {
 
@@ -24,7 +25,7 @@ constexpr std::uint32_t row_salt = 16, column_salt = 17;
 }  // namespace
 
 VertexOrders permuted_orders(const IndexMap& given, Permutation permutation, std::uint64_t seed) {
-    std::vector<std::int32_t> position(static_cast<std::size_t>(given.vertices()));
+    std::vector<std::int32_t> position(usize(given.vertices()));
     for (std::size_t v = 0; v < position.size(); ++v) {
         const GlobalId id{static_cast<std::int64_t>(v)};
         position[v] = static_cast<std::int32_t>(given.offset(given.part_of(id)) + value(given.local(id)));
@@ -49,12 +50,12 @@ ShardBalance shard_balance(const Adjacency& a, const VertexOrders& orders, Part 
     ShardBalance b;
     b.row_blocks = row_blocks;
     b.column_blocks = column_blocks;
-    b.nonzeros.resize(static_cast<std::size_t>(row_blocks) * static_cast<std::size_t>(column_blocks));
+    b.nonzeros.resize(usize(row_blocks) * usize(column_blocks));
     for (std::int64_t v = 0; v < n; ++v) {
-        const std::int64_t row_block = block_of(n, row_blocks, orders.rows[static_cast<std::size_t>(v)]);
+        const std::int64_t row_block = block_of(n, row_blocks, orders.rows[usize(v)]);
         a.row(v, [&](std::int64_t j, double) {
-            const int column_block = block_of(n, column_blocks, orders.columns[static_cast<std::size_t>(j)]);
-            ++b.nonzeros[static_cast<std::size_t>(row_block * column_blocks + column_block)];
+            const int column_block = block_of(n, column_blocks, orders.columns[usize(j)]);
+            ++b.nonzeros[usize(row_block * column_blocks + column_block)];
         });
     }
     b.largest = b.nonzeros.empty() ? 0 : *std::max_element(b.nonzeros.begin(), b.nonzeros.end());

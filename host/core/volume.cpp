@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <gnnbench/usize.hpp>
+
 namespace gnnbench {
 
 Volume& operator+=(Volume& a, const Volume& b) {
@@ -31,10 +33,10 @@ std::string difference(const Volume& stated, const Volume& counted) {
     for (const VolumeKey& k : keys) {
         const Traffic s = of(stated, k), c = of(counted, k);
         if (s == c) continue;
-        lines += fmt::format("{} {}: stated {} sent, {} received, {} messages; counted {}, {}, {}\n",
-                             comm_op_names[static_cast<std::size_t>(k.operation)],
-                             k.content == Content::payload ? "payload" : "metadata", s.sent_bytes,
-                             s.received_bytes, s.messages, c.sent_bytes, c.received_bytes, c.messages);
+        lines +=
+            fmt::format("{} {}: stated {} sent, {} received, {} messages; counted {}, {}, {}\n",
+                        comm_op_names[usize(k.operation)], k.content == Content::payload ? "payload" : "metadata",
+                        s.sent_bytes, s.received_bytes, s.messages, c.sent_bytes, c.received_bytes, c.messages);
     }
     return lines;
 }

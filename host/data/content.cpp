@@ -8,6 +8,7 @@
 #include <xxhash.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench {
 
@@ -25,13 +26,13 @@ void check_rows(const GraphView& g, const std::string& where) {
         throw DataError(fmt::format("{}: indptr runs from {} to {}, expected 0 to {} (the number of entries)",
                                     where, g.indptr.front(), g.indptr.back(), g.edges()));
     for (std::int64_t v = 0; v < n; ++v) {
-        auto begin = g.indptr[static_cast<std::size_t>(v)], end = g.indptr[static_cast<std::size_t>(v) + 1];
+        auto begin = g.indptr[usize(v)], end = g.indptr[usize(v) + 1];
         if (end < begin || end > g.edges())
             throw DataError(fmt::format("{}: indptr of vertex {} is {}, after {}; it must not decrease", where,
                                         v + 1, end, begin));
         std::int32_t before = -1;
         for (auto e = begin; e < end; ++e) {
-            auto u = g.indices[static_cast<std::size_t>(e)];
+            auto u = g.indices[usize(e)];
             if (u < 0 || u >= n)
                 throw DataError(
                     fmt::format("{}: vertex {} has a neighbour {}, allowed are 0 to {}", where, v, u, n - 1));
@@ -52,7 +53,7 @@ void check_values(const ContentView& c, const std::string& where) {
                                         c.graph.weights[e]));
     for (std::size_t i = 0; i < c.features.size(); ++i)
         if (!std::isfinite(c.features[i])) {
-            auto f = static_cast<std::size_t>(c.feature_count);
+            auto f = usize(c.feature_count);
             throw DataError(fmt::format("{}: feature {} of vertex {} is {}; features must be finite", where, i % f,
                                         i / f, c.features[i]));
         }
@@ -61,7 +62,7 @@ void check_values(const ContentView& c, const std::string& where) {
             throw DataError(
                 fmt::format("{}: the label of vertex {} is {}, allowed are 0 to {}, and -1 for unknown", where, v,
                             c.labels[v], c.classes - 1));
-    auto n = static_cast<std::size_t>(c.graph.vertices());
+    auto n = usize(c.graph.vertices());
     for (std::size_t i = 0; i < c.masks.size(); ++i) {
         if (c.masks[i] > Split::test)
             throw DataError(fmt::format("{}: the mask of vertex {} in split {} is {}, allowed are 0 to 3", where,
@@ -111,16 +112,14 @@ std::string content_digest(const ContentView& c) {
 // Rows ascend, so a walk over all entries (v, u) by ascending v meets the v's of each u in ascending order:
 // if the pattern is symmetric they are exactly row u, in its own order. One cursor per row suffices.
 Symmetry measure_symmetry(const GraphView& g) {
-    auto n = static_cast<std::size_t>(g.vertices());
+    auto n = usize(g.vertices());
     std::vector<std::int64_t> cursor(g.indptr.begin(), g.indptr.begin() + static_cast<std::ptrdiff_t>(n));
     Symmetry found{true, true};
     for (std::size_t v = 0; v < n; ++v)
-        for (auto e = static_cast<std::size_t>(g.indptr[v]); e < static_cast<std::size_t>(g.indptr[v + 1]); ++e) {
-            auto u = static_cast<std::size_t>(g.indices[e]);
-            auto mirror = static_cast<std::size_t>(cursor[u]++);
-            if (mirror >= static_cast<std::size_t>(g.indptr[u + 1]) ||
-                static_cast<std::size_t>(g.indices[mirror]) != v)
-                return {false, false};
+        for (auto e = usize(g.indptr[v]); e < usize(g.indptr[v + 1]); ++e) {
+            auto u = usize(g.indices[e]);
+            auto mirror = usize(cursor[u]++);
+            if (mirror >= usize(g.indptr[u + 1]) || usize(g.indices[mirror]) != v) return {false, false};
             if (!g.weights.empty() && g.weights[mirror] != g.weights[e]) found.weights = false;
         }
     return found;
@@ -130,7 +129,7 @@ std::int64_t count_self_loops(const GraphView& g) {
     std::int64_t loops = 0;
     for (std::size_t v = 0; v + 1 < g.indptr.size(); ++v)
         for (auto e = g.indptr[v]; e < g.indptr[v + 1]; ++e)
-            loops += g.indices[static_cast<std::size_t>(e)] == static_cast<std::int32_t>(v);
+            loops += g.indices[usize(e)] == static_cast<std::int32_t>(v);
     return loops;
 }
 

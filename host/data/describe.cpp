@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include <gnnbench/usize.hpp>
+
 namespace gnnbench {
 
 using nlohmann::json;
@@ -10,10 +12,10 @@ using nlohmann::json;
 namespace {
 
 json degrees(const GraphView& g) {
-    auto n = static_cast<std::size_t>(g.vertices());
+    auto n = usize(g.vertices());
     std::vector<std::int64_t> in(n), out(n);
     for (std::size_t v = 0; v < n; ++v) in[v] = g.indptr[v + 1] - g.indptr[v];
-    for (auto u : g.indices) ++out[static_cast<std::size_t>(u)];
+    for (auto u : g.indices) ++out[usize(u)];
     auto zero_rows = std::ranges::count(in, 0), zero_columns = std::ranges::count(out, 0);
     auto middle = in.begin() + static_cast<std::ptrdiff_t>(n / 2);
     std::ranges::nth_element(in, middle);
@@ -29,22 +31,22 @@ json degrees(const GraphView& g) {
 
 /// Union by smaller root with path halving.
 std::vector<std::int32_t> component_roots(const GraphView& g) {
-    std::vector<std::int32_t> parent(static_cast<std::size_t>(g.vertices()));
+    std::vector<std::int32_t> parent(usize(g.vertices()));
     std::iota(parent.begin(), parent.end(), 0);
     auto root = [&](std::int32_t v) {
-        while (parent[static_cast<std::size_t>(v)] != v) {
-            auto& up = parent[static_cast<std::size_t>(v)];
-            up = parent[static_cast<std::size_t>(up)];
+        while (parent[usize(v)] != v) {
+            auto& up = parent[usize(v)];
+            up = parent[usize(up)];
             v = up;
         }
         return v;
     };
     for (std::int32_t v = 0; v < g.vertices(); ++v)
-        for (auto e = g.indptr[static_cast<std::size_t>(v)]; e < g.indptr[static_cast<std::size_t>(v) + 1]; ++e) {
-            auto a = root(v), b = root(g.indices[static_cast<std::size_t>(e)]);
-            parent[static_cast<std::size_t>(std::max(a, b))] = std::min(a, b);
+        for (auto e = g.indptr[usize(v)]; e < g.indptr[usize(v) + 1]; ++e) {
+            auto a = root(v), b = root(g.indices[usize(e)]);
+            parent[usize(std::max(a, b))] = std::min(a, b);
         }
-    for (std::int32_t v = 0; v < g.vertices(); ++v) parent[static_cast<std::size_t>(v)] = root(v);
+    for (std::int32_t v = 0; v < g.vertices(); ++v) parent[usize(v)] = root(v);
     return parent;
 }
 
@@ -67,13 +69,13 @@ json describe(const Store& store) {
     auto j = to_json(store.manifest());
     j["store"] = store.path().string();
     j["degrees"] = degrees(view.graph);
-    std::vector<std::int64_t> size(static_cast<std::size_t>(view.graph.vertices()));
-    for (auto root : component_roots(view.graph)) ++size[static_cast<std::size_t>(root)];
+    std::vector<std::int64_t> size(usize(view.graph.vertices()));
+    for (auto root : component_roots(view.graph)) ++size[usize(root)];
     j["components"] = std::ranges::count_if(size, [](auto s) { return s > 0; });
     j["largest_component"] = std::ranges::max(size);
-    std::vector<std::int64_t> in_class(static_cast<std::size_t>(view.classes));
+    std::vector<std::int64_t> in_class(usize(view.classes));
     for (auto label : view.labels)
-        if (label >= 0) ++in_class[static_cast<std::size_t>(label)];
+        if (label >= 0) ++in_class[usize(label)];
     j["class_sizes"] = in_class;
     j["split_sizes"] = splits(store);
     return j;

@@ -7,6 +7,7 @@
 
 #include <gnnbench/array_size.hpp>
 #include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
 
 #include <data/content.hpp>
 
@@ -14,7 +15,7 @@ namespace gnnbench {
 
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+std::size_t at(std::int64_t i) { return usize(i); }
 
 /// Edge numbers by the row they are entered in, in listing order: row r has [start[r], start[r+1]). A number
 /// is 2e for (u of row v), 2e + 1 for its mirror (v of row u).
@@ -102,8 +103,8 @@ void require_mirrored(const RawGraph& graph, const EdgeList& edges) {
                             "both",
                             where, v + 1, u + 1, u + 1, v + 1));
         if (there && !graph.weights.empty()) {
-            auto w = graph.weights[static_cast<std::size_t>(there - graph.indices.data())];
-            auto w_back = graph.weights[static_cast<std::size_t>(back - graph.indices.data())];
+            auto w = graph.weights[usize(there - graph.indices.data())];
+            auto w_back = graph.weights[usize(back - graph.indices.data())];
             if (w != w_back)
                 throw DataError(
                     fmt::format("{}: edge {} – {} has weight {} here and {} where it is listed from its other "

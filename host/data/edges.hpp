@@ -40,6 +40,6 @@ RawGraph build_graph(const EdgeList& edges, EdgePolicy policy);
 RawGraph build_pattern(std::int64_t vertices, std::vector<std::int32_t> source, std::vector<std::int32_t> target,
                        bool directed);
 /// Entries of either; both have the same vertices and no weights. Counts of what was listed are not kept.
-RawGraph unite_patterns(const RawGraph& a, const RawGraph& b);
+RawGraph merge_patterns(const RawGraph& a, const RawGraph& b);
 
 }  // namespace gnnbench

@@ -6,6 +6,7 @@
 
 #include <gnnbench/array_size.hpp>
 #include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
 
 #include <data/draws.hpp>
 
@@ -29,7 +30,7 @@ std::vector<float> random_features(std::int64_t vertices, const FillSpec& spec) 
 }
 
 std::vector<std::int32_t> random_labels(std::int64_t vertices, const FillSpec& spec) {
-    std::vector<std::int32_t> labels(static_cast<std::size_t>(vertices));
+    std::vector<std::int32_t> labels(usize(vertices));
     for (std::size_t v = 0; v < labels.size(); ++v)
         labels[v] = static_cast<std::int32_t>(scaled(draw(spec.seed, Draw::graph, v, 0, DataDraw::label)[0],
                                                      static_cast<std::uint64_t>(spec.classes)));

@@ -14,6 +14,7 @@
 
 #include <gnnbench/array_size.hpp>
 #include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench {
 
@@ -67,7 +68,7 @@ void check_size(const NpyHeader& header, std::size_t file_bytes, const std::stri
         header.elements() == 0)
         throw DataError(fmt::format("{}: its header promises an array of shape ({}), which holds nothing", where,
                                     fmt::join(header.shape, ", ")));
-    if (static_cast<std::size_t>(header.elements()) > there / item)
+    if (usize(header.elements()) > there / item)
         throw DataError(
             fmt::format("{}: its header states an array of shape ({}) and type '{}', but there are only {} "
                         "bytes; it was truncated: write it again",
@@ -220,7 +221,7 @@ std::vector<T> converted(std::span<const std::byte> data, const NpyHeader& heade
     if (header.shape.size() > 2)
         throw DataError(fmt::format("{}: an array of {} dimensions in column order is not supported", where,
                                     header.shape.size()));
-    auto rows = static_cast<std::size_t>(header.shape[0]), cols = static_cast<std::size_t>(header.shape[1]);
+    auto rows = usize(header.shape[0]), cols = usize(header.shape[1]);
     for (std::size_t r = 0; r < rows; ++r)
         for (std::size_t c = 0; c < cols; ++c) out[r * cols + c] = element(c * rows + r);
     return out;

@@ -7,6 +7,7 @@
 
 #include <gnnbench/graph.hpp>
 #include <gnnbench/matrix.hpp>
+#include <gnnbench/usize.hpp>
 
 #include <data/file.hpp>
 
@@ -59,7 +60,7 @@ public:
     std::span<const T> values() const {
         if (header_.elements() == 0 || file_.bytes().empty()) return {};
         auto first = reinterpret_cast<const T*>(file_.bytes().data() + header_.data_offset);
-        return {first, static_cast<std::size_t>(header_.elements())};
+        return {first, usize(header_.elements())};
     }
     const std::vector<std::int64_t>& shape() const { return header_.shape; }
 

@@ -6,11 +6,13 @@
 
 #include <data/edges.hpp>
 
+#include <gnnbench/usize.hpp>
+
 namespace gnnbench {
 
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+std::size_t at(std::int64_t i) { return usize(i); }
 
 std::int64_t take_next(std::int64_t& counter) {
     return std::atomic_ref(counter).fetch_add(1, std::memory_order_relaxed);
@@ -81,7 +83,7 @@ RawGraph build_pattern(std::int64_t vertices, std::vector<std::int32_t> source, 
     return graph;
 }
 
-RawGraph unite_patterns(const RawGraph& a, const RawGraph& b) {
+RawGraph merge_patterns(const RawGraph& a, const RawGraph& b) {
     auto n = a.vertices();
     RawGraph all;
     all.indptr.resize(at(n + 1));

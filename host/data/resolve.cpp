@@ -44,7 +44,7 @@ std::string take_text(json& mapping, const char* key) {
     return value.get<std::string>();
 }
 
-Source take_apart(json mapping) {
+Source split_mapping(json mapping) {
     if (!mapping.is_object())
         throw SpecError(fmt::format("dataset: expected a mapping, found {}", mapping.dump()));
     Source s;
@@ -174,7 +174,7 @@ private:
 };
 
 /// Left-overs of processes that were killed while they created this store; only the lock's holder may call this.
-void remove_remains(const fs::path& store) {
+void remove_leftovers(const fs::path& store) {
     std::error_code none;
     auto prefix = fmt::format(".making-{}-", store.filename().string());
     for (const auto& item : fs::directory_iterator(store.parent_path(), none))
@@ -213,19 +213,19 @@ RawDataset make(const Source& s) {
 }  // namespace
 
 ResolvedDataset resolve_dataset(const json& source, const Catalog& catalog) {
-    return resolve(take_apart(source), catalog);
+    return resolve(split_mapping(source), catalog);
 }
 
 ResolvedDataset ensure_dataset(const json& source, const Catalog& catalog,
                                const std::function<void(const std::string&)>& progress) {
-    auto s = take_apart(source);
+    auto s = split_mapping(source);
     auto found = resolve(s, catalog);
     if (found.digest.empty()) {
         make_folder(catalog.folder());
         StoreLock lock(found.store, progress);
         found = resolve(s, catalog);
         if (found.digest.empty()) {
-            remove_remains(found.store);
+            remove_leftovers(found.store);
             if (progress)
                 progress(fmt::format("{} dataset {}",
                                      s.kind == Source::Kind::generate ? "generating" : "importing", found.name));

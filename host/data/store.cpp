@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
 
 #include <data/content.hpp>
 
@@ -113,7 +114,7 @@ DatasetView Store::view(int split) const {
     if (split < 0 || split >= manifest_.splits)
         throw SpecError(fmt::format("dataset {} has splits 0 to {}; split {} was asked for", manifest_.name,
                                     manifest_.splits - 1, split));
-    auto n = static_cast<std::size_t>(manifest_.vertices);
+    auto n = usize(manifest_.vertices);
     return {.name = manifest_.name,
             .graph = {.indptr = indptr_.values(),
                       .indices = indices_.values(),
@@ -123,7 +124,7 @@ DatasetView Store::view(int split) const {
             .features = features_.values(),
             .classes = manifest_.classes,
             .labels = labels_.values(),
-            .split = masks_.values().subspan(static_cast<std::size_t>(split) * n, n)};
+            .split = masks_.values().subspan(usize(split) * n, n)};
 }
 
 void Store::check() const {

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
 
 #include "launch/interrupt.hpp"
 
@@ -33,7 +34,7 @@ constexpr std::size_t most_bytes = std::size_t{1} << 20;
         for (std::size_t at = 0; at < said.size();) {
             const ssize_t written = ::write(out, said.data() + at, said.size() - at);
             if (written < 0 && errno != EINTR) break;
-            at += written < 0 ? 0 : static_cast<std::size_t>(written);
+            at += written < 0 ? 0 : usize(written);
         }
         ::_exit(0);
     } catch (...) {
@@ -53,7 +54,7 @@ bool read_until(int in, std::chrono::steady_clock::time_point deadline, std::str
         const ssize_t got = found < 0 ? -1 : ::read(in, piece, sizeof piece);
         if (got == 0) return true;
         if (got < 0 && errno != EINTR) return false;
-        if (got > 0) text.append(piece, static_cast<std::size_t>(got));
+        if (got > 0) text.append(piece, usize(got));
     }
     return false;
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench {
 
@@ -130,7 +131,7 @@ void MemoryFile::write(std::string_view text) {
         if (written < 0 && errno == EINTR) continue;
         if (written < 0)
             throw EnvironmentError(std::string("cannot write a file in memory: ") + std::strerror(errno));
-        text.remove_prefix(static_cast<std::size_t>(written));
+        text.remove_prefix(usize(written));
     }
 }
 
@@ -138,7 +139,7 @@ std::string MemoryFile::text() const {
     std::string all;
     char piece[16384];
     for (ssize_t got = 0; (got = pread(descriptor_, piece, sizeof piece, static_cast<off_t>(all.size()))) > 0;)
-        all.append(piece, static_cast<std::size_t>(got));
+        all.append(piece, usize(got));
     return all;
 }
 

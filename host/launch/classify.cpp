@@ -79,42 +79,24 @@ std::size_t utf8_length(const std::string& text, std::size_t at) {
 
 }  // namespace
 
-std::string to_text(EndKind kind) {
-    switch (kind) {
-        case EndKind::ok:
-            return "ok";
-        case EndKind::failed:
-            return "failed";
-        case EndKind::crashed:
-            return "crashed";
-        case EndKind::out_of_memory:
-            return "oom";
-        case EndKind::timeout:
-            return "timeout";
-        case EndKind::interrupted:
-            return "interrupted";
-    }
-    return "failed";
-}
-
 LaunchEnd classify(const EndSigns& signs) {
     LaunchEnd end;
     end.log_tail = signs.log_tail;
     const bool killed_launcher = WIFSIGNALED(signs.wait_status);
     end.exit_code = killed_launcher ? 0 : WEXITSTATUS(signs.wait_status);
     if (signs.interrupted) {
-        end.kind = EndKind::interrupted;
+        end.status = TrialStatus::interrupted;
         end.reason = "interrupted by a signal to gnnbench";
         return end;
     }
     if (signs.timed_out) {
-        end.kind = EndKind::timeout;
+        end.status = TrialStatus::timeout;
         end.reason = "no end after " + std::to_string(static_cast<long>(signs.timeout_s)) +
                      " s, the trial's limit; its processes were killed";
         return end;
     }
     if (!killed_launcher && end.exit_code == 0) {
-        end.kind = EndKind::ok;
+        end.status = TrialStatus::ok;
         return end;
     }
     const SignalInLog in_log = signal_in(signs.log_tail);
@@ -126,15 +108,15 @@ LaunchEnd classify(const EndSigns& signs) {
         end.signal = end.exit_code - 128;
 
     if (!end.signal) {
-        end.kind = EndKind::failed;
+        end.status = TrialStatus::failed;
         end.reason = "exit code " + std::to_string(end.exit_code);
         return end;
     }
     const std::string who = in_log.rank >= 0                    ? "rank " + std::to_string(in_log.rank)
                             : killed_launcher && !in_log.signal ? "mpiexec"
                                                                 : "a rank";
-    const bool out_of_memory = end.signal == SIGKILL && signs.oom_killer_struck;
-    end.kind = out_of_memory ? EndKind::out_of_memory : EndKind::crashed;
+    const bool out_of_memory = end.signal == SIGKILL && signs.oom_killed;
+    end.status = out_of_memory ? TrialStatus::oom : TrialStatus::crashed;
     end.reason = who + " was killed by " + signal_text(end.signal) +
                  (out_of_memory ? ", sent by the kernel because memory ran out" : "");
     return end;

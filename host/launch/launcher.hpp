@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/status.hpp"
 #include "launch/environment.hpp"
 #include "launch/machine.hpp"
 #include "launch/mpiexec.hpp"
@@ -23,17 +24,13 @@ struct TrialLaunch {
     bool needs_gpus = false;  ///< each rank one
 };
 
-enum class EndKind { ok, failed, crashed, out_of_memory, timeout, interrupted };
-/// The name in journals: "ok", "failed", "crashed", "oom", "timeout", "interrupted".
-std::string to_text(EndKind kind);
-
 struct LaunchEnd {
-    EndKind kind = EndKind::failed;
-    int exit_code = 0;     ///< of the launching program; 0 where a signal ended it
-    int signal = 0;        ///< that ended a rank or the launching program; 0: none
-    std::string reason;    ///< one sentence; empty if ok
-    std::string log_tail;  ///< the end of what all ranks printed; valid UTF-8
-    double wall_s = 0;     ///< without the time it waited for its turn
+    TrialStatus status = TrialStatus::failed;  ///< ok, failed, crashed, oom, timeout or interrupted
+    int exit_code = 0;                         ///< of the launching program; 0 where a signal ended it
+    int signal = 0;                            ///< that ended a rank or the launching program; 0: none
+    std::string reason;                        ///< one sentence; empty if ok
+    std::string log_tail;                      ///< the end of what all ranks printed; valid UTF-8
+    double wall_s = 0;                         ///< without the time it waited for its turn
 };
 
 /// What is known when a trial's launching program has ended.
@@ -41,7 +38,7 @@ struct EndSigns {
     int wait_status = 0;  ///< see waitpid
     std::string log_tail;
     bool timed_out = false, interrupted = false;
-    bool oom_killer_struck = false;
+    bool oom_killed = false;
     double timeout_s = 0;
 };
 /// Classifies mpiexec's exit status and log.

@@ -34,6 +34,6 @@ std::int64_t oom_kills() {
 
 OomKiller::OomKiller() : before_(oom_kills()) {}
 
-bool OomKiller::struck() const { return oom_kills() > before_; }
+bool OomKiller::has_killed() const { return oom_kills() > before_; }
 
 }  // namespace gnnbench

@@ -8,7 +8,7 @@ namespace gnnbench {
 class OomKiller {
 public:
     OomKiller();
-    bool struck() const;
+    bool has_killed() const;
 
 private:
     std::int64_t before_;

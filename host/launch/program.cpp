@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
 
 #include "launch/child.hpp"
 
@@ -49,7 +50,7 @@ public:
             if (!partial_.empty()) enough = !take(partial_);
             return false;
         }
-        partial_.append(buffer, static_cast<std::size_t>(got));
+        partial_.append(buffer, usize(got));
         for (std::size_t end; !enough && (end = partial_.find('\n')) != std::string::npos;) {
             enough = !take(std::string_view(partial_).substr(0, end));
             partial_.erase(0, end + 1);

@@ -41,9 +41,9 @@ std::string line_with(const std::string& log, const char* pattern) {
     return {};
 }
 
-LaunchEnd ended(EndKind kind, std::string reason) {
+LaunchEnd ended(TrialStatus status, std::string reason) {
     LaunchEnd end;
-    end.kind = kind;
+    end.status = status;
     end.reason = std::move(reason);
     return end;
 }
@@ -51,23 +51,23 @@ LaunchEnd ended(EndKind kind, std::string reason) {
 /// What Slurm did to a step, as its log reports it; the first match counts.
 struct Sign {
     const char* pattern;
-    EndKind kind;
+    TrialStatus status;
     const char* what;
 };
 constexpr std::array signs_of_end{
-    Sign{"oom-kill event", EndKind::out_of_memory, "Slurm ended it, as memory ran out: "},
-    Sign{"oom_kill event", EndKind::out_of_memory, "Slurm ended it, as memory ran out: "},
-    Sign{": Out Of Memory", EndKind::out_of_memory, "Slurm ended it, as memory ran out: "},
-    Sign{"Exceeded job memory limit", EndKind::out_of_memory, "Slurm ended it, as memory ran out: "},
-    Sign{"DUE TO TIME LIMIT", EndKind::timeout, "Slurm ended it at Slurm's time limit: "},
-    Sign{"DUE TO NODE FAILURE", EndKind::failed, "a node failed: "},
-    Sign{"Node failure on", EndKind::failed, "a node failed: "},
-    Sign{"DUE TO PREEMPTION", EndKind::failed, "another job took its nodes: "},
-    Sign{"Unable to allocate resources", EndKind::failed, "Slurm started no ranks: "},
-    Sign{"Unable to create step", EndKind::failed, "Slurm started no ranks: "},
-    Sign{"has been revoked", EndKind::failed, "Slurm revoked the allocation: "},
-    Sign{"Invalid MPI type", EndKind::failed, "srun cannot start ranks: "},
-    Sign{"Invalid generic resource", EndKind::failed, "Slurm started no ranks: "},
+    Sign{"oom-kill event", TrialStatus::oom, "Slurm ended it, as memory ran out: "},
+    Sign{"oom_kill event", TrialStatus::oom, "Slurm ended it, as memory ran out: "},
+    Sign{": Out Of Memory", TrialStatus::oom, "Slurm ended it, as memory ran out: "},
+    Sign{"Exceeded job memory limit", TrialStatus::oom, "Slurm ended it, as memory ran out: "},
+    Sign{"DUE TO TIME LIMIT", TrialStatus::timeout, "Slurm ended it at Slurm's time limit: "},
+    Sign{"DUE TO NODE FAILURE", TrialStatus::failed, "a node failed: "},
+    Sign{"Node failure on", TrialStatus::failed, "a node failed: "},
+    Sign{"DUE TO PREEMPTION", TrialStatus::failed, "another job took its nodes: "},
+    Sign{"Unable to allocate resources", TrialStatus::failed, "Slurm started no ranks: "},
+    Sign{"Unable to create step", TrialStatus::failed, "Slurm started no ranks: "},
+    Sign{"has been revoked", TrialStatus::failed, "Slurm revoked the allocation: "},
+    Sign{"Invalid MPI type", TrialStatus::failed, "srun cannot start ranks: "},
+    Sign{"Invalid generic resource", TrialStatus::failed, "Slurm started no ranks: "},
 };
 
 /// srun's first message of the form "srun: error: node: task 1: Killed" or "node: tasks 0-2,5: Aborted".
@@ -181,35 +181,35 @@ std::string submitted_job(const std::string& text) {
 LaunchEnd end_of_job(const SlurmJob& job) {
     const std::string whose =
         "Slurm's job " + job.id + " ended " + job.state + (job.reason.empty() ? "" : " (" + job.reason + ")");
-    if (job.state == "OUT_OF_MEMORY") return ended(EndKind::out_of_memory, whose);
-    if (job.state == "TIMEOUT" || job.state == "DEADLINE") return ended(EndKind::timeout, whose);
+    if (job.state == "OUT_OF_MEMORY") return ended(TrialStatus::oom, whose);
+    if (job.state == "TIMEOUT" || job.state == "DEADLINE") return ended(TrialStatus::timeout, whose);
     if (job.state == "CANCELLED" || job.state == "PREEMPTED" || job.state == "REVOKED")
-        return ended(EndKind::interrupted, whose);
-    return ended(EndKind::failed, whose);
+        return ended(TrialStatus::interrupted, whose);
+    return ended(TrialStatus::failed, whose);
 }
 
 LaunchEnd classify_srun(const EndSigns& signs) {
     LaunchEnd end = classify(signs);
-    if (end.kind != EndKind::failed && end.kind != EndKind::crashed && end.kind != EndKind::out_of_memory)
+    if (end.status != TrialStatus::failed && end.status != TrialStatus::crashed && end.status != TrialStatus::oom)
         return end;
     for (const Sign& known : signs_of_end)
         if (const std::string line = line_with(signs.log_tail, known.pattern); !line.empty()) {
-            end.kind = known.kind;
+            end.status = known.status;
             end.reason = known.what + line;
             return end;
         }
     // scancel by any user; a failing rank's step is ended the same way, but then srun reports how that rank ended.
     if (const std::string line = line_with(signs.log_tail, "CANCELLED AT");
         !line.empty() && !contains(signs.log_tail, "Exited with exit code") && tasks_in(signs.log_tail).empty()) {
-        end.kind = EndKind::failed;
+        end.status = TrialStatus::failed;
         end.reason = "somebody cancelled it: " + line;
         return end;
     }
-    if (end.kind == EndKind::crashed)
+    if (end.status == TrialStatus::crashed)
         if (const std::string tasks = tasks_in(signs.log_tail);
             !tasks.empty() && end.reason.starts_with("a rank "))
             end.reason = tasks + (tasks.starts_with("ranks") ? " were" : " was") + end.reason.substr(10);
-    if (end.kind == EndKind::failed)
+    if (end.status == TrialStatus::failed)
         if (const std::string line = line_with(signs.log_tail, "srun: error: "); !line.empty())
             end.reason += " of srun: " + line;
     return end;

@@ -29,10 +29,10 @@ using Clock = std::chrono::steady_clock;
 constexpr double firm_s = 1.0, sweep_s = 2.0;
 
 /// Trials running in this process.
-std::atomic<int> under_way = 0;
-struct UnderWay {
-    UnderWay() { ++under_way; }
-    ~UnderWay() { --under_way; }
+std::atomic<int> launches_in_progress = 0;
+struct CountedLaunch {
+    CountedLaunch() { ++launches_in_progress; }
+    ~CountedLaunch() { --launches_in_progress; }
 };
 
 /// The trial's folder in shared memory, removed on destruction.
@@ -82,7 +82,7 @@ public:
         kill_trial(trial_, sweep_s);
         // Ranks whose launcher died became our children, and only we can reap them. While other trials run, that
         // would take their launchers' statuses too, so the last one reaps.
-        while (under_way == 1 && waitpid(-1, nullptr, WNOHANG) > 0) {
+        while (launches_in_progress == 1 && waitpid(-1, nullptr, WNOHANG) > 0) {
         }
         return status.value_or(SIGKILL);
     }
@@ -97,7 +97,7 @@ private:
         return status;
     }
 
-    UnderWay counted_;  // before there is a child
+    CountedLaunch counted_;  // before there is a child
     std::string trial_;
     SharedMemoryFolder shared_;
     LaunchProgram program_;
@@ -127,7 +127,7 @@ LaunchEnd launch_trial(const Launcher& launcher, const TrialLaunch& launch, cons
     }
     watch();
     signs.log_tail = tail_of(launch.log_file);
-    signs.oom_killer_struck = oom_killer.struck();
+    signs.oom_killed = oom_killer.has_killed();
     LaunchEnd end = launcher.judge(signs);
     end.wall_s = std::chrono::duration<double>(Clock::now() - begin).count();
     return end;

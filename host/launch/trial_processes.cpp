@@ -40,7 +40,7 @@ constexpr const char* owner_file = "/owner";
 constexpr auto being_made = std::chrono::minutes(10);
 
 /// Whether no process holds the lock of the folder's owner.
-bool is_left(const std::filesystem::directory_entry& folder) {
+bool is_abandoned(const std::filesystem::directory_entry& folder) {
     struct stat info{};
     if (::lstat(folder.path().c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != getuid())
         return false;
@@ -67,9 +67,10 @@ void remove_left_shared_memory() {
     std::error_code ignored;
     for (const auto& entry : std::filesystem::directory_iterator(shared_memory, ignored)) {
         const std::string name = entry.path().filename();
-        if (name.starts_with(folder_prefix) && is_left(entry)) left.push_back(name.substr(folder_prefix.size()));
+        if (name.starts_with(folder_prefix) && is_abandoned(entry))
+            left.push_back(name.substr(folder_prefix.size()));
     }
-    for (const std::string& trial : left) bury_trial(trial, 2.0);
+    for (const std::string& trial : left) clean_up_trial(trial, 2.0);
 }
 
 std::string shared_memory_folder(const std::string& trial) {
@@ -101,7 +102,7 @@ std::vector<pid_t> kill_trial(const std::string& trial, double limit_s) {
     }
 }
 
-void bury_trial(const std::string& trial, double limit_s) {
+void clean_up_trial(const std::string& trial, double limit_s) {
     kill_trial(trial, limit_s);
     std::error_code ignored;
     if (const std::string folder = shared_memory_folder(trial); !folder.empty())

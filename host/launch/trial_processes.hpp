@@ -23,6 +23,6 @@ int own_shared_memory(const std::string& folder);
 void remove_left_shared_memory();
 
 /// kill_trial, and removes the trial's shared memory.
-void bury_trial(const std::string& trial, double limit_s);
+void clean_up_trial(const std::string& trial, double limit_s);
 
 }  // namespace gnnbench

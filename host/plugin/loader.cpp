@@ -15,6 +15,7 @@
 #include <gnnbench/partition.hpp>
 #include <gnnbench/spelling.hpp>
 #include <gnnbench/strategy.hpp>
+#include <gnnbench/usize.hpp>
 
 #include "plugin/places.hpp"
 
@@ -147,8 +148,7 @@ PluginLibrary PluginCatalog::open(PluginKind kind, std::string_view name) const 
 PluginDescription PluginCatalog::find(PluginKind kind, std::string_view name) const {
     const File& file = file_of(kind, name);
     const PluginInfo& info = PluginLibrary::open(file.path, kind, name).info();
-    return {kind,         info.name, info.version,
-            info.summary, file.path, {info.params, static_cast<std::size_t>(info.param_count)}};
+    return {kind, info.name, info.version, info.summary, file.path, {info.params, usize(info.param_count)}};
 }
 
 std::unique_ptr<Strategy> PluginCatalog::strategy(std::string_view name) const {

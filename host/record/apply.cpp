@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
 
 #include "record/database.hpp"
 
@@ -43,6 +44,12 @@ double seconds_of(const json& value, const char* what) {
         throw DataError(fmt::format("a journal line has {} as '{}'; expected seconds from 0.",
                                     value.dump().substr(0, 40), what));
     return value.get<double>();
+}
+/// Inserts a volume row of the rank that `ids` name.
+void insert_volume(sqlite::Statement& insert, const json& row, const auto&... ids) {
+    insert.run(ids..., row.at("operation").get_ref<const std::string&>(),
+               row.at("content").get_ref<const std::string&>(), count(row, "sent_bytes"),
+               count(row, "received_bytes"), count(row, "messages"));
 }
 /// Larger than any trial's; a line's value must not keep the host busy for years.
 constexpr std::int64_t most_ranks = 1 << 20, most_epochs = INT32_MAX;
@@ -214,7 +221,7 @@ void LineApplier::start(std::int64_t trial, const json& l) {
         "store a trial's ranks");
     const auto ranks = whole(l, "ranks", 1, most_ranks);
     for (std::int64_t r = 0; r < ranks; ++r) {
-        const auto i = static_cast<std::size_t>(r);
+        const auto i = usize(r);
         const std::string device = as_text(entry(l, "device", i));
         const json pid = entry(l, "pids", i);
         if (!device.empty() && devices.find(device) == std::string::npos)
@@ -250,9 +257,7 @@ void LineApplier::setup(std::int64_t trial, const json& l) {
     auto stated = connection_->prepare("INSERT INTO stated_volume VALUES (?,?,?,?,?,?,?) ON CONFLICT DO NOTHING",
                                        "store a trial's stated volume");
     for (std::size_t r = 0; r < length(l, "stated"); ++r)
-        for (const json& v : l["stated"][r])
-            stated.run(trial, r, v.at("operation").get<std::string>(), v.at("content").get<std::string>(),
-                       count(v, "sent_bytes"), count(v, "received_bytes"), count(v, "messages"));
+        for (const json& v : l["stated"][r]) insert_volume(stated, v, trial, r);
 }
 
 void LineApplier::epoch(std::int64_t trial, const json& l) {
@@ -268,12 +273,8 @@ void LineApplier::epoch(std::int64_t trial, const json& l) {
                       integer(r, "peak_memory_bytes"));
         for (const auto& [phase, seconds] : object(r, "phases").items())
             add_phase_.run(trial, epoch, rank, phase, seconds_of(seconds, phase.c_str()));
-        for (std::size_t i = 0; i < length(r, "volume"); ++i) {
-            const json& v = r["volume"][i];
-            add_volume_.run(trial, epoch, rank, v.at("operation").get_ref<const std::string&>(),
-                            v.at("content").get_ref<const std::string&>(), count(v, "sent_bytes"),
-                            count(v, "received_bytes"), count(v, "messages"));
-        }
+        for (std::size_t i = 0; i < length(r, "volume"); ++i)
+            insert_volume(add_volume_, r["volume"][i], trial, epoch, rank);
         ++rank;
     }
     // A worker that outlived its trial's outcome still counts.
@@ -315,8 +316,8 @@ void LineApplier::verification(std::int64_t trial, const json& l) {
             "volume_equal, sampled_vertices, detail, checks) SELECT t.id, t.verification_key, ?,?,?,?,?,?,?,? "
             "FROM trial t WHERE t.id = ?",
             "store a verification")
-        .run(l.at("status").get<std::string>(), text(l, "reason"), real(l, "loss_error"),
-             real(l, "gradient_error"),
+        .run(to_text(verification_status(l.at("status").get<std::string>())), text(l, "reason"),
+             real(l, "loss_error"), real(l, "gradient_error"),
              equal != l.end() && equal->is_boolean() ? std::optional<int>(equal->get<bool>()) : std::nullopt,
              integer(l, "sampled_vertices").value_or(0), text(l, "detail"), object(l, "checks").dump(), trial);
 }
@@ -324,6 +325,7 @@ void LineApplier::verification(std::int64_t trial, const json& l) {
 /// The worker's own statement of how it ended. The host's outcome overrides it; this keeps the reason in case that
 /// never arrives.
 void LineApplier::end(std::int64_t trial, const json& l) {
+    trial_status(l.at("status").get<std::string>());  // refuses what is none
     connection_->prepare("UPDATE trial SET reason = ? WHERE id = ? AND status = 'running'", "store a trial's end")
         .run(text(l, "reason"), trial);
     // Choices made at run time, if the trial got that far; else those of set-up remain.
@@ -335,8 +337,8 @@ void LineApplier::outcome(std::int64_t trial, const json& l) {
     connection_
         ->prepare("UPDATE trial SET status = ?, reason = ?, log_tail = ?, ended = ?, wall_s = ? WHERE id = ?",
                   "store a trial's outcome")
-        .run(l.at("status").get<std::string>(), text(l, "reason"), text(l, "log_tail"), text(l, "ended"),
-             real(l, "wall_s"), trial);
+        .run(to_text(trial_status(l.at("status").get<std::string>())), text(l, "reason"), text(l, "log_tail"),
+             text(l, "ended"), real(l, "wall_s"), trial);
     summarise_trial(*connection_, trial);
 }
 

@@ -63,10 +63,10 @@ std::vector<Varying> varying_fields_of(std::span<const CellFields> cells) {
 std::vector<std::string> cell_expressions(std::span<const CellFields> cells) {
     const std::vector<Varying> fields = varying_fields_of(cells);
     std::vector<std::string> all(cells.size());
-    std::vector<std::size_t> everyone(cells.size());
-    std::iota(everyone.begin(), everyone.end(), std::size_t{0});
+    std::vector<std::size_t> every_cell(cells.size());
+    std::iota(every_cell.begin(), every_cell.end(), std::size_t{0});
     for (std::size_t i = 0; i < cells.size(); ++i) {
-        std::vector<std::size_t> left = everyone;  // that the expression holds for
+        std::vector<std::size_t> left = every_cell;  // that the expression holds for
         for (const Varying& v : fields) {
             if (left.size() == 1) break;
             const std::size_t mine = v.of_cell[i];

@@ -7,6 +7,7 @@
 
 #include <gnnbench/error.hpp>
 #include <gnnbench/spelling.hpp>
+#include <gnnbench/usize.hpp>
 
 #include "core/printable.hpp"
 
@@ -179,7 +180,7 @@ std::vector<bool> CellFilter::where(const std::string& expression) const {
     while ((code = sqlite3_step(select.get())) == SQLITE_ROW) {
         const std::int64_t row = sqlite3_column_int64(select.get(), 0);
         require(row >= 1 && row <= std::ssize(chosen), "an expression chose a cell that does not exist");
-        chosen[static_cast<std::size_t>(row) - 1] = true;
+        chosen[usize(row) - 1] = true;
     }
     if (code != SQLITE_DONE) throw refused(code);
     return chosen;

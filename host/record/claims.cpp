@@ -44,7 +44,7 @@ int conclusive_trials(const Database& database, const TrialKey& k) {
     else
         q.bind(k.cell_digest, k.machine, k.purpose, k.number);
     int n = 0;
-    while (q.step()) n += is_conclusive(q.text(0));
+    while (q.step()) n += is_conclusive(trial_status(q.text(0)));
     return n;
 }
 

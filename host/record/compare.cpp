@@ -42,7 +42,7 @@ std::string text_of(const SqlValue& v) {
 }
 
 /// Display fields and derived fields do not distinguish cells.
-bool tells_apart(const std::string& field) {
+bool distinguishes_cells(const std::string& field) {
     return !field.ends_with("_label") && field != "model.depth" && !field.starts_with("dataset.");
 }
 
@@ -119,23 +119,23 @@ std::set<std::string> fields_compared(const Side& a, const Side& b) {
     return compared;
 }
 
-std::string likeness(const SideCell& cell, const std::set<std::string>& compared) {
+std::string comparison_key(const SideCell& cell, const std::set<std::string>& compared) {
     std::string key;
     for (const auto& [field, value] : cell.fields)
-        if (tells_apart(field) && !compared.contains(field)) key += field + "=" + text_of(value) + "\n";
+        if (distinguishes_cells(field) && !compared.contains(field)) key += field + "=" + text_of(value) + "\n";
     return key;
 }
 
-std::map<std::string, const SideCell*> by_likeness(const Side& side, const std::set<std::string>& compared,
-                                                   const char* name) {
+std::map<std::string, const SideCell*> by_comparison_key(const Side& side, const std::set<std::string>& compared,
+                                                         const char* name) {
     std::map<std::string, const SideCell*> all;
     for (const auto& [id, cell] : side) {
-        const auto [other, first] = all.emplace(likeness(cell, compared), &cell);
+        const auto [other, first] = all.emplace(comparison_key(cell, compared), &cell);
         if (first) continue;
         std::vector<std::string> differing;
         for (const auto& [field, value] : cell.fields) {
             const auto there = other->second->fields.find(field);
-            if (tells_apart(field) && (there == other->second->fields.end() || there->second != value))
+            if (distinguishes_cells(field) && (there == other->second->fields.end() || there->second != value))
                 differing.push_back(fmt::format(
                     "{} ({} and {})", field,
                     there == other->second->fields.end() ? "none" : text_of(there->second), text_of(value)));
@@ -166,10 +166,10 @@ Samples samples_of(const SideCell& a, const SideCell& b, std::int64_t fewest) {
         }
     const std::size_t most = std::min(a.trials.size(), b.trials.size());
     if (paired.a_s.size() == most || static_cast<std::int64_t>(paired.a_s.size()) >= fewest) return paired;
-    Samples apart{{}, {}, false};
-    for (const auto& [number, t] : a.trials) apart.a_s.push_back(t.epoch_s);
-    for (const auto& [number, t] : b.trials) apart.b_s.push_back(t.epoch_s);
-    return apart;
+    Samples unpaired{{}, {}, false};
+    for (const auto& [number, t] : a.trials) unpaired.a_s.push_back(t.epoch_s);
+    for (const auto& [number, t] : b.trials) unpaired.b_s.push_back(t.epoch_s);
+    return unpaired;
 }
 
 double middle(const SideCell& cell) {
@@ -187,10 +187,106 @@ std::vector<std::string> other_fields(const std::vector<const SideCell*>& cells,
         for (const auto& [field, value] : cell->fields) values[field].insert(text_of(value));
     std::vector<std::string> names;
     for (const auto& [field, all] : values)
-        if (all.size() > 1 && tells_apart(field) && !compared.contains(field) && !shown.contains(field) &&
+        if (all.size() > 1 && distinguishes_cells(field) && !compared.contains(field) && !shown.contains(field) &&
             !field.starts_with("scheme.") && !field.starts_with("partitioner.") && field != "threads_per_rank")
             names.push_back(field);
     return names;
+}
+
+/// The trials of a side, narrowed by `where`; throws SpecError if there are none.
+std::vector<std::int64_t> trials_of_side(const sqlite::Connection& c, const std::string& side,
+                                         const std::string& where) {
+    TrialChoice choice = read_choice(c, side);
+    if (!where.empty())
+        choice.where = choice.where.empty() ? where : fmt::format("({}) AND ({})", choice.where, where);
+    std::vector<std::int64_t> trials = chosen_trials(c, choice);
+    if (trials.empty())
+        throw SpecError(fmt::format("no measured trial is '{}'{}", side, where.empty() ? "" : " where " + where));
+    return trials;
+}
+
+void refuse_common_trials(const std::string& a, const std::vector<std::int64_t>& trials_a, const std::string& b,
+                          const std::vector<std::int64_t>& trials_b) {
+    std::vector<std::int64_t> both;
+    std::set_intersection(trials_a.begin(), trials_a.end(), trials_b.begin(), trials_b.end(),
+                          std::back_inserter(both));
+    if (!both.empty())
+        throw SpecError(
+            fmt::format("'{}' and '{}' have {} trials in common; a trial cannot be compared with itself. Where an "
+                        "experiment measured no trial of a cell's number itself, the newest of another counts: "
+                        "`gnnbench run --rerun` gives it its own",
+                        a, b, both.size()));
+}
+
+std::string machine_name(const sqlite::Connection& c, std::int64_t machine) {
+    auto name = c.prepare("SELECT coalesce(cpu, fingerprint) FROM machine WHERE id = ?", "name a machine");
+    name.bind(machine);
+    return name.step() ? name.text(0) : "";
+}
+
+/// Without verdict and others, which depend on all cells.
+ComparedCell compared_cell(const SideCell& a, const SideCell& b, bool paired) {
+    ComparedCell cell{.dataset = a.dataset,
+                      .partitioner = a.partitioner,
+                      .scheme_a = a.scheme,
+                      .scheme_b = b.scheme,
+                      .gpus = a.gpus,
+                      .others = {},
+                      .trials_a = std::ssize(a.trials),
+                      .trials_b = std::ssize(b.trials),
+                      .verdict = {},
+                      .paired = paired,
+                      .a_s = middle(a),
+                      .b_s = middle(b),
+                      .bytes_a = agreed(a, &Measured::bytes),
+                      .bytes_b = agreed(b, &Measured::bytes),
+                      .messages_a = agreed(a, &Measured::messages),
+                      .messages_b = agreed(b, &Measured::messages),
+                      .oversubscribed = false};
+    for (const SideCell* side : {&a, &b})
+        for (const auto& [number, t] : side->trials) cell.oversubscribed |= t.oversubscribed;
+    return cell;
+}
+
+/// "hidden=64, seed=1"
+std::string others_text(const SideCell& cell, const std::vector<std::string>& fields) {
+    std::vector<std::string> others;
+    for (const std::string& field : fields) {
+        const auto value = cell.fields.find(field);
+        if (value != cell.fields.end()) others.push_back(field + "=" + text_of(value->second));
+    }
+    return fmt::format("{}", fmt::join(others, ", "));
+}
+
+/// Matches the cells of both sides and judges them.
+void compare_cells(const Side& a, const Side& b, const CompareRules& rules, ComparedSides& result) {
+    const std::set<std::string> compared = fields_compared(a, b);
+    for (const std::string& field : compared)
+        if (distinguishes_cells(field)) result.compared_fields.push_back(field);
+    const auto left = by_comparison_key(a, compared, "A"), right = by_comparison_key(b, compared, "B");
+    std::vector<const SideCell*> matched;
+    std::vector<Samples> samples;
+    for (const auto& [key, cell] : left) {
+        const auto other = right.find(key);
+        if (other == right.end()) {
+            ++result.only_a;
+            continue;
+        }
+        matched.push_back(cell);
+        samples.push_back(samples_of(*cell, *other->second, rules.fewest));
+        result.cells.push_back(compared_cell(*cell, *other->second, samples.back().paired));
+    }
+    for (const auto& [key, cell] : right) result.only_b += !left.contains(key);
+    const auto verdicts = judge(samples, rules);
+    const auto fields = other_fields(matched, compared);
+    for (std::size_t i = 0; i < verdicts.size(); ++i) {
+        result.cells[i].verdict = verdicts[i];
+        result.cells[i].others = others_text(*matched[i], fields);
+    }
+    std::sort(result.cells.begin(), result.cells.end(), [](const ComparedCell& x, const ComparedCell& y) {
+        return std::tie(x.dataset, x.scheme_a, x.partitioner, x.gpus, x.others) <
+               std::tie(y.dataset, y.scheme_a, y.partitioner, y.gpus, y.others);
+    });
 }
 
 }  // namespace
@@ -203,87 +299,14 @@ ComparedSides compare_sides(const std::filesystem::path& database, const std::st
             fmt::format("there is no database {}. `gnnbench run` creates it; name another with --database.",
                         database.string()));
     const sqlite::Connection c(database, sqlite::Access::read_only);
-    const auto chosen = [&](const std::string& side) {
-        TrialChoice choice = read_choice(c, side);
-        if (!where.empty())
-            choice.where = choice.where.empty() ? where : fmt::format("({}) AND ({})", choice.where, where);
-        auto trials = chosen_trials(c, choice);
-        if (trials.empty())
-            throw SpecError(
-                fmt::format("no measured trial is '{}'{}", side, where.empty() ? "" : " where " + where));
-        return trials;
-    };
-    const auto trials_a = chosen(a), trials_b = chosen(b);
-    std::vector<std::int64_t> both;
-    std::set_intersection(trials_a.begin(), trials_a.end(), trials_b.begin(), trials_b.end(),
-                          std::back_inserter(both));
-    if (!both.empty())
-        throw SpecError(
-            fmt::format("'{}' and '{}' have {} trials in common; a trial cannot be compared with itself. Where an "
-                        "experiment measured no "
-                        "trial of a cell's number itself, the newest of another counts: `gnnbench run --rerun` "
-                        "gives it its own",
-                        a, b, both.size()));
+    const auto trials_a = trials_of_side(c, a, where), trials_b = trials_of_side(c, b, where);
+    refuse_common_trials(a, trials_a, b, trials_b);
     const std::int64_t machine = machine_of_newest(c, trials_b);
     const Side side_a = read_side(c, trials_a, machine), side_b = read_side(c, trials_b, machine);
-    ComparedSides result{.a = a, .b = b, .compared_fields = {}, .cells = {}, .machine = {}};
+    ComparedSides result{.a = a, .b = b, .compared_fields = {}, .cells = {}, .machine = machine_name(c, machine)};
     result.borrowed_a = borrowed(c, a, side_a);
     result.borrowed_b = borrowed(c, b, side_b);
-    auto name = c.prepare("SELECT coalesce(cpu, fingerprint) FROM machine WHERE id = ?", "name a machine");
-    name.bind(machine);
-    if (name.step()) result.machine = name.text(0);
-    const std::set<std::string> compared = fields_compared(side_a, side_b);
-    for (const std::string& field : compared)
-        if (tells_apart(field)) result.compared_fields.push_back(field);
-    const auto left = by_likeness(side_a, compared, "A"), right = by_likeness(side_b, compared, "B");
-    std::vector<const SideCell*> matched;
-    std::vector<Samples> samples;
-    for (const auto& [key, cell] : left) {
-        const auto other = right.find(key);
-        if (other == right.end()) {
-            ++result.only_a;
-            continue;
-        }
-        const SideCell& like = *other->second;
-        samples.push_back(samples_of(*cell, like, rules.fewest));
-        matched.push_back(cell);
-        ComparedCell one{.dataset = cell->dataset,
-                         .partitioner = cell->partitioner,
-                         .scheme_a = cell->scheme,
-                         .scheme_b = like.scheme,
-                         .gpus = cell->gpus,
-                         .others = {},
-                         .trials_a = static_cast<std::int64_t>(cell->trials.size()),
-                         .trials_b = static_cast<std::int64_t>(like.trials.size()),
-                         .verdict = {},
-                         .paired = samples.back().paired,
-                         .a_s = middle(*cell),
-                         .b_s = middle(like),
-                         .bytes_a = agreed(*cell, &Measured::bytes),
-                         .bytes_b = agreed(like, &Measured::bytes),
-                         .messages_a = agreed(*cell, &Measured::messages),
-                         .messages_b = agreed(like, &Measured::messages),
-                         .oversubscribed = false};
-        for (const SideCell* side : {cell, &like})
-            for (const auto& [number, t] : side->trials) one.oversubscribed |= t.oversubscribed;
-        result.cells.push_back(std::move(one));
-    }
-    for (const auto& [key, cell] : right) result.only_b += !left.contains(key);
-    const auto verdicts = judge(samples, rules);
-    const auto names = other_fields(matched, compared);
-    for (std::size_t i = 0; i < verdicts.size(); ++i) {
-        result.cells[i].verdict = verdicts[i];
-        std::vector<std::string> others;
-        for (const std::string& field : names) {
-            const auto value = matched[i]->fields.find(field);
-            if (value != matched[i]->fields.end()) others.push_back(field + "=" + text_of(value->second));
-        }
-        result.cells[i].others = fmt::format("{}", fmt::join(others, ", "));
-    }
-    std::sort(result.cells.begin(), result.cells.end(), [](const ComparedCell& x, const ComparedCell& y) {
-        return std::tie(x.dataset, x.scheme_a, x.partitioner, x.gpus, x.others) <
-               std::tie(y.dataset, y.scheme_a, y.partitioner, y.gpus, y.others);
-    });
+    compare_cells(side_a, side_b, rules, result);
     return result;
 }
 

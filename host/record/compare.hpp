@@ -14,7 +14,7 @@ struct ComparedCell {
     std::string dataset, partitioner;
     std::string scheme_a, scheme_b;  ///< labels; equal unless schemes are compared
     int gpus = 1;
-    std::string others;  ///< further fields that tell cells apart: "hidden=64, seed=1"
+    std::string others;  ///< further fields that distinguish cells: "hidden=64, seed=1"
     std::int64_t trials_a = 0, trials_b = 0;
     Comparison verdict;
     bool paired = true;       ///< trials by block
@@ -26,10 +26,10 @@ struct ComparedCell {
 
 struct ComparedSides {
     std::string a, b;  ///< as given
-    std::vector<std::string>
-        compared_fields;  ///< that differ between the sides, so that they do not tell cells apart
+    /// Fields whose values differ between the sides; cells are matched by the others.
+    std::vector<std::string> compared_fields;
     std::vector<ComparedCell> cells;
-    std::int64_t only_a = 0, only_b = 0;  ///< cells without their like
+    std::int64_t only_a = 0, only_b = 0;  ///< cells without a match on the other side
     std::string machine;                  ///< that measured both
     /// Of the trials that count of an experiment, those that other experiments measured.
     std::int64_t borrowed_a = 0, borrowed_b = 0;
@@ -37,7 +37,7 @@ struct ComparedSides {
 
 /// Reads both sides (see read_choice), narrowed by `where`, and judges every cell that is on both. The newest ok
 /// trial of each number counts, on the machine of the newest trial of B. Throws SpecError where a side has no
-/// trials, both have the same, or a cell has several likes.
+/// trials, both have the same, or a cell matches several.
 ComparedSides compare_sides(const std::filesystem::path& database, const std::string& a, const std::string& b,
                             const std::string& where, const CompareRules& rules);
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/plural.hpp"
 #include "record/database.hpp"
 #include "record/experiments.hpp"
 #include "record/migrations.hpp"
@@ -20,7 +21,8 @@ namespace {
 /// The fields of a trial that a table needs.
 struct TrialRow {
     std::int64_t id = 0;
-    std::string status, reason, synthetic, approximation, verification_key;
+    TrialStatus status = TrialStatus::running;
+    std::string reason, synthetic, approximation, verification_key;
     std::optional<double> epoch_s, sent_bytes, exposed_comm_s, final_loss, test_accuracy, peak_memory;
     bool oversubscribed = false, aggregated_input = false, volume_differs = false;
 };
@@ -59,12 +61,21 @@ std::map<std::int64_t, TrialsByNumber> read_trials(ComparisonData& data, const s
     std::map<std::int64_t, TrialsByNumber> all;
     std::set<std::string> lenders;
     while (q.step()) {
-        all[q.integer(0)][q.integer(1)] = {
-            q.integer(15),      q.text(2),          q.text(3),
-            q.text(4),          q.text(5),          q.text(16),
-            q.maybe_real(6),    q.maybe_real(7),    q.maybe_real(8),
-            q.maybe_real(9),    q.maybe_real(10),   q.maybe_real(11),
-            q.integer(12) != 0, q.integer(13) != 0, !q.is_null(14) && q.integer(14) == 0};
+        all[q.integer(0)][q.integer(1)] = {q.integer(15),
+                                           trial_status(q.text(2)),
+                                           q.text(3),
+                                           q.text(4),
+                                           q.text(5),
+                                           q.text(16),
+                                           q.maybe_real(6),
+                                           q.maybe_real(7),
+                                           q.maybe_real(8),
+                                           q.maybe_real(9),
+                                           q.maybe_real(10),
+                                           q.maybe_real(11),
+                                           q.integer(12) != 0,
+                                           q.integer(13) != 0,
+                                           !q.is_null(14) && q.integer(14) == 0};
         ++data.trials;
         data.borrowed += q.integer(17);
         if (q.integer(17) != 0) lenders.insert(q.text(18));
@@ -99,8 +110,8 @@ std::optional<double> median_of(const std::vector<const TrialRow*>& trials,
     return values.empty() ? std::nullopt : std::optional(median(values));
 }
 
-std::string with_reason(const std::string& status, const std::string& reason) {
-    return reason.empty() ? status : status + ": " + reason;
+std::string with_reason(TrialStatus status, const std::string& reason) {
+    return to_text(status) + (reason.empty() ? "" : ": " + reason);
 }
 
 /// `keys`: of the trials that its time is of.
@@ -108,16 +119,16 @@ void summarise(ComparisonCell& cell, const TrialsByNumber& trials, std::vector<s
     std::vector<const TrialRow*> ok, others;
     for (const auto& [number, t] : trials) {
         // An `ok` without a measured epoch has no time to show.
-        (t.status == "ok" && t.epoch_s ? ok : others).push_back(&t);
+        (t.status == TrialStatus::ok && t.epoch_s ? ok : others).push_back(&t);
     }
     if (ok.empty()) {
         if (others.empty()) return;
-        cell.status = others.back()->status == "ok" ? "no epoch" : others.back()->status;
+        cell.status = others.back()->status;
         cell.reason = others.back()->reason;
         cell.oversubscribed = others.back()->oversubscribed;
         return;
     }
-    cell.status = "ok";
+    cell.status = TrialStatus::ok;
     if (!others.empty())
         cell.other_trials = fmt::format("{} of {} trials ended otherwise ({})", others.size(), trials.size(),
                                         with_reason(others.back()->status, others.back()->reason));
@@ -161,7 +172,7 @@ void describe_machine(ComparisonData& data, const sqlite::Connection& c, std::in
     if (q.step()) {
         data.machine = q.is_null(0) ? "machine " + fingerprint.substr(0, 8) : q.text(0);
         data.cores = q.integer(1);
-        if (!q.is_null(1)) data.machine += fmt::format(", {} core{}", q.integer(1), q.integer(1) == 1 ? "" : "s");
+        if (!q.is_null(1)) data.machine += ", " + plural(q.integer(1), "core");
         q.reset();
     }
     auto others = c.prepare(
@@ -200,6 +211,11 @@ std::map<std::string, std::string> fields_of(const sqlite::Statement& q) {
 }
 
 }  // namespace
+
+std::string status_text(const ComparisonCell& cell) {
+    if (!cell.status) return "";
+    return *cell.status == TrialStatus::ok && !cell.epoch_s ? "no epoch" : to_text(*cell.status);
+}
 
 ComparisonData read_comparison(const std::filesystem::path& database, const std::string& experiment,
                                const std::string& machine) {

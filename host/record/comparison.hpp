@@ -19,7 +19,8 @@ struct ComparisonCell {
     std::vector<std::string> others;  ///< values of ComparisonData::other_keys
 
     /// Empty: never measured. `ok`: at least one trial is. Else how its newest trial ended.
-    std::string status, reason;
+    std::optional<TrialStatus> status;
+    std::string reason;
     /// Trials other than ok: "1 of 3 trials: failed, …"; empty if there are none.
     std::string other_trials;
     struct SpeedUp {
@@ -42,6 +43,9 @@ struct ComparisonCell {
     std::map<std::string, std::string> fields;  ///< of the cell, for choosing it: "hidden" → "64,64"
     std::vector<std::int64_t> ok_trials;        ///< row ids of the trials that its numbers are of
 };
+
+/// How a table names a cell's status: empty if it was never measured, "no epoch" for an `ok` without a time.
+std::string status_text(const ComparisonCell& cell);
 
 /// The data of an experiment's comparison table.
 struct ComparisonData {

@@ -43,10 +43,6 @@ void check_writable(sqlite::Connection& c) {
 
 }  // namespace
 
-bool is_conclusive(std::string_view status) {
-    return status != "running" && status != "interrupted" && status != "skipped";
-}
-
 std::string code_text(const nlohmann::json& code) { return code.empty() ? "" : code.dump(); }
 
 Database::Database(const std::filesystem::path& path) : path_(path) {
@@ -62,14 +58,14 @@ Database::Database(const std::filesystem::path& path) : path_(path) {
     applier_ = std::make_unique<LineApplier>(*connection_);
 }
 
-Database::Database(const std::filesystem::path& path, AsItLies)
+Database::Database(const std::filesystem::path& path, Unmigrated)
     : path_(path), connection_(std::make_unique<sqlite::Connection>(path, sqlite::Access::read_only)) {}
 
 Database Database::for_reading(const std::filesystem::path& path) {
     try {
         return Database(path);
     } catch (const EnvironmentError&) {
-        Database there(path, AsItLies{});
+        Database there(path, Unmigrated{});
         // An older one would have to be changed before it can be read.
         if (there.connection_->integer("PRAGMA user_version", "read its version") !=
             std::ssize(shipped_migrations()))
@@ -145,7 +141,7 @@ void Database::note_verification_keys(std::span<const CellRecord> cells) {
 
 namespace {
 
-/// When number `t.number` was asked again, as long as trial t is what it is to replace.
+/// When a rerun of number `t.number` was requested, if trial t is the one to be replaced.
 constexpr const char* rerun_of_trial =
     "(SELECT r.asked FROM rerun r WHERE r.cell_id = t.cell_id AND r.machine_id = t.machine_id AND r.number = "
     "t.number "
@@ -154,7 +150,7 @@ constexpr const char* rerun_of_trial =
 /// Rows in order of time: number, uuid, status, reason, build, code, rerun's date.
 void add_state(std::map<int, TrialState>& by_number, const sqlite::Statement& q) {
     TrialState& s = by_number[static_cast<int>(q.integer(0))];
-    const std::string status = q.text(2);
+    const TrialStatus status = trial_status(q.text(2));
     const bool conclusive = is_conclusive(status);
     if (conclusive || s.conclusive == 0)
         s = {static_cast<int>(q.integer(0)),
@@ -207,10 +203,10 @@ std::map<std::string, std::vector<TrialState>> Database::all_trials(const std::s
     return all;
 }
 
-void Database::ask_again(std::span<const std::string> trials) {
+void Database::request_rerun(std::span<const std::string> trials) {
     if (trials.empty()) return;
     sqlite::Transaction transaction(*connection_);
-    // What was done since it was asked is not waited for any more.
+    // Requests that have been fulfilled since.
     connection_->execute(
         "DELETE FROM rerun WHERE EXISTS (SELECT 1 FROM trial t WHERE t.cell_id = rerun.cell_id "
         "AND t.machine_id = rerun.machine_id AND t.number = rerun.number AND t.purpose = 'measure' "

@@ -19,20 +19,19 @@ class Connection;
 }
 class LineApplier;
 
-/// A trial is conclusive unless it is running, interrupted or skipped: those are due again.
-bool is_conclusive(std::string_view status);
-
 /// CellRecord::code as the database keeps it: its JSON, or nothing where none is known.
 std::string code_text(const nlohmann::json& code);
 
 /// The state of trial `number` of a cell on one machine: its newest conclusive trial, else its newest.
 struct TrialState {
     int number = 0;
-    std::string trial, status, reason;
+    std::string trial;
+    TrialStatus status = TrialStatus::running;
+    std::string reason;
     std::string build;        ///< provenance's "build" (source digest), if it has one
     std::string code;         ///< see code_text; empty where an older gnnbench measured it
     int conclusive = 0;       ///< conclusive trials with this number, to be passed to claim()
-    std::string rerun_asked;  ///< when it was asked to be measured again, if that is still to be done
+    std::string rerun_asked;  ///< when a rerun was requested, if it has not finished
 };
 
 struct ApplyResult {
@@ -69,9 +68,8 @@ public:
     std::map<std::string, std::vector<TrialState>> all_trials(const std::string& machine_fingerprint) const;
     /// These trials (by UUID) are to be measured again. That is remembered until trials of their numbers are
     /// conclusive again, even if this process is killed.
-    void ask_again(std::span<const std::string> trials);
-    /// What was asked again of a cell on a machine, and is not done, is not asked any more. Returns how many trials
-    /// that were.
+    void request_rerun(std::span<const std::string> trials);
+    /// Withdraws the unfinished rerun requests for a cell on a machine. Returns how many trials they were for.
     std::int64_t forget_reruns(const std::string& cell_digest, const std::string& machine_fingerprint);
 
     /// The newest verification under the key; if the last attempt left none (it crashed), `unverified` with the reason.
@@ -83,8 +81,8 @@ public:
     const std::filesystem::path& path() const { return path_; }
 
 private:
-    struct AsItLies {};
-    Database(const std::filesystem::path& path, AsItLies);
+    struct Unmigrated {};
+    Database(const std::filesystem::path& path, Unmigrated);
     std::filesystem::path path_;
     std::unique_ptr<sqlite::Connection> connection_;
     std::unique_ptr<LineApplier> applier_;

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
 
 #include "core/json_nesting.hpp"
 
@@ -65,7 +66,7 @@ std::string beginning_of(std::string_view line) {
 
 /// Cuts off the `written` bytes of a line that did not fit, unless somebody has appended after them (readers
 /// then skip the truncated line).
-void take_back(int fd, ssize_t written) {
+void truncate_partial_line(int fd, ssize_t written) {
     const off_t end = ::lseek(fd, 0, SEEK_CUR);  // after an O_APPEND write: where that write ended
     struct stat info{};
     if (end < written || ::fstat(fd, &info) != 0 || info.st_size != end) return;
@@ -105,13 +106,12 @@ void JournalWriter::append(const nlohmann::json& line) {
     do written = ::write(file_.get(), text.data(), text.size());
     while (written < 0 && errno == EINTR);
     if (written < 0) fail("append to", path_, errno);
-    if (static_cast<std::size_t>(written) < text.size()) {
+    if (usize(written) < text.size()) {
         // A short write means a full disk (or a limit on file size); writing the rest tells which.
-        const ssize_t rest =
-            ::write(file_.get(), text.data() + written, text.size() - static_cast<std::size_t>(written));
+        const ssize_t rest = ::write(file_.get(), text.data() + written, text.size() - usize(written));
         if (rest == static_cast<ssize_t>(text.size()) - written) return;
         const int error = rest < 0 ? errno : ENOSPC;
-        take_back(file_.get(), written + (rest > 0 ? rest : 0));
+        truncate_partial_line(file_.get(), written + (rest > 0 ? rest : 0));
         fail("append to", path_, error);
     }
 }
@@ -153,8 +153,8 @@ std::vector<nlohmann::json> JournalTail::poll(std::size_t max_bytes) {
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) fail("read", path_, errno);
         if (got == 0) break;
-        total += static_cast<std::size_t>(got);
-        std::string_view rest(chunk.data(), static_cast<std::size_t>(got));
+        total += usize(got);
+        std::string_view rest(chunk.data(), usize(got));
         for (std::size_t end; (end = rest.find('\n')) != std::string_view::npos; rest.remove_prefix(end + 1)) {
             partial_ += rest.substr(0, end);
             ++number_;

@@ -85,7 +85,7 @@ json trial_line(const TrialStart& t) {
 }
 
 json outcome_line(const TrialOutcome& o) {
-    return {{"type", "outcome"},      {"trial", o.trial}, {"status", o.status}, {"reason", o.reason},
+    return {{"type", "outcome"},      {"trial", o.trial}, {"status", to_text(o.status)}, {"reason", o.reason},
             {"log_tail", o.log_tail}, {"ended", o.ended}, {"wall_s", o.wall_s}};
 }
 

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/status.hpp"
+
 namespace gnnbench {
 
 /// A cell as results store it: its identity, and plain columns to filter and show.
@@ -44,7 +46,7 @@ struct TrialStart {
 
 struct TrialOutcome {
     std::string trial;
-    std::string status;  ///< ok skipped failed oom timeout crashed diverged interrupted
+    TrialStatus status = TrialStatus::interrupted;
     std::string reason, log_tail;
     std::string ended;  ///< utc_now()
     double wall_s = 0;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench {
 namespace {
@@ -77,7 +78,7 @@ void migrate(sqlite::Connection& connection, std::span<const Migration> migratio
     if (version == newest) return;
     if (version > 0) back_up(connection, version);
     for (; version < newest; ++version) {
-        const Migration& next = migrations[static_cast<std::size_t>(version)];
+        const Migration& next = migrations[usize(version)];
         connection.execute(next.sql, fmt::format("apply the migration {}", next.name).c_str());
     }
     connection.execute(

@@ -63,7 +63,7 @@ void add_trials(ExperimentOrigin& origin, const sqlite::Connection& c, std::int6
         TrialOrigin trial{.id = q.integer(1),
                           .number = q.integer(2),
                           .uuid = q.text(3),
-                          .status = q.text(4),
+                          .status = trial_status(q.text(4)),
                           .reason = q.text(5),
                           .log_tail = q.text(6),
                           .started = q.text(7),

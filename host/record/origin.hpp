@@ -7,12 +7,16 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/status.hpp"
+
 namespace gnnbench {
 
 /// A trial and its provenance.
 struct TrialOrigin {
     std::int64_t id = 0, number = 0;
-    std::string uuid, status, reason, log_tail, started;
+    std::string uuid;
+    TrialStatus status = TrialStatus::running;
+    std::string reason, log_tail, started;
     std::string machine;          ///< fingerprint
     std::string version, commit;  ///< of the build; commit is empty where it was none
     std::optional<double> epoch_s;

@@ -15,7 +15,7 @@ namespace gnnbench {
 namespace {
 
 /// True if `sql` holds a second statement after the first.
-bool holds_more(sqlite3* c, const std::string& sql) {
+bool has_second_statement(sqlite3* c, const std::string& sql) {
     const char* tail = nullptr;
     sqlite3_stmt* raw = nullptr;
     sqlite3_prepare_v2(c, sql.c_str(), -1, &raw, &tail);
@@ -65,7 +65,7 @@ void query_each(const std::filesystem::path& path, const std::string& sql, std::
         throw SpecError("the query is empty: expected one SQL statement, such as \"SELECT * FROM trials\".");
     const sqlite::Connection connection = connection_for(path, sql);
     sqlite::Statement s = prepared(connection, sql);
-    if (holds_more(connection.handle(), sql))
+    if (has_second_statement(connection.handle(), sql))
         throw SpecError("the query contains more than one SQL statement; only one is allowed.");
     for (std::size_t i = 0; i < arguments.size(); ++i) s.bind_value(static_cast<int>(i) + 1, arguments[i]);
     std::vector<std::string> names;

@@ -130,7 +130,7 @@ ReplayResult collect_journal(Database& database, const std::filesystem::path& pa
             const TrialOutcome outcome = end_of(trial);
             const std::vector<nlohmann::json> line{outcome_line(outcome)};
             database.apply(line);
-            if (outcome.status == "interrupted") interrupted.push_back(trial);
+            if (outcome.status == TrialStatus::interrupted) interrupted.push_back(trial);
         }
         return interrupted;
     });

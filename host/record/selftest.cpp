@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench {
 namespace {
@@ -35,7 +36,7 @@ AaResult against_itself(std::span<const double> epoch_s, double slowdown, std::i
                     .draws = draws,
                     .false_rate = 0,
                     .found_rate = 0};
-    const auto wanted = static_cast<std::size_t>(result.trials);
+    const auto wanted = usize(result.trials);
     if (pool.a_s.size() < wanted)
         throw SpecError(
             fmt::format("expected a pool of {} trials or more, to find a slowdown of {:.0f}% here; found {}",

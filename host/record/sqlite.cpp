@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench::sqlite {
 namespace {
@@ -125,7 +126,7 @@ double Statement::real(int c) const { return sqlite3_column_double(handle_.get()
 std::string Statement::text(int c) const {
     const void* bytes = sqlite3_column_blob(handle_.get(), c);
     const int size = sqlite3_column_bytes(handle_.get(), c);
-    return bytes ? std::string(static_cast<const char*>(bytes), static_cast<std::size_t>(size)) : std::string();
+    return bytes ? std::string(static_cast<const char*>(bytes), usize(size)) : std::string();
 }
 SqlValue Statement::value(int c) const {
     switch (type(c)) {

@@ -4,6 +4,8 @@
 #include <limits>
 #include <vector>
 
+#include <gnnbench/usize.hpp>
+
 namespace gnnbench {
 namespace {
 
@@ -20,10 +22,10 @@ struct Product {
 
 /// Of each rank, in their order.
 std::vector<std::vector<Product>> products_of(const Timeline& t) {
-    std::vector<std::vector<Product>> all(static_cast<std::size_t>(t.ranks));
+    std::vector<std::vector<Product>> all(usize(t.ranks));
     Product now;
     const auto finish = [&](std::int64_t rank) {
-        if (now.multiplies) all[static_cast<std::size_t>(rank)].push_back(std::move(now));
+        if (now.multiplies) all[usize(rank)].push_back(std::move(now));
         now = {};
     };
     for (std::size_t i = 0; i < t.spans.size(); ++i) {

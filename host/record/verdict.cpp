@@ -7,6 +7,7 @@
 #include <random>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
 
 #include "record/statistics.hpp"
 
@@ -63,7 +64,7 @@ std::vector<double> bootstrap_ratios(const Samples& s, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     std::vector<double> ratios;
     std::vector<double> a(s.a_s.size()), b(s.b_s.size());
-    const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
+    const auto below = [&](std::size_t n) { return usize(random() % n); };
     for (std::size_t d = 0; d < bootstrap_draws; ++d) {
         if (s.paired) {
             for (std::size_t i = 0; i < a.size(); ++i) {
@@ -128,10 +129,10 @@ double signed_rank_p(std::span<const double> differences) {
     const double away = std::abs(up - total / 2);
     if (n > 50) return two_sided(std::max(0.0, away - 0.5) / std::sqrt(squares / 4));
     // Every choice of signs is as likely; ranks are halves of whole numbers. ways[s]: share of choices with sum s/2.
-    std::vector<double> ways(static_cast<std::size_t>(std::lround(2 * total)) + 1, 0);
+    std::vector<double> ways(usize(std::lround(2 * total)) + 1, 0);
     ways[0] = 1;
     for (const double rank : ranks) {
-        const auto step = static_cast<std::size_t>(std::lround(2 * rank));
+        const auto step = usize(std::lround(2 * rank));
         for (std::size_t s = ways.size(); s-- > 0;) ways[s] = (ways[s] + (s >= step ? ways[s - step] : 0)) / 2;
     }
     double p = 0;
@@ -152,11 +153,10 @@ double rank_sum_p(std::span<const double> a, std::span<const double> b) {
                  away = std::abs(sum - middle);
     if (n <= 12 && m <= 12) {
         // ways[k][s]: choices of k ranks with sum s/2.
-        std::vector<std::vector<double>> ways(n + 1,
-                                              std::vector<double>(static_cast<std::size_t>(2 * total) + 1, 0));
+        std::vector<std::vector<double>> ways(n + 1, std::vector<double>(static_cast<std::size_t>(2 * total) + 1, 0));
         ways[0][0] = 1;
         for (const double rank : ranks) {
-            const auto step = static_cast<std::size_t>(std::lround(2 * rank));
+            const auto step = usize(std::lround(2 * rank));
             for (std::size_t k = n; k > 0; --k)
                 for (std::size_t s = ways[k].size(); s-- > step;) ways[k][s] += ways[k - 1][s - step];
         }

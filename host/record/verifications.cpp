@@ -25,20 +25,20 @@ std::optional<VerificationRecord> VerificationFinder::find(const std::string& ke
     q.bind(key);
     if (!q.step()) return std::nullopt;
     VerificationRecord r{.trial = q.text(0),
-                         .status = q.text(3),
                          .reason = q.text(4),
                          .detail = q.text(5),
+                         .status = VerificationStatus::unverified,
                          .loss_error = q.maybe_real(6),
                          .gradient_error = q.maybe_real(7),
                          .volume_equal = {},
                          .sampled_vertices = q.integer(9)};
     if (!q.is_null(10)) r.checks = q.text(10);
     if (!q.is_null(8)) r.volume_equal = q.integer(8) != 0;
-    if (r.status.empty()) {
-        r.status = "unverified";
+    if (!q.is_null(3))
+        r.status = verification_status(q.text(3));
+    else
         r.reason =
             fmt::format("its verification ended as {}{}{}", q.text(1), q.text(2).empty() ? "" : ": ", q.text(2));
-    }
     q.reset();
     return r;
 }
@@ -46,11 +46,10 @@ std::optional<VerificationRecord> VerificationFinder::find(const std::string& ke
 VerificationRecord VerificationFinder::of_trials(const std::string& key,
                                                  std::span<const std::string> measured_under) {
     VerificationRecord unverified;
-    unverified.status = "unverified";
     const std::optional<VerificationRecord> now = find(key);
     const auto is_checked = [&](const std::string& k) {
         const auto found = k == key ? now : find(k);
-        return found && found->status == "verified";
+        return found && found->status == VerificationStatus::verified;
     };
     if (!now) {
         const bool before = std::ranges::any_of(measured_under, is_checked);
@@ -60,7 +59,7 @@ VerificationRecord VerificationFinder::of_trials(const std::string& key,
     }
     const auto unchecked =
         std::ranges::count_if(measured_under, [&](const std::string& k) { return k != key && !is_checked(k); });
-    if (now->status != "verified" || unchecked == 0) return *now;
+    if (now->status != VerificationStatus::verified || unchecked == 0) return *now;
     unverified.reason =
         fmt::format("{} of {} trials were measured by another build than the one that was verified", unchecked,
                     measured_under.size());
@@ -76,7 +75,7 @@ std::optional<std::string> why_skipped(const sqlite::Connection& c, const std::s
         "WHERE c.verification_key = ? ORDER BY t.started DESC, t.id DESC LIMIT 1",
         "look whether a cell was skipped");
     q.bind(key);
-    return q.step() && q.text(0) == "skipped" ? std::optional(q.text(1)) : std::nullopt;
+    return q.step() && trial_status(q.text(0)) == TrialStatus::skipped ? std::optional(q.text(1)) : std::nullopt;
 }
 
 }  // namespace
@@ -99,7 +98,7 @@ std::vector<VerificationRow> read_verifications(const std::filesystem::path& dat
         row.found = verifications.of_trials(q.text(0), {});
         if (row.found.trial.empty())
             if (const auto reason = why_skipped(connection, q.text(0))) {
-                row.found.status = "skipped";
+                row.found.status = VerificationStatus::skipped;
                 row.found.reason = *reason;
             }
         rows.push_back(std::move(row));

@@ -6,12 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "core/status.hpp"
 #include "record/sqlite.hpp"
 
 namespace gnnbench {
 
 struct VerificationRecord {
-    std::string trial, status, reason, detail;  ///< status: verified failed unverified
+    std::string trial, reason, detail;
+    VerificationStatus status = VerificationStatus::unverified;
     std::optional<double> loss_error, gradient_error;
     std::optional<bool> volume_equal;
     std::int64_t sampled_vertices = 0;  ///< 0: the whole graph

@@ -74,7 +74,7 @@ std::optional<Estimate> CellNumbers::of_cell(const ComparisonCell& cell, const s
 std::optional<Estimate> CellNumbers::of(ResolvedCell& place, const Measure& m, const Conditions& where) const {
     auto found = fitting(measured_, where);
     // Cells that were never tried do not make a place ambiguous.
-    std::erase_if(found, [](const ComparisonCell* c) { return c->status.empty(); });
+    std::erase_if(found, [](const ComparisonCell* c) { return !c->status; });
     if (found.empty()) return std::nullopt;
     const Metric* metric = find_metric(m.metric);
     const MetricKind kind = metric ? metric->kind : MetricKind::time;

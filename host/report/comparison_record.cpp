@@ -1,5 +1,7 @@
 #include "report/comparison_record.hpp"
 
+#include <gnnbench/usize.hpp>
+
 namespace gnnbench {
 namespace {
 
@@ -19,7 +21,7 @@ nlohmann::ordered_json comparison_record(const ComparisonData& data, const Compa
     ordered_json j{{"dataset", row.dataset}, {"gpus", row.gpus}, {"partitioner", row.partitioner}};
     for (std::size_t k = 0; k < data.other_keys.size(); ++k) j[data.other_keys[k]] = row.others[k];
     j["scheme"] = scheme;
-    j["status"] = c.status;
+    j["status"] = status_text(c);
     j["reason"] = c.reason;
     const bool timed = p.has_time();
     const auto end_of_interval = [&](double Estimate::* field) {
@@ -29,7 +31,7 @@ nlohmann::ordered_json comparison_record(const ComparisonData& data, const Compa
     j["epoch_s"] = timed ? ordered_json(c.epoch_s->median) : ordered_json(nullptr);
     j["epoch_low_s"] = end_of_interval(&Estimate::low);
     j["epoch_high_s"] = end_of_interval(&Estimate::high);
-    j["interval"] = timed ? spread_method_names[static_cast<std::size_t>(c.epoch_s->method)] : "";
+    j["interval"] = timed ? spread_method_names[usize(c.epoch_s->method)] : "";
     j["speed_up"] = maybe(p.speed_up);
     j["fastest"] = p.fastest;
     j["sent_bytes_per_epoch"] = maybe_whole(c.sent_bytes_per_epoch);
@@ -37,7 +39,7 @@ nlohmann::ordered_json comparison_record(const ComparisonData& data, const Compa
     j["final_loss"] = maybe(c.final_loss);
     j["test_accuracy"] = maybe(c.test_accuracy);
     j["peak_memory_bytes"] = maybe_whole(c.peak_memory_bytes);
-    j["verification"] = c.verification.status;
+    j["verification"] = to_text(c.verification.status);
     j["verification_reason"] = c.verification.reason;
     j["verified_on_vertices"] = c.verification.sampled_vertices;
     j["oversubscribed"] = c.oversubscribed;

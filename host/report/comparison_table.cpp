@@ -72,7 +72,7 @@ Table::Cell cell_of(const ComparisonData& data, const ComparisonRow& row, const 
     return cell;
 }
 
-void say_what_it_means(Table& table, const ComparisonLayout& t) {
+void explain_marks(Table& table, const ComparisonLayout& t) {
     if (t.most_trials == 0) return;
     const Unit time = time_unit(t.largest_s), bytes = byte_unit(t.largest_bytes);
     bool fastest = false;
@@ -99,7 +99,7 @@ void say_what_it_means(Table& table, const ComparisonLayout& t) {
 }  // namespace
 
 Table comparison_table(const ComparisonData& data) {
-    const ComparisonLayout t = lay_out(data);
+    const ComparisonLayout t = make_layout(data);
     Table table;
     table.name = data.experiment;
     table.heading = heading(data, t);
@@ -107,7 +107,7 @@ Table comparison_table(const ComparisonData& data) {
     table.section_name = "dataset";
     table.keys = {{"gpus", false}, {"partitioner", true, 24}};
     for (const std::string& key : data.other_keys) table.keys.push_back({key, true, 16});
-    say_what_it_means(table, t);
+    explain_marks(table, t);
     std::vector<std::vector<Column>> columns;
     for (std::size_t s = 0; s < t.schemes.size(); ++s) {
         columns.push_back(columns_of(t, s));

@@ -28,14 +28,14 @@ void remark(ResolvedCell& place, const std::string& text) {
 }
 
 /// Copies the remarks of another place's number.
-void lean_on(ResolvedCell& place, const ResolvedCell& other) {
+void inherit(ResolvedCell& place, const ResolvedCell& other) {
     for (const std::string& text : other.remarks) remark(place, text);
     place.provenance.insert(place.provenance.end(), other.provenance.begin(), other.provenance.end());
     place.cells.insert(place.cells.end(), other.cells.begin(), other.cells.end());
 }
 
 /// Why there is no number if the base has none.
-void blame(ResolvedCell& place, const ResolvedCell& base) {
+void explain_by_base(ResolvedCell& place, const ResolvedCell& base) {
     place.word = base.word;
     for (const std::string& text : base.remarks) remark(place, "its baseline: " + text);
 }
@@ -79,8 +79,8 @@ void fill_ratio(ResolvedCell& place, const ResolvedCell& ours, const ResolvedCel
         value = against == Against::efficiency_over ? efficiency(speed_up, times) : karp_flatt(speed_up, times);
     }
     if (!value) return;
-    lean_on(place, ours);
-    lean_on(place, base);
+    inherit(place, ours);
+    inherit(place, base);
     if (against == Against::efficiency_over || against == Against::karp_flatt_over)
         remark_on_threads(place, ours, base);
     place.ours = exactly(*value, std::min(ours.ours->trials, base.ours->trials));
@@ -95,8 +95,8 @@ void fill_payback(ResolvedCell& place, const CellNumbers& numbers, const Conditi
     const auto cost = numbers.of(a, before, where),
                base_cost = numbers.of(b, before, elsewhere(where, before.base));
     if (!cost || !base_cost) return;
-    lean_on(place, ours);
-    lean_on(place, base);
+    inherit(place, ours);
+    inherit(place, base);
     const auto epochs = payback_epochs(cost->median - base_cost->median, base.ours->median - ours.ours->median);
     if (epochs)
         place.ours = exactly(*epochs, std::min(ours.ours->trials, base.ours->trials));
@@ -125,7 +125,7 @@ void fill_overtaking(ResolvedCell& place, const CellNumbers& numbers, const Cond
     if (c.kind == Kind::unknown) return;
     const bool crosses = c.kind == Kind::overtakes || c.kind == Kind::falls_behind;
     for (std::size_t i = 0; i < under.size(); ++i)
-        if (!crosses || i == c.before || i == c.after) lean_on(place, under[i]);
+        if (!crosses || i == c.before || i == c.after) inherit(place, under[i]);
     if (!crosses) {
         place.verdict = c.kind == Kind::always ? "always" : "never";
         return;
@@ -151,10 +151,10 @@ void fill(ResolvedCell& place, const CellNumbers& numbers, const Conditions& whe
     ours.ours = numbers.of(ours, m, where);
     if (!ours.ours) {
         place.word = ours.word;
-        return lean_on(place, ours);
+        return inherit(place, ours);
     }
     base.ours = numbers.of(base, m, elsewhere(where, m.base));
-    if (!base.ours) return blame(place, base);
+    if (!base.ours) return explain_by_base(place, base);
     if (ours.ours->median == 0 || base.ours->median == 0) return;
     if (m.against == Against::pays_back_over) return fill_payback(place, numbers, where, ours, base);
     fill_ratio(place, ours, base);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
 
 #include "report/figure_data.hpp"
 #include "report/figure_parts.hpp"
@@ -66,7 +67,7 @@ std::vector<std::string> colours_of(const std::vector<FigureSeries>& series) {
         std::size_t members = 0, place = 0;
         for (std::size_t k = 0; k < series.size(); ++k)
             if (hue_of(series[k]) == hue_of(series[i])) members += 1, place += k < i;
-        const auto hue = static_cast<std::size_t>(std::ranges::find(hues, hue_of(series[i])) - hues.begin());
+        const auto hue = usize(std::ranges::find(hues, hue_of(series[i])) - hues.begin());
         all.push_back(shade(hue, place, members));
     }
     return all;
@@ -119,7 +120,7 @@ std::string panel_script(const ResolvedTable& r, const std::vector<std::string>&
         FigureParts f;
         for (const FigureSeries& s : d.series) {
             const auto found = std::ranges::find(figure.series, s.name);
-            const auto number = static_cast<std::size_t>(found - figure.series.begin());
+            const auto number = usize(found - figure.series.begin());
             if (found == figure.series.end()) figure.series.push_back(s.name);
             const std::string ours = points(d, s.ours, {}, *t.plot),
                               published = points(d, s.published, s.disputed, *t.plot);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include <gnnbench/usize.hpp>
+
 #include "report/paper_table.hpp"
 
 namespace gnnbench {
@@ -125,9 +127,9 @@ FigureData figure_data(const ResolvedTable& r) {
                 if (!point.measured || (numeric && point.section != section)) continue;
                 const ResolvedCell& place = axes.at(p, l);
                 if (!place.measurable && !place.given) continue;
-                const auto i = static_cast<std::size_t>(
-                    std::find(d.labels.begin(), d.labels.end(), numeric ? point.label : full_name(point)) -
-                    d.labels.begin());
+                const auto i =
+                    usize(std::find(d.labels.begin(), d.labels.end(), numeric ? point.label : full_name(point)) -
+                          d.labels.begin());
                 if (numeric && !d.x[i]) continue;
                 const bool of_figure = unit == unit_of(place);
                 const double size = size_of(*place.measure);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <gnnbench/usize.hpp>
+
 namespace gnnbench {
 namespace {
 
@@ -14,7 +16,7 @@ std::string letters(std::size_t i) {
 
 std::string Footnotes::mark(const std::string& text) {
     const auto known = std::find(texts_.begin(), texts_.end(), text);
-    const auto i = static_cast<std::size_t>(known - texts_.begin());
+    const auto i = usize(known - texts_.begin());
     if (known == texts_.end()) texts_.push_back(text);
     return letters(i);
 }

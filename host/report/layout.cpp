@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <gnnbench/usize.hpp>
+
 #include "report/format.hpp"
 #include "report/remarks.hpp"
 
@@ -36,7 +38,7 @@ void place_cells(ComparisonLayout& t, const ComparisonData& data) {
     }
     for (auto& [key, row] : rows) row.cells.resize(t.schemes.size());
     for (std::size_t i = 0; i < places.size(); ++i)
-        rows[places[i].first].cells[static_cast<std::size_t>(places[i].second)].cell = &data.cells[i];
+        rows[places[i].first].cells[usize(places[i].second)].cell = &data.cells[i];
     for (auto& [key, row] : rows) t.rows.push_back(std::move(row));
 }
 
@@ -126,7 +128,7 @@ std::string spread_words(const std::vector<SpreadMethod>& methods) {
 }
 
 /// Whose trials they are, how far a rerun is, and what else ran.
-void say_of_trials(std::vector<std::string>& lines, const ComparisonData& d) {
+void describe_trials(std::vector<std::string>& lines, const ComparisonData& d) {
     if (d.borrowed > 0)
         lines.push_back(
             fmt::format("{} of {} trials are of other experiments ({}): where this one measured no trial of a "
@@ -153,7 +155,7 @@ std::string PlacedCell::letters() const {
 
 std::string PlacedCell::status_word() const { return cell ? gnnbench::status_word(*cell) : ""; }
 
-ComparisonLayout lay_out(const ComparisonData& data) {
+ComparisonLayout make_layout(const ComparisonData& data) {
     ComparisonLayout t;
     place_cells(t, data);
     compare(t);
@@ -182,7 +184,7 @@ std::vector<std::string> heading(const ComparisonData& d, const ComparisonLayout
     if (d.other_machines > 0)
         lines.push_back(fmt::format("trials of {} are not shown",
                                     from_to(d.other_machines, d.other_machines, "other machine")));
-    say_of_trials(lines, d);
+    describe_trials(lines, d);
     std::string everywhere;
     for (const std::string& remark : t.everywhere)
         everywhere += (everywhere.empty() ? "all times: " : "; ") + remark;

@@ -41,7 +41,7 @@ struct ComparisonLayout {
     std::vector<SpreadMethod> methods;  ///< in use, in order of their number of trials
 };
 /// Points into `data`, which must outlive it.
-ComparisonLayout lay_out(const ComparisonData& data);
+ComparisonLayout make_layout(const ComparisonData& data);
 
 /// The caption: experiment, machine, threads, trials, and how values and spreads were computed.
 std::vector<std::string> heading(const ComparisonData& data, const ComparisonLayout& layout);

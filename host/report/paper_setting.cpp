@@ -37,8 +37,8 @@ std::string value_of(const ComparisonCell& cell, const std::string& field) {
 
 std::string first_width(const std::string& hidden) { return hidden.substr(0, hidden.find(',')); }
 
-/// Whether a cell has the paper's value of a field. Where `where` names the number of layers, too, as many hidden widths as
-/// that takes are meant: the first one tells.
+/// Whether a cell has the paper's value of a field. If `where` also names the number of layers, the first hidden width
+/// determines the others.
 bool is_papers_value(const ResolvedCell& place, const std::string& field, const std::string& value) {
     const Condition* c = condition_on(place.where, field);
     if (!c) return false;

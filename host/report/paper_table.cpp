@@ -82,7 +82,7 @@ ordered_json record_of(const TableLine& row, const TableLine& column, const Reso
     j["ours_low"] = maybe(interval, interval ? place.ours->low / size : 0);
     j["ours_high"] = maybe(interval, interval ? place.ours->high / size : 0);
     j["trials"] = ours ? place.ours->trials : 0;
-    j["status"] = ours ? "ok" : place.verdict.empty() ? place.word : place.verdict;
+    j["status"] = ours ? to_text(TrialStatus::ok) : place.verdict.empty() ? place.word : place.verdict;
     if (!place.given)
         j["published"] = nullptr;
     else if (place.published)

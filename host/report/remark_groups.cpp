@@ -136,22 +136,22 @@ Grid minus(Grid a, const Grid& b) {
 }
 
 /// The places of a remark, and all places that it could have.
-struct Stand {
+struct PlacedRemark {
     std::string text;
     Grid set, universe;
 };
 
-std::vector<Stand> stands(const std::vector<std::vector<RemarkedPlace>>& places) {
+std::vector<PlacedRemark> placed_remarks(const std::vector<std::vector<RemarkedPlace>>& places) {
     const Grid none(places.size(), std::vector<bool>(places.empty() ? 0 : places.front().size(), false));
-    std::vector<Stand> all;
+    std::vector<PlacedRemark> all;
     for (std::size_t i = 0; i < places.size(); ++i)
         for (std::size_t c = 0; c < places[i].size(); ++c)
             for (const std::string& text : places[i][c].remarks) {
-                auto found = std::ranges::find(all, text, &Stand::text);
+                auto found = std::ranges::find(all, text, &PlacedRemark::text);
                 if (found == all.end()) found = all.insert(all.end(), {text, none, none});
                 found->set[i][c] = true;
             }
-    for (Stand& s : all) {
+    for (PlacedRemark& s : all) {
         bool of_words = false;
         for (std::size_t i = 0; i < places.size(); ++i)
             for (std::size_t c = 0; c < places[i].size(); ++c) of_words |= s.set[i][c] && !places[i][c].has_number;
@@ -172,8 +172,8 @@ RemarkGroups grouped_remarks(const std::vector<std::vector<RemarkedPlace>>& plac
     if (places.empty() || columns.empty()) return groups;
     const Grouping names(rows, columns, row_head, whose);
     std::vector<std::string> everywhere, lines;
-    std::vector<Stand> left;
-    for (const Stand& s : stands(places)) {
+    std::vector<PlacedRemark> left;
+    for (const PlacedRemark& s : placed_remarks(places)) {
         const Grid outside = minus(s.universe, s.set);
         const int those = count(s.set), others = count(outside);
         if (others == 0 && those >= 2) {
@@ -196,17 +196,17 @@ RemarkGroups grouped_remarks(const std::vector<std::vector<RemarkedPlace>>& plac
     // Remarks with the most marks become lines until few marks are left.
     const auto marks = [&] {
         int n = 0;
-        for (const Stand& s : left) n += count(s.set);
+        for (const PlacedRemark& s : left) n += count(s.set);
         return n;
     };
     while (marks() > most_marks) {
-        const auto most = std::ranges::max_element(left, {}, [](const Stand& s) { return count(s.set); });
+        const auto most = std::ranges::max_element(left, {}, [](const PlacedRemark& s) { return count(s.set); });
         if (count(most->set) < 2) break;
         lines.push_back(fmt::format("{}{}: {}", whose == "ours" ? "" : whose + ", ",
                                     names.listed(most->set, most->universe), most->text));
         left.erase(most);
     }
-    for (const Stand& s : left)
+    for (const PlacedRemark& s : left)
         for (std::size_t i = 0; i < s.set.size(); ++i)
             for (std::size_t c = 0; c < s.set[i].size(); ++c)
                 if (s.set[i][c]) groups.marks[i][c].push_back(s.text);

@@ -8,16 +8,17 @@ namespace gnnbench {
 namespace {
 
 /// Whether being approximate is why it is unverified: then one remark says both.
-bool says_approximate(const ComparisonCell& c) {
-    return c.verification.status == "unverified" && !c.approximation.empty() &&
+bool is_approximate(const ComparisonCell& c) {
+    return c.verification.status == VerificationStatus::unverified && !c.approximation.empty() &&
            c.verification.reason.starts_with("approximate");
 }
 
 /// How it was verified, without the numbers of that check: those are provenance.
 void add_verification(std::vector<std::string>& all, const VerificationRecord& v) {
-    if (v.status != "verified") {
+    if (v.status != VerificationStatus::verified) {
         const std::string reason = v.reason.empty() ? "no reason given" : first_line(v.reason);
-        all.push_back(fmt::format("{} ({})", v.status == "failed" ? "VERIFICATION FAILED" : "unverified", reason));
+        all.push_back(fmt::format(
+            "{} ({})", v.status == VerificationStatus::failed ? "VERIFICATION FAILED" : "unverified", reason));
         return;
     }
     const bool losses_alone = v.loss_error && !v.gradient_error;  // of a program: docs/baselines.md
@@ -32,11 +33,11 @@ void add_verification(std::vector<std::string>& all, const VerificationRecord& v
 std::vector<std::string> remarks_on(const ComparisonCell& c, MetricKind kind) {
     std::vector<std::string> all;
     if (!c.epoch_s) {
-        if (!c.reason.empty()) all.push_back(c.status + ": " + first_line(c.reason));
+        if (!c.reason.empty()) all.push_back(status_text(c) + ": " + first_line(c.reason));
         return all;
     }
     const bool of_graph = kind == MetricKind::data || kind == MetricKind::partition;
-    if (!of_graph && !says_approximate(c)) add_verification(all, c.verification);
+    if (!of_graph && !is_approximate(c)) add_verification(all, c.verification);
     if (c.oversubscribed && kind == MetricKind::time)
         all.emplace_back("oversubscribed (more ranks × threads than cores: no scaling result)");
     if (!c.synthetic.empty()) all.push_back("synthetic data (" + c.synthetic + ")");
@@ -46,7 +47,7 @@ std::vector<std::string> remarks_on(const ComparisonCell& c, MetricKind kind) {
                                               : "a program, whose files have the digest " + c.program);
     if (c.aggregated_input) all.emplace_back("aggregated input (ÂX computed once, at set-up)");
     if (!c.approximation.empty())
-        all.push_back(fmt::format("approximate{} ({})", says_approximate(c) ? ", so unverified" : "",
+        all.push_back(fmt::format("approximate{} ({})", is_approximate(c) ? ", so unverified" : "",
                                   first_line(c.approximation)));
     if (c.volume_differs) all.emplace_back("VOLUME DIFFERS (counted bytes are not the stated ones)");
     if (c.of_other_builds > 0)
@@ -63,7 +64,7 @@ std::vector<std::string> remarks_on(const ComparisonCell& c, MetricKind kind) {
 std::vector<std::string> provenance_of(const ComparisonCell& c) {
     const VerificationRecord& v = c.verification;
     std::vector<std::string> all;
-    if (v.status != "verified") return all;
+    if (v.status != VerificationStatus::verified) return all;
     if (v.sampled_vertices > 0)
         all.push_back(fmt::format("verified on a part of the graph with {} vertices", v.sampled_vertices));
     if (!v.reason.empty()) all.push_back("verified " + first_line(v.reason));
@@ -71,8 +72,8 @@ std::vector<std::string> provenance_of(const ComparisonCell& c) {
 }
 
 std::string status_word(const ComparisonCell& c) {
-    if (c.epoch_s || c.status.empty()) return "";
-    return c.status == "oom" ? "OOM" : c.status;
+    if (c.epoch_s || !c.status) return "";
+    return *c.status == TrialStatus::oom ? "OOM" : status_text(c);
 }
 
 }  // namespace gnnbench

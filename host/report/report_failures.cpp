@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/plural.hpp"
 #include "report/format.hpp"
 #include "report/html.hpp"
 #include "report/report_origins.hpp"
@@ -21,7 +22,7 @@ struct Failure {
 using Failures = std::map<std::pair<std::string, std::string>, Failure>;  ///< by status and reason
 
 std::string cell_name(const CellOrigin& c) {
-    return fmt::format("{} on {} gpu{}{}, {}", c.scheme, c.gpus, c.gpus == 1 ? "" : "s",
+    return fmt::format("{} on {}{}, {}", c.scheme, plural(c.gpus, "gpu"),
                        c.gpus > 1 && !c.partitioner.empty() ? " (" + c.partitioner + ")" : "", c.dataset);
 }
 
@@ -29,8 +30,8 @@ Failures failures_of(const ExperimentOrigin& e) {
     Failures all;
     for (const CellOrigin& c : e.cells)
         for (const TrialOrigin& t : c.trials) {
-            if (t.status == "ok" || t.status == "running") continue;
-            Failure& f = all[{t.status, first_line(t.reason)}];
+            if (t.status == TrialStatus::ok || t.status == TrialStatus::running) continue;
+            Failure& f = all[{to_text(t.status), first_line(t.reason)}];
             const std::string name = cell_name(c);
             if (f.cells.empty() || f.cells.back() != name) f.cells.push_back(name);
             ++f.trials;

@@ -24,7 +24,7 @@ std::string code(const std::string& text) { return "<code>" + html_escaped(text)
 
 std::string trial_text(const TrialOrigin& t) {
     std::string text = code(t.uuid.substr(0, 8)) + " ";
-    if (t.status != "ok" || !t.epoch_s) return text + html_escaped(t.status);
+    if (t.status != TrialStatus::ok || !t.epoch_s) return text + to_text(t.status);
     const Unit unit = time_unit(*t.epoch_s);
     return text + fmt::format("{} {}", three_digits(*t.epoch_s / unit.size), unit.name);
 }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/plural.hpp"
 #include "report/format.hpp"
 #include "report/html.hpp"
 #include "report/layout.hpp"
@@ -37,12 +38,12 @@ std::string folded(const std::string& summary, const std::string& html) {
 
 /// "12 combinations: 10 verified, 2 unverified"
 std::string tally_of(std::span<const VerificationRow> rows) {
-    std::map<std::string, int> by_status;
+    std::map<VerificationStatus, int> by_status;
     for (const VerificationRow& row : rows) ++by_status[row.found.status];
-    std::string text = fmt::format("Verification of {} combination{}:", rows.size(), rows.size() == 1 ? "" : "s");
+    std::string text = fmt::format("Verification of {}:", plural(rows.size(), "combination"));
     const char* between = " ";
     for (const auto& [status, count] : by_status) {
-        text += fmt::format("{}{} {}", between, count, status == "failed" ? "FAILED" : status);
+        text += fmt::format("{}{} {}", between, count, verdict_text(status));
         between = ", ";
     }
     return text;
@@ -63,7 +64,7 @@ Table led(const ResolvedTable& r, const CellAnchors& anchors) {
 ReportPart experiment_part(const ComparisonData& data, const ExperimentOrigin& origin,
                            std::span<const VerificationRow> verified, const CellAnchors& anchors) {
     Table table = comparison_table(data);
-    const ComparisonLayout layout = lay_out(data);
+    const ComparisonLayout layout = make_layout(data);
     for (std::size_t i = 0; i < layout.rows.size(); ++i)
         for (std::size_t s = 0; s < layout.schemes.size(); ++s)
             lead_from(table.rows[i].cells[s], layout.rows[i].cells[s].cell, anchors);
@@ -107,8 +108,7 @@ ReportPart definition_part(const ResolvedTable& r, const CellAnchors& anchors, c
 
 ReportPart timeline_part(const Timeline& t) {
     const std::string id = "timeline-" + anchor(t.trial);
-    const std::string title =
-        fmt::format("{}: {}, {} gpu{}", t.experiment, t.scheme, t.ranks, t.ranks == 1 ? "" : "s");
+    const std::string title = fmt::format("{}: {}, {}", t.experiment, t.scheme, plural(t.ranks, "gpu"));
     return {id, title,
             "<div class=\"scroll picture\">\n" + inlined_svg(timeline_svg(t), id, title) +
                 "</div>\n<pre class=\"command\"><code>gnnbench trace " + html_escaped(t.trial.substr(0, 8)) +
@@ -118,7 +118,7 @@ ReportPart timeline_part(const Timeline& t) {
 namespace {
 
 /// Transposed, for few entries with many fields.
-Table on_its_side(const QueryResult& rows) {
+Table flipped(const QueryResult& rows) {
     Table table;
     table.keys.assign(rows.rows.size() + 1, {});
     for (std::size_t c = 0; c < rows.columns.size(); ++c) {
@@ -138,7 +138,7 @@ ReportSection environment_section(const EnvironmentSummary& e) {
         if (!rows.rows.empty())
             section.parts.push_back({"environment-" + anchor(title), title, table_html(table)});
     };
-    add("Machines", e.machines, on_its_side(e.machines));
+    add("Machines", e.machines, flipped(e.machines));
     add("Builds of gnnbench", e.builds, rows_table(e.builds));
     add("Datasets", e.datasets, rows_table(e.datasets));
     add("Plugins", e.plugins, rows_table(e.plugins));

@@ -10,7 +10,7 @@ namespace {
 bool ends_a_product(const TimelineSpan& s) {
     return s.phase == "gemm" || s.phase == "activation" || s.phase == "loss" || s.phase == "optimizer";
 }
-bool may_be_a_stage(const TimelineSpan& s) { return s.phase == "spmm" || s.phase == "comm"; }
+bool can_be_stage(const TimelineSpan& s) { return s.phase == "spmm" || s.phase == "comm"; }
 
 void number_stages(const Timeline& timeline, std::vector<SpanPlace>& places) {
     std::map<std::string, std::vector<std::size_t>> product;  // operation → its spans
@@ -23,7 +23,7 @@ void number_stages(const Timeline& timeline, std::vector<SpanPlace>& places) {
     for (std::size_t i = 0; i < timeline.spans.size(); ++i) {
         const TimelineSpan& s = timeline.spans[i];
         if (ends_a_product(s) || (i > 0 && timeline.spans[i - 1].rank != s.rank)) finish();
-        if (may_be_a_stage(s)) product[s.operation].push_back(i);
+        if (can_be_stage(s)) product[s.operation].push_back(i);
     }
     finish();
 }

@@ -15,9 +15,8 @@ using nlohmann::ordered_json;
 std::string error_text(const std::optional<double>& error) { return error ? fmt::format("{:.1e}", *error) : ""; }
 std::string volume_text(const std::optional<bool>& equal) { return !equal ? "" : *equal ? "equal" : "DIFFERS"; }
 
-/// "FAILED" is emphasised, because readers look for it.
 std::string verdict(const VerificationRecord& r) {
-    std::string text = r.status == "failed" ? "FAILED" : r.status;
+    std::string text = verdict_text(r.status);
     if (r.sampled_vertices > 0) text += fmt::format(" on {} vertices", r.sampled_vertices);
     return text;
 }
@@ -80,7 +79,7 @@ std::string as_csv(std::span<const VerificationRow> rows) {
                          !r.found.volume_equal   ? ""
                          : *r.found.volume_equal ? "true"
                                                  : "false",
-                         r.found.status, fmt::format("{}", r.found.sampled_vertices), r.found.reason});
+                         to_text(r.found.status), fmt::format("{}", r.found.sampled_vertices), r.found.reason});
     }
     return out;
 }
@@ -98,7 +97,7 @@ std::string as_json(std::span<const VerificationRow> rows) {
              {"gpus", r.gpus},
              {"kernel", r.kernel},
              {"precision", r.precision},
-             {"status", r.found.status},
+             {"status", to_text(r.found.status)},
              {"reason", r.found.reason},
              {"loss_error", number(r.found.loss_error)},
              {"gradient_error", number(r.found.gradient_error)},
@@ -123,6 +122,11 @@ Table verification_table(std::span<const VerificationRow> rows) {
         table.rows.back().keys.push_back(first_line(r.found.reason));
     }
     return table;
+}
+
+/// Failures are emphasised, because readers look for them.
+std::string verdict_text(VerificationStatus status) {
+    return status == VerificationStatus::failed ? "FAILED" : to_text(status);
 }
 
 std::string render_verifications(std::span<const VerificationRow> rows, OutputFormat format) {

@@ -12,6 +12,7 @@
 
 #include <gnnbench/error.hpp>
 #include <gnnbench/spelling.hpp>
+#include <gnnbench/usize.hpp>
 
 #include "launch/trial.hpp"
 
@@ -41,7 +42,7 @@ std::string content_digest(const std::filesystem::path& file) {
     XXH3_128bits_reset(state.get());
     std::vector<char> block(1 << 20);
     while (in.read(block.data(), static_cast<std::streamsize>(block.size())) || in.gcount() > 0)
-        XXH3_128bits_update(state.get(), block.data(), static_cast<std::size_t>(in.gcount()));
+        XXH3_128bits_update(state.get(), block.data(), usize(in.gcount()));
     const XXH128_hash_t h = XXH3_128bits_digest(state.get());
     return fmt::format("{:016x}{:016x}", h.high64, h.low64);
 }

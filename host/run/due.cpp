@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <gnnbench/usize.hpp>
+
 namespace gnnbench {
 
 SweepReport& SweepReport::operator+=(const SweepReport& o) {
@@ -14,13 +16,13 @@ SweepReport& SweepReport::operator+=(const SweepReport& o) {
     skipped += o.skipped;
     failed += o.failed;
     verified += o.verified;
-    disproven += o.disproven;
+    failed_verification += o.failed_verification;
     elsewhere += o.elsewhere;
     unstarted += o.unstarted;
-    without_turn += o.without_turn;
+    never_begun += o.never_begun;
     jobs_left += o.jobs_left;
     interrupted = interrupted || o.interrupted;
-    gave_up = gave_up || o.gave_up;
+    stopped_early = stopped_early || o.stopped_early;
     return *this;
 }
 
@@ -36,9 +38,9 @@ void record_skipped(const SweepContext& context, const PreparedCell& cell, const
     TrialRunner& runner = context.runner;
     const auto states = context.database.trials_of(cell.record.digest, runner.machine_fingerprint());
     const bool known = std::any_of(states.begin(), states.end(), [&](const TrialState& state) {
-        return state.status == "skipped" && state.reason == reason;
+        return state.status == TrialStatus::skipped && state.reason == reason;
     });
-    if (!known) runner.record_unrun({.cell = cell}, "skipped", reason);
+    if (!known) runner.record_not_run({.cell = cell}, TrialStatus::skipped, reason);
     context.progress.message(fmt::format("skipped  {}: {}", cell_label(cell.cell), reason));
 }
 
@@ -54,9 +56,8 @@ std::vector<DueCell> due_cells(const SweepContext& context, SweepReport& report)
         }
         const auto states = database.trials_of(cell.record.digest, runner.machine_fingerprint());
         const DueTrials trials = due_trials(states, prepared.experiment.trials, rules.plan, cell.record.code);
-        report.there += static_cast<std::size_t>(prepared.experiment.trials) - trials.due.size();
-        if (rules.plan.again == Again::missing)
-            report.failed_before += static_cast<std::size_t>(trials.stored.failed);
+        report.there += usize(prepared.experiment.trials) - trials.due.size();
+        if (rules.plan.again == Again::missing) report.failed_before += usize(trials.stored.failed);
         if (trials.due.empty()) continue;
         DueCell due{&cell, {}, trials.due};
         for (const TrialState& state : states) {
@@ -66,15 +67,15 @@ std::vector<DueCell> due_cells(const SweepContext& context, SweepReport& report)
         }
         all.push_back(std::move(due));
     }
-    database.ask_again(again);
+    database.request_rerun(again);
     return all;
 }
 
 bool known_verified(const PreparedCell& cell, const Database& database) {
     const auto known = database.verification(cell.record.verification_key);
     // Of an approximate scheme only the volume is checked, so it stays unverified.
-    return known &&
-           (known->status == "verified" || (known->status == "unverified" && !cell.approximation.empty()));
+    return known && (known->status == VerificationStatus::verified ||
+                     (known->status == VerificationStatus::unverified && !cell.approximation.empty()));
 }
 
 std::string export_folder_of(const SweepRules& rules, const CellRecord& cell, std::int64_t number) {

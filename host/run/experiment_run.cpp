@@ -61,7 +61,7 @@ void follow_earlier(JobFollower& jobs, const LauncherChoice& launcher, bool canc
     jobs.adopt();
     if (jobs.jobs() == 0) return;
     progress.message(fmt::format("following {} of an earlier run", plural(jobs.jobs(), "job")));
-    jobs.look();
+    jobs.poll_once();
     if (cancel) jobs.cancel();
     if (cancel || launcher.name == "srun") jobs.follow();
 }
@@ -106,15 +106,15 @@ SweepReport run_by_jobs(const SweepContext& context, JobFollower& jobs, bool fol
 }  // namespace
 
 RunResult run_experiment(const RunRequest& request, const RunPlaces& places, Progress& progress) {
-    const Say say = [&](const std::string& line) { progress.message(line); };
+    const Notify notify = [&](const std::string& line) { progress.message(line); };
     const Catalog catalog = Catalog::at(places.data_dir);
     const InstalledPlugins plugins;
     // The file is read, and all its errors reported, before anything is created on disk.
     const Experiment experiment = requested_experiment(request, catalog, plugins);
     SweepRules rules = request.rules;
     Database database(places.database);
-    recover(database, say);
-    const PreparedExperiment prepared = prepare(experiment, catalog, plugins, Datasets::make, say);
+    recover(database, notify);
+    const PreparedExperiment prepared = prepare(experiment, catalog, plugins, Datasets::make, notify);
     const auto launcher = make_launcher(experiment.launcher);
     const InterruptGuard interrupts;  // not before: making a dataset may simply be ended
     TrialRunner runner(database, prepared.experiment, launcher, std::max(1, rules.jobs));

@@ -26,7 +26,7 @@ public:
     /// Jobs that have not ended, or are not completely in the database yet.
     std::size_t jobs() const;
     /// Reads all journals and polls the queue once.
-    void look();
+    void poll_once();
     /// Until all jobs are over, or an interrupt comes.
     void follow();
     /// Ends all jobs; follow() then sees them end.
@@ -36,7 +36,7 @@ public:
     const SweepReport& report() const { return report_; }
 
 private:
-    struct Begun {
+    struct StartedTrial {
         std::string label, cell;  ///< `cell`: its digest
         std::int64_t number = 0;  ///< in the cell
         bool measures = true, over = false;
@@ -45,12 +45,12 @@ private:
     struct Task {
         std::size_t number = 0;  ///< in its folder
         std::size_t batch = 0;
-        std::string element;                 ///< of an array; else empty
-        std::optional<JournalTail> tail;     ///< empty once it is collected
-        SlurmJob job;                        ///< as last seen
-        int unseen = 0;                      ///< polls of the queue since then that did not list it
-        std::map<std::string, Begun> begun;  ///< trials, by UUID
-        std::set<std::string> skipped;       ///< cells, by digest, that its nodes cannot run
+        std::string element;                          ///< of an array; else empty
+        std::optional<JournalTail> tail;              ///< empty once it is collected
+        SlurmJob job;                                 ///< as last seen
+        int unseen = 0;                               ///< polls of the queue since then that did not list it
+        std::map<std::string, StartedTrial> started;  ///< trials, by UUID
+        std::set<std::string> skipped;                ///< cells, by digest, that its nodes cannot run
     };
     struct Submission {
         JobFolder folder;
@@ -59,16 +59,19 @@ private:
         bool all_well = true;
     };
 
+    /// The state of a job that Slurm no longer lists.
+    static constexpr const char* forgotten = "forgotten by Slurm";
+
     bool read_journals();
     void read_line(Submission& submission, Task& task, const nlohmann::json& line);
-    void tell(const Begun& trial, const TrialResult& result);
+    void report_outcome(const StartedTrial& trial, const TrialResult& result);
     bool read_queue();
     void collect(Submission& submission, Task& task);
     /// Trials that an ended job never began.
-    void judge_unbegun(Submission& submission, const Task& task);
+    void settle_unstarted(Submission& submission, const Task& task);
     void finish_submissions();
     void show() const;
-    bool give_up(JobFolder& folder, std::vector<JobBatch>& batches);
+    bool withdraw_unsubmitted(JobFolder& folder, std::vector<JobBatch>& batches);
 
     Database& database_;
     TrialRunner& runner_;

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <gnnbench/usize.hpp>
+
 #include "launch/sbatch.hpp"
 #include "record/replay.hpp"
 
@@ -89,7 +91,7 @@ JobTask JobSubmission::claimed(const Group& group, const std::string& journal) {
         const auto at = std::find(group.cells.begin(), group.cells.end(), cell) - group.cells.begin();
         const TrialOrder order =
             verification_order(*cell->cell, prepared_.experiment.limits, reference_cache(database_.path()));
-        const JobTask::Trial trial{.cell = static_cast<std::size_t>(at),
+        const JobTask::Trial trial{.cell = usize(at),
                                    .purpose = Purpose::verify,
                                    .number = 0,
                                    .timeout_s = order.timeout_s,

@@ -9,7 +9,9 @@
 
 #include <gnnbench/error.hpp>
 #include <gnnbench/strategy.hpp>
+#include <gnnbench/usize.hpp>
 
+#include "core/plural.hpp"
 #include "launch/machine.hpp"
 #include "run/code_digest.hpp"
 #include "run/definitions.hpp"
@@ -22,11 +24,11 @@ namespace gnnbench {
 namespace {
 
 /// Fills in what `dataset` names.
-void know(DatasetChoice& dataset, const Catalog& catalog, Datasets datasets, const Say& say) {
+void resolve_choice(DatasetChoice& dataset, const Catalog& catalog, Datasets datasets, const Notify& notify) {
     nlohmann::json source = dataset.source;
     source["split"] = dataset.split;
     const ResolvedDataset resolved =
-        datasets == Datasets::make ? ensure_dataset(source, catalog, say) : resolve_dataset(source, catalog);
+        datasets == Datasets::make ? ensure_dataset(source, catalog, notify) : resolve_dataset(source, catalog);
     dataset.digest = resolved.digest;
     if (!resolved.digest.empty()) dataset.store = std::filesystem::absolute(resolved.store).string();
 }
@@ -75,7 +77,7 @@ CellRecord record_of(const Cell& cell, nlohmann::json code, Datasets datasets) {
     record.kernel = cell.kernel.name;
     record.precision = cell.precision;
     record.hidden = fmt::format("{}", fmt::join(cell.model.widths, ","));
-    record.optimizer = words::optimizer[static_cast<std::size_t>(cell.train.optimizer)];
+    record.optimizer = words::optimizer[usize(cell.train.optimizer)];
     record.learning_rate = cell.train.learning_rate;
     record.dropout = cell.train.dropout;
     record.gpus = cell.gpus;
@@ -103,7 +105,7 @@ Experiment load(const ExperimentChoice& choice, const Catalog& catalog, const Pl
 }
 
 PreparedExperiment prepare(Experiment experiment, const Catalog& catalog, const PluginSource& plugins,
-                           Datasets datasets, const Say& say) {
+                           Datasets datasets, const Notify& notify) {
     PreparedExperiment prepared{std::move(experiment), {}};
     std::map<std::string, DatasetChoice> known;  // each is created, or looked up, once
     CodeDigests code(plugins);
@@ -112,7 +114,7 @@ PreparedExperiment prepare(Experiment experiment, const Catalog& catalog, const 
     for (Cell& cell : prepared.experiment.cells) {
         const std::string key = cell.dataset.source.dump() + std::to_string(cell.dataset.split);
         if (!known.contains(key)) {
-            know(cell.dataset, catalog, datasets, say);
+            resolve_choice(cell.dataset, catalog, datasets, notify);
             known[key] = cell.dataset;
         }
         cell.dataset = known[key];
@@ -170,7 +172,7 @@ DueTrials due_trials(const std::vector<TrialState>& states, std::int64_t trials,
     for (std::int64_t number = 0; number < trials; ++number) {
         const auto found = known.find(number);
         const bool conclusive = found != known.end() && is_conclusive(found->second->status);
-        const bool ok = conclusive && found->second->status == "ok";
+        const bool ok = conclusive && found->second->status == TrialStatus::ok;
         const bool stale = conclusive && is_stale(*found->second, present);
         const bool unfinished = conclusive && !found->second->rerun_asked.empty();
         const bool again = rules.again == Again::all || (rules.again == Again::failed && !ok) ||
@@ -200,10 +202,21 @@ UnfinishedRerun unfinished_rerun(const PreparedExperiment& prepared, const std::
     return found;
 }
 
+namespace {
+
+std::string label_of(const std::string& dataset, const std::string& scheme, const std::string& partitioner,
+                     int gpus) {
+    return fmt::format("{} {}{} {}", dataset, scheme, gpus > 1 ? " " + partitioner : "", plural(gpus, "gpu"));
+}
+
+}  // namespace
+
 std::string cell_label(const Cell& cell) {
-    const std::string partitioner = cell.gpus > 1 ? " " + cell.partitioner.label : "";
-    return fmt::format("{} {}{} {} gpu{}", cell.dataset.name, cell.scheme.label, partitioner, cell.gpus,
-                       cell.gpus == 1 ? "" : "s");
+    return label_of(cell.dataset.name, cell.scheme.label, cell.partitioner.label, cell.gpus);
+}
+
+std::string cell_label(const CellRecord& cell) {
+    return label_of(cell.dataset, cell.scheme_label, cell.partitioner_label, cell.gpus);
 }
 
 }  // namespace gnnbench

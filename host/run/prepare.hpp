@@ -42,7 +42,7 @@ struct RunPlaces {
 };
 
 enum class Datasets { make, only_look };
-using Say = std::function<void(const std::string&)>;
+using Notify = std::function<void(const std::string&)>;
 
 /// Reads and checks the file; creates nothing on disk.
 /// `hosts_of`: see LoadOptions; shape_of where trials are to run.
@@ -51,7 +51,7 @@ Experiment load(const ExperimentChoice& choice, const Catalog& catalog, const Pl
 
 /// Creates (or only looks up) an experiment's datasets.
 PreparedExperiment prepare(Experiment experiment, const Catalog& catalog, const PluginSource& plugins,
-                           Datasets datasets, const Say& say);
+                           Datasets datasets, const Notify& notify);
 
 /// What would run. `database` may be null, if nothing is stored yet. Trials of other machines do not count.
 /// Fills in the rules' limits on memory and hosts.
@@ -71,15 +71,16 @@ struct DueTrials {
 DueTrials due_trials(const std::vector<TrialState>& states, std::int64_t trials, const PlanRules& rules,
                      const nlohmann::json& code = nlohmann::json::object());
 
-/// Trials of the chosen cells that an earlier run was asked to measure again and did not get to.
+/// Trials of the chosen cells whose rerun was requested earlier and has not finished.
 struct UnfinishedRerun {
     std::int64_t trials = 0;
-    std::string asked;  ///< when, the first of them; ISO 8601, UTC
+    std::string asked;  ///< when the first was requested; ISO 8601, UTC
 };
 UnfinishedRerun unfinished_rerun(const PreparedExperiment& prepared, const std::string& where,
                                  const Database& database, const std::string& machine_fingerprint);
 
 /// "mg-gcn metis 4 gpus, quickstart": how messages name a cell.
 std::string cell_label(const Cell& cell);
+std::string cell_label(const CellRecord& cell);
 
 }  // namespace gnnbench

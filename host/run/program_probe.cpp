@@ -69,12 +69,12 @@ std::string probe(std::vector<std::string> words, const std::string& device) {
         },
         probe_limit_s, errors.name());
     if (answer) return *answer;
-    const std::string said = errors.last_line();
+    const std::string error_line = errors.last_line();
     const std::string how = end.timed_out ? fmt::format("no answer to --probe within {} s", probe_limit_s)
                             : end.signal
                                 ? fmt::format("signal {} instead of an answer to --probe", end.signal)
                                 : fmt::format("exit code {} instead of an answer to --probe", end.exit_code);
-    return how + (said.empty() ? "" : ": " + said);
+    return how + (error_line.empty() ? "" : ": " + error_line);
 }
 
 }  // namespace

@@ -33,15 +33,15 @@ void remove_left_folders(const Database& database) {
 
 }  // namespace
 
-void recover(Database& database, const Say& say) {
+void recover(Database& database, const Notify& notify) {
     const ReplayResult replayed = replay_dead_journals(database);
-    for (const std::string& problem : replayed.problems) say("damaged journal: " + problem);
-    for (const std::string& trial : replayed.interrupted) bury_trial(trial, 2.0);
+    for (const std::string& problem : replayed.problems) notify("damaged journal: " + problem);
+    for (const std::string& trial : replayed.interrupted) clean_up_trial(trial, 2.0);
     remove_left_shared_memory();
     remove_left_folders(database);
     if (!replayed.interrupted.empty())
-        say(fmt::format("{} interrupted earlier; what it had recorded is kept, and it runs again",
-                        plural(std::ssize(replayed.interrupted), "trial")));
+        notify(fmt::format("{} interrupted earlier; what it had recorded is kept, and it runs again",
+                           plural(std::ssize(replayed.interrupted), "trial")));
 }
 
 }  // namespace gnnbench

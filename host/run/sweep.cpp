@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <gnnbench/usize.hpp>
+
 #include "launch/interrupt.hpp"
 #include "report/format.hpp"
 
@@ -40,7 +42,7 @@ SweepReport Sweep::run() {
     due_ = due_cells(context(), report_);
     if (rules_.verify) verify_all();
     if (!over()) measure_all();
-    report_.disproven = disproven_.size();
+    report_.failed_verification = failed_verification_.size();
     return report_;
 }
 
@@ -80,33 +82,34 @@ void Sweep::verify(const PreparedCell& cell, int seen, const std::string& positi
     if (result.claim != ClaimState::claimed) return;
     if (result.unstarted) return did_not_start(result, what);
     unstarted_in_a_row_ = 0;
-    if (result.status == "interrupted") {
+    if (result.status == TrialStatus::interrupted) {
         report_.interrupted = true;
         return;
     }
-    if (result.status == "skipped") {
-        for (std::size_t i = 0; i < due_.size(); ++i) {
-            if (due_[i].cell->record.verification_key != cell.record.verification_key) continue;
-            record_skipped(context(), *due_[i].cell, result.reason, report_);
-            due_[i].missing.clear();
-        }
-        return;
-    }
+    if (result.status == TrialStatus::skipped) return skip_combination(cell, result.reason);
     const auto record = database_.verification(cell.record.verification_key);
-    const std::string status = record ? record->status : "unverified";
+    const VerificationStatus status = record ? record->status : VerificationStatus::unverified;
     const std::string reason = record ? record->reason : result.reason;
-    if (status == "failed") disproven_[cell.record.verification_key] = first_line(reason);
+    if (status == VerificationStatus::failed)
+        failed_verification_[cell.record.verification_key] = first_line(reason);
     ++report_.verified;
-    progress_.message(
-        fmt::format("{}: {}{}", what, status, reason.empty() ? "" : " (" + first_line(reason) + ")"));
+    progress_.message(verification_message(what, status, reason));
+}
+
+void Sweep::skip_combination(const PreparedCell& verified, const std::string& reason) {
+    for (DueCell& due : due_) {
+        if (due.cell->record.verification_key != verified.record.verification_key) continue;
+        record_skipped(context(), *due.cell, reason, report_);
+        due.missing.clear();
+    }
 }
 
 namespace {
 
 /// What a thread needs to run trials concurrently: its own connection and journal.
-struct Hand {
-    Hand(const std::filesystem::path& path, const Experiment& experiment, std::shared_ptr<const Launcher> launcher,
-         int jobs)
+struct ParallelRunner {
+    ParallelRunner(const std::filesystem::path& path, const Experiment& experiment,
+                   std::shared_ptr<const Launcher> launcher, int jobs)
         : database(path), runner(database, experiment, std::move(launcher), jobs) {}
     Database database;
     TrialRunner runner;
@@ -119,17 +122,18 @@ void Sweep::measure_all() {
     for (const DueCell& due : due_) missing.push_back(due.missing);
     std::vector<ScheduledTrial> waiting = in_random_blocks(missing, rules_.order_seed);
     pace_ = Pace(waiting.size());
-    std::vector<std::unique_ptr<Hand>> hands;
+    std::vector<std::unique_ptr<ParallelRunner>> parallel;
     for (int i = 1; i < std::min(jobs_, static_cast<int>(waiting.size())); ++i)
-        hands.push_back(std::make_unique<Hand>(database_.path(), prepared_.experiment, runner_.launcher(), jobs_));
+        parallel.push_back(
+            std::make_unique<ParallelRunner>(database_.path(), prepared_.experiment, runner_.launcher(), jobs_));
     // Trials that other processes claimed are checked again once the rest is done.
     while (!waiting.empty() && !over()) {
         const std::size_t all = waiting.size();
         std::vector<ScheduledTrial> held;
         std::reverse(waiting.begin(), waiting.end());  // taken from the end
         std::vector<std::future<void>> others;
-        for (auto& hand : hands)
-            others.push_back(std::async(std::launch::async, [&] { work(hand->runner, waiting, held); }));
+        for (auto& one : parallel)
+            others.push_back(std::async(std::launch::async, [&] { work(one->runner, waiting, held); }));
         work(runner_, waiting, held);
         for (auto& other : others) other.get();
         if (held.size() == all) {
@@ -140,7 +144,7 @@ void Sweep::measure_all() {
         }
         waiting = std::move(held);
     }
-    for (auto& hand : hands) hand->runner.finish();
+    for (auto& one : parallel) one->runner.finish();
 }
 
 void Sweep::work(TrialRunner& runner, std::vector<ScheduledTrial>& waiting, std::vector<ScheduledTrial>& held) {
@@ -158,17 +162,23 @@ void Sweep::work(TrialRunner& runner, std::vector<ScheduledTrial>& waiting, std:
     }
 }
 
-bool Sweep::measure(TrialRunner& runner, const ScheduledTrial& scheduled) {
+TrialOrder Sweep::order_of(const ScheduledTrial& scheduled) const {
     const DueCell& due = due_[scheduled.cell];
-    const PreparedCell& cell = *due.cell;
-    TrialOrder order{.cell = cell,
+    TrialOrder order{.cell = *due.cell,
                      .number = scheduled.index,
                      .timeout_s = prepared_.experiment.limits.trial_timeout_s,
-                     .export_folder = export_folder_of(rules_, cell.record, scheduled.index),
+                     .export_folder = export_folder_of(rules_, due.cell->record, scheduled.index),
                      .trace_epochs = rules_.trace_epochs};
     if (const auto seen = due.conclusive.find(scheduled.index); seen != due.conclusive.end())
         order.seen_conclusive = seen->second;
-    const auto disproven = disproven_.find(cell.record.verification_key);
+    return order;
+}
+
+bool Sweep::measure(TrialRunner& runner, const ScheduledTrial& scheduled) {
+    TrialOrder order = order_of(scheduled);
+    const Cell& cell = order.cell.cell;
+    const auto failed_verification = failed_verification_.find(order.cell.record.verification_key);
+    const bool runs = failed_verification == failed_verification_.end();
     std::string what;
     {
         const std::lock_guard lock(guard_);
@@ -176,35 +186,25 @@ bool Sweep::measure(TrialRunner& runner, const ScheduledTrial& scheduled) {
             pace_.finished(0);
             return true;
         }
-        what = fmt::format("[{}/{}] {} trial {}", pace_.done() + 1, pace_.trials(), cell_label(cell.cell),
+        what = fmt::format("[{}/{}] {} trial {}", pace_.done() + 1, pace_.trials(), cell_label(cell),
                            scheduled.index + 1);
     }
     const Stopwatch watch;
-    const auto show = [&](const TrialProgress& p) {
-        const std::lock_guard lock(guard_);
-        const double left_s = pace_.left_s(watch.seconds()) / jobs_;
-        progress_.status(fmt::format("{}  epoch {}/{}{}{}{}", what, p.epochs, cell.cell.warmup + cell.cell.epochs,
-                                     p.epoch_s > 0 ? ", " + duration_text(p.epoch_s) + " each" : "",
-                                     left_s >= 0 ? ", " + duration_text(left_s) + " left" : "",
-                                     report_.failed ? fmt::format(", {} failed", report_.failed) : ""));
-    };
+    const auto show = [&](const TrialProgress& p) { show_progress(what, cell, p, watch.seconds()); };
     for (int retries = rules_.retries;; --retries) {
-        const TrialResult result =
-            disproven != disproven_.end()
-                ? runner.record_unrun(order, "failed",
-                                      "not measured, because its verification failed: " + disproven->second)
-                : runner.run(order, show);
+        const TrialResult result = runs ? runner.run(order, show)
+                                        : runner.record_not_run(order, TrialStatus::failed,
+                                                                unmeasured_reason(failed_verification->second));
         if (result.claim == ClaimState::held_by_other) return false;
         const std::lock_guard lock(guard_);
-        const bool by_chance = result.status == "failed" || result.status == "crashed" ||
-                               result.status == "timeout" || result.unstarted;
-        if (result.claim == ClaimState::claimed && by_chance && retries > 0 && disproven == disproven_.end()) {
+        const bool by_chance = runs && (may_be_chance(result.status) || result.unstarted);
+        if (result.claim == ClaimState::claimed && by_chance && retries > 0) {
             progress_.message(
-                fmt::format("{}: {}: {}; once more", what, result.status, first_line(result.reason)));
+                fmt::format("{}: {}: {}; once more", what, to_text(result.status), first_line(result.reason)));
             order.seen_conclusive += !result.unstarted;
             continue;
         }
-        if (result.status == "skipped") {
+        if (result.status == TrialStatus::skipped) {
             ++report_.skipped;
             skipped_.insert(scheduled.cell);
         }
@@ -213,17 +213,26 @@ bool Sweep::measure(TrialRunner& runner, const ScheduledTrial& scheduled) {
     }
 }
 
+void Sweep::show_progress(const std::string& what, const Cell& cell, const TrialProgress& p, double running_s) {
+    const std::lock_guard lock(guard_);
+    const double left_s = pace_.left_s(running_s) / jobs_;
+    progress_.status(fmt::format("{}  epoch {}/{}{}{}{}", what, p.epochs, cell.warmup + cell.epochs,
+                                 p.epoch_s > 0 ? ", " + duration_text(p.epoch_s) + " each" : "",
+                                 left_s >= 0 ? ", " + duration_text(left_s) + " left" : "",
+                                 report_.failed ? fmt::format(", {} failed", report_.failed) : ""));
+}
+
 void Sweep::did_not_start(const TrialResult& result, const std::string& what) {
     ++report_.unstarted;
     ++unstarted_in_a_row_;
-    std::string said = result.log_tail;
-    while (said.ends_with('\n')) said.pop_back();
-    for (std::size_t at = said.size(), lines = 0; at > 0 && lines < 8;) {  // the last ones say why
-        at = said.rfind('\n', at - 1);
+    std::string log = result.log_tail;
+    while (log.ends_with('\n')) log.pop_back();
+    for (std::size_t at = log.size(), lines = 0; at > 0 && lines < 8;) {  // the last ones say why
+        at = log.rfind('\n', at - 1);
         if (at == std::string::npos) break;
-        if (++lines == 8) said.erase(0, at + 1);
+        if (++lines == 8) log.erase(0, at + 1);
     }
-    progress_.message(fmt::format("{}: {}{}{}", what, result.reason, said.empty() ? "" : "; it said:\n", said));
+    progress_.message(fmt::format("{}: {}{}{}", what, result.reason, log.empty() ? "" : "; it log:\n", log));
 }
 
 /// Reports a finished trial. The caller holds the guard.
@@ -235,18 +244,16 @@ void Sweep::count(const TrialResult& result, const std::string& what) {
     }
     if (result.unstarted) return did_not_start(result, what);
     unstarted_in_a_row_ = 0;
-    if (result.status == "interrupted") {
+    if (result.status == TrialStatus::interrupted) {
         report_.interrupted = true;
         progress_.message(what + ": interrupted");
         return;
     }
-    const bool skipped = result.status == "skipped";
+    const bool skipped = result.status == TrialStatus::skipped;
     report_.run += !skipped;
-    if (result.status != "ok" && !skipped) ++report_.failed;
-    report_.gave_up = rules_.max_failures > 0 && report_.failed >= static_cast<std::size_t>(rules_.max_failures);
-    const std::string how = result.status == "ok" ? duration_text(result.epoch_s) + " per epoch"
-                                                  : result.status + ": " + first_line(result.reason);
-    progress_.message(fmt::format("{}: {}", what, how));
+    if (result.status != TrialStatus::ok && !skipped) ++report_.failed;
+    report_.stopped_early = rules_.max_failures > 0 && report_.failed >= usize(rules_.max_failures);
+    progress_.message(trial_message(what, result));
 }
 
 }  // namespace gnnbench

@@ -49,20 +49,18 @@ private:
         const TrialOrder order = task_.order(trial);
         const std::string& key = order.cell.record.verification_key;
         for (int retries = order.purpose == Purpose::verify ? 0 : task_.retries;; --retries) {
-            const auto wrong = disproven_.find(key);
+            const auto wrong = failed_verification_.find(key);
             const TrialResult result =
-                order.purpose == Purpose::measure && wrong != disproven_.end()
-                    ? execution_.record_unrun(order, "failed",
-                                              "not measured, because its verification failed: " + wrong->second)
+                order.purpose == Purpose::measure && wrong != failed_verification_.end()
+                    ? execution_.record_not_run(order, TrialStatus::failed, unmeasured_reason(wrong->second))
                     : execution_.run(order, [](const TrialProgress&) {});
             std::cerr << fmt::format("{} {} {}: {}{}\n", cell_label(order.cell.cell), to_text(order.purpose),
-                                     order.number + 1, result.status,
+                                     order.number + 1, to_text(result.status),
                                      result.reason.empty() ? "" : ": " + result.reason);
-            if (result.verification == "failed") disproven_[key] = result.verification_reason;
-            if (result.status == "skipped") skip(trial, result.reason);
-            const bool by_chance =
-                result.status == "failed" || result.status == "crashed" || result.status == "timeout";
-            if (!by_chance || retries <= 0 || wrong != disproven_.end()) return;
+            if (result.verification == VerificationStatus::failed)
+                failed_verification_[key] = result.verification_reason;
+            if (result.status == TrialStatus::skipped) skip(trial, result.reason);
+            if (!may_be_chance(result.status) || retries <= 0 || wrong != failed_verification_.end()) return;
         }
     }
 
@@ -73,7 +71,7 @@ private:
         for (const JobTask::Trial& trial : task_.trials) {
             const bool same = task_.cells[trial.cell].record.verification_key == key;
             if (!same || trial.purpose != Purpose::measure || !skipped_.insert(trial.cell).second) continue;
-            execution_.record_unrun(task_.order(trial), "skipped", reason);
+            execution_.record_not_run(task_.order(trial), TrialStatus::skipped, reason);
         }
     }
 
@@ -81,8 +79,8 @@ private:
     WorkerJournal journal_;
     SrunLauncher launcher_;
     TrialExecution execution_;
-    std::map<std::string, std::string> disproven_;  ///< verification key → why
-    std::set<std::size_t> skipped_;                 ///< cells
+    std::map<std::string, std::string> failed_verification_;  ///< verification key → why
+    std::set<std::size_t> skipped_;                           ///< cells
 };
 
 }  // namespace

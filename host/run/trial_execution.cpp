@@ -8,6 +8,7 @@
 
 #include "launch/trial.hpp"
 #include "record/statistics.hpp"
+#include "report/format.hpp"
 
 namespace gnnbench {
 
@@ -58,16 +59,16 @@ void TrialReader::read(std::span<const json> lines) {
     for (const json& line : lines) {
         if (line.at("trial") != trial_) continue;
         const std::string type = line.at("type");
-        heard_ = heard_ || (type != "trial" && type != "outcome");
+        ranks_reported_ = ranks_reported_ || (type != "trial" && type != "outcome");
         if (type == "epoch") {
             ++progress_.epochs;
             progress_.epoch_s = slowest_rank_s(line);
             if (!line.value("warmup", false)) measured_epoch_s_.push_back(progress_.epoch_s);
         } else if (type == "verification") {
-            verification_ = line.at("status");
+            verification_ = verification_status(line.at("status").get<std::string>());
             verification_reason_ = line.value("reason", "");
-        } else if (type == "end" && end_status_.empty()) {
-            end_status_ = line.at("status");
+        } else if (type == "end" && !end_status_) {
+            end_status_ = trial_status(line.at("status").get<std::string>());
             end_reason_ = line.value("reason", "");
         }
     }
@@ -75,23 +76,23 @@ void TrialReader::read(std::span<const json> lines) {
 
 TrialOutcome TrialReader::outcome(const LaunchEnd& launched) const {
     TrialOutcome outcome{.trial = trial_,
-                         .status = to_text(launched.kind),
+                         .status = launched.status,
                          .reason = launched.reason,
                          .log_tail = launched.log_tail,
                          .ended = utc_now(),
                          .wall_s = launched.wall_s};
-    const bool ended_itself = launched.kind == EndKind::ok || launched.kind == EndKind::failed;
-    if (ended_itself && !end_status_.empty() && (launched.kind == EndKind::ok || end_status_ != "ok")) {
-        outcome.status = end_status_;
+    const bool ended_itself = launched.status == TrialStatus::ok || launched.status == TrialStatus::failed;
+    if (ended_itself && end_status_ && (launched.status == TrialStatus::ok || end_status_ != TrialStatus::ok)) {
+        outcome.status = *end_status_;
         outcome.reason = end_reason_;
-    } else if (launched.kind == EndKind::ok) {
-        outcome.status = "failed";
+    } else if (launched.status == TrialStatus::ok) {
+        outcome.status = TrialStatus::failed;
         outcome.reason = "its ranks ended with exit code 0 but without reporting a result";
     } else if (unstarted(launched)) {
-        outcome.status = "interrupted";  // so that it is due again
+        outcome.status = TrialStatus::interrupted;  // so that it is due again
         outcome.reason = "environment: the launcher ended with " + launched.reason + " before any rank began";
     }
-    if (outcome.status == "ok") outcome.log_tail.clear();
+    if (outcome.status == TrialStatus::ok) outcome.log_tail.clear();
     return outcome;
 }
 
@@ -106,6 +107,20 @@ TrialResult TrialReader::result(const TrialOutcome& outcome) const {
     result.verification = verification_;
     result.verification_reason = verification_reason_;
     return result;
+}
+
+std::string trial_message(const std::string& what, const TrialResult& result) {
+    return what + ": " +
+           (result.status == TrialStatus::ok ? duration_text(result.epoch_s) + " per epoch"
+                                             : to_text(result.status) + ": " + first_line(result.reason));
+}
+
+std::string verification_message(const std::string& what, VerificationStatus status, const std::string& reason) {
+    return what + ": " + to_text(status) + (reason.empty() ? "" : " (" + first_line(reason) + ")");
+}
+
+std::string unmeasured_reason(const std::string& reason) {
+    return "not measured, because its verification failed: " + reason;
 }
 
 json source_of(const Experiment& experiment) {
@@ -182,14 +197,14 @@ TrialResult TrialExecution::run(const TrialOrder& order, const Watch& watch) {
                                                 watch(reader_.progress());
                                             });
     const TrialOutcome outcome = reader_.outcome(launched);
-    if (launched.kind != EndKind::interrupted || place_.judges_interrupts) end(outcome);
+    if (launched.status != TrialStatus::interrupted || place_.judges_interrupts) end(outcome);
     TrialResult result = reader_.result(outcome);
     result.unstarted = reader_.unstarted(launched);
     return result;
 }
 
-TrialResult TrialExecution::record_unrun(const TrialOrder& order, const std::string& status,
-                                         const std::string& reason) {
+TrialResult TrialExecution::record_not_run(const TrialOrder& order, TrialStatus status,
+                                           const std::string& reason) {
     const std::string trial = new_uuid();
     begin(order, trial);
     const TrialOutcome outcome{

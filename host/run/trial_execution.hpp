@@ -1,6 +1,7 @@
 #pragma once
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,14 +35,15 @@ struct TrialProgress {
 
 struct TrialResult {
     ClaimState claim = ClaimState::claimed;
-    std::string holder;          ///< where another process runs it
-    std::string trial;           ///< UUID
-    std::string status, reason;  ///< as its outcome line says
+    std::string holder;  ///< where another process runs it
+    std::string trial;   ///< UUID
+    TrialStatus status = TrialStatus::interrupted;
+    std::string reason;  ///< of its status
     std::string log_tail;
     double wall_s = 0;
-    bool unstarted = false;    ///< the launcher failed before any rank began: nothing of the cell is known
-    double epoch_s = 0;        ///< median of the measured epochs' wall times; 0 without one
-    std::string verification;  ///< status of what a verification found, and why; empty without one
+    bool unstarted = false;  ///< the launcher failed before any rank began: nothing of the cell is known
+    double epoch_s = 0;      ///< median of the measured epochs' wall times; 0 without one
+    std::optional<VerificationStatus> verification;  ///< what a verification found; empty without one
     std::string verification_reason;
 };
 
@@ -55,15 +57,19 @@ public:
     /// How it ended, from `launched` and from the ranks' own lines, which take precedence unless a signal ended them.
     TrialOutcome outcome(const LaunchEnd& launched) const;
     TrialResult result(const TrialOutcome& outcome) const;
-    /// Whether `launched` failed before a rank said anything: that is the environment's failure, not the cell's.
-    bool unstarted(const LaunchEnd& launched) const { return launched.kind == EndKind::failed && !heard_; }
+    /// Whether `launched` failed before any rank wrote a line: that is the environment's failure, not the cell's.
+    bool unstarted(const LaunchEnd& launched) const {
+        return launched.status == TrialStatus::failed && !ranks_reported_;
+    }
 
 private:
     std::string trial_;
-    bool heard_ = false;  ///< of a rank
+    bool ranks_reported_ = false;  ///< of a rank
     TrialProgress progress_;
     std::vector<double> measured_epoch_s_;
-    std::string end_status_, end_reason_, verification_, verification_reason_;
+    std::optional<TrialStatus> end_status_;  ///< as the ranks reported it
+    std::optional<VerificationStatus> verification_;
+    std::string end_reason_, verification_reason_;
 };
 
 /// Runs trials one after another, each from its first journal line to its last. The caller decides which trial is
@@ -86,7 +92,7 @@ public:
 
     TrialResult run(const TrialOrder& order, const Watch& watch);
     /// Records a trial that is not started, with the reason.
-    TrialResult record_unrun(const TrialOrder& order, const std::string& status, const std::string& reason);
+    TrialResult record_not_run(const TrialOrder& order, TrialStatus status, const std::string& reason);
     /// Passes on what is new in the journal.
     void read_journal();
 
@@ -102,6 +108,13 @@ private:
     JournalTail tail_;
     TrialReader reader_;
 };
+
+/// "mg-gcn 4 gpus trial 2: 12.3 ms per epoch", or how it ended otherwise. `what`: the trial.
+std::string trial_message(const std::string& what, const TrialResult& result);
+/// "verify mg-gcn 4 gpus: failed (loss differs)".
+std::string verification_message(const std::string& what, VerificationStatus status, const std::string& reason);
+/// Why a cell is not measured whose verification failed for `reason`.
+std::string unmeasured_reason(const std::string& reason);
 
 /// The arguments of `gnnbench run` that run the same again: file, profile, overrides.
 nlohmann::json source_of(const Experiment& experiment);

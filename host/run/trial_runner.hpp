@@ -20,8 +20,8 @@ public:
 
     TrialResult run(const TrialOrder& order, const Watch& watch);
     /// Records a trial that is not started, with the reason.
-    TrialResult record_unrun(const TrialOrder& order, const std::string& status, const std::string& reason) {
-        return execution_.record_unrun(order, status, reason);
+    TrialResult record_not_run(const TrialOrder& order, TrialStatus status, const std::string& reason) {
+        return execution_.record_not_run(order, status, reason);
     }
     /// Call when nothing more will run: removes the journal, whose lines are in the database.
     void finish();

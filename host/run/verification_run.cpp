@@ -14,7 +14,7 @@ namespace gnnbench {
 
 namespace {
 
-VerificationRow row_of(const Cell& cell, const std::string& status, const std::string& reason) {
+VerificationRow row_of(const Cell& cell, VerificationStatus status, const std::string& reason) {
     VerificationRow row{.dataset = cell.dataset.name,
                         .scheme = cell.scheme.label,
                         .partitioner = cell.partitioner.label,
@@ -35,13 +35,14 @@ VerificationRow verify_cell(const PreparedCell& cell, const Limits& limits, Data
     const TrialOrder order = verification_order(cell, limits, reference_cache(database.path()));
     const TrialResult result = runner.run(
         order, [&](const TrialProgress& p) { progress.status(fmt::format("{}  epoch {}", what, p.epochs)); });
-    VerificationRow row = row_of(cell.cell, "unverified", "the verification ended " + result.status);
+    VerificationRow row =
+        row_of(cell.cell, VerificationStatus::unverified, "the verification ended " + to_text(result.status));
     if (result.unstarted) throw EnvironmentError(what + ": " + result.reason + "; it said:\n" + result.log_tail);
     if (result.claim == ClaimState::held_by_other)
         row.found.reason = "another gnnbench verifies it now: " + result.holder;
     else if (const auto found = database.verification(cell.record.verification_key))
         row.found = *found;
-    progress.message(what + ": " + row.found.status);
+    progress.message(what + ": " + to_text(row.found.status));
     return row;
 }
 
@@ -55,14 +56,14 @@ VerificationResult verify_all(const PreparedExperiment& prepared, const Plan& pl
         if (InterruptGuard::requested()) break;
         if (!done.insert(cell.record.verification_key).second) continue;
         if (planned.verdict == Verdict::skipped) {
-            all.rows.push_back(row_of(cell.cell, "skipped", planned.reason));
+            all.rows.push_back(row_of(cell.cell, VerificationStatus::skipped, planned.reason));
             continue;
         }
         all.rows.push_back(verify_cell(cell, prepared.experiment.limits, database, runner, progress));
         const VerificationRecord& found = all.rows.back().found;
         // An approximate scheme cannot agree with the reference; a volume other than stated counts as `failed`.
-        const bool approximate = !cell.approximation.empty() && found.status == "unverified";
-        all.all_well = all.all_well && (approximate || found.status == "verified");
+        const bool approximate = !cell.approximation.empty() && found.status == VerificationStatus::unverified;
+        all.all_well = all.all_well && (approximate || found.status == VerificationStatus::verified);
     }
     runner.finish();
     return all;
@@ -71,13 +72,13 @@ VerificationResult verify_all(const PreparedExperiment& prepared, const Plan& pl
 }  // namespace
 
 VerificationResult verify_experiment(const ExperimentChoice& choice, const RunPlaces& places, Progress& progress) {
-    const Say say = [&](const std::string& line) { progress.message(line); };
+    const Notify notify = [&](const std::string& line) { progress.message(line); };
     const Catalog catalog = Catalog::at(places.data_dir);
     const InstalledPlugins plugins;
     const Experiment experiment = load(choice, catalog, plugins, shape_of);
     Database database(places.database);
-    recover(database, say);
-    const PreparedExperiment prepared = prepare(experiment, catalog, plugins, Datasets::make, say);
+    recover(database, notify);
+    const PreparedExperiment prepared = prepare(experiment, catalog, plugins, Datasets::make, notify);
     const auto launcher = make_direct_launcher(experiment.launcher, "verify");
     // Tables ask under the keys of the build that ran last: this one.
     std::vector<CellRecord> records;

@@ -8,6 +8,7 @@
 #include <xxhash.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
 
 #include "data/options.hpp"
 #include "spec/words.hpp"
@@ -20,7 +21,7 @@ namespace {
 
 template <class E, std::size_t n>
 const char* word(const std::array<const char*, n>& all, E e) {
-    return all.at(static_cast<std::size_t>(e));
+    return all.at(usize(e));
 }
 
 json plugin_json(const PluginChoice& p) {

@@ -20,9 +20,9 @@ std::string lower(std::string text) {
 }
 
 /// The keys of a cell's identity that expressions may name: those with a field whose name occurs in them.
-class Wanted {
+class NeededKeys {
 public:
-    explicit Wanted(std::span<const std::string> expressions) {
+    explicit NeededKeys(std::span<const std::string> expressions) {
         for (const std::string& e : expressions) text_ += lower(e) + '\n';
     }
     /// `kind`: cells of one kind have the same fields under this key.
@@ -48,7 +48,7 @@ std::string keys_of(const json& object) {
 std::vector<CellFields> fields_of(std::span<const Cell> cells, std::span<const std::string> expressions) {
     std::vector<CellFields> all;
     all.reserve(cells.size());
-    Wanted wanted(expressions);
+    NeededKeys needed(expressions);
     for (const Cell& cell : cells) {
         json named = json::object();
         for (const char* key : identity_keys) {
@@ -58,7 +58,7 @@ std::vector<CellFields> fields_of(std::span<const Cell> cells, std::span<const s
                                      : k == "kernel"      ? cell.kernel.name
                                      : k == "dataset"     ? keys_of(cell.dataset.source)
                                                           : "";
-            if (wanted.key(cell, key, kind)) named[key] = identity_part(cell, key);
+            if (needed.key(cell, key, kind)) named[key] = identity_part(cell, key);
         }
         all.push_back(cell_fields(named));
     }

@@ -19,14 +19,14 @@ using Kind = YamlNode::Kind;
 namespace fs = std::filesystem;
 
 /// Removes keys that vary from the top level.
-void leave_top_level(YamlNode& experiment, const std::string& path) {
+void remove_from_top_level(YamlNode& experiment, const std::string& path) {
     experiment.erase(path);
     const std::size_t dot = path.find('.');
     if (dot == std::string::npos) return;
     if (YamlNode* section = experiment.find(path.substr(0, dot))) section->erase(path.substr(dot + 1));
 }
 
-void leave_lists(YamlNode& lists, const std::string& path) {
+void remove_from_lists(YamlNode& lists, const std::string& path) {
     if (!lists.is(Kind::map)) return;
     std::erase_if(lists.entries, [&](const YamlEntry& e) {
         return e.key == path || (path.find('.') == std::string::npos && e.key.starts_with(path + "."));
@@ -41,12 +41,12 @@ void put(YamlNode& map, const YamlEntry& e) {
 void overlay_matrix(YamlNode& base, const YamlNode& over) {
     for (const YamlEntry& e : over.entries) {
         if (const bool rule = e.key == "zip" || e.key == "include" || e.key == "exclude"; !rule) {
-            leave_top_level(base, e.key);
-            leave_matrix(base, e.key);
+            remove_from_top_level(base, e.key);
+            remove_from_matrix(base, e.key);
         } else if (e.key == "zip" && e.value.is(Kind::map)) {
             for (const YamlEntry& zipped : e.value.entries) {
-                leave_top_level(base, zipped.key);
-                leave_matrix(base, zipped.key);
+                remove_from_top_level(base, zipped.key);
+                remove_from_matrix(base, zipped.key);
             }
         }
         if (!base.find("matrix")) base.insert("matrix", over).entries.clear();
@@ -178,14 +178,14 @@ void choose(Composition& c, const std::string& wanted, const std::string& file, 
 
 }  // namespace
 
-void leave_matrix(YamlNode& experiment, const std::string& path) {
+void remove_from_matrix(YamlNode& experiment, const std::string& path) {
     YamlNode* matrix = experiment.find("matrix");
     if (!matrix || !matrix->is(Kind::map)) return;
-    leave_lists(*matrix, path);
+    remove_from_lists(*matrix, path);
     YamlNode* zip = matrix->find("zip");
     if (!zip) return;
-    leave_lists(*zip, path);
-    for (YamlNode& one : zip->items) leave_lists(one, path);
+    remove_from_lists(*zip, path);
+    for (YamlNode& one : zip->items) remove_from_lists(one, path);
     std::erase_if(zip->items, [](const YamlNode& one) { return one.is(Kind::map) && one.entries.empty(); });
     if ((zip->is(Kind::map) && zip->entries.empty()) || (zip->is(Kind::list) && zip->items.empty()))
         matrix->erase("zip");
@@ -213,14 +213,14 @@ void overlay(YamlNode& base, const YamlNode& over) {
             continue;
         }
         if (!find_section(e.key) || !e.value.is(Kind::map)) {
-            leave_matrix(base, e.key);
+            remove_from_matrix(base, e.key);
             put(base, e);
             continue;
         }
         YamlNode section = below && below->is(Kind::map) ? *below : e.value;
         if (YamlNode* varied = base.find("matrix"); varied && varied->is(Kind::map)) varied->erase(e.key);
         for (const YamlEntry& inner : e.value.entries) {
-            leave_matrix(base, e.key + "." + inner.key);
+            remove_from_matrix(base, e.key + "." + inner.key);
             put(section, inner);
         }
         base.erase(e.key);

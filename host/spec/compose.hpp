@@ -19,7 +19,7 @@ struct Composition {
 /// that is set outside the matrix leaves the matrix of `base`, as one that varies leaves the top level of `base`.
 void overlay(YamlNode& base, const YamlNode& over);
 /// A setting outside the matrix replaces the matrix's values of the same key.
-void leave_matrix(YamlNode& experiment, const std::string& path);
+void remove_from_matrix(YamlNode& experiment, const std::string& path);
 
 /// Takes `imports`, `profiles` and `profile` out of `root`, a mapping that was read from `file`: imported files first,
 /// each over those before, then the file itself, then the profile (`profile`, else the one that the file names). What

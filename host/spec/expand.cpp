@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/strategy.hpp>
+#include <gnnbench/usize.hpp>
 
 #include "spec/cell_choice.hpp"
 #include "spec/setting.hpp"
@@ -59,7 +60,7 @@ public:
         experiment.choices.reserve(all.size());
         for (std::size_t i = 0; i < all.size(); ++i) {
             const bool known = i < cells.size() && all[i].added.empty();
-            Cell cell = known ? std::move(cells[i]) : draft_of(all[i]).cell;
+            Cell cell = known ? std::move(cells[i]) : make_draft(all[i]).cell;
             if (!agrees(cell) || !seen_.insert(cell_digest(cell)).second) continue;
             experiment.cells.push_back(std::move(cell));
             experiment.choices.push_back(std::move(all[i].at));
@@ -99,7 +100,7 @@ private:
         };
         look(outline_.fixed);
         for (std::size_t i = 0; i < c.at.size(); ++i)
-            if (c.at[i] >= 0) look(outline_.varied[i].options[static_cast<std::size_t>(c.at[i])]);
+            if (c.at[i] >= 0) look(outline_.varied[i].options[usize(c.at[i])]);
         return found;
     }
 
@@ -131,7 +132,7 @@ private:
         };
         if (std::none_of(outline_.excluded.begin(), outline_.excluded.end(), asks)) return;
         cells.reserve(all.size());
-        for (const Combination& c : all) cells.push_back(draft_of(c).cell);
+        for (const Combination& c : all) cells.push_back(make_draft(c).cell);
         std::vector<std::string> expressions;
         for (const Outline::Exclusion& rule : outline_.excluded)
             if (!rule.where.empty()) expressions.push_back(rule.where);
@@ -217,10 +218,10 @@ private:
             rule);
     }
 
-    Draft draft_of(const Combination& c) {
+    Draft make_draft(const Combination& c) {
         Draft draft = base_;
         for (std::size_t i = 0; i < c.at.size(); ++i)
-            if (c.at[i] >= 0) assign(draft, outline_.varied[i].options[static_cast<std::size_t>(c.at[i])]);
+            if (c.at[i] >= 0) assign(draft, outline_.varied[i].options[usize(c.at[i])]);
         for (const Outline::Inclusion* rule : c.added) assign(draft, rule->values);
         finish(draft);
         return draft;

@@ -48,7 +48,7 @@ public:
                 put(matrix, path_.substr(7));
             return;
         }
-        leave_matrix(experiment, path_);
+        remove_from_matrix(experiment, path_);
         const std::size_t dot = path_.find('.');
         const std::string first = path_.substr(0, dot);
         YamlNode* matrix = experiment.find("matrix");

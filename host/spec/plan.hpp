@@ -16,7 +16,7 @@ struct Stored {
     std::int64_t ok = 0;      ///< trials
     std::int64_t failed = 0;  ///< failed, oom, timeout, crashed, diverged: rerun only on request
     std::int64_t stale = 0;   ///< measured by another build; also among the others unless they are to run again
-    std::int64_t rerun = 0;   ///< to be measured again, as an earlier run was asked to; not among ok and failed
+    std::int64_t rerun = 0;   ///< whose rerun was requested earlier and has not finished; not among ok and failed
 };
 
 enum class Again { missing, failed, all };

@@ -35,7 +35,7 @@ std::string version_of(const std::vector<std::string>& written, const std::vecto
     return contents.empty() ? "" : fmt::format("{:016x}", XXH3_64bits(contents.data(), contents.size()));
 }
 
-bool may_be_name(const std::string& name) {
+bool is_valid_name(const std::string& name) {
     return !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
         return std::isalnum(c) || c == '-' || c == '_' || c == '.' || c == '+';
     });
@@ -68,7 +68,7 @@ Read ValueReader::program(const YamlNode& map, const std::string& key) const {
     const YamlNode* name = map.find("name");
     choice.name = name && name->scalar() ? name->text : fs::path(choice.command.front()).stem().string();
     const Place place = name ? name->place : command.place;
-    if (!may_be_name(choice.name)) {
+    if (!is_valid_name(choice.name)) {
         findings_.add(
             place, key + ".name",
             fmt::format("expected letters, digits and -_.+ as the name of a program in tables; found '{}'",

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <gnnbench/usize.hpp>
+
 #include "spec/metrics.hpp"
 
 namespace gnnbench {
@@ -66,7 +68,7 @@ std::optional<double> number(const std::string& text) {
 std::vector<std::pair<int, std::vector<std::string>>> rows_of(const std::string& text, const std::string& origin,
                                                               const char* columns, Findings& findings) {
     std::vector<std::pair<int, std::vector<std::string>>> rows;
-    const auto count = static_cast<std::size_t>(std::ranges::count(std::string_view(columns), ',')) + 1;
+    const auto count = usize(std::ranges::count(std::string_view(columns), ',')) + 1;
     CsvReader reader(text);
     std::vector<std::string> f;
     for (bool first = true; reader.next(f); first = false) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench {
 namespace {
@@ -35,7 +36,7 @@ std::string read_text_file(const std::filesystem::path& file, const std::string&
     if (!in) throw refuse(error ? error.message() : std::strerror(errno));
     std::string text;
     for (char piece[65536]; in.read(piece, sizeof piece) || in.gcount() > 0;) {
-        text.append(piece, static_cast<std::size_t>(in.gcount()));
+        text.append(piece, usize(in.gcount()));
         if (text.size() > most_bytes) throw refuse(fmt::format("it is longer than {} MiB", most_bytes >> 20));
     }
     return text;

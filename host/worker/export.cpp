@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <gnnbench/usize.hpp>
+
 #include "data/npy.hpp"
 
 namespace gnnbench {
@@ -21,7 +23,7 @@ std::string packed(const OwnedRows& mine) {
 
 /// Copies one rank's rows to their positions.
 void unpack(const std::string& bytes, HostMatrix& all) {
-    const std::size_t row_bytes = static_cast<std::size_t>(all.cols) * sizeof(double);
+    const std::size_t row_bytes = usize(all.cols) * sizeof(double);
     const std::size_t count = bytes.size() / (sizeof(GlobalId) + row_bytes);
     for (std::size_t i = 0; i < count; ++i) {
         GlobalId v;

@@ -97,11 +97,12 @@ ProgramLine read_program_line(std::string_view given) {
         throw DataError(fmt::format("expected one JSON object a line; found '{}'", shown(std::string(given))));
     if (line.contains("epoch")) return epoch_from(line);
     if (line.contains("versions")) return versions_from(line);
-    for (const char* status : {"skipped", "oom", "failed"}) {
-        const auto reason = line.find(status);
+    for (const TrialStatus status : {TrialStatus::skipped, TrialStatus::oom, TrialStatus::failed}) {
+        const std::string name = to_text(status);
+        const auto reason = line.find(name);
         if (reason == line.end()) continue;
-        allow_keys(line, {status});
-        if (text(status, *reason).empty()) refuse(status, "a reason", *reason);
+        allow_keys(line, {name.c_str()});
+        if (text(name.c_str(), *reason).empty()) refuse(name.c_str(), "a reason", *reason);
         return ProgramRefusal{status, *reason};
     }
     throw DataError(fmt::format("expected a line with 'epoch', 'versions', 'skipped', 'oom' or 'failed'; found {}",

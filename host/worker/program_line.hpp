@@ -7,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/status.hpp"
+
 namespace gnnbench {
 
 /// The lines printed by a program that is a cell's scheme: schemas/program-line.schema.json.
@@ -25,7 +27,7 @@ struct ProgramVersions {
 };
 
 struct ProgramRefusal {
-    std::string status;  ///< skipped, oom or failed
+    TrialStatus status = TrialStatus::failed;  ///< skipped, oom or failed
     std::string reason;
 };
 

@@ -12,6 +12,7 @@
 
 #include <gnnbench/error.hpp>
 #include <gnnbench/parameters.hpp>
+#include <gnnbench/usize.hpp>
 
 #include "data/npy.hpp"
 #include "launch/program.hpp"
@@ -58,14 +59,14 @@ public:
         : request_(request), folder_(folder), record_(record), work_(load_workload(request)) {
         if (verifies())
             work_.train.dropout = work_.train.input_dropout = 0;  // no two programs draw the same masks
-        losses_.reserve(static_cast<std::size_t>(epochs()));
+        losses_.reserve(usize(epochs()));
     }
 
     TrialEnd run() {
         write_job();
         std::vector<std::string> words = request_.cell.scheme.program;
         const auto path = find_program(words.front());
-        if (!path) return {"failed", fmt::format("there is no executable program '{}'", words.front())};
+        if (!path) return {TrialStatus::failed, fmt::format("there is no executable program '{}'", words.front())};
         words.front() = *path;
         words.push_back(folder_ / "job.json");
         start_ = std::chrono::steady_clock::now();
@@ -74,12 +75,13 @@ public:
         if (end_) return *end_;
         if (end.signal) end_as(end.signal);
         if (end.exit_code)
-            return {"failed", fmt::format("the program ended with exit code {} after {} of {} epochs",
-                                          end.exit_code, losses_.size(), epochs())};
+            return {TrialStatus::failed, fmt::format("the program ended with exit code {} after {} of {} epochs",
+                                                     end.exit_code, losses_.size(), epochs())};
         if (std::ssize(losses_) < epochs())
-            return {"failed", fmt::format("the program ended after {} of {} epochs", losses_.size(), epochs())};
+            return {TrialStatus::failed,
+                    fmt::format("the program ended after {} of {} epochs", losses_.size(), epochs())};
         if (verifies()) verify();
-        return {.status = "ok", .reason = {}, .notes = versions_.versions};
+        return {.status = TrialStatus::ok, .reason = {}, .notes = versions_.versions};
     }
 
 private:
@@ -121,7 +123,8 @@ private:
         try {
             std::visit([&](const auto& line) { read(line); }, read_program_line(text));
         } catch (const DataError& e) {
-            end_ = TrialEnd{"failed", fmt::format("line {} of the program's output: {}", line_, e.what())};
+            end_ =
+                TrialEnd{TrialStatus::failed, fmt::format("line {} of the program's output: {}", line_, e.what())};
         }
         return !end_;
     }
@@ -152,7 +155,7 @@ private:
                                     {"ranks", json::array({rank})}});
         }
         if (!std::isfinite(epoch.loss))
-            end_ = TrialEnd{"diverged", fmt::format("the loss of epoch {} is not finite", epoch.epoch)};
+            end_ = TrialEnd{TrialStatus::diverged, fmt::format("the loss of epoch {} is not finite", epoch.epoch)};
     }
 
     void write_start() {
@@ -169,14 +172,8 @@ private:
     /// Set-up ended when the first epoch began.
     void write_setup(double first_epoch_s) {
         const double since_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-        const DatasetView& data = work_.data;
         record_.write("setup", {{"seconds", {{"total", std::max(0.0, since_s - first_epoch_s)}}},
-                                {"dataset",
-                                 {{"vertices", data.graph.vertices()},
-                                  {"edges", data.graph.edges()},
-                                  {"features", data.feature_count},
-                                  {"classes", data.classes},
-                                  {"synthetic", work_.store.manifest().synthetic}}},
+                                {"dataset", dataset_json(work_.data, work_.store.manifest().synthetic)},
                                 {"aggregated_input", work_.model.aggregate_input},
                                 {"approximation", program_approximation(request_.cell)},
                                 {"notes", versions_.versions}});
@@ -186,28 +183,31 @@ private:
     void verify() {
         const PluginCatalog catalog;
         const ReferenceResult reference =
-            cached_reference(request_.verify.reference, work_.store.manifest().digest, catalog, work_.data,
-                             work_.model, work_.train, work_.initial.get(), request_.verify.epochs);
+            cached_reference(request_.verify.reference, work_.store.manifest().digest, catalog,
+                             {.data = work_.data,
+                              .model = work_.model,
+                              .train = work_.train,
+                              .initial = work_.initial.get(),
+                              .epochs = request_.verify.epochs});
         const Agreement allowed = agreement_for(request_.cell.precision == "float64" ? DType::f64 : DType::f32);
         const double error = largest_loss_error(losses_, reference.loss);
         const std::string approximation = program_approximation(request_.cell);
-        std::string status = "verified", reason;
+        VerificationLine line{
+            .status = VerificationStatus::verified,
+            .reason = {},
+            .loss_error = error,
+            .sampled_vertices = work_.sample ? work_.data.graph.vertices() : 0,
+            .detail = "by its losses: a program reports neither gradients nor volume",
+        };
         if (!(error <= allowed.tolerance)) {
-            status = "failed";
-            reason = fmt::format("differs from the serial reference: loss by {:.2e}; allowed is {:.0e}", error,
-                                 allowed.tolerance);
+            line.status = VerificationStatus::failed;
+            line.reason = fmt::format("differs from the serial reference: loss by {:.2e}; allowed is {:.0e}",
+                                      error, allowed.tolerance);
         } else if (!approximation.empty()) {
-            status = "unverified";
-            reason = "agrees without dropout, but " + approximation;
+            line.status = VerificationStatus::unverified;
+            line.reason = "agrees without dropout, but " + approximation;
         }
-        record_.write("verification",
-                      {{"status", status},
-                       {"reason", reason},
-                       {"loss_error", finite_or_null(error)},
-                       {"gradient_error", nullptr},
-                       {"volume_equal", nullptr},
-                       {"sampled_vertices", work_.sample ? work_.data.graph.vertices() : 0},
-                       {"detail", "by its losses: a program reports neither gradients nor volume"}});
+        record_.write("verification", to_json(line));
     }
 
     [[noreturn]] static void end_as(int signal) {

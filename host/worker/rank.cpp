@@ -18,12 +18,13 @@ namespace {
 
 /// Reports the reason on stderr and in the journal, then ends every rank: the others may block in a collective.
 /// Several ranks may fail for the same reason; the first line counts.
-[[noreturn]] void fail(const std::optional<TrialRequest>& request, const char* status, const std::string& reason) {
+[[noreturn]] void fail(const std::optional<TrialRequest>& request, TrialStatus status, const std::string& reason) {
     std::fprintf(stderr, "gnnbench-worker: %s\n", reason.c_str());
     if (request && !request->journal.empty()) {
         try {
             WorkerJournal(request->journal)
-                .append({{"type", "end"}, {"trial", request->trial}, {"status", status}, {"reason", reason}});
+                .append(
+                    {{"type", "end"}, {"trial", request->trial}, {"status", to_text(status)}, {"reason", reason}});
         } catch (const std::exception& e) {
             std::fprintf(stderr, "gnnbench-worker: %s\n", e.what());
         }
@@ -38,7 +39,7 @@ void run(const std::optional<TrialRequest>& request, const std::filesystem::path
     TrialRecord record(world, request->journal, request->trial);
     const TrialEnd end = request->cell.scheme.is_program() ? run_program_trial(*request, folder, record)
                                                            : run_trial(*request, world, record);
-    record.write("end", {{"status", end.status}, {"reason", end.reason}, {"notes", end.notes}});
+    record.write("end", {{"status", to_text(end.status)}, {"reason", end.reason}, {"notes", end.notes}});
 }
 
 }  // namespace
@@ -56,11 +57,11 @@ int run_rank(int argc, char** argv) {
         request = read_request(argv[1]);
         run(request, std::filesystem::absolute(argv[1]).parent_path());
     } catch (const OutOfMemory& e) {
-        fail(request, "oom", e.what());
+        fail(request, TrialStatus::oom, e.what());
     } catch (const std::bad_alloc&) {
-        fail(request, "oom", "the host has no memory left for this rank");
+        fail(request, TrialStatus::oom, "the host has no memory left for this rank");
     } catch (const std::exception& e) {
-        fail(request, "failed", e.what());
+        fail(request, TrialStatus::failed, e.what());
     }
     MPI_Finalize();
     return 0;

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include <gnnbench/transport.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench {
 
@@ -30,7 +31,7 @@ void TrialRecord::write(const char* type, json fields) {
     journal_->append(fields);
 }
 
-std::string told_by_ranks(const std::vector<std::string>& texts) {
+std::string merged_by_rank(const std::vector<std::string>& texts) {
     std::vector<std::string> different;
     for (const std::string& t : texts)
         if (std::find(different.begin(), different.end(), t) == different.end()) different.push_back(t);
@@ -48,10 +49,35 @@ std::string told_by_ranks(const std::vector<std::string>& texts) {
 
 json finite_or_null(double x) { return std::isfinite(x) ? json(x) : json(nullptr); }
 
+std::string notes_of(const Trainer& trainer, const Kernel& kernel) {
+    const std::string of_trainer = trainer.notes(), of_kernel = kernel.notes();
+    return of_trainer + (of_trainer.empty() || of_kernel.empty() ? "" : "\n") + of_kernel;
+}
+
+json to_json(const VerificationLine& line) {
+    const auto error = [](const std::optional<double>& e) { return e ? finite_or_null(*e) : json(nullptr); };
+    return {{"status", to_text(line.status)},
+            {"reason", line.reason},
+            {"loss_error", error(line.loss_error)},
+            {"gradient_error", error(line.gradient_error)},
+            {"volume_equal", line.volume_equal ? json(*line.volume_equal) : json(nullptr)},
+            {"sampled_vertices", line.sampled_vertices},
+            {"detail", line.detail},
+            {"checks", line.checks}};
+}
+
+json dataset_json(const DatasetView& data, const std::vector<std::string>& synthetic) {
+    return {{"vertices", data.graph.vertices()},
+            {"edges", data.graph.edges()},
+            {"features", data.feature_count},
+            {"classes", data.classes},
+            {"synthetic", synthetic}};
+}
+
 json to_json(const Volume& volume) {
     json rows = json::array();
     for (const auto& [key, t] : volume)
-        rows.push_back({{"operation", comm_op_names[static_cast<std::size_t>(key.operation)]},
+        rows.push_back({{"operation", comm_op_names[usize(key.operation)]},
                         {"content", key.content == Content::payload ? "payload" : "metadata"},
                         {"sent_bytes", t.sent_bytes},
                         {"received_bytes", t.received_bytes},
@@ -70,7 +96,7 @@ json to_json(std::span<const Span> spans) {
     json list = json::array();
     for (const Span& s : spans)
         list.push_back({{"stream", s.stream == StreamRole::compute ? "compute" : "communication"},
-                        {"phase", phase_names[static_cast<std::size_t>(s.phase)]},
+                        {"phase", phase_names[usize(s.phase)]},
                         {"operation", s.operation},
                         {"begin_s", s.begin_s},
                         {"end_s", s.end_s},

@@ -1,4 +1,7 @@
 #pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,6 +13,7 @@
 #include <gnnbench/trace.hpp>
 #include <gnnbench/volume.hpp>
 
+#include "core/status.hpp"
 #include "record/journal.hpp"
 
 namespace gnnbench {
@@ -34,6 +38,19 @@ private:
     std::unique_ptr<WorkerJournal> journal_;
 };
 
+/// The fields of a verification line.
+struct VerificationLine {
+    VerificationStatus status = VerificationStatus::unverified;
+    std::string reason{};
+    std::optional<double> loss_error{}, gradient_error{};
+    std::optional<bool> volume_equal{};
+    std::int64_t sampled_vertices = 0;  ///< 0: the whole graph
+    std::string detail{};
+    nlohmann::json checks = nlohmann::json::object();  ///< schemas/worker-record.schema.json
+};
+nlohmann::json to_json(const VerificationLine& line);
+/// A setup line's field `dataset`.
+nlohmann::json dataset_json(const DatasetView& data, const std::vector<std::string>& synthetic);
 nlohmann::json to_json(const Volume& volume);
 nlohmann::json to_json(const PartitionQuality& quality);
 /// This rank's part of an epoch line.
@@ -41,7 +58,9 @@ nlohmann::json epoch_json(const EpochTimes& times, const Volume& volume, std::in
 /// This rank's part of a spans line.
 nlohmann::json to_json(std::span<const Span> spans);
 /// The ranks' common text if all agree; else one line for each distinct text: "ranks 0, 2: …".
-std::string told_by_ranks(const std::vector<std::string>& texts);
+std::string merged_by_rank(const std::vector<std::string>& texts);
+/// A trainer's notes, then its kernel's.
+std::string notes_of(const Trainer& trainer, const Kernel& kernel);
 /// A number, or null where it is not finite.
 nlohmann::json finite_or_null(double x);
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench {
 
@@ -43,7 +44,7 @@ VerifyRequest verify_from_json(const json& j) {
 
 }  // namespace
 
-std::string to_text(Purpose purpose) { return std::string(purpose_names[static_cast<std::size_t>(purpose)]); }
+std::string to_text(Purpose purpose) { return std::string(purpose_names[usize(purpose)]); }
 
 json to_json(const TrialRequest& request) {
     const VerifyRequest& verify = request.verify;

@@ -13,6 +13,7 @@
 #include <gnnbench/trained_features.hpp>
 
 #include "check/product_probe.hpp"
+#include "core/plural.hpp"
 #include "spec/setting.hpp"
 #include "worker/export.hpp"
 #include "worker/verification.hpp"
@@ -38,14 +39,15 @@ public:
         const auto start = std::chrono::steady_clock::now();
         if (group_.size() != cell_.gpus)
             throw EnvironmentError(fmt::format(
-                "{} rank{} of this trial found each other, but its cell has {}: the launcher does not match "
+                "{} of this trial found each other, but its cell has {}: the launcher does not match "
                 "the MPI that gnnbench was built with (under Slurm: srun --mpi=list, and launcher.mpi)",
-                group_.size(), group_.size() == 1 ? "" : "s", cell_.gpus));
+                plural(group_.size(), "rank"), cell_.gpus));
         plugins_ = load_plugins(cell_, catalog_, group_);
         const KernelSetting device = kernel_setting(cell_, group_);
         write_start(device);
         work_.emplace(load_workload(request_));
-        if (const std::string reason = agreed_reason(device); !reason.empty()) return {"skipped", reason};
+        if (const std::string reason = agreed_reason(device); !reason.empty())
+            return {TrialStatus::skipped, reason};
         const double load_s = seconds_since(start);
 
         const auto partitioning = std::chrono::steady_clock::now();
@@ -122,11 +124,7 @@ private:
     }
 
     /// Collective.
-    std::string notes() const {
-        const std::string strategy = trainer_->notes(), kernel = kernel_->notes();
-        return told_by_ranks(
-            group_.all_gather(strategy + (strategy.empty() || kernel.empty() ? "" : "\n") + kernel));
-    }
+    std::string notes() const { return merged_by_rank(group_.all_gather(notes_of(*trainer_, *kernel_))); }
 
     void write_setup(json seconds, const Volume& stated, std::int64_t stated_memory) {
         const json ranks = record_.gather({{"stated", to_json(stated)},
@@ -142,12 +140,7 @@ private:
         if (!record_.writes()) return;
         record_.write("setup", {{"seconds", std::move(seconds)},
                                 {"partition", to_json(measure_quality(work_->data.graph, partition_))},
-                                {"dataset",
-                                 {{"vertices", work_->data.graph.vertices()},
-                                  {"edges", work_->data.graph.edges()},
-                                  {"features", work_->data.feature_count},
-                                  {"classes", work_->data.classes},
-                                  {"synthetic", work_->store.manifest().synthetic}}},
+                                {"dataset", dataset_json(work_->data, work_->store.manifest().synthetic)},
                                 {"aggregated_input", work_->model.aggregate_input},
                                 {"approximation", plugins_.strategy->approximation(cell_.scheme.params)},
                                 {"stated", std::move(all_stated)},
@@ -183,7 +176,7 @@ private:
             if (traces(e)) write_spans(e);
             // Ranks that read different losses still stop together.
             if (group_.maximum({std::isfinite(loss) ? 0.0 : 1.0})[0] > 0)
-                return {"diverged", fmt::format("the loss of epoch {} is not finite", e)};
+                return {TrialStatus::diverged, fmt::format("the loss of epoch {} is not finite", e)};
             const bool last = e + 1 == epochs;
             if (!last && (cell_.evaluate_every == 0 || (e + 1) % cell_.evaluate_every != 0)) continue;
             const Accuracy a = evaluate(e);
@@ -237,9 +230,13 @@ private:
 
     std::optional<ReferenceResult> reference() const {
         if (!record_.writes()) return std::nullopt;
-        return cached_reference(request_.verify.reference, work_->store.manifest().digest, catalog_, work_->data,
-                                work_->model, work_->train, work_->initial.get(), request_.verify.epochs,
-                                trains_features(cell_.scheme.params));
+        return cached_reference(request_.verify.reference, work_->store.manifest().digest, catalog_,
+                                {.data = work_->data,
+                                 .model = work_->model,
+                                 .train = work_->train,
+                                 .initial = work_->initial.get(),
+                                 .epochs = request_.verify.epochs,
+                                 .trained_features = trains_features(cell_.scheme.params)});
     }
 
     TrialEnd verify() {
@@ -266,7 +263,7 @@ private:
         const double probe_s = work_->sample ? probe_full_size(v) : 0;
         write_verification(v, approximation, float64_name, probe_s);
         TrialEnd end;
-        end.notes = told_by_ranks(group_.all_gather(v.notes));
+        end.notes = merged_by_rank(group_.all_gather(v.notes));
         return end;
     }
 
@@ -306,17 +303,19 @@ private:
         json checks = to_json(v);
         checks["float64_kernel"] = float64_name;
         checks["seconds"]["probe"] = probe_s;
-        record_.write("verification",
-                      {{"status", !v.faults.empty() ? "failed"
-                                  : exact           ? "verified"
-                                                    : "unverified"},
-                       {"reason", reason},
-                       {"loss_error", exact ? finite_or_null(v.loss_error) : json(nullptr)},
-                       {"gradient_error", exact ? finite_or_null(v.gradient_error) : json(nullptr)},
-                       {"volume_equal", v.volume_equal},
-                       {"sampled_vertices", work_->sample ? work_->data.graph.vertices() : 0},
-                       {"detail", detail},
-                       {"checks", std::move(checks)}});
+        VerificationLine line{.status = !v.faults.empty() ? VerificationStatus::failed
+                                        : exact           ? VerificationStatus::verified
+                                                          : VerificationStatus::unverified,
+                              .reason = std::move(reason),
+                              .volume_equal = v.volume_equal,
+                              .sampled_vertices = work_->sample ? work_->data.graph.vertices() : 0,
+                              .detail = std::move(detail),
+                              .checks = std::move(checks)};
+        if (exact) {
+            line.loss_error = v.loss_error;
+            line.gradient_error = v.gradient_error;
+        }
+        record_.write("verification", to_json(line));
     }
 
     const TrialRequest& request_;

@@ -1,6 +1,7 @@
 #pragma once
 #include <gnnbench/transport.hpp>
 
+#include "core/status.hpp"
 #include "worker/records.hpp"
 #include "worker/request.hpp"
 
@@ -8,7 +9,7 @@ namespace gnnbench {
 
 /// How a trial ended, from its ranks' point of view.
 struct TrialEnd {
-    std::string status = "ok";  ///< ok, skipped, diverged
+    TrialStatus status = TrialStatus::ok;  ///< ok, skipped, oom, failed or diverged
     std::string reason;
     std::string notes = {};  ///< choices made at run time; empty if nothing ran
 };

@@ -16,9 +16,8 @@
 namespace gnnbench {
 namespace fs = std::filesystem;
 
-ReferenceResult compute_reference(const PluginCatalog& catalog, const DatasetView& data, const ModelSpec& model,
-                                  const TrainSpec& train, const ModelWeights* initial, std::int64_t epochs,
-                                  bool trained_features) {
+ReferenceResult compute_reference(const PluginCatalog& catalog, const ReferenceTraining& training) {
+    const auto& [data, model, train, initial, epochs, trained_features] = training;
     const ProcessGroup alone = ProcessGroup::self();
     GradientSizes kernel(catalog.kernel("reference")->create({.dtype = DType::f64}));
     const auto strategy = catalog.strategy("serial");
@@ -48,9 +47,8 @@ ReferenceResult compute_reference(const PluginCatalog& catalog, const DatasetVie
     return r;
 }
 
-std::string reference_key(const std::string& dataset_digest, const DatasetView& data, const ModelSpec& m,
-                          const TrainSpec& t, const ModelWeights* initial, std::int64_t epochs,
-                          bool trained_features) {
+std::string reference_key(const std::string& dataset_digest, const ReferenceTraining& training) {
+    const auto& [data, m, t, initial, epochs, trained_features] = training;
     std::string key =
         fmt::format("2 {} {} {} {} |", dataset_digest, data.graph.vertices(), data.graph.edges(), epochs);
     for (const auto w : m.widths) key += fmt::format(" {}", w);
@@ -134,14 +132,11 @@ double distance(const HostMatrix& a, const HostMatrix& b) {
 }
 
 ReferenceResult cached_reference(const std::string& folder, const std::string& dataset_digest,
-                                 const PluginCatalog& catalog, const DatasetView& data, const ModelSpec& model,
-                                 const TrainSpec& train, const ModelWeights* initial, std::int64_t epochs,
-                                 bool trained_features) {
-    if (folder.empty()) return compute_reference(catalog, data, model, train, initial, epochs, trained_features);
-    const fs::path mine =
-        fs::path(folder) / reference_key(dataset_digest, data, model, train, initial, epochs, trained_features);
-    if (fs::exists(mine / "loss.npy")) return load(mine, model, epochs);
-    ReferenceResult r = compute_reference(catalog, data, model, train, initial, epochs, trained_features);
+                                 const PluginCatalog& catalog, const ReferenceTraining& training) {
+    if (folder.empty()) return compute_reference(catalog, training);
+    const fs::path mine = fs::path(folder) / reference_key(dataset_digest, training);
+    if (fs::exists(mine / "loss.npy")) return load(mine, training.model, training.epochs);
+    ReferenceResult r = compute_reference(catalog, training);
     save(mine, r);
     return r;
 }

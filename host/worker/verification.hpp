@@ -23,21 +23,25 @@ struct ReferenceResult {
     std::vector<GradientScale> scale;  ///< as many, or none: then nothing cancels
 };
 
-/// Trains `serial` on the `reference` kernel in float64, in this process alone; optionally its features too.
-ReferenceResult compute_reference(const PluginCatalog& catalog, const DatasetView& data, const ModelSpec& model,
-                                  const TrainSpec& train, const ModelWeights* initial, std::int64_t epochs,
-                                  bool trained_features = false);
+/// The training that is the reference of another.
+struct ReferenceTraining {
+    const DatasetView& data;
+    const ModelSpec& model;
+    const TrainSpec& train;
+    const ModelWeights* initial = nullptr;  ///< else drawn from the seed
+    std::int64_t epochs = 0;
+    bool trained_features = false;
+};
+
+/// Trains `serial` on the `reference` kernel in float64, in this process alone.
+ReferenceResult compute_reference(const PluginCatalog& catalog, const ReferenceTraining& training);
 
 /// A digest of everything that the reference depends on: model, training, and of the dataset its own digest.
-std::string reference_key(const std::string& dataset_digest, const DatasetView& data, const ModelSpec& model,
-                          const TrainSpec& train, const ModelWeights* initial, std::int64_t epochs,
-                          bool trained_features);
+std::string reference_key(const std::string& dataset_digest, const ReferenceTraining& training);
 
 /// compute_reference, cached in a folder under its reference_key. An empty folder name disables the cache.
 ReferenceResult cached_reference(const std::string& folder, const std::string& dataset_digest,
-                                 const PluginCatalog& catalog, const DatasetView& data, const ModelSpec& model,
-                                 const TrainSpec& train, const ModelWeights* initial, std::int64_t epochs,
-                                 bool trained_features = false);
+                                 const PluginCatalog& catalog, const ReferenceTraining& training);
 
 /// The largest errors over epochs and matrices, and their tolerances.
 struct Agreement {
@@ -50,10 +54,10 @@ struct Agreement {
     bool gradients_near = true;   ///< each within 100 times either
 
     bool holds() const { return loss_error <= tolerance && gradients_agree; }
-    /// Rounding may be all that parts them: a sum before ReLU that float32 cannot tell from 0 has a derivative of 0
-    /// or 1 by the order of summation. Then every verb must be within its own bounds, and the training in float64 agree;
-    /// further off neither need be asked.
-    bool asks_for_float64() const { return !holds() && loss_error <= tolerance && gradients_near; }
+    /// Whether rounding alone may explain the difference: a sum before ReLU that float32 cannot distinguish from 0 has
+    /// a derivative of 0 or 1, depending on the order of summation. Then every verb must be within its own bounds, and
+    /// the training in float64 must agree.
+    bool needs_float64() const { return !holds() && loss_error <= tolerance && gradients_near; }
     /// Adds one epoch's numbers.
     void compare(std::int64_t epoch, double loss, const ModelWeights& gradient, const ReferenceResult& reference);
 };

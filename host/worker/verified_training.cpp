@@ -73,15 +73,23 @@ void count_agreement(Ledger& ledger, std::string_view check, const Agreement& a)
     c.worst = fmt::format("{}, {}", ledger.place(), a.worst.empty() ? "loss" : a.worst);
 }
 
-/// Every rank tells whole gradients; they are copies of each other but for the order in which replicas of 1.5D sum up.
-void compare_copies(const VerificationCase& c, std::int64_t e, double loss, const ModelWeights& mine,
-                    const ReferenceResult* reference, DType dtype, Ledger& ledger) {
-    ReferenceResult first{{loss}, {mine}, {}};
+/// What one epoch of a training computed.
+struct EpochResult {
+    std::int64_t epoch;
+    double loss;
+    const ModelWeights& gradient;
+    DType dtype;  ///< that it was computed in
+};
+
+/// Every rank has whole gradients; they are copies of each other but for the order in which replicas of 1.5D sum up.
+void compare_copies(const VerificationCase& c, const EpochResult& mine, const ReferenceResult* reference,
+                    Ledger& ledger) {
+    ReferenceResult first{{mine.loss}, {mine.gradient}, {}};
     for (auto* matrices : {&first.gradient[0].weight, &first.gradient[0].bias})
         for (HostMatrix& m : *matrices) c.group.broadcast(m.values.data(), m.values.size() * sizeof(double), 0);
-    if (reference) first.scale = {reference->scale.at(static_cast<std::size_t>(e))};
-    Agreement copy = agreement_for(dtype);
-    copy.compare(0, loss, mine, first);
+    if (reference) first.scale = {reference->scale.at(static_cast<std::size_t>(mine.epoch))};
+    Agreement copy = agreement_for(mine.dtype);
+    copy.compare(0, mine.loss, mine.gradient, first);
     count_agreement(ledger, "copies", copy);
     if (!copy.holds())
         ledger.add_fault("copies",
@@ -124,10 +132,7 @@ public:
     std::int64_t held_bytes() const { return held_bytes_; }
     std::int64_t allocations() const { return allocations_; }
     DType dtype() const { return kernel_->dtype(); }
-    std::string notes() const {
-        const std::string strategy = trainer_->notes(), kernel = kernel_->notes();
-        return strategy + (strategy.empty() || kernel.empty() ? "" : "\n") + kernel;
-    }
+    std::string notes() const { return notes_of(*trainer_, *kernel_); }
 
 private:
     ModelWeights uncounted(ModelWeights w) {
@@ -171,7 +176,7 @@ Epochs plain_run(const VerificationCase& c, const ReferenceResult* reference, Le
         if (const std::string differs = difference(stated, training.volume()); !differs.empty())
             ledger.add_fault("volume", differs);
         all.gradient.push_back(training.gradients());
-        compare_copies(c, e, all.loss.back(), all.gradient.back(), reference, training.dtype(), ledger);
+        compare_copies(c, {e, all.loss.back(), all.gradient.back(), training.dtype()}, reference, ledger);
         if (reference) agreement.compare(e, all.loss.back(), all.gradient.back(), *reference);
     }
     out.notes = training.notes();
@@ -179,7 +184,7 @@ Epochs plain_run(const VerificationCase& c, const ReferenceResult* reference, Le
     out.loss_error = agreement.loss_error;
     out.gradient_error = agreement.gradient_error;
     count_call(ledger, "reference");
-    if (agreement.asks_for_float64() && training.dtype() == DType::f32)
+    if (agreement.needs_float64() && training.dtype() == DType::f32)
         out.rounding = fmt::format("float32's rounding moves a gradient by {:.2e} ({})", agreement.gradient_error,
                                    agreement.worst);
     else if (!agreement.holds())
@@ -187,19 +192,26 @@ Epochs plain_run(const VerificationCase& c, const ReferenceResult* reference, Le
     return all;
 }
 
-/// w' = w − η(g + λw), what SGD makes of the gradients that the strategy tells. Else it steps with others.
-void judge_step(Ledger& ledger, const char* name, const std::vector<HostMatrix>& before,
-                const std::vector<HostMatrix>& after, const std::vector<HostMatrix>& gradient,
-                const TrainSpec& train, bool decays, DType dtype) {
+/// The matrices of all layers around one step of the optimizer.
+struct SgdStep {
+    const char* name;  ///< "W" or "b"
+    const std::vector<HostMatrix>&before, &after, &gradient;
+    double learning_rate;
+    std::vector<double> weight_decay;  ///< by layer; 0 beyond its end
+};
+
+/// w' = w − η(g + λw), what SGD makes of the gradients that the strategy returns. Otherwise it steps with others.
+void judge_step(Ledger& ledger, const SgdStep& step, DType dtype) {
+    const auto& [name, before, after, gradient, rate, decays] = step;
     const Rounding rounding = rounding_of(dtype);
     for (std::size_t l = 0; l < before.size(); ++l) {
-        const double decay = decays && l < train.weight_decay.size() ? train.weight_decay[l] : 0;
+        const double decay = l < decays.size() ? decays[l] : 0;
         Judgement j(ledger, "step", fmt::format("of {}{}", name, l));
         for (std::int64_t r = 0; r < before[l].rows; ++r)
             for (std::int64_t c = 0; c < before[l].cols; ++c) {
                 const double w = before[l](r, c), g = gradient[l](r, c);
-                j.near(r, c, after[l](r, c), w - train.learning_rate * (g + decay * w),
-                       rounding.gamma(12) * train.learning_rate * (std::abs(g) + decay * std::abs(w)) +
+                j.near(r, c, after[l](r, c), w - rate * (g + decay * w),
+                       rounding.gamma(12) * rate * (std::abs(g) + decay * std::abs(w)) +
                            2 * rounding.unit * std::abs(w) + rounding.smallest);
             }
     }
@@ -213,19 +225,22 @@ bool same_bits(const ModelWeights& a, const ModelWeights& b) {
     return same(a.weight, b.weight) && same(a.bias, b.bias);
 }
 
-/// The checked run's epoch against the plain run's.
-void compare_runs(Ledger& ledger, std::int64_t e, double loss, const ModelWeights& gradient, const Epochs& plain,
-                  const ReferenceResult* reference, DType dtype, bool& bits) {
-    const auto at = static_cast<std::size_t>(e);
-    if (loss == plain.loss[at] && same_bits(gradient, plain.gradient[at])) return count_call(ledger, "rerun");
-    bits = false;
+/// The checked run's epoch against the plain run's. Whether they are equal to the bit.
+bool compare_runs(Ledger& ledger, const EpochResult& checked, const Epochs& plain,
+                  const ReferenceResult* reference) {
+    const auto at = static_cast<std::size_t>(checked.epoch);
+    if (checked.loss == plain.loss[at] && same_bits(checked.gradient, plain.gradient[at])) {
+        count_call(ledger, "rerun");
+        return true;
+    }
     ReferenceResult first{plain.loss, plain.gradient, reference ? reference->scale : std::vector<GradientScale>()};
-    Agreement again = agreement_for(dtype);
-    again.compare(e, loss, gradient, first);
+    Agreement again = agreement_for(checked.dtype);
+    again.compare(checked.epoch, checked.loss, checked.gradient, first);
     count_agreement(ledger, "rerun", again);
     if (!again.holds())
         ledger.add_fault("rerun", "the same training, watched, differs from itself: " + off(again) +
                                       "; a missing wait, or numbers that are not set");
+    return false;
 }
 
 /// Run 2.
@@ -243,13 +258,16 @@ void checked_run(const VerificationCase& c, const Epochs& plain, const Reference
     for (std::int64_t e = 0; e < c.epochs; ++e) {
         const double loss = training.epoch(e);
         const ModelWeights gradient = training.gradients();
-        compare_runs(*ledger, e, loss, gradient, plain, reference, training.dtype(), out.same_bits);
+        out.same_bits &= compare_runs(*ledger, {e, loss, gradient, training.dtype()}, plain, reference);
         ModelWeights stepped = training.weights();
         if (reference) {
             const TrainSpec& train = c.problem.train;
-            judge_step(*ledger, "W", weights.weight, stepped.weight, gradient.weight, train, true,
+            judge_step(
+                *ledger,
+                {"W", weights.weight, stepped.weight, gradient.weight, train.learning_rate, train.weight_decay},
+                training.dtype());
+            judge_step(*ledger, {"b", weights.bias, stepped.bias, gradient.bias, train.learning_rate, {}},
                        training.dtype());
-            judge_step(*ledger, "b", weights.bias, stepped.bias, gradient.bias, train, false, training.dtype());
         }
         weights = std::move(stepped);
     }

@@ -34,7 +34,7 @@ struct VerificationCase {
 struct VerifiedTraining {
     double loss_error = 0, gradient_error = 0;  ///< against the reference, in the kernel's type; 0 without one
     double float64_error = 0;                   ///< the larger of both in float64
-    bool in_float64 = false;                    ///< that was asked
+    bool in_float64 = false;                    ///< whether run 3 was made
     bool volume_equal = true;
     bool same_bits = true;      ///< the checked training gave the plain one's losses and gradients to the bit
     std::string rounding;       ///< a gradient further off than 1e-4 that rounding explains; else empty
@@ -45,13 +45,14 @@ struct VerifiedTraining {
 };
 
 /// Verifies a training in three runs of it. Collective.
-///  1. plain, as it is timed: losses and gradients against the reference (1e-4 in float32), on every rank, and counted against
-///     stated volume;
-///  2. checked: every verb and message by itself (check/checked_kernel.hpp), the memory held against the stated, the
-///     gradients told against the step taken; and losses and gradients equal to the plain run's, because watching waits
-///     where the plain run might have forgotten to; then two epochs with the trial's own optimizer, if that is not SGD;
-///  3. in float64 against the reference (1e-10), where the kernel's type is another.
-/// A float32 gradient may be up to 1e-2 off where 2 and 3 find nothing. `reference`: on rank 0; null where the strategy is
+///  1. plain, as it is timed: losses and gradients are compared with the reference (1e-4 in float32) on every rank,
+///     counted volume with the stated one;
+///  2. checked: every verb and message by itself (check/checked_kernel.hpp), the memory with the stated one, the
+///     gradients with the step of the optimizer. Losses and gradients must equal the plain run's, because the checks
+///     wait where the plain run might have forgotten to. Then two epochs with the trial's own optimizer, if that is
+///     not SGD;
+///  3. in float64 against the reference (1e-10), if the kernel's type is another.
+/// A float32 gradient may be up to 1e-2 off if 2 and 3 find nothing. `reference`: on rank 0; null if the strategy is
 /// approximate, which leaves 2 and the volume.
 VerifiedTraining verify_training(const VerificationCase& c, const ReferenceResult* reference);
 

@@ -8,6 +8,7 @@
 
 #include <gnnbench/random.hpp>
 #include <gnnbench/transport.hpp>
+#include <gnnbench/usize.hpp>
 
 #include "data/npy.hpp"
 #include "plugin/agreement.hpp"
@@ -31,28 +32,27 @@ namespace {
 /// The vertices of the sample, ascending.
 std::vector<std::int64_t> breadth_first(const DatasetView& whole, std::int64_t count, std::uint64_t seed) {
     const GraphView& g = whole.graph;
-    const auto n = static_cast<std::size_t>(g.vertices());
+    const auto n = usize(g.vertices());
     std::vector<std::int64_t> starts(n);
     for (std::size_t v = 0; v < n; ++v) starts[v] = static_cast<std::int64_t>(v);
     RandomStream draw(seed, Draw::sample);
     for (std::size_t v = n; v > 1; --v) std::swap(starts[v - 1], starts[draw.below(v)]);
     // A train vertex first, so that the sample has a loss.
-    std::stable_partition(starts.begin(), starts.end(), [&](std::int64_t v) {
-        return whole.split[static_cast<std::size_t>(v)] == Split::train;
-    });
+    std::stable_partition(starts.begin(), starts.end(),
+                          [&](std::int64_t v) { return whole.split[usize(v)] == Split::train; });
     std::vector<bool> taken(n);
     std::vector<std::int64_t> queue;
     const auto take = [&](std::int64_t v) {
-        if (taken[static_cast<std::size_t>(v)] || std::ssize(queue) == count) return;
-        taken[static_cast<std::size_t>(v)] = true;
+        if (taken[usize(v)] || std::ssize(queue) == count) return;
+        taken[usize(v)] = true;
         queue.push_back(v);
     };
     std::size_t next = 0, head = 0;
     while (std::ssize(queue) < count && next < n) {
         take(starts[next++]);
         for (; head < queue.size(); ++head) {
-            const auto v = static_cast<std::size_t>(queue[head]);
-            for (auto e = g.indptr[v]; e < g.indptr[v + 1]; ++e) take(g.indices[static_cast<std::size_t>(e)]);
+            const auto v = usize(queue[head]);
+            for (auto e = g.indptr[v]; e < g.indptr[v + 1]; ++e) take(g.indices[usize(e)]);
         }
     }
     std::sort(queue.begin(), queue.end());
@@ -64,25 +64,24 @@ std::vector<std::int64_t> breadth_first(const DatasetView& whole, std::int64_t c
 OwnedDataset sample_dataset(const DatasetView& whole, std::int64_t vertices, std::uint64_t seed) {
     const GraphView& g = whole.graph;
     const auto chosen = breadth_first(whole, std::min(vertices, g.vertices()), seed);
-    std::vector<std::int32_t> renamed(static_cast<std::size_t>(g.vertices()), -1);
-    for (std::size_t i = 0; i < chosen.size(); ++i)
-        renamed[static_cast<std::size_t>(chosen[i])] = static_cast<std::int32_t>(i);
+    std::vector<std::int32_t> renamed(usize(g.vertices()), -1);
+    for (std::size_t i = 0; i < chosen.size(); ++i) renamed[usize(chosen[i])] = static_cast<std::int32_t>(i);
     OwnedDataset s;
     s.name = whole.name;
     s.feature_count = whole.feature_count;
     s.classes = whole.classes;
     s.symmetric = g.symmetric;  // an induced subgraph of a symmetric graph is symmetric
     for (const std::int64_t original : chosen) {
-        const auto v = static_cast<std::size_t>(original);
+        const auto v = usize(original);
         for (auto at = g.indptr[v]; at < g.indptr[v + 1]; ++at) {
-            const auto e = static_cast<std::size_t>(at);
-            const std::int32_t u = renamed[static_cast<std::size_t>(g.indices[e])];
+            const auto e = usize(at);
+            const std::int32_t u = renamed[usize(g.indices[e])];
             if (u < 0) continue;
             s.indices.push_back(u);
             if (!g.weights.empty()) s.weights.push_back(g.weights[e]);
         }
         s.indptr.push_back(std::ssize(s.indices));
-        const auto f = static_cast<std::size_t>(whole.feature_count);
+        const auto f = usize(whole.feature_count);
         const auto row = whole.features.subspan(v * f, f);
         s.features.insert(s.features.end(), row.begin(), row.end());
         s.labels.push_back(whole.labels[v]);
@@ -121,7 +120,7 @@ Workload load_workload(const TrialRequest& request) {
 Partition make_partition(const Partitioner& partitioner, const DatasetView& data, const PartitionNeed& need,
                          const Params& params, std::uint64_t seed, const ProcessGroup& group) {
     Partition p{.parts = need.parts, .part_of = {}, .column_part_of = {}};
-    // The others wait for rank 0, which tells what went wrong, and whether memory ran out.
+    // The others wait for rank 0, which broadcasts what went wrong, and whether memory ran out.
     std::string error, no_memory;
     if (group.rank() == 0) {
         try {

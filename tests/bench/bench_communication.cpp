@@ -66,9 +66,9 @@ json measured(const Mpiexec& mpiexec, const Arguments& a, int ranks) {
                                         .threads_per_rank = 1,
                                         .timeout_s = 3600},
                                        [] {});
-    if (end.kind != EndKind::ok)
+    if (end.status != TrialStatus::ok)
         throw EnvironmentError(
-            fmt::format("{} ranks ended as {}: {}\n{}", ranks, to_text(end.kind), end.reason, end.log_tail));
+            fmt::format("{} ranks ended as {}: {}\n{}", ranks, to_text(end.status), end.reason, end.log_tail));
     return json::parse(std::ifstream(result));
 }
 

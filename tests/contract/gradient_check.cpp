@@ -19,7 +19,7 @@ struct Run {
 };
 
 Run first_epoch(const DatasetView& data, const ModelVariant& v, const ModelWeights& w) {
-    ReferenceResult r = compute_reference(catalog(), data, v.complete_model(), v.complete_train(), &w, 1);
+    ReferenceResult r = compute_reference(catalog(), {data, v.complete_model(), v.complete_train(), &w, 1});
     return {r.loss[0], std::move(r.gradient[0])};
 }
 
@@ -79,7 +79,8 @@ TEST_CASE("training the input: a step goes down the finite differences of the lo
     OwnedDataset owned = dress(graphs::directed_random(20, 70, true), 4, 3);
     const ModelWeights start = initial_weights(v.complete_model(), 5);
     const auto two_epochs = [&](const ModelWeights& w, bool trained) {
-        return compute_reference(catalog(), owned.view(), v.complete_model(), v.complete_train(), &w, 2, trained);
+        return compute_reference(catalog(),
+                                 {owned.view(), v.complete_model(), v.complete_train(), &w, 2, trained});
     };
     const ReferenceResult trained = two_epochs(start, true), fixed = two_epochs(start, false);
     CHECK(trained.loss[0] == fixed.loss[0]);

@@ -138,11 +138,11 @@ inline std::string digest_of(const GraphView& g) {
 inline const ReferenceResult& reference(const DatasetView& data, const ModelVariant& v, std::int64_t epochs,
                                         bool trained_features) {
     static std::map<std::string, ReferenceResult> known;
-    const std::string key = reference_key(digest_of(data.graph), data, v.complete_model(), v.complete_train(),
-                                          nullptr, epochs, trained_features);
-    if (!known.contains(key))
-        known[key] = compute_reference(catalog(), data, v.complete_model(), v.complete_train(), nullptr, epochs,
-                                       trained_features);
+    const ModelSpec model = v.complete_model();
+    const TrainSpec train = v.complete_train();
+    const ReferenceTraining training{data, model, train, nullptr, epochs, trained_features};
+    const std::string key = reference_key(digest_of(data.graph), training);
+    if (!known.contains(key)) known[key] = compute_reference(catalog(), training);
     return known[key];
 }
 

@@ -129,8 +129,8 @@ std::string refusal(const std::string& name) {
 /// the graphs or models, with the next one another third. GNNBENCH_CONTRACT asks for "full" or a "third" at any number.
 bool of_selection(std::size_t place) {
     const char* asked = std::getenv("GNNBENCH_CONTRACT");
-    const std::string wish = asked ? asked : "";
-    return wish == "full" || (wish != "third" && ProcessGroup::world().size() <= 4) || place % 3 == 0;
+    const std::string request = asked ? asked : "";
+    return request == "full" || (request != "third" && ProcessGroup::world().size() <= 4) || place % 3 == 0;
 }
 
 }  // namespace

@@ -136,7 +136,7 @@ void FaultyKernel::spoil_product(const PreparedMatrix& a, ConstMatrixView b, Mat
     if (c.rows == 0 || c.cols == 0 || length(csr, r) == 0) return;
     const HostMatrix operand = read_view(inner(), b);
     const auto judge = [&](Judgement& j, const HostMatrix& found) {
-        judge_spmm(j, csr.indptr, csr.indices, csr.values, operand, found, ends, rounding_of(dtype()));
+        judge_spmm(j, {found, ends, rounding_of(dtype())}, csr.indptr, csr.indices, csr.values, operand);
     };
     add_to(c, r, 0, times_ * bound_of(judge, read_view(inner(), c), r, 0));
 }
@@ -156,7 +156,7 @@ void FaultyKernel::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstM
 void FaultyKernel::spoil_gradient(ConstMatrixView a, ConstMatrixView b, MatrixView c, const ProductEnds& ends) {
     const HostMatrix left = read_view(inner(), a), right = read_view(inner(), b), found = read_view(inner(), c);
     const auto judge = [&](Judgement& j, const HostMatrix& m) {
-        judge_gemm(j, Transpose::yes, left, Transpose::no, right, m, ends, rounding_of(dtype()));
+        judge_gemm(j, {m, ends, rounding_of(dtype())}, Transpose::yes, left, Transpose::no, right);
     };
     for (std::int64_t r = 0; r < c.rows; ++r)
         if (const double bound = bound_of(judge, found, r, 0); bound > no_bound)
@@ -167,7 +167,7 @@ void FaultyKernel::spoil_gradient(ConstMatrixView a, ConstMatrixView b, MatrixVi
 void FaultyKernel::spoil_zero(ConstMatrixView a, ConstMatrixView b, MatrixView c, const ProductEnds& ends) {
     const HostMatrix left = read_view(inner(), a), right = read_view(inner(), b), found = read_view(inner(), c);
     const auto judge = [&](Judgement& j, const HostMatrix& m) {
-        judge_gemm(j, Transpose::no, left, Transpose::no, right, m, ends, rounding_of(dtype()));
+        judge_gemm(j, {m, ends, rounding_of(dtype())}, Transpose::no, left, Transpose::no, right);
     };
     for (std::int64_t r = 0; r < c.rows; ++r)
         if (bound_of(judge, found, r, 0) == 0) return add_to(c, r, 0, 1e-30);

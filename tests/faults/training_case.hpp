@@ -63,8 +63,11 @@ inline VerifiedTraining verify(TrainingCase& t, Injected injected, const Process
     };
     std::optional<ReferenceResult> reference;
     if (world.rank() == 0 && strategy.approximation(t.scheme_params).empty())
-        reference =
-            compute_reference(catalog, data, model, train, nullptr, t.epochs, trains_features(t.scheme_params));
+        reference = compute_reference(catalog, {.data = data,
+                                                .model = model,
+                                                .train = train,
+                                                .epochs = t.epochs,
+                                                .trained_features = trains_features(t.scheme_params)});
     VerifiedTraining v = verify_training({.strategy = strategy,
                                           .problem = problem,
                                           .group = world,

@@ -18,8 +18,8 @@ namespace gnnbench::test {
 
 /// How often each subject is tried.
 inline std::uint32_t fuzz_rounds() {
-    const char* wish = std::getenv("GNNBENCH_FUZZ_ROUNDS");
-    return wish ? static_cast<std::uint32_t>(std::strtoul(wish, nullptr, 10)) : 300;
+    const char* given = std::getenv("GNNBENCH_FUZZ_ROUNDS");
+    return given ? static_cast<std::uint32_t>(std::strtoul(given, nullptr, 10)) : 300;
 }
 
 /// One to four random changes of `sample`.

@@ -86,14 +86,15 @@ TEST_CASE("memory under way: what is received is not touched, what is sent is no
     };
     const ConstMatrixView first{memory, 2, 4, 4, DType::f32}, second{memory + 16, 2, 4, 4, DType::f32},
         beyond{memory + 32, 2, 4, 4, DType::f32};
-    CHECK(faults_after([&] { in_flight.touch("gemm", first, false); }) == 1);
-    CHECK(faults_after([&] { in_flight.touch("gemm", second, false); }) == 0);
-    CHECK(faults_after([&] { in_flight.touch("gemm", second, true); }) == 1);
-    CHECK(faults_after([&] { in_flight.touch("gemm", beyond, true); }) == 0);
+    CHECK(faults_after([&] { in_flight.check_access("gemm", first, false); }) == 1);
+    CHECK(faults_after([&] { in_flight.check_access("gemm", second, false); }) == 0);
+    CHECK(faults_after([&] { in_flight.check_access("gemm", second, true); }) == 1);
+    CHECK(faults_after([&] { in_flight.check_access("gemm", beyond, true); }) == 0);
     // Columns 16 and later of rows that are 32 wide: around what is received, never in it.
-    CHECK(faults_after(
-              [&] { in_flight.touch("gemm", ConstMatrixView{memory + 16, 2, 8, 32, DType::f32}, false); }) == 0);
+    CHECK(faults_after([&] {
+              in_flight.check_access("gemm", ConstMatrixView{memory + 16, 2, 8, 32, DType::f32}, false);
+          }) == 0);
     in_flight.end(received);
     in_flight.end(sent);
-    CHECK(faults_after([&] { in_flight.touch("gemm", first, true); }) == 0);
+    CHECK(faults_after([&] { in_flight.check_access("gemm", first, true); }) == 0);
 }

@@ -89,7 +89,7 @@ TEST_CASE("patterns agree with the general builder, and unite") {
     CHECK(g.indptr == same.indptr);
     CHECK(g.repeats_merged == 2);
     CHECK(g.loops_dropped == 1);
-    auto all = unite_patterns(g, build_pattern(3, {1, 0}, {2, 2}, true));
+    auto all = merge_patterns(g, build_pattern(3, {1, 0}, {2, 2}, true));
     CHECK(all.indptr == std::vector<std::int64_t>{0, 2, 3, 5});
     CHECK(all.indices == Ids{1, 2, 0, 0, 1});
 }

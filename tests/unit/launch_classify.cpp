@@ -23,7 +23,7 @@ EndSigns signs_of(int status, std::string log = {}) {
 
 TEST_CASE("an exit code is a failure, with the code in its reason") {
     const LaunchEnd end = classify(signs_of(exited(7)));
-    CHECK(end.kind == EndKind::failed);
+    CHECK(end.status == TrialStatus::failed);
     CHECK(end.exit_code == 7);
     CHECK(end.signal == 0);
     CHECK(end.reason == "exit code 7");
@@ -31,7 +31,7 @@ TEST_CASE("an exit code is a failure, with the code in its reason") {
 
 TEST_CASE("mpiexec's 128 + signal is a crash") {
     const LaunchEnd end = classify(signs_of(exited(139)));
-    CHECK(end.kind == EndKind::crashed);
+    CHECK(end.status == TrialStatus::crashed);
     CHECK(end.signal == SIGSEGV);
     CHECK(end.reason == "a rank was killed by signal 11 (SIGSEGV)");
 }
@@ -39,14 +39,14 @@ TEST_CASE("mpiexec's 128 + signal is a crash") {
 TEST_CASE("Open MPI's log names the rank that a signal ended") {
     const LaunchEnd end = classify(signs_of(
         exited(137), "mpirun noticed that process rank 3 with PID 0 on node n1 exited on signal 9 (Killed).\n"));
-    CHECK(end.kind == EndKind::crashed);
+    CHECK(end.status == TrialStatus::crashed);
     CHECK(end.reason == "rank 3 was killed by signal 9 (SIGKILL)");
 }
 
 TEST_CASE("Hydra's log names the signal where its exit code does not") {
     const LaunchEnd end =
         classify(signs_of(exited(9), "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)\n"));
-    CHECK(end.kind == EndKind::crashed);
+    CHECK(end.status == TrialStatus::crashed);
     CHECK(end.signal == SIGKILL);
 }
 
@@ -72,15 +72,15 @@ TEST_CASE("what a rank prints like a launcher's message is no signal where its n
 
 TEST_CASE("SIGKILL while the OOM killer struck is out of memory; another signal is not") {
     EndSigns signs = signs_of(exited(137));
-    signs.oom_killer_struck = true;
-    CHECK(classify(signs).kind == EndKind::out_of_memory);
+    signs.oom_killed = true;
+    CHECK(classify(signs).status == TrialStatus::oom);
     signs.wait_status = exited(139);
-    CHECK(classify(signs).kind == EndKind::crashed);
+    CHECK(classify(signs).status == TrialStatus::crashed);
 }
 
 TEST_CASE("a signal to mpiexec itself is told apart") {
     const LaunchEnd end = classify(signs_of(SIGKILL));
-    CHECK(end.kind == EndKind::crashed);
+    CHECK(end.status == TrialStatus::crashed);
     CHECK(end.reason == "mpiexec was killed by signal 9 (SIGKILL)");
 }
 
@@ -88,10 +88,10 @@ TEST_CASE("what we did to a trial comes before what that did to its exit code") 
     EndSigns signs = signs_of(exited(143));
     signs.timed_out = true;
     signs.timeout_s = 12;
-    CHECK(classify(signs).kind == EndKind::timeout);
+    CHECK(classify(signs).status == TrialStatus::timeout);
     CHECK(classify(signs).reason.find("12 s") != std::string::npos);
     signs.interrupted = true;
-    CHECK(classify(signs).kind == EndKind::interrupted);
+    CHECK(classify(signs).status == TrialStatus::interrupted);
 }
 
 TEST_CASE("a log's tail starts at a line and is valid UTF-8") {

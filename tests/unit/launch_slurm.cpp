@@ -104,13 +104,13 @@ TEST_CASE("the number of a submitted job") {
 }
 
 TEST_CASE("a job's state says what becomes of the trial it left open") {
-    const auto kind = [](const char* state) { return end_of_job({"12_3", "gnnbench-x", state, ""}).kind; };
-    CHECK(kind("OUT_OF_MEMORY") == EndKind::out_of_memory);
-    CHECK(kind("TIMEOUT") == EndKind::timeout);
-    CHECK(kind("NODE_FAIL") == EndKind::failed);
-    CHECK(kind("FAILED") == EndKind::failed);
-    CHECK(kind("CANCELLED") == EndKind::interrupted);
-    CHECK(kind("PREEMPTED") == EndKind::interrupted);
+    const auto kind = [](const char* state) { return end_of_job({"12_3", "gnnbench-x", state, ""}).status; };
+    CHECK(kind("OUT_OF_MEMORY") == TrialStatus::oom);
+    CHECK(kind("TIMEOUT") == TrialStatus::timeout);
+    CHECK(kind("NODE_FAIL") == TrialStatus::failed);
+    CHECK(kind("FAILED") == TrialStatus::failed);
+    CHECK(kind("CANCELLED") == TrialStatus::interrupted);
+    CHECK(kind("PREEMPTED") == TrialStatus::interrupted);
     CHECK(end_of_job({"12_3", "gnnbench-x", "NODE_FAIL", "NodeDown"}).reason ==
           "Slurm's job 12_3 ended NODE_FAIL (NodeDown)");
 }
@@ -120,7 +120,7 @@ TEST_CASE("what srun says of a refused allocation is the reason") {
         classify_srun(srun_ended(1,
                                  "srun: error: invalid partition specified: nope\n"
                                  "srun: error: Unable to allocate resources: Invalid partition name specified\n"));
-    CHECK(end.kind == EndKind::failed);
+    CHECK(end.status == TrialStatus::failed);
     CHECK(end.reason == "Slurm started no ranks: Unable to allocate resources: Invalid partition name specified");
     CHECK_THAT(classify_srun(srun_ended(1,
                                         "srun: error: Unable to create step for job 7: More processors requested "
@@ -136,22 +136,22 @@ TEST_CASE("Slurm's ends of a step: memory, time, a node") {
                                              "Some of your processes may have been killed "
                                              "by the cgroup out-of-memory handler.\n"
                                              "srun: error: n1: task 1: Out Of Memory\n"));
-    CHECK(end.kind == EndKind::out_of_memory);
+    CHECK(end.status == TrialStatus::oom);
     CHECK_THAT(end.reason, Contains("Detected 1 oom-kill event"));
     end = classify_srun(srun_ended(
         143,
         "slurmstepd-vm: error: *** STEP 11.0 ON vm CANCELLED AT 2026-11-21T23:38:37 DUE TO TIME LIMIT ***\n"
         "srun: error: vm: tasks 0-1: Terminated\n"));
-    CHECK(end.kind == EndKind::timeout);
+    CHECK(end.status == TrialStatus::timeout);
     CHECK_THAT(end.reason, Contains("STEP 11.0 ON vm CANCELLED"));
     end = classify_srun(srun_ended(1, "srun: error: Node failure on n7\n"));
-    CHECK(end.kind == EndKind::failed);
+    CHECK(end.status == TrialStatus::failed);
     CHECK(end.reason == "a node failed: Node failure on n7");
 }
 
 TEST_CASE("a rank's own end is told with its rank") {
     LaunchEnd end = classify_srun(srun_ended(139, "srun: error: vm: tasks 0-1: Segmentation fault\n"));
-    CHECK(end.kind == EndKind::crashed);
+    CHECK(end.status == TrialStatus::crashed);
     CHECK(end.reason == "ranks 0-1 were killed by signal 11 (SIGSEGV)");
     end = classify_srun(srun_ended(134, "srun: error: vm: task 1: Aborted\n"));
     CHECK(end.reason == "rank 1 was killed by signal 6 (SIGABRT)");
@@ -159,20 +159,20 @@ TEST_CASE("a rank's own end is told with its rank") {
         srun_ended(4,
                    "srun: error: vm: task 1: Exited with exit code 4\n"
                    "slurmstepd-vm: error: *** STEP 6.0 ON vm CANCELLED AT 2026-11-21T23:38:30 ***\n"));
-    CHECK(end.kind == EndKind::failed);
+    CHECK(end.status == TrialStatus::failed);
     CHECK(end.reason == "exit code 4 of srun: vm: task 1: Exited with exit code 4");
 }
 
 TEST_CASE("who cancelled a step was not us") {
     const LaunchEnd end = classify_srun(
         srun_ended(143, "slurmstepd-vm: error: *** STEP 11.0 ON vm CANCELLED AT 2026-11-21T23:38:37 ***\n"));
-    CHECK(end.kind == EndKind::failed);
+    CHECK(end.status == TrialStatus::failed);
     CHECK_THAT(end.reason, StartsWith("somebody cancelled it"));
     EndSigns ours =
         srun_ended(137, "slurmstepd-vm: error: *** STEP 4.0 ON vm CANCELLED AT 2026-11-21T23:38:22 ***\n");
     ours.timed_out = true;
     ours.timeout_s = 3;
-    CHECK(classify_srun(ours).kind == EndKind::timeout);
+    CHECK(classify_srun(ours).status == TrialStatus::timeout);
 }
 
 TEST_CASE("no time passes for a trial that waits for resources") {

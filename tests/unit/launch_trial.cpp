@@ -104,7 +104,7 @@ TEST_CASE("a rank's exit code, and what it printed, are kept") {
     if (!mpiexec) return;
     const Script script("echo \"words of rank $RANK\" >&2; [ $RANK = 1 ] && exit 3; exit 0");
     const LaunchEnd end = launch_trial(*mpiexec, script.launch(2), nothing);
-    CHECK(end.kind == EndKind::failed);
+    CHECK(end.status == TrialStatus::failed);
     CHECK(end.exit_code == 3);
     CHECK(end.log_tail.find("words of rank 1") != std::string::npos);
 }
@@ -115,7 +115,7 @@ TEST_CASE("a killed rank ends the whole trial") {
     const Script script("[ $RANK = 1 ] && kill -9 $$; sleep 1000");
     const TrialLaunch launch = script.launch(3);
     const LaunchEnd end = launch_trial(*mpiexec, launch, nothing);
-    CHECK(end.kind == EndKind::crashed);
+    CHECK(end.status == TrialStatus::crashed);
     CHECK(end.signal == SIGKILL);
     // For a program that makes no MPI call Open MPI does not always say which rank it was.
     CHECK_THAT(end.reason, Catch::EndsWith("rank was killed by signal 9 (SIGKILL)") ||
@@ -136,7 +136,7 @@ TEST_CASE("ranks get their threads, their argument and nothing of an outer launc
     unsetenv("OMPI_COMM_WORLD_RANK");
     unsetenv("PMIX_NAMESPACE");
     INFO(end.log_tail);
-    CHECK(end.kind == EndKind::ok);
+    CHECK(end.status == TrialStatus::ok);
     CHECK(watched > 0);
     CHECK(end.log_tail.find("1 of 2: 3 threads, request.json") != std::string::npos);
 }
@@ -147,7 +147,7 @@ TEST_CASE("past its limit a trial is gone within 5 s, even where ranks ignore SI
     const Script script("trap '' TERM; while true; do sleep 0.1; done");
     const TrialLaunch launch = script.launch(2, 1.0);
     const LaunchEnd end = launch_trial(*mpiexec, launch, nothing);
-    CHECK(end.kind == EndKind::timeout);
+    CHECK(end.status == TrialStatus::timeout);
     CHECK(end.wall_s < 1.0 + 5.0);
     CHECK(processes_of_trial(launch.trial).empty());
 }
@@ -171,7 +171,7 @@ TEST_CASE("Ctrl-C ends a trial as interrupted") {
     const TrialLaunch launch = script.launch(2);
     const InterruptGuard guard;
     const LaunchEnd end = launch_trial(*mpiexec, launch, [] { raise(SIGINT); });
-    CHECK(end.kind == EndKind::interrupted);
+    CHECK(end.status == TrialStatus::interrupted);
     CHECK(end.wall_s < 5.0);
     CHECK(processes_of_trial(launch.trial).empty());
 }
@@ -191,7 +191,7 @@ TEST_CASE("a host killed with SIGKILL takes its trial along") {
     kill(host, SIGKILL);
     waitpid(host, nullptr, 0);
     CHECK(seconds_until_gone(launch.trial, 10) < 5.0);
-    bury_trial(launch.trial, 2);
+    clean_up_trial(launch.trial, 2);
     CHECK_FALSE(fs::exists("/dev/shm/gnnbench-" + launch.trial));
 }
 

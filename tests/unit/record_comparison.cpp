@@ -51,10 +51,10 @@ TEST_CASE("a comparison is read from trials of one machine") {
     CHECK(c.other_keys.empty());
     CHECK(c.epochs == 3);
     REQUIRE(c.cells.size() == 3);
-    CHECK(c.cells[0].status == "oom");
+    CHECK(c.cells[0].status == TrialStatus::oom);
     CHECK(c.cells[0].reason == "too big");
     CHECK_FALSE(c.cells[0].epoch_s);
-    CHECK(c.cells[1].status == "ok");
+    CHECK(c.cells[1].status == TrialStatus::ok);
     CHECK(c.cells[1].epoch_s->trials == 2);
     CHECK(c.cells[1].epoch_s->median == 3);
     CHECK(c.cells[1].other_trials == "1 of 3 trials ended otherwise (crashed: signal 11)");
@@ -63,12 +63,12 @@ TEST_CASE("a comparison is read from trials of one machine") {
     CHECK(c.cells[1].synthetic == "graph, labels");
     CHECK(c.cells[1].aggregated_input);
     CHECK_FALSE(c.cells[1].volume_differs);
-    CHECK(c.cells[1].verification.status == "unverified");
-    CHECK(c.cells[2].status.empty());
+    CHECK(c.cells[1].verification.status == VerificationStatus::unverified);
+    CHECK_FALSE(c.cells[2].status);
 
     const ComparisonData far = read_comparison(path, "sample", machine_fingerprint({{"cpu", "Other"}}));
     CHECK(far.cells[2].epoch_s->median == 3);
-    CHECK(far.cells[1].status.empty());
+    CHECK_FALSE(far.cells[1].status);
     CHECK(read_verifications(path, "sample").size() == 3);
 }
 
@@ -210,29 +210,29 @@ TEST_CASE("a verification serves the build that was verified, and no later one")
     const auto status = [&] { return read_comparison(path, "sample").cells[0].verification; };
     CHECK(status().reason == "not tried yet");
     verify("v0", c);
-    CHECK(status().status == "verified");
+    CHECK(status().status == VerificationStatus::verified);
     CHECK(d.trials_of(c.digest, machine_fingerprint(samples::machine))[0].code == R"({"scheme":"11"})");
 
     CellRecord rebuilt = c;
     rebuilt.verification_key = "built-again";
     rebuilt.code = {{"scheme", "22"}};
     d.register_experiment("sample", "", std::vector{rebuilt});
-    CHECK(status().status == "unverified");
+    CHECK(status().status == VerificationStatus::unverified);
     CHECK_THAT(status().reason, Catch::Contains("not since its code was built anew"));
-    CHECK(read_verifications(path, "sample")[0].found.status == "unverified");
+    CHECK(read_verifications(path, "sample")[0].found.status == VerificationStatus::unverified);
     CHECK(read_comparison(path, "sample").cells[0].of_other_builds == 1);
     CHECK(read_comparison(path, "sample").cells[0].epoch_s->median == 2);
     // A journal of the first build that is replayed now verifies that one.
     verify("v0-late", c);
-    CHECK(status().status == "unverified");
+    CHECK(status().status == VerificationStatus::unverified);
     verify("v1", rebuilt);
-    CHECK(status().status == "verified");
+    CHECK(status().status == VerificationStatus::verified);
 
     // What an unverified build measured stays so, whoever was verified since.
     CellRecord third = rebuilt;
     third.verification_key = "built-a-third-time";
     add(d, "sample", "m1", third, 1, 2);
-    CHECK(status().status == "unverified");
+    CHECK(status().status == VerificationStatus::unverified);
     CHECK_THAT(status().reason, Catch::Contains("1 of 2 trials were measured by another build"));
 }
 
@@ -246,7 +246,7 @@ TEST_CASE("a rerun that was not finished is known until it is") {
         d.register_experiment("sample", "", std::vector{c});
         for (int n = 0; n < 3; ++n) add(d, "sample", "a" + std::to_string(n), c, n, 3, n);
         CHECK(d.trials_of(c.digest, here)[0].rerun_asked.empty());
-        d.ask_again(std::vector<std::string>{"a0", "a1", "a2"});
+        d.request_rerun(std::vector<std::string>{"a0", "a1", "a2"});
         add(d, "sample", "b0", c, 0, 2, 10);
         add(d, "sample", "b1", c, 1, 2, 11, "interrupted");
     }
@@ -262,7 +262,7 @@ TEST_CASE("a rerun that was not finished is known until it is") {
     CHECK(read_comparison(path, "sample").awaiting_rerun == 2);
     add(d, "sample", "b1-again", c, 1, 2, 12);
     CHECK(pending() == std::vector<int>{2});
-    d.ask_again(std::vector<std::string>{"b0"});  // one more, while the other is still to be done
+    d.request_rerun(std::vector<std::string>{"b0"});  // one more, while the other is still to be done
     CHECK(pending() == std::vector<int>{0, 2});
     CHECK(d.forget_reruns(c.digest, here) == 2);
     CHECK(pending().empty());
@@ -292,9 +292,9 @@ TEST_CASE("what cannot run is skipped, not unverified") {
                               samples::outcome("s", "skipped", "serial runs on one device; 2 given")});
     const auto rows = read_verifications(path, "sample");
     REQUIRE(rows.size() == 2);
-    CHECK(rows[0].found.status == "skipped");
+    CHECK(rows[0].found.status == VerificationStatus::skipped);
     CHECK(rows[0].found.reason == "serial runs on one device; 2 given");
-    CHECK(rows[1].found.status == "unverified");
+    CHECK(rows[1].found.status == VerificationStatus::unverified);
 }
 
 TEST_CASE("a program's cell tells the digest of its files") {

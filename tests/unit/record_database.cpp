@@ -337,10 +337,10 @@ TEST_CASE("the newest conclusive trial of a number counts; other machines' do no
     const auto states = d.trials_of(c.digest, here);
     REQUIRE(states.size() == 2);
     CHECK(states[0].trial == "b");
-    CHECK(states[0].status == "ok");
+    CHECK(states[0].status == TrialStatus::ok);
     CHECK(states[0].build == "b1");
     CHECK(states[0].conclusive == 2);
-    CHECK(states[1].status == "interrupted");
+    CHECK(states[1].status == TrialStatus::interrupted);
     CHECK(states[1].conclusive == 0);
     CHECK(d.trials_of(c.digest, "elsewhere").empty());
 
@@ -356,7 +356,7 @@ TEST_CASE("a verification is found by its key; one that crashed says so") {
     json start = samples::trial("v1", c);
     start["purpose"] = "verify";
     d.apply(std::vector<json>{start, samples::outcome("v1", "crashed", "signal 11")});
-    CHECK(d.verification(c.verification_key)->status == "unverified");
+    CHECK(d.verification(c.verification_key)->status == VerificationStatus::unverified);
     CHECK(d.verification(c.verification_key)->reason == "its verification ended as crashed: signal 11");
     start["trial"] = "v2";
     d.apply(std::vector<json>{start,
@@ -371,7 +371,7 @@ TEST_CASE("a verification is found by its key; one that crashed says so") {
                                {"detail", ""}},
                               samples::outcome("v2")});
     const auto v = d.verification(c.verification_key);
-    CHECK(v->status == "verified");
+    CHECK(v->status == VerificationStatus::verified);
     CHECK(v->gradient_error == 2e-6);
     CHECK(v->volume_equal == true);
     // A verification is not a measured trial.
@@ -411,7 +411,7 @@ TEST_CASE("a database that cannot be written is read as it lies") {
         const Database reading = Database::for_reading(path);
         const auto states =
             reading.trials_of(samples::cell("mg-gcn", 2).digest, machine_fingerprint(samples::machine));
-        return states.size() == 1 && states[0].status == "ok" ? 0 : 2;
+        return states.size() == 1 && states[0].status == TrialStatus::ok ? 0 : 2;
     });
     std::filesystem::permissions(parent, static_cast<std::filesystem::perms>(0755));
     CHECK(code == 0);

@@ -38,7 +38,7 @@ TEST_CASE("cells of several experiments, on the machine of the newest trial") {
     CHECK(m.machine == "Sample CPU, 4 cores");
     CHECK(m.experiments == std::vector<std::string>{"second", "sample"});
     REQUIRE(m.cells.size() == 2);
-    CHECK(m.cells[0].status.empty());  // its trial is another machine's
+    CHECK_FALSE(m.cells[0].status);  // its trial is another machine's
     CHECK(m.cells[1].fields.at("scheme") == "mg-gcn");
     CHECK(m.cells[1].fields.at("gpus") == "2");
     CHECK(m.cells[1].fields.at("hidden") == "64");

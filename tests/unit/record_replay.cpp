@@ -305,7 +305,7 @@ TEST_CASE("a job's journal is alive until its job is collected") {
 
     const auto lines = samples::whole_trial("t1", sample_cell);
     const auto end_of = [](const std::string& trial) {
-        return TrialOutcome{trial, "timeout", "Slurm's job 12 ended TIMEOUT", "", utc_now(), 3};
+        return TrialOutcome{trial, TrialStatus::timeout, "Slurm's job 12 ended TIMEOUT", "", utc_now(), 3};
     };
     {
         WorkerJournal job(journal);

@@ -141,7 +141,7 @@ inline nlohmann::json setup(const std::string& uuid) {
 inline nlohmann::json outcome(const std::string& uuid, const std::string& status = "ok",
                               const std::string& reason = "") {
     return outcome_line({.trial = uuid,
-                         .status = status,
+                         .status = trial_status(status),
                          .reason = reason,
                          .log_tail = "last words",
                          .ended = "2026-01-01T00:01:00.000Z",

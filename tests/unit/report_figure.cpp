@@ -25,7 +25,7 @@ MeasuredCells cells() {
     m.experiments = {"e-small"};
     for (const int gpus : {1, 2, 4}) {
         ComparisonCell c;
-        c.status = "ok";
+        c.status = TrialStatus::ok;
         c.epoch_s = Estimate{.trials = 1, .median = 0.008 / gpus};
         c.fields = {{"gpus", std::to_string(gpus)}, {"scheme", "a"}};
         c.ok_trials = {gpus};

@@ -19,7 +19,7 @@ CellOrigin skipped_cell(const std::string& digest, std::int64_t gpus, std::int64
     cell.gpus = gpus;
     TrialOrigin& t = cell.trials.emplace_back();
     t.id = trial;
-    t.status = "skipped";
+    t.status = TrialStatus::skipped;
     t.reason = "one device <only>";
     return cell;
 }

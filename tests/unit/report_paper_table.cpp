@@ -30,7 +30,7 @@ struct Sample {
                     {"hidden", "64"},
                     {"layers", "2"}};
         c.synthetic = "features";
-        c.status = trials_s.empty() ? status : "ok";
+        c.status = trials_s.empty() ? trial_status(status) : TrialStatus::ok;
         if (trials_s.empty()) c.reason = "why";
         for (const double t : trials_s) {
             const auto id = static_cast<std::int64_t>(times_s.size());
@@ -232,7 +232,7 @@ TEST_CASE("what is approximate says so once, and that this is why it is unverifi
     Sample s = sample();
     s.add("a", 1, {0.006});
     s.measured.cells[0].approximation = "gradient shortcut";
-    s.measured.cells[0].verification.status = "unverified";
+    s.measured.cells[0].verification.status = VerificationStatus::unverified;
     s.measured.cells[0].verification.reason = "approximate: gradient shortcut";
     CHECK_THAT(s.render_as(definition(two_by_two)),
                Contains("approximate, so unverified (gradient shortcut)") && !Contains("unverified (approximate"));

@@ -83,18 +83,18 @@ TEST_CASE("text is cut and broken by columns, not bytes") {
 
 TEST_CASE("verification results") {
     VerificationRow good{"lesmis", "mg-gcn", "metis", "cpu", "float32", 4, {}}, bad = good, untried = good;
-    good.found.status = "verified";
+    good.found.status = VerificationStatus::verified;
     good.found.loss_error = 1.23e-7;
     good.found.gradient_error = 4.5e-6;
     good.found.volume_equal = true;
     bad.gpus = 7;
     bad.found = good.found;
-    bad.found.status = "failed";
+    bad.found.status = VerificationStatus::failed;
     bad.found.reason = "rank 3 broadcast payload: stated 96 bytes, counted 128";
     bad.found.volume_equal = false;
     bad.found.sampled_vertices = 500;
     untried.gpus = 8;
-    untried.found.status = "unverified";
+    untried.found.status = VerificationStatus::unverified;
     untried.found.reason = "not tried yet";
     const std::vector<VerificationRow> rows{good, bad, untried};
     CHECK(render_verifications(rows, OutputFormat::text) == 1 + R"(

@@ -15,13 +15,13 @@ inline ComparisonCell compared(const std::string& scheme, int gpus, const std::s
     c.partitioner = partitioner;
     c.scheme = c.scheme_name = scheme;
     c.gpus = gpus;
-    c.verification.status = "unverified";
+    c.verification.status = VerificationStatus::unverified;
     c.verification.reason = "not tried yet";
     if (times_s.empty()) return c;
-    c.status = "ok";
+    c.status = TrialStatus::ok;
     c.epoch_s = estimate(times_s);
     c.sent_bytes_per_epoch = sent_bytes;
-    c.verification.status = "verified";
+    c.verification.status = VerificationStatus::verified;
     c.verification.reason = "";
     c.synthetic = "graph, features";
     return c;
@@ -30,7 +30,7 @@ inline ComparisonCell compared(const std::string& scheme, int gpus, const std::s
 inline ComparisonCell ended(const std::string& scheme, int gpus, const std::string& partitioner,
                             const std::string& status, const std::string& reason) {
     ComparisonCell c = compared(scheme, gpus, partitioner, {}, 0);
-    c.status = status;
+    c.status = trial_status(status);
     c.reason = reason;
     return c;
 }

@@ -90,9 +90,9 @@ TEST_CASE("what is not proven is marked with its reason; what fails its proof is
     auto a = compared("a", 2, "block", {0.001}, 10), b = compared("b", 2, "block", {0.002}, 10),
          c = compared("c", 2, "block", {0.003}, 10);
     a.verification = {};
-    a.verification.status = "unverified";
+    a.verification.status = VerificationStatus::unverified;
     a.verification.reason = "the graph is too large for the reference here";
-    b.verification.status = "failed";
+    b.verification.status = VerificationStatus::failed;
     b.verification.reason = "gradient of W1 at epoch 2: 3e-2";
     b.volume_differs = true;
     c.verification.sampled_vertices = 5000;

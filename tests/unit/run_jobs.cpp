@@ -134,20 +134,20 @@ TEST_CASE("what ranks said of their end counts, unless something ended them") {
     TrialReader reader("t");
     reader.read(lines);
     LaunchEnd launched;
-    launched.kind = EndKind::failed;
+    launched.status = TrialStatus::failed;
     launched.reason = "Slurm's job 12 ended FAILED";
     CHECK_FALSE(reader.unstarted(launched));
     // Before any rank said a word it is the launcher that failed, whatever its code: no failure of the cell.
     TrialReader unheard("silent");
     unheard.read(std::vector<nlohmann::json>{{{"type", "trial"}, {"trial", "silent"}}});
     CHECK(unheard.unstarted(launched));
-    CHECK(unheard.outcome(launched).status == "interrupted");
+    CHECK(unheard.outcome(launched).status == TrialStatus::interrupted);
     CHECK_THAT(unheard.outcome(launched).reason,
                Catch::Contains("environment: ") && Catch::Contains("before any rank began"));
-    CHECK(reader.outcome(launched).status == "oom");
+    CHECK(reader.outcome(launched).status == TrialStatus::oom);
     CHECK(reader.outcome(launched).reason == "no memory for B");
-    launched.kind = EndKind::timeout;
-    CHECK(reader.outcome(launched).status == "timeout");
-    launched.kind = EndKind::ok;
-    CHECK(TrialReader("new").outcome(launched).status == "failed");
+    launched.status = TrialStatus::timeout;
+    CHECK(reader.outcome(launched).status == TrialStatus::timeout);
+    launched.status = TrialStatus::ok;
+    CHECK(TrialReader("new").outcome(launched).status == TrialStatus::failed);
 }

@@ -84,7 +84,7 @@ TEST_CASE("an epoch, versions and refusals are read") {
     CHECK(versions.device == "EPYC");
 
     const auto refusal = std::get<ProgramRefusal>(read_program_line(R"({"oom": "2 GiB more"})"));
-    CHECK(refusal.status == "oom");
+    CHECK(refusal.status == TrialStatus::oom);
     CHECK(refusal.reason == "2 GiB more");
 }
 

@@ -34,14 +34,14 @@ TEST_CASE("agreement: a wrong loss, or a gradient far off, is wrong without a se
     for (const Agreement& a :
          {off_by(1e-3, 0), off_by(1e-3, 1e-3), off_by(0, 0.5), off_by(NAN, 0), off_by(0, NAN)}) {
         CHECK_FALSE(a.holds());
-        CHECK_FALSE(a.asks_for_float64());
+        CHECK_FALSE(a.needs_float64());
     }
 }
 
 TEST_CASE("agreement: a gradient off by little asks for float64") {
     for (const Agreement& a : {off_by(0, 2e-4), off_by(1e-5, 9e-3)}) {
         CHECK_FALSE(a.holds());
-        CHECK(a.asks_for_float64());
+        CHECK(a.needs_float64());
     }
     CHECK(off_by(0, 2e-4).worst == "epoch 0, W0");
     CHECK(off_by(0, 2e-4).gradient_error == Approx(2e-4));
@@ -50,7 +50,7 @@ TEST_CASE("agreement: a gradient off by little asks for float64") {
 TEST_CASE("agreement: within the tolerance nothing is asked") {
     for (const Agreement& a : {off_by(0, 0), off_by(5e-5, 5e-5), off_by(5e-11, 5e-11, DType::f64)}) {
         CHECK(a.holds());
-        CHECK_FALSE(a.asks_for_float64());
+        CHECK_FALSE(a.needs_float64());
     }
     CHECK_FALSE(off_by(0, 1e-8, DType::f64).holds());
 }

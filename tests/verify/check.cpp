@@ -99,9 +99,12 @@ const CellChecker::Divided& CellChecker::divided(const LoadedGraph& graph, const
 const ReferenceResult& CellChecker::reference(const LoadedGraph& graph, bool trained_features) {
     const auto key = std::pair(graph.subject.graph, trained_features);
     if (const auto found = known_.find(key); found != known_.end()) return found->second;
-    return known_[key] =
-               cached_reference(references_.string(), graph.store.manifest().digest, catalog_, graph.data,
-                                graph.subject.model, graph.subject.train, nullptr, epochs, trained_features);
+    return known_[key] = cached_reference(references_.string(), graph.store.manifest().digest, catalog_,
+                                          {.data = graph.data,
+                                           .model = graph.subject.model,
+                                           .train = graph.subject.train,
+                                           .epochs = epochs,
+                                           .trained_features = trained_features});
 }
 
 std::unique_ptr<Kernel> CellChecker::make_kernel(DType dtype) const {
@@ -139,7 +142,7 @@ Finding CellChecker::check(const ProductCell& cell) {
     f.gradient_error = o.agreement.gradient_error;
     // Only rank 0 compared.
     const std::string beyond = world_.all_gather(agreement_problem(o.agreement))[0];
-    if (world_.maximum({o.agreement.asks_for_float64() ? 1.0 : 0.0})[0] > 0) {
+    if (world_.maximum({o.agreement.needs_float64() ? 1.0 : 0.0})[0] > 0) {
         f.rounding = beyond;
         check_again_in_float64(*strategy, problem, graph, f);
     } else {

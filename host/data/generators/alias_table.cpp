@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include <gnnbench/usize.hpp>
+
 namespace gnnbench {
 
 AliasTable::AliasTable(std::span<const double> weights) : slots_(weights.size()) {
@@ -14,7 +16,7 @@ AliasTable::AliasTable(std::span<const double> weights) : slots_(weights.size())
         (left[i] < 1 ? small : large).push_back(static_cast<std::int32_t>(i));
     }
     while (!small.empty() && !large.empty()) {
-        auto s = static_cast<std::size_t>(small.back()), l = static_cast<std::size_t>(large.back());
+        auto s = usize(small.back()), l = usize(large.back());
         small.pop_back();
         slots_[s] = {static_cast<std::uint32_t>(left[s] * 0x1p32), static_cast<std::int32_t>(l)};
         left[l] -= 1 - left[s];

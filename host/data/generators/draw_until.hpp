@@ -5,6 +5,8 @@
 
 #include <data/edges.hpp>
 
+#include <gnnbench/usize.hpp>
+
 namespace gnnbench {
 
 /// A graph of about `entries` stored entries out of draw_edge(e, u, v), which gives edge e = 0, 1, … and may
@@ -14,7 +16,7 @@ namespace gnnbench {
 template <class DrawEdge>
 RawGraph draw_until(std::int64_t vertices, std::int64_t entries, bool directed, DrawEdge draw_edge) {
     RawGraph graph;
-    graph.indptr.resize(static_cast<std::size_t>(vertices) + 1);
+    graph.indptr.resize(usize(vertices) + 1);
     std::int64_t first = 0, per_edge = directed ? 1 : 2;
     double new_share = 1;  // edges of the last round that were new
     for (int round = 0; round < 12; ++round) {
@@ -22,12 +24,11 @@ RawGraph draw_until(std::int64_t vertices, std::int64_t entries, bool directed, 
         if (missing < per_edge || (round > 0 && missing <= entries / 500)) break;
         auto before = static_cast<std::int64_t>(graph.indices.size());
         auto count = static_cast<std::int64_t>(static_cast<double>(missing / per_edge) / std::max(new_share, 0.1));
-        std::vector<std::int32_t> source(static_cast<std::size_t>(count)), target(static_cast<std::size_t>(count));
+        std::vector<std::int32_t> source(usize(count)), target(usize(count));
 #pragma omp parallel for
-        for (std::int64_t e = 0; e < count; ++e)
-            draw_edge(first + e, source[static_cast<std::size_t>(e)], target[static_cast<std::size_t>(e)]);
+        for (std::int64_t e = 0; e < count; ++e) draw_edge(first + e, source[usize(e)], target[usize(e)]);
         auto drawn = build_pattern(vertices, std::move(source), std::move(target), directed);
-        graph = round == 0 ? std::move(drawn) : unite_patterns(graph, drawn);
+        graph = round == 0 ? std::move(drawn) : merge_patterns(graph, drawn);
         first += count;
         new_share = static_cast<double>(static_cast<std::int64_t>(graph.indices.size()) - before) /
                     static_cast<double>(count * per_edge);

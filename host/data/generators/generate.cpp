@@ -8,6 +8,7 @@
 
 #include <gnnbench/error.hpp>
 #include <gnnbench/spelling.hpp>
+#include <gnnbench/usize.hpp>
 
 #include <data/draws.hpp>
 #include <data/fill.hpp>
@@ -68,7 +69,7 @@ RawDataset generate(const std::string& kind, const nlohmann::json& given) {
 }
 
 std::vector<std::int32_t> shuffled_ids(std::int64_t n, std::uint64_t seed) {
-    std::vector<std::int32_t> ids(static_cast<std::size_t>(n));
+    std::vector<std::int32_t> ids(usize(n));
     std::iota(ids.begin(), ids.end(), 0);
     RandomStream stream(seed, Draw::graph, static_cast<std::uint32_t>(DataDraw::order));
     for (auto i = ids.size(); i > 1; --i) std::swap(ids[i - 1], ids[stream.below(i)]);

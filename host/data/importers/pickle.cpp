@@ -97,8 +97,8 @@ private:
         if (!dict || items.size() % 2 != 0) fail("items for an object that is not a dictionary");
         for (std::size_t i = 0; i < items.size(); i += 2) dict->items.emplace_back(items[i], items[i + 1]);
     }
-    void remember(std::uint32_t key) { memo_[key] = top(); }
-    void recall(std::uint32_t key) {
+    void memo_put(std::uint32_t key) { memo_[key] = top(); }
+    void memo_get(std::uint32_t key) {
         auto found = memo_.find(key);
         if (found == memo_.end()) fail("a reference to an object that was never stored");
         stack_.push_back(found->second);
@@ -187,16 +187,16 @@ private:
     bool step_memo(char instruction) {
         switch (instruction) {
             case 'q':
-                remember(number<std::uint8_t>());
+                memo_put(number<std::uint8_t>());
                 return true;
             case 'r':
-                remember(number<std::uint32_t>());
+                memo_put(number<std::uint32_t>());
                 return true;
             case 'h':
-                recall(number<std::uint8_t>());
+                memo_get(number<std::uint8_t>());
                 return true;
             case 'j':
-                recall(number<std::uint32_t>());
+                memo_get(number<std::uint32_t>());
                 return true;
             default:
                 return false;

@@ -5,6 +5,7 @@
 #include <gnnbench/adjacency.hpp>
 #include <gnnbench/communicator.hpp>
 #include <gnnbench/stated_memory.hpp>
+#include <gnnbench/usize.hpp>
 
 /// Halo exchange for the sparsity-aware strategies: a rank receives only the rows that its nonzero columns need.
 
@@ -65,9 +66,7 @@ public:
     std::int64_t nonzero_rows(Part i, Part j) const { return rows_[at(i, j)]; }
 
 private:
-    std::size_t at(Part i, Part j) const {
-        return static_cast<std::size_t>(i) * parts_ + static_cast<std::size_t>(j);
-    }
+    std::size_t at(Part i, Part j) const { return usize(i) * parts_ + usize(j); }
     std::size_t parts_;
     std::vector<std::int64_t> columns_, rows_;  ///< parts × parts
 };

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench {
 
@@ -28,14 +29,14 @@ struct ConstMatrixView {
     std::int64_t rows = 0, cols = 0, ld = 0;
     DType dtype = DType::f32;
 
-    std::size_t bytes() const { return static_cast<std::size_t>(rows * cols) * size_of(dtype); }
+    std::size_t bytes() const { return usize(rows * cols) * size_of(dtype); }
     bool contiguous() const { return ld == cols || rows <= 1; }
     bool empty() const { return rows == 0 || cols == 0; }
     /// Rows [first, first + count).
     ConstMatrixView rows_from(std::int64_t first, std::int64_t count) const {
         require(first >= 0 && count >= 0 && first + count <= rows, "row range outside the matrix");
         auto p = static_cast<const std::byte*>(data);
-        return {p ? p + static_cast<std::size_t>(first * ld) * size_of(dtype) : p, count, cols, ld, dtype};
+        return {p ? p + usize(first * ld) * size_of(dtype) : p, count, cols, ld, dtype};
     }
 };
 
@@ -45,19 +46,19 @@ struct MatrixView {
     DType dtype = DType::f32;
 
     operator ConstMatrixView() const { return {data, rows, cols, ld, dtype}; }
-    std::size_t bytes() const { return static_cast<std::size_t>(rows * cols) * size_of(dtype); }
+    std::size_t bytes() const { return usize(rows * cols) * size_of(dtype); }
     bool contiguous() const { return ld == cols || rows <= 1; }
     bool empty() const { return rows == 0 || cols == 0; }
     MatrixView rows_from(std::int64_t first, std::int64_t count) const {
         require(first >= 0 && count >= 0 && first + count <= rows, "row range outside the matrix");
         auto p = static_cast<std::byte*>(data);
-        return {p ? p + static_cast<std::size_t>(first * ld) * size_of(dtype) : p, count, cols, ld, dtype};
+        return {p ? p + usize(first * ld) * size_of(dtype) : p, count, cols, ld, dtype};
     }
     /// Columns [first, first + count): same number of rows, same ld.
     MatrixView cols_from(std::int64_t first, std::int64_t count) const {
         require(first >= 0 && count >= 0 && first + count <= cols, "column range outside the matrix");
         auto p = static_cast<std::byte*>(data);
-        return {p ? p + static_cast<std::size_t>(first) * size_of(dtype) : p, rows, count, ld, dtype};
+        return {p ? p + usize(first) * size_of(dtype) : p, rows, count, ld, dtype};
     }
     /// The same memory as a contiguous matrix [r × c] that fits in it.
     MatrixView reshaped(std::int64_t r, std::int64_t c) const {
@@ -83,11 +84,9 @@ struct HostMatrix {
     std::vector<double> values;  ///< length rows × cols
 
     HostMatrix() = default;
-    HostMatrix(std::int64_t r, std::int64_t c) : rows(r), cols(c), values(static_cast<std::size_t>(r * c)) {}
-    double& operator()(std::int64_t r, std::int64_t c) { return values[static_cast<std::size_t>(r * cols + c)]; }
-    double operator()(std::int64_t r, std::int64_t c) const {
-        return values[static_cast<std::size_t>(r * cols + c)];
-    }
+    HostMatrix(std::int64_t r, std::int64_t c) : rows(r), cols(c), values(usize(r * c)) {}
+    double& operator()(std::int64_t r, std::int64_t c) { return values[usize(r * cols + c)]; }
+    double operator()(std::int64_t r, std::int64_t c) const { return values[usize(r * cols + c)]; }
 };
 
 }  // namespace gnnbench

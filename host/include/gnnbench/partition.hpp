@@ -8,6 +8,7 @@
 #include <gnnbench/matrix.hpp>
 #include <gnnbench/params.hpp>
 #include <gnnbench/plugin.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench {
 
@@ -58,10 +59,10 @@ public:
     std::int64_t vertices() const { return static_cast<std::int64_t>(part_of_.size()); }
     std::int64_t size(Part p) const { return offset(p + 1) - offset(p); }
     std::int64_t largest() const;
-    std::int64_t offset(Part p) const { return offsets_[static_cast<std::size_t>(p)]; }
-    Part part_of(GlobalId v) const { return part_of_[static_cast<std::size_t>(value(v))]; }
-    LocalId local(GlobalId v) const { return local_[static_cast<std::size_t>(value(v))]; }
-    GlobalId global(Part p, LocalId l) const { return order_[static_cast<std::size_t>(offset(p) + value(l))]; }
+    std::int64_t offset(Part p) const { return offsets_[usize(p)]; }
+    Part part_of(GlobalId v) const { return part_of_[usize(value(v))]; }
+    LocalId local(GlobalId v) const { return local_[usize(value(v))]; }
+    GlobalId global(Part p, LocalId l) const { return order_[usize(offset(p) + value(l))]; }
     /// The original ids of part p in local order.
     std::span<const GlobalId> owned(Part p) const;
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <gnnbench/communicator.hpp>
+#include <gnnbench/usize.hpp>
 
 /// Ranks laid out on a grid of up to three dimensions, and the even blocks that matrices are cut into over it.
 
@@ -28,8 +29,8 @@ enum class Axis : std::uint8_t { x, y, z };
 /// A rank's coordinates: place[axis] ∈ {0 … extent(axis) − 1}.
 struct GridPlace {
     std::array<int, 3> at{};
-    int operator[](Axis a) const { return at[static_cast<std::size_t>(a)]; }
-    int& operator[](Axis a) { return at[static_cast<std::size_t>(a)]; }
+    int operator[](Axis a) const { return at[usize(a)]; }
+    int& operator[](Axis a) { return at[usize(a)]; }
     bool operator==(const GridPlace&) const = default;
 };
 
@@ -38,7 +39,7 @@ struct GridPlace {
 struct GridShape {
     std::array<int, 3> extents{1, 1, 1};
 
-    int extent(Axis a) const { return extents[static_cast<std::size_t>(a)]; }
+    int extent(Axis a) const { return extents[usize(a)]; }
     int ranks() const { return extents[0] * extents[1] * extents[2]; }
     GridPlace place(int rank) const;
     int rank(const GridPlace& p) const;
@@ -60,8 +61,8 @@ public:
     int extent(Axis a) const { return shape_.extent(a); }
     int at(Axis a) const { return place_[a]; }
     Communicator& world() const { return world_; }
-    Communicator& along(Axis a) { return along_[static_cast<std::size_t>(a)]; }
-    Communicator& plane(Axis a) { return plane_[static_cast<std::size_t>(a)]; }
+    Communicator& along(Axis a) { return along_[usize(a)]; }
+    Communicator& plane(Axis a) { return plane_[usize(a)]; }
 
 private:
     Communicator& world_;

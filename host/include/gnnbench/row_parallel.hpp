@@ -9,6 +9,7 @@
 #include <gnnbench/adjacency.hpp>
 #include <gnnbench/stated_memory.hpp>
 #include <gnnbench/strategy.hpp>
+#include <gnnbench/usize.hpp>
 
 /// Shared by every strategy that gives a rank all columns of its own rows: CAGNET 1D and 1.5D, MG-GCN, the
 /// sparsity-aware ones, Demirci et al., BNS-GCN, one device. They differ in how they multiply by Â (a
@@ -84,7 +85,7 @@ struct LayerPlan {
     /// Whether layer l's dH is computed.
     bool has_input_gradient(int l) const { return l > 0 || trains_input; }
     /// Whether layer l's T is kept for its weight gradient.
-    bool keeps(int l) const { return order[static_cast<std::size_t>(l)] == LayerOrder::aggregate_first_kept; }
+    bool keeps(int l) const { return order[usize(l)] == LayerOrder::aggregate_first_kept; }
 };
 
 /// A DistributedSpmm's receive or send buffers: one for all layers or one for each, as received_columns says.
@@ -93,7 +94,7 @@ public:
     LayerwiseBuffers() = default;
     LayerwiseBuffers(Kernel& kernel, std::int64_t rows, std::span<const std::int64_t> columns);
     /// Selects the layer of the following views.
-    void begin_layer(int l) { layer_ = of_layer_.size() > 1 ? static_cast<std::size_t>(l) : 0; }
+    void begin_layer(int l) { layer_ = of_layer_.size() > 1 ? usize(l) : 0; }
     MatrixView view(std::int64_t rows, std::int64_t columns) const {
         return of_layer_[layer_].view().reshaped(rows, columns);
     }

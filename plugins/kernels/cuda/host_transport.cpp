@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include <gnnbench/usize.hpp>
+
 #include "check.hpp"
 #include "transports.hpp"
 
@@ -88,7 +90,7 @@ private:
     }
 
     Event do_broadcast(void* data, std::int64_t bytes, int root, Wait wait) override {
-        const auto n = static_cast<std::size_t>(bytes);
+        const auto n = usize(bytes);
         Stages s = stages();
         std::byte* host = s.stage(n);
         if (rank() == root)
@@ -100,7 +102,7 @@ private:
     }
 
     Event do_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, int root, Wait wait) override {
-        const std::size_t n = static_cast<std::size_t>(count) * size_of(dtype);
+        const std::size_t n = usize(count) * size_of(dtype);
         Stages s = stages();
         std::byte* host = s.stage(n);
         s.out(data, host, n);
@@ -110,7 +112,7 @@ private:
     }
 
     Event do_all_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, Wait wait) override {
-        const std::size_t n = static_cast<std::size_t>(count) * size_of(dtype);
+        const std::size_t n = usize(count) * size_of(dtype);
         Stages s = stages();
         std::byte* host = s.stage(n);
         s.out(data, host, n);
@@ -122,7 +124,7 @@ private:
     Event do_all_gather(void* all, std::span<const std::int64_t> byte_counts, Wait wait) override {
         std::size_t total = 0, mine = 0, at = 0;
         for (std::size_t i = 0; i < byte_counts.size(); ++i) {
-            const auto n = static_cast<std::size_t>(byte_counts[i]);
+            const auto n = usize(byte_counts[i]);
             if (static_cast<int>(i) == rank()) {
                 mine = n;
                 at = total;
@@ -142,9 +144,8 @@ private:
     Event do_reduce_scatter(const void* all, void* mine, std::span<const std::int64_t> counts, DType dtype,
                             Wait wait) override {
         std::size_t total = 0;
-        for (const std::int64_t c : counts) total += static_cast<std::size_t>(c) * size_of(dtype);
-        const std::size_t own =
-            static_cast<std::size_t>(counts[static_cast<std::size_t>(rank())]) * size_of(dtype);
+        for (const std::int64_t c : counts) total += usize(c) * size_of(dtype);
+        const std::size_t own = usize(counts[usize(rank())]) * size_of(dtype);
         Stages s = stages();
         std::byte *host_all = s.stage(total), *host_mine = s.stage(own);
         s.out(all, host_all, total);
@@ -162,13 +163,13 @@ private:
         Stages s = stages();
         std::vector<Message> out, in;
         for (const Message& m : sends) {
-            std::byte* host = s.stage(static_cast<std::size_t>(m.bytes));
-            s.out(m.data, host, static_cast<std::size_t>(m.bytes));
+            std::byte* host = s.stage(usize(m.bytes));
+            s.out(m.data, host, usize(m.bytes));
             out.push_back({m.peer, host, m.bytes});
         }
         for (const Message& m : receives) {
-            std::byte* host = s.stage(static_cast<std::size_t>(m.bytes));
-            s.in(host, m.data, static_cast<std::size_t>(m.bytes));
+            std::byte* host = s.stage(usize(m.bytes));
+            s.in(host, m.data, usize(m.bytes));
             in.push_back({m.peer, host, m.bytes});
         }
         s.settle();

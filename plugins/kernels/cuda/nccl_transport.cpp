@@ -6,6 +6,8 @@
 
 #include <nccl.h>
 
+#include <gnnbench/usize.hpp>
+
 #include "check.hpp"
 #include "transports.hpp"
 
@@ -61,12 +63,10 @@ public:
         Group group(*this);
         for (const Message& m : receives)
             if (m.bytes > 0)
-                check(ncclRecv(m.data, static_cast<std::size_t>(m.bytes), ncclInt8, m.peer, comm_, stream()),
-                      "ncclRecv", comm_);
+                check(ncclRecv(m.data, usize(m.bytes), ncclInt8, m.peer, comm_, stream()), "ncclRecv", comm_);
         for (const Message& m : sends)
             if (m.bytes > 0)
-                check(ncclSend(m.data, static_cast<std::size_t>(m.bytes), ncclInt8, m.peer, comm_, stream()),
-                      "ncclSend", comm_);
+                check(ncclSend(m.data, usize(m.bytes), ncclInt8, m.peer, comm_, stream()), "ncclSend", comm_);
         group.end();
         Event event = recorded();
         for (const auto& w : std::exchange(waiting_, {}))
@@ -83,40 +83,37 @@ private:
     }
 
     Event do_broadcast(void* data, std::int64_t bytes, int root, Wait) override {
-        check(ncclBroadcast(data, data, static_cast<std::size_t>(bytes), ncclInt8, root, comm_, stream()),
-              "ncclBroadcast", comm_);
+        check(ncclBroadcast(data, data, usize(bytes), ncclInt8, root, comm_, stream()), "ncclBroadcast", comm_);
         return recorded();
     }
 
     Event do_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, int root, Wait) override {
         // The result is written on the root alone.
-        check(ncclReduce(data, data, static_cast<std::size_t>(count), type_of(dtype), op_of(op), root, comm_,
-                         stream()),
-              "ncclReduce", comm_);
+        check(ncclReduce(data, data, usize(count), type_of(dtype), op_of(op), root, comm_, stream()), "ncclReduce",
+              comm_);
         return recorded();
     }
 
     Event do_all_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, Wait) override {
-        check(
-            ncclAllReduce(data, data, static_cast<std::size_t>(count), type_of(dtype), op_of(op), comm_, stream()),
-            "ncclAllReduce", comm_);
+        check(ncclAllReduce(data, data, usize(count), type_of(dtype), op_of(op), comm_, stream()), "ncclAllReduce",
+              comm_);
         return recorded();
     }
 
     Event do_all_gather(void* all, std::span<const std::int64_t> byte_counts, Wait) override {
         auto* const first = static_cast<char*>(all);
         if (equal(byte_counts)) {
-            const auto n = static_cast<std::size_t>(byte_counts[0]);
+            const auto n = usize(byte_counts[0]);
             // In place: this rank's block is where it belongs.
-            check(ncclAllGather(first + n * static_cast<std::size_t>(rank_), first, n, ncclInt8, comm_, stream()),
-                  "ncclAllGather", comm_);
+            check(ncclAllGather(first + n * usize(rank_), first, n, ncclInt8, comm_, stream()), "ncclAllGather",
+                  comm_);
             return recorded();
         }
         // Blocks of different sizes: a broadcast from each rank, all as one.
         Group group(*this);
         char* at = first;
         for (int root = 0; root < size_; ++root) {
-            const auto n = static_cast<std::size_t>(byte_counts[static_cast<std::size_t>(root)]);
+            const auto n = usize(byte_counts[usize(root)]);
             if (n > 0) check(ncclBroadcast(at, at, n, ncclInt8, root, comm_, stream()), "ncclBroadcast", comm_);
             at += n;
         }
@@ -128,14 +125,13 @@ private:
                             Wait) override {
         const auto* at = static_cast<const char*>(all);
         if (equal(counts)) {
-            check(ncclReduceScatter(all, mine, static_cast<std::size_t>(counts[0]), type_of(dtype), ncclSum, comm_,
-                                    stream()),
+            check(ncclReduceScatter(all, mine, usize(counts[0]), type_of(dtype), ncclSum, comm_, stream()),
                   "ncclReduceScatter", comm_);
             return recorded();
         }
         Group group(*this);
         for (int root = 0; root < size_; ++root) {
-            const auto n = static_cast<std::size_t>(counts[static_cast<std::size_t>(root)]);
+            const auto n = usize(counts[usize(root)]);
             // `mine` is written where this rank is the root, and ignored elsewhere.
             if (n > 0)
                 check(ncclReduce(at, mine, n, type_of(dtype), ncclSum, root, comm_, stream()), "ncclReduce",

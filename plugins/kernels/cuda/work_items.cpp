@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include <gnnbench/usize.hpp>
+
 namespace gnnbench::cuda {
 
 RowLengths row_lengths(std::span<const i64> indptr) {
@@ -21,7 +23,7 @@ WorkPlan plan_work(std::span<const i64> indptr, i64 longest) {
     plan.longest = longest;
     const auto rows = static_cast<i32>(indptr.size()) - 1;
     for (i32 r = 0; r < rows; ++r) {
-        const i64 begin = indptr[static_cast<std::size_t>(r)], end = indptr[static_cast<std::size_t>(r) + 1];
+        const i64 begin = indptr[usize(r)], end = indptr[usize(r) + 1];
         if (end - begin <= longest) {
             plan.items.push_back({begin, static_cast<i32>(end - begin), r});
             continue;

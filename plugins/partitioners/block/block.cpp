@@ -2,13 +2,14 @@
 #include <algorithm>
 
 #include <gnnbench/partition.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench {
 namespace {
 
 /// Part p gets n / parts vertices, the first n mod parts parts one more. Parts are empty where n < parts.
 std::vector<Part> blocks(std::int64_t n, Part parts) {
-    std::vector<Part> part_of(static_cast<std::size_t>(n));
+    std::vector<Part> part_of(usize(n));
     auto next = part_of.begin();
     for (Part p = 0; p < parts; ++p) next = std::fill_n(next, n / parts + (p < n % parts ? 1 : 0), p);
     return part_of;

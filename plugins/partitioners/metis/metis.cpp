@@ -7,6 +7,7 @@
 
 #include <gnnbench/error.hpp>
 #include <gnnbench/partition.hpp>
+#include <gnnbench/usize.hpp>
 
 #include "symmetric.hpp"
 
@@ -24,10 +25,10 @@ constexpr ParamDecl declared[] = {
 
 /// w(v) = |cols(Â(v, :))| with self-loops: the stored entries of a row, and one for a diagonal that is not among them.
 std::vector<idx_t> nonzero_weights(const GraphView& graph) {
-    std::vector<idx_t> weights(static_cast<std::size_t>(graph.vertices()));
+    std::vector<idx_t> weights(usize(graph.vertices()));
     for (std::size_t v = 0; v < weights.size(); ++v) {
-        const auto row = graph.indices.subspan(static_cast<std::size_t>(graph.indptr[v]),
-                                               static_cast<std::size_t>(graph.indptr[v + 1] - graph.indptr[v]));
+        const auto row =
+            graph.indices.subspan(usize(graph.indptr[v]), usize(graph.indptr[v + 1] - graph.indptr[v]));
         const bool diagonal = std::binary_search(row.begin(), row.end(), static_cast<std::int32_t>(v));
         weights[v] = static_cast<idx_t>(row.size()) + (diagonal ? 0 : 1);
     }
@@ -70,9 +71,8 @@ public:
 
     Partition partition(const GraphView& graph, const PartitionNeed& need, const Params& params,
                         std::uint64_t cell_seed) const override {
-        Partition result{.parts = need.parts,
-                         .part_of = std::vector<Part>(static_cast<std::size_t>(graph.vertices())),
-                         .column_part_of = {}};
+        Partition result{
+            .parts = need.parts, .part_of = std::vector<Part>(usize(graph.vertices())), .column_part_of = {}};
         if (need.parts == 1 || graph.vertices() == 0) return result;
 
         const bool by_volume = params.choice("objective") == "volume";

@@ -5,6 +5,7 @@
 #include <string>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench {
 namespace {
@@ -15,29 +16,26 @@ struct Transposed {
     std::vector<std::int32_t> indices;  ///< length edges
 
     std::span<const std::int32_t> row(std::int64_t v) const {
-        const auto i = static_cast<std::size_t>(v);
-        return std::span(indices).subspan(static_cast<std::size_t>(indptr[i]),
-                                          static_cast<std::size_t>(indptr[i + 1] - indptr[i]));
+        const auto i = usize(v);
+        return std::span(indices).subspan(usize(indptr[i]), usize(indptr[i + 1] - indptr[i]));
     }
 };
 
 std::span<const std::int32_t> row(const GraphView& graph, std::int64_t v) {
-    const auto i = static_cast<std::size_t>(v);
-    return graph.indices.subspan(static_cast<std::size_t>(graph.indptr[i]),
-                                 static_cast<std::size_t>(graph.indptr[i + 1] - graph.indptr[i]));
+    const auto i = usize(v);
+    return graph.indices.subspan(usize(graph.indptr[i]), usize(graph.indptr[i + 1] - graph.indptr[i]));
 }
 
 Transposed transposed(const GraphView& graph) {
-    Transposed t{std::vector<std::int64_t>(static_cast<std::size_t>(graph.vertices()) + 1),
+    Transposed t{std::vector<std::int64_t>(usize(graph.vertices()) + 1),
                  std::vector<std::int32_t>(graph.indices.size())};
-    for (std::int32_t column : graph.indices) ++t.indptr[static_cast<std::size_t>(column) + 1];
+    for (std::int32_t column : graph.indices) ++t.indptr[usize(column) + 1];
     for (std::size_t v = 1; v < t.indptr.size(); ++v) t.indptr[v] += t.indptr[v - 1];
 
     std::vector<std::int64_t> next(t.indptr.begin(), t.indptr.end() - 1);
     for (std::int64_t v = 0; v < graph.vertices(); ++v)
         for (std::int32_t column : row(graph, v))
-            t.indices[static_cast<std::size_t>(next[static_cast<std::size_t>(column)]++)] =
-                static_cast<std::int32_t>(v);
+            t.indices[usize(next[usize(column)]++)] = static_cast<std::int32_t>(v);
     return t;
 }
 
@@ -57,7 +55,7 @@ void visit_union(std::span<const std::int32_t> a, std::span<const std::int32_t> 
 MetisGraph symmetrised(const GraphView& graph) {
     const Transposed other = transposed(graph);
     MetisGraph result;
-    result.offsets.reserve(static_cast<std::size_t>(graph.vertices()) + 1);
+    result.offsets.reserve(usize(graph.vertices()) + 1);
     result.offsets.push_back(0);
     std::int64_t entries = 0;
     for (std::int64_t v = 0; v < graph.vertices(); ++v) {
@@ -67,7 +65,7 @@ MetisGraph symmetrised(const GraphView& graph) {
                             std::to_string(metis_limit) + " of them. Use partitioner random or block.");
         result.offsets.push_back(static_cast<idx_t>(entries));
     }
-    result.neighbours.reserve(static_cast<std::size_t>(entries));
+    result.neighbours.reserve(usize(entries));
     for (std::int64_t v = 0; v < graph.vertices(); ++v)
         visit_union(row(graph, v), other.row(v), v, [&](std::int32_t u) { result.neighbours.push_back(u); });
     return result;

@@ -4,6 +4,7 @@
 
 #include <gnnbench/partition.hpp>
 #include <gnnbench/random.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench {
 namespace {
@@ -18,7 +19,7 @@ enum class Order : std::uint32_t { rows = 0, columns = 1 };
 /// Block sizes as equal as possible, the first ones larger; then the parts are dealt to the vertices in random
 /// order (Fisher–Yates). The same as cutting a random permutation into blocks.
 std::vector<Part> shuffled_blocks(std::int64_t n, Part parts, std::uint64_t seed, Order order) {
-    std::vector<Part> part_of(static_cast<std::size_t>(n));
+    std::vector<Part> part_of(usize(n));
     auto next = part_of.begin();
     for (Part p = 0; p < parts; ++p) next = std::fill_n(next, n / parts + (p < n % parts ? 1 : 0), p);
 

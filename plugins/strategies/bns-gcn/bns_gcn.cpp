@@ -13,6 +13,8 @@
 
 #include <fmt/format.h>
 
+#include <gnnbench/usize.hpp>
+
 #include "boundaries.hpp"
 
 namespace gnnbench {
@@ -28,14 +30,13 @@ std::int64_t most_sampled_nonzeros(const Adjacency& a, const IndexMap& index, Pa
         a.row(value(v), [&](std::int64_t column, double) {
             if (index.part_of(GlobalId{column}) != rank) ++of_column[column];
         });
-    std::vector<std::vector<std::int64_t>> of_boundary(static_cast<std::size_t>(index.parts()));
+    std::vector<std::vector<std::int64_t>> of_boundary(usize(index.parts()));
     for (const auto& [column, nonzeros] : of_column)
-        of_boundary[static_cast<std::size_t>(index.part_of(GlobalId{column}))].push_back(nonzeros);
+        of_boundary[usize(index.part_of(GlobalId{column}))].push_back(nonzeros);
     std::int64_t sum = 0;
     for (auto& counts : of_boundary) {
         std::sort(counts.rbegin(), counts.rend());
-        for (std::int64_t c = 0; c < capacity_for(p, std::ssize(counts)); ++c)
-            sum += counts[static_cast<std::size_t>(c)];
+        for (std::int64_t c = 0; c < capacity_for(p, std::ssize(counts)); ++c) sum += counts[usize(c)];
     }
     return sum;
 }

@@ -1,6 +1,8 @@
 #include <functional>
 #include <numeric>
 
+#include <gnnbench/usize.hpp>
+
 #include "boundaries.hpp"
 #include "sampled_columns.hpp"
 
@@ -14,8 +16,8 @@ MatrixView as_rows(const Array<std::int32_t>& ids, std::int64_t count) {
 
 /// The most nonzeros that `columns` columns of a block hold.
 std::int64_t most_nonzeros(const Csr& block, std::int64_t columns) {
-    std::vector<std::int64_t> of_column(static_cast<std::size_t>(block.cols));
-    for (const std::int32_t c : block.indices) ++of_column[static_cast<std::size_t>(c)];
+    std::vector<std::int64_t> of_column(usize(block.cols));
+    for (const std::int32_t c : block.indices) ++of_column[usize(c)];
     std::sort(of_column.begin(), of_column.end(), std::greater());
     return std::reduce(of_column.begin(), of_column.begin() + columns);
 }
@@ -31,7 +33,7 @@ public:
         std::vector<Csr> blocks;
         std::int64_t received = 0, sent = 0, nonzeros = 0;
         for (Part j = 0; j < index.parts(); ++j) {
-            const auto n = static_cast<std::size_t>(j);
+            const auto n = usize(j);
             if (const auto& needed = halo.needed[n]; !needed.empty()) {
                 in_.add(j, needed, p_, kernel_);
                 blocks.push_back(halo.compact[n]);
@@ -94,8 +96,7 @@ private:
             sampled.push_back(sample_size(p, std::ssize(boundary)));
             capacity.push_back(capacity_for(p, std::ssize(boundary)));
             rows.push_back(0);
-            ids.push_back(kernel.upload(
-                std::span<const std::int32_t>(boundary).first(static_cast<std::size_t>(sampled.back()))));
+            ids.push_back(kernel.upload(std::span<const std::int32_t>(boundary).first(usize(sampled.back()))));
         }
     };
 
@@ -107,7 +108,7 @@ private:
                             static_cast<std::uint32_t>(epoch));
         places_.resize(boundary.size());
         std::iota(places_.begin(), places_.end(), 0);
-        const auto keep = static_cast<std::size_t>(in_.sampled[j]);
+        const auto keep = usize(in_.sampled[j]);
         for (std::size_t k = 0; k < keep; ++k)
             std::swap(places_[k], places_[k + stream.below(places_.size() - k)]);
         places_.resize(keep);
@@ -116,7 +117,7 @@ private:
         scales_.insert(scales_.end(), keep, static_cast<double>(boundary.size()) / static_cast<double>(keep));
         for (std::int32_t& place : places_) {
             choice_.push_back(before + place);
-            place = boundary[static_cast<std::size_t>(place)];
+            place = boundary[usize(place)];
         }
         kernel_.upload_bytes(places_.data(), in_.ids[j].data(), keep * sizeof(std::int32_t));
     }
@@ -158,7 +159,8 @@ private:
             for (std::size_t j = 0; j < out_.peers.size(); ++j) out_.rows[j] = run_length(out_, j, x);
             const auto sends = segments(out_.peers, out_.rows, sent_, h_i.cols);
             for (std::size_t j = 0; j < sends.size(); ++j)
-                if (out_.rows[j] > 0) kernel_.gather_rows(h_i, whole_[j].data() + x * out_.capacity[j], sends[j].rows);
+                if (out_.rows[j] > 0)
+                    kernel_.gather_rows(h_i, whole_[j].data() + x * out_.capacity[j], sends[j].rows);
             world_.all_to_all_now(sends, segments(in_.peers, in_.rows, received_, h_i.cols));
             add_received(z_i);
         }
@@ -167,7 +169,8 @@ private:
 
     /// Rows of boundary j in exchange x.
     static std::int64_t run_length(const Side& side, std::size_t j, std::int64_t x) {
-        return std::clamp<std::int64_t>(std::ssize(side.owner_rows[j]) - x * side.capacity[j], 0, side.capacity[j]);
+        return std::clamp<std::int64_t>(std::ssize(side.owner_rows[j]) - x * side.capacity[j], 0,
+                                        side.capacity[j]);
     }
 
     void choose_run(std::int64_t x) {
@@ -187,8 +190,8 @@ private:
     std::int64_t agree_on_exchanges() {
         double most = 0;
         for (std::size_t j = 0; j < in_.peers.size(); ++j)
-            most = std::max(
-                most, std::ceil(static_cast<double>(in_.owner_rows[j].size()) / static_cast<double>(in_.capacity[j])));
+            most = std::max(most, std::ceil(static_cast<double>(in_.owner_rows[j].size()) /
+                                            static_cast<double>(in_.capacity[j])));
         Array<double> device = kernel_.upload(std::span<const double>(&most, 1));
         world_.all_reduce_now({device.data(), 1, 1, 1, DType::f64}, ReduceOp::maximum, Content::metadata);
         kernel_.download_bytes(device.data(), &most, sizeof most);

@@ -1,6 +1,7 @@
 #include "sampled_columns.hpp"
 
 #include <gnnbench/adjacency.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench::bns {
 
@@ -21,8 +22,8 @@ SampledColumns::SampledColumns(std::int64_t rows, std::span<const Csr> blocks, s
 }
 
 SampledColumns::OnDevice SampledColumns::allocate(std::int64_t rows, std::int64_t nonzeros) {
-    const std::vector<std::int64_t> indptr(static_cast<std::size_t>(rows) + 1);
-    const std::vector<std::int32_t> indices(static_cast<std::size_t>(nonzeros));
+    const std::vector<std::int64_t> indptr(usize(rows) + 1);
+    const std::vector<std::int32_t> indices(usize(nonzeros));
     return {kernel_.upload(std::span<const std::int64_t>(indptr)),
             kernel_.upload(std::span<const std::int32_t>(indices)), kernel_.matrix(1, nonzeros)};
 }
@@ -34,14 +35,13 @@ void SampledColumns::choose(std::span<const std::int32_t> columns, std::span<con
     cols.indptr.assign(1, 0);
     cols.indices.clear();
     cols.values.clear();
-    rows.indptr.assign(static_cast<std::size_t>(rows_) + 1, 0);
+    rows.indptr.assign(usize(rows_) + 1, 0);
     for (std::size_t k = 0; k < columns.size(); ++k) {
-        const auto c = static_cast<std::size_t>(columns[k]);
-        for (auto e = static_cast<std::size_t>(by_column_.indptr[c]);
-             e < static_cast<std::size_t>(by_column_.indptr[c + 1]); ++e) {
+        const auto c = usize(columns[k]);
+        for (auto e = usize(by_column_.indptr[c]); e < usize(by_column_.indptr[c + 1]); ++e) {
             cols.indices.push_back(by_column_.indices[e]);
             cols.values.push_back(by_column_.values[e] * scales[k]);
-            ++rows.indptr[static_cast<std::size_t>(by_column_.indices[e]) + 1];
+            ++rows.indptr[usize(by_column_.indices[e]) + 1];
         }
         cols.indptr.push_back(cols.nonzeros());
     }
@@ -50,9 +50,8 @@ void SampledColumns::choose(std::span<const std::int32_t> columns, std::span<con
     rows.values.resize(cols.values.size());
     // Columns come in ascending order, so each row's do. While it fills, indptr[r] is the next free place of row r.
     for (std::size_t k = 0; k < columns.size(); ++k)
-        for (auto e = static_cast<std::size_t>(cols.indptr[k]); e < static_cast<std::size_t>(cols.indptr[k + 1]);
-             ++e) {
-            const auto place = static_cast<std::size_t>(rows.indptr[static_cast<std::size_t>(cols.indices[e])]++);
+        for (auto e = usize(cols.indptr[k]); e < usize(cols.indptr[k + 1]); ++e) {
+            const auto place = usize(rows.indptr[usize(cols.indices[e])]++);
             rows.indices[place] = static_cast<std::int32_t>(k);
             rows.values[place] = cols.values[e];
         }

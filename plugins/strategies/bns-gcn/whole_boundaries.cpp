@@ -1,5 +1,7 @@
 #include "boundaries.hpp"
 
+#include <gnnbench/usize.hpp>
+
 namespace gnnbench::bns {
 namespace {
 
@@ -11,7 +13,7 @@ public:
         own_ = kernel_.prepare(halo.own);
         if (!a.symmetric()) own_transposed_ = kernel_.prepare(transposed(halo.own));
         for (Part j = 0; j < index.parts(); ++j) {
-            const auto n = static_cast<std::size_t>(j);
+            const auto n = usize(j);
             if (const auto& needed = halo.needed[n]; !needed.empty()) {
                 givers_.push_back(j);
                 needed_.push_back(std::ssize(needed));

@@ -46,7 +46,8 @@ public:
           world_(rank.world) {
         if (world_.size() > 1) receive_ = {kernel_, index_.largest(), receive_columns(p)};
         if (!by_outer_product(p.params)) return;
-        columns_.emplace(a, index_, world_.rank(), kernel_, every_block, BlockLine::column, ProductDirections::backward_only);
+        columns_.emplace(a, index_, world_.rank(), kernel_, every_block, BlockLine::column,
+                         ProductDirections::backward_only);
         if (world_.size() > 1) partial_ = {kernel_, index_.vertices(), partial_columns(p)};
         for (Part j = 0; j < world_.size(); ++j) row_counts_.push_back(index_.size(j));
     }

@@ -9,6 +9,7 @@
 // The paper's backward multiplies by A as if A = Aᵀ; here it is Âᵀ, with index lists of its own where Â ≠ Âᵀ.
 #include <gnnbench/halo.hpp>
 #include <gnnbench/row_parallel.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench {
 namespace {
@@ -55,9 +56,9 @@ private:
         auto side =
             std::make_unique<Side>(Side{HaloExchange(halo, kernel_, widest), kernel_.prepare(halo.own), {}, {}});
         for (Part n = 0; n < index.parts(); ++n)
-            if (!halo.needed[static_cast<std::size_t>(n)].empty()) {
+            if (!halo.needed[usize(n)].empty()) {
                 side->peers.push_back(n);
-                side->blocks.push_back(kernel_.prepare(halo.compact[static_cast<std::size_t>(n)]));
+                side->blocks.push_back(kernel_.prepare(halo.compact[usize(n)]));
             }
         return side;
     }

@@ -12,6 +12,7 @@
 
 #include <gnnbench/row_parallel.hpp>
 #include <gnnbench/stated_volume.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench {
 namespace {
@@ -92,7 +93,7 @@ public:
     void multiply(Direction d, MatrixView h_j, MatrixView c_j, const Epilogue& e) override {
         std::array<Event, 2> reduced;
         for (Part i = 0; i < world_.size(); ++i) {
-            Event& under_way = reduced[static_cast<std::size_t>(i % 2)];
+            Event& under_way = reduced[usize(i % 2)];
             kernel_.wait(StreamRole::compute, under_way);
             const MatrixView c_ij = rows(c_j, i);
             kernel_.spmm(tiles_.block(d, i), h_j, c_ij);  // A^ij H^j

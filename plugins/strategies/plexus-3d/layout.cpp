@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/trained_features.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench::plexus {
 
@@ -17,8 +18,7 @@ Layout::Layout(const GridShape& grid, const ModelSpec& model, std::int64_t verti
     : grid_(grid), place_(grid.place(rank)), rank_(rank) {
     for (int l = 0; l < model.layers(); ++l) {
         const auto [o, i, d] = roles_of(l);
-        const auto f = model.widths[static_cast<std::size_t>(l)],
-                   g = model.widths[static_cast<std::size_t>(l) + 1];
+        const auto f = model.widths[usize(l)], g = model.widths[usize(l) + 1];
         layers_.push_back({.roles = {o, i, d},
                            .n_o = block_size(vertices, extent(o), at(o)),
                            .n_d = block_size(vertices, extent(d), at(d)),

@@ -6,6 +6,7 @@
 
 #include <gnnbench/process_grid.hpp>
 #include <gnnbench/strategy.hpp>
+#include <gnnbench/usize.hpp>
 #include <gnnbench/vertex_order.hpp>
 
 /// Which block of which matrix a rank holds (sections 3.1 and 3.2).
@@ -48,7 +49,7 @@ public:
     int extent(Axis a) const { return grid_.extent(a); }
     int at(Axis a) const { return place_[a]; }
     int layers() const { return static_cast<int>(layers_.size()); }
-    const LayerShape& layer(int l) const { return layers_[static_cast<std::size_t>(l)]; }
+    const LayerShape& layer(int l) const { return layers_[usize(l)]; }
     /// Layer 0's F is cut further by rows, each layer's W and bias by elements: how many, by coordinate along d.
     std::vector<std::int64_t> feature_counts() const {
         return block_sizes(layer(0).n_o, extent(layer(0).roles.d));
@@ -92,9 +93,7 @@ public:
     int shard(int l) const { return l % 3 + (separate_ ? 3 * (l % 2) : 0); }
 
 private:
-    const IndexMap& map(Axis a, bool by_rows) const {
-        return maps_[(by_rows || !separate_ ? 0 : 3) + static_cast<std::size_t>(a)];
-    }
+    const IndexMap& map(Axis a, bool by_rows) const { return maps_[(by_rows || !separate_ ? 0 : 3) + usize(a)]; }
     bool separate_;
     std::vector<IndexMap> maps_;  ///< by axis, cut in the order of the rows; then in that of the columns
 };

@@ -1,5 +1,7 @@
 #include "rank_data.hpp"
 
+#include <gnnbench/usize.hpp>
+
 namespace gnnbench::plexus {
 namespace {
 
@@ -21,9 +23,7 @@ RankData::RankData(const Problem& problem, const VertexBlocks& vertices, const L
     const auto [o, i, d] = bottom.roles;
     const auto begin = block_begin(bottom.n_o, layout.extent(d), layout.at(d));
     const auto count = block_size(bottom.n_o, layout.extent(d), layout.at(d));
-    const auto mine = vertices.columns(0)
-                          .owned(layout.at(o))
-                          .subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count));
+    const auto mine = vertices.columns(0).owned(layout.at(o)).subspan(usize(begin), usize(count));
     features = load_features(problem, mine, bottom.first_f, bottom.f_i, kernel);
     if (problem.train.input_dropout > 0) feature_ids = load_ids(mine, kernel);
     for (int l = 0; l + 1 < layout.layers(); ++l)

@@ -4,6 +4,8 @@
 #include <set>
 
 #include <fmt/format.h>
+
+#include <gnnbench/usize.hpp>
 namespace gnnbench::plexus {
 namespace {
 
@@ -33,8 +35,8 @@ Csr shard_of(const Adjacency& a, const VertexBlocks& vertices, const Layout& lay
 PreparedRowBlocks prepare_row_blocks(const Csr& a, int blocks, Kernel& kernel) {
     PreparedRowBlocks prepared;
     for (int b = 0; b < blocks; ++b) {
-        const auto first = static_cast<std::size_t>(block_begin(a.rows, blocks, b));
-        const auto rows = static_cast<std::size_t>(block_size(a.rows, blocks, b));
+        const auto first = usize(block_begin(a.rows, blocks, b));
+        const auto rows = usize(block_size(a.rows, blocks, b));
         const std::int64_t begin = a.indptr[first], end = a.indptr[first + rows];
         Csr block{.rows = block_size(a.rows, blocks, b),
                   .cols = a.cols,
@@ -57,11 +59,11 @@ ShardedAdjacency::ShardedAdjacency(const Adjacency& a, const VertexBlocks& verti
         if (l > 0 || options.trainable) backward.insert(of_layer_.back());
     }
     for (int l = 0; l < layout.layers(); ++l) {
-        const Key key = of_layer_[static_cast<std::size_t>(l)];
+        const Key key = of_layer_[usize(l)];
         if (shards_.contains(key)) continue;
         Csr shard = shard_of(a, vertices, layout, l);
         if (const SparseRows* rows = sparse.input(l)) {
-            for (std::int32_t& column : shard.indices) column = rows->compact[static_cast<std::size_t>(column)];
+            for (std::int32_t& column : shard.indices) column = rows->compact[usize(column)];
             shard.cols = rows->rows();
         }
         Shard& s = shards_[key];

@@ -8,6 +8,7 @@
 
 #include <gnnbench/adjacency.hpp>
 #include <gnnbench/kernel.hpp>
+#include <gnnbench/usize.hpp>
 
 #include "layout.hpp"
 #include "sparse_rows.hpp"
@@ -25,7 +26,7 @@ public:
     ShardedAdjacency(const Adjacency& a, const VertexBlocks& vertices, const Layout& layout,
                      const SparsePlan& sparse, const Options& options, Kernel& kernel);
     std::span<const std::unique_ptr<PreparedMatrix>> row_blocks(int l, Direction d) const {
-        const Shard& s = shards_.at(of_layer_[static_cast<std::size_t>(l)]);
+        const Shard& s = shards_.at(of_layer_[usize(l)]);
         return d == Direction::forward ? s.forward : s.backward;
     }
     /// Frees layer 0's shard unless another layer uses it: its aggregate is known.

@@ -6,19 +6,20 @@
 #include <fmt/format.h>
 
 #include <gnnbench/parameters.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench::plexus {
 namespace {
 
 /// Elements of a rank's run of layer l.
 std::int64_t run_length(const Layout& of_rank, int l) {
-    return of_rank.parameter_counts(l)[static_cast<std::size_t>(of_rank.at(of_rank.layer(l).roles.d))];
+    return of_rank.parameter_counts(l)[usize(of_rank.at(of_rank.layer(l).roles.d))];
 }
 
 /// Calls visit(element of the whole model) for each element of a rank's run of layer l.
 void visit_run(const Layout& of_rank, int l, ModelWeights& whole, auto&& visit) {
     const LayerShape& s = of_rank.layer(l);
-    const auto layer = static_cast<std::size_t>(l);
+    const auto layer = usize(l);
     const std::int64_t begin = of_rank.parameter_begin(l), end = begin + run_length(of_rank, l);
     for (std::int64_t e = begin; e < end; ++e) {
         const std::int64_t row = e / s.g_o, column = s.first_g + e % s.g_o;
@@ -34,7 +35,7 @@ ShardedParameters::ShardedParameters(const Layout& layout, const ModelSpec& mode
     ModelWeights whole = initial;
     std::vector<double> values;
     for (int l = 0; l < layout.layers(); ++l) {
-        const auto layer = static_cast<std::size_t>(l);
+        const auto layer = usize(l);
         const auto f = model.widths[layer], g = model.widths[layer + 1];
         const auto check = [&](const HostMatrix& given, std::int64_t rows, const char* what) {
             if (given.rows != rows || given.cols != g)
@@ -65,7 +66,7 @@ ShardedParameters::ShardedParameters(const Layout& layout, const ModelSpec& mode
 }
 
 MatrixView ShardedParameters::shard(const Matrix& slab, int l) const {
-    const auto layer = static_cast<std::size_t>(l);
+    const auto layer = usize(l);
     return slab.view().rows_from(start_[layer], start_[layer + 1] - start_[layer]);
 }
 
@@ -73,7 +74,7 @@ void ShardedParameters::step(std::span<const ParameterSlot> more) {
     std::vector<ParameterSlot> slots(more.begin(), more.end());
     const bool moments = train_.optimizer != OptimizerKind::sgd;
     for (int l = 0; l < layout_.layers(); ++l) {
-        const auto layer = static_cast<std::size_t>(l);
+        const auto layer = usize(l);
         const double decay = train_.weight_decay.empty() ? 0 : train_.weight_decay.at(layer);
         const auto add = [&](std::int64_t first, std::int64_t count, double weight_decay) {
             if (count == 0) return;

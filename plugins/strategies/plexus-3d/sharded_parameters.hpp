@@ -4,6 +4,7 @@
 
 #include <gnnbench/communicator.hpp>
 #include <gnnbench/kernel.hpp>
+#include <gnnbench/usize.hpp>
 
 #include "layout.hpp"
 
@@ -20,7 +21,7 @@ public:
     MatrixView weight_shard(int l) const { return shard(weights_, l); }
     MatrixView gradient_shard(int l) const { return shard(gradients_, l); }
     /// Elements of every run, by coordinate along d.
-    std::span<const std::int64_t> counts(int l) const { return counts_[static_cast<std::size_t>(l)]; }
+    std::span<const std::int64_t> counts(int l) const { return counts_[usize(l)]; }
 
     /// One optimizer step over all runs, and over `more`.
     void step(std::span<const ParameterSlot> more);

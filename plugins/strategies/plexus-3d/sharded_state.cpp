@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <gnnbench/parameters.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench::plexus {
 
@@ -71,7 +72,7 @@ std::int64_t ShardedState::first_own_row(int l) const {
 
 Epilogue ShardedState::epilogue(int l, Pass pass, std::int64_t epoch, std::int64_t first) const {
     if (l == last()) return {};
-    const std::int64_t* ids = data_.output_ids[static_cast<std::size_t>(l)].data();
+    const std::int64_t* ids = data_.output_ids[usize(l)].data();
     return {.activation = problem_.model.activation,
             .dropout = mask(l + 1, pass, epoch, layout_.layer(l).first_g),
             .row_ids = ids ? ids + first : nullptr};

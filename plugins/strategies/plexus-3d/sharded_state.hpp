@@ -4,6 +4,7 @@
 
 #include <gnnbench/sharded_loss.hpp>
 #include <gnnbench/strategy.hpp>
+#include <gnnbench/usize.hpp>
 
 #include "layout.hpp"
 #include "rank_data.hpp"
@@ -32,16 +33,16 @@ protected:
 
     int last() const { return layout_.layers() - 1; }
     Communicator& along(Axis a) { return grid_.along(a); }
-    MatrixView h(int l) const { return h_[static_cast<std::size_t>(l)]; }
-    MatrixView q(int l) const { return q_[static_cast<std::size_t>(l)]; }
-    MatrixView f(int l) const { return exchange(l) ? compact_f_[static_cast<std::size_t>(l)].view() : q(l - 1); }
+    MatrixView h(int l) const { return h_[usize(l)]; }
+    MatrixView q(int l) const { return q_[usize(l)]; }
+    MatrixView f(int l) const { return exchange(l) ? compact_f_[usize(l)].view() : q(l - 1); }
     /// No other rank has a part of layer l's runs: nothing to gather, nothing to scatter.
     bool one_run(int l) const { return layout_.extent(layout_.layer(l).roles.d) == 1; }
     /// Where layer l's Aᵀ dH goes.
     MatrixView df(int l) const { return l == 0 && one_run(0) ? feature_gradient_.view() : panel(l); }
     MatrixView panel(int l) const { return panel_.view().reshaped(rows_of_f(l), layout_.layer(l).f_i); }
     /// The exchange of layer l's F; nullptr where it is whole.
-    RowExchange* exchange(int l) const { return exchanges_[static_cast<std::size_t>(l)].get(); }
+    RowExchange* exchange(int l) const { return exchanges_[usize(l)].get(); }
     /// The rows of q(l) that this rank owns of an even cut along the layer's i.
     MatrixView own_rows(int l) const { return q(l).rows_from(first_own_row(l), row_counts(l)[own_place(l)]); }
     std::int64_t first_own_row(int l) const;
@@ -85,7 +86,7 @@ protected:
     ShardedLoss loss_;
 
 private:
-    std::size_t own_place(int l) const { return static_cast<std::size_t>(layout_.at(layout_.layer(l).roles.i)); }
+    std::size_t own_place(int l) const { return usize(layout_.at(layout_.layer(l).roles.i)); }
     void allocate(const SparsePlan& sparse);
     std::int64_t rows_of_f(int l) const { return exchange(l) ? f(l).rows : layout_.layer(l).n_o; }
     Gathered parts(int l, MatrixView column) const;

@@ -1,5 +1,7 @@
 #include "sparse_rows.hpp"
 
+#include <gnnbench/usize.hpp>
+
 namespace gnnbench::plexus {
 
 SparseRows::SparseRows(const Adjacency& a, const VertexBlocks& vertices, const Layout& layout, int l) {
@@ -10,30 +12,28 @@ SparseRows::SparseRows(const Adjacency& a, const VertexBlocks& vertices, const L
     own = layout.at(d);
     own_begin = block_begin(n_o, ranks, own);
     own_count = block_size(n_o, ranks, own);
-    given.resize(static_cast<std::size_t>(ranks));
+    given.resize(usize(ranks));
     std::vector<bool> mine;
     // The nonzero columns of the shards of all ranks along d: they share this rank's columns and split the rows.
     for (int j = 0; j < ranks; ++j) {
-        std::vector<bool> needed(static_cast<std::size_t>(n_o));
+        std::vector<bool> needed(usize(n_o));
         for (const GlobalId v : rows.owned(j))
             a.row(value(v), [&](std::int64_t column, double) {
                 const GlobalId c{column};
                 if (columns.part_of(c) != layout.at(o)) return;
-                needed[static_cast<std::size_t>(value(columns.local(c)))] = true;
+                needed[usize(value(columns.local(c)))] = true;
             });
         for (std::int64_t r = 0; j != own && r < own_count; ++r)
-            if (needed[static_cast<std::size_t>(own_begin + r)])
-                given[static_cast<std::size_t>(j)].push_back(static_cast<std::int32_t>(r));
+            if (needed[usize(own_begin + r)]) given[usize(j)].push_back(static_cast<std::int32_t>(r));
         if (j == own) mine = std::move(needed);
     }
-    compact.assign(static_cast<std::size_t>(n_o), -1);
+    compact.assign(usize(n_o), -1);
     std::int64_t next = 0;
     for (int owner = 0; owner < ranks; ++owner) {
         segment.push_back(next);
         const std::int64_t begin = block_begin(n_o, ranks, owner);
         for (std::int64_t r = begin; r < begin + block_size(n_o, ranks, owner); ++r)
-            if (owner == own || mine[static_cast<std::size_t>(r)])
-                compact[static_cast<std::size_t>(r)] = static_cast<std::int32_t>(next++);
+            if (owner == own || mine[usize(r)]) compact[usize(r)] = static_cast<std::int32_t>(next++);
     }
     segment.push_back(next);
 }
@@ -57,8 +57,8 @@ SparsePlan::SparsePlan(const Adjacency& a, const VertexBlocks& vertices, const L
 }
 
 const SparseRows* SparsePlan::input(int l) const {
-    if (of_layer_.empty() || of_layer_[static_cast<std::size_t>(l)] < 0) return nullptr;
-    return &rows_.at(of_layer_[static_cast<std::size_t>(l)]);
+    if (of_layer_.empty() || of_layer_[usize(l)] < 0) return nullptr;
+    return &rows_.at(of_layer_[usize(l)]);
 }
 
 std::vector<RowTraffic> SparsePlan::traffic(int layers) const {
@@ -68,7 +68,7 @@ std::vector<RowTraffic> SparsePlan::traffic(int layers) const {
 }
 
 RowExchange::RowExchange(const SparseRows& rows, std::int64_t widest, Kernel& kernel)
-    : kernel_(kernel), own_(static_cast<std::size_t>(rows.own)), segment_(rows.segment), start_{0} {
+    : kernel_(kernel), own_(usize(rows.own)), segment_(rows.segment), start_{0} {
     std::vector<std::int32_t> all;
     for (const auto& to : rows.given) {
         all.insert(all.end(), to.begin(), to.end());

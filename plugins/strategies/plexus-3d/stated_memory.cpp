@@ -4,6 +4,7 @@
 
 #include <gnnbench/sharded_loss.hpp>
 #include <gnnbench/stated_memory.hpp>
+#include <gnnbench/usize.hpp>
 #include <gnnbench/vertex_data.hpp>
 
 namespace gnnbench::plexus {
@@ -44,7 +45,7 @@ std::int64_t held_memory(const Problem& p, const Layout& layout, const SparsePla
             panel = std::max(panel, (rows ? rows->rows() : s.n_o) * s.f_i);
         if (!one_run) gathered = std::max(gathered, s.parameters());
         m.matrix(p.train.optimizer == OptimizerKind::sgd ? 2 : 4,
-                 layout.parameter_counts(l)[static_cast<std::size_t>(layout.at(s.roles.d))]);
+                 layout.parameter_counts(l)[usize(layout.at(s.roles.d))]);
         if (l + 1 < layout.layers() && p.train.dropout > 0) m.list<std::int64_t>(s.n_d);
         h = std::max(h, s.n_d * s.f_i);
         q = std::max(q, s.n_d * s.g_o);

@@ -4,6 +4,7 @@
 
 #include <gnnbench/sharded_loss.hpp>
 #include <gnnbench/stated_volume.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench::plexus {
 namespace {
@@ -49,8 +50,8 @@ Volume epoch_volume(const Layout& layout, const EpochKind& kind, const std::vect
                     std::int64_t element_bytes) {
     Sum sum(layout, element_bytes);
     const auto sparse_input = [&](int l) -> const RowTraffic* {
-        if (sparse.empty() || sparse[static_cast<std::size_t>(l)].sent.empty()) return nullptr;
-        return &sparse[static_cast<std::size_t>(l)];
+        if (sparse.empty() || sparse[usize(l)].sent.empty()) return nullptr;
+        return &sparse[usize(l)];
     };
     const int last = layout.layers() - 1;
     for (int l = 0; l <= last; ++l) {

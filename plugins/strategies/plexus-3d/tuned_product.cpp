@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <gnnbench/usize.hpp>
+
 namespace gnnbench::plexus {
 namespace {
 
@@ -35,7 +37,7 @@ void transpose(Kernel& kernel, MatrixView from, MatrixView to) {
 }  // namespace
 
 TunedProduct::TunedProduct(const Layout& layout, bool tune, Kernel& kernel)
-    : kernel_(kernel), tune_(tune), layers_(static_cast<std::size_t>(layout.layers())) {
+    : kernel_(kernel), tune_(tune), layers_(usize(layout.layers())) {
     if (!tune) return;
     std::int64_t h = 0, g = 0, w = 0;
     for (int l = 0; l < layout.layers(); ++l) {
@@ -80,11 +82,11 @@ double TunedProduct::timed(int way, MatrixView h, MatrixView g, MatrixView dw) {
 }
 
 void TunedProduct::multiply(int l, MatrixView h, MatrixView g, MatrixView dw) {
-    Layer& layer = layers_[static_cast<std::size_t>(l)];
+    Layer& layer = layers_[usize(l)];
     if (!tune_ || layer.tried == rounds) return run(layer.chosen, h, g, dw);
     for (int way = 0; way < ways; ++way) {
         const double s = timed(way, h, g, dw);
-        double& least = layer.least_s[static_cast<std::size_t>(way)];
+        double& least = layer.least_s[usize(way)];
         least = layer.tried == 0 ? s : std::min(least, s);
     }
     ++layer.tried;

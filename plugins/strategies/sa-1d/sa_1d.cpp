@@ -62,7 +62,7 @@ private:
         kernel_.spmm(*transposed_.halo, g_i, x.received(g_i.cols));  // Â_i,haloᵀ G_i
         world_.all_to_all_now(x.return_sends(g_i.cols), x.return_receives(g_i.cols));
         kernel_.spmm(*transposed_.own, g_i, u_i);  // U_i ← Â_iiᵀ G_i
-        x.add_returned(u_i);                     // U_i ← U_i + the sums returned by the others
+        x.add_returned(u_i);                       // U_i ← U_i + the sums returned by the others
     }
 
     Kernel& kernel_;
