@@ -23,8 +23,8 @@ PartitionVolume partition_volume(const GraphView& graph, const Partition& partit
     for (Part p = 0; p < index.parts(); ++p) {
         Traffic sent;
         for (const Direction d : {Direction::forward, Direction::backward})
-            sent += payload_total(halo_volume({counts, p, index.parts(), d}, BackwardExchange::gather,
-                                              CommOp::point_to_point, 1));
+            sent += payload_total(
+                halo_volume({counts, p, index.parts(), d}, BackwardExchange::gather, CommOp::point_to_point, 1));
         v.mean_rows += static_cast<double>(sent.sent_bytes) / static_cast<double>(index.parts());
         v.mean_messages += static_cast<double>(sent.messages) / static_cast<double>(index.parts());
         v.max_rows = std::max(v.max_rows, sent.sent_bytes);

@@ -153,7 +153,8 @@ double rank_sum_p(std::span<const double> a, std::span<const double> b) {
                  away = std::abs(sum - middle);
     if (n <= 12 && m <= 12) {
         // ways[k][s]: choices of k ranks with sum s/2.
-        std::vector<std::vector<double>> ways(n + 1, std::vector<double>(static_cast<std::size_t>(2 * total) + 1, 0));
+        std::vector<std::vector<double>> ways(n + 1,
+                                              std::vector<double>(static_cast<std::size_t>(2 * total) + 1, 0));
         ways[0][0] = 1;
         for (const double rank : ranks) {
             const auto step = usize(std::lround(2 * rank));
