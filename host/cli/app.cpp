@@ -39,7 +39,7 @@ void check_command_name(const CLI::App& app, int argc, char** argv) {
     for (int i = 1; i < argc; ++i) {
         const std::string word = argv[i];
         if (word == "--database" || word == "--data-dir") ++i;
-        if (word.starts_with("-")) continue;
+        if (word.starts_with('-')) continue;
         for (const std::string& name : names)
             if (word == name) return;
         throw SpecError("there is no command '" + word + "'" + did_you_mean(word, names) +

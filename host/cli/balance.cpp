@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <iostream>
 #include <optional>
@@ -41,9 +42,10 @@ struct Subject {
 
 /// "8x4" → 8 blocks of rows, 4 of columns.
 std::pair<Part, Part> parse_shards(const std::string& text, std::int64_t vertices) {
-    int rows = 0, columns = 0, read = 0;
-    const bool whole =
-        std::sscanf(text.c_str(), "%dx%d%n", &rows, &columns, &read) == 2 && usize(read) == text.size();
+    int rows = 0, columns = 0;
+    const char* const end = text.data() + text.size();
+    const char* const times = std::from_chars(text.data(), end, rows).ptr;
+    const bool whole = times != end && *times == 'x' && std::from_chars(times + 1, end, columns).ptr == end;
     if (!whole || rows < 1 || columns < 1 || rows > vertices || columns > vertices)
         throw SpecError(fmt::format("--shards expects ROWSxCOLUMNS, each from 1 to the {} vertices; found '{}'",
                                     vertices, text));

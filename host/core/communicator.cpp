@@ -76,6 +76,7 @@ void Communicator::prepare(CommOp op, Content content, const Traffic& t) {
 Trace::SpanId Communicator::open_span(CommOp op, std::int64_t bytes) {
     return kernel_->trace().open({.phase = Phase::comm,
                                   .stream = StreamRole::communication,
+                                  // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): names are literals
                                   .operation = comm_op_names[usize(op)].data(),
                                   .bytes = bytes,
                                   .group_size = size()});

@@ -138,6 +138,6 @@ std::vector<std::string> ProcessGroup::all_gather(const std::string& text) const
     return cut(all, sizes);
 }
 
-void* ProcessGroup::native() const { return &impl_->comm; }
+void* ProcessGroup::native() const { return static_cast<void*>(&impl_->comm); }
 
 }  // namespace gnnbench

@@ -95,7 +95,7 @@ NpyHeader parse_npy_header(std::span<const std::byte> file, const std::string& w
     };
     std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
     if (text.size() < 12 || !text.starts_with(magic)) throw fail("no .npy signature at its beginning");
-    int version = text[6];
+    const int version = static_cast<unsigned char>(text[6]);
     if (version < 1 || version > 3) throw fail(fmt::format("format version {} (1, 2 and 3 are known)", version));
     std::size_t length_bytes = version == 1 ? 2 : 4, length = 0;
     std::memcpy(&length, text.data() + 8, length_bytes);

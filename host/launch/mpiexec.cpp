@@ -38,7 +38,7 @@ std::string locate_mpiexec() {
         throw EnvironmentError(std::string("no mpiexec found: GNNBENCH_MPIEXEC names '") + wanted +
                                "', which is not a program; correct or unset it");
     }
-    const std::string configured = GNNBENCH_CONFIGURED_MPIEXEC;
+    std::string configured = GNNBENCH_CONFIGURED_MPIEXEC;
     if (find_program(configured)) return configured;
     for (const char* name : {"mpiexec", "mpirun"})
         if (auto found = find_program(name)) return *found;

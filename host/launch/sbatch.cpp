@@ -82,7 +82,7 @@ std::vector<SlurmJob> jobs_named(const std::string& prefix, bool also_former) {
         for (SlurmJob& job : only_ours(jobs_from(text)))
             if (std::none_of(jobs.begin(), jobs.end(), [&](const SlurmJob& known) { return known.id == job.id; }))
                 jobs.push_back(std::move(job));
-    } catch (const EnvironmentError&) {
+    } catch (const EnvironmentError&) {  // NOLINT(bugprone-empty-catch): what squeue listed stands
     }
     return jobs;
 }

@@ -126,7 +126,7 @@ std::vector<std::string> slurm_options(const SlurmSettings& settings, const Slur
     return options;
 }
 
-SrunLauncher::SrunLauncher(SlurmSettings settings) : SrunLauncher(settings, ask_slurm(settings)) {}
+SrunLauncher::SrunLauncher(const SlurmSettings& settings) : SrunLauncher(settings, ask_slurm(settings)) {}
 
 SrunLauncher::SrunLauncher(SlurmSettings settings, SlurmCluster cluster)
     : Launcher(slurm_machine(cluster, settings), cluster.partition.cpus * std::max(1, settings.nodes),

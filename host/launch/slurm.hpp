@@ -48,7 +48,7 @@ std::string slurm_minutes(double seconds);
 class SrunLauncher : public Launcher {
 public:
     /// Asks Slurm.
-    explicit SrunLauncher(SlurmSettings settings);
+    explicit SrunLauncher(const SlurmSettings& settings);
     /// Inside a job: uses the given description of the cluster and does not query Slurm again.
     SrunLauncher(SlurmSettings settings, SlurmCluster cluster);
     const SlurmCluster& cluster() const { return cluster_; }

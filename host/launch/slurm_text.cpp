@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
+#include <charconv>
+#include <cstdint>
 #include <sstream>
 #include <string_view>
 
@@ -20,6 +21,13 @@ std::vector<std::string> split(const std::string& text, char separator) {
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+/// The number that `text` begins with, 0 where there is none or none that fits.
+std::int64_t leading_number(std::string_view text) {
+    std::int64_t number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
+}
 
 /// A line of a log without "srun: ", "sbatch: ", "slurmstepd-node: " and "error: " at its start.
 std::string_view without_program(std::string_view line) {
@@ -106,11 +114,12 @@ std::vector<SlurmPartition> partitions_from(const std::string& sinfo) {
     for (const std::string& line : split(sinfo, '\n')) {
         const std::vector<std::string> columns = split(line, '|');
         if (columns.size() < 5) continue;
-        SlurmPartition kind{.name = columns[0],
-                            .is_default = columns[1].ends_with('*'),
-                            .cpus = std::max(1, std::atoi(columns[2].c_str())),  // "8+" where nodes differ
-                            .memory_mib = std::atoll(columns[3].c_str()),
-                            .has_gpus = contains(columns[4], "gpu")};
+        SlurmPartition kind{
+            .name = columns[0],
+            .is_default = columns[1].ends_with('*'),
+            .cpus = std::max(1, static_cast<int>(leading_number(columns[2]))),  // "8+" where nodes differ
+            .memory_mib = leading_number(columns[3]),
+            .has_gpus = contains(columns[4], "gpu")};
         const auto known =
             std::find_if(all.begin(), all.end(), [&](const auto& p) { return p.name == kind.name; });
         if (known == all.end()) {

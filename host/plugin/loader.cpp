@@ -52,7 +52,7 @@ std::optional<PluginCatalog::File> PluginCatalog::parse(const fs::path& path, st
     return std::nullopt;
 }
 
-PluginCatalog::PluginCatalog(std::vector<fs::path> folders) {
+PluginCatalog::PluginCatalog(const std::vector<fs::path>& folders) {
     for (const fs::path& folder : folders) {
         // A folder that is listed twice does not shadow itself.
         fs::path whole = fs::absolute(folder).lexically_normal();

@@ -50,7 +50,7 @@ std::vector<std::string> exposed_folders(const std::vector<std::filesystem::path
 /// The available plugins: files lib<kind>_<name>.so in a list of folders. A lookup opens only the plugin it names.
 class PluginCatalog {
 public:
-    explicit PluginCatalog(std::vector<std::filesystem::path> folders = plugin_folders());
+    explicit PluginCatalog(const std::vector<std::filesystem::path>& folders = plugin_folders());
 
     const std::vector<std::filesystem::path>& folders() const { return folders_; }
     /// Names of a kind in alphabetical order, including refused ones. Opens nothing.

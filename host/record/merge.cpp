@@ -76,7 +76,7 @@ public:
     ~Attached() {
         try {
             c_.execute("DROP TABLE IF EXISTS temp.taken; DETACH other", "close the other database");
-        } catch (const Error&) {  // it closes with the connection
+        } catch (const Error&) {  // NOLINT(bugprone-empty-catch): it closes with the connection
         }
     }
     Attached(const Attached&) = delete;

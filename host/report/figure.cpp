@@ -27,7 +27,7 @@ std::string points(const FigureData& d, const std::vector<std::optional<double>>
     for (std::size_t i = 0; i < y.size(); ++i) {
         if (!y[i] || !d.x[i] || (plot.log_y && *y[i] <= 0) || (plot.log_x && *d.x[i] <= 0)) continue;
         const bool alone = !apart.empty() && apart[i];
-        if (alone && !interrupted) block += "\n";
+        if (alone && !interrupted) block += '\n';
         block += fmt::format("{} {}\n{}", *d.x[i], *y[i], alone ? "\n" : "");
         interrupted = alone;
     }

@@ -26,7 +26,7 @@ std::string full_name(const TableLine& line) {
 
 /// Completes legends that are bare numbers, such as "2".
 std::string series_name(const TableLine& line) {
-    const std::string name = full_name(line);
+    std::string name = full_name(line);
     const bool bare = !name.empty() && name.find_first_not_of("0123456789.") == std::string::npos;
     if (!bare || line.where.size() != 1) return name;
     const std::string& field = line.where.front().field;

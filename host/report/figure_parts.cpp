@@ -148,7 +148,8 @@ std::string assembled_panels(const PanelFigure& figure, const PlotDefinition& pl
     if (figure.panels.empty()) return "";
     const std::size_t across = std::min<std::size_t>(figure.panels.size(), 4),
                       down = (figure.panels.size() + across - 1) / across;
-    const double legend = 18.0 * static_cast<double>((figure.legend.size() + 5) / 6) + 10;
+    const std::size_t legend_lines = (figure.legend.size() + 5) / 6;
+    const double legend = 18.0 * static_cast<double>(legend_lines) + 10;
     constexpr double panel = 200, axis = 70;  // pixels: of a panel with its title and tics, of the x axis' label
     const Frame frame = frame_of(static_cast<double>(down) * panel + legend + axis - 30, heading, format);
     std::string s = frame.script;
@@ -161,7 +162,8 @@ std::string assembled_panels(const PanelFigure& figure, const PlotDefinition& pl
     std::string blocks, plots;
     for (std::size_t p = 0; p < figure.panels.size(); ++p) {
         const auto& [title, parts] = figure.panels[p];
-        const auto column = static_cast<double>(p % across), row = static_cast<double>(p / across);
+        const std::size_t line = p / across;
+        const auto column = static_cast<double>(p % across), row = static_cast<double>(line);
         const double width = 0.95 / static_cast<double>(across);
         const double top = frame.top + legend + row * panel;
         plots += fmt::format(

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -95,7 +96,7 @@ std::string duration_text(double seconds) {
     if (seconds < 0.9995)
         return fmt::format("{:.{}f} ms", seconds * 1e3, seconds < 0.00995 ? 2 : seconds < 0.0995 ? 1 : 0);
     if (seconds < 59.95) return fmt::format("{:.1f} s", seconds);
-    const auto whole = static_cast<long>(seconds + 0.5);
+    const auto whole = std::lround(seconds);
     if (whole < 3600) return fmt::format("{}m {:02}s", whole / 60, whole % 60);
     return fmt::format("{}h {:02}m", whole / 3600, whole / 60 % 60);
 }

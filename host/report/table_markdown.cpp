@@ -38,7 +38,7 @@ std::string table_markdown(const Table& t) {
     for (const std::string& line : t.heading) out += markdown_escaped(line) + "  \n";
     if (t.rows.empty()) return out + t.nothing + "\n";
     if (!t.cell_legend.empty()) out += t.cell_legend + "\n";
-    out += "\n";
+    out += '\n';
 
     const bool sections = !t.rows.front().section.empty() || t.many_sections();
     std::vector<std::string> heads, rules;
@@ -57,7 +57,7 @@ std::string table_markdown(const Table& t) {
         for (std::size_t g = 0; g < t.groups.size(); ++g) line.push_back(show(row.cells[g], t.groups[g]));
         out += markdown_line(line);
     }
-    if (!t.notes.empty()) out += "\n";
+    if (!t.notes.empty()) out += '\n';
     for (const auto& note : t.notes) out += "<sup>" + note.mark + "</sup> " + markdown_escaped(note.text) + "  \n";
     return out;
 }

@@ -140,7 +140,7 @@ std::string blocks(const Table& t) {
             for (std::size_t g = first; g < last; ++g) text += std::string(rule) + part_of(groups[g]);
             add_line(out, std::move(text));
         };
-        out += "\n";
+        out += '\n';
         line("", [](const Block& b) { return b.title; });
         line(keys.heads, [](const Block& b) { return b.heads; });
         for (std::size_t r = 0; r < t.rows.size(); ++r) {
@@ -161,7 +161,7 @@ std::string table_text(const Table& t) {
     if (!t.many_sections() && !t.rows.front().section.empty())
         out += section_line(t, t.rows.front().section) + "\n";
     out += blocks(t);
-    if (!t.notes.empty()) out += "\n";
+    if (!t.notes.empty()) out += '\n';
     for (const auto& note : t.notes) out += wrapped(note.mark + "  " + note.text, table_width, 3);
     return out;
 }

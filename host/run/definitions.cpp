@@ -47,7 +47,7 @@ std::optional<fs::path> find_definition(const std::string& given) {
     if (given.empty()) return std::nullopt;
     if (holds_definition(given)) return given;
     for (const fs::path& folder : experiment_folders())
-        if (const fs::path file = folder / (given + ".yaml"); holds_definition(file)) return file;
+        if (fs::path file = folder / (given + ".yaml"); holds_definition(file)) return file;
     return std::nullopt;
 }
 

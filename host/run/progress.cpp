@@ -50,7 +50,7 @@ void Progress::status(const std::string& line) {
 
 void Progress::message(const std::string& line) {
     clear();
-    std::cerr << printable(line) << std::endl;
+    std::cerr << printable(line) << '\n' << std::flush;
 }
 
 double Pace::left_s(double running_s) const {

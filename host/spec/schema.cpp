@@ -71,7 +71,7 @@ ordered_json default_of(const Field& f) {
 }
 
 /// Description and default before the allowed values: draft-07 ignores keys beside a $ref.
-ordered_json described(const Field& f, ordered_json allowed) {
+ordered_json described(const Field& f, const ordered_json& allowed) {
     ordered_json j;
     j["description"] = f.computed ? fmt::format("{} (default: {})", f.help, f.computed) : std::string(f.help);
     if (f.fallback) j["default"] = default_of(f);
@@ -88,7 +88,7 @@ ordered_json section_schema(const Section& section) {
     ordered_json properties = ordered_json::object();
     for (const Field& f : fields())
         if (section_of(f.path) == section.name) properties[std::string(last_word(f.path))] = described(f, item(f));
-    const ordered_json mapping{{"type", "object"}, {"additionalProperties", false}, {"properties", properties}};
+    ordered_json mapping{{"type", "object"}, {"additionalProperties", false}, {"properties", properties}};
     if (!section.short_for) return mapping;
     return any_of({item(*find_field(fmt::format("{}.{}", section.name, section.short_for))), mapping});
 }

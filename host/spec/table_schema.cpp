@@ -210,7 +210,7 @@ std::string table_reference_page() {
     for (const Metric& m : metrics()) page += fmt::format("| `{}` | {} | {} |\n", m.name, m.unit, m.help);
     page += "\n## Units\n\n";
     for (const ShownUnit& u : shown_units())
-        if (!u.name.empty()) page += fmt::format("{}`{}`", page.ends_with("\n") ? "" : ", ", u.name);
+        if (!u.name.empty()) page += fmt::format("{}`{}`", page.ends_with('\n') ? "" : ", ", u.name);
     return page + "\n";
 }
 

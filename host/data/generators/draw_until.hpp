@@ -23,7 +23,8 @@ RawGraph draw_until(std::int64_t vertices, std::int64_t entries, bool directed, 
         auto missing = entries - static_cast<std::int64_t>(graph.indices.size());
         if (missing < per_edge || (round > 0 && missing <= entries / 500)) break;
         auto before = static_cast<std::int64_t>(graph.indices.size());
-        auto count = static_cast<std::int64_t>(static_cast<double>(missing / per_edge) / std::max(new_share, 0.1));
+        const std::int64_t edges = missing / per_edge;
+        auto count = static_cast<std::int64_t>(static_cast<double>(edges) / std::max(new_share, 0.1));
         std::vector<std::int32_t> source(usize(count)), target(usize(count));
 #pragma omp parallel for
         for (std::int64_t e = 0; e < count; ++e) draw_edge(first + e, source[usize(e)], target[usize(e)]);

@@ -50,7 +50,8 @@ private:
     template <class T>
     T number() {
         T value;
-        std::memcpy(&value, take(sizeof(T)).data(), sizeof(T));
+        const auto bytes = take(sizeof(T));
+        std::memcpy(&value, bytes.data(), sizeof(T));
         return value;
     }
     std::string line() {

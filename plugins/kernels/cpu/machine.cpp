@@ -19,7 +19,7 @@ std::int64_t cache_bytes(int least, int most, std::int64_t otherwise) {
             !(std::ifstream(folder + "size") >> size) || type == "Instruction" || level < least || level > most)
             continue;
         const std::int64_t unit = size.back() == 'M' ? std::int64_t{1} << 20 : size.back() == 'K' ? 1 << 10 : 1;
-        found = std::atoll(size.c_str()) * unit;
+        found = std::strtoll(size.c_str(), nullptr, 10) * unit;
     }
     return found > 0 ? found : otherwise;
 }

@@ -57,6 +57,7 @@ private:
 template <class T>
 class ReorderedForm final : public CpuPrepared<T> {
 public:
+    // NOLINTNEXTLINE(performance-unnecessary-value-param): it is moved from
     ReorderedForm(const Csr& a, ClusterOrder order, int threads) {
         this->format =
             "csr in cluster order, " + std::to_string(static_cast<int>(100 * order.inside)) + "% inside";

@@ -8,6 +8,7 @@
 namespace gnnbench::cpu {
 
 template <class T>
+// NOLINTNEXTLINE(performance-unnecessary-value-param): its arrays are moved from
 ReorderedMatrix<T> make_reordered(const Csr& a, ClusterOrder order, int threads) {
     ReorderedMatrix<T> out;
     out.vertex_at = std::move(order.vertex_at);
