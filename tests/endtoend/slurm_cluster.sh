@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # shared with lib.sh, which is sourced before
-# Sourced after lib.sh: a Slurm cluster of one node on loopback, in the test's scratch folder, with its own ports,
+# Sourced after lib.sh: a Slurm cluster of one or more nodes on loopback, in the test's scratch folder, with its own ports,
 # configuration and daemons, which end with the test. No daemon of the system, no munge, no account is touched.
 
 # skip REASON: ctest counts exit code 77 as skipped.
@@ -43,15 +43,16 @@ free_port() {
     echo "$port"
 }
 
-# start_cluster CPUS: skips the test where that cannot be.
+# start_cluster CPUS [NODES]: skips the test where that cannot be. More than one node are as many slurmd on this host, each with
+# a name and a port of its own.
 start_cluster() {
-    local program node conf="$work/slurm/slurm.conf" i
+    local program node conf="$work/slurm/slurm.conf" nodes=("") i
     for program in slurmctld slurmd srun sbatch squeue scancel scontrol sinfo setpriv; do
         command -v "$program" >/dev/null || skip "no $program here (Debian: slurm-wlm)"
     done
     [[ $EUID -eq 0 ]] || skip "slurmd starts jobs of this user only as root"
     node="$(hostname -s)"
-    mkdir -p "$work/slurm/state" "$work/slurm/spool"
+    mkdir -p "$work/slurm/state"
     cat >"$conf" <<CONF
 ClusterName=loopback
 SlurmctldHost=$node(127.0.0.1)
@@ -60,13 +61,13 @@ SlurmdUser=root
 AuthType=auth/none
 CredType=cred/none
 SlurmctldPort=$(free_port)
-SlurmdPort=$(free_port)
 StateSaveLocation=$work/slurm/state
-SlurmdSpoolDir=$work/slurm/spool
+SlurmdSpoolDir=$work/slurm/spool-%n
+TmpFS=$work/slurm/tmp-%n
 SlurmctldPidFile=$work/slurm/slurmctld.pid
-SlurmdPidFile=$work/slurm/slurmd.pid
+SlurmdPidFile=$work/slurm/slurmd-%n.pid
 SlurmctldLogFile=$work/slurm/slurmctld.log
-SlurmdLogFile=$work/slurm/slurmd.log
+SlurmdLogFile=$work/slurm/slurmd-%n.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 JobAcctGatherType=jobacct_gather/none
@@ -81,21 +82,27 @@ EnforcePartLimits=ALL
 ReturnToService=2
 KillWait=2
 MinJobAge=300
-NodeName=$node NodeAddr=127.0.0.1 CPUs=$1 RealMemory=4000 State=UNKNOWN
 PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 CONF
+    [[ "${2:-1}" -eq 1 ]] || mapfile -t nodes < <(seq -f '-%g' "$2")
+    for i in "${nodes[@]}"; do
+        echo "NodeName=$node$i NodeHostname=$node NodeAddr=127.0.0.1 Port=$(free_port) CPUs=$1 RealMemory=4000 State=UNKNOWN" >>"$conf"
+    done
     export SLURM_CONF="$conf"
     cleanup=(remove_all)
     setpriv --pdeathsig TERM slurmctld -D -i -f "$conf" >"$work/slurm/ctld.out" 2>&1 &
     daemons+=($!)
-    setpriv --pdeathsig TERM slurmd -D -f "$conf" >"$work/slurm/d.out" 2>&1 &
-    daemons+=($!)
+    for i in "${nodes[@]}"; do
+        mkdir -p "$work/slurm/spool-$node$i" "$work/slurm/tmp-$node$i" # PMIx, too, needs a folder of each node's own
+        setpriv --pdeathsig TERM slurmd -D -N "$node$i" -f "$conf" >"$work/slurm/d$i.out" 2>&1 &
+        daemons+=($!)
+    done
     for ((i = 0; i < 100; i++)); do
-        [[ "$(sinfo -h -o %t 2>/dev/null)" == idle ]] && return 0
+        [[ "$(sinfo -h -N -o %t 2>/dev/null | grep -cx idle)" -eq "${#nodes[@]}" ]] && return 0
         sleep 0.2
     done
     tail -n 5 "$work"/slurm/*.log "$work"/slurm/*.out 2>/dev/null || true
-    skip "the one-node Slurm cluster does not come up here (above)"
+    skip "the Slurm cluster of ${#nodes[@]} nodes does not come up here (above)"
 }
 
 # expect_empty_queue SECONDS WHAT

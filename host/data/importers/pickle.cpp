@@ -50,8 +50,8 @@ private:
     template <class T>
     T number() {
         T value;
-        const auto bytes = take(sizeof(T));
-        std::memcpy(&value, bytes.data(), sizeof(T));
+        // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): as many bytes as are taken
+        std::memcpy(&value, take(sizeof(T)).data(), sizeof(T));
         return value;
     }
     std::string line() {

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Trials across two nodes of a Slurm cluster, by srun and by sbatch. Both nodes are daemons on this host, so what is tested is the
+# request for nodes, the ranks' places and their messages between nodes, not a network.
+here="$(cd -- "$(dirname "$0")" && pwd)"
+# shellcheck source=tests/endtoend/lib.sh
+source "$here/lib.sh"
+# shellcheck source=tests/endtoend/slurm_cluster.sh
+source "$here/slurm_cluster.sh"
+start_cluster 2 2
+export OMPI_MCA_mpi_yield_when_idle=1 GNNBENCH_YIELD=sleep OMPI_MCA_btl_vader_single_copy_mechanism=none
+tiny_experiment tiny.yaml
+cat >two.yaml <<'YAML'
+imports: [tiny.yaml]
+name: two
+matrix: {gpus: [2, 4]}
+scheme: mg-gcn
+launcher: {name: srun, nodes: 2}
+YAML
+ok="SELECT count(*) FROM trial WHERE purpose = 'measure' AND status = 'ok'"
+
+gnnbench doctor --launcher srun
+expect_text out "cluster loopback, partition main: nodes of 2 CPUs" "doctor asks Slurm"
+for launcher in srun sbatch; do
+    rm -rf gnnbench.sqlite*
+    gnnbench run two.yaml --set "launcher.name=$launcher"
+    expect_code 0 "a sweep on two nodes by $launcher"
+    expect_value "$ok" 4 "a sweep on two nodes by $launcher"
+    expect_value "SELECT count(*) FROM verifications WHERE status = 'verified'" 2 "a sweep on two nodes by $launcher verifies"
+    expect_empty_queue 20 "a sweep on two nodes by $launcher"
+done
+[[ "$(squeue -h -t all -o %D | grep -cx 2)" -ge 4 ]] || fail "jobs of two nodes: $(squeue -t all -o '%i %D %N')"
+expect_no_processes 5 "at the end"
+echo "ok: sweeps on two nodes through srun and sbatch"
