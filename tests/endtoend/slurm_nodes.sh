@@ -7,7 +7,8 @@ source "$here/lib.sh"
 # shellcheck source=tests/endtoend/slurm_cluster.sh
 source "$here/slurm_cluster.sh"
 start_cluster 2 2
-export OMPI_MCA_mpi_yield_when_idle=1 GNNBENCH_YIELD=sleep OMPI_MCA_btl_vader_single_copy_mechanism=none
+# Nodes of one host would use the same files of Open MPI's shared memory, so all messages go through sockets.
+export OMPI_MCA_mpi_yield_when_idle=1 GNNBENCH_YIELD=sleep OMPI_MCA_btl=tcp,self
 tiny_experiment tiny.yaml
 cat >two.yaml <<'YAML'
 imports: [tiny.yaml]
