@@ -20,15 +20,18 @@ std::string shape_of(ConstMatrixView m);  ///< "[3x4]", for reports
 /// values at both ends of that interval. Copies, gathers, fills, maxima and counts are exact.
 class CheckedKernel final : public ForwardingKernel {
 public:
-    CheckedKernel(std::unique_ptr<Kernel> under_test, std::shared_ptr<Ledger> ledger);
+    /// Products are recomputed on up to `threads` threads.
+    CheckedKernel(std::unique_ptr<Kernel> under_test, std::shared_ptr<Ledger> ledger, int threads = 1);
 
 private:
     void do_copy_in(const void* host, void* device, std::size_t bytes) override;
     void do_copy_out(const void* device, void* host, std::size_t bytes, StreamRole stream) override;
     void do_wait(StreamRole stream, const Event& event) override;
-    std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a) override;
+    std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a, TransposedProducts t) override;
     void do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override;
     void do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override;
+    void do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
+                            const Epilogue& e) override;
     void do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
                  const Epilogue& e) override;
     void do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) override;
@@ -55,6 +58,7 @@ private:
 
     std::shared_ptr<Ledger> ledger_;
     std::shared_ptr<InFlight> in_flight_;
+    int threads_;
 };
 
 }  // namespace gnnbench

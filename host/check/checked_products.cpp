@@ -1,6 +1,7 @@
 // Checks of prepared matrices and products.
 #include <fmt/format.h>
 
+#include <gnnbench/adjacency.hpp>
 #include <gnnbench/transport.hpp>
 
 #include "check/checked_kernel.hpp"
@@ -13,7 +14,7 @@ namespace {
 /// A matrix that the kernel under test prepared, and the matrix that it was prepared from.
 struct KeptMatrix final : PreparedMatrix {
     std::unique_ptr<PreparedMatrix> prepared;
-    Csr csr;
+    Csr csr, transpose;  ///< the latter where its products are wanted
 };
 
 std::string text(const char* what, std::int64_t rows, std::int64_t inner, std::int64_t cols) {
@@ -22,10 +23,11 @@ std::string text(const char* what, std::int64_t rows, std::int64_t inner, std::i
 
 }  // namespace
 
-CheckedKernel::CheckedKernel(std::unique_ptr<Kernel> under_test, std::shared_ptr<Ledger> ledger)
+CheckedKernel::CheckedKernel(std::unique_ptr<Kernel> under_test, std::shared_ptr<Ledger> ledger, int threads)
     : ForwardingKernel(std::move(under_test)),
       ledger_(std::move(ledger)),
-      in_flight_(std::make_shared<InFlight>(ledger_)) {}
+      in_flight_(std::make_shared<InFlight>(ledger_)),
+      threads_(threads) {}
 
 void CheckedKernel::do_copy_in(const void* host, void* device, std::size_t bytes) {
     in_flight_->check_access("upload", device, static_cast<std::int64_t>(bytes), true);
@@ -50,11 +52,12 @@ std::unique_ptr<Transport> CheckedKernel::do_connect(const ProcessGroup& group) 
                                               ledger_, in_flight_);
 }
 
-std::unique_ptr<PreparedMatrix> CheckedKernel::do_prepare(const Csr& a) {
+std::unique_ptr<PreparedMatrix> CheckedKernel::do_prepare(const Csr& a, TransposedProducts t) {
     auto kept = std::make_unique<KeptMatrix>();
-    kept->prepared = inner().prepare(a);
+    kept->prepared = inner().prepare(a, t);
     kept->format = kept->prepared->format;
     kept->csr = a;
+    if (t == TransposedProducts::wanted) kept->transpose = transposed(a);
     return kept;
 }
 
@@ -67,8 +70,22 @@ void CheckedKernel::do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixVi
                            read_epilogue(inner(), e, c.rows, c.cols)};
     inner().spmm(*kept.prepared, b, c, s, e);
     Judgement judgement(*ledger_, "spmm", text((kept.format + " ").c_str(), a.rows, a.cols, c.cols));
-    judge_spmm(judgement, {read_view(inner(), c), ends, rounding_of(dtype())}, kept.csr.indptr, kept.csr.indices,
-               kept.csr.values, operand);
+    judge_spmm(judgement, {read_view(inner(), c), ends, rounding_of(dtype()), threads_}, kept.csr.indptr,
+               kept.csr.indices, kept.csr.values, operand);
+}
+
+void CheckedKernel::do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
+                                       const Epilogue& e) {
+    const auto& kept = static_cast<const KeptMatrix&>(a);
+    reads("spmm-transposed", b);
+    writes("spmm-transposed", c);
+    const HostMatrix operand = read_view(inner(), b);
+    const ProductEnds ends{s.beta != 0 ? read_view(inner(), c) : HostMatrix(), s,
+                           read_epilogue(inner(), e, c.rows, c.cols)};
+    inner().spmm_transposed(*kept.prepared, b, c, s, e);
+    Judgement judgement(*ledger_, "spmm-transposed", text((kept.format + " ").c_str(), a.cols, a.rows, c.cols));
+    judge_spmm(judgement, {read_view(inner(), c), ends, rounding_of(dtype()), threads_}, kept.transpose.indptr,
+               kept.transpose.indices, kept.transpose.values, operand);
 }
 
 void CheckedKernel::do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
@@ -86,7 +103,8 @@ void CheckedKernel::do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, S
                            read_epilogue(inner(), e, c.rows, c.cols)};
     inner().spmm(a, b, c, s, e);
     Judgement judgement(*ledger_, "spmm", text("unprepared ", a.rows, a.cols, c.cols));
-    judge_spmm(judgement, {read_view(inner(), c), ends, rounding_of(dtype())}, indptr, indices, values, operand);
+    judge_spmm(judgement, {read_view(inner(), c), ends, rounding_of(dtype()), threads_}, indptr, indices, values,
+               operand);
 }
 
 void CheckedKernel::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c,
@@ -99,7 +117,7 @@ void CheckedKernel::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, Const
                            read_epilogue(inner(), e, c.rows, c.cols)};
     inner().gemm(ta, a, tb, b, c, s, e);
     Judgement judgement(*ledger_, "gemm", text("", c.rows, ta == Transpose::no ? a.cols : a.rows, c.cols));
-    judge_gemm(judgement, {read_view(inner(), c), ends, rounding_of(dtype())}, ta, left, tb, right);
+    judge_gemm(judgement, {read_view(inner(), c), ends, rounding_of(dtype()), threads_}, ta, left, tb, right);
 }
 
 }  // namespace gnnbench

@@ -28,12 +28,18 @@ protected:
     Event do_record(StreamRole stream) override { return inner_->record(stream); }
     void do_wait(StreamRole stream, const Event& event) override { inner_->wait(stream, event); }
     void do_synchronize(StreamRole stream) override { inner_->synchronize(stream); }
-    std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a) override { return inner_->prepare(a); }
+    std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a, TransposedProducts t) override {
+        return inner_->prepare(a, t);
+    }
     void do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override {
         inner_->spmm(a, b, c, s, e);
     }
     void do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override {
         inner_->spmm(a, b, c, s, e);
+    }
+    void do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
+                            const Epilogue& e) override {
+        inner_->spmm_transposed(a, b, c, s, e);
     }
     void do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
                  const Epilogue& e) override {

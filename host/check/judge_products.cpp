@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "check/judge_rows.hpp"
+
 namespace gnnbench {
 namespace {
 
@@ -26,8 +28,17 @@ double activation_roundings(Activation a) {
     return a == Activation::sigmoid ? function_error : 0;
 }
 
+// Vectors as wide as this machine has; what a resolver picks at load time does not work under sanitizers.
+#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+#define GNNBENCH_WIDEST_VECTORS __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define GNNBENCH_WIDEST_VECTORS
+#endif
+
 /// sums += a·b and sizes += |a·b|, element by element.
-inline void accumulate(double a, const double* b, std::int64_t n, double* sums, double* sizes) {
+GNNBENCH_WIDEST_VECTORS
+void accumulate(double a, const double* __restrict b, std::int64_t n, double* __restrict sums,
+                double* __restrict sizes) {
     for (std::int64_t j = 0; j < n; ++j) {
         const double product = a * b[j];
         sums[j] += product;
@@ -38,7 +49,9 @@ inline void accumulate(double a, const double* b, std::int64_t n, double* sums, 
 /// A row of the product, summed over `terms` products.
 void judge_row(Judgement& judgement, const FoundProduct& product, std::int64_t row, double terms,
                const double* sums, const double* sizes) {
-    const auto& [found, ends, rounding] = product;
+    const HostMatrix& found = product.c;
+    const ProductEnds& ends = product.ends;
+    const Rounding& rounding = product.rounding;
     const auto& [alpha, beta] = ends.scale;
     const HostEpilogue& e = ends.epilogue;
     const double roundings = terms + 1 + (alpha != 1 ? 2 : 0) + (beta != 0 ? 3 : 0) + (e.bias.empty() ? 0 : 1);
@@ -92,45 +105,60 @@ void judge_finished(Judgement& judgement, const FoundElement& element, double x,
 
 void judge_spmm(Judgement& judgement, const FoundProduct& found, std::span<const std::int64_t> indptr,
                 std::span<const std::int32_t> indices, std::span<const double> values, const HostMatrix& b) {
-    std::vector<double> sums(static_cast<std::size_t>(found.c.cols)), sizes(sums.size());
-    for (std::int64_t r = 0; r < found.c.rows; ++r) {
-        std::fill(sums.begin(), sums.end(), 0.0);
-        std::fill(sizes.begin(), sizes.end(), 0.0);
-        const std::int64_t begin = indptr[static_cast<std::size_t>(r)],
-                           end = indptr[static_cast<std::size_t>(r) + 1];
-        for (std::int64_t k = begin; k < end; ++k) {
-            const auto at = static_cast<std::size_t>(k);
-            accumulate(values[at], b.values.data() + indices[at] * b.cols, b.cols, sums.data(), sizes.data());
+    const double work = static_cast<double>(indices.size()) * static_cast<double>(found.c.cols);
+    const auto judge = [&](std::int64_t first, std::int64_t last, Judgement& part) {
+        std::vector<double> sums(static_cast<std::size_t>(found.c.cols)), sizes(sums.size());
+        for (std::int64_t r = first; r < last; ++r) {
+            std::fill(sums.begin(), sums.end(), 0.0);
+            std::fill(sizes.begin(), sizes.end(), 0.0);
+            const std::int64_t begin = indptr[static_cast<std::size_t>(r)],
+                               end = indptr[static_cast<std::size_t>(r) + 1];
+            for (std::int64_t k = begin; k < end; ++k) {
+                const auto at = static_cast<std::size_t>(k);
+                accumulate(values[at], b.values.data() + indices[at] * b.cols, b.cols, sums.data(), sizes.data());
+            }
+            judge_row(part, found, r, static_cast<double>(end - begin), sums.data(), sizes.data());
         }
-        judge_row(judgement, found, r, static_cast<double>(end - begin), sums.data(), sizes.data());
-    }
+    };
+    judge_rows(judgement, found.threads, found.c.rows, work, 16, judge);
 }
+
+namespace {
+
+/// A tall, the result small: rows [first, last) of the result by one pass over the rows of both.
+void judge_tall(Judgement& judgement, const FoundProduct& found, std::int64_t first, std::int64_t last,
+                const HostMatrix& a, const HostMatrix& b) {
+    const std::int64_t cols = found.c.cols;
+    std::vector<double> sums(static_cast<std::size_t>((last - first) * cols)), sizes(sums.size());
+    for (std::int64_t k = 0; k < b.rows; ++k)
+        for (std::int64_t r = first; r < last; ++r)
+            accumulate(a(k, r), b.values.data() + k * cols, cols, sums.data() + (r - first) * cols,
+                       sizes.data() + (r - first) * cols);
+    for (std::int64_t r = first; r < last; ++r)
+        judge_row(judgement, found, r, static_cast<double>(b.rows), sums.data() + (r - first) * cols,
+                  sizes.data() + (r - first) * cols);
+}
+
+}  // namespace
 
 void judge_gemm(Judgement& judgement, const FoundProduct& found, Transpose ta, const HostMatrix& a, Transpose tb,
                 const HostMatrix& b) {
     if (tb == Transpose::yes) return judge_gemm(judgement, found, ta, a, Transpose::no, transposed(b));
     const std::int64_t inner = b.rows, rows = found.c.rows, cols = found.c.cols;
-    const auto width = static_cast<std::size_t>(cols);
-    if (ta == Transpose::yes) {
-        // A tall, the result small: one pass over the rows of both.
-        std::vector<double> sums(static_cast<std::size_t>(rows) * width), sizes(sums.size());
-        for (std::int64_t k = 0; k < inner; ++k)
-            for (std::int64_t r = 0; r < rows; ++r)
-                accumulate(a(k, r), b.values.data() + k * cols, cols, sums.data() + r * cols,
-                           sizes.data() + r * cols);
-        for (std::int64_t r = 0; r < rows; ++r)
-            judge_row(judgement, found, r, static_cast<double>(inner), sums.data() + r * cols,
-                      sizes.data() + r * cols);
-        return;
-    }
-    std::vector<double> sums(width), sizes(width);
-    for (std::int64_t r = 0; r < rows; ++r) {
-        std::fill(sums.begin(), sums.end(), 0.0);
-        std::fill(sizes.begin(), sizes.end(), 0.0);
-        for (std::int64_t k = 0; k < inner; ++k)
-            accumulate(a(r, k), b.values.data() + k * cols, cols, sums.data(), sizes.data());
-        judge_row(judgement, found, r, static_cast<double>(inner), sums.data(), sizes.data());
-    }
+    const double work = static_cast<double>(rows) * static_cast<double>(inner) * static_cast<double>(cols);
+    const bool tall = ta == Transpose::yes;
+    const auto judge = [&](std::int64_t first, std::int64_t last, Judgement& part) {
+        if (tall) return judge_tall(part, found, first, last, a, b);
+        std::vector<double> sums(static_cast<std::size_t>(cols)), sizes(sums.size());
+        for (std::int64_t r = first; r < last; ++r) {
+            std::fill(sums.begin(), sums.end(), 0.0);
+            std::fill(sizes.begin(), sizes.end(), 0.0);
+            for (std::int64_t k = 0; k < inner; ++k)
+                accumulate(a(r, k), b.values.data() + k * cols, cols, sums.data(), sizes.data());
+            judge_row(part, found, r, static_cast<double>(inner), sums.data(), sizes.data());
+        }
+    };
+    judge_rows(judgement, found.threads, rows, work, tall ? 1 : 16, judge);
 }
 
 }  // namespace gnnbench

@@ -23,6 +23,7 @@ struct FoundProduct {
     const HostMatrix& c;
     const ProductEnds& ends;
     Rounding rounding;  ///< of the kernel's type
+    int threads = 1;    ///< to judge it on
 };
 
 /// C against A·B, A in compressed rows.

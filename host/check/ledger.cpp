@@ -30,16 +30,27 @@ void Ledger::add_fault(std::string_view check, std::string text) {
 }
 
 Judgement::~Judgement() {
-    CheckCount& c = ledger_.count(check_);
+    if (!ledger_) return;
+    CheckCount& c = ledger_->count(check_);
     ++c.calls;
     c.elements += elements_;
     if (worst_ratio_ > c.worst_ratio) {
         c.worst_ratio = worst_ratio_;
-        c.worst = fmt::format("{}, {}, element ({}, {})", ledger_.place(), subject_, worst_row_, worst_col_);
+        c.worst = fmt::format("{}, {}, element ({}, {})", ledger_->place(), subject_, worst_row_, worst_col_);
     }
     if (wrong_ > 0)
-        ledger_.add_fault(check_, fmt::format("{} {}: {} of {} elements are wrong, the first {}", check_, subject_,
-                                              wrong_, elements_, first_wrong_));
+        ledger_->add_fault(check_, fmt::format("{} {}: {} of {} elements are wrong, the first {}", check_,
+                                               subject_, wrong_, elements_, first_wrong_));
+}
+
+void Judgement::take(const Judgement& part) {
+    elements_ += part.elements_;
+    if (wrong_ == 0) first_wrong_ = part.first_wrong_;
+    wrong_ += part.wrong_;
+    if (part.worst_ratio_ <= worst_ratio_) return;
+    worst_ratio_ = part.worst_ratio_;
+    worst_row_ = part.worst_row_;
+    worst_col_ = part.worst_col_;
 }
 
 void Judgement::keep(std::int64_t row, std::int64_t col, double ratio, double value, double expected,

@@ -51,7 +51,10 @@ private:
 class Judgement {
 public:
     Judgement(Ledger& ledger, std::string_view check, std::string subject)
-        : ledger_(ledger), check_(check), subject_(std::move(subject)) {}
+        : ledger_(&ledger), check_(check), subject_(std::move(subject)) {}
+    /// For some elements of a call, on a thread of its own: reports nothing; the call's judgement takes it.
+    Judgement() = default;
+    void take(const Judgement& part);
     Judgement(const Judgement&) = delete;
     Judgement& operator=(const Judgement&) = delete;
     ~Judgement();
@@ -69,7 +72,7 @@ public:
 private:
     void keep(std::int64_t row, std::int64_t col, double ratio, double value, double expected, double bound);
 
-    Ledger& ledger_;
+    Ledger* ledger_ = nullptr;
     std::string check_, subject_;
     std::int64_t elements_ = 0, wrong_ = 0;
     std::string first_wrong_;

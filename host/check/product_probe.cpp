@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <gnnbench/adjacency.hpp>
 #include <gnnbench/random.hpp>
 #include <gnnbench/transport.hpp>
 
@@ -15,6 +16,10 @@ namespace gnnbench {
 namespace {
 
 constexpr std::int64_t signs = 8;
+
+std::int64_t bytes_of(const Csr& m) {
+    return static_cast<std::int64_t>(m.indptr.size() * 8 + m.indices.size() * 12);
+}
 
 /// Uniform in [−1, 1), numbers of float32.
 std::vector<float> random_values(std::int64_t count, RandomStream& draw) {
@@ -47,30 +52,47 @@ Projected project(const auto& m, std::int64_t rows, const std::vector<std::uint3
 
 struct ProductProbe::Kept final : PreparedMatrix {
     std::unique_ptr<PreparedMatrix> prepared;
-    Csr csr;
+    Csr csr, transpose;  ///< the latter where its products are wanted
 };
 
-std::unique_ptr<PreparedMatrix> ProductProbe::do_prepare(const Csr& a) {
+std::unique_ptr<PreparedMatrix> ProductProbe::do_prepare(const Csr& a, TransposedProducts t) {
     auto kept = std::make_unique<Kept>();
-    kept->prepared = inner().prepare(a);
+    kept->prepared = inner().prepare(a, t);
     kept->format = kept->prepared->format;
     kept->csr = a;
-    kept_bytes_ += static_cast<std::int64_t>(a.indptr.size() * 8 + a.indices.size() * 12);
+    kept_bytes_ += bytes_of(kept->csr);
+    if (t == TransposedProducts::wanted) {
+        kept->transpose = transposed(a);
+        kept_bytes_ += bytes_of(kept->transpose);
+    }
     return kept;
 }
 
 void ProductProbe::do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
     const auto& kept = static_cast<const Kept&>(a);
     inner().spmm(*kept.prepared, b, c, s, e);
-    const std::tuple use(&kept, c.cols, s.beta != 0);
+    note({&kept, c.cols, s.beta != 0, false});
+}
+
+void ProductProbe::do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
+                                      const Epilogue& e) {
+    const auto& kept = static_cast<const Kept&>(a);
+    inner().spmm_transposed(*kept.prepared, b, c, s, e);
+    note({&kept, c.cols, s.beta != 0, true});
+}
+
+void ProductProbe::note(const Use& use) {
     if (std::ranges::find(used_, use) == used_.end()) used_.push_back(use);
 }
 
 void ProductProbe::test(Ledger& ledger, std::uint64_t seed) {
-    for (const auto& [kept, width, adds] : used_) test(ledger, *kept, width, adds, seed++);
+    for (const Use& use : used_) test(ledger, use, seed++);
 }
 
-void ProductProbe::test(Ledger& ledger, const Kept& a, std::int64_t width, bool adds, std::uint64_t seed) {
+void ProductProbe::test(Ledger& ledger, const Use& use, std::uint64_t seed) {
+    const Csr& a = use.transposed ? use.matrix->transpose : use.matrix->csr;
+    const std::int64_t width = use.width;
+    const bool adds = use.adds;
     RandomStream draw(seed, Draw::sample, 1);
     const auto operand = random_values(a.cols * width, draw);
     const auto before = random_values(adds ? a.rows * width : 0, draw);
@@ -80,22 +102,26 @@ void ProductProbe::test(Ledger& ledger, const Kept& a, std::int64_t width, bool 
     const Matrix b = inner().matrix(a.cols, width), c = inner().matrix(a.rows, width);
     inner().upload(std::span<const float>(operand), b);
     if (adds) inner().upload(std::span<const float>(before), c);
-    inner().spmm(*a.prepared, b, c, {1, adds ? 1.0 : 0.0}, {});
+    const Scale scale{1, adds ? 1.0 : 0.0};
+    if (use.transposed)
+        inner().spmm_transposed(*use.matrix->prepared, b, c, scale);
+    else
+        inner().spmm(*use.matrix->prepared, b, c, scale);
     const Projected product = project(read_view(inner(), c).values, a.rows, sign_of_column);
     const Projected right = project(operand, a.cols, sign_of_column);
     const Projected added = project(before, adds ? a.rows : 0, sign_of_column);
 
     const Rounding rounding = rounding_of(dtype());
-    Judgement judgement(
-        ledger, "probe",
-        fmt::format("{} [{}x{}] of {} nonzeros, width {}", a.format, a.rows, a.cols, a.nonzeros, width));
+    Judgement judgement(ledger, "probe",
+                        fmt::format("{}{} [{}x{}] of {} nonzeros, width {}", use.matrix->format,
+                                    use.transposed ? ", transposed," : "", a.rows, a.cols, a.nonzeros(), width));
     for (std::int64_t r = 0; r < a.rows; ++r) {
         const auto row = static_cast<std::size_t>(r);
         double expected[signs] = {}, size = 0;
-        const std::int64_t begin = a.csr.indptr[row], end = a.csr.indptr[row + 1];
+        const std::int64_t begin = a.indptr[row], end = a.indptr[row + 1];
         for (std::int64_t k = begin; k < end; ++k) {
-            const double v = a.csr.values[static_cast<std::size_t>(k)];
-            const auto column = static_cast<std::size_t>(a.csr.indices[static_cast<std::size_t>(k)]);
+            const double v = a.values[static_cast<std::size_t>(k)];
+            const auto column = static_cast<std::size_t>(a.indices[static_cast<std::size_t>(k)]);
             size += std::abs(v) * right.sizes[column];
             for (std::size_t s = 0; s < signs; ++s) expected[s] += v * right.signed_sums[column * signs + s];
         }

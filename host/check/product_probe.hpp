@@ -1,6 +1,4 @@
 #pragma once
-#include <set>
-#include <tuple>
 #include <vector>
 
 #include "check/forwarding_kernel.hpp"
@@ -26,12 +24,23 @@ public:
 
 private:
     struct Kept;
-    std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a) override;
+    std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a, TransposedProducts t) override;
     using ForwardingKernel::do_spmm;
     void do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override;
-    void test(Ledger& ledger, const Kept& a, std::int64_t width, bool adds, std::uint64_t seed);
+    void do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
+                            const Epilogue& e) override;
 
-    std::vector<std::tuple<const Kept*, std::int64_t, bool>> used_;  ///< matrix, width, whether C was added to
+    /// A product that was made.
+    struct Use {
+        const Kept* matrix;
+        std::int64_t width;
+        bool adds, transposed;  ///< C was added to; by Aᵀ
+        bool operator==(const Use&) const = default;
+    };
+    void note(const Use& use);
+    void test(Ledger& ledger, const Use& use, std::uint64_t seed);
+
+    std::vector<Use> used_;
     std::int64_t kept_bytes_ = 0;
 };
 

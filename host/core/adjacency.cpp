@@ -71,21 +71,21 @@ Csr transposed(const Csr& a) {
 
 PreparedBlocks::PreparedBlocks(const Adjacency& a, const IndexMap& index, Part p, Kernel& kernel,
                                const HoldsBlock& holds, BlockLine line, ProductDirections directions) {
+    const auto transposes =
+        directions == ProductDirections::both ? TransposedProducts::none : TransposedProducts::wanted;
     const auto prepare_all = [&](Direction d) {
         std::vector<std::unique_ptr<PreparedMatrix>> prepared;
         std::vector<Csr> blocks =
             line == BlockLine::row ? block_row(a, index, p, d) : block_column(a, index, p, d);
         for (Part j = 0; j < index.parts(); ++j) {
             Csr& block = blocks[static_cast<std::size_t>(j)];
-            prepared.push_back(holds(j) ? kernel.prepare(block) : nullptr);
+            prepared.push_back(holds(j) ? kernel.prepare(block, transposes) : nullptr);
             block = Csr();  // the kernel has its own copy; free this one before the next block
         }
         return prepared;
     };
-    const bool one_serves_both = a.symmetric() && directions == ProductDirections::both;
-    if (directions != ProductDirections::backward_only) forward_ = prepare_all(Direction::forward);
-    if (directions != ProductDirections::forward_only && !one_serves_both)
-        backward_ = prepare_all(Direction::backward);
+    forward_ = prepare_all(Direction::forward);
+    if (directions == ProductDirections::both && !a.symmetric()) backward_ = prepare_all(Direction::backward);
 }
 
 std::string PreparedBlocks::formats() const {

@@ -149,11 +149,12 @@ std::size_t Kernel::wait_any(StreamRole stream, std::span<const Event> events, c
 }
 void Kernel::synchronize(StreamRole stream) { do_synchronize(stream); }
 
-std::unique_ptr<PreparedMatrix> Kernel::prepare(const Csr& a) {
-    auto prepared = do_prepare(a);
+std::unique_ptr<PreparedMatrix> Kernel::prepare(const Csr& a, TransposedProducts t) {
+    auto prepared = do_prepare(a, t);
     prepared->rows = a.rows;
     prepared->cols = a.cols;
     prepared->nonzeros = a.nonzeros();
+    prepared->multiplies_transposed = t == TransposedProducts::wanted;
     return prepared;
 }
 
@@ -169,6 +170,15 @@ void Kernel::spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, co
     if (c.empty()) return;
     const Timed timed(trace_, Phase::spmm, "spmm-unprepared");
     do_spmm(a, b, c, s, e);
+}
+
+void Kernel::spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
+                             const Epilogue& e) {
+    require(a.multiplies_transposed, "spmm_transposed: the matrix was prepared for its own products only");
+    check_spmm(a.cols, a.rows, b, c);
+    if (c.empty()) return;
+    const Timed timed(trace_, Phase::spmm, "spmm-transposed");
+    do_spmm_transposed(a, b, c, s, e);
 }
 
 void Kernel::gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,

@@ -258,7 +258,8 @@ private:
              .dtype = dtype,
              .own_training = &own,
              .epochs = request_.verify.epochs,
-             .separate_wait = cell_.separate_wait},
+             .separate_wait = cell_.separate_wait,
+             .threads = cell_.threads_per_rank},
             known ? &*known : nullptr);
         const double probe_s = work_->sample ? probe_full_size(v) : 0;
         write_verification(v, approximation, float64_name, probe_s);

@@ -127,6 +127,11 @@ public:
     /// Reading sharded matrices communicates, outside the epoch.
     ModelWeights gradients() { return uncounted(trainer_->gradients()); }
     ModelWeights weights() { return uncounted(trainer_->weights()); }
+    /// What an evaluation moves.
+    Volume evaluation() {
+        trainer_->evaluate();
+        return counter_.take();
+    }
 
     const Volume& volume() const { return volume_; }  ///< of the last epoch
     std::int64_t held_bytes() const { return held_bytes_; }
@@ -180,6 +185,8 @@ Epochs plain_run(const VerificationCase& c, const ReferenceResult* reference, Le
         if (reference) agreement.compare(e, all.loss.back(), all.gradient.back(), *reference);
     }
     out.notes = training.notes();
+    out.epoch = training.volume();
+    if (c.evaluates) out.evaluation = training.evaluation();
     if (!reference) return all;
     out.loss_error = agreement.loss_error;
     out.gradient_error = agreement.gradient_error;
@@ -247,7 +254,7 @@ bool compare_runs(Ledger& ledger, const EpochResult& checked, const Epochs& plai
 void checked_run(const VerificationCase& c, const Epochs& plain, const ReferenceResult* reference,
                  const std::shared_ptr<Ledger>& ledger, VerifiedTraining& out) {
     ledger->enter_epoch(-1);
-    Training training(c, std::make_unique<CheckedKernel>(c.kernel(), ledger), ledger);
+    Training training(c, std::make_unique<CheckedKernel>(c.kernel(), ledger, c.threads), ledger);
     const std::int64_t stated =
         c.strategy.stated_memory(c.problem, c.group.rank(), static_cast<std::int64_t>(size_of(training.dtype())));
     count_call(*ledger, "memory");
@@ -281,9 +288,9 @@ void own_optimizer_run(const VerificationCase& c, const std::shared_ptr<Ledger>&
     const Problem& p = c.problem;
     const Problem own{p.dataset,       p.index,  p.partition,       p.model,
                       *c.own_training, p.params, p.initial_weights, p.ranks};
-    const VerificationCase with_own{c.strategy, own,     c.group, c.kernel,       c.float64_kernel,
-                                    c.dtype,    nullptr, 2,       c.separate_wait};
-    Training training(with_own, std::make_unique<CheckedKernel>(c.kernel(), ledger), ledger);
+    const VerificationCase with_own{c.strategy, own,     c.group, c.kernel,        c.float64_kernel,
+                                    c.dtype,    nullptr, 2,       c.separate_wait, c.threads};
+    Training training(with_own, std::make_unique<CheckedKernel>(c.kernel(), ledger, c.threads), ledger);
     for (std::int64_t e = 0; e < with_own.epochs; ++e) training.epoch(e);
 }
 

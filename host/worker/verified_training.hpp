@@ -28,6 +28,8 @@ struct VerificationCase {
     const TrainSpec* own_training = nullptr;
     std::int64_t epochs = 5;
     bool separate_wait = false;
+    int threads = 1;         ///< of this rank, for the checks
+    bool evaluates = false;  ///< evaluates once after the plain run, for what that moves
 };
 
 /// What verifying found, of all ranks and on all ranks.
@@ -42,6 +44,8 @@ struct VerifiedTraining {
     std::map<std::string, CheckCount> checks;  ///< sums over ranks, worst of all
     double plain_s = 0, checked_s = 0, float64_s = 0;
     std::string notes;  ///< this rank's, of the plain training
+    Volume epoch,
+        evaluation;  ///< this rank's, counted in the plain run: its last epoch; the evaluation, where asked
 };
 
 /// Verifies a training in three runs of it. Collective.

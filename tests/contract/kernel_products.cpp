@@ -1,6 +1,8 @@
 // Every kernel against `reference`: sparse and dense products, with every epilogue, scale and view.
 #include <numeric>
 
+#include <gnnbench/adjacency.hpp>
+
 #include "contract/kernel_pair.hpp"
 
 using namespace gnnbench;
@@ -91,6 +93,53 @@ TEST_CASE("kernel: sparse times dense, prepared") {
                 CHECK(scaled.difference() < pair.tolerance(1500));
             }
         }
+    });
+}
+
+TEST_CASE("kernel: the transpose of a prepared matrix times dense, and the matrix itself as before") {
+    for_every_kernel([](KernelPair& pair) {
+        for (const auto& [name, a] : sparse_matrices()) {
+            std::unique_ptr<PreparedMatrix> prepared[2];
+            pair.both([&](Kernel& k, std::size_t i) { prepared[i] = k.prepare(a, TransposedProducts::wanted); });
+            CHECK(prepared[0]->multiplies_transposed);
+            for (const std::int64_t width : {1, 3, 8, 17, 64, 130, 602}) {
+                if (width > 200 && name != "two long rows") continue;
+                const View at = width % 3 == 0 ? View{1, 2} : (width % 3 == 1 ? View{4, 4} : View{0, 0});
+                INFO(name << ", width " << width << ", " << pair.what);
+                const Twin b(pair, random_matrix(a.rows, width, 1), at.first, at.beyond);
+                HostMatrix nothing(a.cols, width);
+                std::fill(nothing.values.begin(), nothing.values.end(), NAN);
+                const Twin plain(pair, nothing, at.first, at.beyond);
+                pair.both([&](Kernel& k, std::size_t i) { k.spmm_transposed(*prepared[i], b[i], plain[i]); });
+                CHECK(plain.difference() < pair.tolerance(1500));
+                const Twin added(pair, random_matrix(a.cols, width, 2));
+                pair.both(
+                    [&](Kernel& k, std::size_t i) { k.spmm_transposed(*prepared[i], b[i], added[i], {1, 1}); });
+                CHECK(added.difference() < pair.tolerance(1500));
+                const Twin scaled(pair, random_matrix(a.cols, width, 3), at.first, at.beyond);
+                const TwinEpilogue e(pair, a.cols, width, Activation::relu, width % 2 == 0 ? 0.4 : 0.0,
+                                     static_cast<std::uint32_t>(width % 5));
+                pair.both([&](Kernel& k, std::size_t i) {
+                    k.spmm_transposed(*prepared[i], b[i], scaled[i], {-0.5, 2}, e[i]);
+                });
+                CHECK(scaled.difference() < pair.tolerance(1500));
+                const Twin x(pair, random_matrix(a.cols, width, 4)), y(pair, random_matrix(a.rows, width, 5));
+                pair.both([&](Kernel& k, std::size_t i) { k.spmm(*prepared[i], x[i], y[i]); });
+                CHECK(y.difference() < pair.tolerance(1500));
+            }
+        }
+    });
+}
+
+TEST_CASE(
+    "kernel: the transpose of A times B is what the prepared transpose gives, and refused where not asked for") {
+    for_every_kernel([](KernelPair& pair) {
+        const Csr a = csr_of({3, 0, 2, 5}, 7, 1), t = transposed(a);
+        const Twin b(pair, random_matrix(4, 8, 1)), c(pair, random_matrix(7, 8, 2));
+        pair.tested->spmm_transposed(*pair.tested->prepare(a, TransposedProducts::wanted), b[0], c[0]);
+        pair.reference->spmm(*pair.reference->prepare(t), b[1], c[1]);
+        CHECK(c.difference() < pair.tolerance(4));
+        CHECK_THROWS_AS(pair.tested->spmm_transposed(*pair.tested->prepare(a), b[0], c[0]), LogicError);
     });
 }
 

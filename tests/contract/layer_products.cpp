@@ -17,6 +17,7 @@ struct Work {
     std::int64_t spmm_columns = 0;      ///< their widths added up
     std::int64_t allocated_bytes = 0;   ///< by the trainer, beside prepared matrices
     std::int64_t stated_bytes = 0;
+    std::int64_t prepared_nonzeros = 0;  ///< of all prepared matrices
     ModelWeights gradients;
 };
 
@@ -44,6 +45,7 @@ Work work_of(const std::string& name, const Settings& set, const ModelVariant& v
     w.allocated_bytes = kernel.memory().current_bytes - before;
     w.stated_bytes = strategy->stated_memory(problem, 0, 8);
     kernel.take();  // set-up's
+    w.prepared_nonzeros = kernel.prepared_nonzeros();
     trainer->train_epoch(0);
     for (const auto& p : kernel.take()) {
         w.products.push_back(p.text());
@@ -113,6 +115,17 @@ TEST_CASE("a layer 0 whose input is trained multiplies for its gradient, too") {
     const Settings trained{{trainable_features, "true"}};
     CHECK(work_of("serial", trained, widths({7, 4, 2})).spmm_columns == 4 + 4 + 2 + 2);
     CHECK(work_of("serial", trained, widths({4, 7, 2})).spmm_columns == 4 + 4 + 2 + 2);
+}
+
+TEST_CASE("cagnet-1d by outer products stores the matrix once, and makes the same products' widths") {
+    const Work both = work_of("cagnet-1d", {}, widths(quickstart)),
+               once = work_of("cagnet-1d", {{"backward", "outer_product"}}, widths(quickstart));
+    CHECK(both.prepared_nonzeros == 2 * once.prepared_nonzeros);
+    CHECK(work_of("serial", {}, widths(quickstart)).prepared_nonzeros == both.prepared_nonzeros);
+    CHECK(once.spmm_columns == both.spmm_columns);
+    CHECK(once.allocated_bytes == once.stated_bytes);
+    for (std::size_t l = 0; l + 1 < quickstart.size(); ++l)
+        CHECK(difference(once.gradients.weight[l], both.gradients.weight[l]) < 1e-14);
 }
 
 TEST_CASE("mg-gcn's shortcut changes the gradient of layer 0 alone") {

@@ -25,6 +25,8 @@ public:
         }
     };
     std::vector<Product> take() { return std::exchange(products_, {}); }
+    /// Of all matrices prepared so far.
+    std::int64_t prepared_nonzeros() const { return prepared_nonzeros_; }
 
 private:
     void* do_allocate(std::size_t bytes) override {
@@ -44,7 +46,10 @@ private:
     Event do_record(StreamRole stream) override { return inner_.record(stream); }
     void do_wait(StreamRole stream, const Event& event) override { inner_.wait(stream, event); }
     void do_synchronize(StreamRole stream) override { inner_.synchronize(stream); }
-    std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a) override { return inner_.prepare(a); }
+    std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a, TransposedProducts t) override {
+        prepared_nonzeros_ += a.nonzeros();
+        return inner_.prepare(a, t);
+    }
     void do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override {
         products_.push_back({true, a.rows, a.cols, b.cols});
         inner_.spmm(a, b, c, s, e);
@@ -52,6 +57,11 @@ private:
     void do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override {
         products_.push_back({true, a.rows, a.cols, b.cols});
         inner_.spmm(a, b, c, s, e);
+    }
+    void do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
+                            const Epilogue& e) override {
+        products_.push_back({true, a.cols, a.rows, b.cols});
+        inner_.spmm_transposed(a, b, c, s, e);
     }
     void do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
                  const Epilogue& e) override {
@@ -101,6 +111,7 @@ private:
     Kernel& inner_;
     std::map<void*, Buffer> held_;
     std::vector<Product> products_;
+    std::int64_t prepared_nonzeros_ = 0;
 };
 
 }  // namespace gnnbench::contract

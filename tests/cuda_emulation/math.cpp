@@ -2,6 +2,7 @@
 // double.
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 #include <cublas_v2.h>
 #include <cusparse.h>
@@ -46,6 +47,24 @@ void gemm(bool ta, bool tb, int m, int n, int k, T alpha, const T* a, std::int64
         }
 }
 
+/// Row r of the matrix goes to row `indices` of the result, one nonzero after another.
+template <class T>
+void spmm_transposed(const Csr& a, const Dense& b, const Dense& c, T alpha, T beta) {
+    const auto *values = static_cast<const T*>(a.values), *x = static_cast<const T*>(b.data);
+    auto* y = static_cast<T*>(c.data);
+    for (std::int64_t j = 0; j < c.cols; ++j) {
+        std::vector<double> sums(static_cast<std::size_t>(a.cols));
+        for (std::int64_t r = 0; r < a.rows; ++r)
+            for (std::int32_t p = a.indptr[r]; p < a.indptr[r + 1]; ++p)
+                sums[static_cast<std::size_t>(a.indices[p])] += double{values[p]} * double{x[r * b.ld + j]};
+        for (std::int64_t r = 0; r < a.cols; ++r) {
+            T& to = y[r * c.ld + j];
+            to = static_cast<T>(double{alpha} * sums[static_cast<std::size_t>(r)] +
+                                (beta == 0 ? 0 : double{beta} * to));
+        }
+    }
+}
+
 template <class T>
 void spmm(const Csr& a, const Dense& b, const Dense& c, T alpha, T beta) {
     const auto *values = static_cast<const T*>(a.values), *x = static_cast<const T*>(b.data);
@@ -60,8 +79,11 @@ void spmm(const Csr& a, const Dense& b, const Dense& c, T alpha, T beta) {
         }
 }
 
-bool fit(const Csr& a, const Dense& b, const Dense& c) {
-    return a.cols == b.rows && a.rows == c.rows && b.cols == c.cols && a.type == b.type && b.type == c.type;
+/// Shapes and types; and only the first algorithm takes a transpose.
+bool fit(cusparseOperation_t of_a, cusparseSpMMAlg_t algorithm, const Csr& a, const Dense& b, const Dense& c) {
+    const bool turned = of_a == CUSPARSE_OPERATION_TRANSPOSE;
+    return (turned ? a.rows : a.cols) == b.rows && (turned ? a.cols : a.rows) == c.rows && b.cols == c.cols &&
+           a.type == b.type && b.type == c.type && turned == (algorithm == CUSPARSE_SPMM_CSR_ALG1);
 }
 
 }  // namespace
@@ -145,12 +167,12 @@ cusparseStatus_t cusparseDestroyDnMat(cusparseDnMatDescr_t d) {
     delete d;
     return CUSPARSE_STATUS_SUCCESS;
 }
-cusparseStatus_t cusparseSpMM_bufferSize(cusparseHandle_t, cusparseOperation_t, cusparseOperation_t, const void*,
-                                         cusparseSpMatDescr_t a, cusparseDnMatDescr_t b, const void*,
-                                         cusparseDnMatDescr_t c, cudaDataType, cusparseSpMMAlg_t,
+cusparseStatus_t cusparseSpMM_bufferSize(cusparseHandle_t, cusparseOperation_t of_a, cusparseOperation_t,
+                                         const void*, cusparseSpMatDescr_t a, cusparseDnMatDescr_t b, const void*,
+                                         cusparseDnMatDescr_t c, cudaDataType, cusparseSpMMAlg_t algorithm,
                                          std::size_t* bytes) {
     *bytes = 1000;
-    return emulated::fit(*a, *b, *c) ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_INVALID_VALUE;
+    return emulated::fit(of_a, algorithm, *a, *b, *c) ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_INVALID_VALUE;
 }
 cusparseStatus_t cusparseSpMM_preprocess(cusparseHandle_t h, cusparseOperation_t, cusparseOperation_t, const void*,
                                          cusparseSpMatDescr_t, cusparseDnMatDescr_t, const void*,
@@ -160,18 +182,21 @@ cusparseStatus_t cusparseSpMM_preprocess(cusparseHandle_t h, cusparseOperation_t
                     [=] { std::memcpy(buffer, emulated::prepared_mark, sizeof emulated::prepared_mark); });
     return CUSPARSE_STATUS_SUCCESS;
 }
-cusparseStatus_t cusparseSpMM(cusparseHandle_t h, cusparseOperation_t, cusparseOperation_t, const void* alpha,
+cusparseStatus_t cusparseSpMM(cusparseHandle_t h, cusparseOperation_t of_a, cusparseOperation_t, const void* alpha,
                               cusparseSpMatDescr_t a, cusparseDnMatDescr_t b, const void* beta,
                               cusparseDnMatDescr_t c, cudaDataType type, cusparseSpMMAlg_t algorithm,
                               void* buffer) {
-    if (!buffer || !emulated::fit(*a, *b, *c)) return CUSPARSE_STATUS_INVALID_VALUE;
+    if (!buffer || !emulated::fit(of_a, algorithm, *a, *b, *c)) return CUSPARSE_STATUS_INVALID_VALUE;
     const auto run = [&]<class T>(T) {
         const T al = *static_cast<const T*>(alpha), be = *static_cast<const T*>(beta);
         emulated::later(h->stream, [=, a = *a, b = *b, c = *c] {
             // Without its analysis the third algorithm has nothing to go by.
             const bool ready = algorithm != CUSPARSE_SPMM_CSR_ALG3 ||
                                std::memcmp(buffer, emulated::prepared_mark, sizeof emulated::prepared_mark) == 0;
-            if (ready) emulated::spmm<T>(a, b, c, al, be);
+            if (of_a == CUSPARSE_OPERATION_TRANSPOSE)
+                emulated::spmm_transposed<T>(a, b, c, al, be);
+            else if (ready)
+                emulated::spmm<T>(a, b, c, al, be);
         });
     };
     if (type == CUDA_R_32F)

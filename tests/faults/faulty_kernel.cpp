@@ -68,9 +68,9 @@ void FaultyKernel::add_to(MatrixView m, std::int64_t r, std::int64_t c, double x
     inner().upload_bytes(&value, at, sizeof value);
 }
 
-std::unique_ptr<PreparedMatrix> FaultyKernel::do_prepare(const Csr& a) {
+std::unique_ptr<PreparedMatrix> FaultyKernel::do_prepare(const Csr& a, TransposedProducts t) {
     const bool drops = fault_ == Fault::last_nonzero_dropped || (fault_ == Fault::wrong_at_size && a.rows >= 1500);
-    auto prepared = inner().prepare(drops ? shortened(a) : a);
+    auto prepared = inner().prepare(drops ? shortened(a) : a, t);
     csr_[prepared.get()] = a;
     return prepared;
 }

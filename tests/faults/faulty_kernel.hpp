@@ -17,7 +17,7 @@ public:
         : ForwardingKernel(std::move(inner)), fault_(injected.fault), times_(injected.times), first_(first) {}
 
 private:
-    std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a) override;
+    std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a, TransposedProducts t) override;
     using ForwardingKernel::do_spmm;
     void do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override;
     void do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,

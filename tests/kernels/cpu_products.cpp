@@ -1,6 +1,8 @@
 // The cpu kernel's SpMM formats and GEMM paths against double loops.
 #include <catch2/catch.hpp>
 
+#include <gnnbench/adjacency.hpp>
+
 #include "cpu_support.hpp"
 #include "kernels/cpu/machine.hpp"
 
@@ -96,7 +98,7 @@ void check_spmm(const std::vector<Multiplier>& all, const Product& p, Scale s, c
     for (const Multiplier& m : all) m.check(p, s, e, x);
 }
 
-HostMatrix transposed(const HostMatrix& m) {
+HostMatrix turned(const HostMatrix& m) {
     HostMatrix t(m.cols, m.rows);
     for (std::int64_t r = 0; r < m.rows; ++r)
         for (std::int64_t c = 0; c < m.cols; ++c) t(c, r) = m(r, c);
@@ -206,7 +208,51 @@ TEST_CASE("spmm: the same bits in every run and with any number of threads") {
             k->spmm(*k->prepare(a), to_device(*k, b), c);
             if (first.empty()) first = k->download(c).values;
             INFO(format << ", " << threads << " threads");
-            CHECK(k->download(c).values == first);
+            CHECK((k->download(c).values == first));  // millions of numbers, not to be printed
+        }
+    }
+}
+
+TEST_CASE(
+    "spmm transposed: in every format what the plain product by the transpose gives, over many tiles and runs") {
+    for (const auto& [rows, cols, most] : {std::tuple{700, 70000, 90},
+                                           {70000, 300, 6},
+                                           {1200, 1200, 50},
+                                           {1, 40, 40},
+                                           {40, 1, 1},
+                                           {0, 5, 0},
+                                           {6, 0, 0}}) {
+        const Csr a = random_csr(rows, cols, most, 61), t = transposed(a);
+        const std::int64_t width = cols > 10'000 ? 9 : 41;
+        const Product p(t, width);
+        const EpilogueOnHost e = full_epilogue(cols, width, Activation::leaky_relu);
+        const Expected x = expected(p.sums, {-0.5, 0.75}, e);
+        for (const char* format : {"auto", "rows", "tiled", "reordered"})
+            for (const int threads : {1, 3})
+                for (const DType dtype : {DType::f32, DType::f64}) {
+                    const auto k = cpu_kernel(threads, format, dtype);
+                    const auto prepared = k->prepare(a, TransposedProducts::wanted);
+                    const EpilogueOnDevice on_device(*k, e);
+                    Matrix c = to_device(*k, x.start);
+                    k->spmm_transposed(*prepared, to_device(*k, p.b), c, {-0.5, 0.75}, on_device.epilogue);
+                    INFO(rows << " x " << cols << ", " << prepared->format << ", " << threads << " threads");
+                    CHECK(error(k->download(c), x.wanted) < tolerance(*k, longest_row(t)));
+                }
+    }
+}
+
+TEST_CASE("spmm transposed: the same bits in every run and with any number of threads") {
+    const Csr a = random_csr(5000, 30000, 40, 41);
+    const HostMatrix b = random_matrix(5000, 65, 42);
+    for (const char* format : {"rows", "tiled", "reordered"}) {
+        std::vector<double> first;
+        for (const int threads : {1, 2, 3, 7, 2}) {
+            const auto k = cpu_kernel(threads, format);
+            Matrix c = k->matrix(30000, 65);
+            k->spmm_transposed(*k->prepare(a, TransposedProducts::wanted), to_device(*k, b), c);
+            if (first.empty()) first = k->download(c).values;
+            INFO(format << ", " << threads << " threads");
+            CHECK((k->download(c).values == first));  // millions of numbers, not to be printed
         }
     }
 }
@@ -239,8 +285,8 @@ TEST_CASE("gemm: every transposition, odd shapes, alpha, beta, epilogue") {
                 for (const bool at : {false, true})
                     for (const bool bt : {false, true}) {
                         Matrix c = to_device(*k, x.start);
-                        k->gemm(at ? Transpose::yes : Transpose::no, to_device(*k, at ? transposed(a) : a),
-                                bt ? Transpose::yes : Transpose::no, to_device(*k, bt ? transposed(b) : b), c, s,
+                        k->gemm(at ? Transpose::yes : Transpose::no, to_device(*k, at ? turned(a) : a),
+                                bt ? Transpose::yes : Transpose::no, to_device(*k, bt ? turned(b) : b), c, s,
                                 EpilogueOnDevice(*k, e).epilogue);
                         INFO(m << " x " << n << " x " << depth << (at ? " A^T" : "") << (bt ? " B^T" : "")
                                << ", alpha " << s.alpha << ", beta " << s.beta << ", " << (k == kernels[0] ? 1 : 2)

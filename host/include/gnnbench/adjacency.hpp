@@ -76,8 +76,9 @@ std::vector<Csr> block_column(const Adjacency& a, const IndexMap& index, Part p,
 /// `row`: blocks producing this rank's output rows; `column`: blocks consuming its input rows.
 enum class BlockLine : std::uint8_t { row, column };
 
-/// The directions in which a set of blocks is multiplied.
-enum class ProductDirections : std::uint8_t { both, forward_only, backward_only };
+/// The products that a set of blocks serves: those of either direction, or forward's and those of the same blocks'
+/// transposes (Kernel::spmm_transposed).
+enum class ProductDirections : std::uint8_t { both, forward_and_its_transposes };
 
 /// The columns of blocks that a rank multiplies: all of them (1D), or its stages only (1.5D).
 using HoldsBlock = std::function<bool(Part column)>;
@@ -91,7 +92,7 @@ public:
     PreparedBlocks(const Adjacency& a, const IndexMap& index, Part p, Kernel& kernel,
                    const HoldsBlock& holds = every_block, BlockLine line = BlockLine::row,
                    ProductDirections directions = ProductDirections::both);
-    /// Block j of the line; this rank must hold it, in one of the prepared directions.
+    /// Block j of the line; this rank must hold it.
     const PreparedMatrix& block(Direction d, Part j) const {
         const auto& blocks = d == Direction::backward && !backward_.empty() ? backward_ : forward_;
         return *blocks[static_cast<std::size_t>(j)];

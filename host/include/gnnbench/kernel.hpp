@@ -75,9 +75,14 @@ class PreparedMatrix {
 public:
     virtual ~PreparedMatrix();
     std::int64_t rows = 0, cols = 0, nonzeros = 0;
+    bool multiplies_transposed = false;  ///< spmm_transposed may be called
     /// What the kernel chose, for the record: "csr", "tiled 16384 x 64".
     std::string format;
 };
+
+/// Whether a matrix is prepared for products by its transpose too, for which a kernel may keep an index of its columns,
+/// but never its values a second time.
+enum class TransposedProducts : std::uint8_t { none, wanted };
 
 /// A CSR matrix in device memory, used without preparation: for matrices that arrive or change within an epoch.
 struct CsrView {
@@ -173,9 +178,13 @@ public:
     void synchronize(StreamRole stream);
 
     // Sparse × dense: C [m × f] from A [m × n], B [n × f]. B and C do not overlap.
-    std::unique_ptr<PreparedMatrix> prepare(const Csr& a);
+    std::unique_ptr<PreparedMatrix> prepare(const Csr& a, TransposedProducts t = TransposedProducts::none);
     void spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s = {}, const Epilogue& e = {});
     void spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s = {}, const Epilogue& e = {});
+
+    /// C [n × f] from Aᵀ, B [m × f]; A [m × n] is prepared with TransposedProducts::wanted.
+    void spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s = {},
+                         const Epilogue& e = {});
 
     // Dense: C [m × n] from op(A) [m × k], op(B) [k × n].
     void gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s = {},
@@ -235,9 +244,11 @@ private:
     virtual Event do_record(StreamRole stream) = 0;
     virtual void do_wait(StreamRole stream, const Event& event) = 0;
     virtual void do_synchronize(StreamRole stream) = 0;
-    virtual std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a) = 0;
+    virtual std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a, TransposedProducts t) = 0;
     virtual void do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) = 0;
     virtual void do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) = 0;
+    virtual void do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
+                                    const Epilogue& e) = 0;
     virtual void do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
                          const Epilogue& e) = 0;
     virtual void do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) = 0;  ///< x may be z

@@ -77,8 +77,8 @@ template <class T>
 void CpuKernel<T>::do_synchronize(StreamRole) {}
 
 template <class T>
-std::unique_ptr<PreparedMatrix> CpuKernel<T>::do_prepare(const Csr& a) {
-    return prepare_matrix<T>(a, format_, threads_);
+std::unique_ptr<PreparedMatrix> CpuKernel<T>::do_prepare(const Csr& a, TransposedProducts t) {
+    return prepare_matrix<T>(a, format_, t, threads_);
 }
 
 template <class T>
@@ -90,6 +90,12 @@ template <class T>
 void CpuKernel<T>::do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
     const FlatCsr<T> flat{{a.indptr, a.indices, a.rows, a.cols}, static_cast<const T*>(a.values)};
     spmm_by_rows(flat, dense_side<T>(b, c, s, e), threads_);
+}
+
+template <class T>
+void CpuKernel<T>::do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
+                                      const Epilogue& e) {
+    static_cast<const CpuPrepared<T>&>(a).multiply_transposed(dense_side<T>(b, c, s, e), threads_);
 }
 
 template <class T>

@@ -26,9 +26,11 @@ private:
     Event do_record(StreamRole stream) override;
     void do_wait(StreamRole stream, const Event& event) override;
     void do_synchronize(StreamRole stream) override;
-    std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a) override;
+    std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a, TransposedProducts t) override;
     void do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override;
     void do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override;
+    void do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
+                            const Epilogue& e) override;
     void do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
                  const Epilogue& e) override;
     void do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) override;

@@ -9,6 +9,7 @@
 #include "reordered.hpp"
 #include "threads.hpp"
 #include "tiled.hpp"
+#include "transposed.hpp"
 
 namespace gnnbench::cpu {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 template <class T>
 class RowsMatrix final : public CpuPrepared<T> {
 public:
-    RowsMatrix(const Csr& a, int threads)
+    RowsMatrix(const Csr& a, TransposedProducts t, int threads)
         : indptr_(a.indptr.size()), indices_(a.indices.size()), values_(a.values.size()) {
         std::copy(a.indptr.begin(), a.indptr.end(), indptr_.data());
         parallel_ranges(threads, a.nonzeros(), 1 << 16, [&](std::int64_t begin, std::int64_t end) {
@@ -25,11 +26,15 @@ public:
                            [](double v) { return static_cast<T>(v); });
         });
         csr_ = {{indptr_.data(), indices_.data(), a.rows, a.cols}, values_.data()};
+        if (t == TransposedProducts::wanted) runs_ = cut_into_runs(csr_, nullptr, threads);
         this->format = "csr";
     }
 
     void multiply(const DenseSide<T>& d, int threads, Workspace&) const override {
         spmm_by_rows(csr_, d, threads);
+    }
+    void multiply_transposed(const DenseSide<T>& d, int threads) const override {
+        spmm_transposed(csr_, nullptr, runs_, d, threads);
     }
 
 private:
@@ -37,39 +42,52 @@ private:
     HostArray<std::int32_t> indices_;
     HostArray<T> values_;
     FlatCsr<T> csr_;
+    ColumnRuns runs_;
 };
 
 template <class T>
 class TiledForm final : public CpuPrepared<T> {
 public:
-    TiledForm(const Csr& a, std::int64_t tile_cols, int threads) : tiled_(make_tiled<T>(a, tile_cols, threads)) {
+    TiledForm(const Csr& a, std::int64_t tile_cols, TransposedProducts t, int threads)
+        : tiled_(make_tiled<T>(a, tile_cols, threads)) {
+        if (t == TransposedProducts::wanted) by_tile_ = blocks_by_tile(tiled_);
         this->format = "tiled " + std::to_string(tile_cols);
     }
 
     void multiply(const DenseSide<T>& d, int threads, Workspace& workspace) const override {
         spmm_tiled(tiled_, d, threads, workspace);
     }
+    void multiply_transposed(const DenseSide<T>& d, int threads) const override {
+        spmm_transposed(tiled_, by_tile_, d, threads);
+    }
 
 private:
     TiledMatrix<T> tiled_;
+    BlocksByTile by_tile_;
 };
 
 template <class T>
 class ReorderedForm final : public CpuPrepared<T> {
 public:
     // NOLINTNEXTLINE(performance-unnecessary-value-param): it is moved from
-    ReorderedForm(const Csr& a, ClusterOrder order, int threads) {
+    ReorderedForm(const Csr& a, ClusterOrder order, TransposedProducts t, int threads) {
         this->format =
             "csr in cluster order, " + std::to_string(static_cast<int>(100 * order.inside)) + "% inside";
         reordered_ = make_reordered<T>(a, std::move(order), threads);
+        if (t == TransposedProducts::wanted)
+            runs_ = cut_into_runs(reordered_.csr, reordered_.vertex_at.data(), threads);
     }
 
     void multiply(const DenseSide<T>& d, int threads, Workspace& workspace) const override {
         spmm_reordered(reordered_, d, threads, workspace);
     }
+    void multiply_transposed(const DenseSide<T>& d, int threads) const override {
+        spmm_transposed(reordered_.csr, reordered_.vertex_at.data(), runs_, d, threads);
+    }
 
 private:
     ReorderedMatrix<T> reordered_;
+    ColumnRuns runs_;
 };
 
 /// Columns of a tile, so that its widest panel in float32 fills a core's own cache.
@@ -97,20 +115,23 @@ bool clusters_may_pay(const Csr& a) {
 }  // namespace
 
 template <class T>
-std::unique_ptr<CpuPrepared<T>> prepare_matrix(const Csr& a, FormatChoice choice, int threads) {
+std::unique_ptr<CpuPrepared<T>> prepare_matrix(const Csr& a, FormatChoice choice, TransposedProducts t,
+                                               int threads) {
     const bool tiled = choice == FormatChoice::tiled || (choice == FormatChoice::automatic && tiles_pay(a));
-    if (tiled) return std::make_unique<TiledForm<T>>(a, tile_columns(), threads);
+    if (tiled) return std::make_unique<TiledForm<T>>(a, tile_columns(), t, threads);
     const bool reorders =
         choice == FormatChoice::reordered || (choice == FormatChoice::automatic && clusters_may_pay(a));
     if (reorders && a.rows == a.cols) {
         ClusterOrder order = cluster_order(a, tile_columns(), threads);
         if (order.inside > 0.15 || choice == FormatChoice::reordered)
-            return std::make_unique<ReorderedForm<T>>(a, std::move(order), threads);
+            return std::make_unique<ReorderedForm<T>>(a, std::move(order), t, threads);
     }
-    return std::make_unique<RowsMatrix<T>>(a, threads);
+    return std::make_unique<RowsMatrix<T>>(a, t, threads);
 }
 
-template std::unique_ptr<CpuPrepared<float>> prepare_matrix<float>(const Csr&, FormatChoice, int);
-template std::unique_ptr<CpuPrepared<double>> prepare_matrix<double>(const Csr&, FormatChoice, int);
+template std::unique_ptr<CpuPrepared<float>> prepare_matrix<float>(const Csr&, FormatChoice, TransposedProducts,
+                                                                   int);
+template std::unique_ptr<CpuPrepared<double>> prepare_matrix<double>(const Csr&, FormatChoice, TransposedProducts,
+                                                                     int);
 
 }  // namespace gnnbench::cpu

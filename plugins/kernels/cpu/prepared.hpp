@@ -13,10 +13,13 @@ template <class T>
 class CpuPrepared : public PreparedMatrix {
 public:
     virtual void multiply(const DenseSide<T>& d, int threads, Workspace& workspace) const = 0;
+    /// By the transpose, for which it was prepared.
+    virtual void multiply_transposed(const DenseSide<T>& d, int threads) const = 0;
 };
 
 /// The same format for either T.
 template <class T>
-std::unique_ptr<CpuPrepared<T>> prepare_matrix(const Csr& a, FormatChoice choice, int threads);
+std::unique_ptr<CpuPrepared<T>> prepare_matrix(const Csr& a, FormatChoice choice, TransposedProducts t,
+                                               int threads);
 
 }  // namespace gnnbench::cpu

@@ -99,14 +99,18 @@ void CudaKernel::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMat
     if (inner > 0 && s.alpha != 0) {
         blas_->gemm(ta, a, tb, b, c, s);
     } else {
-        typed([&]<class T>(T) {
-            if (s.beta == 0)
-                check(cuda::fill(dense<T>(c), T(0), compute()), "launching fill");
-            else if (s.beta != 1)
-                check(cuda::scale(dense<T>(c), static_cast<T>(s.beta), compute()), "launching scale");
-        });
+        keep(c, s.beta);
     }
     if (!e.empty()) do_apply(e, c, c);
+}
+
+void CudaKernel::keep(MatrixView c, double beta) {
+    typed([&]<class T>(T) {
+        if (beta == 0)
+            check(cuda::fill(dense<T>(c), T(0), compute()), "launching fill");
+        else if (beta != 1)
+            check(cuda::scale(dense<T>(c), static_cast<T>(beta), compute()), "launching scale");
+    });
 }
 
 void CudaKernel::do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) {

@@ -42,9 +42,11 @@ private:
     Event do_record(StreamRole stream) override;
     void do_wait(StreamRole stream, const Event& event) override;
     void do_synchronize(StreamRole stream) override;
-    std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a) override;
+    std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a, TransposedProducts t) override;
     void do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override;
     void do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override;
+    void do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
+                            const Epilogue& e) override;
     void do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
                  const Epilogue& e) override;
     void do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) override;
@@ -67,11 +69,14 @@ private:
     std::unique_ptr<Transport> do_connect(const ProcessGroup& group) override;
     std::string do_notes() const override;
 
+    /// c ← beta · c; zeros where beta is 0, whatever c contains.
+    void keep(MatrixView c, double beta);
+
     // products.cpp
     void multiply(const CudaMatrix& a, Product how, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e);
     void multiply_by_library(const CudaMatrix& a, Product how, ConstMatrixView b, MatrixView c, Scale s);
     const LibrarySpmm& library_product(const CudaMatrix& a, Product how, ConstMatrixView b, MatrixView c);
-    void run_trials(CudaMatrix& a);
+    void run_trials(CudaMatrix& a, bool keeps_narrow_indptr);
     std::optional<float> trial_ms(const CudaMatrix& a, Product how, ConstMatrixView b, MatrixView c);
 
     /// Memory for the kernel's own use, counted, and released with its last holder. nullptr: out of memory.

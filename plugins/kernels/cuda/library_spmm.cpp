@@ -50,8 +50,9 @@ SparseHandle::~SparseHandle() {
     if (handle_) (void)cusparseDestroy(handle_);
 }
 
-LibrarySpmm::LibrarySpmm(const SparseHandle& handle, const LibraryCsr& a, cusparseSpMMAlg_t algorithm)
-    : handle_(handle), dtype_(a.dtype), algorithm_(algorithm) {
+LibrarySpmm::LibrarySpmm(const SparseHandle& handle, const LibraryCsr& a, cusparseSpMMAlg_t algorithm,
+                         cusparseOperation_t operation)
+    : handle_(handle), dtype_(a.dtype), algorithm_(algorithm), operation_(operation) {
     check(cusparseCreateCsr(&a_, a.rows, a.cols, a.nonzeros, a.indptr, a.indices, a.values, CUSPARSE_INDEX_32I,
                             CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, type_of(a.dtype)),
           "cusparseCreateCsr");
@@ -65,7 +66,7 @@ std::size_t LibrarySpmm::buffer_bytes(ConstMatrixView b, MatrixView c) const {
     const DenseDescriptor db(b), dc(c);
     const Factor one(1, dtype_), zero(0, dtype_);
     std::size_t bytes = 0;
-    check(cusparseSpMM_bufferSize(handle_.get(), plain, plain, one.at(), a_, db.get(), zero.at(), dc.get(),
+    check(cusparseSpMM_bufferSize(handle_.get(), operation_, plain, one.at(), a_, db.get(), zero.at(), dc.get(),
                                   type_of(dtype_), algorithm_, &bytes),
           "cusparseSpMM_bufferSize");
     return bytes;
@@ -76,7 +77,7 @@ void LibrarySpmm::preprocess(ConstMatrixView b, MatrixView c, void* buffer) {
     if (algorithm_ != CUSPARSE_SPMM_CSR_ALG3) return;
     const DenseDescriptor db(b), dc(c);
     const Factor one(1, dtype_), zero(0, dtype_);
-    check(cusparseSpMM_preprocess(handle_.get(), plain, plain, one.at(), a_, db.get(), zero.at(), dc.get(),
+    check(cusparseSpMM_preprocess(handle_.get(), operation_, plain, one.at(), a_, db.get(), zero.at(), dc.get(),
                                   type_of(dtype_), algorithm_, buffer_),
           "cusparseSpMM_preprocess");
 }
@@ -84,8 +85,8 @@ void LibrarySpmm::preprocess(ConstMatrixView b, MatrixView c, void* buffer) {
 void LibrarySpmm::multiply(ConstMatrixView b, MatrixView c, double alpha, double beta) const {
     const DenseDescriptor db(b), dc(c);
     const Factor a(alpha, dtype_), keep(beta, dtype_);
-    check(cusparseSpMM(handle_.get(), plain, plain, a.at(), a_, db.get(), keep.at(), dc.get(), type_of(dtype_),
-                       algorithm_, buffer_),
+    check(cusparseSpMM(handle_.get(), operation_, plain, a.at(), a_, db.get(), keep.at(), dc.get(),
+                       type_of(dtype_), algorithm_, buffer_),
           "cusparseSpMM");
 }
 

@@ -29,10 +29,11 @@ private:
     cusparseHandle_t handle_ = nullptr;
 };
 
-/// One sparse matrix prepared for products of one width by one algorithm of cuSPARSE.
+/// One sparse matrix, or its transpose, prepared for products of one width by one algorithm of cuSPARSE.
 class LibrarySpmm {
 public:
-    LibrarySpmm(const SparseHandle& handle, const LibraryCsr& a, cusparseSpMMAlg_t algorithm);
+    LibrarySpmm(const SparseHandle& handle, const LibraryCsr& a, cusparseSpMMAlg_t algorithm,
+                cusparseOperation_t operation);
     LibrarySpmm(const LibrarySpmm&) = delete;
     LibrarySpmm& operator=(const LibrarySpmm&) = delete;
     ~LibrarySpmm();
@@ -41,7 +42,7 @@ public:
     std::size_t buffer_bytes(ConstMatrixView b, MatrixView c) const;
     /// Runs the algorithm's analysis step, if any, into `buffer`, which must outlive this.
     void preprocess(ConstMatrixView b, MatrixView c, void* buffer);
-    /// C = alpha · A · B + beta · C.
+    /// C = alpha · op(A) · B + beta · C.
     void multiply(ConstMatrixView b, MatrixView c, double alpha, double beta) const;
 
 private:
@@ -49,6 +50,7 @@ private:
     cusparseSpMatDescr_t a_ = nullptr;
     DType dtype_;
     cusparseSpMMAlg_t algorithm_;
+    cusparseOperation_t operation_;
     void* buffer_ = nullptr;
 };
 

@@ -15,6 +15,8 @@ const char* name_of(Product p) {
             return "cusparse-alg2";
         case Product::library_3:
             return "cusparse-alg3";
+        case Product::transposed:
+            return "cusparse-transposed";
     }
     return "";
 }

@@ -12,10 +12,12 @@
 
 namespace gnnbench::cuda {
 
-/// The implementation: our kernel row by row, our kernel by work items, or cuSPARSE with one of two algorithms.
-enum class Product { rows, balanced, library_2, library_3 };
+/// The implementation: our kernel row by row, our kernel by work items, or cuSPARSE with one of two algorithms. Products
+/// by the transpose are cuSPARSE's.
+enum class Product { rows, balanced, library_2, library_3, transposed };
 const char* name_of(Product p);
 inline cusparseSpMMAlg_t algorithm_of(Product p) {
+    if (p == Product::transposed) return CUSPARSE_SPMM_CSR_ALG1;  // 2 and 3 are not for transposes
     return p == Product::library_2 ? CUSPARSE_SPMM_CSR_ALG2 : CUSPARSE_SPMM_CSR_ALG3;
 }
 

@@ -48,13 +48,18 @@ private:
 
 }  // namespace
 
-std::unique_ptr<PreparedMatrix> CudaKernel::do_prepare(const Csr& a) {
+std::unique_ptr<PreparedMatrix> CudaKernel::do_prepare(const Csr& a, TransposedProducts t) {
     const bool library = options_.product == ProductChoice::library;
     const bool tries = (options_.product == ProductChoice::measured || library) && !options_.widths.empty();
-    auto m = upload_matrix(a, *this, options_.product == ProductChoice::balanced, tries || library);
+    const bool transposed = t == TransposedProducts::wanted;
+    auto m = upload_matrix(a, *this, options_.product == ProductChoice::balanced, tries || library || transposed);
+    if (transposed && m->nonzeros > 0 && !m->serves_library())
+        throw EnvironmentError(fmt::format(
+            "cuSPARSE multiplies by the transpose of a matrix of fewer than 2^31 nonzeros; this one has {}",
+            m->nonzeros));
     if (options_.product == ProductChoice::rows) m->usual = Product::rows;
     if (library && m->serves_library()) m->usual = Product::library_2;
-    if (tries && m->nonzeros > 0) run_trials(*m);
+    if (tries && m->nonzeros > 0) run_trials(*m, transposed);
     m->format = "csr";
     for (const auto& [width, product] : m->tried) m->format += fmt::format(", {}: {}", width, name_of(product));
     if (m->tried.empty()) m->format += fmt::format(", {}", name_of(m->usual));
@@ -64,6 +69,16 @@ std::unique_ptr<PreparedMatrix> CudaKernel::do_prepare(const Csr& a) {
 void CudaKernel::do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
     const auto& m = static_cast<const CudaMatrix&>(a);
     multiply(m, m.product(c.cols), b, c, s, e);
+}
+
+void CudaKernel::do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
+                                    const Epilogue& e) {
+    const auto& m = static_cast<const CudaMatrix&>(a);
+    if (m.nonzeros > 0)
+        multiply_by_library(m, Product::transposed, b, c, s);
+    else
+        keep(c, s.beta);
+    if (!e.empty()) do_apply(e, c, c);
 }
 
 void CudaKernel::do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
@@ -103,7 +118,9 @@ void CudaKernel::multiply_by_library(const CudaMatrix& a, Product how, ConstMatr
 const LibrarySpmm& CudaKernel::library_product(const CudaMatrix& a, Product how, ConstMatrixView b, MatrixView c) {
     CudaMatrix::Planned& plan = a.planned[{c.cols, how}];
     if (plan.product) return *plan.product;
-    auto product = std::make_unique<LibrarySpmm>(sparse_, a.for_library(dtype()), algorithm_of(how));
+    auto product = std::make_unique<LibrarySpmm>(
+        sparse_, a.for_library(dtype()), algorithm_of(how),
+        how == Product::transposed ? CUSPARSE_OPERATION_TRANSPOSE : CUSPARSE_OPERATION_NON_TRANSPOSE);
     if (const std::size_t bytes = product->buffer_bytes(b, c); bytes > 0) {
         plan.buffer = own_memory(bytes);
         if (!plan.buffer)
@@ -139,7 +156,7 @@ std::optional<float> CudaKernel::trial_ms(const CudaMatrix& a, Product how, Cons
     }
 }
 
-void CudaKernel::run_trials(CudaMatrix& a) {
+void CudaKernel::run_trials(CudaMatrix& a, bool keeps_narrow_indptr) {
     std::set<std::int64_t> widths;
     for (const std::int64_t w : options_.widths) widths.insert(std::clamp<std::int64_t>(w, 1, widest_trial));
     const auto element = static_cast<std::int64_t>(size_of(dtype()));
@@ -181,7 +198,7 @@ void CudaKernel::run_trials(CudaMatrix& a) {
         a.split = {};
         a.slots = 0;
     }
-    if (!a.tried.empty() && !library) a.narrow_indptr = {};
+    if (!a.tried.empty() && !library && !keeps_narrow_indptr) a.narrow_indptr = {};
     pool_.trim();
 }
 

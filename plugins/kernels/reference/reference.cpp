@@ -90,7 +90,7 @@ private:
     void do_wait(StreamRole, const Event& event) override { event.state()->wait_on_host(); }
     void do_synchronize(StreamRole) override {}
 
-    std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a) override {
+    std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a, TransposedProducts) override {
         auto m = std::make_unique<PlainMatrix<T>>();
         m->indptr = a.indptr;
         m->indices = a.indices;
@@ -113,6 +113,20 @@ private:
                 add_product(double{values[k]}, &at<T>(b, a.indices[k], 0), sums);
             for (std::int64_t j = 0; j < c.cols; ++j) store(c, r, j, s, e, sums[static_cast<std::size_t>(j)]);
         }
+    }
+
+    void do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
+                            const Epilogue& e) override {
+        const auto& m = static_cast<const PlainMatrix<T>&>(a);
+        std::vector<std::vector<double>> sums(static_cast<std::size_t>(c.rows),
+                                              std::vector<double>(static_cast<std::size_t>(c.cols)));
+        for (std::int64_t r = 0; r < m.rows; ++r)
+            for (auto k = static_cast<std::size_t>(m.indptr[static_cast<std::size_t>(r)]);
+                 k < static_cast<std::size_t>(m.indptr[static_cast<std::size_t>(r) + 1]); ++k)
+                add_product(double{m.values[k]}, &at<T>(b, r, 0), sums[static_cast<std::size_t>(m.indices[k])]);
+        for (std::int64_t r = 0; r < c.rows; ++r)
+            for (std::int64_t j = 0; j < c.cols; ++j)
+                store(c, r, j, s, e, sums[static_cast<std::size_t>(r)][static_cast<std::size_t>(j)]);
     }
 
     void do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
