@@ -24,11 +24,33 @@ std::int64_t GridLayout::largest_panel() const {
     return most;
 }
 
-GridBroadcasts::GridBroadcasts(GridRank rank, std::int64_t widest) : rank_(rank), panels_(rank.layout.panels()) {
+std::vector<std::int64_t> layer_columns(const ModelSpec& model, Buffers buffers,
+                                        const std::function<std::int64_t(std::int64_t width)>& columns) {
+    std::vector<std::int64_t> of_layer;
+    for (std::size_t l = 0; l + 1 < model.widths.size(); ++l)
+        of_layer.push_back(columns(std::max(model.widths[l], model.widths[l + 1])));
+    if (buffers == Buffers::separate) return of_layer;
+    return {*std::max_element(of_layer.begin(), of_layer.end())};
+}
+
+namespace {
+
+/// Columns of a column block [rows × …] of each layer's widest matrix, or of all layers'.
+std::vector<std::int64_t> block_columns(const GridLayout& at, const ModelSpec& model, Buffers buffers) {
+    return layer_columns(model, buffers,
+                         [&](std::int64_t width) { return largest_block(width, at.extent(Axis::y)); });
+}
+std::vector<std::int64_t> panel_columns(const GridLayout& at, const ModelSpec& model, Buffers buffers) {
+    return layer_columns(model, buffers, [&](std::int64_t width) { return at.columns(width); });
+}
+
+}  // namespace
+
+GridBroadcasts::GridBroadcasts(GridRank rank, const ModelSpec& model, Buffers buffers)
+    : rank_(rank), panels_(rank.layout.panels()) {
     const GridLayout& at = rank.layout;
-    if (at.extent(Axis::x) > 1) panel_ = rank.kernel.matrix(at.largest_panel(), at.columns(widest));
-    if (at.extent(Axis::y) > 1)
-        column_block_ = rank.kernel.matrix(at.rows(), largest_block(widest, at.extent(Axis::y)));
+    if (at.extent(Axis::x) > 1) panel_ = {rank.kernel, at.largest_panel(), panel_columns(at, model, buffers)};
+    if (at.extent(Axis::y) > 1) column_block_ = {rank.kernel, at.rows(), block_columns(at, model, buffers)};
 }
 
 void GridBroadcasts::for_each_panel(MatrixView b, const std::function<void(int k, MatrixView b_k)>& visit) {
@@ -41,7 +63,7 @@ void GridBroadcasts::for_each_panel(MatrixView b, const std::function<void(int k
         const MatrixView b_k =
             root == column.rank()
                 ? b.rows_from(at.index.offset(part) - at.index.offset(at.row_parts().first), size)
-                : panel_.view().reshaped(size, b.cols);
+                : panel_.view(size, b.cols);
         column.broadcast_now(b_k, root);
         visit(k, b_k);
     }
@@ -52,8 +74,7 @@ void GridBroadcasts::for_each_column_block(MatrixView t, std::int64_t width,
     Communicator& row = rank_.grid.along(Axis::y);
     const int blocks = static_cast<int>(std::min<std::int64_t>(row.size(), width));
     for (int k = 0; k < blocks; ++k) {
-        const MatrixView t_k =
-            k == row.rank() ? t : column_block_.view().reshaped(t.rows, block_size(width, row.size(), k));
+        const MatrixView t_k = k == row.rank() ? t : column_block_.view(t.rows, block_size(width, row.size(), k));
         row.broadcast_now(t_k, k);
         visit(k, t_k);
     }
@@ -83,9 +104,11 @@ void GridBroadcasts::state_column_blocks(VolumeStatement& v, const GridLayout& a
         v.broadcast(at.rows() * block_size(width, at.extent(Axis::y), k), at.extent(Axis::y), k == at.at(Axis::y));
 }
 
-void GridBroadcasts::state_memory(MemoryStatement& m, const GridLayout& at, std::int64_t widest) {
-    if (at.extent(Axis::x) > 1) m.matrix(at.largest_panel(), at.columns(widest));
-    if (at.extent(Axis::y) > 1) m.matrix(at.rows(), largest_block(widest, at.extent(Axis::y)));
+void GridBroadcasts::state_memory(MemoryStatement& m, const GridLayout& at, const ModelSpec& model,
+                                  Buffers buffers) {
+    if (at.extent(Axis::x) > 1)
+        LayerwiseBuffers::state_memory(m, at.largest_panel(), panel_columns(at, model, buffers));
+    if (at.extent(Axis::y) > 1) LayerwiseBuffers::state_memory(m, at.rows(), block_columns(at, model, buffers));
 }
 
 GridProducts::~GridProducts() = default;

@@ -10,9 +10,24 @@
 namespace gnnbench {
 namespace {
 
+/// Columns of layer l's own buffers on this rank, but for the products'.
+LayerBuffers grid_layer_buffers(const GridLayout& at, const ModelSpec& model, Buffers buffers, int l) {
+    const std::int64_t f = at.columns(model.widths[static_cast<std::size_t>(l)]),
+                       g = at.columns(model.widths[static_cast<std::size_t>(l) + 1]);
+    if (buffers == Buffers::separate) return {.output = g, .gradient = g};
+    // Layer l ≥ 1 also holds dH, of its input's width, between its backward and the layer's below.
+    return {.output = l == 0 ? g : std::max(f, g)};
+}
+
+/// Columns of the buffers of T and U.
+std::vector<std::int64_t> product_columns(const GridLayout& at, const ModelSpec& model, Buffers buffers) {
+    return layer_columns(model, buffers, [&](std::int64_t width) { return at.columns(width); });
+}
+
 class GridTrainer final : public Trainer {
 public:
-    GridTrainer(const Problem& problem, Rank rank, GridShape shape, const MakeGridProducts& make_products)
+    GridTrainer(const Problem& problem, Rank rank, GridShape shape, Buffers buffers,
+                const MakeGridProducts& make_products)
         : problem_(problem),
           model_(problem.model),
           kernel_(rank.kernel),
@@ -26,20 +41,19 @@ public:
           vertices_(problem, layout_.owned(), kernel_),
           input_(load_features(problem, layout_.owned(), layout_.first_column(width(0)), columns(0), kernel_)),
           loss_(kernel_, grid_.along(Axis::y), grid_.world(), layout_.rows(), width(model_.layers())) {
-        std::int64_t most = 0;
         for (int l = 0; l <= last(); ++l) {
-            // Layer l ≥ 1 also holds dH, of its input's width, between its backward and the layer's below.
-            const std::int64_t wide = l == 0 ? columns(1) : std::max(columns(l), columns(l + 1));
-            outputs_.push_back(kernel_.matrix(layout_.rows(), wide));
-            most = std::max({most, columns(l), columns(l + 1)});
+            const LayerBuffers of_layer = grid_layer_buffers(layout_, model_, buffers, l);
+            outputs_.push_back(kernel_.matrix(layout_.rows(), of_layer.output));
+            if (buffers == Buffers::separate)
+                gradients_.push_back(kernel_.matrix(layout_.rows(), of_layer.gradient));
         }
-        shared_ = kernel_.matrix(layout_.rows(), most);
+        product_ = {kernel_, layout_.rows(), product_columns(layout_, model_, buffers)};
         if (problem.train.input_dropout > 0) dropped_input_ = kernel_.matrix(layout_.rows(), columns(0));
     }
 
     double train_epoch(std::int64_t epoch) override {
         forward(Pass::training, epoch);
-        loss_.start(output(last()), vertices_.loss_input(), output(last()));
+        loss_.start(output(last()), vertices_.loss_input(), gradient(last()));
         for (int l = last(); l >= 0; --l) backward_layer(l, epoch);
         parameters_.step();
         return loss_.value();
@@ -71,7 +85,19 @@ private:
         return outputs_[static_cast<std::size_t>(l)].view().reshaped(layout_.rows(), count);
     }
     MatrixView output(int l) const { return output(l, columns(l + 1)); }
-    MatrixView shared(std::int64_t count) const { return shared_.view().reshaped(layout_.rows(), count); }
+    /// G of layer l, and dH of layer l's input: in buffers of gradients, or each in its layer's output.
+    MatrixView gradient(int l) const {
+        return gradients_.empty() ? output(l) : gradients_[static_cast<std::size_t>(l)].view();
+    }
+    MatrixView input_gradient(int l) const {
+        return gradients_.empty() ? output(l, columns(l)) : gradients_[static_cast<std::size_t>(l) - 1].view();
+    }
+    /// T or U of the layer at hand.
+    MatrixView product(std::int64_t count) const { return product_.view(layout_.rows(), count); }
+    void begin_layer(int l) {
+        product_.begin_layer(l);
+        products_->begin_layer(l);
+    }
 
     /// Masks are drawn at columns of the whole matrix.
     Epilogue dropout(int layer, Pass pass, std::int64_t epoch) const {
@@ -103,7 +129,8 @@ private:
         if (const Epilogue e = dropout(0, pass, epoch); e.dropout.active())
             kernel_.dropout(e, input_, dropped_input_);
         for (int l = 0; l <= last(); ++l) {
-            const MatrixView t = shared(columns(l));
+            begin_layer(l);
+            const MatrixView t = product(columns(l));
             products_->aggregate(Direction::forward, input(l, pass), t);  // T = Â H
             products_->transform(t, parameters_.weight(l), output(l),
                                  epilogue(l, pass, epoch));  // H' = σ(T W + b)
@@ -111,21 +138,22 @@ private:
         return output(last());
     }
 
-    /// From G in layer l's buffer: its gradients, and G of the layer below in that layer's own buffer.
+    /// From G of layer l: its gradients, and G of the layer below.
     void backward_layer(int l, std::int64_t epoch) {
         if (model_.bias) bias_gradient(l);
-        const MatrixView u = shared(columns(l + 1)), dh = l > 0 ? output(l, columns(l)) : MatrixView{};
-        products_->aggregate(Direction::backward, output(l), u);  // U = Âᵀ G
+        begin_layer(l);
+        const MatrixView u = product(columns(l + 1)), dh = l > 0 ? input_gradient(l) : MatrixView{};
+        products_->aggregate(Direction::backward, gradient(l), u);  // U = Âᵀ G
         // dW = Hᵀ U, dH = U Wᵀ
         products_->backward(input(l, Pass::training), u, parameters_.weight(l), parameters_.weight_gradient(l),
                             dh);
         if (l > 0)  // G = dH ∘ σ'(Z)
-            kernel_.apply_backward(epilogue(l - 1, Pass::training, epoch), output(l - 1), dh, output(l - 1));
+            kernel_.apply_backward(epilogue(l - 1, Pass::training, epoch), output(l - 1), dh, gradient(l - 1));
     }
 
     void bias_gradient(int l) {
         const MatrixView db = parameters_.bias_gradient(l), mine = bias_block(db);
-        if (!mine.empty()) kernel_.column_sums(output(l), mine);
+        if (!mine.empty()) kernel_.column_sums(gradient(l), mine);
         grid_.plane(Axis::y).all_reduce_now(mine);
         grid_.along(Axis::y).all_gather_now(db.reshaped(db.cols, 1), block_sizes(db.cols, grid_.extent(Axis::y)));
     }
@@ -138,28 +166,34 @@ private:
     ReplicatedParameters parameters_;
     std::unique_ptr<GridProducts> products_;
     VertexData vertices_;
-    Matrix input_, dropped_input_, shared_;
-    std::vector<Matrix> outputs_;
+    Matrix input_, dropped_input_;
+    std::vector<Matrix> outputs_, gradients_;  ///< by layer; the latter where buffers are separate
+    LayerwiseBuffers product_;
     ShardedLoss loss_;
 };
 
 }  // namespace
 
-std::unique_ptr<Trainer> make_grid_trainer(const Problem& problem, Rank rank, GridShape shape,
-                                           const MakeGridProducts& make_products) {
-    return std::make_unique<GridTrainer>(problem, rank, shape, make_products);
+Buffers grid_buffers(const Params& params) {
+    return params.choice("buffers") == "separate" ? Buffers::separate : Buffers::shared;
 }
 
-std::int64_t grid_memory(const Problem& p, const GridLayout& at, std::int64_t element_bytes,
+std::unique_ptr<Trainer> make_grid_trainer(const Problem& problem, Rank rank, GridShape shape, Buffers buffers,
+                                           const MakeGridProducts& make_products) {
+    return std::make_unique<GridTrainer>(problem, rank, shape, buffers, make_products);
+}
+
+std::int64_t grid_memory(const Problem& p, const GridLayout& at, std::int64_t element_bytes, Buffers buffers,
                          const std::function<void(MemoryStatement&)>& products) {
     MemoryStatement m(element_bytes);
-    const std::int64_t n = at.rows(), widest = *std::max_element(p.model.widths.begin(), p.model.widths.end());
-    const auto columns = [&](int l) { return at.columns(p.model.widths[static_cast<std::size_t>(l)]); };
-    m.matrix(n, columns(0));
-    if (p.train.input_dropout > 0) m.matrix(n, columns(0));
-    for (int l = 0; l < p.model.layers(); ++l)
-        m.matrix(n, l == 0 ? columns(1) : std::max(columns(l), columns(l + 1)));
-    m.matrix(n, at.columns(widest));  // T and U
+    const std::int64_t n = at.rows(), f_0 = at.columns(p.model.widths.front());
+    m.matrix(n, f_0);
+    if (p.train.input_dropout > 0) m.matrix(n, f_0);
+    for (int l = 0; l < p.model.layers(); ++l) {
+        const LayerBuffers of_layer = grid_layer_buffers(at, p.model, buffers, l);
+        m.matrix(n, of_layer.output + of_layer.gradient);
+    }
+    LayerwiseBuffers::state_memory(m, n, product_columns(at, p.model, buffers));  // T and U
     products(m);
     ReplicatedParameters::state_memory(m, p.model, p.train);
     VertexData::state_memory(m, n);

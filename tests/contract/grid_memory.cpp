@@ -14,23 +14,33 @@ using namespace gnnbench::contract;
 
 namespace {
 
-/// Bytes in float64 for a model with biases, trained by SGD; `summa`: cagnet-2d's dense SUMMA has its buffers.
-std::int64_t stated_bytes(const GridLayout& at, const ModelVariant& v, bool summa) {
-    const std::int64_t widest = *std::max_element(v.widths.begin(), v.widths.end()), rows = at.rows();
+/// Elements of what lies between the layers' products, for matrices up to `width` wide: T and U, a received panel and
+/// column block, 3D's partial product.
+std::int64_t elements_between(const GridLayout& at, std::int64_t width) {
     const int columns = at.extent(Axis::y);
+    std::int64_t elements = at.rows() * at.columns(width);
+    if (at.extent(Axis::x) > 1) elements += at.largest_panel() * at.columns(width);
+    if (columns > 1) elements += at.rows() * largest_block(width, columns);
+    if (at.extent(Axis::z) > 1) elements += at.line_rows() * at.columns(width);
+    return elements;
+}
+
+/// Bytes in float64 for a model with biases, trained by SGD; `summa`: cagnet-2d's dense SUMMA has its buffers.
+std::int64_t stated_bytes(const GridLayout& at, const ModelVariant& v, bool summa, bool separate) {
+    const std::int64_t widest = *std::max_element(v.widths.begin(), v.widths.end()), rows = at.rows();
     std::int64_t elements = rows * at.columns(v.widths[0]) * (v.train.input_dropout > 0 ? 2 : 1);
     std::int64_t phi = 0, largest = 0;
     for (std::size_t l = 0; l + 1 < v.widths.size(); ++l) {
         const std::int64_t f = v.widths[l], g = v.widths[l + 1];
-        elements += rows * (l == 0 ? at.columns(g) : std::max(at.columns(f), at.columns(g)));
+        if (separate)
+            elements += 2 * rows * at.columns(g) + elements_between(at, std::max(f, g));
+        else
+            elements += rows * (l == 0 ? at.columns(g) : std::max(at.columns(f), at.columns(g)));
         elements += 2 * (f * g + g);
         phi = std::max(phi, block_size(f, at.extent(Axis::x), at.at(Axis::x)));
         largest = std::max(largest, f * g);
     }
-    elements += rows * at.columns(widest);
-    if (at.extent(Axis::x) > 1) elements += at.largest_panel() * at.columns(widest);
-    if (columns > 1) elements += rows * largest_block(widest, columns);
-    if (at.extent(Axis::z) > 1) elements += at.line_rows() * at.columns(widest);
+    if (!separate) elements += elements_between(at, widest);
     if (summa) elements += (at.index.size(at.at(Axis::y)) + at.index.largest()) * phi + largest;
     elements += 2 * rows;
     // Label, split and id of each vertex; the loss.
@@ -58,10 +68,14 @@ TEST_CASE("cagnet-2d and cagnet-3d hold the memory they state") {
                 const Params params(catalog().find(PluginKind::partitioner, "random").params);
                 const IndexMap index(catalog().partitioner("random")->partition(
                     data.graph, {.parts = shape.extent(Axis::x) * shape.extent(Axis::z)}, params, 3));
-                const Outcome o = run(variants(name)[0], "random", {"reference", DType::f64}, v, graph);
-                INFO(name << ", " << graph.name << ", " << v.name << ", rank " << rank);
-                REQUIRE(o.skipped == "");
-                CHECK(o.bytes_at_setup ==
-                      stated_bytes({index, shape, shape.place(rank)}, v, name == "cagnet-2d" && ranks > 1));
+                for (const std::string buffers : {"separate", "shared"}) {
+                    const Outcome o = run(variants(name, {{"buffers", buffers}})[0], "random",
+                                          {"reference", DType::f64}, v, graph);
+                    INFO(name << ", " << buffers << ", " << graph.name << ", " << v.name << ", rank " << rank);
+                    REQUIRE(o.skipped == "");
+                    CHECK(o.bytes_at_setup == stated_bytes({index, shape, shape.place(rank)}, v,
+                                                           name == "cagnet-2d" && ranks > 1,
+                                                           buffers == "separate"));
+                }
             }
 }

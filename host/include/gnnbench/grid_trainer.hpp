@@ -7,6 +7,7 @@
 
 #include <gnnbench/parameters.hpp>
 #include <gnnbench/process_grid.hpp>
+#include <gnnbench/row_parallel.hpp>
 #include <gnnbench/sparse_blocks.hpp>
 #include <gnnbench/stated_memory.hpp>
 #include <gnnbench/stated_volume.hpp>
@@ -61,11 +62,21 @@ struct GridRank {
     const GridLayout& layout;
 };
 
+/// Columns of a buffer that a layer f → g fills with matrices up to max(f, g) wide: of each layer's where buffers are
+/// separate, else of the one that all layers share. columns(width): how many a matrix of that width has here.
+std::vector<std::int64_t> layer_columns(const ModelSpec& model, Buffers buffers,
+                                        const std::function<std::int64_t(std::int64_t width)>& columns);
+
 /// The two broadcasts of SUMMA, with their receive buffers.
 class GridBroadcasts {
 public:
-    /// `widest` is the widest dense matrix.
-    GridBroadcasts(GridRank rank, std::int64_t widest);
+    GridBroadcasts(GridRank rank, const ModelSpec& model, Buffers buffers);
+
+    /// Selects the layer whose buffers the following broadcasts use.
+    void begin_layer(int l) {
+        panel_.begin_layer(l);
+        column_block_.begin_layer(l);
+    }
 
     /// For each panel k in order: B_k [size(panel k) × columns], broadcast along this rank's grid column from the
     /// row that holds it. b: this rank's own block. visit(k, B_k) must not use it after it returns.
@@ -81,12 +92,13 @@ public:
 
     static void state_panels(VolumeStatement& v, const GridLayout& layout, std::int64_t width);
     static void state_column_blocks(VolumeStatement& v, const GridLayout& layout, std::int64_t width);
-    static void state_memory(MemoryStatement& m, const GridLayout& layout, std::int64_t widest);
+    static void state_memory(MemoryStatement& m, const GridLayout& layout, const ModelSpec& model,
+                             Buffers buffers);
 
 private:
     GridRank rank_;
     std::vector<Part> panels_;
-    Matrix panel_, column_block_;
+    LayerwiseBuffers panel_, column_block_;
 };
 
 /// How a rank's blocks are multiplied. Matrices are this rank's blocks, contiguous; all calls are collective and
@@ -94,6 +106,8 @@ private:
 class GridProducts {
 public:
     virtual ~GridProducts();
+    /// Called before the products of layer l.
+    virtual void begin_layer(int l) = 0;
     /// c ← Â b or Âᵀ b.
     virtual void aggregate(Direction d, MatrixView b, MatrixView c) = 0;
     /// z ← epilogue(T W); t: block of T [n × f], w [f × g] whole, z: block of Z [n × g].
@@ -113,10 +127,14 @@ void state_backward_by_rows(VolumeStatement& v, const GridLayout& layout, std::i
 
 using MakeGridProducts = std::function<std::unique_ptr<GridProducts>(const Adjacency&, GridRank)>;
 
-/// Per layer T = ÂH, Z = TW; backward U = ÂᵀG, dW = HᵀU, dH = UWᵀ. Buffers: one block per layer for its output (in
-/// place: Z, H, dZ, dH below), one for T and U that all layers share, with input dropout one for the dropped X,
-/// and what the products need. W, its gradient and the optimizer's state are whole on every rank.
-std::unique_ptr<Trainer> make_grid_trainer(const Problem& problem, Rank rank, GridShape shape,
+/// The parameter `buffers` of a grid strategy.
+Buffers grid_buffers(const Params& params);
+
+/// Per layer T = ÂH, Z = TW; backward U = ÂᵀG, dW = HᵀU, dH = UWᵀ. Buffers, where separate: one block per layer for its
+/// output (Z, H), one for the output's gradient (dH from above, then dZ), one for T and U. Where shared: one per layer
+/// for its output (in place: Z, H, dZ, dH below), one for T and U that all layers share. With input dropout, one for the
+/// dropped X, and what the products need. W, its gradient and the optimizer's state are whole on every rank.
+std::unique_ptr<Trainer> make_grid_trainer(const Problem& problem, Rank rank, GridShape shape, Buffers buffers,
                                            const MakeGridProducts& make_products);
 
 /// The stated volume of one operation: Â (forward) or Âᵀ (backward) times a dense matrix of this width.
@@ -132,7 +150,7 @@ Volume grid_volume(const ModelSpec& model, const GridLayout& layout, std::int64_
 
 /// The bytes that one rank holds, as stated_memory defines them; `products` states those of its GridProducts.
 std::int64_t grid_memory(const Problem& problem, const GridLayout& layout, std::int64_t element_bytes,
-                         const std::function<void(MemoryStatement&)>& products);
+                         Buffers buffers, const std::function<void(MemoryStatement&)>& products);
 
 /// The travelling volume of each direction's blocks, and their memory, or nothing where blocks are kept.
 class TravelStatement {

@@ -31,7 +31,7 @@ public:
           grid_(rank.grid),
           at_(rank.layout),
           blocks_(make_panel_blocks(params.boolean("travel"), a, rank)),
-          broadcasts_(rank, *std::max_element(model.widths.begin(), model.widths.end())),
+          broadcasts_(rank, model, grid_buffers(params)),
           summa_(uses_summa(params, at_.shape)) {
         if (!summa_ || at_.shape.ranks() == 1) return;
         const int r = at_.extent(Axis::x);
@@ -46,6 +46,8 @@ public:
         left_ = kernel_.matrix(at_.index.largest(), widest);
         tiles_ = kernel_.matrix(largest, 1);
     }
+
+    void begin_layer(int l) override { broadcasts_.begin_layer(l); }
 
     // Sparse SUMMA along the grid columns                                            [Alg 1]
     void aggregate(Direction d, MatrixView h, MatrixView t) override {
@@ -193,9 +195,10 @@ public:
         const GridShape shape = grid(p.ranks, p.params);
         const GridLayout at{p.index, shape, shape.place(rank)};
         const auto& widths = p.model.widths;
-        return grid_memory(p, at, element_bytes, [&](MemoryStatement& m) {
+        const Buffers buffers = grid_buffers(p.params);
+        return grid_memory(p, at, element_bytes, buffers, [&](MemoryStatement& m) {
             TravelStatement(p.params.boolean("travel"), p, at).state_memory(m);
-            GridBroadcasts::state_memory(m, at, *std::max_element(widths.begin(), widths.end()));
+            GridBroadcasts::state_memory(m, at, p.model, buffers);
             if (!uses_summa(p.params, shape) || shape.ranks() == 1) return;
             std::int64_t f_x = 0, largest = 0;
             for (std::size_t l = 0; l + 1 < widths.size(); ++l) {
@@ -208,9 +211,9 @@ public:
     }
 
     std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override {
-        return make_grid_trainer(p, rank, grid(p.ranks, p.params), [&](const Adjacency& a, GridRank at) {
-            return std::make_unique<Summa2d>(a, at, p.params, p.model);
-        });
+        return make_grid_trainer(
+            p, rank, grid(p.ranks, p.params), grid_buffers(p.params),
+            [&](const Adjacency& a, GridRank at) { return std::make_unique<Summa2d>(a, at, p.params, p.model); });
     }
 
 private:
@@ -237,6 +240,10 @@ private:
 constexpr ParamDecl parameters[] = {
     {"grid_rows", ParamType::integer, "0", 0, 1 << 20, nullptr,
      "rows of the grid of ranks; 0: the most nearly square grid, with at least as many rows as columns"},
+    {"buffers", ParamType::choice, "separate", 0, 0, "separate|shared",
+     "separate: each layer has its own for activations, their gradients, products and received blocks, as "
+     "CAGNET's "
+     "released code; shared: one for each layer's activations and gradients, the others once for all layers"},
     {"travel", ParamType::boolean, "false", 0, 0, nullptr,
      "blocks of A have one owner and are broadcast at each product, as released; off: each rank keeps what it "
      "multiplies"},
@@ -249,6 +256,6 @@ constexpr ParamDecl parameters[] = {
 }  // namespace
 }  // namespace gnnbench
 
-GNNBENCH_PLUGIN(strategy, gnnbench::Cagnet2d, "cagnet-2d", "1.0.0",
+GNNBENCH_PLUGIN(strategy, gnnbench::Cagnet2d, "cagnet-2d", "1.1.0",
                 "CAGNET 2D: SUMMA on a grid of ranks, features cut by columns (Tripathy et al., SC 2020)",
                 gnnbench::parameters)

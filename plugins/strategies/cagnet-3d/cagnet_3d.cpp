@@ -6,7 +6,6 @@
 //   y) H_xyz [n_xz × f_y]   block of H: part z of grid row x's vertices, block y of f's columns; so too T, Z, G, U
 //   Â_xkz [n_x × n_kz]   block of Â in layer z: all vertices of grid row x, the vertices (k, z) as columns
 //   W     [f × g]        on every rank; W_ky: rows of block k, columns of block y
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -18,18 +17,33 @@ namespace {
 
 class Split3d final : public GridProducts {
 public:
-    Split3d(const Adjacency& a, GridRank rank, bool travel, std::int64_t widest)
-        : rank_(rank), at_(rank.layout), blocks_(make_panel_blocks(travel, a, rank)), broadcasts_(rank, widest) {
+    Split3d(const Adjacency& a, GridRank rank, const Params& params, const ModelSpec& model)
+        : rank_(rank),
+          at_(rank.layout),
+          blocks_(make_panel_blocks(params.boolean("travel"), a, rank)),
+          broadcasts_(rank, model, grid_buffers(params)) {
         for (int z = 0; z < at_.extent(Axis::z); ++z)
             fibre_rows_.push_back(at_.row_parts(at_.at(Axis::x), z).size(at_.index));
-        if (at_.extent(Axis::z) > 1) partial_ = rank.kernel.matrix(at_.line_rows(), at_.columns(widest));
+        if (at_.extent(Axis::z) > 1)
+            partial_ = {rank.kernel, at_.line_rows(), partial_columns(at_, model, grid_buffers(params))};
+    }
+
+    /// Of the buffers for T_xy, before the sum over the fibre.
+    static std::vector<std::int64_t> partial_columns(const GridLayout& at, const ModelSpec& model,
+                                                     Buffers buffers) {
+        return layer_columns(model, buffers, [&](std::int64_t width) { return at.columns(width); });
+    }
+
+    void begin_layer(int l) override {
+        broadcasts_.begin_layer(l);
+        partial_.begin_layer(l);
     }
 
     // Split-3D sparse times dense                                                     [Alg 1]
     void aggregate(Direction d, MatrixView h, MatrixView t) override {
         const bool split = at_.extent(Axis::z) > 1;
         // This layer's share of T_xy, for the vertices of the whole fibre: [n_x × f_y]
-        const MatrixView t_xy = split ? partial_.view().reshaped(at_.line_rows(), h.cols) : t;
+        const MatrixView t_xy = split ? partial_.view(at_.line_rows(), h.cols) : t;
         bool started = false;
         broadcasts_.for_each_panel(h, [&](int k, MatrixView h_kyz) {
             // T_xy ← T_xy + Â_xkz H_kyz                                  [Eq 1]; with Âᵀ: U = ÂᵀG   [Eq 4]
@@ -57,7 +71,7 @@ private:
     std::unique_ptr<PanelBlocks> blocks_;
     GridBroadcasts broadcasts_;
     std::vector<std::int64_t> fibre_rows_;  ///< n_xz by z
-    Matrix partial_;                        ///< [n_x × widest f_y]
+    LayerwiseBuffers partial_;              ///< [n_x × widest f_y], of each layer or of all
 };
 
 class Cagnet3d final : public Strategy {
@@ -91,19 +105,19 @@ public:
     std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const override {
         const GridShape shape = cube(p.ranks);
         const GridLayout at{p.index, shape, shape.place(rank)};
-        const std::int64_t widest = *std::max_element(p.model.widths.begin(), p.model.widths.end());
-        return grid_memory(p, at, element_bytes, [&](MemoryStatement& m) {
+        const Buffers buffers = grid_buffers(p.params);
+        return grid_memory(p, at, element_bytes, buffers, [&](MemoryStatement& m) {
             TravelStatement(p.params.boolean("travel"), p, at).state_memory(m);
-            GridBroadcasts::state_memory(m, at, widest);
-            if (at.extent(Axis::z) > 1) m.matrix(at.line_rows(), at.columns(widest));
+            GridBroadcasts::state_memory(m, at, p.model, buffers);
+            if (at.extent(Axis::z) > 1)
+                LayerwiseBuffers::state_memory(m, at.line_rows(), Split3d::partial_columns(at, p.model, buffers));
         });
     }
 
     std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override {
-        const std::int64_t widest = *std::max_element(p.model.widths.begin(), p.model.widths.end());
-        return make_grid_trainer(p, rank, cube(p.ranks), [&, widest](const Adjacency& a, GridRank at) {
-            return std::make_unique<Split3d>(a, at, p.params.boolean("travel"), widest);
-        });
+        return make_grid_trainer(
+            p, rank, cube(p.ranks), grid_buffers(p.params),
+            [&](const Adjacency& a, GridRank at) { return std::make_unique<Split3d>(a, at, p.params, p.model); });
     }
 
 private:
@@ -112,6 +126,10 @@ private:
 };
 
 constexpr ParamDecl parameters[] = {
+    {"buffers", ParamType::choice, "separate", 0, 0, "separate|shared",
+     "separate: each layer has its own for activations, their gradients, products and received blocks, as "
+     "CAGNET's "
+     "released code; shared: one for each layer's activations and gradients, the others once for all layers"},
     {"travel", ParamType::boolean, "false", 0, 0, nullptr,
      "blocks of A have one owner and are broadcast at each product, as released; off: each rank keeps what it "
      "multiplies"},
@@ -120,5 +138,5 @@ constexpr ParamDecl parameters[] = {
 }  // namespace
 }  // namespace gnnbench
 
-GNNBENCH_PLUGIN(strategy, gnnbench::Cagnet3d, "cagnet-3d", "1.0.0",
+GNNBENCH_PLUGIN(strategy, gnnbench::Cagnet3d, "cagnet-3d", "1.1.0",
                 "CAGNET 3D: split-3D products on a cube of ranks (Tripathy et al., SC 2020)", gnnbench::parameters)
