@@ -8,13 +8,11 @@
 
 #include <gnnbench/trained_features.hpp>
 
-#include "contract/checked_training.hpp"
 #include "worker/workload.hpp"
 
 namespace gnnbench::verify {
 namespace {
 
-constexpr std::int64_t epochs = 5;
 constexpr std::uint64_t partition_seed = 3;
 
 /// A scheme whose dense rows travel along the nets of the graph and of nothing else.
@@ -37,7 +35,7 @@ std::int64_t received(const Volume& mine, CommOp op, const ProcessGroup& world) 
 
 /// Empty, or where the rows that travelled are not width × Σ (λ − 1), forward and in a whole epoch.
 std::string net_problem(const NetScheme& scheme, const Problem& problem, const Connectivity& nets,
-                        bool aggregated_input, contract::CheckedTraining& training, const ProcessGroup& world) {
+                        bool aggregated_input, const VerifiedTraining& v, const ProcessGroup& world) {
     const auto& widths = problem.model.widths;
     std::int64_t forward_width = 0, backward_width = 0;
     for (std::size_t l = aggregated_input ? 1 : 0; l + 1 < widths.size(); ++l) {
@@ -48,8 +46,8 @@ std::string net_problem(const NetScheme& scheme, const Problem& problem, const C
     const std::int64_t forward = element_bytes * forward_width * nets.columns;
     const std::int64_t backward =
         element_bytes * backward_width * (scheme.returns_partial_sums ? nets.columns : nets.rows);
-    const std::int64_t epoch_found = received(training.last_epoch(), scheme.operation, world);
-    const std::int64_t forward_found = received(training.evaluation(), scheme.operation, world);
+    const std::int64_t epoch_found = received(v.epoch, scheme.operation, world);
+    const std::int64_t forward_found = received(v.evaluation, scheme.operation, world);
     if (forward_found != forward)
         return fmt::format("forward moves {} bytes; width x sum(lambda - 1) is {} x {} x {} bytes = {}",
                            forward_found, forward_width, nets.columns, element_bytes, forward);
@@ -59,10 +57,12 @@ std::string net_problem(const NetScheme& scheme, const Problem& problem, const C
     return {};
 }
 
-std::string agreement_problem(const Agreement& a) {
-    if (a.holds()) return {};
-    return fmt::format("loss error {:.2e}, gradient error {:.2e} at {}; {:.0e} is allowed", a.loss_error,
-                       a.gradient_error, a.worst, a.tolerance);
+/// Bytes that all ranks sent and received in an epoch: as many.
+std::string balance_problem(const Volume& mine, const ProcessGroup& world) {
+    Traffic sum;
+    for (const auto& [key, t] : mine) sum += t;
+    const auto sums = world.sum({static_cast<double>(sum.sent_bytes), static_cast<double>(sum.received_bytes)});
+    return sums[0] == sums[1] ? "" : fmt::format("{} bytes sent, {} received", sums[0], sums[1]);
 }
 
 }  // namespace
@@ -73,8 +73,7 @@ CellChecker::CellChecker(const PluginCatalog& catalog, const Graphs& graphs, std
       graphs_(graphs),
       references_(std::move(references)),
       world_(world),
-      kernel_(catalog.kernel("cpu")),
-      exact_kernel_(catalog.kernel("reference")) {}
+      kernel_(catalog.kernel("cpu")) {}
 
 const CellChecker::Divided& CellChecker::divided(const LoadedGraph& graph, const std::string& partitioner,
                                                  const PartitionNeed& need) {
@@ -103,26 +102,13 @@ const ReferenceResult& CellChecker::reference(const LoadedGraph& graph, bool tra
                                           {.data = graph.data,
                                            .model = graph.subject.model,
                                            .train = graph.subject.train,
-                                           .epochs = epochs,
+                                           .epochs = verified_epochs,
                                            .trained_features = trained_features});
 }
 
 std::unique_ptr<Kernel> CellChecker::make_kernel(DType dtype) const {
-    const bool exact = dtype == DType::f64;
-    const Params params(catalog_.find(PluginKind::kernel, exact ? "reference" : "cpu").params);
-    return (exact ? exact_kernel_ : kernel_)->create({.dtype = dtype, .threads = 1, .params = params});
-}
-
-void CellChecker::check_again_in_float64(const Strategy& strategy, const Problem& problem,
-                                         const LoadedGraph& graph, Finding& finding) {
-    const auto kernel = make_kernel(DType::f64);
-    contract::CheckedTraining training(strategy, problem, *kernel);
-    const contract::Outcome o = training.train(
-        epochs, [&]() -> const ReferenceResult& { return reference(graph, trains_features(problem.params)); });
-    finding.float64_error = std::max(o.agreement.loss_error, o.agreement.gradient_error);
-    const std::string why = agreement_problem(o.agreement);
-    if (!why.empty()) finding.add_problem("in float64: " + why);
-    finding.add_problem(o.volume_difference);
+    const Params params(catalog_.find(PluginKind::kernel, "cpu").params);
+    return kernel_->create({.dtype = dtype, .threads = 1, .params = params});
 }
 
 Finding CellChecker::check(const ProductCell& cell) {
@@ -130,34 +116,31 @@ Finding CellChecker::check(const ProductCell& cell) {
     const LoadedGraph& graph = graphs_.named(cell.graph);
     const Divided& parts = divided(graph, cell.partitioner, cell.need);
     const auto strategy = catalog_.strategy(cell.strategy);
-    const auto kernel = make_kernel(DType::f32);
+    const auto scheme = net_scheme(cell);
     const Problem problem{graph.data,          parts.index, parts.partition, graph.subject.model,
                           graph.subject.train, cell.params, nullptr,         world_.size()};
-    contract::CheckedTraining training(*strategy, problem, *kernel);
-    const contract::Outcome o = training.train(
-        epochs, [&]() -> const ReferenceResult& { return reference(graph, trains_features(cell.params)); });
+    const ReferenceResult* known = world_.rank() == 0 ? &reference(graph, trains_features(cell.params)) : nullptr;
+    const VerifiedTraining v = verify_training({.strategy = *strategy,
+                                                .problem = problem,
+                                                .group = world_,
+                                                .kernel = [&] { return make_kernel(DType::f32); },
+                                                .float64_kernel = [&] { return make_kernel(DType::f64); },
+                                                .epochs = verified_epochs,
+                                                .evaluates = scheme.has_value()},
+                                               known);
 
     Finding f(cell);
-    f.loss_error = o.agreement.loss_error;
-    f.gradient_error = o.agreement.gradient_error;
-    // Only rank 0 compared.
-    const std::string beyond = world_.all_gather(agreement_problem(o.agreement))[0];
-    if (world_.maximum({o.agreement.needs_float64() ? 1.0 : 0.0})[0] > 0) {
-        f.rounding = beyond;
-        check_again_in_float64(*strategy, problem, graph, f);
-    } else {
-        f.add_problem(beyond);
-    }
-    f.add_problem(o.volume_difference);
-    if (o.sum.sent_bytes != o.sum.received_bytes)
-        f.add_problem(fmt::format("{} bytes sent, {} received", o.sum.sent_bytes, o.sum.received_bytes));
-    if (o.allocations_in_epochs != 0)
-        f.add_problem(fmt::format("{} allocations inside epochs", o.allocations_in_epochs));
-    if (const auto scheme = net_scheme(cell)) {
+    f.loss_error = v.loss_error;
+    f.gradient_error = v.gradient_error;
+    f.rounding = v.rounding;
+    f.float64_error = v.float64_error;
+    for (const Fault& fault : v.faults) f.add_problem(fault.check + ": " + fault.text);
+    f.add_problem(balance_problem(v.epoch, world_));
+    if (scheme) {
         const bool aggregated = graph.subject.model.aggregate_input;
         f.connectivity = parts.connectivity.columns;
         f.add_problem(parts.quality_problem);
-        f.add_problem(net_problem(*scheme, problem, parts.connectivity, aggregated, training, world_));
+        f.add_problem(net_problem(*scheme, problem, parts.connectivity, aggregated, v, world_));
     }
     f.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return f;

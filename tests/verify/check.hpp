@@ -11,12 +11,16 @@
 #include "verify/connectivity.hpp"
 #include "verify/findings.hpp"
 #include "verify/subjects.hpp"
-#include "worker/verification.hpp"
+#include "worker/verified_training.hpp"
 
 namespace gnnbench::verify {
 
-/// Runs cells of the product on all ranks of this launch, on the `cpu` kernel in float32, and compares each with
-/// the serial float64 reference and with what it states. Partitions and references are made once.
+/// Of each run of a cell's verification.
+inline constexpr std::int64_t verified_epochs = 3;
+
+/// Verifies cells of the product on all ranks of this launch, on the `cpu` kernel, as `gnnbench verify` does
+/// (worker/verified_training.hpp): against the serial float64 reference, what it states, every verb and message by itself,
+/// and in float64. Partitions and references are made once.
 class CellChecker {
 public:
     /// References are kept in a folder. All but `references` must outlive it.
@@ -35,15 +39,13 @@ private:
     };
     const Divided& divided(const LoadedGraph& graph, const std::string& partitioner, const PartitionNeed& need);
     std::unique_ptr<Kernel> make_kernel(DType dtype) const;
-    void check_again_in_float64(const Strategy& strategy, const Problem& problem, const LoadedGraph& graph,
-                                Finding& finding);
     const ReferenceResult& reference(const LoadedGraph& graph, bool trained_features);
 
     const PluginCatalog& catalog_;
     const Graphs& graphs_;
     std::filesystem::path references_;
     const ProcessGroup& world_;
-    std::unique_ptr<KernelPlugin> kernel_, exact_kernel_;
+    std::unique_ptr<KernelPlugin> kernel_;
     std::map<std::tuple<std::string, std::string, Part, Part>, std::unique_ptr<Divided>> divided_;
     std::map<std::pair<std::string, bool>, ReferenceResult> known_;
 };

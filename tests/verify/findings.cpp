@@ -51,7 +51,7 @@ Finding finding_from(const json& j) {
     // JSON has no infinity: an error without bound is null.
     const auto number = [&](const char* key) { return j.at(key).is_null() ? INFINITY : j.at(key).get<double>(); };
     f.rounding = j.value("rounding", "");
-    f.float64_error = f.rounding.empty() ? 0 : number("float64_error");
+    f.float64_error = number("float64_error");
     f.loss_error = number("loss_error");
     f.gradient_error = number("gradient_error");
     f.connectivity = j.at("connectivity");

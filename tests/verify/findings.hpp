@@ -28,10 +28,10 @@ struct Finding {
     Standing standing = Standing::runs;
     std::string reason;   ///< why it did not run
     std::string problem;  ///< everything that disagreed; empty where all agreed
-    /// What was beyond the tolerance in float32, and the largest error in float64 then. No problem where that is within
-    /// its own, much smaller tolerance: it was rounding.
+    /// A float32 gradient that was beyond the tolerance. No problem where every verb is within its bounds and float64
+    /// agrees within its own, much smaller tolerance: it was rounding.
     std::string rounding;
-    double float64_error = 0;
+    double float64_error = 0;                   ///< the largest error in float64
     double loss_error = 0, gradient_error = 0;  ///< largest over epochs and matrices
     std::int64_t connectivity = -1;             ///< Σ (λ − 1), where the volume was compared with it
     double wall_s = 0;
