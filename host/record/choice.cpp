@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include <gnnbench/error.hpp>
 #include <gnnbench/spelling.hpp>
@@ -13,6 +12,7 @@
 #include "record/cell_filter.hpp"
 #include "record/experiments.hpp"
 #include "record/sqlite.hpp"
+#include "record/stored_json.hpp"
 
 namespace gnnbench {
 namespace {
@@ -59,7 +59,7 @@ std::set<std::int64_t> cells_where(const sqlite::Connection& c, const std::strin
     q.bind();
     while (q.step()) {
         ids.push_back(q.integer(0));
-        fields.push_back(cell_fields(nlohmann::json::parse(q.text(1), nullptr, false)));
+        fields.push_back(cell_fields(stored_json(q.text(1))));
         fields.back()["dataset"] = q.text(2);  // as it is called now
     }
     const std::vector<bool> chosen = CellFilter(fields).where(where);

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include <gnnbench/error.hpp>
 
@@ -15,6 +14,7 @@
 #include "record/experiments.hpp"
 #include "record/sqlite.hpp"
 #include "record/statistics.hpp"
+#include "record/stored_json.hpp"
 
 namespace gnnbench {
 namespace {
@@ -75,7 +75,7 @@ Side read_side(const sqlite::Connection& c, const std::vector<std::int64_t>& tri
             one.partitioner = cell.text(1);
             one.scheme = cell.text(2);
             one.gpus = static_cast<int>(cell.integer(3));
-            one.fields = cell_fields(nlohmann::json::parse(cell.text(4), nullptr, false));
+            one.fields = cell_fields(stored_json(cell.text(4)));
             one.fields["dataset"] = one.dataset;
             cell.reset();
         }

@@ -13,6 +13,7 @@
 #include "record/experiments.hpp"
 #include "record/migrations.hpp"
 #include "record/sqlite.hpp"
+#include "record/stored_json.hpp"
 #include "record/varying.hpp"
 
 namespace gnnbench {
@@ -251,7 +252,7 @@ ComparisonData read_comparison(const std::filesystem::path& database, const std:
         cell.gpus = static_cast<int>(q.integer(5));
         cell.fields = fields_of(q);
         places.push_back(fmt::format("{}\n{}\n{}\n{}", cell.dataset, cell.partitioner, cell.scheme, cell.gpus));
-        identities.push_back(nlohmann::json::parse(q.text(6), nullptr, false));
+        identities.push_back(stored_json(q.text(6)));
         cell.program = program_digest(identities.back());
         std::vector<std::string> keys;
         if (const auto t = trials.find(q.integer(0)); t != trials.end()) summarise(cell, t->second, keys);

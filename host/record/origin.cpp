@@ -9,6 +9,7 @@
 #include "record/experiments.hpp"
 #include "record/migrations.hpp"
 #include "record/sqlite.hpp"
+#include "record/stored_json.hpp"
 
 namespace gnnbench {
 namespace {
@@ -42,7 +43,7 @@ void add_cells(ExperimentOrigin& origin, const sqlite::Connection& c, std::int64
                                 .threads_per_rank = q.integer(8),
                                 .where = {},
                                 .trials = {}});
-        fields.push_back(cell_fields(json::parse(q.text(9))));
+        fields.push_back(cell_fields(stored_json(q.text(9))));
     }
     const std::vector<std::string> expressions = cell_expressions(fields);
     for (std::size_t i = 0; i < expressions.size(); ++i) origin.cells[i].where = expressions[i];
@@ -85,11 +86,12 @@ RunCommand newest_command(const sqlite::Connection& c, std::int64_t experiment, 
     q.bind(experiment);
     RunCommand command{name + ".yaml", {}, {}, false};
     if (q.step()) {
-        const json source = json::parse(q.text(0));
-        command.file = source.value("file", command.file);
-        command.profile = source.value("profile", "");
-        command.overrides = source.value("overrides", std::vector<std::string>{});
-        command.recorded = true;
+        if (const json source = stored_json(q.text(0)); source.is_object()) {
+            command.file = source.value("file", command.file);
+            command.profile = source.value("profile", "");
+            command.overrides = source.value("overrides", std::vector<std::string>{});
+            command.recorded = true;
+        }
         q.reset();
     }
     return command;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "record/stored_json.hpp"
 #include "report/footnotes.hpp"
 #include "report/table_render.hpp"
 
@@ -104,7 +105,7 @@ std::string as_json(std::span<const VerificationRow> rows) {
              {"volume_equal", r.found.volume_equal ? ordered_json(*r.found.volume_equal) : ordered_json(nullptr)},
              {"sampled_vertices", r.found.sampled_vertices},
              {"detail", r.found.detail},
-             {"checks", ordered_json::parse(r.found.checks)}});
+             {"checks", stored_json<ordered_json>(r.found.checks)}});
     return all.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
