@@ -55,13 +55,21 @@ std::string batch_script(const BatchJob& job) {
     return script + '\n';
 }
 
+std::string output_pattern(const std::string& log_file) {
+    const std::size_t name = log_file.rfind('/') + 1;  // 0 where there is no folder
+    std::string folder;
+    for (const char c : log_file.substr(0, name)) folder += c == '%' ? std::string("%%") : std::string(1, c);
+    return folder + log_file.substr(name);
+}
+
 std::string submit(const BatchJob& job) {
     std::ofstream out(job.script_file, std::ios::trunc);
     out << batch_script(job);
     out.close();
     if (!out) throw EnvironmentError("cannot write the job script '" + job.script_file + "'; is the disk full?");
     // As an argument, not in the script, where Slurm would interpret quotes and blanks of a path.
-    const std::string answer = slurm_output("sbatch", {"--parsable", "--output=" + job.log_file, job.script_file});
+    const std::string answer =
+        slurm_output("sbatch", {"--parsable", "--output=" + output_pattern(job.log_file), job.script_file});
     const std::string id = submitted_job(answer);
     if (id.empty()) throw EnvironmentError("sbatch accepted the job but printed no job id: " + answer);
     return id;

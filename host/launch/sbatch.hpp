@@ -21,6 +21,8 @@ struct BatchJob {
 
 /// The script that sbatch gets.
 std::string batch_script(const BatchJob& job);
+/// A BatchJob's log_file as `sbatch --output` takes it: Slurm would replace "%j" and the like in its folder, too.
+std::string output_pattern(const std::string& log_file);
 /// Writes the script and submits it. Returns Slurm's number of the job. Throws EnvironmentError with what sbatch said.
 std::string submit(const BatchJob& job);
 

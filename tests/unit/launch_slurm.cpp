@@ -247,6 +247,9 @@ TEST_CASE("a job's script runs its task, whatever its path") {
     job.elements = 0;
     CHECK_THAT(batch_script(job), Contains("'job-task' '/a b' 3\n"));
     CHECK_THAT(batch_script(job), !Contains("--array"));
+    // What Slurm would replace in a folder's name is doubled; the element's number is for Slurm to fill in.
+    CHECK(output_pattern("/50%j of it/%/job-0-%a.log") == "/50%%j of it/%%/job-0-%a.log");
+    CHECK(output_pattern("job-%a.log") == "job-%a.log");
     // A line's end in an option would begin a line of shell.
     job.options = {"--constraint=a100\nrm -rf /", "--exclusive"};
     CHECK_THROWS_AS(batch_script(job), SpecError);
