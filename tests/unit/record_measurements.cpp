@@ -74,3 +74,36 @@ TEST_CASE("metrics of a trial, worked out by hand") {
     CHECK_THROWS_AS(reader.read(trial, "nonsense"), LogicError);
     CHECK(traced_among(path, std::vector<std::int64_t>{trial}).empty());
 }
+
+TEST_CASE(
+    "product_s is the largest product of a traced epoch, from its first rank's begin to its last one's end") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    Database d(path);
+    const auto cell = samples::cell("mg-gcn", 2);
+    d.register_experiment("sample", "", std::vector<CellRecord>{cell});
+    d.apply(samples::whole_trial("untraced", cell, 0));
+    d.apply(samples::whole_trial("traced", cell, 1));
+    const auto span = [](const char* phase, double begin_s, double end_s, int bytes) {
+        return json{{"stream", bytes > 0 ? "communication" : "compute"},
+                    {"phase", phase},
+                    {"operation", phase},
+                    {"begin_s", begin_s},
+                    {"end_s", end_s},
+                    {"bytes", bytes},
+                    {"group_size", bytes > 0 ? 2 : 0}};
+    };
+    // A product of 10 bytes in 0.5 s, a GEMM, one of 100 bytes: 2 to 3 s on rank 0, 2.25 to 4.5 s on rank 1.
+    const json rank0 = {span("comm", 0, 0.25, 10), span("spmm", 0.25, 0.5, 0), span("gemm", 1, 2, 0),
+                        span("comm", 2, 2.5, 100), span("spmm", 2.5, 3, 0)};
+    const json rank1 = {span("comm", 0, 0.25, 10), span("spmm", 0.25, 0.5, 0), span("gemm", 1, 2, 0),
+                        span("comm", 2.25, 2.5, 100), span("spmm", 2.5, 4.5, 0)};
+    const ApplyResult applied = d.apply(std::vector<json>{
+        {{"type", "spans"}, {"trial", "traced"}, {"epoch", 3}, {"ranks", json::array({rank0, rank1})}}});
+    REQUIRE(applied.problems.empty());
+    const auto trials = read_measured(path, std::vector<std::string>{"sample"}).cells.at(0).ok_trials;
+    REQUIRE(trials.size() == 2);
+    const MetricReader reader(path);
+    CHECK(reader.read(trials[0], "product_s") == std::nullopt);
+    CHECK(*reader.read(trials[1], "product_s") == Approx(2.5));
+}
