@@ -1,3 +1,4 @@
+#include <csignal>
 #include <cstdio>
 #include <iostream>
 #include <new>
@@ -14,6 +15,7 @@
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "core/printable.hpp"
+#include "launch/trial_processes.hpp"
 #include "plugin/loader.hpp"
 #include "spec/findings.hpp"
 
@@ -58,7 +60,10 @@ int guarded(const Action& action) {
     try {
         const int code = action();
         // A closed terminal took its reader along; that it was interrupted is what there is to say.
-        if (code != exit_interrupted) flush_stdout();
+        if (code == exit_interrupted)
+            std::signal(SIGPIPE, SIG_IGN);  // of what is still buffered
+        else
+            flush_stdout();
         return code;
     } catch (const ExperimentError& error) {
         // One line each, as compilers do, so that editors can jump to them.
@@ -131,6 +136,8 @@ int run_gnnbench(int argc, char** argv) {
         std::vector<std::filesystem::path> named = plugin_folders();
         named.pop_back();
         for (const std::string& exposed : exposed_folders(named)) std::cerr << "gnnbench: " << exposed << '\n';
+        // The database that a killed host wrote to may be gone, so that no later run on it would do this.
+        remove_left_shared_memory();
         return action();
     });
 }

@@ -58,6 +58,13 @@ refused 5 "libpartitioner_broken.so" "a plugin that cannot be loaded" run bad.ya
 gnnbench plugin list
 expect_code 0 "a list with a broken plugin in it"
 expect_text err "libpartitioner_broken.so" "a list with a broken plugin in it"
+# Libraries that end or stop whoever opens them: the list goes on, and tells.
+cp "$bin"/../test-plugins/hostile/libpartitioner_{aborts,hangs}.so plugins/
+gnnbench plugin list
+expect_code 0 "a list with hostile plugins in it"
+expect_text out "mg-gcn" "a list with hostile plugins in it"
+expect_text err "libpartitioner_aborts.so was killed by signal 6" "a plugin that aborts"
+expect_text err "libpartitioner_hangs.so did not end within" "a plugin that hangs"
 unset GNNBENCH_PLUGIN_PATH
 refused 2 "small letters" "a plugin name that is none" plugin new strategy "My Scheme"
 

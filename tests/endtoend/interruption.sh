@@ -54,6 +54,12 @@ trial="$(ask "SELECT uuid FROM trial WHERE status = 'running'")"
 kill -9 "$host"
 finish
 expect_no_processes 5 "kill -9 of the host"
+# What it had in shared memory goes with the next command, whatever that is and whatever database it is of.
+if [[ -w /dev/shm ]]; then
+    [[ -d "/dev/shm/gnnbench-$trial" ]] || fail "kill -9 of the host: no folder of the trial in shared memory"
+    gnnbench query --list --database elsewhere.sqlite
+    [[ ! -e "/dev/shm/gnnbench-$trial" ]] || fail "a killed host's shared memory outlives the next command"
+fi
 gnnbench run long.yaml --failed --set limits.trial_timeout=2
 expect_text err "interrupted earlier" "the next run replays the journal of the dead"
 expect_value "SELECT status FROM trial WHERE uuid = '$trial'" interrupted "kill -9 of the host"
@@ -67,4 +73,30 @@ expect_no_processes 1 "a trial past its limit"
 [[ -z "$(ls gnnbench.sqlite.journals)" ]] || fail "left beside the database: $(ls gnnbench.sqlite.journals)"
 gnnbench run long.yaml --failed --set epochs=2
 expect_code 0 "a shorter one completes"
+
+# The terminal is closed: whoever read both outputs is gone, and then the signal comes.
+mkfifo terminal
+cat terminal >/dev/null &
+reader=$!
+"$bin/gnnbench" run long.yaml --no-verify --rerun >terminal 2>terminal &
+host=$!
+until_value "$running" 1 60 "the trial trains on a terminal"
+kill "$reader"
+kill -HUP "$host"
+finish
+expect_code 130 "a closed terminal"
+expect_no_processes 5 "a closed terminal"
+expect_value "SELECT status FROM trial WHERE purpose = 'measure' ORDER BY id DESC LIMIT 1" interrupted "a closed terminal"
+
+# Ctrl-C ends a query at once. A script's background process ignores it unless told otherwise.
+env --default-signal=INT "$bin/gnnbench" query \
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n" >out 2>err &
+host=$!
+sleep 1
+kill -0 "$host" || fail "Ctrl-C of a query: it had ended"
+kill -INT "$host"
+begun=$SECONDS
+finish
+expect_code 130 "Ctrl-C of a query"
+[[ $((SECONDS - begun)) -le 2 ]] || fail "Ctrl-C of a query: it took $((SECONDS - begun)) s"
 echo ok

@@ -67,6 +67,16 @@ gnnbench run tiny.yaml
 expect_code 0 "one of two at once"
 wait $! || fail "the other of two at once: $(cat other.err)"
 expect_value "SELECT count(*) FROM trial WHERE purpose = 'measure' AND status = 'ok'" 6 "trials of two at once"
+# Eight at once: each verifies what none has verified yet, so nothing is verified twice.
+export GNNBENCH_DATABASE=eight.sqlite
+hosts=()
+for i in 1 2 3 4 5 6 7 8; do
+    "$bin/gnnbench" run tiny.yaml --set trials=1 >"eight.out.$i" 2>"eight.err.$i" &
+    hosts+=($!)
+done
+for i in "${!hosts[@]}"; do wait "${hosts[$i]}" || fail "host $((i + 1)) of eight at once: $(cat "eight.err.$((i + 1))")"; done
+expect_value "SELECT count(*) FROM trial WHERE purpose = 'verify'" 3 "verifications of eight at once"
+expect_value "SELECT count(*) FROM trial WHERE purpose = 'measure' AND status = 'ok'" 3 "trials of eight at once"
 unset GNNBENCH_DATABASE
 
 gnnbench query "SELECT count(*) AS trials FROM trial" --json
