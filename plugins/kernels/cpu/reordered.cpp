@@ -55,7 +55,8 @@ void spmm_reordered(const ReorderedMatrix<T>& a, const DenseSide<T>& d, int thre
     const std::int64_t widest = widest_of(panels), rows = a.csr.rows;
     T* packed = workspace.shared<T>(static_cast<std::size_t>(rows * widest));
     // Runs of about equal work; inside one, a few rows at a time, so that their sums stay in the first cache.
-    const std::int64_t runs = std::max<std::int64_t>(1, std::min<std::int64_t>(rows / 64, std::int64_t{256} * threads));
+    const std::int64_t runs =
+        std::max<std::int64_t>(1, std::min<std::int64_t>(rows / 64, std::int64_t{256} * threads));
     constexpr std::int64_t pack_step = 1024, few = 32;
 #pragma omp parallel num_threads(threads) if (threads > 1)
     {
