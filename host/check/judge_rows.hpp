@@ -16,7 +16,7 @@ namespace gnnbench {
 template <class F>
 void judge_rows(Judgement& whole, int threads, std::int64_t rows, double work, int runs_per_thread, F&& judge) {
     if (threads <= 1 || rows < 2 || work < 1e6) return judge(std::int64_t{0}, rows, whole);
-    const std::int64_t runs = std::min<std::int64_t>(rows, runs_per_thread * threads);
+    const std::int64_t runs = std::min<std::int64_t>(rows, std::int64_t{runs_per_thread} * threads);
     std::deque<Judgement> parts(static_cast<std::size_t>(runs));
     std::atomic<std::int64_t> next = 0;
     const auto judge_runs = [&] {

@@ -214,7 +214,7 @@ std::vector<T> converted(std::span<const std::byte> data, const NpyHeader& heade
         }
         return static_cast<T>(value);
     };
-    if (!header.fortran_order || header.shape.size() < 2 || count == 0) {  // (10^15, 0) has many rows
+    if (!header.fortran_order || header.shape.size() < 2 || count == 0) {  // many rows may be empty
         for (std::size_t i = 0; i < count; ++i) out[i] = element(i);
         return out;
     }
