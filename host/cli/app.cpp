@@ -9,14 +9,16 @@
 #include <nlohmann/json.hpp>
 
 #include <gnnbench/error.hpp>
-#include <gnnbench/spelling.hpp>
 
+#include "cli/complete.hpp"
 #include "cli/gnnbench.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
+#include "cli/usage.hpp"
 #include "core/printable.hpp"
 #include "launch/trial_processes.hpp"
 #include "plugin/loader.hpp"
+#include "run/progress.hpp"
 #include "spec/findings.hpp"
 
 namespace gnnbench {
@@ -30,24 +32,6 @@ constexpr const char* exit_codes =
 
 /// Of nlohmann's error where a text that is to be written as JSON is no UTF-8.
 constexpr int no_utf8 = 316;
-
-/// CLI11's own message for a misspelt command only names the word.
-void check_command_name(const CLI::App& app, int argc, char** argv) {
-    std::vector<std::string> names;
-    for (const CLI::App* command : app.get_subcommands({})) {
-        names.push_back(command->get_name());
-        for (const std::string& alias : command->get_aliases()) names.push_back(alias);
-    }
-    for (int i = 1; i < argc; ++i) {
-        const std::string word = argv[i];
-        if (word == "--database" || word == "--data-dir") ++i;
-        if (word.starts_with('-')) continue;
-        for (const std::string& name : names)
-            if (word == name) return;
-        throw SpecError("there is no command '" + word + "'" + did_you_mean(word, names) +
-                        " (gnnbench --help lists all)");
-    }
-}
 
 int report(const std::string& message, int code) {
     std::cout.flush();
@@ -108,11 +92,17 @@ void define(CLI::App& app, GlobalOptions& options, Action& action) {
         ->envname("GNNBENCH_DATABASE");
     app.add_option("--data-dir", options.data_dir,
                    "Where datasets are kept (default: $GNNBENCH_DATA, or datasets here)");
+    app.set_version_flag("-V,--version", version_text, "What this program is and was built from");
+    app.add_flag_callback(
+        "-q,--quiet", [] { set_verbosity(Verbosity::quiet); }, "Without progress: results and problems only");
+    app.add_flag_callback(
+        "-v,--verbose", [] { set_verbosity(Verbosity::verbose); },
+        "With each step, and the logs of failed trials");
     app.fallthrough();  // global options may follow the command's name
-    for (const auto add :
-         {add_run,     add_plan,      add_validate, add_verify,   add_query,  add_results,    add_compare,
-          add_gate,    add_selftest,  add_table,    add_figure,   add_report, add_trace,      add_plugin,
-          add_dataset, add_partition, add_doctor,   add_job_task, add_init,   add_completion, add_version})
+    for (const auto add : {add_run,     add_plan,       add_validate, add_verify,    add_query,  add_results,
+                           add_compare, add_gate,       add_selftest, add_table,     add_figure, add_report,
+                           add_trace,   add_plugin,     add_dataset,  add_partition, add_doctor, add_job_task,
+                           add_init,    add_completion, add_version,  add_help})
         add(app, options, action);
 }
 
@@ -124,12 +114,17 @@ int run_gnnbench(int argc, char** argv) {
     CLI::App app{"Runs, measures and compares distributed training of graph neural networks", "gnnbench"};
     return guarded([&]() -> int {
         define(app, options, action);
-        check_command_name(app, argc, argv);
+        const std::vector<std::string> words(argv + 1, argv + argc);
+        if (!words.empty() && words.front() == "__complete") {
+            print_completions(app, {words.begin() + 1, words.end()});
+            return exit_ok;
+        }
+        check_words(app, words);
         try {
             app.parse(argc, argv);
         } catch (const CLI::ParseError& error) {
-            if (error.get_exit_code() == 0) return app.exit(error);  // --help
-            throw SpecError(error.what());
+            if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+            throw SpecError(usage_message(app, words, error));
         }
         if (options.database.empty()) options.database = "gnnbench.sqlite";
         // Not of our own folder: whoever installed that decided.

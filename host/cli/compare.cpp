@@ -7,6 +7,7 @@
 
 #include "cli/formats.hpp"
 #include "cli/options.hpp"
+#include "cli/ranges.hpp"
 #include "record/database.hpp"
 #include "report/compare_table.hpp"
 
@@ -33,7 +34,7 @@ void add_options(CLI::App& command, CompareWish& wish) {
     command
         .add_option("--margin", wish.rules.margin,
                     "Sides that differ by less than this fraction are SAME (default: 0.03)")
-        ->check(CLI::Range(0.0, 1.0));
+        ->check(between(0.0, 1.0));
     command.add_option("--seed", wish.rules.seed, "Of the bootstrap (default: 0)");
 }
 

@@ -7,6 +7,7 @@
 
 #include "cli/options.hpp"
 #include "cli/output.hpp"
+#include "cli/ranges.hpp"
 #include "cli/settings.hpp"
 #include "data/catalog.hpp"
 #include "data/generate.hpp"
@@ -137,7 +138,7 @@ void add_import(CLI::App& dataset, const GlobalOptions& options, Action& action)
     auto choice = std::make_shared<MakeChoice>();
     command->add_option("path", choice->what, "A file, or a folder for formats of several files")->required();
     command->add_option("--format", choice->format, "One of the formats below (default: from the file's name)")
-        ->check(CLI::IsMember(importer_formats()));
+        ->check(one_of(importer_formats()));
     add_make_options(*command, *choice);
     command->footer(importers_help);
     command->callback([&, choice] {
@@ -154,7 +155,7 @@ void add_generate(CLI::App& dataset, const GlobalOptions& options, Action& actio
     auto choice = std::make_shared<MakeChoice>();
     command->add_option("generator", choice->what, "One of those below")
         ->required()
-        ->check(CLI::IsMember(generator_kinds()));
+        ->check(one_of(generator_kinds()));
     add_make_options(*command, *choice);
     command->footer(generators_help);
     command->callback([&, choice] {

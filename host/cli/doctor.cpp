@@ -1,3 +1,4 @@
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
@@ -11,8 +12,11 @@
 
 #include "cli/options.hpp"
 #include "cli/output.hpp"
+#include "cli/ranges.hpp"
 #include "data/catalog.hpp"
 #include "launch/apart.hpp"
+#include "launch/child.hpp"
+#include "launch/environment.hpp"
 #include "launch/machine.hpp"
 #include "launch/trial.hpp"
 #include "plugin/loader.hpp"
@@ -25,6 +29,9 @@ namespace gnnbench {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// For a database and datasets: less is soon used up.
+constexpr std::uintmax_t least_free_mib = 256;
 
 /// One requirement of gnnbench, and whether it is met.
 struct Check {
@@ -54,12 +61,35 @@ std::string writable(const fs::path& path) {
     return path.string() + (there ? "" : " (not there yet)");
 }
 
-std::string megabytes_free(const fs::path& path) {
+/// ", 1234 MiB free" on the disk of a path that may not exist yet. Throws EnvironmentError where that is nearly full.
+std::string megabytes_free(const fs::path& path, std::uintmax_t least_mib) {
     fs::path asked = fs::absolute(path);
     std::error_code error;
     while (!fs::exists(asked, error) && asked != asked.root_path()) asked = asked.parent_path();
     const fs::space_info space = fs::space(asked, error);
-    return error ? "" : ", " + std::to_string(space.available >> 20) + " MiB free";
+    if (error) return "";
+    const std::uintmax_t mib = space.available >> 20;
+    if (mib < least_mib)
+        throw EnvironmentError(fmt::format(
+            "{}: the disk of {} is {}: {} MiB of {} are free; free some, or name another place", path.string(),
+            asked.string(), mib == 0 ? "full" : "nearly full", mib, space.capacity >> 20));
+    return fmt::format(", {} MiB free", mib);
+}
+
+/// Starts two ranks that send each other a number, as trials are started.
+std::string two_ranks() {
+    const Mpiexec mpiexec = find_mpiexec();
+    const Environment environment =
+        trial_environment(current_environment(), mpiexec,
+                          {.ranks = 2, .threads_per_rank = 1, .cores = usable_cores()}, "doctor", "");
+    const ProgramOutput out =
+        run_program(mpiexec_command(mpiexec, 2, find_worker(), {"--probe"}), environment, 60);
+    const std::string wanted = "2 ranks exchanged";
+    const std::size_t at = out.text.find(wanted);
+    if (out.exit_code != 0 || at == std::string::npos)
+        throw EnvironmentError(fmt::format("{} -n 2 {} --probe ended with {} and without an exchange; it said: {}",
+                                           mpiexec.path, find_worker(), out.exit_code, out.text.substr(0, 2000)));
+    return out.text.substr(at, out.text.find('\n', at) - at);
 }
 
 std::string describe_kernel(const PluginCatalog& catalog, const std::string& name) {
@@ -94,11 +124,26 @@ void check_plugins(const PluginCatalog& catalog, std::vector<Check>& checks) {
     int usable = 0;
     for (const ListedPlugin& plugin : list_apart(catalog)) {
         if (plugin.usable()) ++usable;
-        if (!plugin.refused.empty()) checks.push_back({"plugin " + plugin.name, plugin.refused, false});
+        if (!plugin.usable())
+            checks.push_back({"plugin " + plugin.name, why_unused(plugin), plugin.refused.empty()});
     }
     checks.push_back({"plugins", std::to_string(usable) + " usable", usable > 0});
     for (const std::string& exposed : exposed_folders(catalog.folders()))
         checks.push_back({"plugin folder", exposed, false});
+}
+
+/// Where MPI and programs that gnnbench starts put files, and what they need there at least.
+struct ScratchFolder {
+    std::string what;
+    fs::path path;
+    std::uintmax_t least_mib;
+};
+std::vector<ScratchFolder> scratch_folders() {
+    std::error_code ignored;
+    const char* chosen = std::getenv("TMPDIR");
+    std::vector<ScratchFolder> all{{"temporary files", chosen && *chosen ? chosen : "/tmp", 64}};
+    if (fs::is_directory("/dev/shm", ignored)) all.push_back({"shared memory", "/dev/shm", 32});
+    return all;
 }
 
 std::vector<Check> examine(const GlobalOptions& options) {
@@ -108,6 +153,8 @@ std::vector<Check> examine(const GlobalOptions& options) {
         return mpiexec.version + " at " + mpiexec.path;
     }));
     checks.push_back(check("worker", [] { return find_worker(); }));
+    if (!std::getenv("SLURM_STEP_ID"))  // there srun starts the ranks
+        checks.push_back(check("two ranks", [] { return two_ranks(); }));
     const Machine machine = this_machine({});
     checks.push_back({"machine",
                       machine.cpu + ", " + std::to_string(machine.cores) + " cores, " +
@@ -116,9 +163,14 @@ std::vector<Check> examine(const GlobalOptions& options) {
     const PluginCatalog catalog;
     check_plugins(catalog, checks);
     check_kernels(catalog, checks);
-    checks.push_back(check("database", [&] { return writable(options.database); }));
+    checks.push_back(check("database", [&] {
+        return writable(options.database) + megabytes_free(options.database, least_free_mib);
+    }));
     const fs::path datasets = Catalog::at(options.data_dir).folder();
-    checks.push_back(check("datasets", [&] { return writable(datasets) + megabytes_free(datasets); }));
+    checks.push_back(
+        check("datasets", [&] { return writable(datasets) + megabytes_free(datasets, least_free_mib); }));
+    for (const auto& [what, folder, least_mib] : scratch_folders())
+        checks.push_back(check(what, [&] { return writable(folder) + megabytes_free(folder, least_mib); }));
     return checks;
 }
 
@@ -182,7 +234,7 @@ void add_doctor(CLI::App& app, const GlobalOptions& options, Action& action) {
     command
         ->add_option("--launcher", choice->launcher.name,
                      "The launcher to check; with srun or sbatch, also on a compute node (default: local)")
-        ->check(CLI::IsMember(std::vector<std::string>(words::launcher.begin(), words::launcher.end())));
+        ->check(one_of(std::vector<std::string>(words::launcher.begin(), words::launcher.end())));
     command->add_option("--partition", choice->launcher.partition, "Slurm's partition (default: Slurm's)");
     command->add_option("--account", choice->launcher.account, "Slurm's account (default: Slurm's)");
     command->add_option("--slurm-option", choice->launcher.options, "A further option of srun (repeatable)")

@@ -5,6 +5,7 @@
 #include "launch/gnuplot.hpp"
 #include "record/measurements.hpp"
 #include "record/timeline_product.hpp"
+#include "report/scaling_figure.hpp"
 #include "report/units.hpp"
 
 namespace gnnbench {
@@ -41,6 +42,10 @@ std::string drawn_figure(const ResolvedTable& r, const std::filesystem::path& da
     if (r.definition->plot && r.definition->plot->kind == PlotKind::timeline) panels = panels_of(r, database);
     const std::string script = figure_script(r, format, panels, heading);
     return script.empty() ? "" : run_gnuplot(script);
+}
+
+std::string drawn_scaling(const ComparisonData& data, FigureFormat format, FigureHeading heading) {
+    return run_gnuplot(scaling_script(data, format, heading));
 }
 
 }  // namespace gnnbench

@@ -4,6 +4,7 @@
 
 #include <gnnbench/error.hpp>
 
+#include "cli/ranges.hpp"
 #include "record/query.hpp"
 #include "spec/words.hpp"
 
@@ -17,7 +18,7 @@ void add_launcher_option(CLI::App& command, std::vector<std::string>& overrides)
         .add_option_function<std::string>(
             "--launcher", [&overrides](const std::string& name) { overrides.push_back("launcher.name=" + name); },
             "What starts ranks, instead of the experiment's launcher: local (mpiexec), srun or sbatch")
-        ->check(CLI::IsMember(std::vector<std::string>(words::launcher.begin(), words::launcher.end())))
+        ->check(one_of(std::vector<std::string>(words::launcher.begin(), words::launcher.end())))
         ->type_name("NAME");
 }
 

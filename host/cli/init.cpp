@@ -5,6 +5,7 @@
 #include <gnnbench/error.hpp>
 
 #include "cli/options.hpp"
+#include "core/existing_folder.hpp"
 
 namespace gnnbench {
 
@@ -29,6 +30,7 @@ trials: 3
 int write_starter(const std::filesystem::path& path, bool force) {
     if (std::filesystem::exists(path) && !force)
         throw SpecError("'" + path.string() + "' exists already; name another file, or overwrite it with --force");
+    require_folder_of(path, "the file");
     std::ofstream out(path);
     out << starter;
     out.close();

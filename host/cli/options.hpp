@@ -51,5 +51,8 @@ void add_doctor(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_init(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_completion(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_version(CLI::App& app, const GlobalOptions& options, Action& action);
+/// What `version` prints.
+std::string version_text();
+void add_help(CLI::App& app, const GlobalOptions& options, Action& action);
 
 }  // namespace gnnbench

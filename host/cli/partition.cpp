@@ -13,6 +13,7 @@
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "cli/partition_volume.hpp"
+#include "cli/ranges.hpp"
 #include "cli/settings.hpp"
 #include "data/catalog.hpp"
 #include "data/npy.hpp"
@@ -232,7 +233,7 @@ void add_partition(CLI::App& app, const GlobalOptions& options, Action& action) 
     command->add_option("dataset", choice->dataset, "As `gnnbench dataset list` shows it, or a store's path")
         ->required();
     command->add_option("--parts", choice->parts, "How many parts, several to compare (default: 2 4 8)")
-        ->check(CLI::PositiveNumber)
+        ->check(at_least(1))
         ->delimiter(',');
     command->add_option("--with", choice->partitioners, "Partitioners (default: all there are)")->delimiter(',');
     command

@@ -2,6 +2,7 @@
 #include <iostream>
 #include <map>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,9 +12,13 @@
 #include "cli/experiment_options.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
+#include "cli/plan.hpp"
+#include "data/generated_size.hpp"
 #include "record/experience.hpp"
 #include "record/lines.hpp"
+#include "report/fitted_grid.hpp"
 #include "report/format.hpp"
+#include "report/units.hpp"
 #include "run/definitions.hpp"
 #include "run/prepare.hpp"
 
@@ -118,6 +123,60 @@ std::string excluded_text(const Experiment& experiment) {
     return text;
 }
 
+/// The datasets that the plan's cells need and that run will generate first, each once.
+std::vector<GeneratedSize> to_generate(const Plan& plan, const PreparedExperiment& prepared) {
+    std::vector<GeneratedSize> all;
+    std::set<std::string> seen;
+    for (const PlannedCell& planned : plan.cells) {
+        const DatasetChoice& dataset = prepared.cells[planned.cell].cell.dataset;
+        if (!dataset.digest.empty() || !dataset.source.contains("generate")) continue;
+        json given = dataset.source;
+        const std::string kind = given.at("generate");
+        for (const char* key : {"generate", "split", "name"}) given.erase(key);
+        if (seen.insert(kind + given.dump()).second) all.push_back(generated_size(kind, given));
+    }
+    return all;
+}
+
+std::string size_text(std::int64_t bytes) {
+    const Unit unit = byte_unit(static_cast<double>(bytes));
+    return fmt::format("{} {}", in_unit(static_cast<double>(bytes), unit), unit.name);
+}
+
+std::string to_generate_text(const std::vector<GeneratedSize>& datasets) {
+    std::string text;
+    for (const GeneratedSize& d : datasets) {
+        text += fmt::format(
+            "to generate: {}, {} vertices, about {} entries, {} on disk, at least {} of memory while it "
+            "is made\n",
+            d.name, d.vertices, d.entries, size_text(d.store_bytes), size_text(d.peak_bytes));
+        if (!d.unreachable.empty()) text += fmt::format("  {}: {}\n", d.name, d.unreachable);
+    }
+    return text;
+}
+
+json to_json(const GeneratedSize& d) {
+    return {{"name", d.name},
+            {"vertices", d.vertices},
+            {"entries", d.entries},
+            {"features", d.features},
+            {"store_bytes", d.store_bytes},
+            {"peak_bytes", d.peak_bytes},
+            {"unreachable", d.unreachable}};
+}
+
+/// Each line in as many columns as a terminal has.
+std::string folded_lines(const std::string& text) {
+    if (output_columns() == 0) return text;
+    std::string all;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = text.find('\n', at);
+        all += wrapped(std::string_view(text).substr(at, end - at), output_columns(), 2);
+        at = end + 1;
+    }
+    return all;
+}
+
 void print_text(const Plan& plan, const PreparedExperiment& prepared, const Estimates& estimates) {
     TextColumns columns({"", "dataset", "scheme", "partitioner", "gpus", "memory/rank", "trials"});
     for (std::size_t i = 0; i < plan.cells.size(); ++i) {
@@ -126,19 +185,19 @@ void print_text(const Plan& plan, const PreparedExperiment& prepared, const Esti
         columns.add({to_text(planned.verdict), cell.dataset.name, cell.scheme.label, cell.partitioner.label,
                      std::to_string(cell.gpus), memory_text(planned, estimates[i]), detail(planned)});
     }
-    std::cout << columns.text()
-              << fmt::format("\n{} cells: {} to run ({} trials), {} present, {} skipped\n", plan.cells.size(),
-                             plan.run, plan.trials, plan.present, plan.skipped)
-              << excluded_text(prepared.experiment) << time_text(plan, estimates);
+    std::string below = fmt::format("{} cells: {} to run ({} trials), {} present, {} skipped\n", plan.cells.size(),
+                                    plan.run, plan.trials, plan.present, plan.skipped) +
+                        excluded_text(prepared.experiment) + time_text(plan, estimates);
     if (plan.stale)
-        std::cout << fmt::format(
+        below += fmt::format(
             "{} cells hold trials of another build of gnnbench or its plugins; --stale runs those again\n",
             plan.stale);
+    below += to_generate_text(to_generate(plan, prepared));
     if (plan.unknown_dataset)
-        std::cout << fmt::format(
-            "{} of them on datasets that run will create first; checks that need their size follow "
-            "then\n",
+        below += fmt::format(
+            "{} of them on datasets that run will create first; checks that need their size follow then\n",
             plan.unknown_dataset);
+    std::cout << columns.text() << '\n' << folded_lines(below);
 }
 
 void print_as_json(const Plan& plan, const PreparedExperiment& prepared, const Estimates& estimates) {
@@ -149,7 +208,10 @@ void print_as_json(const Plan& plan, const PreparedExperiment& prepared, const E
         excluded.push_back({{"reason", e.reason},
                             {"at", to_text(e.place)},
                             {"cell", gnnbench::to_json(e.cell, JsonFor::identity)}});
+    json datasets = json::array();
+    for (const GeneratedSize& d : to_generate(plan, prepared)) datasets.push_back(to_json(d));
     print_json(std::cout, {{"name", prepared.experiment.name},
+                           {"to_generate", std::move(datasets)},
                            {"trials_per_cell", prepared.experiment.trials},
                            {"run", plan.run},
                            {"present", plan.present},
@@ -206,6 +268,10 @@ int plan(const PlanChoice& choice, const GlobalOptions& options) {
 }
 
 }  // namespace
+
+int show_plan(const ExperimentChoice& experiment, const PlanRules& rules, const GlobalOptions& options) {
+    return plan({.experiment = experiment, .rules = rules}, options);
+}
 
 void add_plan(CLI::App& app, const GlobalOptions& options, Action& action) {
     CLI::App* command =

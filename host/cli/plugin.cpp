@@ -8,6 +8,8 @@
 
 #include "cli/options.hpp"
 #include "cli/output.hpp"
+#include "cli/ranges.hpp"
+#include "core/range_words.hpp"
 #include "plugin/loader.hpp"
 #include "plugin/scaffold.hpp"
 #include "run/plugin_probe.hpp"
@@ -18,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-/// "2 … 64", "cut | volume", "true | false".
+/// "between 2 and 64", "cut | volume", "true | false".
 std::string allowed_text(const ParamDecl& param) {
     switch (param.type) {
         case ParamType::boolean:
@@ -33,7 +35,8 @@ std::string allowed_text(const ParamDecl& param) {
         case ParamType::real:
             break;
     }
-    return fmt::format("{:g} … {:g}", param.minimum, param.maximum);
+    const std::string words = range_words(param);
+    return words.empty() ? "any" : words.substr(1);
 }
 
 std::string type_text(ParamType type) {
@@ -65,8 +68,8 @@ int list_plugins(bool as_json) {
                         {"refused", plugin.refused}});
         if (plugin.usable())
             columns.add({kind, plugin.name, plugin.version, plugin.summary});
-        else if (!plugin.refused.empty())
-            std::cerr << "gnnbench: " << plugin.refused << '\n';
+        else
+            std::cerr << "gnnbench: " << why_unused(plugin) << '\n';
     }
     if (as_json)
         print_json(std::cout, list);
@@ -152,7 +155,7 @@ void add_new(CLI::App& plugin, Action& action) {
     auto name = std::make_shared<std::string>();
     command->add_option("kind", *kind, "strategy or partitioner")
         ->required()
-        ->check(CLI::IsMember({"strategy", "partitioner"}));
+        ->check(one_of({"strategy", "partitioner"}));
     command->add_option("name", *name, "Lower case, words joined by dashes: my-scheme")->required();
     command->callback([&action, kind, name] {
         action = [kind, name] {

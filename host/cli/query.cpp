@@ -6,6 +6,7 @@
 
 #include "cli/formats.hpp"
 #include "cli/options.hpp"
+#include "cli/ranges.hpp"
 #include "record/schema.hpp"
 #include "report/rows.hpp"
 
@@ -56,7 +57,7 @@ void add_query(CLI::App& app, const GlobalOptions& options, Action& action) {
     command->add_flag("--list", wish->list, "The named queries");
     command->add_option("--timeout", wish->timeout_s, "End the query after this many seconds (default: no limit)")
         ->type_name("SECONDS")
-        ->check(CLI::PositiveNumber);
+        ->check(above(0));
     command->add_flag("--schema", wish->schema, "The views and tables that there are, with their columns");
     const auto format = add_format_options(*command);
     command->callback([&options, &action, wish, format] {

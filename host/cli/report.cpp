@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <iostream>
 #include <map>
 
@@ -8,6 +9,7 @@
 #include <gnnbench/error.hpp>
 
 #include "cli/drawing.hpp"
+#include "cli/endings.hpp"
 #include "cli/options.hpp"
 #include "cli/report_choice.hpp"
 #include "cli/written.hpp"
@@ -15,11 +17,14 @@
 #include "record/comparison.hpp"
 #include "record/timeline.hpp"
 #include "report/report_parts.hpp"
+#include "report/scaling_figure.hpp"
 #include "run/definitions.hpp"
 
 namespace gnnbench {
 
 namespace {
+
+constexpr Ending page_endings[] = {{".html", "html"}, {".htm", "html"}, {".xhtml", "html"}};
 
 struct ReportChoice {
     std::vector<std::string> what;
@@ -103,9 +108,17 @@ private:
 
     /// Empty where the definition is a table, or where there is no gnuplot.
     std::string drawing_of(const LoadedTable& table) {
-        if (!table.definition.plot || !undrawn_.empty()) return "";
-        try {
+        if (!table.definition.plot) return "";
+        return drawn([&] {
             return drawn_figure(table.resolved, options_.database, FigureFormat::svg, FigureHeading::left_out);
+        });
+    }
+
+    /// What `draw` returns; empty where nothing can be drawn, which is said once.
+    std::string drawn(const std::function<std::string()>& draw) {
+        if (!undrawn_.empty()) return "";
+        try {
+            return draw();
         } catch (const EnvironmentError& error) {
             undrawn_ = std::string("Not drawn: ") + error.what();
             std::cerr << "gnnbench: the report has no figures: " << error.what() << '\n';
@@ -113,11 +126,16 @@ private:
         }
     }
 
-    ReportSection experiments_section() const {
+    ReportSection experiments_section() {
         ReportSection section{"experiments", "Experiments", "", {}, true};
-        for (const ExperimentOrigin& e : origins_)
-            section.parts.push_back(experiment_part(read_comparison(options_.database, e.name), e,
-                                                    read_verifications(options_.database, e.name), anchors_));
+        for (const ExperimentOrigin& e : origins_) {
+            const ComparisonData data = read_comparison(options_.database, e.name);
+            const std::string drawing = drawn([&] {
+                return shows_scaling(data) ? drawn_scaling(data, FigureFormat::svg, FigureHeading::left_out) : "";
+            });
+            section.parts.push_back(
+                experiment_part(data, e, read_verifications(options_.database, e.name), anchors_, drawing));
+        }
         return section;
     }
 
@@ -166,9 +184,11 @@ void add_report(CLI::App& app, const GlobalOptions& options, Action& action) {
                         "Of the papers' tables: small, paper (default: measured last)");
     command->add_option("--title", choice->title, "The page's title (default: gnnbench report)")
         ->type_name("TEXT");
-    command->add_option("--output", choice->output, "Write it there (default: stdout)")->type_name("FILE");
+    command->add_option("-o,--output", choice->output, "Write it there, an .html file (default: stdout)")
+        ->type_name("FILE");
     command->callback([&options, &action, choice] {
         action = [&options, choice] {
+            format_for(choice->output, "", page_endings, "html");
             write_output(choice->output, Writer(*choice, options).page());
             return exit_ok;
         };

@@ -10,13 +10,17 @@
 #include <gnnbench/error.hpp>
 #include <gnnbench/spelling.hpp>
 
+#include "cli/endings.hpp"
 #include "cli/formats.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
+#include "cli/ranges.hpp"
+#include "core/existing_folder.hpp"
 #include "record/choice.hpp"
 #include "record/merge.hpp"
 #include "record/query.hpp"
 #include "report/rows.hpp"
+#include "run/tagging.hpp"
 
 namespace gnnbench {
 
@@ -54,7 +58,7 @@ void add_list(CLI::App& results, const GlobalOptions& options, Action& action) {
     auto choice = std::make_shared<TrialChoice>();
     auto most = std::make_shared<std::int64_t>(50);
     add_choice_options(*command, *choice);
-    command->add_option("--limit", *most, "Rows at most; 0: all (default: 50)")->check(CLI::NonNegativeNumber);
+    command->add_option("--limit", *most, "Rows at most; 0: all (default: 50)")->check(at_least(0));
     const auto format = add_format_options(*command);
     command->callback([=, &options, &action] {
         action = [=, &options] {
@@ -184,8 +188,7 @@ int tag(const std::string& name, const TrialChoice& choice, bool remove, const G
     check_database(options);
     if (choice.nothing_given())
         throw SpecError("expected trials to tag: their UUIDs, or --experiment, --tag, --commit, --where");
-    if (name.empty() || name.find_first_of(",: \t") != std::string::npos)
-        throw SpecError(fmt::format("expected a tag without blanks, ',' and ':'; found '{}'", name));
+    check_tag(name);
     Database database(options.database);
     const TagResult result = tag_trials(database, name, choice, remove);
     if (result.meant == 0) throw SpecError("no measured trial matches; `gnnbench results list` lists them");
@@ -212,6 +215,8 @@ void add_tag(CLI::App& results, const GlobalOptions& options, Action& action) {
 constexpr const char* exportable[] = {"trials", "latest",      "epochs",        "phases", "volumes",
                                       "spans",  "evaluations", "verifications", "cells"};
 
+constexpr Ending export_endings[] = {{".csv", "csv"}, {".jsonl", "jsonl"}};
+
 struct ExportWish {
     std::string view = "trials", output;
     TrialChoice choice;
@@ -233,8 +238,12 @@ int export_rows(const ExportWish& wish, const GlobalOptions& options) {
                    : " WHERE trial IN (SELECT value FROM json_each(?1))";
         arguments = as_argument(uuids(options, wish.choice));
     }
+    const bool json_lines = wish.output.empty() ? wish.json_lines
+                                                : format_for(wish.output, wish.json_lines ? "jsonl" : "",
+                                                             export_endings, "csv") == "jsonl";
     std::ofstream file;
     if (!wish.output.empty()) {
+        require_folder_of(wish.output, "--output");
         file.open(wish.output, std::ios::binary);
         if (!file) throw EnvironmentError(fmt::format("cannot write '{}'", wish.output));
     }
@@ -244,10 +253,10 @@ int export_rows(const ExportWish& wish, const GlobalOptions& options) {
         options.database, sql, arguments,
         [&](const auto& names) {
             columns = names;
-            if (!wish.json_lines) out << csv_line(names);
+            if (!json_lines) out << csv_line(names);
         },
         [&](const SqlRow& row) {
-            if (wish.json_lines)
+            if (json_lines)
                 out << to_json(columns, row).dump(-1, ' ', false, json::error_handler_t::replace) << '\n';
             else
                 out << csv_row(row);
@@ -265,7 +274,8 @@ void add_export(CLI::App& results, const GlobalOptions& options, Action& action)
     add_choice_options(*command, wish->choice);
     command->add_flag("--jsonl", wish->json_lines, "As JSON Lines: an object a line (default: CSV)");
     command->add_flag_callback("--csv", [wish] { wish->json_lines = false; }, "As CSV");
-    command->add_option("--output", wish->output, "Into this file (default: stdout)")->type_name("FILE");
+    command->add_option("-o,--output", wish->output, "Into this file: .csv or .jsonl (default: stdout)")
+        ->type_name("FILE");
     command->callback([=, &options, &action] { action = [=, &options] { return export_rows(*wish, options); }; });
 }
 

@@ -6,11 +6,14 @@
 
 #include "cli/experiment_options.hpp"
 #include "cli/formats.hpp"
+#include "cli/plan.hpp"
+#include "cli/ranges.hpp"
 #include "core/plural.hpp"
 #include "report/report_origins.hpp"
 #include "report/table.hpp"
 #include "run/definitions.hpp"
 #include "run/experiment_run.hpp"
+#include "run/tagging.hpp"
 
 namespace gnnbench {
 
@@ -18,7 +21,7 @@ namespace {
 
 struct RunChoice {
     RunRequest request;
-    bool no_verify = false, trace = false;
+    bool only_plan = false, no_verify = false, trace = false;
     std::shared_ptr<OutputFormat> format;
 };
 
@@ -93,6 +96,7 @@ bool has_matching_cell(const Experiment& experiment, const std::string& where, b
 
 /// Every experiment of a folder, in order of name; all are read, and their errors reported, before the first runs.
 int run(const RunChoice& choice, const GlobalOptions& options) {
+    if (choice.only_plan) return show_plan(choice.request.experiment, choice.request.rules.plan, options);
     const auto files = experiments_at(choice.request.experiment.file);
     std::vector<RunChoice> runs;
     for (const auto& file : files) {
@@ -121,6 +125,16 @@ void add_run(CLI::App& app, const GlobalOptions& options, Action& action) {
     auto choice = std::make_shared<RunChoice>();
     add_experiment_options(*command, choice->request.experiment);
     add_plan_options(*command, choice->request.rules.plan);
+    command->add_flag("-n,--dry-run", choice->only_plan, "Only show what would run, as gnnbench plan does");
+    command
+        ->add_option_function<std::string>(
+            "--tag",
+            [choice](const std::string& tag) {
+                check_tag(tag);
+                choice->request.tag = tag;
+            },
+            "Name the trials that this run measures, for compare: --tag before")
+        ->type_name("TAG");
     command->add_flag("--no-rerun", choice->request.forget_rerun,
                       "Forget what an interrupted --rerun, --failed or --stale has not measured again yet");
     command->add_flag("--no-verify", choice->no_verify,
@@ -130,24 +144,24 @@ void add_run(CLI::App& app, const GlobalOptions& options, Action& action) {
                      "Seed of the random order of cells within each block of trials (default: 0)")
         ->type_name("SEED");
     command->add_option("--maxfail", choice->request.rules.max_failures, "Stop after this many failed trials")
-        ->check(CLI::PositiveNumber)
+        ->check(at_least(1))
         ->type_name("N");
     command
         ->add_option("--retries", choice->request.rules.retries,
                      "Rerun a trial that failed, crashed or timed out, up to this many times")
-        ->check(CLI::NonNegativeNumber)
+        ->check(at_least(0))
         ->type_name("N");
     command
         ->add_option("--timeout", choice->request.timeout_s,
                      "Limit of a trial in seconds, instead of limits.trial_timeout")
-        ->check(CLI::PositiveNumber)
+        ->check(above(0))
         ->type_name("SECONDS");
     command
         ->add_option(
-            "--jobs", choice->request.rules.jobs,
+            "-j,--jobs", choice->request.rules.jobs,
             "Concurrent trials, which share the cores; with too few cores, times count as oversubscribed. With "
             "sbatch, concurrent elements of an array (default there: Slurm's choice)")
-        ->check(CLI::Range(1, 1024))
+        ->check(between(1, 1024))
         ->type_name("N");
     command->add_flag("--no-follow", choice->request.no_follow,
                       "With sbatch: submit, and leave the jobs to Slurm");
@@ -161,7 +175,7 @@ void add_run(CLI::App& app, const GlobalOptions& options, Action& action) {
         ->add_option("--trace-epochs", choice->request.rules.trace_epochs,
                      "Record every operation's time in these epochs (from 0, warm-up included); see trace")
         ->delimiter(',')
-        ->check(CLI::NonNegativeNumber)
+        ->check(at_least(0))
         ->type_name("N,...");
     command->add_flag("--trace", choice->trace, "The same for each trial's last epoch");
     choice->format = add_format_options(*command);

@@ -10,6 +10,7 @@
 #include "cli/formats.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
+#include "cli/ranges.hpp"
 #include "launch/interrupt.hpp"
 #include "launch/machine.hpp"
 #include "record/query.hpp"
@@ -159,12 +160,12 @@ void add_selftest(CLI::App& app, const GlobalOptions& options, Action& action) {
     command
         ->add_option("--trials", wish->trials,
                      "Initial size of the pool; it grows if compare asks for more trials (default: 40)")
-        ->check(CLI::Range(12, 100000));
-    command->add_option("--draws", wish->draws, "From the pool (default: 1000)")->check(CLI::PositiveNumber);
+        ->check(between(12, 100000));
+    command->add_option("--draws", wish->draws, "From the pool (default: 1000)")->check(at_least(1));
     command
         ->add_option("--slowdown", wish->slowdown,
                      "The slowdown of one side to detect, as a fraction (default: 0.1)")
-        ->check(CLI::Range(0.01, 10.0));
+        ->check(between(0.01, 10.0));
     command->add_option("--keep", wish->keep, "Database that keeps the trials for later calls (default: none)")
         ->type_name("FILE");
     const auto format = add_format_options(*command);

@@ -3,8 +3,10 @@
 
 #include <gnnbench/error.hpp>
 
+#include "cli/endings.hpp"
 #include "cli/experiment_options.hpp"
 #include "cli/options.hpp"
+#include "cli/ranges.hpp"
 #include "cli/written.hpp"
 #include "record/query.hpp"
 #include "report/timeline.hpp"
@@ -13,6 +15,8 @@
 namespace gnnbench {
 
 namespace {
+
+constexpr Ending trace_endings[] = {{".json", "chrome"}, {".svg", "svg"}};
 
 struct TraceChoice {
     std::string what, format;
@@ -36,7 +40,7 @@ Timeline chosen(const TraceChoice& choice, const GlobalOptions& options) {
 }
 
 std::string rendered(const TraceChoice& choice, const GlobalOptions& options) {
-    const bool svg = choice.format.empty() ? choice.output.extension() == ".svg" : choice.format == "svg";
+    const bool svg = format_for(choice.output, choice.format, trace_endings, "chrome") == "svg";
     if (!svg && (choice.from_ms || choice.to_ms))
         throw SpecError("--from and --to are for --format svg; a viewer of Chrome traces zooms by itself");
     const Timeline timeline = chosen(choice, options);
@@ -64,10 +68,11 @@ void add_trace(CLI::App& app, const GlobalOptions& options, Action& action) {
     command->add_option("--epoch", choice->epoch, "Which (default: the last one traced)")->type_name("N");
     command
         ->add_option("--format", choice->format, "chrome: opens in Perfetto; svg: a figure (default: by --output)")
-        ->check(CLI::IsMember({"chrome", "svg"}));
+        ->check(one_of({"chrome", "svg"}));
     command->add_option("--from", choice->from_ms, "Start of the figure within the epoch")->type_name("MS");
     command->add_option("--to", choice->to_ms, "Where it ends")->type_name("MS");
-    command->add_option("--output", choice->output, "Write it there (default: stdout)")->type_name("FILE");
+    command->add_option("-o,--output", choice->output, "Write it there: .json or .svg (default: stdout)")
+        ->type_name("FILE");
     command->callback(
         [&options, &action, choice] { action = [&options, choice] { return trace(*choice, options); }; });
 }

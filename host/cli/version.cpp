@@ -1,5 +1,7 @@
 #include <iostream>
 
+#include <fmt/format.h>
+
 #include <gnnbench/version.hpp>
 
 #include "cli/options.hpp"
@@ -7,6 +9,13 @@
 #include "launch/machine.hpp"
 
 namespace gnnbench {
+
+std::string version_text() {
+    const BuildInfo build = build_info();
+    return fmt::format("gnnbench {}{}\n{}, {}\nplugin interface {}, {}", build.version,
+                       build.commit.empty() ? "" : " (" + build.commit + ")", build.compiler, build.build_type,
+                       GNNBENCH_API_VERSION, GNNBENCH_BUILD_ID);
+}
 
 void add_version(CLI::App& app, const GlobalOptions&, Action& action) {
     CLI::App* command = app.add_subcommand("version", "What this program is and was built from");
@@ -23,10 +32,7 @@ void add_version(CLI::App& app, const GlobalOptions&, Action& action) {
                                        {"plugin_api", GNNBENCH_API_VERSION},
                                        {"plugin_build", GNNBENCH_BUILD_ID}});
             else
-                std::cout << "gnnbench " << build.version
-                          << (build.commit.empty() ? "" : " (" + build.commit + ")") << "\n"
-                          << build.compiler << ", " << build.build_type << "\nplugin interface "
-                          << GNNBENCH_API_VERSION << ", " << GNNBENCH_BUILD_ID << "\n";
+                std::cout << version_text() << '\n';
             return exit_ok;
         };
     });

@@ -5,6 +5,8 @@
 
 #include <gnnbench/error.hpp>
 
+#include "core/existing_folder.hpp"
+
 namespace gnnbench {
 
 void write_output(const std::filesystem::path& output, std::string_view text) {
@@ -12,11 +14,12 @@ void write_output(const std::filesystem::path& output, std::string_view text) {
         std::cout << text;
         return;
     }
+    require_folder_of(output, "--output");
     std::ofstream out(output, std::ios::binary | std::ios::trunc);
     out << text;
     out.close();
     if (!out)
-        throw EnvironmentError("cannot write '" + output.string() + "'; does the folder exist, is the disk full?");
+        throw EnvironmentError("cannot write '" + output.string() + "'; may you write there, is the disk full?");
 }
 
 }  // namespace gnnbench

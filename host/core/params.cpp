@@ -1,10 +1,13 @@
 #include <gnnbench/params.hpp>
 
 #include <charconv>
+#include <cmath>
 
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
+
+#include "core/range_words.hpp"
 
 namespace gnnbench {
 namespace {
@@ -15,16 +18,28 @@ bool parse_whole(std::string_view text, T& out) {
     return error == std::errc() && end == text.data() + text.size();
 }
 
+std::string number_words(double x) {
+    return std::abs(x) < 1e15 ? fmt::format("{:.10g}", x) : fmt::format("{:g}", x);
+}
+
+/// "cut|volume" as "cut, volume".
+std::string listed(const char* choices) {
+    std::string words;
+    for (const char* c = choices ? choices : ""; *c; ++c)
+        words += *c == '|' ? std::string(", ") : std::string(1, *c);
+    return words;
+}
+
 std::string allowed(const ParamDecl& p) {
     switch (p.type) {
         case ParamType::boolean:
             return "true or false";
         case ParamType::integer:
-            return fmt::format("a whole number from {} to {}", p.minimum, p.maximum);
+            return "a whole number" + range_words(p);
         case ParamType::real:
-            return fmt::format("a number from {} to {}", p.minimum, p.maximum);
+            return "a number" + range_words(p);
         case ParamType::choice:
-            return fmt::format("one of {}", p.choices ? p.choices : "");
+            return "one of " + listed(p.choices);
     }
     return {};
 }
@@ -39,6 +54,14 @@ bool in_choices(std::string_view choices, std::string_view word) {
 }
 
 }  // namespace
+
+std::string range_words(const ParamDecl& p) {
+    // A bound that only keeps a number within its type is no bound to a person.
+    const bool low = p.minimum > -2147483648.0, high = p.maximum < 2147483647.0;
+    if (low && high) return fmt::format(" between {} and {}", number_words(p.minimum), number_words(p.maximum));
+    if (low) return fmt::format(" of at least {}", number_words(p.minimum));
+    return high ? fmt::format(" of at most {}", number_words(p.maximum)) : "";
+}
 
 Params::Params(std::span<const ParamDecl> declared) {
     for (const ParamDecl& p : declared) {

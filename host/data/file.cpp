@@ -12,6 +12,8 @@
 
 #include <gnnbench/error.hpp>
 
+#include "core/existing_folder.hpp"
+
 namespace gnnbench {
 
 namespace {
@@ -80,8 +82,9 @@ void OutputFile::close() {
 }
 
 void make_folder(const std::filesystem::path& path) {
+    require_folder_of(path, "the folder");
     std::error_code cause;
-    std::filesystem::create_directories(path, cause);
+    std::filesystem::create_directory(path.has_filename() ? path : path.parent_path(), cause);
     if (cause)
         throw EnvironmentError(
             fmt::format("cannot create the folder {}: {}; name another one", path.string(), cause.message()));

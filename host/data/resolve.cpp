@@ -221,6 +221,8 @@ ResolvedDataset ensure_dataset(const json& source, const Catalog& catalog,
     auto s = split_mapping(source);
     auto found = resolve(s, catalog);
     if (found.digest.empty()) {
+        if (progress && !fs::exists(catalog.folder()))
+            progress(fmt::format("creating the folder {} for datasets", catalog.folder().string()));
         make_folder(catalog.folder());
         StoreLock lock(found.store, progress);
         found = resolve(s, catalog);

@@ -1,6 +1,7 @@
 #include "record/comparison.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <tuple>
@@ -152,6 +153,26 @@ void summarise(ComparisonCell& cell, const TrialsByNumber& trials, std::vector<s
     cell.peak_memory_bytes = median_of(ok, &TrialRow::peak_memory);
 }
 
+/// "counted 120 bytes sent in an epoch, stated 100: 20 more", of the first of the trials that differs.
+std::string volume_difference(const sqlite::Connection& c, const std::vector<std::int64_t>& trials) {
+    auto q = c.prepare(
+        "SELECT (SELECT sum(sent_bytes) FROM rank_volume v WHERE v.trial_id = e.trial_id AND v.epoch = e.epoch) "
+        "AS counted, "
+        "(SELECT sum(sent_bytes) FROM stated_volume s WHERE s.trial_id = e.trial_id) AS stated "
+        "FROM epoch e WHERE e.trial_id = ? AND NOT e.warmup AND counted <> stated ORDER BY e.epoch LIMIT 1",
+        "read by how much a volume differs");
+    for (const std::int64_t trial : trials) {
+        q.bind(trial);
+        if (q.step()) {
+            const std::int64_t counted = q.integer(0), stated = q.integer(1), more = counted - stated;
+            return fmt::format("counted {} bytes sent in an epoch, stated {}: {} {}", counted, stated,
+                               std::abs(more), more > 0 ? "more" : "fewer");
+        }
+        q.reset();
+    }
+    return "as many bytes sent as stated, but bytes received or messages differ";
+}
+
 /// The newest machine of the experiment's cells, and the number of others.
 std::string newest_machine(const sqlite::Connection& c, std::int64_t experiment) {
     auto q = c.prepare(
@@ -256,6 +277,7 @@ ComparisonData read_comparison(const std::filesystem::path& database, const std:
         cell.program = program_digest(identities.back());
         std::vector<std::string> keys;
         if (const auto t = trials.find(q.integer(0)); t != trials.end()) summarise(cell, t->second, keys);
+        if (cell.volume_differs) cell.volume_difference = volume_difference(c, cell.ok_trials);
         cell.verification = verifications.of_trials(q.text(7), keys);
         cell.of_other_builds = std::ssize(keys) - std::ranges::count(keys, q.text(7));
         if (const auto s = speed_ups.find(q.integer(0)); s != speed_ups.end()) cell.speed_up = s->second;

@@ -37,7 +37,8 @@ struct ComparisonCell {
     /// Where its scheme is a program: the digest of the program's files, or "no files" of a command without any.
     std::string program;
     bool oversubscribed = false, aggregated_input = false;
-    bool volume_differs = false;  ///< counted bytes are not the stated ones, in some trial
+    bool volume_differs = false;    ///< counted bytes are not the stated ones, in some trial
+    std::string volume_difference;  ///< by how much, then
     std::string synthetic, approximation;
 
     std::map<std::string, std::string> fields;  ///< of the cell, for choosing it: "hidden" → "64,64"

@@ -8,6 +8,7 @@
 
 #include <gnnbench/error.hpp>
 
+#include "core/existing_folder.hpp"
 #include "record/apply.hpp"
 #include "record/migrations.hpp"
 #include "record/sqlite.hpp"
@@ -46,8 +47,7 @@ void check_writable(sqlite::Connection& c) {
 std::string code_text(const nlohmann::json& code) { return code.empty() ? "" : code.dump(); }
 
 Database::Database(const std::filesystem::path& path) : path_(path) {
-    std::error_code ignored;
-    if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), ignored);
+    require_folder_of(path, "--database");
     connection_ = std::make_unique<sqlite::Connection>(path, sqlite::Access::read_write);
     check_writable(*connection_);
     use_wal(*connection_);

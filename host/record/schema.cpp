@@ -60,6 +60,14 @@ QueryResult schema(const std::string& name) {
     return result;
 }
 
+std::string view_reference() {
+    std::string text = "| view | columns |\n| --- | --- |\n";
+    for (const SqlRow& row : schema().rows)
+        if (std::get<std::string>(row[1]) == "view")
+            text += fmt::format("| `{}` | {} |\n", std::get<std::string>(row[0]), std::get<std::string>(row[2]));
+    return text;
+}
+
 std::string nearest_name(const sqlite::Connection& c, const std::string& sql, const std::string& complaint) {
     if (const std::string table = word_after(complaint, "no such table: "); !table.empty())
         return did_you_mean(table, names(c, every_relation)) + " (gnnbench query --schema lists them)";

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "report/rows.hpp"
+#include "report/table_render.hpp"
 #include "report/units.hpp"
 
 namespace gnnbench {
@@ -13,14 +14,17 @@ std::string scheme_text(const ComparedCell& c) {
     return c.scheme_a == c.scheme_b ? c.scheme_a : c.scheme_a + " → " + c.scheme_b;
 }
 
-/// "12.0 kB", "12.0 kB → 14.0 kB" where they differ; empty where trials of one side differ.
+/// "12.0 kB", "12.0 kB → 14.0 kB (+2000 B)" where they differ; empty where trials of one side differ.
 std::string bytes_text(const ComparedCell& c) {
     if (!c.bytes_a || !c.bytes_b) return "";
     const auto text = [](std::int64_t bytes) {
         const Unit unit = byte_unit(static_cast<double>(bytes));
         return fmt::format("{} {}", in_unit(static_cast<double>(bytes), unit), unit.name);
     };
-    return *c.bytes_a == *c.bytes_b ? text(*c.bytes_a) : text(*c.bytes_a) + " → " + text(*c.bytes_b);
+    if (*c.bytes_a != *c.bytes_b)
+        return fmt::format("{} → {} ({:+} B)", text(*c.bytes_a), text(*c.bytes_b), *c.bytes_b - *c.bytes_a);
+    if (!c.messages_a || !c.messages_b || *c.messages_a == *c.messages_b) return text(*c.bytes_a);
+    return fmt::format("{} ({:+} messages)", text(*c.bytes_a), *c.messages_b - *c.messages_a);
 }
 
 std::string time_text(double seconds) {
@@ -105,7 +109,7 @@ std::string below(const ComparedSides& sides) {
             sides.borrowed_a, sides.borrowed_b);
     if (sides.only_a || sides.only_b)
         text += fmt::format(" {} cells are only in A, {} only in B.", sides.only_a, sides.only_b);
-    return wrapped(text, 110);
+    return wrapped(text, table_width());
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 namespace gnnbench {
 
-enum class FigureFormat { svg, png };
+enum class FigureFormat { svg, png, pdf };
 
 /// A row's traced epoch, for figures of kind timeline.
 struct TimelinePanel {

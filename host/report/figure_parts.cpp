@@ -113,6 +113,25 @@ struct Frame {
     double height = 0, top = 0, notes = 0;  ///< pixels: of all, of the title, of the remarks
 };
 
+/// 900 pixels wide and `height` high, or what is as large on paper.
+std::string terminal_of(FigureFormat format, double height) {
+    switch (format) {
+        case FigureFormat::svg:
+            return fmt::format(
+                "set terminal svg size 900,{:.0f} font 'Helvetica,13' background rgb 'white' noenhanced\n",
+                height);
+        case FigureFormat::png:
+            return fmt::format(
+                "set terminal pngcairo size 1800,{:.0f} fontscale 2 linewidth 2 pointscale 2 font 'Sans,10' "
+                "noenhanced\n",
+                2 * height);
+        case FigureFormat::pdf:
+            return fmt::format(
+                "set terminal pdfcairo size 12.5in,{:.2f}in fontscale 1 font 'Sans,13' noenhanced\n", height / 72);
+    }
+    return "";
+}
+
 Frame frame_of(double content, const std::vector<std::string>& heading, FigureFormat format) {
     Frame f;
     std::vector<std::string> below;
@@ -122,15 +141,7 @@ Frame frame_of(double content, const std::vector<std::string>& heading, FigureFo
     f.top = 18.0 * static_cast<double>(title.size()) + 8;
     f.notes = below.empty() ? 0 : 14.0 * static_cast<double>(below.size()) + 12;
     f.height = content + f.top + f.notes;
-    f.script =
-        format == FigureFormat::svg
-            ? fmt::format(
-                  "set terminal svg size 900,{:.0f} font 'Helvetica,13' background rgb 'white' noenhanced\n",
-                  f.height)
-            : fmt::format(
-                  "set terminal pngcairo size 1800,{:.0f} fontscale 2 linewidth 2 pointscale 2 font 'Sans,10' "
-                  "noenhanced\n",
-                  2 * f.height);
+    f.script = terminal_of(format, f.height);
     f.script += "set encoding utf8\nset border 3\nset tics nomirror out\nset grid y lc rgb '#dddddd' lt 1\n";
     for (std::size_t i = 0; i < title.size(); ++i)
         f.script += fmt::format("set label {} at screen 0.5, screen {:.4f} center font ',13'\n",

@@ -8,7 +8,7 @@
 
 #include <gnnbench/error.hpp>
 
-#include "core/printable.hpp"
+#include "report/fitted_grid.hpp"
 
 namespace gnnbench {
 namespace {
@@ -137,22 +137,7 @@ std::string markdown_line(const std::vector<std::string>& fields) {
 }
 
 std::string TextGrid::text(std::string_view between) const {
-    auto lines = lines_;
-    for (auto& line : lines)
-        for (std::string& cell : line) cell = printable(cell);
-    std::vector<std::size_t> widths(columns_.size(), 0);
-    for (const auto& line : lines)
-        for (std::size_t c = 0; c < line.size(); ++c) widths[c] = std::max(widths[c], display_width(line[c]));
-    std::string all;
-    for (const auto& line : lines) {
-        std::string text;
-        for (std::size_t c = 0; c < line.size(); ++c) {
-            if (c > 0) text += between;
-            text += columns_[c] == Align::left ? pad_right(line[c], widths[c]) : pad_left(line[c], widths[c]);
-        }
-        all += without_trailing_blanks(std::move(text)) + '\n';
-    }
-    return all;
+    return fitted_grid(lines_, columns_, between, output_columns());
 }
 
 }  // namespace gnnbench

@@ -36,7 +36,7 @@ public:
     enum class Align { left, right };
     explicit TextGrid(std::vector<Align> columns) : columns_(std::move(columns)) {}
     void add(std::vector<std::string> line) { lines_.push_back(std::move(line)); }
-    /// Lines end without blanks, with a newline.
+    /// Lines end without blanks, with a newline. On a terminal they fit its width, see fitted_grid().
     std::string text(std::string_view between = "  ") const;
 
 private:

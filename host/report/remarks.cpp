@@ -49,7 +49,10 @@ std::vector<std::string> remarks_on(const ComparisonCell& c, MetricKind kind) {
     if (!c.approximation.empty())
         all.push_back(fmt::format("approximate{} ({})", is_approximate(c) ? ", so unverified" : "",
                                   first_line(c.approximation)));
-    if (c.volume_differs) all.emplace_back("VOLUME DIFFERS (counted bytes are not the stated ones)");
+    if (c.volume_differs)
+        all.push_back(fmt::format("VOLUME DIFFERS ({})", c.volume_difference.empty()
+                                                             ? "counted bytes are not the stated ones"
+                                                             : c.volume_difference));
     if (c.of_other_builds > 0)
         all.push_back(
             c.of_other_builds == c.epoch_s->trials

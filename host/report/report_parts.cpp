@@ -62,7 +62,9 @@ Table led(const ResolvedTable& r, const CellAnchors& anchors) {
 }  // namespace
 
 ReportPart experiment_part(const ComparisonData& data, const ExperimentOrigin& origin,
-                           std::span<const VerificationRow> verified, const CellAnchors& anchors) {
+                           std::span<const VerificationRow> verified, const CellAnchors& anchors,
+                           const std::string& drawing) {
+    const std::string id = "experiment-" + anchor(data.experiment);
     Table table = comparison_table(data);
     const ComparisonLayout layout = make_layout(data);
     for (std::size_t i = 0; i < layout.rows.size(); ++i)
@@ -72,6 +74,12 @@ ReportPart experiment_part(const ComparisonData& data, const ExperimentOrigin& o
         table.heading.front().erase(0, data.experiment.size() + 2);
     std::string html = "<pre class=\"command\"><code>" + html_escaped(run_command(origin.command)) +
                        "</code></pre>\n" + table_html(table);
+    if (!drawing.empty())
+        html += "<div class=\"scroll picture\" tabindex=\"0\">\n" +
+                inlined_svg(drawing, id, data.experiment + ": time per epoch over GPUs") +
+                "</div>\n<p class=\"source\">Time per epoch over GPUs, both axes logarithmic, with 95% intervals; "
+                "open "
+                "marks: oversubscribed; dotted: ideal.</p>\n";
     if (!verified.empty()) {
         Table rows = verification_table(verified);
         rows.heading.clear();
@@ -79,7 +87,7 @@ ReportPart experiment_part(const ComparisonData& data, const ExperimentOrigin& o
     }
     if (!origin.spec.empty())
         html += folded("The experiment's file", "<pre>" + html_escaped(origin.spec) + "</pre>\n");
-    return {"experiment-" + anchor(data.experiment), data.experiment, std::move(html)};
+    return {id, data.experiment, std::move(html)};
 }
 
 ReportPart definition_part(const ResolvedTable& r, const CellAnchors& anchors, const std::string& drawing,
@@ -108,7 +116,9 @@ ReportPart definition_part(const ResolvedTable& r, const CellAnchors& anchors, c
 
 ReportPart timeline_part(const Timeline& t) {
     const std::string id = "timeline-" + anchor(t.trial);
-    const std::string title = fmt::format("{}: {}, {}", t.experiment, t.scheme, plural(t.ranks, "gpu"));
+    const std::string title =
+        fmt::format("{}: {}, {}{}, {}, trial {}", t.experiment, t.dataset, t.scheme,
+                    t.ranks > 1 ? ", " + t.partitioner : "", plural(t.ranks, "gpu"), t.trial.substr(0, 8));
     return {id, title,
             "<div class=\"scroll picture\">\n" + inlined_svg(timeline_svg(t), id, title) +
                 "</div>\n<pre class=\"command\"><code>gnnbench trace " + html_escaped(t.trial.substr(0, 8)) +

@@ -12,9 +12,11 @@
 
 namespace gnnbench {
 
-/// An experiment's section: its comparison, its verifications, its file.
+/// An experiment's section: its comparison, its verifications, its file. `drawing`: how it scales, as SVG without its
+/// heading; empty: nothing to draw.
 ReportPart experiment_part(const ComparisonData& data, const ExperimentOrigin& origin,
-                           std::span<const VerificationRow> verified, const CellAnchors& anchors);
+                           std::span<const VerificationRow> verified, const CellAnchors& anchors,
+                           const std::string& drawing = "");
 
 /// A paper's table, or its figure with the table collapsed below. `drawing`: the figure as SVG without its heading, or
 /// empty: nothing to draw, or what `undrawn` says.

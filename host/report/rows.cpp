@@ -1,5 +1,8 @@
 #include "report/rows.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -12,6 +15,19 @@ std::string field_text(const SqlValue& value) {
     if (const auto* real = std::get_if<double>(&value)) return fmt::format("{}", *real);
     if (const auto* text = std::get_if<std::string>(&value)) return *text;
     return "";
+}
+
+std::string rounded_text(const SqlValue& value) {
+    const auto* real = std::get_if<double>(&value);
+    if (!real || !std::isfinite(*real)) return field_text(value);
+    const double size = std::abs(*real);
+    if (size == 0) return "0";
+    if (size < 1e-4 || size >= 1e15) return fmt::format("{:.4g}", *real);
+    const int decimals = std::max(0, 3 - static_cast<int>(std::floor(std::log10(size))));
+    std::string text = fmt::format("{:.{}f}", *real, decimals);
+    if (decimals > 0) text.erase(text.find_last_not_of('0') + 1);
+    if (text.ends_with('.')) text.pop_back();
+    return text;
 }
 
 namespace {
@@ -45,7 +61,7 @@ std::string as_text(const QueryResult& result) {
     grid.add(result.columns);
     for (const auto& row : result.rows) {
         std::vector<std::string> line;
-        for (const SqlValue& v : row) line.push_back(on_one_line(field_text(v)));
+        for (const SqlValue& v : row) line.push_back(on_one_line(rounded_text(v)));
         grid.add(line);
     }
     return grid.text();
@@ -61,7 +77,7 @@ std::string as_markdown(const QueryResult& result) {
     std::string all = markdown_line(heads) + markdown_line(rules);
     for (const auto& row : result.rows) {
         std::vector<std::string> line;
-        for (const SqlValue& v : row) line.push_back(markdown_escaped(field_text(v)));
+        for (const SqlValue& v : row) line.push_back(markdown_escaped(rounded_text(v)));
         all += markdown_line(line);
     }
     return all;
@@ -106,7 +122,7 @@ Table rows_table(const QueryResult& result) {
         table.keys.push_back({result.columns[c], aligned[c] == Align::left});
     for (const auto& row : result.rows) {
         Table::Row& line = table.rows.emplace_back();
-        for (const SqlValue& v : row) line.keys.push_back(field_text(v));
+        for (const SqlValue& v : row) line.keys.push_back(rounded_text(v));
     }
     return table;
 }

@@ -11,7 +11,10 @@ namespace gnnbench {
 std::string render_rows(const QueryResult& result, OutputFormat format);
 /// The same in memory, for the formats that only tables have.
 Table rows_table(const QueryResult& result);
+/// Numbers as they are stored.
 std::string field_text(const SqlValue& value);
+/// Numbers as people read them: four significant digits, and all of an integer's.
+std::string rounded_text(const SqlValue& value);
 /// One line of it as CSV.
 std::string csv_row(const SqlRow& row);
 

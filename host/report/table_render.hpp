@@ -6,10 +6,10 @@
 
 namespace gnnbench {
 
-/// Columns that the text form fits.
-inline constexpr std::size_t table_width = 100;
+/// Columns that the text form fits: 100, or as many as a narrower terminal has.
+std::size_t table_width();
 
-/// Text fits 100 columns, continuing in further blocks below. HTML is a complete page.
+/// Text fits table_width() columns, continuing in further blocks below. HTML is a complete page.
 std::string render(const Table& table, OutputFormat format);
 
 std::string table_text(const Table& table);

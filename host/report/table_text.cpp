@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "report/fitted_grid.hpp"
 #include "report/table_render.hpp"
 
 namespace gnnbench {
@@ -18,12 +19,12 @@ struct Block {
     Lines cells;
     std::size_t width = 0;
 
-    /// Brings all lines to one width.
+    /// Brings all lines to one width: at most `room`, unless heads or numbers need more, which are never cut.
     void finish(std::size_t room) {
-        title = shortened(title, room);
-        heads = shortened(heads, room);
-        width = std::max(display_width(title), display_width(heads));
-        for (auto& cell : cells) width = std::max(width, display_width(cell = shortened(cell, room)));
+        width = display_width(heads);
+        for (const auto& cell : cells) width = std::max(width, display_width(cell));
+        title = shortened(title, std::max(room, width));
+        width = std::max(width, display_width(title));
         title = pad_right(title, width);
         heads = pad_right(heads, width);
         for (auto& cell : cells) cell = pad_right(cell, width);
@@ -93,10 +94,13 @@ Block block_of(const Table& t, std::size_t g) {
 
 /// The row's key columns, as a separate block.
 Block row_keys(const Table& t) {
+    constexpr std::size_t whole_width = 100;  // of the table that `widest` is chosen for
     Block b;
     b.cells.resize(t.rows.size());
     for (std::size_t k = 0; k < t.keys.size(); ++k) {
-        const Table::Key& key = t.keys[k];
+        Table::Key key = t.keys[k];
+        if (key.widest < whole_width)
+            key.widest = std::max<std::size_t>(8, key.widest * table_width() / whole_width);
         std::size_t width = display_width(key.head);
         for (const Table::Row& row : t.rows)
             width = std::max(width, display_width(shortened(row.keys[k], key.widest)));
@@ -107,7 +111,7 @@ Block row_keys(const Table& t) {
         for (std::size_t r = 0; r < t.rows.size(); ++r)
             b.cells[r] += (k > 0 ? "  " : "") + padded(shortened(t.rows[r].keys[k], key.widest));
     }
-    b.finish(table_width);
+    b.finish(table_width());
     return b;
 }
 
@@ -126,13 +130,14 @@ std::string blocks(const Table& t) {
     std::vector<Block> groups;
     for (std::size_t g = 0; g < t.groups.size(); ++g) {
         groups.push_back(block_of(t, g));
-        groups.back().finish(table_width - keys.width - rule.size());
+        const std::size_t beside = keys.width + rule.size();
+        groups.back().finish(table_width() > beside ? table_width() - beside : 0);
     }
     std::string out;
     for (std::size_t first = 0, last; first < groups.size(); first = last) {
         std::size_t width = keys.width;
         for (last = first; last < groups.size(); ++last) {
-            if (last > first && width + rule.size() + groups[last].width > table_width) break;
+            if (last > first && width + rule.size() + groups[last].width > table_width()) break;
             width += rule.size() + groups[last].width;
         }
         const auto line = [&](const std::string& start, const auto& part_of) {
@@ -153,16 +158,21 @@ std::string blocks(const Table& t) {
 
 }  // namespace
 
+std::size_t table_width() {
+    const std::size_t columns = output_columns();
+    return columns == 0 ? 100 : std::clamp<std::size_t>(columns, 40, 100);
+}
+
 std::string table_text(const Table& t) {
     std::string out;
-    for (const std::string& line : t.heading) out += wrapped(line, table_width, 2);
+    for (const std::string& line : t.heading) out += wrapped(line, table_width(), 2);
     if (t.rows.empty()) return out + t.nothing + "\n";
-    if (!t.legend.empty()) out += wrapped(t.legend, table_width, 2);
+    if (!t.legend.empty()) out += wrapped(t.legend, table_width(), 2);
     if (!t.many_sections() && !t.rows.front().section.empty())
         out += section_line(t, t.rows.front().section) + "\n";
     out += blocks(t);
     if (!t.notes.empty()) out += '\n';
-    for (const auto& note : t.notes) out += wrapped(note.mark + "  " + note.text, table_width, 3);
+    for (const auto& note : t.notes) out += wrapped(note.mark + "  " + note.text, table_width(), 3);
     return out;
 }
 

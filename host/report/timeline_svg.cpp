@@ -84,9 +84,9 @@ private:
 
     std::string heading() const {
         std::string setting =
-            fmt::format("{}, {} partition, {} rank{} of {} thread{}, {} kernel, epoch {}", t_.dataset,
+            fmt::format("{}, {} partition, {} rank{} of {} thread{}, {} kernel, epoch {} of trial {}", t_.dataset,
                         t_.partitioner, t_.ranks, t_.ranks == 1 ? "" : "s", t_.threads_per_rank,
-                        t_.threads_per_rank == 1 ? "" : "s", t_.kernel, t_.epoch);
+                        t_.threads_per_rank == 1 ? "" : "s", t_.kernel, t_.epoch, t_.trial.substr(0, 8));
         if (t_.oversubscribed) setting += "; more ranks than cores: not a measure of speed";
         return fmt::format(
             "<text x=\"20\" y=\"24\" font-size=\"16\" font-weight=\"bold\">{}</text>\n"

@@ -28,7 +28,10 @@ int decimals_of(double x) {
 
 std::string fixed(double x, int decimals) { return fmt::format("{:.{}f}", x, decimals); }
 
-std::string three_digits(double x) { return x == 0 ? "0" : fixed(x, decimals_of(x)); }
+std::string three_digits(double x) {
+    if (std::abs(x) >= 1e9) return fmt::format("{:.2e}", x);  // nobody counts such digits
+    return x == 0 ? "0" : fixed(x, decimals_of(x));
+}
 
 std::string interval(double low, double high) { return three_digits(low) + "–" + three_digits(high); }
 

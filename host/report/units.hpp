@@ -17,7 +17,7 @@ Unit byte_unit(double largest_bytes);
 /// Decimals that show three significant digits of x ≥ 1, and two of less.
 int decimals_of(double x);
 std::string fixed(double x, int decimals);
-/// Three significant digits: "1234", "123", "12.3", "1.23", "0.012"; zero is "0".
+/// Three significant digits: "1234", "123", "12.3", "1.23", "0.012"; zero is "0", and what has ten digits "4.62e+19".
 std::string three_digits(double x);
 /// "40.1–42.3"
 std::string interval(double low, double high);

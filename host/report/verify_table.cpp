@@ -50,9 +50,9 @@ std::string as_text(std::span<const VerificationRow> rows) {
     std::string out =
         "errors: largest over epochs (and weights) against the serial float64 reference; volume: counted "
         "against stated bytes";
-    out = wrapped(out, table_width, 2) + "\n" + grid.text();
+    out = wrapped(out, table_width(), 2) + "\n" + grid.text();
     if (!notes.notes().empty()) out += '\n';
-    for (const auto& note : notes.notes()) out += wrapped(note.mark + "  " + note.text, table_width, 3);
+    for (const auto& note : notes.notes()) out += wrapped(note.mark + "  " + note.text, table_width(), 3);
     return out;
 }
 

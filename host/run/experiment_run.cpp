@@ -6,12 +6,14 @@
 
 #include <gnnbench/error.hpp>
 
+#include "core/existing_folder.hpp"
 #include "core/plural.hpp"
 #include "launch/interrupt.hpp"
 #include "run/job_follow.hpp"
 #include "run/job_submit.hpp"
 #include "run/recovery.hpp"
 #include "run/sweep.hpp"
+#include "run/tagging.hpp"
 
 namespace gnnbench {
 
@@ -111,6 +113,8 @@ RunResult run_experiment(const RunRequest& request, const RunPlaces& places, Pro
     const InstalledPlugins plugins;
     // The file is read, and all its errors reported, before anything is created on disk.
     const Experiment experiment = requested_experiment(request, catalog, plugins);
+    require_folder_of(catalog.folder(), "--data-dir");
+    if (!request.rules.export_folder.empty()) require_folder_of(request.rules.export_folder, "--export");
     SweepRules rules = request.rules;
     Database database(places.database);
     recover(database, notify);
@@ -118,7 +122,10 @@ RunResult run_experiment(const RunRequest& request, const RunPlaces& places, Pro
     const auto launcher = make_launcher(experiment.launcher);
     const InterruptGuard interrupts;  // not before: making a dataset may simply be ended
     TrialRunner runner(database, prepared.experiment, launcher, std::max(1, rules.jobs));
+    progress.detail(fmt::format("database {}, datasets {}", std::filesystem::absolute(places.database).string(),
+                                catalog.folder().string()));
     register_cells(database, prepared);
+    RunTag tag(database, prepared.experiment.name, request.tag);
     JobFollower jobs(database, runner, rules, experiment.launcher.poll_s, progress);
     if (launcher->elsewhere()) follow_earlier(jobs, experiment.launcher, request.cancel, progress);
     settle_reruns(rules.plan, request.forget_rerun, prepared, database, runner.machine_fingerprint(), progress);
@@ -135,6 +142,7 @@ RunResult run_experiment(const RunRequest& request, const RunPlaces& places, Pro
     }
     report += jobs.report();
     runner.finish();
+    tag.name_trials(progress);
     return {prepared.experiment, runner.machine_fingerprint(), report, jobs.names()};
 }
 

@@ -15,6 +15,7 @@ struct RunRequest {
     double timeout_s = 0;       ///< of a trial; 0: as the experiment says
     bool forget_rerun = false;  ///< the trials that an interrupted rerun has not measured again stay as they are
     bool no_follow = false;     ///< with sbatch: submit jobs without following them
+    std::string tag{};          ///< for the trials that are measured; empty: none
     bool cancel = false;        ///< with sbatch: end the jobs of earlier runs instead of submitting new ones
 };
 

@@ -38,6 +38,12 @@ void examine_apart(ListedPlugin& plugin) {
 
 }  // namespace
 
+std::string why_unused(const ListedPlugin& plugin) {
+    if (plugin.shadowed_by.empty()) return plugin.refused;
+    return fmt::format("{} {}: {} is used, because its folder comes first; {} is not", kind_name(plugin.kind),
+                       plugin.name, plugin.shadowed_by.string(), plugin.file.string());
+}
+
 std::vector<ListedPlugin> list_apart(const PluginCatalog& catalog) { return catalog.list(examine_apart); }
 
 }  // namespace gnnbench

@@ -9,4 +9,7 @@ namespace gnnbench {
 /// opened is reported, and the others are listed.
 std::vector<ListedPlugin> list_apart(const PluginCatalog& catalog);
 
+/// Why one of the listed files is not used: the file before it in the search order, or why it was refused.
+std::string why_unused(const ListedPlugin& plugin);
+
 }  // namespace gnnbench

@@ -7,31 +7,38 @@
 #include <unistd.h>
 
 #include "core/printable.hpp"
+#include "report/format.hpp"
 
 namespace gnnbench {
 
 namespace {
+
+Verbosity asked_verbosity = Verbosity::normal;  // set before any thread starts
 
 bool stderr_is_terminal() {
     const char* kind = std::getenv("TERM");
     return isatty(STDERR_FILENO) && !(kind && std::string(kind) == "dumb");
 }
 
-/// The first columns of a line that a terminal shows without wrapping. Counts characters, not bytes.
-std::string fitted(const std::string& line) {
+std::size_t stderr_columns() {
     winsize size{};
-    const std::size_t columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-    std::size_t shown = 0, at = 0;
-    for (; at < line.size(); ++at) {
-        const bool starts_character = (static_cast<unsigned char>(line[at]) & 0xc0) != 0x80;
-        if (starts_character && ++shown >= columns) break;
-    }
-    return line.substr(0, at);
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
 }  // namespace
 
-Progress::Progress() : live_(stderr_is_terminal()) {}
+void set_verbosity(Verbosity wanted) { asked_verbosity = wanted; }
+
+Verbosity verbosity() { return asked_verbosity; }
+
+std::string status_line(const std::string& what, const std::string& how_far, std::size_t columns) {
+    constexpr std::size_t least = 12;  // of what runs
+    const std::size_t most = columns > 0 ? columns - 1 : 0, tail = display_width(how_far);
+    const std::size_t left = most > tail ? most - tail : 0;
+    return shortened(shortened(what, std::max(left, least)) + how_far, most);
+}
+
+Progress::Progress() : live_(stderr_is_terminal() && verbosity() != Verbosity::quiet) {}
 
 Progress::~Progress() { clear(); }
 
@@ -40,17 +47,27 @@ void Progress::clear() {
     shown_ = false;
 }
 
-void Progress::status(const std::string& line) {
+void Progress::status(const std::string& what, const std::string& how_far) {
     const auto now = std::chrono::steady_clock::now();
     if (!live_ || (shown_ && now - last_ < std::chrono::milliseconds(150))) return;
-    std::cerr << "\r\033[K" << fitted(printable(line)) << std::flush;
+    std::cerr << "\r\033[K" << status_line(printable(what), printable(how_far), stderr_columns()) << std::flush;
     shown_ = true;
     last_ = now;
 }
 
-void Progress::message(const std::string& line) {
+void Progress::print(const std::string& line) {
     clear();
     std::cerr << printable(line) << '\n' << std::flush;
+}
+
+void Progress::message(const std::string& line) {
+    if (verbosity() != Verbosity::quiet) print(line);
+}
+
+void Progress::problem(const std::string& line) { print(line); }
+
+void Progress::detail(const std::string& line) {
+    if (verbosity() == Verbosity::verbose) print(line);
 }
 
 double Pace::left_s(double running_s) const {

@@ -77,7 +77,7 @@ void Sweep::verify(const PreparedCell& cell, int seen, const std::string& positi
     TrialOrder order = verification_order(cell, prepared_.experiment.limits, reference_cache(database_.path()));
     order.seen_verifications = seen;
     const TrialResult result = runner_.run(order, [&](const TrialProgress& p) {
-        progress_.status(fmt::format("{}  epoch {}  {}", what, p.epochs, duration_text(watch.seconds())));
+        progress_.status(what, fmt::format("  epoch {}  {}", p.epochs, duration_text(watch.seconds())));
     });
     if (result.claim != ClaimState::claimed) return;
     if (result.unstarted) return did_not_start(result, what);
@@ -93,7 +93,11 @@ void Sweep::verify(const PreparedCell& cell, int seen, const std::string& positi
     if (status == VerificationStatus::failed)
         failed_verification_[cell.record.verification_key] = first_line(reason);
     ++report_.verified;
-    progress_.message(verification_message(what, status, reason));
+    const std::string message = verification_message(what, status, reason);
+    if (status == VerificationStatus::failed)
+        progress_.problem(message);
+    else
+        progress_.message(message);
 }
 
 void Sweep::skip_combination(const PreparedCell& verified, const std::string& reason) {
@@ -216,10 +220,10 @@ bool Sweep::measure(TrialRunner& runner, const ScheduledTrial& scheduled) {
 void Sweep::show_progress(const std::string& what, const Cell& cell, const TrialProgress& p, double running_s) {
     const std::lock_guard lock(guard_);
     const double left_s = pace_.left_s(running_s) / jobs_;
-    progress_.status(fmt::format("{}  epoch {}/{}{}{}{}", what, p.epochs, cell.warmup + cell.epochs,
-                                 p.epoch_s > 0 ? ", " + duration_text(p.epoch_s) + " each" : "",
-                                 left_s >= 0 ? ", " + duration_text(left_s) + " left" : "",
-                                 report_.failed ? fmt::format(", {} failed", report_.failed) : ""));
+    progress_.status(what, fmt::format("  {}epoch {}/{}{}{}", left_s >= 0 ? duration_text(left_s) + " left, " : "",
+                                       p.epochs, cell.warmup + cell.epochs,
+                                       p.epoch_s > 0 ? ", " + duration_text(p.epoch_s) + " each" : "",
+                                       report_.failed ? fmt::format(", {} failed", report_.failed) : ""));
 }
 
 void Sweep::did_not_start(const TrialResult& result, const std::string& what) {
@@ -232,7 +236,7 @@ void Sweep::did_not_start(const TrialResult& result, const std::string& what) {
         if (at == std::string::npos) break;
         if (++lines == 8) log.erase(0, at + 1);
     }
-    progress_.message(fmt::format("{}: {}{}{}", what, result.reason, log.empty() ? "" : "; it log:\n", log));
+    progress_.problem(fmt::format("{}: {}{}{}", what, result.reason, log.empty() ? "" : "; it said:\n", log));
 }
 
 /// Reports a finished trial. The caller holds the guard.
@@ -251,9 +255,15 @@ void Sweep::count(const TrialResult& result, const std::string& what) {
     }
     const bool skipped = result.status == TrialStatus::skipped;
     report_.run += !skipped;
-    if (result.status != TrialStatus::ok && !skipped) ++report_.failed;
+    const bool good = result.status == TrialStatus::ok || skipped;
+    report_.failed += !good;
     report_.stopped_early = rules_.max_failures > 0 && report_.failed >= usize(rules_.max_failures);
-    progress_.message(trial_message(what, result));
+    if (good)
+        progress_.message(trial_message(what, result));
+    else
+        progress_.problem(trial_message(what, result));
+    progress_.detail(fmt::format("  trial {}, {} in all", result.trial, duration_text(result.wall_s)));
+    if (!good && !result.log_tail.empty()) progress_.detail("  its log ends with:\n" + result.log_tail);
 }
 
 }  // namespace gnnbench

@@ -1,9 +1,11 @@
 // Values that name something outside the file: plugins and datasets, with their declared parameters.
 #include <algorithm>
+#include <cctype>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/range_words.hpp"
 #include "data/options.hpp"
 #include "spec/values.hpp"
 
@@ -47,13 +49,41 @@ std::string expectation(const ParamDecl& d) {
         case ParamType::boolean:
             return "true or false";
         case ParamType::integer:
-            return fmt::format("an integer from {:.0f} to {:.0f}", d.minimum, d.maximum);
+            return "an integer" + range_words(d);
         case ParamType::real:
-            return fmt::format("a number from {} to {}", d.minimum, d.maximum);
+            return "a number" + range_words(d);
         case ParamType::choice:
             return fmt::format("one of: {}", d.choices ? d.choices : "");
     }
     return {};
+}
+
+}  // namespace
+
+namespace {
+
+/// The plugin that people call so elsewhere; empty where the word is no such name.
+std::string known_elsewhere(PluginKind kind, std::string word) {
+    static constexpr struct {
+        PluginKind kind;
+        const char *word, *name;
+    } names[] = {{PluginKind::kernel, "gpu", "cuda"},       {PluginKind::kernel, "nvidia", "cuda"},
+                 {PluginKind::kernel, "cusparse", "cuda"},  {PluginKind::kernel, "host", "cpu"},
+                 {PluginKind::kernel, "openmp", "cpu"},     {PluginKind::partitioner, "rows", "block"},
+                 {PluginKind::partitioner, "kway", "metis"}};
+    for (char& c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    for (const auto& entry : names)
+        if (entry.kind == kind && word == entry.word) return entry.name;
+    return "";
+}
+
+/// What is said of a plugin that there is not: those that there are, and the one that was meant.
+std::string plugins_instead(PluginKind kind, const std::string& word, const std::vector<std::string>& there) {
+    const std::string meant = known_elsewhere(kind, word);
+    if (meant.empty()) return allowed_words(word, there);
+    const bool built = std::find(there.begin(), there.end(), meant) != there.end();
+    return fmt::format("here that is the {} '{}'{}; allowed: {}", yaml_word(kind), meant,
+                       built ? "" : ", which was not built", fmt::join(there, ", "));
 }
 
 }  // namespace
@@ -113,7 +143,7 @@ Read ValueReader::plugin(PluginKind kind, const YamlNode& node, const std::strin
     if (!facts) {
         findings_.add(name->place, key,
                       fmt::format("there is no {} '{}'; {}", yaml_word(kind), name->text,
-                                  allowed_words(name->text, plugins_.names(kind))));
+                                  plugins_instead(kind, name->text, plugins_.names(kind))));
         return {};
     }
     static const std::string taken[] = {"name"};

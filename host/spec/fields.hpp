@@ -83,7 +83,7 @@ std::span<const char* const> file_keys();
 /// nullptr if there is no such key.
 const Field* find_field(std::string_view path);
 const Section* find_section(std::string_view name);
-/// "a number from 0 to 1, 1 excluded", "one of: relu, sigmoid".
+/// "a number between 0 and 1 (1 excluded)", "one of: relu, sigmoid".
 std::string expectation(const Field& field);
 /// "relu" of "model.relu"; the section, "model"; both whole where there is no dot.
 std::string_view last_word(std::string_view path);

@@ -5,11 +5,13 @@
 #include <exception>
 #include <filesystem>
 #include <optional>
+#include <string_view>
 
 #include <gnnbench/error.hpp>
 
 #include "core/mpi_check.hpp"
 #include "launch/die_with_parent.hpp"
+#include "worker/probe.hpp"
 #include "worker/program_trial.hpp"
 #include "worker/trial.hpp"
 
@@ -46,6 +48,7 @@ void run(const std::optional<TrialRequest>& request, const std::filesystem::path
 
 int run_rank(int argc, char** argv) {
     die_with_parent();
+    if (argc == 2 && std::string_view(argv[1]) == "--probe") return probe_ranks();
     if (argc != 2) {
         std::fprintf(stderr, "usage: gnnbench-worker request.json (gnnbench run starts it)\n");
         return 2;

@@ -292,15 +292,21 @@ private:
         return seconds_since(start);
     }
 
+    /// The first of the volumes that differ, with both numbers.
+    static std::string volume_reason(const VerifiedTraining& v) {
+        const auto first = std::ranges::find(v.faults, "volume", &Fault::check);
+        std::string text = "counted volume differs from the stated one";
+        if (first != v.faults.end()) text += ": " + first->text.substr(0, first->text.find('\n'));
+        return text;
+    }
+
     void write_verification(const VerifiedTraining& v, const std::string& approximation,
                             const std::string& float64_name, double probe_s) {
         if (!record_.writes()) return;
         const bool exact = approximation.empty();
         std::string detail, reason = exact ? "" : "approximate: " + approximation;
         for (const Fault& f : v.faults) detail += (detail.empty() ? "" : "\n") + f.check + ": " + f.text;
-        if (!v.faults.empty())
-            reason = v.volume_equal ? detail.substr(0, detail.find('\n'))
-                                    : "counted volume differs from the stated one";
+        if (!v.faults.empty()) reason = v.volume_equal ? detail.substr(0, detail.find('\n')) : volume_reason(v);
         json checks = to_json(v);
         checks["float64_kernel"] = float64_name;
         checks["seconds"]["probe"] = probe_s;

@@ -33,6 +33,9 @@ for file in "$root"/experiments/*/figure-*.yaml; do
     expect_code 0 "figure $file as PNG"
     [[ "$(head -c 4 drawn.png | tail -c 3)" == PNG ]] || fail "$file: not a PNG"
 done
+gnnbench figure plexus/figure-7-1 --output drawn.pdf
+expect_code 0 "a figure as PDF"
+[[ "$(head -c 5 drawn.pdf)" == %PDF- ]] || fail "not a PDF"
 gnnbench figure plexus/table-5-1
 expect_code 2 "a table drawn"
 GNNBENCH_GNUPLOT=/nonexistent/gnuplot gnnbench figure plexus/figure-7-1

@@ -34,7 +34,8 @@ sed 's/^name: tiny/name: "slow \& <b>"/; s/^epochs: .*/epochs: 100000000/; s/\[s
 gnnbench run slow.yaml --no-verify --timeout 1
 expect_code 1 "a trial that takes too long"
 gnnbench report tiny --output nowhere/report.html
-expect_code 5 "a folder that is not there"
+expect_code 2 "a folder that is not there"
+expect_text err "mkdir -p nowhere" "a folder that is not there"
 gnnbench report tiny --profile small
 expect_code 0 "a report on stdout"
 expect_text out "</html>" "a report on stdout"

@@ -72,7 +72,11 @@ grep -q '>communication<' epoch.svg || fail "no communication in the figure"
 gnnbench trace overlap --format svg --from 1e9
 expect_code 2 "a figure of nothing"
 gnnbench trace overlap --output nowhere/epoch.svg
-expect_code 5 "a folder that is not there"
+expect_code 2 "a folder that is not there"
+expect_text err "mkdir -p nowhere" "a folder that is not there"
+gnnbench trace overlap --output epoch.png
+expect_code 2 "a timeline in a format that there is not"
+expect_text err ".json, .svg" "a timeline in a format that there is not"
 
 # Without overlap no broadcast is under way while the same rank computes.
 export GNNBENCH_DATABASE=sequential.sqlite

@@ -54,7 +54,7 @@ TEST_CASE("a parameter's text is parsed as declared, and refused with what is al
     const ParamDecl word{"objective", ParamType::choice, "cut", 0, 0, "cut|volume", ""};
     const ParamDecl list[] = {whole, word};
     Params p(list);
-    CHECK_THROWS_WITH(p.set(whole, "9"), "parameter 'parts' is '9'; allowed is a whole number from 1 to 8");
+    CHECK_THROWS_WITH(p.set(whole, "9"), "parameter 'parts' is '9'; allowed is a whole number between 1 and 8");
     CHECK_THROWS_AS(p.set(whole, "2x"), SpecError);
     CHECK_THROWS_AS(p.set(word, "vol"), SpecError);
     CHECK(p.integer("parts") == 4);

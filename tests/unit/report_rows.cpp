@@ -62,6 +62,7 @@ TEST_CASE("numbers keep three digits, times and sizes one unit") {
     CHECK(three_digits(12.34) == "12.3");
     CHECK(three_digits(9.996) == "10.0");
     CHECK(three_digits(0.01234) == "0.012");
+    CHECK(three_digits(46204525369275998208.0) == "4.62e+19");
     CHECK(ratio(0.934) == "0.93");
     CHECK(time_unit(0.0005).name == "µs");
     CHECK(time_unit(9.9).name == "ms");

@@ -44,7 +44,7 @@ ComparisonData of(std::vector<ComparisonCell> cells) {
 TEST_CASE("the quickstart's table") {
     const std::string text = text_of(samples::quickstart());
     CAPTURE(text);
-    CHECK(widest_line(text) <= table_width);
+    CHECK(widest_line(text) <= table_width());
     CHECK_THAT(text,
                Catch::StartsWith("quickstart: time of an epoch, median of 3 trials (low–high: its 95% interval"));
     CHECK_THAT(text,
@@ -178,7 +178,7 @@ TEST_CASE("many and long schemes go on in further blocks within 100 columns") {
         }
     cells.push_back(compared(std::string(130, 'x'), 1, "metis(objective=volume)", {1.0}, 0));
     const std::string text = text_of(of(cells));
-    CHECK(widest_line(text) <= table_width);
+    CHECK(widest_line(text) <= table_width());
     CHECK(count(text, "gpus  partitioner") >= 5);
     CHECK_THAT(text, Catch::Contains("xxx…"));
     CHECK_THAT(text, Catch::Contains("median of 1 to 2 trials (low–high: its 95% interval, Student's t of"));

@@ -1,0 +1,248 @@
+#include "report/scaling_figure.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <gnnbench/error.hpp>
+
+#include "report/figure_parts.hpp"
+#include "report/layout.hpp"
+#include "report/remarks.hpp"
+#include "report/units.hpp"
+
+namespace gnnbench {
+namespace {
+
+constexpr const char* ideal_style = "using 1:2 with lines lc rgb '#888888' lw 1.5 dt 3";
+
+/// What tells lines of one dataset apart.
+struct LineKey {
+    std::string scheme, partitioner, others;
+    auto operator<=>(const LineKey&) const = default;
+};
+
+std::string other_settings(const ComparisonCell& cell, const std::vector<std::string>& keys) {
+    std::vector<std::string> all;
+    for (std::size_t i = 0; i < cell.others.size(); ++i) all.push_back(keys[i] + "=" + cell.others[i]);
+    return fmt::format("{}", fmt::join(all, ", "));
+}
+
+/// Cells of one dataset by line, in order of appearance.
+class LineGathering {
+public:
+    void add(const ComparisonCell& cell, const std::vector<std::string>& keys) {
+        const LineKey key{cell.scheme, cell.partitioner, other_settings(cell, keys)};
+        if (!points_.contains(key)) order_.push_back(key);
+        points_[key][cell.gpus] = {cell.gpus, *cell.epoch_s, cell.oversubscribed};
+        if (cell.scheme_name == "serial") serial_.insert(key);
+        if (cell.partitioner != "none") partitioned_[{cell.scheme, "", key.others}].insert(cell.partitioner);
+        partitioners_.insert(cell.partitioner);
+    }
+
+    std::vector<ScalingLine> lines() {
+        std::vector<ScalingLine> all;
+        for (const LineKey& key : order_) {
+            const auto split = partitioned_.find({key.scheme, "", key.others});
+            if (key.partitioner == "none" && split != partitioned_.end()) continue;  // it begins the others' lines
+            ScalingLine line{name_of(key), serial_.contains(key), {}};
+            std::map<int, ScalingPoint> points = points_[key];
+            if (const auto whole = points_.find({key.scheme, "none", key.others}); whole != points_.end())
+                points.insert(whole->second.begin(), whole->second.end());
+            for (const auto& [gpus, point] : points) line.points.push_back(point);
+            all.push_back(std::move(line));
+        }
+        return all;
+    }
+
+private:
+    std::string name_of(const LineKey& key) const {
+        const std::size_t several = partitioners_.size() - partitioners_.count("none");
+        std::string name = key.scheme;
+        if (several > 1 && key.partitioner != "none") name += ", " + key.partitioner;
+        return key.others.empty() ? name : name + ", " + key.others;
+    }
+
+    std::vector<LineKey> order_;
+    std::map<LineKey, std::map<int, ScalingPoint>> points_;
+    std::map<LineKey, std::set<std::string>> partitioned_;
+    std::set<LineKey> serial_;
+    std::set<std::string> partitioners_;
+};
+
+/// Serial on one GPU if there is that, else the fewest GPUs, else the shortest time.
+void find_base(ScalingPanel& panel) {
+    const auto& best = *std::ranges::min_element(panel.lines, {}, [](const ScalingLine& line) {
+        const ScalingPoint& first = line.points.front();
+        return std::tuple(!(line.serial && first.gpus == 1), first.gpus, first.epoch_s.median);
+    });
+    panel.base_name = best.name;
+    panel.base = best.points.front();
+}
+
+/// "set xtics" at the measured numbers of GPUs, "set ytics" at 1, 2 and 5 times the powers of ten.
+std::string panel_axes(const ScalingPanel& panel, const Unit& unit, double low_s, double high_s) {
+    std::set<int> gpus;
+    for (const ScalingLine& line : panel.lines)
+        for (const ScalingPoint& p : line.points) gpus.insert(p.gpus);
+    std::vector<std::string> x, y;
+    for (const int g : gpus) x.push_back(fmt::format("\"{0}\" {0}", g));
+    const double low = low_s / unit.size / 1.3, high = high_s / unit.size * 1.3;
+    for (double power = std::pow(10, std::floor(std::log10(low))); power <= high; power *= 10)
+        for (const double factor : {1.0, 2.0, 5.0})
+            if (factor * power >= low && factor * power <= high)
+                y.push_back(fmt::format("\"{0:g}\" {0:g}", factor * power));
+    return fmt::format(
+        "set logscale x 2\nset logscale y\nset xtics ({}) nomirror\nset ytics ({}) nomirror\n"
+        "set xrange [{:g}:{:g}]\nset yrange [{:g}:{:g}]\n",
+        fmt::join(x, ", "), fmt::join(y, ", "), *gpus.begin() / 1.25, *gpus.rbegin() * 1.25, low, high);
+}
+
+std::string with_intervals(const ScalingLine& line, const Unit& unit) {
+    std::string data;
+    for (const ScalingPoint& p : line.points) {
+        const Estimate& e = p.epoch_s;
+        data += fmt::format("{} {} {} {}\n", p.gpus, e.median / unit.size, e.low / unit.size, e.high / unit.size);
+    }
+    return data;
+}
+
+std::string mark_points(const ScalingLine& line, const Unit& unit, bool oversubscribed) {
+    std::string data;
+    for (const ScalingPoint& p : line.points)
+        if (p.oversubscribed == oversubscribed)
+            data += fmt::format("{} {}\n", p.gpus, p.epoch_s.median / unit.size);
+    return data;
+}
+
+std::string interval_style(const std::string& colour) {
+    return fmt::format("using 1:2:3:4 with yerrorlines lc rgb '{}' lw 2 pt 0", colour);
+}
+
+std::string mark_style(const std::string& colour, std::size_t number, bool open) {
+    const auto& [hollow, filled] = point_types[number % point_types.size()];
+    return fmt::format("using 1:2 with points lc rgb '{}' lw 2 pt {} ps 1.2", colour, open ? hollow : filled);
+}
+
+/// The base's time divided by the GPUs, to the most GPUs of the panel.
+std::string ideal_points(const ScalingPanel& panel, const Unit& unit) {
+    int most = panel.base.gpus;
+    for (const ScalingLine& line : panel.lines) most = std::max(most, line.points.back().gpus);
+    if (most == panel.base.gpus) return "";
+    const double first = panel.base.epoch_s.median / unit.size;
+    return fmt::format("{} {}\n{} {}\n", panel.base.gpus, first, most, first * panel.base.gpus / most);
+}
+
+/// One y axis for all panels.
+struct Extent {
+    double low_s = 1e300, high_s = 0;
+};
+Extent extent_of(const std::vector<ScalingPanel>& panels) {
+    Extent e;
+    for (const ScalingPanel& panel : panels)
+        for (const ScalingLine& line : panel.lines)
+            for (const ScalingPoint& p : line.points) {
+                e.low_s = std::min(e.low_s, p.epoch_s.low > 0 ? p.epoch_s.low : p.epoch_s.median);
+                e.high_s = std::max(e.high_s, p.epoch_s.high);
+            }
+    return e;
+}
+
+std::vector<std::string> lines_above(const ComparisonData& data) {
+    const ComparisonLayout layout = make_layout(data);
+    std::vector<std::string> lines = heading(data, layout);
+    std::set<std::string> said(layout.everywhere.begin(), layout.everywhere.end());
+    std::string some;
+    for (const ComparisonCell& cell : data.cells) {
+        if (!cell.epoch_s) continue;
+        for (const std::string& remark : remarks_on(cell))
+            if (said.insert(remark).second) some += (some.empty() ? "some times: " : "; ") + remark;
+    }
+    if (!some.empty()) lines.push_back(some);
+    if (std::ranges::any_of(data.cells, &ComparisonCell::oversubscribed))
+        lines.emplace_back("open marks: oversubscribed");
+    return lines;
+}
+
+FigureParts panel_parts(const ScalingPanel& panel, const Unit& unit, const Extent& extent,
+                        const std::vector<std::string>& names, bool legend) {
+    FigureParts parts;
+    parts.settings = panel_axes(panel, unit, extent.low_s, extent.high_s);
+    for (const ScalingLine& line : panel.lines) {
+        const auto number = static_cast<std::size_t>(std::ranges::find(names, line.name) - names.begin());
+        const std::string hue = colour(number);
+        parts.add(with_intervals(line, unit), interval_style(hue), "");
+        bool named = !legend;
+        for (const bool open : {false, true}) {
+            const std::string data = mark_points(line, unit, open);
+            if (data.empty()) continue;
+            parts.add(data, mark_style(hue, number, open), named ? "" : line.name);
+            named = true;
+        }
+    }
+    if (const std::string data = ideal_points(panel, unit); !data.empty())
+        parts.add(data, ideal_style, legend ? fmt::format("ideal: {} ÷ gpus", panel.base_name) : "");
+    return parts;
+}
+
+}  // namespace
+
+std::vector<ScalingPanel> scaling_panels(const ComparisonData& data) {
+    std::vector<std::string> datasets;
+    std::map<std::string, LineGathering> cells;
+    for (const ComparisonCell& cell : data.cells) {
+        if (!cell.epoch_s) continue;
+        if (!cells.contains(cell.dataset)) datasets.push_back(cell.dataset);
+        cells[cell.dataset].add(cell, data.other_keys);
+    }
+    std::vector<ScalingPanel> panels;
+    for (const std::string& dataset : datasets) {
+        panels.push_back({dataset, cells[dataset].lines(), "", {}});
+        find_base(panels.back());
+    }
+    return panels;
+}
+
+bool shows_scaling(const ComparisonData& data) {
+    for (const ScalingPanel& panel : scaling_panels(data))
+        for (const ScalingLine& line : panel.lines)
+            if (line.points.size() > 1) return true;
+    return false;
+}
+
+std::string scaling_script(const ComparisonData& data, FigureFormat format, FigureHeading shown) {
+    const std::vector<ScalingPanel> panels = scaling_panels(data);
+    if (panels.empty())
+        throw SpecError(fmt::format("the experiment '{}' has no measured time to draw; gnnbench run measures it",
+                                    data.experiment));
+    const Extent extent = extent_of(panels);
+    const Unit unit = time_unit(extent.high_s);
+    PlotDefinition plot;
+    plot.kind = PlotKind::scaling;
+    plot.x_label = "GPUs (ranks)";
+    plot.y_label = fmt::format("time per epoch ({})", unit.name);
+    std::vector<std::string> above;
+    if (shown == FigureHeading::shown) above = lines_above(data);
+    std::vector<std::string> names;
+    for (const ScalingPanel& panel : panels)
+        for (const ScalingLine& line : panel.lines)
+            if (std::ranges::find(names, line.name) == names.end()) names.push_back(line.name);
+    if (panels.size() == 1) {
+        if (!above.empty()) above.front() = panels.front().dataset + ", " + above.front();
+        return assembled(panel_parts(panels.front(), unit, extent, names, true), plot, above, format);
+    }
+    PanelFigure figure;
+    for (const ScalingPanel& panel : panels)
+        figure.panels.emplace_back(panel.dataset, panel_parts(panel, unit, extent, names, false));
+    for (std::size_t i = 0; i < names.size(); ++i)
+        figure.legend.emplace_back(mark_style(colour(i), i, false), names[i]);
+    figure.legend.emplace_back(ideal_style, "ideal: the base's time ÷ gpus");
+    return assembled_panels(figure, plot, above, format);
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,41 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "record/comparison.hpp"
+#include "report/figure.hpp"
+
+namespace gnnbench {
+
+/// Times of one scheme on one dataset, by GPUs.
+struct ScalingPoint {
+    int gpus = 1;
+    Estimate epoch_s;
+    bool oversubscribed = false;
+};
+struct ScalingLine {
+    std::string name;     ///< the scheme, and the partitioner and further fields where several are measured
+    bool serial = false;  ///< the scheme that has no other rank
+    std::vector<ScalingPoint> points;  ///< GPUs ascending, each once
+};
+/// The lines of one dataset.
+struct ScalingPanel {
+    std::string dataset;
+    std::vector<ScalingLine> lines;
+    /// The time that an ideal speed-up begins with: serial's on one GPU, else the shortest on the fewest GPUs.
+    std::string base_name;
+    ScalingPoint base;
+};
+/// A cell on one GPU has no partition, so it begins the line of each partitioner of its scheme.
+std::vector<ScalingPanel> scaling_panels(const ComparisonData& data);
+
+/// Whether anything was measured on several numbers of GPUs.
+bool shows_scaling(const ComparisonData& data);
+
+/// An experiment's time per epoch over GPUs as a gnuplot script, both axes logarithmic: a panel for each dataset, a line
+/// for each scheme, 95% intervals, and the base's time divided by GPUs as the ideal. Open marks: oversubscribed. Throws
+/// SpecError where nothing was measured.
+std::string scaling_script(const ComparisonData& data, FigureFormat format,
+                           FigureHeading shown = FigureHeading::shown);
+
+}  // namespace gnnbench

@@ -1,0 +1,77 @@
+#include <catch2/catch.hpp>
+
+#include <gnnbench/error.hpp>
+
+#include "report_samples.hpp"
+
+#include "report/scaling_figure.hpp"
+
+using namespace gnnbench;
+using Catch::Contains;
+
+namespace {
+
+std::vector<std::string> line_names(const ScalingPanel& panel) {
+    std::vector<std::string> names;
+    for (const ScalingLine& line : panel.lines) names.push_back(line.name);
+    return names;
+}
+
+ComparisonCell timed_cell(const std::string& scheme, int gpus, const std::string& partitioner, double time_s,
+                          const std::string& dataset = "d") {
+    return samples::compared(scheme, gpus, partitioner, {time_s, 1.01 * time_s, 0.99 * time_s}, 0, dataset);
+}
+
+}  // namespace
+
+TEST_CASE("a line for each scheme and partitioner; one GPU without a partition begins each of its scheme's") {
+    ComparisonData data;
+    data.experiment = "sweep";
+    data.cells = {timed_cell("serial", 1, "none", 0.08),   timed_cell("mg-gcn", 1, "none", 0.1),
+                  timed_cell("mg-gcn", 2, "random", 0.06), timed_cell("mg-gcn", 4, "random", 0.04),
+                  timed_cell("mg-gcn", 2, "metis", 0.05),  timed_cell("mg-gcn", 4, "metis", 0.03)};
+    const auto panels = scaling_panels(data);
+    REQUIRE(panels.size() == 1);
+    CHECK(line_names(panels[0]) == std::vector<std::string>{"serial", "mg-gcn, random", "mg-gcn, metis"});
+    REQUIRE(panels[0].lines[1].points.size() == 3);
+    CHECK(panels[0].lines[1].points[0].epoch_s.median == Approx(0.1));
+    CHECK(panels[0].lines[2].points[2].epoch_s.median == Approx(0.03));
+    CHECK(panels[0].base_name == "serial");
+    CHECK(panels[0].base.epoch_s.median == Approx(0.08));
+    CHECK(shows_scaling(data));
+}
+
+TEST_CASE("without serial the ideal begins at the shortest time on the fewest GPUs") {
+    ComparisonData data;
+    data.cells = {timed_cell("slow", 2, "random", 0.2), timed_cell("fast", 2, "random", 0.1),
+                  timed_cell("fast", 4, "random", 0.05)};
+    const auto panels = scaling_panels(data);
+    CHECK(line_names(panels[0]) == std::vector<std::string>{"slow", "fast"});
+    CHECK(panels[0].base_name == "fast");
+    CHECK(panels[0].base.gpus == 2);
+}
+
+TEST_CASE("the script has intervals, the ideal line, and open marks where ranks share cores") {
+    ComparisonData data;
+    data.experiment = "sweep";
+    data.cells = {timed_cell("serial", 1, "none", 0.08), timed_cell("mg-gcn", 2, "random", 0.06),
+                  timed_cell("mg-gcn", 4, "random", 0.04)};
+    data.cells[2].oversubscribed = true;
+    const std::string script = scaling_script(data, FigureFormat::pdf);
+    CHECK_THAT(script, Contains("pdfcairo") && Contains("with yerrorlines") && Contains("set logscale x 2"));
+    CHECK_THAT(script, Contains("1 80\n4 20\n"));  // the ideal, in ms
+    CHECK_THAT(script, Contains("ideal: serial ÷ gpus") && Contains("open marks: oversubscribed"));
+    CHECK_THAT(script, Contains("d, sweep: time of an epoch"));
+    CHECK_THAT(scaling_script(data, FigureFormat::svg, FigureHeading::left_out), !Contains("time of an epoch"));
+}
+
+TEST_CASE("several datasets are panels, and nothing measured is refused") {
+    ComparisonData data;
+    data.experiment = "two";
+    data.cells = {timed_cell("serial", 1, "none", 0.08, "a"), timed_cell("serial", 1, "none", 0.8, "b")};
+    CHECK_THAT(scaling_script(data, FigureFormat::svg),
+               Contains("set multiplot") && Contains("\"a\"") && Contains("\"b\""));
+    CHECK_FALSE(shows_scaling(data));
+    data.cells.clear();
+    CHECK_THROWS_WITH(scaling_script(data, FigureFormat::svg), Contains("'two' has no measured time to draw"));
+}
