@@ -148,6 +148,7 @@ gnnbench completion bash
 (
     source "$work/out"
     COMP_WORDS=("$bin/gnnbench" plugin info mg) COMP_CWORD=3
+    # shellcheck disable=SC2317 # the completion calls it
     compopt() { :; }
     _gnnbench
     [[ "${COMPREPLY[*]}" == mg-gcn ]]
@@ -159,9 +160,10 @@ own="$(sed -n 3p out)"
 mkdir plugins
 cp "$own" plugins/
 for command in "plugin list" doctor; do
-    # shellcheck disable=SC2086 # words of a command
+    # shellcheck disable=SC2031,SC2086 # the subshell above sets no `work`; words of a command
     GNNBENCH_PLUGIN_PATH="$work/plugins" gnnbench $command
     cat out err >both
+    # shellcheck disable=SC2031
     grep -qF "$work/plugins/$(basename "$own") is used" both || fail "$command does not say what shadows a built-in"
 done
 gnnbench doctor
