@@ -1,6 +1,8 @@
 #include <chrono>
 #include <thread>
 
+#include <fmt/format.h>
+
 #include <gnnbench/error.hpp>
 
 #include <data/catalog.hpp>
@@ -54,12 +56,14 @@ TEST_CASE("a dataset is made once") {
     CHECK_FALSE(fs::exists(folder / "data"));
     steps.clear();
     auto made = ensure_dataset(small, catalog, note);
-    CHECK(steps == std::vector<std::string>{"generating dataset dcsbm-300x6"});
+    CHECK(steps ==
+          std::vector<std::string>{fmt::format("creating the folder {} for datasets", (folder / "data").string()),
+                                   "generating dataset dcsbm-300x6"});
     CHECK(made.store == planned.store);
     CHECK(made.name == "dcsbm-300x6");
     CHECK(made.digest == Store::open(made.store).manifest().digest);
     auto again = ensure_dataset(small, catalog, note);
-    CHECK(steps.size() == 1);
+    CHECK(steps.size() == 2);
     CHECK(again.digest == made.digest);
     CHECK(resolve_dataset(small, catalog).digest == made.digest);
 

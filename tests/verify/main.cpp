@@ -83,6 +83,7 @@ int run(const Options& o, std::string& at) {
     at = "loading the graphs";
     const PluginCatalog catalog;
     const std::filesystem::path cache = o.cache;
+    if (speaks) std::filesystem::create_directories(cache);
     const Graphs graphs = load_graphs(o.shared, cache / "stores", world);
     if (speaks)
         for (const AbsentGraph& a : graphs.absent)
