@@ -68,7 +68,7 @@ void spmm_by_rows(const FlatCsr<T>& a, const DenseSide<T>& d, int threads) {
     const std::int64_t work = a.nonzeros() + 2 * a.rows, cols = d.c.cols;
     // Runs short enough to balance, long enough that the cost of taking one is negligible.
     const std::int64_t least = std::max<std::int64_t>(1, (std::int64_t{1} << 18) / cols);
-    const std::int64_t runs = std::clamp<std::int64_t>(work / least, 1, 64 * threads);
+    const std::int64_t runs = std::clamp<std::int64_t>(work / least, 1, std::int64_t{64} * threads);
     const std::int64_t ahead = prefetch_distance(a, d.b), step = rows_for(4096, cols);
     // Non-temporal stores avoid fetching the lines that the result overwrites.
     const bool past_caches = d.beta == 0 && d.epilogue.empty && cols % 16 == 0 && d.c.ld % 16 == 0 &&

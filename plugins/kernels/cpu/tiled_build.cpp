@@ -27,7 +27,8 @@ HostArray<std::int32_t> columns_by_count(const Csr& a) {
 /// Chunks of about equal work, none taller than what 16 bits and the caches hold.
 std::vector<std::int64_t> cut_rows(const Csr& a, std::int64_t tallest, int threads) {
     const std::int64_t work = a.nonzeros() + 4 * a.rows;
-    const std::int64_t wanted = std::max<std::int64_t>((a.rows + tallest - 1) / tallest, 12 * threads);
+    const std::int64_t wanted =
+        std::max<std::int64_t>((a.rows + tallest - 1) / tallest, std::int64_t{12} * threads);
     const std::int64_t share = std::max<std::int64_t>(1, work / std::max<std::int64_t>(1, wanted));
     std::vector<std::int64_t> cuts{0};
     for (std::int64_t r = 0, done = 0; r < a.rows; ++r) {
