@@ -194,7 +194,7 @@ Candidates command_words(const CLI::App& command) {
 
 /// The option whose value is being typed; empty if it is none.
 std::string option_before(const CLI::App& command, const Candidates& done) {
-    if (done.empty() || !done.back().starts_with("-") || done.back().find('=') != std::string::npos) return "";
+    if (done.empty() || !done.back().starts_with('-') || done.back().find('=') != std::string::npos) return "";
     for (const CLI::App* app = &command; app; app = app->get_parent())
         if (const CLI::Option* option = app->get_option_no_throw(done.back()))
             return option->get_items_expected_min() > 0 ? done.back() : "";
@@ -206,7 +206,7 @@ Candidates candidate_words(const CLI::App& app, const Candidates& done, const st
     const Names names(done);
     if (const std::string option = option_before(command, done); !option.empty())
         return values_of(option, command.get_name(), names);
-    if (current.starts_with("-")) return option_words(command);
+    if (current.starts_with('-')) return option_words(command);
     if (command.get_name() == "help") return command_words(command_of(app, {done.begin() + 1, done.end()}));
     if (const Candidates commands = command_words(command); !commands.empty()) return commands;
     return arguments_of(path_of(command), names);
@@ -221,7 +221,7 @@ std::vector<std::string> completions(const CLI::App& app, const std::vector<std:
     try {
         for (const std::string& word : candidate_words(app, done, current))
             if (word == file_names || word.starts_with(current)) all.push_back(word);
-    } catch (const Error&) {
+    } catch (const Error&) {  // NOLINT(bugprone-empty-catch)
         // A damaged database or folder: its own commands say so, a completion has no place to.
     }
     std::ranges::sort(all);

@@ -93,6 +93,7 @@ std::string panel_axes(const ScalingPanel& panel, const Unit& unit, double low_s
     std::vector<std::string> x, y;
     for (const int g : gpus) x.push_back(fmt::format("\"{0}\" {0}", g));
     const double low = low_s / unit.size / 1.3, high = high_s / unit.size * 1.3;
+    // NOLINTNEXTLINE(bugprone-float-loop-counter): powers, not steps
     for (double power = std::pow(10, std::floor(std::log10(low))); power <= high; power *= 10)
         for (const double factor : {1.0, 2.0, 5.0})
             if (factor * power >= low && factor * power <= high)
