@@ -159,8 +159,10 @@ std::string assembled_panels(const PanelFigure& figure, const PlotDefinition& pl
     if (figure.panels.empty()) return "";
     const std::size_t across = std::min<std::size_t>(figure.panels.size(), 4),
                       down = (figure.panels.size() + across - 1) / across;
-    const std::size_t legend_lines = (figure.legend.size() + 5) / 6;
-    const double legend = 18.0 * static_cast<double>(legend_lines) + 10;
+    std::size_t longest = 0;
+    for (const auto& named : figure.legend) longest = std::max(longest, named.second.size());
+    const std::size_t columns = std::clamp<std::size_t>(870 / (80 + 8 * longest), 1, 6);
+    const double legend = 18.0 * static_cast<double>((figure.legend.size() + columns - 1) / columns) + 10;
     constexpr double panel = 200, axis = 70;  // pixels: of a panel with its title and tics, of the x axis' label
     const Frame frame = frame_of(static_cast<double>(down) * panel + legend + axis - 30, heading, format);
     std::string s = frame.script;
@@ -198,11 +200,12 @@ std::string assembled_panels(const PanelFigure& figure, const PlotDefinition& pl
         named.push_back(fmt::format("NaN {} title {}", style.substr(style.find("with")), gnuplot_text(name)));
     const std::string strip = fmt::format(
         "set lmargin at screen 0.02\nset rmargin at screen 0.98\nset tmargin at screen {:.4f}\n"
-        "set bmargin at screen {:.4f}\nset key inside center top horizontal maxcols 6 samplen 2 font ',11'\n"
+        "set bmargin at screen {:.4f}\nset key inside center top horizontal maxcols {} samplen 2 font ',11'\n"
         "unset border\nset tics scale 0\nset format ''\nunset grid\nset xrange [0:1]\nset yrange [1:2]\nplot {}\n"
         "unset key\nunset label\nset border 3\nset tics scale 1\nset format '% h'\nset grid y lc rgb '#dddddd' lt "
         "1\n",
-        1 - (frame.top - 6) / frame.height, 1 - (frame.top + legend) / frame.height, fmt::join(named, ", "));
+        1 - (frame.top - 6) / frame.height, 1 - (frame.top + legend) / frame.height, columns,
+        fmt::join(named, ", "));
     return s + blocks + "set multiplot\n" + strip + plots + "unset multiplot\n";
 }
 
