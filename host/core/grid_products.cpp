@@ -114,7 +114,7 @@ void GridBroadcasts::state_memory(MemoryStatement& m, const GridLayout& at, cons
 GridProducts::~GridProducts() = default;
 
 void backward_by_rows(GridRank rank, GridBroadcasts& broadcasts, MatrixView h, MatrixView u, MatrixView w,
-                      MatrixView dw, MatrixView dh) {
+                      MatrixView dw, std::optional<MatrixView> dh) {
     const GridLayout& at = rank.layout;
     const std::int64_t f = w.rows, g = w.cols, first = at.first_column(f), count = at.columns(f);
     const MatrixView w_y = w.rows_from(first, count), dw_y = dw.rows_from(first, count);
@@ -123,8 +123,8 @@ void backward_by_rows(GridRank rank, GridBroadcasts& broadcasts, MatrixView h, M
         // dW_yk ← H_xyᵀ U_xk
         rank.kernel.gemm(Transpose::yes, h, Transpose::no, u_k, dw_y.cols_from(from, u_k.cols));
         // dH_xy ← dH_xy + U_xk W_ykᵀ
-        if (dh.data)
-            rank.kernel.gemm(Transpose::no, u_k, Transpose::yes, w_y.cols_from(from, u_k.cols), dh,
+        if (dh)
+            rank.kernel.gemm(Transpose::no, u_k, Transpose::yes, w_y.cols_from(from, u_k.cols), *dh,
                              {.beta = k == 0 ? 0.0 : 1.0});
         from += u_k.cols;
     });

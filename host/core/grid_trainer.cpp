@@ -142,13 +142,14 @@ private:
     void backward_layer(int l, std::int64_t epoch) {
         if (model_.bias) bias_gradient(l);
         begin_layer(l);
-        const MatrixView u = product(columns(l + 1)), dh = l > 0 ? input_gradient(l) : MatrixView{};
+        const MatrixView u = product(columns(l + 1));
+        const std::optional<MatrixView> dh = l > 0 ? std::optional(input_gradient(l)) : std::nullopt;
         products_->aggregate(Direction::backward, gradient(l), u);  // U = Âᵀ G
         // dW = Hᵀ U, dH = U Wᵀ
         products_->backward(input(l, Pass::training), u, parameters_.weight(l), parameters_.weight_gradient(l),
                             dh);
-        if (l > 0)  // G = dH ∘ σ'(Z)
-            kernel_.apply_backward(epilogue(l - 1, Pass::training, epoch), output(l - 1), dh, gradient(l - 1));
+        if (dh)  // G = dH ∘ σ'(Z)
+            kernel_.apply_backward(epilogue(l - 1, Pass::training, epoch), output(l - 1), *dh, gradient(l - 1));
     }
 
     void bias_gradient(int l) {

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -112,9 +113,10 @@ public:
     virtual void aggregate(Direction d, MatrixView b, MatrixView c) = 0;
     /// z ← epilogue(T W); t: block of T [n × f], w [f × g] whole, z: block of Z [n × g].
     virtual void transform(MatrixView t, MatrixView w, MatrixView z, const Epilogue& epilogue) = 0;
-    /// dW ← Hᵀ U, whole on every rank, and dH ← U Wᵀ unless dh.data is null. h: block of H [n × f], u: of U [n ×
-    /// g].
-    virtual void backward(MatrixView h, MatrixView u, MatrixView w, MatrixView dw, MatrixView dh) = 0;
+    /// dW ← Hᵀ U, whole on every rank, and dH ← U Wᵀ if asked for, which is the same on all ranks: a rank whose block of
+    /// dH is empty takes part. h: block of H [n × f], u: of U [n × g].
+    virtual void backward(MatrixView h, MatrixView u, MatrixView w, MatrixView dw,
+                          std::optional<MatrixView> dh) = 0;
     virtual std::string notes() const = 0;
 };
 
@@ -122,7 +124,7 @@ public:
 /// block, so every rank sums rows block y of dW over its own vertices; those are all-reduced over the ranks with
 /// the same y and gathered along the grid row.
 void backward_by_rows(GridRank rank, GridBroadcasts& broadcasts, MatrixView h, MatrixView u, MatrixView w,
-                      MatrixView dw, MatrixView dh);
+                      MatrixView dw, std::optional<MatrixView> dh);
 void state_backward_by_rows(VolumeStatement& v, const GridLayout& layout, std::int64_t f, std::int64_t g);
 
 using MakeGridProducts = std::function<std::unique_ptr<GridProducts>(const Adjacency&, GridRank)>;

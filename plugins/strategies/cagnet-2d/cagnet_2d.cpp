@@ -64,16 +64,16 @@ public:
         broadcasts_.transform(t, w, z, e);
     }
 
-    void backward(MatrixView h, MatrixView u, MatrixView w, MatrixView dw, MatrixView dh) override {
+    void backward(MatrixView h, MatrixView u, MatrixView w, MatrixView dw, std::optional<MatrixView> dh) override {
         // dW_y: ← Σ_x H_xyᵀ U_x: and dH_xy ← Σ_k U_xk W_ykᵀ in one sweep                     [Eq 6]
         if (!summa_) return backward_by_rows(rank_, broadcasts_, h, u, w, dw, dh);
         dense_summa(transpose(h, w.rows), u, dw);
         // dH_xy ← Σ_k U_xk W_ykᵀ                                                          [Eq 5]
-        if (!dh.data) return;
-        const MatrixView w_y = w.rows_from(at_.first_column(w.rows), dh.cols);
+        if (!dh) return;
+        const MatrixView w_y = w.rows_from(at_.first_column(w.rows), dh->cols);
         broadcasts_.for_each_column_block(u, w.cols, [&](int k, MatrixView u_k) {
             const MatrixView w_yk = w_y.cols_from(block_begin(w.cols, at_.extent(Axis::y), k), u_k.cols);
-            kernel_.gemm(Transpose::no, u_k, Transpose::yes, w_yk, dh, {.beta = k == 0 ? 0.0 : 1.0});
+            kernel_.gemm(Transpose::no, u_k, Transpose::yes, w_yk, *dh, {.beta = k == 0 ? 0.0 : 1.0});
         });
     }
     std::string notes() const override {

@@ -60,7 +60,7 @@ public:
     }
 
     // dW_y: ← Σ_xz H_xyzᵀ U_x:z and dH_xyz ← Σ_k U_xkz W_ykᵀ in one sweep                     [Eq 5]
-    void backward(MatrixView h, MatrixView u, MatrixView w, MatrixView dw, MatrixView dh) override {
+    void backward(MatrixView h, MatrixView u, MatrixView w, MatrixView dw, std::optional<MatrixView> dh) override {
         backward_by_rows(rank_, broadcasts_, h, u, w, dw, dh);
     }
     std::string notes() const override { return blocks_->notes(); }
