@@ -141,11 +141,21 @@ std::size_t Kernel::wait_any(StreamRole stream, std::span<const Event> events, c
     const auto first = static_cast<std::size_t>(std::find(done.begin(), done.end(), false) - done.begin());
     require(first < events.size(), "wait_any: every event is already done");
     std::size_t i = first;
-    const Event& e = events[first];
-    if (!e.happened_at_once() && e.state()->completed_by_host())
-        for (i = first; done[i] || !events[i].ready();) i = i + 1 == events.size() ? first : i + 1;
+    const std::size_t before = waits_.size();
+    if (before < waits_to_repeat_.size() && waits_to_repeat_[before] < done.size() &&
+        !done[waits_to_repeat_[before]]) {
+        i = waits_to_repeat_[before];
+    } else if (const Event& e = events[first]; !e.happened_at_once() && e.state()->completed_by_host()) {
+        for (; done[i] || !events[i].ready();) i = i + 1 == events.size() ? first : i + 1;
+    }
     wait(stream, events[i]);
+    if (orders_waits_) waits_.push_back(i);
     return i;
+}
+void Kernel::order_waits(std::vector<std::size_t> repeat) {
+    orders_waits_ = true;
+    waits_to_repeat_ = std::move(repeat);
+    waits_.clear();
 }
 void Kernel::synchronize(StreamRole stream) { do_synchronize(stream); }
 

@@ -112,8 +112,10 @@ public:
         counter_.take();
     }
 
-    double epoch(std::int64_t e) {
+    /// `waits`: the order in which the messages of this epoch are taken, or empty: as they arrive.
+    double epoch(std::int64_t e, std::vector<std::size_t> waits = {}) {
         ledger_->enter_epoch(e);
+        kernel_->order_waits(std::move(waits));
         case_.group.barrier();
         kernel_->trace().begin_epoch();
         const std::int64_t allocations = kernel_->memory().allocations;
@@ -133,7 +135,8 @@ public:
         return counter_.take();
     }
 
-    const Volume& volume() const { return volume_; }  ///< of the last epoch
+    const Volume& volume() const { return volume_; }                            ///< of the last epoch
+    const std::vector<std::size_t>& waits() const { return kernel_->waits(); }  ///< of the last epoch
     std::int64_t held_bytes() const { return held_bytes_; }
     std::int64_t allocations() const { return allocations_; }
     DType dtype() const { return kernel_->dtype(); }
@@ -155,10 +158,11 @@ private:
     std::int64_t held_bytes_ = 0, allocations_ = 0;
 };
 
-/// Losses and gradients of a training, by epoch.
+/// Losses and gradients of a training, and the order in which it took messages, by epoch.
 struct Epochs {
     std::vector<double> loss;
     std::vector<ModelWeights> gradient;
+    std::vector<std::vector<std::size_t>> waits;
 };
 
 std::string off(const Agreement& a) {
@@ -177,6 +181,7 @@ Epochs plain_run(const VerificationCase& c, const ReferenceResult* reference, Le
     for (std::int64_t e = 0; e < c.epochs; ++e) {
         ledger.enter_epoch(e);
         all.loss.push_back(training.epoch(e));
+        all.waits.push_back(training.waits());
         count_call(ledger, "volume");
         if (const std::string differs = difference(stated, training.volume()); !differs.empty())
             ledger.add_fault("volume", differs);
@@ -263,7 +268,7 @@ void checked_run(const VerificationCase& c, const Epochs& plain, const Reference
                                                 training.held_bytes(), stated));
     ModelWeights weights = training.weights();
     for (std::int64_t e = 0; e < c.epochs; ++e) {
-        const double loss = training.epoch(e);
+        const double loss = training.epoch(e, plain.waits.at(usize(e)));
         const ModelWeights gradient = training.gradients();
         out.same_bits &= compare_runs(*ledger, {e, loss, gradient, training.dtype()}, plain, reference);
         ModelWeights stepped = training.weights();

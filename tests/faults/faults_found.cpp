@@ -89,3 +89,17 @@ TEST_CASE("faults: the same trainings without them are not accused") {
         }
     }
 }
+
+TEST_CASE("faults: sums in order of arrival are no fault, and the same to the bit when repeated") {
+    const ProcessGroup world = ProcessGroup::world();
+    const Entry entry{faults::Fault::none, Class::exact, "order of arrival", "", "demirci-p2p", ""};
+    TrainingCase t = case_for(entry);
+    t.graph = graphs::directed_random(600, 9000, true);
+    t.model.widths = {40, 33, 33, 33, 9};
+    for (int turn = 0; turn < 4; ++turn) {
+        const VerifiedTraining v = verify(t, {entry.fault}, world);
+        INFO(told(v));
+        CHECK(v.faults.empty());
+        CHECK(v.same_bits);
+    }
+}

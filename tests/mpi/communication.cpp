@@ -189,3 +189,38 @@ TEST_CASE("a blocking operation finishes while started ones of the same and of o
     CHECK(b.values(first)[0] == half.size());
     CHECK(b.values(second)[0] == b.world.size());
 }
+
+TEST_CASE("messages are taken in the order that is given, and the order taken is recorded") {
+    Bench b;
+    const int ranks = b.world.size(), rank = b.world.rank();
+    const Matrix mine = b.matrix(rows, cols, [&](std::int64_t) { return rank; });
+    std::vector<Matrix> theirs;
+    std::vector<RowMessage> sends, receives;
+    for (int peer = 0; peer < ranks; ++peer) {
+        if (peer == rank) continue;
+        theirs.push_back(b.kernel->matrix(rows, cols));
+        sends.push_back({peer, mine});
+        receives.push_back({peer, theirs.back()});
+    }
+    const auto take_all = [&] {
+        std::vector<Event> arrivals = b.world.exchange_each(sends, receives);
+        const Event sent = arrivals.back();
+        arrivals.pop_back();
+        std::vector<bool> done(arrivals.size());
+        for (std::size_t k = 0; k < arrivals.size(); ++k)
+            done[b.kernel->wait_any(StreamRole::compute, arrivals, done)] = true;
+        CHECK(std::ranges::count(done, false) == 0);
+        b.kernel->wait(StreamRole::compute, sent);
+    };
+    take_all();
+    CHECK(b.kernel->waits().empty());  // nobody asked
+    std::vector<std::size_t> order;
+    for (std::size_t i = receives.size(); i > 0; --i) order.push_back(i - 1);
+    for (int turn = 0; turn < 3; ++turn) {
+        b.kernel->order_waits(order);
+        take_all();
+        CHECK(b.kernel->waits() == order);
+        for (std::size_t i = 0; i < theirs.size(); ++i) CHECK(b.values(theirs[i])[0] == receives[i].peer);
+        std::ranges::rotate(order, order.begin() + (order.empty() ? 0 : 1));
+    }
+}

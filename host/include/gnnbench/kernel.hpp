@@ -175,6 +175,11 @@ public:
     /// Waits for the first of `events` to complete and returns its index; where the device completes events by
     /// itself, the first in order. Skips every i with done[i]; at least one must not be done.
     std::size_t wait_any(StreamRole stream, std::span<const Event> events, const std::vector<bool>& done);
+    /// From now on `waits` records what every `wait_any` returns, and `wait_any` returns the indices of `repeat`, in order,
+    /// while there are any, instead of the first event to complete. Sums in order of arrival are then equal to the bit
+    /// in two runs, which lets a verification compare them.
+    void order_waits(std::vector<std::size_t> repeat);
+    const std::vector<std::size_t>& waits() const { return waits_; }
     void synchronize(StreamRole stream);
 
     // Sparse × dense: C [m × f] from A [m × n], B [n × f]. B and C do not overlap.
@@ -274,6 +279,8 @@ private:
     DType dtype_;
     MemoryUse memory_;
     Trace trace_;
+    bool orders_waits_ = false;
+    std::vector<std::size_t> waits_, waits_to_repeat_;
 };
 
 template <class T>
