@@ -25,15 +25,6 @@ constexpr std::int64_t worth_sharing = 1 << 14;
 std::int64_t least_rows(std::int64_t cols) { return rows_for(worth_sharing, cols); }
 
 template <class T>
-const T* row_of(ConstMatrixView m, std::int64_t r) {
-    return static_cast<const T*>(m.data) + r * m.ld;
-}
-template <class T>
-T* row_of(MatrixView m, std::int64_t r) {
-    return static_cast<T*>(m.data) + r * m.ld;
-}
-
-template <class T>
 DenseSide<T> dense_side(ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
     return {b, c, static_cast<T>(s.alpha), static_cast<T>(s.beta), FlatEpilogue<T>(e)};
 }

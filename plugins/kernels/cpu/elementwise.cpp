@@ -103,15 +103,6 @@ void backward_row(const FlatEpilogue<T>& e, std::int64_t row, std::int64_t cols,
     }
 }
 
-template <class T>
-const T* row_of(ConstMatrixView m, std::int64_t r) {
-    return static_cast<const T*>(m.data) + r * m.ld;
-}
-template <class T>
-T* row_of(MatrixView m, std::int64_t r) {
-    return static_cast<T*>(m.data) + r * m.ld;
-}
-
 /// Calls f with the activation as a compile-time constant.
 template <class G>
 void with_activation(Activation a, G&& f) {

@@ -12,6 +12,16 @@ namespace gnnbench::cpu {
 template <class T>
 inline constexpr DType dtype_of = std::is_same_v<T, float> ? DType::f32 : DType::f64;
 
+/// Row r of a matrix of T.
+template <class T>
+const T* row_of(ConstMatrixView m, std::int64_t r) {
+    return static_cast<const T*>(m.data) + r * m.ld;
+}
+template <class T>
+T* row_of(MatrixView m, std::int64_t r) {
+    return static_cast<T*>(m.data) + r * m.ld;
+}
+
 /// Rows [begin, end).
 struct RowRange {
     std::int64_t begin = 0, end = 0;

@@ -1,0 +1,122 @@
+// What a trial's lines become in the database.
+#include <catch2/catch.hpp>
+
+#include "record/database.hpp"
+#include "record_rows.hpp"
+#include "record_samples.hpp"
+
+using namespace gnnbench;
+using nlohmann::json;
+using samples::everything;
+using samples::rows;
+
+TEST_CASE("notes of a trial's end replace those of its set-up; an end without notes leaves them") {
+    samples::Folder folder;
+    Database d(folder / "r.sqlite");
+    const auto notes_after = [&](const std::string& uuid, const json& end) {
+        std::vector<json> lines = samples::whole_trial(uuid, samples::cell("plexus-3d", 1));
+        lines[2]["notes"] = "grid: 2x1x1; dW products: not tuned yet";
+        lines[8] = end;
+        lines[8]["type"] = "end";
+        lines[8]["trial"] = uuid;
+        d.apply(lines);
+        return rows(folder / "r.sqlite", "SELECT notes FROM trials WHERE trial = '" + uuid + "'")[0][0];
+    };
+    CHECK(notes_after("a", {{"status", "failed"}, {"reason", "a rank was lost"}}) ==
+          "grid: 2x1x1; dW products: not tuned yet");
+    CHECK(notes_after("b", {{"status", "ok"}, {"reason", ""}, {"notes", ""}}) ==
+          "grid: 2x1x1; dW products: not tuned yet");
+    CHECK(
+        notes_after("c", {{"status", "ok"}, {"reason", ""}, {"notes", "grid: 2x1x1; dW products: layer 0 TN"}}) ==
+        "grid: 2x1x1; dW products: layer 0 TN");
+}
+
+TEST_CASE("a trial's summary, views and counted volumes, by hand") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    Database d(path);
+    const ApplyResult result = d.apply(samples::whole_trial("t1", samples::cell("mg-gcn", 2)));
+    CHECK(result.lines == 10);
+    CHECK(result.problems.empty());
+    // The warm-up epoch (60 s) is no part of it; slowest ranks took 2, 3 and 7 s.
+    CHECK(
+        rows(path,
+             "SELECT status, epoch_s, exposed_comm_s, sent_bytes_per_epoch, messages_per_epoch, measured_epochs, "
+             "final_loss, test_accuracy, validation_accuracy, peak_memory_bytes, volume_as_stated FROM trials") ==
+        json{{"ok", 3.0, 0.75, 100, 2, 3, 0.25, 0.8, nullptr, 1007, 1}});
+    CHECK(
+        rows(path, "SELECT edge_cut, synthetic, aggregated_input, approximation, device, log_tail FROM trials") ==
+        json{{4, "graph, labels", 1, "", "Sample CPU", "last words"}});
+    CHECK(rows(path, "SELECT rank, wall_s, exposed_comm_s, slowest_rank_s FROM epochs WHERE epoch = 2") ==
+          json{{0, 3.0, 0.75, 3.0}, {1, 1.0, 0.25, 3.0}});
+    CHECK(rows(path, "SELECT sum(seconds) FROM phases WHERE epoch = 3 AND rank = 0") == json{{7.0}});
+    CHECK(rows(path, "SELECT sent_bytes, stated_sent_bytes, stated_messages FROM volumes WHERE epoch = 1") ==
+          json{{100, 100, 1}, {0, 0, 1}});
+    CHECK(rows(path, "SELECT memory_bytes, stated_memory_bytes FROM trial_rank ORDER BY rank") ==
+          json{{500, 480}, {600, 600}});
+    CHECK(rows(path, "SELECT trial, ok_trials FROM latest JOIN cells USING (cell)") == R"([["t1", 1]])"_json);
+}
+
+TEST_CASE("applying lines again, in whole or in part, changes nothing") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    Database d(path);
+    auto lines = samples::whole_trial("t1", samples::cell("mg-gcn", 2));
+    lines.insert(lines.end() - 1, json{{"type", "verification"},
+                                       {"trial", "t1"},
+                                       {"status", "verified"},
+                                       {"reason", ""},
+                                       {"loss_error", 1e-7},
+                                       {"gradient_error", 1e-6},
+                                       {"volume_equal", true},
+                                       {"sampled_vertices", 0},
+                                       {"detail", ""}});
+    d.apply(lines);
+    const json before = everything(path);
+    d.apply(lines);
+    CHECK(everything(path) == before);
+    for (const json& line : lines) {
+        d.apply(std::vector<json>{line});
+        CAPTURE(line.at("type"));
+        CHECK(everything(path) == before);
+    }
+}
+
+TEST_CASE("counted volume that differs from the stated one is seen") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    Database d(path);
+    auto lines = samples::whole_trial("more", samples::cell("mg-gcn", 2));
+    lines[5]["ranks"][0]["volume"][0]["sent_bytes"] = 101;
+    d.apply(lines);
+    lines = samples::whole_trial("missing", samples::cell("mg-gcn", 2));
+    lines[5]["ranks"][1]["volume"] = json::array();
+    d.apply(lines);
+    lines = samples::whole_trial("unstated-row", samples::cell("mg-gcn", 2));
+    lines[5]["ranks"][1]["volume"].push_back(samples::volume_row(8, 8, 1, "metadata"));
+    d.apply(lines);
+    lines = samples::whole_trial("nothing-stated", samples::cell("mg-gcn", 2));
+    lines[2].erase("stated");
+    d.apply(lines);
+    CHECK(rows(path, "SELECT trial, volume_as_stated FROM trials ORDER BY trial") ==
+          R"([["missing", 0], ["more", 0], ["nothing-stated", null], ["unstated-row", 0]])"_json);
+}
+
+TEST_CASE("a line that breaks the contract is named and left out whole") {
+    samples::Folder folder;
+    Database d(folder / "r.sqlite");
+    auto lines = samples::whole_trial("t1", samples::cell("mg-gcn", 2));
+    lines[4]["ranks"][1]["volume"][0]["content"] = "gossip";
+    lines[5].erase("ranks");
+    lines[6]["trial"] = "unknown";
+    lines[7]["type"] = "surprise";
+    const ApplyResult result = d.apply(lines);
+    CHECK(result.lines == 6);
+    REQUIRE(result.problems.size() == 4);
+    CHECK_THAT(result.problems[0], Catch::Contains("CHECK constraint"));
+    CHECK_THAT(result.problems[1], Catch::Contains("ranks"));
+    CHECK_THAT(result.problems[2], Catch::Contains("unknown"));
+    CHECK_THAT(result.problems[3], Catch::Contains("surprise"));
+    CHECK(rows(folder / "r.sqlite", "SELECT DISTINCT epoch FROM epochs") == json{{0}});
+    CHECK(rows(folder / "r.sqlite", "SELECT status, epoch_s FROM trials") == R"([["ok", null]])"_json);
+}
