@@ -15,32 +15,32 @@ namespace gnnbench {
 
 namespace {
 
-struct CompareWish {
+struct CompareRequest {
     std::string a, b, where;
     CompareRules rules;
 };
 
-void add_options(CLI::App& command, CompareWish& wish) {
+void add_options(CLI::App& command, CompareRequest& request) {
     command
-        .add_option("A", wish.a,
+        .add_option("A", request.a,
                     "A tag, an experiment or a commit; or tag:…, experiment:…, commit:…, where:EXPR, with commas "
                     "between, where: last")
         ->required();
-    command.add_option("B", wish.b, "The side that is compared with A")->required();
+    command.add_option("B", request.b, "The side that is compared with A")->required();
     command
-        .add_option("--where", wish.where,
+        .add_option("--where", request.where,
                     "On both sides, only cells that match: \"scheme = 'mg-gcn' AND gpus > 2\"")
         ->type_name("EXPR");
     command
-        .add_option("--margin", wish.rules.margin,
+        .add_option("--margin", request.rules.margin,
                     "Sides that differ by less than this fraction are SAME (default: 0.03)")
         ->check(between(0.0, 1.0));
-    command.add_option("--seed", wish.rules.seed, "Of the bootstrap (default: 0)");
+    command.add_option("--seed", request.rules.seed, "Of the bootstrap (default: 0)");
 }
 
-ComparedSides compared(const CompareWish& wish, const GlobalOptions& options) {
+ComparedSides compared(const CompareRequest& request, const GlobalOptions& options) {
     if (std::filesystem::exists(options.database)) Database(options.database);  // migrates its schema
-    return compare_sides(options.database, wish.a, wish.b, wish.where, wish.rules);
+    return compare_sides(options.database, request.a, request.b, request.where, request.rules);
 }
 
 /// B moves more than A, in bytes or messages.
@@ -49,8 +49,8 @@ bool moves_more(const ComparedCell& c) {
            (c.messages_a && c.messages_b && *c.messages_b > *c.messages_a);
 }
 
-int gate(const CompareWish& wish, OutputFormat format, const GlobalOptions& options) {
-    const ComparedSides sides = compared(wish, options);
+int gate(const CompareRequest& request, OutputFormat format, const GlobalOptions& options) {
+    const ComparedSides sides = compared(request, options);
     std::cout << render_compared(sides, format);
     std::size_t regressions = 0, unclear = static_cast<std::size_t>(sides.only_a);
     std::int64_t wanted = 0;
@@ -59,7 +59,8 @@ int gate(const CompareWish& wish, OutputFormat format, const GlobalOptions& opti
         unclear += c.verdict.judgement == Judgement::unclear;
         wanted = std::max(wanted, c.verdict.trials_wanted);
     }
-    if (sides.cells.empty()) throw SpecError(fmt::format("'{}' and '{}' have no cell in common", wish.a, wish.b));
+    if (sides.cells.empty())
+        throw SpecError(fmt::format("'{}' and '{}' have no cell in common", request.a, request.b));
     std::cerr << fmt::format("gate: {} cells, {} worse in B, {} unclear{}{}\n", sides.cells.size(), regressions,
                              unclear,
                              sides.only_a ? fmt::format(" ({} were not measured in B)", sides.only_a) : "",
@@ -72,12 +73,12 @@ int gate(const CompareWish& wish, OutputFormat format, const GlobalOptions& opti
 void add_compare(CLI::App& app, const GlobalOptions& options, Action& action) {
     CLI::App* command = app.add_subcommand(
         "compare", "Judge two sides of what was measured, cell by cell: FASTER, SLOWER, SAME, UNCLEAR");
-    auto wish = std::make_shared<CompareWish>();
-    add_options(*command, *wish);
+    auto request = std::make_shared<CompareRequest>();
+    add_options(*command, *request);
     const auto format = add_format_options(*command);
     command->callback([=, &options, &action] {
         action = [=, &options] {
-            std::cout << render_compared(compared(*wish, options), *format);
+            std::cout << render_compared(compared(*request, options), *format);
             return exit_ok;
         };
     });
@@ -86,11 +87,11 @@ void add_compare(CLI::App& app, const GlobalOptions& options, Action& action) {
 void add_gate(CLI::App& app, const GlobalOptions& options, Action& action) {
     CLI::App* command = app.add_subcommand(
         "gate", "The same for CI: exit code 3 where B is slower or moves more, 4 where that is unclear");
-    auto wish = std::make_shared<CompareWish>();
-    add_options(*command, *wish);
+    auto request = std::make_shared<CompareRequest>();
+    add_options(*command, *request);
     const auto format = add_format_options(*command);
     command->callback(
-        [=, &options, &action] { action = [=, &options] { return gate(*wish, *format, options); }; });
+        [=, &options, &action] { action = [=, &options] { return gate(*request, *format, options); }; });
 }
 
 }  // namespace gnnbench

@@ -14,7 +14,7 @@
 #include "cli/output.hpp"
 #include "cli/ranges.hpp"
 #include "data/catalog.hpp"
-#include "launch/apart.hpp"
+#include "launch/in_child.hpp"
 #include "launch/child.hpp"
 #include "launch/environment.hpp"
 #include "launch/machine.hpp"
@@ -101,8 +101,8 @@ std::string describe_kernel(const PluginCatalog& catalog, const std::string& nam
 }
 
 /// In a separate process: a plugin, or a driver below it, may crash or hang.
-std::string kernel_apart(const PluginCatalog& catalog, const std::string& name) {
-    const ApartResult result = call_apart(
+std::string kernel_in_child(const PluginCatalog& catalog, const std::string& name) {
+    const ChildResult result = call_in_child(
         [&] {
             const Check found = check(name, [&] { return describe_kernel(catalog, name); });
             return (found.ok ? "+" : "-") + found.finding;
@@ -117,12 +117,12 @@ void check_kernels(const PluginCatalog& catalog, std::vector<Check>& checks) {
     const std::vector<std::string> names = catalog.names(PluginKind::kernel);
     if (names.empty()) checks.push_back({"kernels", "no kernel plugin was found", false});
     for (const std::string& name : names)
-        checks.push_back(check("kernel " + name, [&] { return kernel_apart(catalog, name); }));
+        checks.push_back(check("kernel " + name, [&] { return kernel_in_child(catalog, name); }));
 }
 
 void check_plugins(const PluginCatalog& catalog, std::vector<Check>& checks) {
     int usable = 0;
-    for (const ListedPlugin& plugin : list_apart(catalog)) {
+    for (const ListedPlugin& plugin : list_in_child(catalog)) {
         if (plugin.usable()) ++usable;
         if (!plugin.usable())
             checks.push_back({"plugin " + plugin.name, why_unused(plugin), plugin.refused.empty()});

@@ -57,7 +57,7 @@ int list_plugins(bool as_json) {
     const PluginCatalog catalog;
     json list = json::array();
     TextColumns columns({"kind", "name", "version", "summary"});
-    for (const ListedPlugin& plugin : list_apart(catalog)) {
+    for (const ListedPlugin& plugin : list_in_child(catalog)) {
         const std::string kind(kind_name(plugin.kind));
         list.push_back({{"kind", kind},
                         {"name", plugin.name},

@@ -14,7 +14,7 @@ namespace gnnbench {
 
 namespace {
 
-struct QueryWish {
+struct QueryRequest {
     std::string text;  ///< SQL, or a named query's argument
     std::string name;
     bool list = false, schema = false;
@@ -27,42 +27,43 @@ QueryResult all_named() {
     return list;
 }
 
-QueryResult answer(const QueryWish& wish, const GlobalOptions& options) {
-    if (wish.list) return all_named();
-    if (wish.schema) return schema(wish.text);
-    if (wish.name.empty()) {
-        if (wish.text.empty())
+QueryResult answer(const QueryRequest& request, const GlobalOptions& options) {
+    if (request.list) return all_named();
+    if (request.schema) return schema(request.text);
+    if (request.name.empty()) {
+        if (request.text.empty())
             throw SpecError("expected an SQL statement, --named NAME, --list or --schema; found none of them");
-        return query(options.database, wish.text, {}, wish.timeout_s);
+        return query(options.database, request.text, {}, request.timeout_s);
     }
-    const NamedQuery named = named_query(wish.name);
-    if (named.argument.empty() != wish.text.empty())
+    const NamedQuery named = named_query(request.name);
+    if (named.argument.empty() != request.text.empty())
         throw SpecError(named.argument.empty()
-                            ? fmt::format("the query '{}' takes no argument; found '{}'", named.name, wish.text)
+                            ? fmt::format("the query '{}' takes no argument; found '{}'", named.name, request.text)
                             : fmt::format("the query '{}' takes an argument: {}", named.name, named.argument));
     std::vector<SqlValue> arguments;
-    if (!wish.text.empty()) arguments.emplace_back(wish.text);
-    return query(options.database, named.sql, arguments, wish.timeout_s);
+    if (!request.text.empty()) arguments.emplace_back(request.text);
+    return query(options.database, named.sql, arguments, request.timeout_s);
 }
 
 }  // namespace
 
 void add_query(CLI::App& app, const GlobalOptions& options, Action& action) {
     CLI::App* command = app.add_subcommand("query", "Query the results database in SQL, read-only");
-    auto wish = std::make_shared<QueryWish>();
-    command->add_option("sql", wish->text,
+    auto request = std::make_shared<QueryRequest>();
+    command->add_option("sql", request->text,
                         "\"SELECT … FROM …\". With --named its argument, with --schema a view or table");
-    command->add_option("--named", wish->name, "A query that ships with the program; --list lists them")
+    command->add_option("--named", request->name, "A query that ships with the program; --list lists them")
         ->type_name("NAME");
-    command->add_flag("--list", wish->list, "The named queries");
-    command->add_option("--timeout", wish->timeout_s, "End the query after this many seconds (default: no limit)")
+    command->add_flag("--list", request->list, "The named queries");
+    command
+        ->add_option("--timeout", request->timeout_s, "End the query after this many seconds (default: no limit)")
         ->type_name("SECONDS")
         ->check(above(0));
-    command->add_flag("--schema", wish->schema, "The views and tables that there are, with their columns");
+    command->add_flag("--schema", request->schema, "The views and tables that there are, with their columns");
     const auto format = add_format_options(*command);
-    command->callback([&options, &action, wish, format] {
-        action = [&options, wish, format] {
-            std::cout << render_rows(answer(*wish, options), *format);
+    command->callback([&options, &action, request, format] {
+        action = [&options, request, format] {
+            std::cout << render_rows(answer(*request, options), *format);
             return exit_ok;
         };
     });

@@ -217,37 +217,37 @@ constexpr const char* exportable[] = {"trials", "latest",      "epochs",        
 
 constexpr Ending export_endings[] = {{".csv", "csv"}, {".jsonl", "jsonl"}};
 
-struct ExportWish {
+struct ExportRequest {
     std::string view = "trials", output;
     TrialChoice choice;
     bool json_lines = false;
 };
 
-int export_rows(const ExportWish& wish, const GlobalOptions& options) {
+int export_rows(const ExportRequest& request, const GlobalOptions& options) {
     check_database(options);
     const std::vector<std::string> views(std::begin(exportable), std::end(exportable));
-    if (std::find(views.begin(), views.end(), wish.view) == views.end())
+    if (std::find(views.begin(), views.end(), request.view) == views.end())
         throw SpecError(fmt::format("expected a view to export, one of: {}; found '{}'{}", fmt::join(views, ", "),
-                                    wish.view, did_you_mean(wish.view, views)));
-    std::string sql = "SELECT * FROM " + wish.view;
+                                    request.view, did_you_mean(request.view, views)));
+    std::string sql = "SELECT * FROM " + request.view;
     std::vector<SqlValue> arguments;
-    if (!wish.choice.nothing_given()) {
-        sql += wish.view == "cells"
+    if (!request.choice.nothing_given()) {
+        sql += request.view == "cells"
                    ? " WHERE cell IN (SELECT c.digest FROM json_each(?1) j JOIN trial t ON t.uuid = j.value "
                      "JOIN cell c ON c.id = t.cell_id)"
                    : " WHERE trial IN (SELECT value FROM json_each(?1))";
-        arguments = as_argument(uuids(options, wish.choice));
+        arguments = as_argument(uuids(options, request.choice));
     }
-    const bool json_lines = wish.output.empty() ? wish.json_lines
-                                                : format_for(wish.output, wish.json_lines ? "jsonl" : "",
-                                                             export_endings, "csv") == "jsonl";
+    const bool json_lines = request.output.empty() ? request.json_lines
+                                                   : format_for(request.output, request.json_lines ? "jsonl" : "",
+                                                                export_endings, "csv") == "jsonl";
     std::ofstream file;
-    if (!wish.output.empty()) {
-        require_folder_of(wish.output, "--output");
-        file.open(wish.output, std::ios::binary);
-        if (!file) throw EnvironmentError(fmt::format("cannot write '{}'", wish.output));
+    if (!request.output.empty()) {
+        require_folder_of(request.output, "--output");
+        file.open(request.output, std::ios::binary);
+        if (!file) throw EnvironmentError(fmt::format("cannot write '{}'", request.output));
     }
-    std::ostream& out = wish.output.empty() ? std::cout : file;
+    std::ostream& out = request.output.empty() ? std::cout : file;
     std::vector<std::string> columns;
     query_each(
         options.database, sql, arguments,
@@ -262,21 +262,22 @@ int export_rows(const ExportWish& wish, const GlobalOptions& options) {
                 out << csv_row(row);
         });
     out.flush();
-    if (!out) throw EnvironmentError(fmt::format("cannot write '{}'; is the disk full?", wish.output));
+    if (!out) throw EnvironmentError(fmt::format("cannot write '{}'; is the disk full?", request.output));
     return exit_ok;
 }
 
 void add_export(CLI::App& results, const GlobalOptions& options, Action& action) {
     CLI::App* command = results.add_subcommand("export", "Print rows as CSV or JSON Lines, for other programs");
-    auto wish = std::make_shared<ExportWish>();
-    command->add_option("view", wish->view,
+    auto request = std::make_shared<ExportRequest>();
+    command->add_option("view", request->view,
                         fmt::format("One of: {} (default: trials)", fmt::join(exportable, ", ")));
-    add_choice_options(*command, wish->choice);
-    command->add_flag("--jsonl", wish->json_lines, "As JSON Lines: an object a line (default: CSV)");
-    command->add_flag_callback("--csv", [wish] { wish->json_lines = false; }, "As CSV");
-    command->add_option("-o,--output", wish->output, "Into this file: .csv or .jsonl (default: stdout)")
+    add_choice_options(*command, request->choice);
+    command->add_flag("--jsonl", request->json_lines, "As JSON Lines: an object a line (default: CSV)");
+    command->add_flag_callback("--csv", [request] { request->json_lines = false; }, "As CSV");
+    command->add_option("-o,--output", request->output, "Into this file: .csv or .jsonl (default: stdout)")
         ->type_name("FILE");
-    command->callback([=, &options, &action] { action = [=, &options] { return export_rows(*wish, options); }; });
+    command->callback(
+        [=, &options, &action] { action = [=, &options] { return export_rows(*request, options); }; });
 }
 
 // --- import -------------------------------------------------------------------------------------------------

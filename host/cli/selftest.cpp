@@ -24,7 +24,7 @@ namespace gnnbench {
 
 namespace {
 
-struct AaWish {
+struct AaRequest {
     ExperimentChoice experiment;
     std::int64_t trials = 40, draws = 1000;
     double slowdown = 0.1;
@@ -63,14 +63,14 @@ private:
     std::filesystem::path path_;
 };
 
-Experiment one_cell(const AaWish& wish, const Catalog& catalog, const PluginSource& plugins) {
+Experiment one_cell(const AaRequest& request, const Catalog& catalog, const PluginSource& plugins) {
     LoadOptions options;
-    options.overrides = wish.experiment.overrides;
-    options.profile = wish.experiment.profile;
+    options.overrides = request.experiment.overrides;
+    options.profile = request.experiment.profile;
     options.cores = usable_cores();
-    Experiment e = wish.experiment.file.empty() ? read_experiment(own_experiment, "selftest-aa.yaml", options,
-                                                                  plugins, InstalledDatasets(catalog))
-                                                : load(wish.experiment, catalog, plugins, shape_of);
+    Experiment e = request.experiment.file.empty() ? read_experiment(own_experiment, "selftest-aa.yaml", options,
+                                                                     plugins, InstalledDatasets(catalog))
+                                                   : load(request.experiment, catalog, plugins, shape_of);
     e.cells.resize(1);
     e.choices.resize(1);
     return e;
@@ -103,31 +103,31 @@ std::vector<double> measured(const std::filesystem::path& database, const Prepar
     return times_s;
 }
 
-int aa(const AaWish& wish, OutputFormat format, const GlobalOptions& options) {
+int aa(const AaRequest& request, OutputFormat format, const GlobalOptions& options) {
     Progress progress;
     const Scratch scratch;
     const std::filesystem::path database =
-        wish.keep.empty() ? scratch.path() / "aa.sqlite" : std::filesystem::path(wish.keep);
-    const Catalog catalog = wish.experiment.file.empty() && options.data_dir.empty()
+        request.keep.empty() ? scratch.path() / "aa.sqlite" : std::filesystem::path(request.keep);
+    const Catalog catalog = request.experiment.file.empty() && options.data_dir.empty()
                                 ? Catalog(scratch.path() / "datasets")
                                 : Catalog::at(options.data_dir);
     const InstalledPlugins plugins;
     const Notify notify = [&](const std::string& line) { progress.message(line); };
     const PreparedExperiment prepared =
-        prepare(one_cell(wish, catalog, plugins), catalog, plugins, Datasets::make, notify);
+        prepare(one_cell(request, catalog, plugins), catalog, plugins, Datasets::make, notify);
     const InterruptGuard interrupts;
     const CompareRules rules;
-    std::vector<double> pool = measured(database, prepared, plugins, wish.trials, progress);
+    std::vector<double> pool = measured(database, prepared, plugins, request.trials, progress);
     // The pool determines how many trials a verdict takes here; a larger pool may change that number.
-    for (std::int64_t wanted = 0; !pool.empty() && (wanted = pool_for(pool, wish.slowdown, rules)) >
+    for (std::int64_t wanted = 0; !pool.empty() && (wanted = pool_for(pool, request.slowdown, rules)) >
                                                        static_cast<std::int64_t>(pool.size());) {
         progress.message(
             fmt::format("detecting a slowdown of {:.0f}% takes {} trials per side here; the pool grows to {}",
-                        100 * wish.slowdown, wanted / 2, wanted));
+                        100 * request.slowdown, wanted / 2, wanted));
         pool = measured(database, prepared, plugins, wanted, progress);
     }
     if (pool.empty()) return exit_interrupted;
-    const AaResult r = against_itself(pool, wish.slowdown, wish.draws, rules);
+    const AaResult r = against_itself(pool, request.slowdown, request.draws, rules);
     const Machine machine = make_launcher(prepared.experiment.launcher)->machine();
     const QueryResult table{
         {"cell", "machine", "pool", "spread", "trials_a_side", "draws", "false_rate", "found_rate"},
@@ -141,7 +141,7 @@ int aa(const AaWish& wish, OutputFormat format, const GlobalOptions& options) {
             "identical sides of {} trials: called FASTER or SLOWER in {:.1f}% of {} draws\n"
             "one side slowed down by {:.0f}%: called SLOWER in {:.1f}%\n",
             cell_label(prepared.cells[0].cell), machine.cpu, machine.cores, pool.size(), 100 * r.spread, r.trials,
-            100 * r.false_rate, r.draws, 100 * wish.slowdown, 100 * r.found_rate);
+            100 * r.false_rate, r.draws, 100 * request.slowdown, 100 * r.found_rate);
     }
     return r.false_rate <= 0.05 && r.found_rate >= 0.9 ? exit_ok : exit_cell_failed;
 }
@@ -153,23 +153,24 @@ void add_selftest(CLI::App& app, const GlobalOptions& options, Action& action) {
     all->require_subcommand(1);
     CLI::App* command = all->add_subcommand(
         "aa", "Compare a cell with itself: how often verdicts are wrong, and how often they miss a slowdown");
-    auto wish = std::make_shared<AaWish>();
-    command->add_option("experiment", wish->experiment.file,
+    auto request = std::make_shared<AaRequest>();
+    command->add_option("experiment", request->experiment.file,
                         "Its first cell is used (default: a small one of the program's)");
-    command->add_option("--set", wish->experiment.overrides, "As for run")->type_name("KEY=VALUE")->take_all();
+    command->add_option("--set", request->experiment.overrides, "As for run")->type_name("KEY=VALUE")->take_all();
     command
-        ->add_option("--trials", wish->trials,
+        ->add_option("--trials", request->trials,
                      "Initial size of the pool; it grows if compare asks for more trials (default: 40)")
         ->check(between(12, 100000));
-    command->add_option("--draws", wish->draws, "From the pool (default: 1000)")->check(at_least(1));
+    command->add_option("--draws", request->draws, "From the pool (default: 1000)")->check(at_least(1));
     command
-        ->add_option("--slowdown", wish->slowdown,
+        ->add_option("--slowdown", request->slowdown,
                      "The slowdown of one side to detect, as a fraction (default: 0.1)")
         ->check(between(0.01, 10.0));
-    command->add_option("--keep", wish->keep, "Database that keeps the trials for later calls (default: none)")
+    command->add_option("--keep", request->keep, "Database that keeps the trials for later calls (default: none)")
         ->type_name("FILE");
     const auto format = add_format_options(*command);
-    command->callback([=, &options, &action] { action = [=, &options] { return aa(*wish, *format, options); }; });
+    command->callback(
+        [=, &options, &action] { action = [=, &options] { return aa(*request, *format, options); }; });
 }
 
 }  // namespace gnnbench

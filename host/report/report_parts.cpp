@@ -50,7 +50,7 @@ std::string tally_of(std::span<const VerificationRow> rows) {
 }
 
 /// The table, with each number linked to its cell.
-Table led(const ResolvedTable& r, const CellAnchors& anchors) {
+Table linked_table(const ResolvedTable& r, const CellAnchors& anchors) {
     Table table = paper_table(r);
     for (std::size_t i = 0; i < table.rows.size(); ++i)
         for (std::size_t c = 0; c < table.groups.size(); ++c)
@@ -96,7 +96,7 @@ ReportPart definition_part(const ResolvedTable& r, const CellAnchors& anchors, c
     ReportPart part{"table-" + anchor(t.name), t.title, ""};
     const auto comma = t.source.find(", ");  // "Plexus, Table 5.1"
     if (comma != std::string::npos) part.title = t.source.substr(comma + 2) + ": " + t.title;
-    Table table = led(r, anchors);
+    Table table = linked_table(r, anchors);
     const std::string above = paragraphs(table.heading, 1);
     table.heading.clear();
     part.html = above;

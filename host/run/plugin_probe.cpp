@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "launch/apart.hpp"
+#include "launch/in_child.hpp"
 
 namespace gnnbench {
 
@@ -14,8 +14,8 @@ using nlohmann::json;
 /// Libraries of a kernel may take seconds from a cold network disk; most plugins take a millisecond.
 constexpr double limit_s = 20;
 
-void examine_apart(ListedPlugin& plugin) {
-    const ApartResult result = call_apart(
+void examine_in_child(ListedPlugin& plugin) {
+    const ChildResult result = call_in_child(
         [&] {
             ListedPlugin seen = plugin;
             PluginCatalog::examine_here(seen);
@@ -44,6 +44,6 @@ std::string why_unused(const ListedPlugin& plugin) {
                        plugin.name, plugin.shadowed_by.string(), plugin.file.string());
 }
 
-std::vector<ListedPlugin> list_apart(const PluginCatalog& catalog) { return catalog.list(examine_apart); }
+std::vector<ListedPlugin> list_in_child(const PluginCatalog& catalog) { return catalog.list(examine_in_child); }
 
 }  // namespace gnnbench

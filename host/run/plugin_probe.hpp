@@ -7,7 +7,7 @@ namespace gnnbench {
 
 /// The available plugins, each opened in a separate process with a time limit, so that one that crashes or hangs while it is
 /// opened is reported, and the others are listed.
-std::vector<ListedPlugin> list_apart(const PluginCatalog& catalog);
+std::vector<ListedPlugin> list_in_child(const PluginCatalog& catalog);
 
 /// Why one of the listed files is not used: the file before it in the search order, or why it was refused.
 std::string why_unused(const ListedPlugin& plugin);

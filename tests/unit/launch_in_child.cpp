@@ -5,20 +5,20 @@
 
 #include <catch2/catch.hpp>
 
-#include "launch/apart.hpp"
+#include "launch/in_child.hpp"
 
 using namespace gnnbench;
 using Catch::Contains;
 
 TEST_CASE("a function that ends its process, or does not end, is told; this process goes on") {
-    CHECK_THAT(call_apart([]() -> std::string { std::abort(); }, 10).failure, Contains("signal 6"));
-    CHECK_THAT(call_apart([]() -> std::string { ::_exit(7); }, 10).failure, Contains("code 7"));
-    CHECK_THAT(call_apart([]() -> std::string { throw 1; }, 10).failure, Contains("code 1"));
+    CHECK_THAT(call_in_child([]() -> std::string { std::abort(); }, 10).failure, Contains("signal 6"));
+    CHECK_THAT(call_in_child([]() -> std::string { ::_exit(7); }, 10).failure, Contains("code 7"));
+    CHECK_THAT(call_in_child([]() -> std::string { throw 1; }, 10).failure, Contains("code 1"));
     const auto endless = [] {
         for (;;) ::pause();
         return std::string();
     };
-    CHECK_THAT(call_apart(endless, 0.1).failure, Contains("did not end within 0.1 s"));
+    CHECK_THAT(call_in_child(endless, 0.1).failure, Contains("did not end within 0.1 s"));
 }
 
 TEST_CASE("what a function returns comes back, and what it changes does not") {
@@ -27,7 +27,7 @@ TEST_CASE("what a function returns comes back, and what it changes does not") {
         here = 2;
         return std::string(100000, 'x') + "\n\"\xc3\xa9";
     };
-    const ApartResult result = call_apart(look, 10);
+    const ChildResult result = call_in_child(look, 10);
     CHECK(result.failure.empty());
     CHECK(result.said == std::string(100000, 'x') + "\n\"\xc3\xa9");
     CHECK(here == 1);

@@ -1,4 +1,4 @@
-#include "launch/apart.hpp"
+#include "launch/in_child.hpp"
 
 #include <cerrno>
 #include <chrono>
@@ -61,7 +61,7 @@ bool read_until(int in, std::chrono::steady_clock::time_point deadline, std::str
 
 }  // namespace
 
-ApartResult call_apart(const std::function<std::string()>& look, double limit_s) {
+ChildResult call_in_child(const std::function<std::string()>& look, double limit_s) {
     int pipe[2];
     if (::pipe2(pipe, O_CLOEXEC) != 0)
         throw EnvironmentError(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
@@ -75,7 +75,7 @@ ApartResult call_apart(const std::function<std::string()>& look, double limit_s)
     }
     const auto limit =
         std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(limit_s));
-    ApartResult result;
+    ChildResult result;
     const bool in_time = read_until(pipe[0], std::chrono::steady_clock::now() + limit, result.said);
     ::close(pipe[0]);
     if (!in_time) ::kill(child, SIGKILL);
