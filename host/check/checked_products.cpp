@@ -1,7 +1,7 @@
 // Checks of prepared matrices and products.
 #include <fmt/format.h>
 
-#include <gnnbench/adjacency.hpp>
+#include <gnnbench/training/adjacency.hpp>
 #include <gnnbench/transport.hpp>
 
 #include "check/checked_kernel.hpp"

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <gnnbench/adjacency.hpp>
+#include <gnnbench/training/adjacency.hpp>
 #include <gnnbench/random.hpp>
 #include <gnnbench/transport.hpp>
 

@@ -8,7 +8,7 @@
 
 #include <gnnbench/error.hpp>
 #include <gnnbench/usize.hpp>
-#include <gnnbench/vertex_order.hpp>
+#include <gnnbench/training/vertex_order.hpp>
 
 #include "cli/options.hpp"
 #include "cli/output.hpp"

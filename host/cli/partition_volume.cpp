@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include <gnnbench/adjacency.hpp>
-#include <gnnbench/halo.hpp>
+#include <gnnbench/training/adjacency.hpp>
+#include <gnnbench/training/halo.hpp>
 
 #include "launch/machine.hpp"
 #include "record/lines.hpp"

@@ -1,6 +1,6 @@
 #include <gnnbench/strategy.hpp>
 
-#include <gnnbench/trained_features.hpp>
+#include <gnnbench/training/trained_features.hpp>
 
 namespace gnnbench {
 

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
-#include <gnnbench/parameters.hpp>
+#include <gnnbench/training/parameters.hpp>
 #include <gnnbench/usize.hpp>
 
 #include "data/npy.hpp"

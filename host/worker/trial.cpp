@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
-#include <gnnbench/trained_features.hpp>
+#include <gnnbench/training/trained_features.hpp>
 
 #include "check/product_probe.hpp"
 #include "core/plural.hpp"

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
-#include <gnnbench/trained_features.hpp>
+#include <gnnbench/training/trained_features.hpp>
 #include <gnnbench/transport.hpp>
 
 #include "check/gradient_sizes.hpp"

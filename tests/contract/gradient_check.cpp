@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <gnnbench/parameters.hpp>
+#include <gnnbench/training/parameters.hpp>
 
 #include "contract/strategy_case.hpp"
 

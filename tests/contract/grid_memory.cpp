@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <gnnbench/grid_trainer.hpp>
+#include <gnnbench/training/grid_trainer.hpp>
 
 #include "contract/strategy_case.hpp"
 

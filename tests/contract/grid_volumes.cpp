@@ -2,7 +2,7 @@
 // elements per rank and layer f → g. Counted volumes are compared with stated ones by contract_strategy.
 #include <catch2/catch.hpp>
 
-#include <gnnbench/adjacency.hpp>
+#include <gnnbench/training/adjacency.hpp>
 
 #include "contract/strategy_case.hpp"
 

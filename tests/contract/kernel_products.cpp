@@ -1,7 +1,7 @@
 // Every kernel against `reference`: sparse and dense products, with every epilogue, scale and view.
 #include <numeric>
 
-#include <gnnbench/adjacency.hpp>
+#include <gnnbench/training/adjacency.hpp>
 
 #include "contract/kernel_pair.hpp"
 

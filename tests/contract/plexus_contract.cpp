@@ -2,7 +2,7 @@
 // against the closed formulas where sizes divide.
 #include <catch2/catch.hpp>
 
-#include <gnnbench/process_grid.hpp>
+#include <gnnbench/training/process_grid.hpp>
 
 #include "contract/strategy_case.hpp"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include <gnnbench/strategy.hpp>
-#include <gnnbench/trained_features.hpp>
+#include <gnnbench/training/trained_features.hpp>
 #include <gnnbench/transport.hpp>
 
 #include "contract/checked_training.hpp"

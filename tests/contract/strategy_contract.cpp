@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <gnnbench/process_grid.hpp>
+#include <gnnbench/training/process_grid.hpp>
 
 #include "contract/kernel_choice.hpp"
 #include "contract/strategy_case.hpp"

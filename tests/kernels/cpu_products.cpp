@@ -1,7 +1,7 @@
 // The cpu kernel's SpMM formats and GEMM paths against double loops.
 #include <catch2/catch.hpp>
 
-#include <gnnbench/adjacency.hpp>
+#include <gnnbench/training/adjacency.hpp>
 
 #include "cpu_support.hpp"
 #include "kernels/cpu/machine.hpp"

@@ -8,7 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include <gnnbench/communicator.hpp>
-#include <gnnbench/process_grid.hpp>
+#include <gnnbench/training/process_grid.hpp>
 
 #include "plugin/loader.hpp"
 

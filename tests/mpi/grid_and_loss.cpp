@@ -4,9 +4,9 @@
 
 #include <catch2/catch.hpp>
 
-#include <gnnbench/process_grid.hpp>
+#include <gnnbench/training/process_grid.hpp>
 #include <gnnbench/random.hpp>
-#include <gnnbench/sharded_loss.hpp>
+#include <gnnbench/training/sharded_loss.hpp>
 
 #include "plugin/loader.hpp"
 

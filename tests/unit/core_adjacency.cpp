@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <gnnbench/halo.hpp>
+#include <gnnbench/training/halo.hpp>
 
 #include "contract/graphs.hpp"
 

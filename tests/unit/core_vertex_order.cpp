@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <gnnbench/vertex_order.hpp>
+#include <gnnbench/training/vertex_order.hpp>
 
 #include "contract/graphs.hpp"
 

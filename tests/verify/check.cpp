@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <gnnbench/trained_features.hpp>
+#include <gnnbench/training/trained_features.hpp>
 
 #include "worker/workload.hpp"
 

@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include <gnnbench/halo.hpp>
-#include <gnnbench/row_parallel.hpp>
+#include <gnnbench/training/halo.hpp>
+#include <gnnbench/training/row_parallel.hpp>
 
 /// Products over boundaries, whole or sampled:
 ///   B_ij   boundary: rows of part j that part i needs, b_ij = |B_ij|

@@ -1,6 +1,6 @@
 #include "sampled_columns.hpp"
 
-#include <gnnbench/adjacency.hpp>
+#include <gnnbench/training/adjacency.hpp>
 #include <gnnbench/usize.hpp>
 
 namespace gnnbench::bns {

@@ -7,8 +7,8 @@
 //   H_j  [n_j × f]      rows of part j, on all c ranks (j, ·)
 #include <array>
 
-#include <gnnbench/replicated_rows.hpp>
-#include <gnnbench/stated_volume.hpp>
+#include <gnnbench/training/replicated_rows.hpp>
+#include <gnnbench/training/stated_volume.hpp>
 
 namespace gnnbench {
 namespace {

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include <gnnbench/row_parallel.hpp>
-#include <gnnbench/stated_volume.hpp>
+#include <gnnbench/training/row_parallel.hpp>
+#include <gnnbench/training/stated_volume.hpp>
 
 namespace gnnbench {
 namespace {

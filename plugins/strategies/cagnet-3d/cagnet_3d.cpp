@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include <gnnbench/grid_trainer.hpp>
+#include <gnnbench/training/grid_trainer.hpp>
 
 namespace gnnbench {
 namespace {

@@ -7,8 +7,8 @@
 //   from H^{k-1}_mn, G^k_mn    the rows that X_mn selects
 //
 // The paper's backward multiplies by A as if A = Aᵀ; here it is Âᵀ, with index lists of its own where Â ≠ Âᵀ.
-#include <gnnbench/halo.hpp>
-#include <gnnbench/row_parallel.hpp>
+#include <gnnbench/training/halo.hpp>
+#include <gnnbench/training/row_parallel.hpp>
 #include <gnnbench/usize.hpp>
 
 namespace gnnbench {

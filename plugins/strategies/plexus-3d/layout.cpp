@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <gnnbench/trained_features.hpp>
+#include <gnnbench/training/trained_features.hpp>
 #include <gnnbench/usize.hpp>
 
 namespace gnnbench::plexus {

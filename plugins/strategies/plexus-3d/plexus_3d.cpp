@@ -10,7 +10,7 @@
 //   W [f_Y × g_X]  cut further along Z, as layer 0's F is
 #include <fmt/format.h>
 
-#include <gnnbench/trained_features.hpp>
+#include <gnnbench/training/trained_features.hpp>
 
 #include "sharded_state.hpp"
 #include "stated_memory.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 #include <vector>
 
-#include <gnnbench/vertex_data.hpp>
+#include <gnnbench/training/vertex_data.hpp>
 
 #include "layout.hpp"
 

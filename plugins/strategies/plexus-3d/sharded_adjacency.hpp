@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <gnnbench/adjacency.hpp>
+#include <gnnbench/training/adjacency.hpp>
 #include <gnnbench/kernel.hpp>
 #include <gnnbench/usize.hpp>
 

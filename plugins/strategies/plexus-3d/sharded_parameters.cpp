@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <gnnbench/parameters.hpp>
+#include <gnnbench/training/parameters.hpp>
 #include <gnnbench/usize.hpp>
 
 namespace gnnbench::plexus {

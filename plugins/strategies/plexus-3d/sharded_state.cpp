@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <gnnbench/parameters.hpp>
+#include <gnnbench/training/parameters.hpp>
 #include <gnnbench/usize.hpp>
 
 namespace gnnbench::plexus {

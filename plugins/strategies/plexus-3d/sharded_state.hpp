@@ -2,7 +2,7 @@
 #include <memory>
 #include <vector>
 
-#include <gnnbench/sharded_loss.hpp>
+#include <gnnbench/training/sharded_loss.hpp>
 #include <gnnbench/strategy.hpp>
 #include <gnnbench/usize.hpp>
 

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include <gnnbench/adjacency.hpp>
+#include <gnnbench/training/adjacency.hpp>
 #include <gnnbench/communicator.hpp>
 #include <gnnbench/kernel.hpp>
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include <gnnbench/sharded_loss.hpp>
-#include <gnnbench/stated_memory.hpp>
+#include <gnnbench/training/sharded_loss.hpp>
+#include <gnnbench/training/stated_memory.hpp>
 #include <gnnbench/usize.hpp>
-#include <gnnbench/vertex_data.hpp>
+#include <gnnbench/training/vertex_data.hpp>
 
 namespace gnnbench::plexus {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <limits>
 
-#include <gnnbench/sharded_loss.hpp>
-#include <gnnbench/stated_volume.hpp>
+#include <gnnbench/training/sharded_loss.hpp>
+#include <gnnbench/training/stated_volume.hpp>
 #include <gnnbench/usize.hpp>
 
 namespace gnnbench::plexus {

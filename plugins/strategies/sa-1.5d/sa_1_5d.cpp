@@ -7,8 +7,8 @@
 //   H̃_j  [nzc(Â_ij) × f]  those rows of H_j that Â_ij needs, from rank (j, k)
 //
 // The released code sums dW over all ranks, so c times too often; here each column of ranks computes its own sum.
-#include <gnnbench/halo.hpp>
-#include <gnnbench/replicated_rows.hpp>
+#include <gnnbench/training/halo.hpp>
+#include <gnnbench/training/replicated_rows.hpp>
 
 namespace gnnbench {
 namespace {

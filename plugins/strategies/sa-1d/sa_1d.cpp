@@ -7,8 +7,8 @@
 //   H̃_j  [nzc(Â_ij) × f]  those rows of H_j that Â_ij needs; H̃ all of them, one after another
 #include <optional>
 
-#include <gnnbench/halo.hpp>
-#include <gnnbench/row_parallel.hpp>
+#include <gnnbench/training/halo.hpp>
+#include <gnnbench/training/row_parallel.hpp>
 
 namespace gnnbench {
 namespace {

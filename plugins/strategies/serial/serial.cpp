@@ -3,8 +3,8 @@
 // Nothing is distributed, so nothing is communicated. The reference that exact strategies are checked against.
 #include <fmt/format.h>
 
-#include <gnnbench/row_parallel.hpp>
-#include <gnnbench/trained_features.hpp>
+#include <gnnbench/training/row_parallel.hpp>
+#include <gnnbench/training/trained_features.hpp>
 
 namespace gnnbench {
 namespace {

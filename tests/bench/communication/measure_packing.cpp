@@ -2,7 +2,7 @@
 #include <cstring>
 #include <limits>
 
-#include <gnnbench/halo.hpp>
+#include <gnnbench/training/halo.hpp>
 
 #include "measure.hpp"
 

@@ -1,4 +1,4 @@
-#include <gnnbench/parameters.hpp>
+#include <gnnbench/training/parameters.hpp>
 
 #include <cmath>
 

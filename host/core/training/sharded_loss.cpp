@@ -1,11 +1,11 @@
-#include <gnnbench/sharded_loss.hpp>
+#include <gnnbench/training/sharded_loss.hpp>
 
 #include <algorithm>
 #include <array>
 #include <limits>
 #include <vector>
 
-#include <gnnbench/stated_volume.hpp>
+#include <gnnbench/training/stated_volume.hpp>
 
 namespace gnnbench {
 

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include <gnnbench/adjacency.hpp>
+#include <gnnbench/training/adjacency.hpp>
 #include <gnnbench/communicator.hpp>
-#include <gnnbench/stated_memory.hpp>
-#include <gnnbench/stated_volume.hpp>
+#include <gnnbench/training/stated_memory.hpp>
+#include <gnnbench/training/stated_volume.hpp>
 
 /// Blocks of Â whose rows are several parts and whose columns are one part each, for the 2D and 3D strategies.
 

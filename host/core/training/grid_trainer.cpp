@@ -1,11 +1,11 @@
-#include <gnnbench/grid_trainer.hpp>
+#include <gnnbench/training/grid_trainer.hpp>
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include <gnnbench/sharded_loss.hpp>
-#include <gnnbench/vertex_data.hpp>
+#include <gnnbench/training/sharded_loss.hpp>
+#include <gnnbench/training/vertex_data.hpp>
 
 namespace gnnbench {
 namespace {

@@ -3,7 +3,7 @@
 #include <span>
 
 #include <gnnbench/kernel.hpp>
-#include <gnnbench/stated_memory.hpp>
+#include <gnnbench/training/stated_memory.hpp>
 #include <gnnbench/strategy.hpp>
 
 /// The data that a rank loads for the vertices whose rows it holds, and what the settings derive from them.

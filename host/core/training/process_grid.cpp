@@ -1,4 +1,4 @@
-#include <gnnbench/process_grid.hpp>
+#include <gnnbench/training/process_grid.hpp>
 
 #include <fmt/format.h>
 

@@ -3,8 +3,8 @@
 
 #include <gnnbench/communicator.hpp>
 #include <gnnbench/kernel.hpp>
-#include <gnnbench/process_grid.hpp>
-#include <gnnbench/stated_memory.hpp>
+#include <gnnbench/training/process_grid.hpp>
+#include <gnnbench/training/stated_memory.hpp>
 #include <gnnbench/strategy.hpp>
 #include <gnnbench/volume.hpp>
 

@@ -1,13 +1,13 @@
-#include <gnnbench/row_parallel.hpp>
+#include <gnnbench/training/row_parallel.hpp>
 
 #include <algorithm>
 #include <utility>
 
-#include <gnnbench/parameters.hpp>
-#include <gnnbench/stated_volume.hpp>
-#include <gnnbench/trained_features.hpp>
+#include <gnnbench/training/parameters.hpp>
+#include <gnnbench/training/stated_volume.hpp>
+#include <gnnbench/training/trained_features.hpp>
 #include <gnnbench/usize.hpp>
-#include <gnnbench/vertex_data.hpp>
+#include <gnnbench/training/vertex_data.hpp>
 
 namespace gnnbench {
 namespace {

@@ -1,4 +1,4 @@
-#include <gnnbench/grid_trainer.hpp>
+#include <gnnbench/training/grid_trainer.hpp>
 
 #include <algorithm>
 

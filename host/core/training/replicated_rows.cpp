@@ -1,8 +1,8 @@
-#include <gnnbench/replicated_rows.hpp>
+#include <gnnbench/training/replicated_rows.hpp>
 
 #include <fmt/format.h>
 
-#include <gnnbench/stated_volume.hpp>
+#include <gnnbench/training/stated_volume.hpp>
 
 namespace gnnbench {
 namespace {

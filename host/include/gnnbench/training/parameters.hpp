@@ -5,7 +5,7 @@
 
 #include <gnnbench/kernel.hpp>
 #include <gnnbench/model.hpp>
-#include <gnnbench/stated_memory.hpp>
+#include <gnnbench/training/stated_memory.hpp>
 #include <gnnbench/strategy.hpp>
 
 namespace gnnbench {

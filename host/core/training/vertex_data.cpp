@@ -1,4 +1,4 @@
-#include <gnnbench/vertex_data.hpp>
+#include <gnnbench/training/vertex_data.hpp>
 
 #include <algorithm>
 #include <numeric>

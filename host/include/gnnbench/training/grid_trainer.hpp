@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include <gnnbench/parameters.hpp>
-#include <gnnbench/process_grid.hpp>
-#include <gnnbench/row_parallel.hpp>
-#include <gnnbench/sparse_blocks.hpp>
-#include <gnnbench/stated_memory.hpp>
-#include <gnnbench/stated_volume.hpp>
+#include <gnnbench/training/parameters.hpp>
+#include <gnnbench/training/process_grid.hpp>
+#include <gnnbench/training/row_parallel.hpp>
+#include <gnnbench/training/sparse_blocks.hpp>
+#include <gnnbench/training/stated_memory.hpp>
+#include <gnnbench/training/stated_volume.hpp>
 #include <gnnbench/strategy.hpp>
 
 /// Shared by the strategies that cut dense matrices by rows and columns: CAGNET 2D and 3D. They differ in how they

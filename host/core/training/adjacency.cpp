@@ -1,4 +1,4 @@
-#include <gnnbench/adjacency.hpp>
+#include <gnnbench/training/adjacency.hpp>
 
 #include <cmath>
 #include <map>
@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <gnnbench/sparse_blocks.hpp>
+#include <gnnbench/training/sparse_blocks.hpp>
 
 namespace gnnbench {
 

@@ -2,9 +2,9 @@
 #include <cstdint>
 #include <vector>
 
-#include <gnnbench/adjacency.hpp>
+#include <gnnbench/training/adjacency.hpp>
 #include <gnnbench/communicator.hpp>
-#include <gnnbench/stated_memory.hpp>
+#include <gnnbench/training/stated_memory.hpp>
 #include <gnnbench/usize.hpp>
 
 /// Halo exchange for the sparsity-aware strategies: a rank receives only the rows that its nonzero columns need.

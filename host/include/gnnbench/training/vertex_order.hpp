@@ -3,9 +3,9 @@
 #include <span>
 #include <vector>
 
-#include <gnnbench/adjacency.hpp>
+#include <gnnbench/training/adjacency.hpp>
 #include <gnnbench/partition.hpp>
-#include <gnnbench/process_grid.hpp>
+#include <gnnbench/training/process_grid.hpp>
 
 /// Vertex orders that strategies choose themselves, and their effect on the nonzeros of a matrix's
 /// shards (Plexus, sections 3.2 and 5.1).

@@ -1,4 +1,4 @@
-#include <gnnbench/halo.hpp>
+#include <gnnbench/training/halo.hpp>
 
 #include <gnnbench/usize.hpp>
 

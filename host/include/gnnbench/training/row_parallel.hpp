@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <gnnbench/adjacency.hpp>
-#include <gnnbench/stated_memory.hpp>
+#include <gnnbench/training/adjacency.hpp>
+#include <gnnbench/training/stated_memory.hpp>
 #include <gnnbench/strategy.hpp>
 #include <gnnbench/usize.hpp>
 

@@ -1,11 +1,11 @@
-#include <gnnbench/sparse_blocks.hpp>
+#include <gnnbench/training/sparse_blocks.hpp>
 
 #include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
 
-#include <gnnbench/process_grid.hpp>
+#include <gnnbench/training/process_grid.hpp>
 #include <gnnbench/usize.hpp>
 
 namespace gnnbench {

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include <gnnbench/row_parallel.hpp>
+#include <gnnbench/training/row_parallel.hpp>
 
 /// Shared by the 1.5D strategies: several ranks hold each block row of Â, and each of them multiplies a share
 /// of the blocks. The strategies differ in how a rank obtains the rows of the other parts.

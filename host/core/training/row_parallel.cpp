@@ -1,12 +1,12 @@
-#include <gnnbench/row_parallel.hpp>
+#include <gnnbench/training/row_parallel.hpp>
 
 #include <algorithm>
 #include <array>
 #include <limits>
 
-#include <gnnbench/parameters.hpp>
+#include <gnnbench/training/parameters.hpp>
 #include <gnnbench/usize.hpp>
-#include <gnnbench/vertex_data.hpp>
+#include <gnnbench/training/vertex_data.hpp>
 
 namespace gnnbench {
 namespace {

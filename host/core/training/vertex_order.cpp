@@ -1,4 +1,4 @@
-#include <gnnbench/vertex_order.hpp>
+#include <gnnbench/training/vertex_order.hpp>
 
 #include <algorithm>
 #include <numeric>
