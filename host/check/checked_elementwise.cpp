@@ -181,6 +181,21 @@ void CheckedKernel::do_copy(ConstMatrixView from, MatrixView to) {
     for_elements(found, [&](std::int64_t r, std::int64_t c) { j.same(r, c, found(r, c), source(r, c)); });
 }
 
+void CheckedKernel::do_axpby(double alpha, ConstMatrixView x, double beta, MatrixView y) {
+    reads("axpby", x);
+    writes("axpby", y);
+    const HostMatrix added = read_view(inner(), x), before = read_view(inner(), y);
+    inner().axpby(alpha, x, beta, y);
+    const HostMatrix found = read_view(inner(), y);
+    const Rounding rounding = rounding_of(dtype());
+    // Factors are rounded to the kernel's type, then two products and a sum.
+    Judgement j(*ledger_, "axpby", shape_of(y));
+    for_elements(found, [&](std::int64_t r, std::int64_t c) {
+        const double a = alpha * added(r, c), b = beta * before(r, c);
+        j.near(r, c, found(r, c), a + b, rounding.gamma(3) * (std::abs(a) + std::abs(b)));
+    });
+}
+
 void CheckedKernel::do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
     reads("gather-rows", from);
     writes("gather-rows", to);

@@ -72,6 +72,9 @@ protected:
     }
     void do_fill(MatrixView m, double v) override { inner_->fill(m, v); }
     void do_copy(ConstMatrixView from, MatrixView to) override { inner_->copy(from, to); }
+    void do_axpby(double alpha, ConstMatrixView x, double beta, MatrixView y) override {
+        inner_->axpby(alpha, x, beta, y);
+    }
     void do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) override {
         inner_->gather_rows(from, rows, to);
     }

@@ -283,6 +283,13 @@ void Kernel::copy(ConstMatrixView from, MatrixView to) {
     do_copy(from, to);
 }
 
+void Kernel::axpby(double alpha, ConstMatrixView x, double beta, MatrixView y) {
+    same_shape("axpby", x, y);
+    if (x.empty()) return;
+    const Timed timed(trace_, Phase::pack, "axpby");
+    do_axpby(alpha, x, beta, y);
+}
+
 void Kernel::gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
     require(from.cols == to.cols, "gather_rows: widths differ");
     if (to.empty()) return;

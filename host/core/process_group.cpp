@@ -5,6 +5,7 @@
 
 #include <gnnbench/usize.hpp>
 
+#include "core/idle_wait.hpp"
 #include "core/mpi_check.hpp"
 
 namespace gnnbench {
@@ -74,6 +75,12 @@ ProcessGroup ProcessGroup::split_by_host() const {
 }
 
 void ProcessGroup::barrier() const { check_mpi(MPI_Barrier(impl_->comm), "MPI_Barrier"); }
+
+void ProcessGroup::wait_for_all() const {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(MPI_Ibarrier(impl_->comm, &request), "MPI_Ibarrier");
+    wait_idly({&request, 1});
+}
 
 void ProcessGroup::broadcast(void* data, std::size_t bytes, int root) const {
     constexpr std::size_t piece = std::size_t{1} << 30;

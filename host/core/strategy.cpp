@@ -1,11 +1,36 @@
 #include <gnnbench/strategy.hpp>
 
+#include <gnnbench/error.hpp>
+
 #include <gnnbench/training/trained_features.hpp>
 
 namespace gnnbench {
 
 Trainer::~Trainer() = default;
+StepObserver::~StepObserver() = default;
 Strategy::~Strategy() = default;
+
+Step CollectiveTrainer::train_epoch(std::int64_t epoch) {
+    Step whole;
+    double sum = 0;
+    const std::int64_t count = steps(epoch);
+    for (std::int64_t s = 0; s < count; ++s) {
+        const Step step = train_step(epoch, s);
+        if (count == 1) return step;  // not through a product and a quotient, which may round
+        whole.samples += step.samples;
+        whole.extent = step.extent;
+        sum += step.loss * static_cast<double>(step.samples);
+    }
+    if (whole.samples > 0) whole.loss = sum / static_cast<double>(whole.samples);
+    return whole;
+}
+
+std::unique_ptr<CollectiveTrainer> Strategy::make_collective_trainer(const Problem& problem, Rank rank) const {
+    AnyTrainer trainer = make_trainer(problem, rank);
+    auto* collective = std::get_if<std::unique_ptr<CollectiveTrainer>>(&trainer);
+    require(collective != nullptr, "independent workers have no collective epochs");
+    return std::move(*collective);
+}
 
 std::string Strategy::approximation(const Params&) const { return {}; }
 std::string Strategy::why_unsupported(const Setting&) const { return {}; }

@@ -24,19 +24,31 @@ Traffic payload_total(const Volume& v) {
     return total;
 }
 
-std::string difference(const Volume& stated, const Volume& counted) {
+namespace {
+
+bool as_stated(const Traffic& stated, const Traffic& counted, Content content, StatedVolume::Means means) {
+    if (means != StatedVolume::Means::at_most) return stated == counted;
+    return content == Content::metadata ||
+           (counted.sent_bytes <= stated.sent_bytes && counted.received_bytes <= stated.received_bytes &&
+            counted.messages <= stated.messages);
+}
+
+}  // namespace
+
+std::string difference(const StatedVolume& stated, const Volume& counted) {
     std::set<VolumeKey> keys;
-    for (const auto* side : {&stated, &counted})
+    for (const auto* side : {&stated.volume, &counted})
         for (const auto& entry : *side) keys.insert(entry.first);
     const auto of = [](const Volume& v, const VolumeKey& k) { return v.contains(k) ? v.at(k) : Traffic{}; };
     std::string lines;
     for (const VolumeKey& k : keys) {
-        const Traffic s = of(stated, k), c = of(counted, k);
-        if (s == c) continue;
+        const Traffic s = of(stated.volume, k), c = of(counted, k);
+        if (as_stated(s, c, k.content, stated.means)) continue;
         lines +=
-            fmt::format("{} {}: stated {} sent, {} received, {} messages; counted {}, {}, {}\n",
+            fmt::format("{} {}: stated {}{} sent, {} received, {} messages; counted {}, {}, {}\n",
                         comm_op_names[usize(k.operation)], k.content == Content::payload ? "payload" : "metadata",
-                        s.sent_bytes, s.received_bytes, s.messages, c.sent_bytes, c.received_bytes, c.messages);
+                        stated.means == StatedVolume::Means::at_most ? "at most " : "", s.sent_bytes,
+                        s.received_bytes, s.messages, c.sent_bytes, c.received_bytes, c.messages);
     }
     return lines;
 }

@@ -72,6 +72,11 @@ bool flag(const json& j, const char* key) {
     const auto it = j.find(key);
     return it != j.end() && it->is_boolean() && it->get<bool>();
 }
+/// NULL where it is not said.
+std::optional<int> flag_if_any(const json& j, const char* key) {
+    const auto it = j.find(key);
+    return it != j.end() && it->is_boolean() ? std::optional<int>(it->get<bool>()) : std::nullopt;
+}
 /// Entry i of the list under `key`, or null.
 json entry(const json& j, const char* key, std::size_t i) {
     const auto it = j.find(key);
@@ -91,7 +96,10 @@ std::size_t length(const json& j, const char* key) {
 
 LineApplier::LineApplier(sqlite::Connection& c)
     : connection_(&c),
-      add_epoch_(c.prepare("INSERT INTO epoch VALUES (?,?,?,?,?) ON CONFLICT DO NOTHING", "store an epoch")),
+      add_epoch_(
+          c.prepare("INSERT INTO epoch (trial_id, epoch, warmup, loss, wall_s, steps, samples, as_stated) VALUES "
+                    "(?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING",
+                    "store an epoch")),
       add_rank_(c.prepare("INSERT INTO rank_epoch VALUES (?,?,?,?,?,?) ON CONFLICT DO NOTHING",
                           "store an epoch's rank")),
       add_phase_(c.prepare("INSERT INTO rank_phase VALUES (?,?,?,?,?) ON CONFLICT DO NOTHING",
@@ -113,8 +121,12 @@ void LineApplier::apply(const json& line) try {
         setup(id, line);
     else if (type == "epoch")
         epoch(id, line);
+    else if (type == "worker")
+        worker(id, line);
     else if (type == "spans")
         spans(id, line);
+    else if (type == "worker_spans")
+        rank_spans(id, whole(line, "epoch", 0, most_epochs), whole(line, "rank", 0, most_ranks), line.at("spans"));
     else if (type == "evaluation")
         evaluation(id, line);
     else if (type == "verification")
@@ -125,8 +137,8 @@ void LineApplier::apply(const json& line) try {
         outcome(id, line);
     else
         throw DataError(
-            fmt::format("a journal line of type '{}' is unknown; known are trial, start, setup, epoch, spans, "
-                        "evaluation, verification, end and outcome.",
+            fmt::format("a journal line of type '{}' is unknown; known are trial, start, setup, epoch, worker, "
+                        "spans, worker_spans, evaluation, verification, end and outcome.",
                         type));
 } catch (const json::exception& e) {
     const std::string shown = line.dump(-1, ' ', false, json::error_handler_t::replace).substr(0, 160);
@@ -265,40 +277,74 @@ void LineApplier::epoch(std::int64_t trial, const json& l) {
     const json& ranks = l.at("ranks");
     double slowest_s = 0;
     for (const json& r : ranks) slowest_s = std::max(slowest_s, seconds_of(r.at("wall_s"), "wall_s"));
-    add_epoch_.run(trial, epoch, flag(l, "warmup"), real(l, "loss"), slowest_s);
+    add_epoch_.run(trial, epoch, flag(l, "warmup"), real(l, "loss"), slowest_s, integer(l, "steps"),
+                   integer(l, "samples"), flag_if_any(l, "as_stated"));
     if (connection_->changes() == 0) return;  // already present, with all its ranks: a line is one transaction
     std::int64_t rank = 0;
-    for (const json& r : ranks) {
-        add_rank_.run(trial, epoch, rank, r.at("wall_s").get<double>(), real(r, "total_comm_s"),
-                      integer(r, "peak_memory_bytes"));
-        for (const auto& [phase, seconds] : object(r, "phases").items())
-            add_phase_.run(trial, epoch, rank, phase, seconds_of(seconds, phase.c_str()));
-        for (std::size_t i = 0; i < length(r, "volume"); ++i)
-            insert_volume(add_volume_, r["volume"][i], trial, epoch, rank);
-        ++rank;
-    }
-    // A worker that outlived its trial's outcome still counts.
-    auto over =
-        connection_->prepare("SELECT 1 FROM trial WHERE id = ? AND status <> 'running'", "look at a trial");
-    over.bind(trial);
-    if (over.step()) {
-        over.reset();
-        summarise_trial(*connection_, trial);
-    }
+    for (const json& r : ranks) rank_epoch(trial, epoch, rank++, r);
+    summarise_if_over(trial);
+}
+
+bool LineApplier::rank_epoch(std::int64_t trial, std::int64_t epoch, std::int64_t rank, const json& r) {
+    add_rank_.run(trial, epoch, rank, seconds_of(r.at("wall_s"), "wall_s"), real(r, "total_comm_s"),
+                  integer(r, "peak_memory_bytes"));
+    if (connection_->changes() == 0) return false;
+    for (const auto& [phase, seconds] : object(r, "phases").items())
+        add_phase_.run(trial, epoch, rank, phase, seconds_of(seconds, phase.c_str()));
+    for (std::size_t i = 0; i < length(r, "volume"); ++i)
+        insert_volume(add_volume_, r["volume"][i], trial, epoch, rank);
+    return true;
+}
+
+void LineApplier::worker(std::int64_t trial, const json& l) {
+    const auto epoch = whole(l, "epoch", 0, most_epochs), rank = whole(l, "rank", 0, most_ranks);
+    add_epoch_.run(trial, epoch, flag(l, "warmup"), std::optional<double>(), 0.0, 0, 0, std::optional<int>());
+    if (!rank_epoch(trial, epoch, rank, l)) return;
+    connection_->prepare("INSERT INTO worker_epoch VALUES (?,?,?,?,?,?,?,?)", "store a worker's epoch")
+        .run(trial, epoch, rank, count(l, "steps"), count(l, "samples"), real(l, "loss"),
+             seconds_of(l.at("end_s"), "end_s"), flag_if_any(l, "as_stated"));
+    auto add = connection_->prepare("INSERT INTO averaging VALUES (?,?,?,?,?,?)", "store a worker's averagings");
+    for (std::size_t i = 0; i < length(l, "averagings"); ++i)
+        add.run(trial, epoch, rank, i, whole(l["averagings"][i], "partner", 0, most_ranks),
+                whole(l["averagings"][i], "staleness", INT64_MIN, INT64_MAX));
+    // Workers leave an epoch in any order, even after others have left the next; so what it and the later ones are changes
+    // with each line.
+    connection_
+        ->prepare(
+            "UPDATE epoch SET (steps, samples, loss, as_stated) = (SELECT sum(w.steps), sum(w.samples), "
+            "  sum(w.loss * w.samples) / nullif(sum(w.samples), 0), min(w.as_stated) FROM worker_epoch w "
+            "  WHERE w.trial_id = ?1 AND w.epoch = epoch.epoch), "
+            "wall_s = (SELECT max(w.end_s) FROM worker_epoch w WHERE w.trial_id = ?1 AND w.epoch <= epoch.epoch) "
+            "- "
+            "  coalesce((SELECT max(w.end_s) FROM worker_epoch w WHERE w.trial_id = ?1 AND w.epoch < "
+            "epoch.epoch), 0) "
+            "WHERE trial_id = ?1 AND epoch >= ?2",
+            "store the epoch of all workers")
+        .run(trial, epoch);
+    summarise_if_over(trial);
+}
+
+/// A line that comes after its trial's outcome still counts.
+void LineApplier::summarise_if_over(std::int64_t trial) {
+    is_over_.bind(trial);
+    const bool over = is_over_.step();
+    is_over_.reset();
+    if (over) summarise_trial(*connection_, trial);
 }
 
 void LineApplier::spans(std::int64_t trial, const json& l) {
     const auto epoch = whole(l, "epoch", 0, most_epochs);
     std::int64_t rank = 0;
-    for (const json& list : l.at("ranks")) {
-        std::int64_t number = 0;
-        for (const json& s : list)
-            add_span_.run(trial, epoch, rank, number++, s.at("stream").get_ref<const std::string&>(),
-                          s.at("phase").get_ref<const std::string&>(),
-                          s.at("operation").get_ref<const std::string&>(), s.at("begin_s").get<double>(),
-                          s.at("end_s").get<double>(), count(s, "bytes"), whole(s, "group_size", 0, most_ranks));
-        ++rank;
-    }
+    for (const json& list : l.at("ranks")) rank_spans(trial, epoch, rank++, list);
+}
+
+void LineApplier::rank_spans(std::int64_t trial, std::int64_t epoch, std::int64_t rank, const json& list) {
+    std::int64_t number = 0;
+    for (const json& s : list)
+        add_span_.run(trial, epoch, rank, number++, s.at("stream").get_ref<const std::string&>(),
+                      s.at("phase").get_ref<const std::string&>(), s.at("operation").get_ref<const std::string&>(),
+                      s.at("begin_s").get<double>(), s.at("end_s").get<double>(), count(s, "bytes"),
+                      whole(s, "group_size", 0, most_ranks));
 }
 
 void LineApplier::evaluation(std::int64_t trial, const json& l) {

@@ -26,7 +26,12 @@ private:
     void start(std::int64_t trial, const nlohmann::json& l);
     void setup(std::int64_t trial, const nlohmann::json& l);
     void epoch(std::int64_t trial, const nlohmann::json& l);
+    /// Of one rank; false, and nothing else is stored, where it is there already.
+    bool rank_epoch(std::int64_t trial, std::int64_t epoch, std::int64_t rank, const nlohmann::json& l);
+    void worker(std::int64_t trial, const nlohmann::json& l);
+    void summarise_if_over(std::int64_t trial);
     void spans(std::int64_t trial, const nlohmann::json& l);
+    void rank_spans(std::int64_t trial, std::int64_t epoch, std::int64_t rank, const nlohmann::json& list);
     void evaluation(std::int64_t trial, const nlohmann::json& l);
     void verification(std::int64_t trial, const nlohmann::json& l);
     void end(std::int64_t trial, const nlohmann::json& l);

@@ -67,8 +67,10 @@ void summarise_trial(sqlite::Connection& c, std::int64_t trial) {
 
     // Counted against stated, both ways round: every stated row in every measured epoch, and no row beyond.
     c.prepare(
-         "UPDATE trial SET volume_as_stated = CASE WHEN NOT EXISTS (SELECT 1 FROM stated_volume WHERE trial_id = "
-         "?1)"
+         "UPDATE trial SET volume_as_stated = CASE"
+         " WHEN EXISTS (SELECT 1 FROM epoch WHERE trial_id = ?1 AND as_stated IS NOT NULL)"
+         "  THEN (SELECT min(as_stated) FROM epoch WHERE trial_id = ?1 AND NOT warmup)"
+         " WHEN NOT EXISTS (SELECT 1 FROM stated_volume WHERE trial_id = ?1)"
          " OR measured_epochs = 0 THEN NULL ELSE NOT EXISTS ("
          "  SELECT 1 FROM epoch e JOIN stated_volume s ON s.trial_id = e.trial_id"
          "  LEFT JOIN rank_volume v ON v.trial_id = e.trial_id AND v.epoch = e.epoch AND v.rank = s.rank"

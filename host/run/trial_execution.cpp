@@ -64,6 +64,8 @@ void TrialReader::read(std::span<const json> lines) {
             ++progress_.epochs;
             progress_.epoch_s = slowest_rank_s(line);
             if (!line.value("warmup", false)) measured_epoch_s_.push_back(progress_.epoch_s);
+        } else if (type == "worker") {
+            worker(line);
         } else if (type == "verification") {
             verification_ = verification_status(line.at("status").get<std::string>());
             verification_reason_ = line.value("reason", "");
@@ -71,6 +73,23 @@ void TrialReader::read(std::span<const json> lines) {
             end_status_ = trial_status(line.at("status").get<std::string>());
             end_reason_ = line.value("reason", "");
         }
+    }
+}
+
+void TrialReader::worker(const json& line) {
+    const std::int64_t epoch = line.value("epoch", std::int64_t{0});
+    WorkersEpoch& of_all = of_workers_[epoch];
+    of_all.end_s = std::max(of_all.end_s, line.value("end_s", 0.0));
+    of_all.warmup = line.value("warmup", false);
+    progress_.epochs = std::max(progress_.epochs, epoch);  // others may still be in this one
+    progress_.epoch_s = line.value("wall_s", 0.0);
+    // An epoch lasts from when the last worker left those before to when the last one left it.
+    measured_epoch_s_.clear();
+    double before_s = 0;
+    for (const auto& [number, workers] : of_workers_) {
+        const double end_s = std::max(before_s, workers.end_s);
+        if (!workers.warmup) measured_epoch_s_.push_back(end_s - before_s);
+        before_s = end_s;
     }
 }
 

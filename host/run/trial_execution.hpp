@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -63,11 +64,18 @@ public:
     }
 
 private:
+    void worker(const nlohmann::json& line);
+
     std::string trial_;
     bool ranks_reported_ = false;  ///< of a rank
     TrialProgress progress_;
     std::vector<double> measured_epoch_s_;
-    std::optional<TrialStatus> end_status_;  ///< as the ranks reported it
+    struct WorkersEpoch {
+        double end_s = 0;  ///< when the last worker so far left it
+        bool warmup = false;
+    };
+    std::map<std::int64_t, WorkersEpoch> of_workers_;  ///< of independent workers only
+    std::optional<TrialStatus> end_status_;            ///< as the ranks reported it
     std::optional<VerificationStatus> verification_;
     std::string end_reason_, verification_reason_;
 };

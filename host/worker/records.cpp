@@ -14,8 +14,8 @@ namespace gnnbench {
 using nlohmann::json;
 
 TrialRecord::TrialRecord(const ProcessGroup& group, const std::string& journal, std::string trial)
-    : group_(group), trial_(std::move(trial)), writes_(group.rank() == 0) {
-    if (writes_ && !journal.empty()) journal_ = std::make_unique<WorkerJournal>(journal);
+    : group_(group), trial_(std::move(trial)), writes_(group.rank() == 0), path_(journal) {
+    if (writes_ && !path_.empty()) journal_ = std::make_unique<WorkerJournal>(path_);
 }
 
 json TrialRecord::gather(const json& mine) const {
@@ -24,11 +24,20 @@ json TrialRecord::gather(const json& mine) const {
     return all;
 }
 
-void TrialRecord::write(const char* type, json fields) {
-    if (!journal_) return;
+void TrialRecord::append(WorkerJournal& journal, const char* type, json fields) const {
     fields["type"] = type;
     fields["trial"] = trial_;
-    journal_->append(fields);
+    journal.append(fields);
+}
+
+void TrialRecord::write(const char* type, json fields) {
+    if (writes_ && journal_) append(*journal_, type, std::move(fields));
+}
+
+void TrialRecord::write_own(const char* type, json fields) {
+    if (path_.empty()) return;
+    if (!journal_) journal_ = std::make_unique<WorkerJournal>(path_);
+    append(*journal_, type, std::move(fields));
 }
 
 std::string merged_by_rank(const std::vector<std::string>& texts) {
@@ -103,6 +112,15 @@ json to_json(std::span<const Span> spans) {
                         {"bytes", s.bytes},
                         {"group_size", s.group_size}});
     return list;
+}
+
+json evaluation_json(std::int64_t epoch, const Accuracy& a, std::chrono::steady_clock::time_point start) {
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    return {{"epoch", epoch},
+            {"train", finite_or_null(a.of[0])},
+            {"validation", finite_or_null(a.of[1])},
+            {"test", finite_or_null(a.of[2])},
+            {"wall_s", taken.count()}};
 }
 
 json epoch_json(const EpochTimes& times, const Volume& volume, std::int64_t peak_memory_bytes) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -29,13 +30,18 @@ public:
     nlohmann::json gather(const nlohmann::json& mine) const;
     /// Rank 0 adds type and trial and appends the line; the other ranks do nothing.
     void write(const char* type, nlohmann::json fields);
+    /// This rank adds a line of its own. Lines of ranks on several hosts need a file system whose appends are atomic.
+    void write_own(const char* type, nlohmann::json fields);
     bool writes() const { return writes_; }
 
 private:
     const ProcessGroup& group_;
     std::string trial_;
+    void append(WorkerJournal& journal, const char* type, nlohmann::json fields) const;
+
     bool writes_;
-    std::unique_ptr<WorkerJournal> journal_;
+    std::string path_;
+    std::unique_ptr<WorkerJournal> journal_;  ///< of a rank other than 0: opened by its first line
 };
 
 /// The fields of a verification line.
@@ -55,6 +61,8 @@ nlohmann::json to_json(const Volume& volume);
 nlohmann::json to_json(const PartitionQuality& quality);
 /// This rank's part of an epoch line.
 nlohmann::json epoch_json(const EpochTimes& times, const Volume& volume, std::int64_t peak_memory_bytes);
+/// An evaluation line; `start`: when the evaluation began.
+nlohmann::json evaluation_json(std::int64_t epoch, const Accuracy& a, std::chrono::steady_clock::time_point start);
 /// This rank's part of a spans line.
 nlohmann::json to_json(std::span<const Span> spans);
 /// The ranks' common text if all agree; else one line for each distinct text: "ranks 0, 2: …".

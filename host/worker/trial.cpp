@@ -15,7 +15,7 @@
 #include "check/product_probe.hpp"
 #include "core/plural.hpp"
 #include "spec/setting.hpp"
-#include "worker/export.hpp"
+#include "worker/measurement.hpp"
 #include "worker/verification.hpp"
 #include "worker/verified_training.hpp"
 #include "worker/workload.hpp"
@@ -61,7 +61,7 @@ public:
         kernel_ = plugins_.kernel->create(for_this_model(device));
         world_ = std::make_unique<Communicator>(kernel_->connect(group_), *kernel_, counter_);
         world_->separate_wait(cell_.separate_wait);
-        trainer_ = plugins_.strategy->make_trainer(problem(), {*kernel_, *world_});
+        trainer_ = plugins_.strategy->make_trainer(problem(), {*kernel_, *world_, group_});
         group_.barrier();
         const json seconds = {{"load", load_s},
                               {"partition", partition_s},
@@ -69,7 +69,8 @@ public:
                               {"total", seconds_since(start)}};
         // Statements walk the graph; training needs none, so they come after the clock of set-up has stopped.
         const auto element_bytes = static_cast<std::int64_t>(size_of(device.dtype));
-        const Volume stated = plugins_.strategy->stated_volume(problem(), group_.rank(), element_bytes);
+        const StatedVolume stated =
+            plugins_.strategy->stated_volume(problem(), group_.rank(), element_bytes, cell_.warmup);
         write_setup(seconds, stated, plugins_.strategy->stated_memory(problem(), group_.rank(), element_bytes));
         counter_.take();  // set-up's communication does not count towards an epoch
         if (request_.purpose == Purpose::verify) return verify();
@@ -124,10 +125,10 @@ private:
     }
 
     /// Collective.
-    std::string notes() const { return merged_by_rank(group_.all_gather(notes_of(*trainer_, *kernel_))); }
+    std::string notes() const { return merged_by_rank(group_.all_gather(notes_of(base(trainer_), *kernel_))); }
 
-    void write_setup(json seconds, const Volume& stated, std::int64_t stated_memory) {
-        const json ranks = record_.gather({{"stated", to_json(stated)},
+    void write_setup(json seconds, const StatedVolume& stated, std::int64_t stated_memory) {
+        const json ranks = record_.gather({{"stated", to_json(stated.volume)},
                                            {"memory", kernel_->memory().current_bytes},
                                            {"stated_memory", stated_memory}});
         json all_stated = json::array(), memory = json::array(), all_stated_memory = json::array();
@@ -149,66 +150,11 @@ private:
                                 {"notes", said}});
     }
 
-    /// One epoch between barriers, in the trace and the counter. Its peak memory is its own: not set-up's, not that of
-    /// an evaluation between epochs.
-    double timed_epoch(std::int64_t epoch) { return timed_epoch(epoch, *kernel_, *trainer_); }
-    double timed_epoch(std::int64_t epoch, Kernel& kernel, Trainer& trainer) {
-        group_.barrier();
-        kernel.reset_peak_memory();
-        kernel.trace().begin_epoch();
-        const double loss = trainer.train_epoch(epoch);
-        kernel.synchronize(StreamRole::compute);
-        kernel.trace().end_epoch();
-        return loss;
-    }
-
     TrialEnd measure() {
-        const std::int64_t epochs = cell_.warmup + cell_.epochs;
-        double best_validation = -1;
-        std::int64_t stale = 0, e = 0;
-        for (; e < epochs; ++e) {
-            const double loss = timed_epoch(e);
-            json ranks = record_.gather(
-                epoch_json(kernel_->trace().times(), counter_.take(), kernel_->memory().peak_bytes));
-            record_.write(
-                "epoch",
-                {{"epoch", e}, {"warmup", e < cell_.warmup}, {"loss", finite_or_null(loss)}, {"ranks", ranks}});
-            if (traces(e)) write_spans(e);
-            // Ranks that read different losses still stop together.
-            if (group_.maximum({std::isfinite(loss) ? 0.0 : 1.0})[0] > 0)
-                return {TrialStatus::diverged, fmt::format("the loss of epoch {} is not finite", e)};
-            const bool last = e + 1 == epochs;
-            if (!last && (cell_.evaluate_every == 0 || (e + 1) % cell_.evaluate_every != 0)) continue;
-            const Accuracy a = evaluate(e);
-            const double validation = a.of[static_cast<std::size_t>(Split::validation) - 1];
-            stale = validation > best_validation ? 0 : stale + 1;
-            best_validation = std::max(best_validation, validation);
-            if (last || (cell_.patience > 0 && stale >= cell_.patience)) break;
-        }
-        if (traces(last_epoch) && !traces(e)) write_spans(e);
-        if (!request_.export_folder.empty())
-            export_results(request_.export_folder, *trainer_, work_->data.graph.vertices(), group_);
-        return {};
-    }
-
-    bool traces(std::int64_t epoch) const { return std::ranges::count(request_.trace_epochs, epoch) > 0; }
-
-    /// The trace holds the epoch's spans until the next begins. Collective.
-    void write_spans(std::int64_t epoch) {
-        json ranks = record_.gather(to_json(kernel_->trace().spans()));
-        record_.write("spans", {{"epoch", epoch}, {"ranks", std::move(ranks)}});
-    }
-
-    Accuracy evaluate(std::int64_t epoch) {
-        const auto start = std::chrono::steady_clock::now();
-        const Accuracy a = trainer_->evaluate();
-        counter_.take();  // evaluation is counted apart from epochs
-        record_.write("evaluation", {{"epoch", epoch},
-                                     {"train", finite_or_null(a.of[0])},
-                                     {"validation", finite_or_null(a.of[1])},
-                                     {"test", finite_or_null(a.of[2])},
-                                     {"wall_s", seconds_since(start)}});
-        return a;
+        const Measurement m{request_, group_, record_, *kernel_, counter_, work_->data.graph.vertices()};
+        if (auto* epochs = std::get_if<std::unique_ptr<CollectiveTrainer>>(&trainer_))
+            return measure_epochs(m, **epochs);
+        return measure_workers(m, *std::get<std::unique_ptr<IndependentTrainer>>(trainer_));
     }
 
     /// The cell's kernel in float64; where it has none, the reference's, which is said in the record.
@@ -223,7 +169,7 @@ private:
 
     /// What set-up made, gone: a verification's trainings are made one after another.
     void release_training() {
-        trainer_.reset();
+        trainer_ = {};
         world_.reset();
         kernel_.reset();
     }
@@ -282,8 +228,8 @@ private:
             group_.size()};
         ProductProbe kernel(plugins_.kernel->create(for_this_model(kernel_setting(cell_, group_))));
         Communicator world(kernel.connect(group_), kernel, counter_);
-        const auto trainer = plugins_.strategy->make_trainer(full, {kernel, world});
-        timed_epoch(0, kernel, *trainer);
+        const auto trainer = plugins_.strategy->make_collective_trainer(full, {kernel, world, group_});
+        timed_epoch(group_, kernel, *trainer, 0);
         counter_.take();
         Ledger ledger(group_.rank());
         ledger.enter_epoch(0);
@@ -337,7 +283,7 @@ private:
     std::unique_ptr<Kernel> kernel_;
     VolumeCounter counter_;
     std::unique_ptr<Communicator> world_;
-    std::unique_ptr<Trainer> trainer_;
+    AnyTrainer trainer_;
 };
 
 }  // namespace

@@ -30,10 +30,10 @@ ReferenceResult compute_reference(const PluginCatalog& catalog, const ReferenceT
     for (const ParamDecl& p : declared)
         if (std::string_view(p.name) == trainable_features) params.set(p, trained_features ? "true" : "false");
     const Problem problem{data, index, whole, model, train, params, initial};
-    const auto trainer = strategy->make_trainer(problem, {kernel, self});
+    const auto trainer = strategy->make_collective_trainer(problem, {kernel, self, alone});
     ReferenceResult r;
     for (std::int64_t e = 0; e < epochs; ++e) {
-        r.loss.push_back(trainer->train_epoch(e));
+        r.loss.push_back(trainer->train_epoch(e).loss);
         r.gradient.push_back(trainer->gradients());
         // The backward pass goes from the last layer to the first.
         GradientScale scale{kernel.take_products(), kernel.take_sums()};

@@ -107,7 +107,7 @@ public:
           world_(kernel_->connect(c.group), *kernel_, counter_) {
         world_.separate_wait(c.separate_wait);
         const std::int64_t before = kernel_->memory().current_bytes;
-        trainer_ = c.strategy.make_trainer(c.problem, {*kernel_, world_});
+        trainer_ = c.strategy.make_collective_trainer(c.problem, {*kernel_, world_, c.group});
         held_bytes_ = kernel_->memory().current_bytes - before;
         counter_.take();
     }
@@ -119,7 +119,7 @@ public:
         case_.group.barrier();
         kernel_->trace().begin_epoch();
         const std::int64_t allocations = kernel_->memory().allocations;
-        const double loss = trainer_->train_epoch(e);
+        const double loss = trainer_->train_epoch(e).loss;
         kernel_->synchronize(StreamRole::compute);
         kernel_->trace().end_epoch();
         volume_ = counter_.take();
@@ -153,7 +153,7 @@ private:
     std::unique_ptr<Kernel> kernel_;
     VolumeCounter counter_;
     Communicator world_;
-    std::unique_ptr<Trainer> trainer_;
+    std::unique_ptr<CollectiveTrainer> trainer_;
     Volume volume_;
     std::int64_t held_bytes_ = 0, allocations_ = 0;
 };
@@ -174,8 +174,7 @@ std::string off(const Agreement& a) {
 Epochs plain_run(const VerificationCase& c, const ReferenceResult* reference, Ledger& ledger,
                  VerifiedTraining& out) {
     Training training(c, c.kernel(), std::make_shared<Ledger>(c.group.rank()));
-    const Volume stated =
-        c.strategy.stated_volume(c.problem, c.group.rank(), static_cast<std::int64_t>(size_of(training.dtype())));
+    const auto element_bytes = static_cast<std::int64_t>(size_of(training.dtype()));
     Agreement agreement = agreement_for(training.dtype());
     Epochs all;
     for (std::int64_t e = 0; e < c.epochs; ++e) {
@@ -183,6 +182,7 @@ Epochs plain_run(const VerificationCase& c, const ReferenceResult* reference, Le
         all.loss.push_back(training.epoch(e));
         all.waits.push_back(training.waits());
         count_call(ledger, "volume");
+        const StatedVolume stated = c.strategy.stated_volume(c.problem, c.group.rank(), element_bytes, e);
         if (const std::string differs = difference(stated, training.volume()); !differs.empty())
             ledger.add_fault("volume", differs);
         all.gradient.push_back(training.gradients());

@@ -65,7 +65,7 @@ public:
         for (std::int64_t c = 0; c < n; ++c) row.push_back(dw(c, label_) / -0.5);
         return row;
     }
-    Trainer& trainer() { return training_->trainer(); }
+    CollectiveTrainer& trainer() { return training_->trainer(); }
 
 private:
     OwnedDataset owned_;

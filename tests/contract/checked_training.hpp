@@ -43,7 +43,7 @@ public:
         comm_.separate_wait(separate_wait);
         const auto before = kernel.memory().allocations;
         const auto bytes_before = kernel.memory().current_bytes;
-        trainer_ = strategy.make_trainer(problem, {kernel, comm_});
+        trainer_ = strategy.make_collective_trainer(problem, {kernel, comm_, world_});
         allocations_at_setup_ = kernel.memory().allocations - before;
         bytes_at_setup_ = kernel.memory().current_bytes - bytes_before;
     }
@@ -67,14 +67,14 @@ public:
         };
         const auto element_bytes = static_cast<std::int64_t>(size_of(kernel_.dtype()));
         o.stated_bytes = strategy_.stated_memory(problem_, world_.rank(), element_bytes);
-        const Volume stated = strategy_.stated_volume(problem_, world_.rank(), element_bytes);
+        const Volume stated = strategy_.stated_volume(problem_, world_.rank(), element_bytes, 0).volume;
         std::string differs;
         Traffic sum;
         for (std::int64_t e = 0; e < epochs; ++e) {
             counter_.take();  // reading gradients of sharded weights back communicates, outside the epoch
             const auto allocated = kernel_.memory().allocations;
             kernel_.trace().begin_epoch();
-            const double loss = trainer_->train_epoch(e);
+            const double loss = trainer_->train_epoch(e).loss;
             kernel_.trace().end_epoch();
             o.allocations_in_epochs += kernel_.memory().allocations - allocated;
             for (const Span& span : kernel_.trace().spans())
@@ -99,7 +99,7 @@ public:
         return o;
     }
 
-    Trainer& trainer() { return *trainer_; }
+    CollectiveTrainer& trainer() { return *trainer_; }
     /// Of this rank: the last epoch's, and what a forward pass for accuracy moves. The latter is collective.
     const Volume& last_epoch() const { return counted_; }
     Volume evaluation() {
@@ -115,7 +115,7 @@ private:
     ProcessGroup world_;
     VolumeCounter counter_;
     Communicator comm_;
-    std::unique_ptr<Trainer> trainer_;
+    std::unique_ptr<CollectiveTrainer> trainer_;
     std::int64_t allocations_at_setup_ = 0, bytes_at_setup_ = 0;
     Volume counted_;
 };

@@ -90,11 +90,12 @@ inline Accuracy accuracy_of(const HostMatrix& logits, const DatasetView& data) {
 
 /// Empty, or what is wrong: embeddings that miss a vertex, an accuracy that is not theirs, or, unless `random`
 /// (dropout, sampling), a loss in the epoch after that is not theirs. Trains that epoch.
-inline std::string evaluation_problem(Trainer& trainer, const DatasetView& data, const ProcessGroup& world,
-                                      std::int64_t next_epoch, bool random, double tolerance) {
+inline std::string evaluation_problem(CollectiveTrainer& trainer, const DatasetView& data,
+                                      const ProcessGroup& world, std::int64_t next_epoch, bool random,
+                                      double tolerance) {
     const Logits logits = gather_embeddings(trainer, data, world);
     const Accuracy found = trainer.evaluate();
-    const double loss = trainer.train_epoch(next_epoch);
+    const double loss = trainer.train_epoch(next_epoch).loss;
     if (!logits.problem.empty()) return logits.problem;
     const Accuracy wanted = accuracy_of(logits.of, data);
     for (std::size_t s = 0; s < 3; ++s)

@@ -35,7 +35,7 @@ inline Seen see(const Strategy& strategy, const Params& params, const graphs::Na
     // Agreement with the reference is contract_strategy's affair.
     const Outcome o = training.train(
         1, [&]() -> const ReferenceResult& { return reference(data, v, 1, trains_features(params)); });
-    return {strategy.stated_volume(problem, world.rank(), 8), training.last_epoch(), o.stated_bytes,
+    return {strategy.stated_volume(problem, world.rank(), 8, 0).volume, training.last_epoch(), o.stated_bytes,
             o.bytes_at_setup};
 }
 
@@ -98,8 +98,9 @@ public:
     Wasteful(std::shared_ptr<Strategy> scheme, Waste waste) : scheme_(std::move(scheme)), waste_(waste) {}
 
     std::string approximation(const Params& p) const override { return scheme_->approximation(p); }
-    Volume stated_volume(const Problem& p, int rank, std::int64_t element_bytes) const override {
-        Volume v = scheme_->stated_volume(p, rank, element_bytes);
+    StatedVolume stated_volume(const Problem& p, int rank, std::int64_t element_bytes,
+                               std::int64_t /*epoch*/) const override {
+        Volume v = scheme_->stated_volume(p, rank, element_bytes, 0).volume;
         if (waste_ == Waste::sends)
             v[{CommOp::point_to_point, Content::payload}] += {element_bytes, element_bytes, 1};
         return v;
@@ -107,22 +108,22 @@ public:
     std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const override {
         return scheme_->stated_memory(p, rank, element_bytes) + (waste_ == Waste::holds ? element_bytes : 0);
     }
-    std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override;
+    AnyTrainer make_trainer(const Problem& p, Rank rank) const override;
 
 private:
     std::shared_ptr<Strategy> scheme_;
     Waste waste_;
 };
 
-class WastefulTrainer final : public Trainer {
+class WastefulTrainer final : public CollectiveTrainer {
 public:
-    WastefulTrainer(std::unique_ptr<Trainer> trainer, Rank rank, Wasteful::Waste waste)
+    WastefulTrainer(std::unique_ptr<CollectiveTrainer> trainer, Rank rank, Wasteful::Waste waste)
         : trainer_(std::move(trainer)), world_(rank.world), waste_(waste) {
         if (waste_ == Wasteful::Waste::holds) unneeded_ = rank.kernel.matrix(1, 1);
         element_ = HostMatrix(1, 2);
     }
-    double train_epoch(std::int64_t epoch) override {
-        const double loss = trainer_->train_epoch(epoch);
+    Step train_step(std::int64_t epoch, std::int64_t) override {
+        const Step step = trainer_->train_epoch(epoch);
         if (waste_ == Wasteful::Waste::sends) {
             // `reference` computes on the host, so host memory is its device's.
             const int next = (world_.rank() + 1) % world_.size(),
@@ -131,7 +132,7 @@ public:
             const RowMessage in{before, {element_.values.data() + 1, 1, 1, 1, DType::f64}};
             world_.exchange_now(std::span(&out, 1), std::span(&in, 1));
         }
-        return loss;
+        return step;
     }
     Accuracy evaluate() override { return trainer_->evaluate(); }
     ModelWeights weights() override { return trainer_->weights(); }
@@ -139,15 +140,15 @@ public:
     OwnedRows embeddings() override { return trainer_->embeddings(); }
 
 private:
-    std::unique_ptr<Trainer> trainer_;
+    std::unique_ptr<CollectiveTrainer> trainer_;
     Communicator& world_;
     Wasteful::Waste waste_;
     Matrix unneeded_;
     HostMatrix element_;
 };
 
-inline std::unique_ptr<Trainer> Wasteful::make_trainer(const Problem& p, Rank rank) const {
-    return std::make_unique<WastefulTrainer>(scheme_->make_trainer(p, rank), rank, waste_);
+inline AnyTrainer Wasteful::make_trainer(const Problem& p, Rank rank) const {
+    return std::make_unique<WastefulTrainer>(scheme_->make_collective_trainer(p, rank), rank, waste_);
 }
 
 /// Each subject on each graph: stated and counted volumes, stated and held memory are those counted by hand.

@@ -20,15 +20,18 @@ TEST_CASE("kernel: rows filled, copied, gathered and added, in views inside wide
                     gathered(pair, random_matrix(picked, cols, 2), first, 0),
                     sum(pair, random_matrix(n, cols, 3), 0, first),
                     copied(pair, random_matrix(n, cols, 4), first, 1),
-                    filled(pair, random_matrix(n, cols, 5), first, 2);
+                    filled(pair, random_matrix(n, cols, 5), first, 2),
+                    averaged(pair, random_matrix(n, cols, 6), first, 1), scaled(pair, random_matrix(n, cols, 7));
                 pair.both([&](Kernel& k, std::size_t i) {
                     k.gather_rows(from[i], list[i], gathered[i]);
                     k.scatter_add_rows(gathered[i], list[i], sum[i]);
                     k.copy(from[i], copied[i]);
                     k.fill(filled[i], -2.5);
+                    k.axpby(0.5, from[i], 0.5, averaged[i]);
+                    k.axpby(0.25, scaled[i], 0.125, scaled[i]);  // x may be y
                 });
                 for (const Twin* t : {&gathered, &copied, &filled}) CHECK(t->difference() == 0);
-                CHECK(sum.difference() < pair.tolerance());
+                for (const Twin* t : {&sum, &averaged, &scaled}) CHECK(t->difference() < pair.tolerance());
             }
     });
 }

@@ -37,10 +37,11 @@ Work work_of(const std::string& name, const Settings& set, const ModelVariant& v
     const auto reference = catalog().kernel("reference")->create(kernel_setting_of({"reference", DType::f64}));
     RecordingKernel kernel(*reference);
     VolumeCounter counter;
-    Communicator self(kernel.connect(ProcessGroup::world()), kernel, counter);
+    const ProcessGroup alone = ProcessGroup::self();
+    Communicator self(kernel.connect(alone), kernel, counter);
     const Problem problem{data, index, whole, model, train, params, nullptr, 1};
     const std::int64_t before = kernel.memory().current_bytes;
-    const auto trainer = strategy->make_trainer(problem, {kernel, self});
+    const auto trainer = strategy->make_collective_trainer(problem, {kernel, self, alone});
     Work w;
     w.allocated_bytes = kernel.memory().current_bytes - before;
     w.stated_bytes = strategy->stated_memory(problem, 0, 8);

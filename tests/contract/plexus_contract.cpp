@@ -141,9 +141,9 @@ TEST_CASE("plexus-3d states the closed formulas where everything divides") {
         const Params params = with(change);
         const Problem problem{data, index, parts, model, train, params, nullptr, 24};
         for (int r = 1; r < 24; ++r)
-            CHECK(payload_total(strategy->stated_volume(problem, r, 4)) ==
-                  payload_total(strategy->stated_volume(problem, 0, 4)));
-        return strategy->stated_volume(problem, 0, 4);
+            CHECK(payload_total(strategy->stated_volume(problem, r, 4, 0).volume) ==
+                  payload_total(strategy->stated_volume(problem, 0, 4, 0).volume));
+        return strategy->stated_volume(problem, 0, 4, 0).volume;
     };
     const auto ar = [](std::int64_t elements, std::int64_t k) { return 4 * (elements + (k - 2) * elements / k); };
     const std::int64_t X = 2, Y = 3, Z = 4, N = 24, f = 24, g = 36, c = 12;
@@ -182,7 +182,7 @@ TEST_CASE(
         const Params params = with(change);
         const Problem problem{data, index, parts, model, train, params, nullptr, 24};
         Traffic sum;
-        for (int r = 0; r < 24; ++r) sum += payload_total(strategy->stated_volume(problem, r, 4));
+        for (int r = 0; r < 24; ++r) sum += payload_total(strategy->stated_volume(problem, r, 4, 0).volume);
         CHECK(sum.sent_bytes == sum.received_bytes);
         return sum.received_bytes;
     };
@@ -227,7 +227,8 @@ TEST_CASE("plexus-3d chooses the grid with the fewest stated bytes, and says why
         const Params params = with(change);
         const Problem problem{data, index, parts, model, train, params, nullptr, 12};
         std::int64_t bytes = 0;
-        for (int r = 0; r < 12; ++r) bytes += payload_total(strategy->stated_volume(problem, r, 4)).received_bytes;
+        for (int r = 0; r < 12; ++r)
+            bytes += payload_total(strategy->stated_volume(problem, r, 4, 0).volume).received_bytes;
         return bytes;
     };
     std::int64_t fewest = total(sizes({12, 1, 1}));

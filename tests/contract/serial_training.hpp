@@ -24,18 +24,19 @@ inline SerialTraining train_serially(const PluginCatalog& catalog, const Dataset
     const auto kernel = catalog.kernel("reference")->create({.dtype = DType::f64});
     const auto strategy = catalog.strategy("serial");
     VolumeCounter counter;
-    Communicator self(kernel->connect(ProcessGroup::self()), *kernel, counter);
+    const ProcessGroup alone = ProcessGroup::self();
+    Communicator self(kernel->connect(alone), *kernel, counter);
     const Partition whole{.parts = 1, .part_of = std::vector<Part>(data.labels.size()), .column_part_of = {}};
     const IndexMap index(whole);
     const auto declared = catalog.find(PluginKind::strategy, "serial").params;
     Params params(declared);
     for (const ParamDecl& p : declared)
         if (std::string(p.name) == trainable_features) params.set(p, trained_features ? "true" : "false");
-    const auto trainer =
-        strategy->make_trainer({data, index, whole, model, train, params, initial}, {*kernel, self});
+    const auto trainer = strategy->make_collective_trainer({data, index, whole, model, train, params, initial},
+                                                           {*kernel, self, alone});
     SerialTraining out;
     for (std::int64_t e = 0; e < epochs; ++e) {
-        out.loss.push_back(trainer->train_epoch(e));
+        out.loss.push_back(trainer->train_epoch(e).loss);
         out.gradient.push_back(trainer->gradients());
     }
     out.weights = trainer->weights();

@@ -13,10 +13,10 @@
 namespace gnnbench::faults {
 
 /// A trainer with one fault around it.
-class FaultyTrainer final : public Trainer {
+class FaultyTrainer final : public CollectiveTrainer {
 public:
     /// `train` must outlive it.
-    FaultyTrainer(std::unique_ptr<Trainer> inner, Rank rank, const TrainSpec& train, Injected injected)
+    FaultyTrainer(std::unique_ptr<CollectiveTrainer> inner, Rank rank, const TrainSpec& train, Injected injected)
         : inner_(std::move(inner)),
           rank_(rank),
           train_(train),
@@ -26,7 +26,7 @@ public:
         if (fault_ == Fault::wasted_buffer || fault_ == Fault::over_sending) buffer_ = rank.kernel.matrix(1, 16);
     }
 
-    double train_epoch(std::int64_t epoch) override {
+    Step train_step(std::int64_t epoch, std::int64_t) override {
         if (fault_ == Fault::over_sending) rank_.world.broadcast_now(buffer_, 0);
         if (fault_ == Fault::allocating_epoch) rank_.kernel.allocate(64);
         return inner_->train_epoch(epoch);
@@ -67,7 +67,7 @@ private:
                                  [](double a, double b) { return std::abs(a) < std::abs(b); });
     }
 
-    std::unique_ptr<Trainer> inner_;
+    std::unique_ptr<CollectiveTrainer> inner_;
     Rank rank_;
     const TrainSpec& train_;
     Fault fault_;
@@ -82,16 +82,17 @@ public:
     std::string approximation(const Params& p) const override { return inner_.approximation(p); }
     std::string why_unsupported(const Setting& s) const override { return inner_.why_unsupported(s); }
     PartitionNeed partition_need(const Setting& s) const override { return inner_.partition_need(s); }
-    Volume stated_volume(const Problem& p, int rank, std::int64_t element_bytes) const override {
-        return inner_.stated_volume(p, rank, element_bytes);
+    StatedVolume stated_volume(const Problem& p, int rank, std::int64_t element_bytes,
+                               std::int64_t /*epoch*/) const override {
+        return inner_.stated_volume(p, rank, element_bytes, 0);
     }
     std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const override {
         // What over-sending needs is not its fault.
         return inner_.stated_memory(p, rank, element_bytes) +
                (injected_.fault == Fault::over_sending ? 16 * element_bytes : 0);
     }
-    std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override {
-        return std::make_unique<FaultyTrainer>(inner_.make_trainer(p, rank), rank, p.train, injected_);
+    AnyTrainer make_trainer(const Problem& p, Rank rank) const override {
+        return std::make_unique<FaultyTrainer>(inner_.make_collective_trainer(p, rank), rank, p.train, injected_);
     }
 
 private:

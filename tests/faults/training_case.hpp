@@ -87,7 +87,7 @@ inline VerifiedTraining verify(TrainingCase& t, Injected injected, const Process
     ProductProbe kernel(make_kernel());
     VolumeCounter counter;
     Communicator comm(kernel.connect(world), kernel, counter);
-    const auto trainer = strategy.make_trainer(full, {kernel, comm});
+    const auto trainer = strategy.make_collective_trainer(full, {kernel, comm, world});
     trainer->train_epoch(0);
     kernel.synchronize(StreamRole::compute);
     Ledger ledger(world.rank());

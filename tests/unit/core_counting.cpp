@@ -65,8 +65,21 @@ TEST_CASE("the ranks together receive what they send, for every operation, size 
 
 TEST_CASE("a difference of volumes names the operation and both numbers") {
     const VolumeKey ids{CommOp::all_to_all, Content::metadata};
-    CHECK(difference({{ids, {}}}, {}) == "");
-    CHECK(difference({{ids, {4, 8, 1}}}, {{ids, {4, 8, 1}}}) == "");
-    CHECK(difference({{ids, {4, 8, 1}}}, {}) ==
+    const Volume moved{{ids, {4, 8, 1}}}, nothing{{ids, {}}};
+    CHECK(difference(nothing, {}) == "");
+    CHECK(difference(moved, moved) == "");
+    CHECK(difference(moved, {}) ==
           "all-to-all metadata: stated 4 sent, 8 received, 1 messages; counted 0, 0, 0\n");
+}
+
+TEST_CASE("a bound on a volume is of payload, in each operation") {
+    const auto volume = [](CommOp op, Content content, Traffic t) { return Volume{{{op, content}, t}}; };
+    const StatedVolume bound{volume(CommOp::point_to_point, Content::payload, {80, 80, 2}),
+                             StatedVolume::Means::at_most};
+    CHECK(difference(bound, {}) == "");
+    CHECK(difference(bound, bound.volume) == "");
+    CHECK(difference(bound, volume(CommOp::one_sided, Content::metadata, {800, 800, 100})) == "");
+    CHECK(difference(bound, volume(CommOp::point_to_point, Content::payload, {80, 88, 2})) ==
+          "point-to-point payload: stated at most 80 sent, 80 received, 2 messages; counted 80, 88, 2\n");
+    CHECK(difference(bound, volume(CommOp::broadcast, Content::payload, {8, 0, 1})) != "");
 }

@@ -25,9 +25,9 @@ public:
             return "needs a square number of ranks; " + std::to_string(s.ranks) + " given";
         return {};
     }
-    Volume stated_volume(const Problem&, int, std::int64_t) const override { return {}; }
+    StatedVolume stated_volume(const Problem&, int, std::int64_t, std::int64_t) const override { return {}; }
     std::int64_t stated_memory(const Problem&, int, std::int64_t) const override { return 0; }
-    std::unique_ptr<Trainer> make_trainer(const Problem&, Rank) const override { return nullptr; }
+    AnyTrainer make_trainer(const Problem&, Rank) const override { return {}; }
 
 private:
     Ranks ranks_;
@@ -48,7 +48,7 @@ public:
     explicit FakeKernel(std::string missing) : missing_(std::move(missing)) {}
     std::string why_unsupported(const KernelSetting&) const override { return missing_; }
     std::string device_name(const KernelSetting&) const override { return "none"; }
-    std::unique_ptr<Kernel> create(const KernelSetting&) const override { return nullptr; }
+    std::unique_ptr<Kernel> create(const KernelSetting&) const override { return {}; }
 
 private:
     std::string missing_;

@@ -24,7 +24,7 @@ std::vector<std::int64_t> product_columns(const GridLayout& at, const ModelSpec&
     return layer_columns(model, buffers, [&](std::int64_t width) { return at.columns(width); });
 }
 
-class GridTrainer final : public Trainer {
+class GridTrainer final : public CollectiveTrainer {
 public:
     GridTrainer(const Problem& problem, Rank rank, GridShape shape, Buffers buffers,
                 const MakeGridProducts& make_products)
@@ -51,12 +51,12 @@ public:
         if (problem.train.input_dropout > 0) dropped_input_ = kernel_.matrix(layout_.rows(), columns(0));
     }
 
-    double train_epoch(std::int64_t epoch) override {
+    Step train_step(std::int64_t epoch, std::int64_t) override {
         forward(Pass::training, epoch);
         loss_.start(output(last()), vertices_.loss_input(), gradient(last()));
         for (int l = last(); l >= 0; --l) backward_layer(l, epoch);
         parameters_.step();
-        return loss_.value();
+        return {.loss = loss_.value(), .samples = vertices_.samples};
     }
 
     Accuracy evaluate() override { return loss_.accuracy(forward(Pass::evaluation, 0), vertices_.loss_input()); }
@@ -179,8 +179,8 @@ Buffers grid_buffers(const Params& params) {
     return params.choice("buffers") == "separate" ? Buffers::separate : Buffers::shared;
 }
 
-std::unique_ptr<Trainer> make_grid_trainer(const Problem& problem, Rank rank, GridShape shape, Buffers buffers,
-                                           const MakeGridProducts& make_products) {
+std::unique_ptr<CollectiveTrainer> make_grid_trainer(const Problem& problem, Rank rank, GridShape shape,
+                                                     Buffers buffers, const MakeGridProducts& make_products) {
     return std::make_unique<GridTrainer>(problem, rank, shape, buffers, make_products);
 }
 

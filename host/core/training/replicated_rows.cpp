@@ -46,7 +46,8 @@ PartitionNeed ReplicatedRows::partition_need(const Setting& s) const {
     return {.parts = s.ranks / replication_of(s.params)};
 }
 
-Volume ReplicatedRows::stated_volume(const Problem& p, int rank, std::int64_t element_bytes) const {
+StatedVolume ReplicatedRows::stated_volume(const Problem& p, int rank, std::int64_t element_bytes,
+                                           std::int64_t) const {
     const int c = replication_of(p.params);
     const ReplicatedLayout layout(p.index.parts() * c, c, rank);
     const SpmmVolume stages = stages_volume(p, layout, element_bytes);
@@ -64,7 +65,7 @@ std::int64_t ReplicatedRows::stated_memory(const Problem& p, int rank, std::int6
     return row_parallel_memory(plan(p), p, layout.part, stages_memory(p, layout), element_bytes);
 }
 
-std::unique_ptr<Trainer> ReplicatedRows::make_trainer(const Problem& p, Rank rank) const {
+AnyTrainer ReplicatedRows::make_trainer(const Problem& p, Rank rank) const {
     const ReplicatedLayout layout(rank.world.size(), replication_of(p.params), rank.world.rank());
     const auto column = std::make_shared<Communicator>(rank.world.split(layout.replica, layout.part));
     return make_row_parallel_trainer(

@@ -11,7 +11,7 @@
 namespace gnnbench {
 namespace {
 
-class RowParallelTrainer final : public Trainer {
+class RowParallelTrainer final : public CollectiveTrainer {
 public:
     RowParallelTrainer(const Problem& problem, Rank rank, RowLayout layout, LayerPlan plan,
                        const MakeSpmm& make_spmm)
@@ -34,7 +34,7 @@ public:
         if (plan_.order[0] == LayerOrder::aggregated_input) aggregate_input();
     }
 
-    double train_epoch(std::int64_t epoch) override {
+    Step train_step(std::int64_t epoch, std::int64_t) override {
         const Event summed = start_loss(forward(Pass::training, epoch));
         backward(epoch);
         parameters_.step();
@@ -43,7 +43,7 @@ public:
         kernel_.wait(StreamRole::compute, summed);
         double loss = 0;
         kernel_.download_bytes(loss_.data(), &loss, sizeof loss);
-        return loss;
+        return {.loss = loss, .samples = vertices_.samples};
     }
 
     Accuracy evaluate() override {
@@ -289,15 +289,15 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Trainer> make_row_parallel_trainer(const Problem& problem, Rank rank, LayerPlan plan,
-                                                   const MakeSpmm& make_spmm) {
+std::unique_ptr<CollectiveTrainer> make_row_parallel_trainer(const Problem& problem, Rank rank, LayerPlan plan,
+                                                             const MakeSpmm& make_spmm) {
     // The caller owns the world communicator: a non-owning shared_ptr.
     RowLayout layout{rank.world.rank(), std::shared_ptr<Communicator>(std::shared_ptr<void>(), &rank.world)};
     return make_row_parallel_trainer(problem, rank, std::move(layout), std::move(plan), make_spmm);
 }
 
-std::unique_ptr<Trainer> make_row_parallel_trainer(const Problem& problem, Rank rank, RowLayout layout,
-                                                   LayerPlan plan, const MakeSpmm& make_spmm) {
+std::unique_ptr<CollectiveTrainer> make_row_parallel_trainer(const Problem& problem, Rank rank, RowLayout layout,
+                                                             LayerPlan plan, const MakeSpmm& make_spmm) {
     return std::make_unique<RowParallelTrainer>(problem, rank, std::move(layout), std::move(plan), make_spmm);
 }
 

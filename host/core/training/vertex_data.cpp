@@ -26,23 +26,28 @@ Array<std::int64_t> load_ids(std::span<const GlobalId> owned, Kernel& kernel) {
 
 }  // namespace
 
-Matrix load_features(const Problem& problem, std::span<const GlobalId> owned, std::int64_t first_column,
-                     std::int64_t columns, Kernel& kernel) {
-    const auto& data = problem.dataset;
+std::vector<float> host_features(const DatasetView& data, const ModelSpec& model, std::span<const GlobalId> owned,
+                                 std::int64_t first_column, std::int64_t columns) {
     const auto f = usize(data.feature_count);
-    std::vector<float> rows;
-    rows.reserve(owned.size() * usize(columns));
+    std::vector<float> rows(owned.size() * usize(columns));
+    auto to = rows.begin();
     for (const GlobalId v : owned) {
         const auto x = data.features.subspan(usize(value(v)) * f, f);
-        // Kipf & Welling's preprocessing: each row sums to 1; a row that sums to 0 becomes 0.
-        double scale = 1;
-        if (problem.model.feature_normalisation != FeatureNormalisation::none) {
-            const double sum = std::reduce(x.begin(), x.end(), 0.0);
-            scale = sum != 0 ? 1 / sum : 0;
+        const auto kept = x.subspan(usize(first_column), usize(columns));
+        if (model.feature_normalisation == FeatureNormalisation::none) {
+            to = std::ranges::copy(kept, to).out;
+            continue;
         }
-        for (const float e : x.subspan(usize(first_column), usize(columns)))
-            rows.push_back(static_cast<float>(e * scale));
+        // Kipf & Welling's preprocessing: each row sums to 1; a row that sums to 0 becomes 0.
+        const double sum = std::reduce(x.begin(), x.end(), 0.0), scale = sum != 0 ? 1 / sum : 0;
+        to = std::ranges::transform(kept, to, [&](float e) { return static_cast<float>(e * scale); }).out;
     }
+    return rows;
+}
+
+Matrix load_features(const Problem& problem, std::span<const GlobalId> owned, std::int64_t first_column,
+                     std::int64_t columns, Kernel& kernel) {
+    const std::vector<float> rows = host_features(problem.dataset, problem.model, owned, first_column, columns);
     Matrix x = kernel.matrix(static_cast<std::int64_t>(owned.size()), columns);
     kernel.upload(std::span<const float>(rows), x);
     return x;
@@ -53,8 +58,8 @@ VertexData::VertexData(const Problem& problem, std::span<const GlobalId> owned, 
       split(load_owned(problem.dataset.split, owned, kernel)),
       ids(load_ids(owned, kernel)) {
     const auto& all = problem.dataset.split;
-    loss_scale =
-        1 / static_cast<double>(std::max<std::ptrdiff_t>(std::count(all.begin(), all.end(), Split::train), 1));
+    samples = std::count(all.begin(), all.end(), Split::train);
+    loss_scale = 1 / static_cast<double>(std::max<std::int64_t>(samples, 1));
 }
 
 void VertexData::state_memory(MemoryStatement& m, std::int64_t vertices) {

@@ -107,6 +107,9 @@ public:
         all_reduce_now(scalars(data, count), ReduceOp::sum, Content::metadata);
     }
 
+    /// Counts what a rank moves by other means, such as the words it shares with others.
+    void count(CommOp op, Content content, const Traffic& t) { counter_->count(op, content, t); }
+
     /// If on, a barrier before each operation accounts the time waiting for late peers as `wait`, not as `comm`.
     void separate_wait(bool on) { separate_wait_ = on; }
 

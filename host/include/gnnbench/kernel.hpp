@@ -225,6 +225,8 @@ public:
     // Rows; phase `pack`.
     void fill(MatrixView m, double v);
     void copy(ConstMatrixView from, MatrixView to);
+    /// y ← alpha · x + beta · y; x may be y. What averages are made of.
+    void axpby(double alpha, ConstMatrixView x, double beta, MatrixView y);
     /// to[i] ← from[rows[i]], i < to.rows.
     void gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to);
     /// to[rows[i]] += from[i]; rows has no repeats.
@@ -271,6 +273,7 @@ private:
                                    std::span<const ParameterSlot> slots) = 0;
     virtual void do_fill(MatrixView m, double v) = 0;
     virtual void do_copy(ConstMatrixView from, MatrixView to) = 0;
+    virtual void do_axpby(double alpha, ConstMatrixView x, double beta, MatrixView y) = 0;
     virtual void do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) = 0;
     virtual void do_scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) = 0;
     virtual std::unique_ptr<Transport> do_connect(const ProcessGroup& group) = 0;

@@ -5,7 +5,17 @@
 namespace gnnbench {
 
 /// What a random number is drawn for; part of the generator's key, so that streams never overlap.
-enum class Draw : std::uint32_t { weights = 1, dropout = 2, partition = 3, features = 4, graph = 5, sample = 6 };
+enum class Draw : std::uint32_t {
+    weights = 1,
+    dropout = 2,
+    partition = 3,
+    features = 4,
+    graph = 5,
+    sample = 6,
+    batch = 7,     ///< which vertices a mini-batch has
+    gossip = 8,    ///< whom a worker chooses
+    slowdown = 9,  ///< how much slower a rank is in a step
+};
 
 /// Four 32-bit words of Philox4x32-10 (Salmon et al., SC'11) at a counter: a pure function of its arguments,
 /// so a draw is the same on every rank, device and thread. `a` is usually an original vertex id, `b` a column

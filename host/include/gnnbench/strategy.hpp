@@ -4,15 +4,19 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include <gnnbench/communicator.hpp>
 #include <gnnbench/graph.hpp>
 #include <gnnbench/kernel.hpp>
 #include <gnnbench/model.hpp>
+#include <gnnbench/slowdown.hpp>
 #include <gnnbench/params.hpp>
 #include <gnnbench/partition.hpp>
 #include <gnnbench/plugin.hpp>
+#include <gnnbench/transport.hpp>
 #include <gnnbench/volume.hpp>
 
 namespace gnnbench {
@@ -41,12 +45,14 @@ struct Problem {
     /// Weights to start from; nullptr: drawn from the seed.
     const ModelWeights* initial_weights = nullptr;
     int ranks = 1;  ///< of the trial; the strategy decides which parts a rank holds
+    Slowdown slowdown = {};
 };
 
-/// A rank's kernel and communicator.
+/// What a rank computes and communicates with.
 struct Rank {
     Kernel& kernel;
-    Communicator& world;
+    Communicator& world;            ///< device memory, counted and timed
+    const ProcessGroup& processes;  ///< the same ranks' control messages on the host
 };
 
 struct Accuracy {
@@ -60,16 +66,28 @@ struct OwnedRows {
     HostMatrix rows;  ///< [vertices × f]
 };
 
-/// A strategy's training on one rank. Every call is collective.
+/// Of whom a number is.
+enum class Extent : std::uint8_t { all_ranks, this_rank };
+
+/// One update of the weights.
+struct Step {
+    /// Mean over `samples`, before the update; 0 where there are none.
+    double loss = 0;
+    /// Train vertices that the loss is of.
+    std::int64_t samples = 0;
+    /// Whose samples they are: all ranks' together, or those of this rank's own batch.
+    Extent extent = Extent::all_ranks;
+};
+
+/// A strategy's model in training on one rank. What it offers to collective training and to independent workers alike:
+/// every call is collective, and none is made while a step is under way.
 class Trainer {
 public:
     virtual ~Trainer();
-    /// One epoch (counted from 0): forward, loss, backward, optimizer. Leaves nothing in flight.
-    /// Returns the loss over the whole graph's train vertices, before this epoch's step.
-    virtual double train_epoch(std::int64_t epoch) = 0;
     /// A forward pass without dropout, then accuracy over the whole graph.
     virtual Accuracy evaluate() = 0;
-    /// Whole matrices on every rank. gradients(): of the last epoch's loss, summed over ranks.
+    /// Whole matrices on every rank. gradients(): of the last step's loss, summed over ranks. Where ranks hold different
+    /// weights, those of the model that evaluate() is about, which the strategy defines.
     virtual ModelWeights weights() = 0;
     virtual ModelWeights gradients() = 0;
     /// The final layer's output of a forward pass without dropout: this rank's share.
@@ -77,6 +95,54 @@ public:
     /// Choices made at run time, for the record (kernel formats, tuned orders): lines of text.
     virtual std::string notes() const { return {}; }
 };
+
+/// Ranks that advance together, step by step: every call is collective, and each epoch is measured between barriers.
+class CollectiveTrainer : public Trainer {
+public:
+    /// How many steps the epoch has, the same on every rank. One if every step is on the full batch.
+    virtual std::int64_t steps(std::int64_t /*epoch*/) const { return 1; }
+    /// Step `step` of epoch `epoch`, both counted from 0: forward, loss, backward, optimizer. Leaves nothing in flight.
+    virtual Step train_step(std::int64_t epoch, std::int64_t step) = 0;
+    /// All steps of an epoch, as one: the mean loss over all their samples.
+    Step train_epoch(std::int64_t epoch);
+};
+
+/// One averaging of a worker with another.
+struct Averaging {
+    int partner = 0;
+    std::int64_t staleness = 0;  ///< batches that the partner had trained, less this worker's own
+};
+
+/// Learns of each step of an independent worker, on the worker's own thread. Nothing of the worker is in flight meanwhile.
+class StepObserver {
+public:
+    virtual ~StepObserver();
+    /// Before a step on a batch of `epoch`, which is never less than that of the step before.
+    virtual void begins(std::int64_t epoch) = 0;
+    /// After its update of the weights.
+    virtual void stepped(const Step& step) = 0;
+    /// After an averaging: within a step, or once more after the last.
+    virtual void averaged(const Averaging& averaging) = 0;
+};
+
+/// Workers that advance each at its own pace, with weights of their own, and meet as their algorithm says.
+class IndependentTrainer : public Trainer {
+public:
+    /// Trains this worker until there is nothing left to train in `epochs` epochs. Every rank calls it once, and it returns
+    /// when this worker has ended, whatever the others do.
+    virtual void train(std::int64_t epochs, StepObserver& observer) = 0;
+    /// This worker's weights now. Not collective: an observer may ask.
+    virtual ModelWeights own_weights() = 0;
+    /// Collective: of the model that the strategy chooses among what all ranks give, as evaluate() does among their weights.
+    virtual Accuracy evaluate(const ModelWeights& mine) = 0;
+    using Trainer::evaluate;
+};
+
+/// A strategy's trainer: which of the two it is decides how its training is driven.
+using AnyTrainer = std::variant<std::unique_ptr<CollectiveTrainer>, std::unique_ptr<IndependentTrainer>>;
+inline Trainer& base(const AnyTrainer& trainer) {
+    return std::visit([](const auto& t) -> Trainer& { return *t; }, trainer);
+}
 
 /// A parallel training algorithm. Stateless: its state lives in the trainers it makes.
 class Strategy {
@@ -88,12 +154,15 @@ public:
     virtual std::string why_unsupported(const Setting& setting) const;
     /// What it requests from a partitioner; by default as many parts as ranks.
     virtual PartitionNeed partition_need(const Setting& setting) const;
-    /// The exact volume of one epoch of one rank, evaluation not included.
-    virtual Volume stated_volume(const Problem& problem, int rank, std::int64_t element_bytes) const = 0;
+    /// The volume of one epoch of one rank, evaluation not included.
+    virtual StatedVolume stated_volume(const Problem& problem, int rank, std::int64_t element_bytes,
+                                       std::int64_t epoch) const = 0;
     /// The bytes of device memory that one rank's trainer holds before its first epoch, and so in every epoch: none
     /// allocates. Excludes prepared sparse matrices, whose format, and so whose size, is the kernel's choice.
     virtual std::int64_t stated_memory(const Problem& problem, int rank, std::int64_t element_bytes) const = 0;
-    virtual std::unique_ptr<Trainer> make_trainer(const Problem& problem, Rank rank) const = 0;
+    virtual AnyTrainer make_trainer(const Problem& problem, Rank rank) const = 0;
+    /// make_trainer, for a strategy whose ranks advance together. Throws LogicError where they are independent workers.
+    std::unique_ptr<CollectiveTrainer> make_collective_trainer(const Problem& problem, Rank rank) const;
 };
 
 /// Why ÂX cannot be computed once at set-up although the model requests it: something random or trained changes layer

@@ -8,11 +8,11 @@
 
 namespace gnnbench {
 
-/// What a span of an epoch was spent on.
-enum class Phase : std::uint8_t { spmm, gemm, activation, loss, optimizer, pack, comm, wait, other };
-inline constexpr std::size_t phase_count = 9;
+/// What a span of an epoch was spent on. sampling: choosing and preparing a mini-batch, as far as training waited for it.
+enum class Phase : std::uint8_t { spmm, gemm, activation, loss, optimizer, pack, sampling, comm, wait, other };
+inline constexpr std::size_t phase_count = 10;
 inline constexpr std::array<std::string_view, phase_count> phase_names = {
-    "spmm", "gemm", "activation", "loss", "optimizer", "pack", "comm", "wait", "other"};
+    "spmm", "gemm", "activation", "loss", "optimizer", "pack", "sampling", "comm", "wait", "other"};
 
 enum class StreamRole : std::uint8_t { compute, communication };
 

@@ -33,6 +33,8 @@ public:
     ProcessGroup split_by_host() const;
 
     void barrier() const;
+    /// A barrier for when others may take long: it sleeps between polls and keeps no core busy.
+    void wait_for_all() const;
     void broadcast(void* data, std::size_t bytes, int root) const;
     std::vector<double> sum(std::vector<double> values) const;
     std::vector<double> maximum(std::vector<double> values) const;

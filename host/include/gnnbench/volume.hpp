@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace gnnbench {
@@ -17,10 +18,12 @@ enum class CommOp : std::uint8_t {
     all_gather,
     reduce_scatter,
     all_reduce,
-    all_to_all
+    all_to_all,
+    one_sided
 };
-inline constexpr std::array<std::string_view, 7> comm_op_names = {
-    "point-to-point", "broadcast", "reduce", "all-gather", "reduce-scatter", "all-reduce", "all-to-all"};
+inline constexpr std::array<std::string_view, 8> comm_op_names = {"point-to-point", "broadcast",      "reduce",
+                                                                  "all-gather",     "reduce-scatter", "all-reduce",
+                                                                  "all-to-all",     "one-sided"};
 
 /// Payload is dense rows, gradients and parameters. Metadata is indices, sizes, sampled ids, loss and
 /// accuracy scalars, lock words; it is counted separately.
@@ -30,7 +33,7 @@ enum class Content : std::uint8_t { payload, metadata };
 /// the library moves internally. Σ sent = Σ received over ranks.
 struct Traffic {
     std::int64_t sent_bytes = 0, received_bytes = 0;
-    /// Non-empty transfers this rank starts for point to point and all-to-all; one per call otherwise.
+    /// Non-empty transfers this rank starts for point to point, one-sided and all-to-all; one per call otherwise.
     std::int64_t messages = 0;
 
     Traffic& operator+=(const Traffic& o) {
@@ -55,8 +58,21 @@ Volume& operator+=(Volume& a, const Volume& b);
 Traffic operator*(const Traffic& t, std::int64_t times);
 /// Payload summed over operations.
 Traffic payload_total(const Volume& v);
-/// Empty if equal; else one line per difference: operation, content, stated, counted.
-std::string difference(const Volume& stated, const Volume& counted);
+/// What is stated of a rank's volume in one epoch.
+struct StatedVolume {
+    enum class Means : std::uint8_t {
+        every_epoch,  ///< what is counted equals it, in each epoch
+        this_epoch,   ///< what is counted in this epoch equals it; another has its own
+        at_most,      ///< the payload counted is no more, in any operation; metadata is not stated
+    };
+    StatedVolume() = default;
+    StatedVolume(Volume v, Means m = Means::every_epoch) : volume(std::move(v)), means(m) {}
+    Volume volume;
+    Means means = Means::every_epoch;
+};
+
+/// Empty if `counted` is as stated; else one line per difference: operation, content, stated, counted.
+std::string difference(const StatedVolume& stated, const Volume& counted);
 
 /// The counting rules (the table is in docs/volumes.md). x is the operation's total bytes, k the number of ranks, and
 /// block i the i-th of k blocks of x; with `even_blocks` they are as equal as possible, the first x mod k

@@ -220,6 +220,13 @@ void CudaKernel::do_fill(MatrixView m, double v) {
 
 void CudaKernel::do_copy(ConstMatrixView from, MatrixView to) { do_gather_rows(from, nullptr, to); }
 
+void CudaKernel::do_axpby(double alpha, ConstMatrixView x, double beta, MatrixView y) {
+    typed([&]<class T>(T) {
+        check(cuda::axpby(static_cast<T>(alpha), dense<T>(x), static_cast<T>(beta), dense<T>(y), compute()),
+              "launching axpby");
+    });
+}
+
 void CudaKernel::do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
     typed([&]<class T>(T) {
         check(cuda::gather_rows(dense<T>(from), rows, dense<T>(to), compute()), "launching gather_rows");

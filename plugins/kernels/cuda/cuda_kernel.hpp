@@ -64,6 +64,7 @@ private:
                            std::span<const ParameterSlot> slots) override;
     void do_fill(MatrixView m, double v) override;
     void do_copy(ConstMatrixView from, MatrixView to) override;
+    void do_axpby(double alpha, ConstMatrixView x, double beta, MatrixView y) override;
     void do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) override;
     void do_scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) override;
     std::unique_ptr<Transport> do_connect(const ProcessGroup& group) override;

@@ -114,6 +114,9 @@ cudaError_t fill(Dense<T> m, T value, cudaStream_t stream);
 /// m ← m · factor.
 template <class T>
 cudaError_t scale(Dense<T> m, T factor, cudaStream_t stream);
+/// y ← alpha · x + beta · y; x may be y.
+template <class T>
+cudaError_t axpby(T alpha, Dense<const T> x, T beta, Dense<T> y, cudaStream_t stream);
 /// to[i] ← from[rows[i]], or from[i] where rows is nullptr.
 template <class T>
 cudaError_t gather_rows(Dense<const T> from, const i32* rows, Dense<T> to, cudaStream_t stream);

@@ -27,6 +27,20 @@ __global__ void scatter_add_kernel(const Dense<const T> from, const i32* rows, c
     }
 }
 
+template <class T, int pack>
+__global__ void axpby_kernel(const T alpha, const Dense<const T> x, const T beta, const Dense<T> y) {
+    const i64 row = row_here();
+    if (row >= y.rows) return;
+    const auto* in = reinterpret_cast<const Pack<T, pack>*>(x.data + row * x.ld);
+    auto* out = reinterpret_cast<Pack<T, pack>*>(y.data + row * y.ld);
+    for (i64 c = threadIdx.x; c < y.cols / pack; c += blockDim.x) {
+        const Pack<T, pack> added = in[c];
+        Pack<T, pack> sum = out[c];
+        for (int i = 0; i < pack; ++i) sum.at[i] = alpha * added.at[i] + beta * sum.at[i];
+        out[c] = sum;
+    }
+}
+
 /// m ← keep · m + value, without reading m where keep is 0.
 template <class T, int pack>
 __global__ void fill_kernel(const Dense<T> m, const T keep, const T value) {
@@ -75,6 +89,15 @@ cudaError_t scale(Dense<T> m, T factor, cudaStream_t stream) {
 }
 
 template <class T>
+cudaError_t axpby(T alpha, Dense<const T> x, T beta, Dense<T> y, cudaStream_t stream) {
+    if (y.rows == 0 || y.cols == 0) return cudaSuccess;
+    const int pack = packs_of<T>.pack(y.cols, x.data, x.ld, y.data, y.ld), lanes = side_by_side(y.cols / pack);
+    return with_pack<T>(pack, [&]<int p>() {
+        return enqueue(axpby_kernel<T, p>, rows_grid(y.rows, lanes), rows_block(lanes), stream, alpha, x, beta, y);
+    });
+}
+
+template <class T>
 cudaError_t gather_rows(Dense<const T> from, const i32* rows, Dense<T> to, cudaStream_t stream) {
     if (to.rows == 0 || to.cols == 0) return cudaSuccess;
     const int pack = packs_of<T>.pack(to.cols, from.data, from.ld, to.data, to.ld), lanes = side_by_side(to.cols / pack);
@@ -95,6 +118,7 @@ cudaError_t scatter_add_rows(Dense<const T> from, const i32* rows, Dense<T> to, 
 #define GNNBENCH_INSTANTIATE(T)                                                                \
     template cudaError_t fill(Dense<T>, T, cudaStream_t);                                       \
     template cudaError_t scale(Dense<T>, T, cudaStream_t);                                      \
+    template cudaError_t axpby(T, Dense<const T>, T, Dense<T>, cudaStream_t);                   \
     template cudaError_t gather_rows(Dense<const T>, const i32*, Dense<T>, cudaStream_t);       \
     template cudaError_t scatter_add_rows(Dense<const T>, const i32*, Dense<T>, cudaStream_t);
 GNNBENCH_INSTANTIATE(float)

@@ -282,6 +282,11 @@ private:
         for (std::int64_t r = 0; r < to.rows; ++r)
             for (std::int64_t c = 0; c < to.cols; ++c) at<T>(to, r, c) = at<T>(from, r, c);
     }
+    void do_axpby(double alpha, ConstMatrixView x, double beta, MatrixView y) override {
+        const T a = static_cast<T>(alpha), b = static_cast<T>(beta);
+        for (std::int64_t r = 0; r < y.rows; ++r)
+            for (std::int64_t c = 0; c < y.cols; ++c) at<T>(y, r, c) = a * at<T>(x, r, c) + b * at<T>(y, r, c);
+    }
     void do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) override {
         for (std::int64_t r = 0; r < to.rows; ++r)
             for (std::int64_t c = 0; c < to.cols; ++c) at<T>(to, r, c) = at<T>(from, rows[r], c);

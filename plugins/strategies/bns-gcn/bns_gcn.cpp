@@ -50,7 +50,8 @@ public:
     }
     std::string why_unsupported(const Setting& s) const override { return row_parallel_why_unsupported(s); }
 
-    Volume stated_volume(const Problem& p, int rank, std::int64_t element_bytes) const override {
+    StatedVolume stated_volume(const Problem& p, int rank, std::int64_t element_bytes,
+                               std::int64_t /*epoch*/) const override {
         const BlockCounts counts(Adjacency(p.dataset.graph, p.model), p.index);
         const double rate = p.params.real("rate");
         const auto rows = [&](std::int64_t row_bytes, bool toward_owner) {
@@ -101,7 +102,7 @@ public:
         return row_parallel_memory(plan(p), p, rank, product, element_bytes);
     }
 
-    std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override {
+    AnyTrainer make_trainer(const Problem& p, Rank rank) const override {
         return make_row_parallel_trainer(p, rank, plan(p), [&](const Adjacency& a, std::int64_t widest) {
             const double rate = p.params.real("rate");
             return rate < 1 ? bns::make_sampled_boundaries(a, p.index, rank, widest, rate, p.train.seed)

@@ -102,7 +102,8 @@ class Cagnet1d final : public Strategy {
 public:
     std::string why_unsupported(const Setting& s) const override { return row_parallel_why_unsupported(s); }
 
-    Volume stated_volume(const Problem& p, int rank, std::int64_t element_bytes) const override {
+    StatedVolume stated_volume(const Problem& p, int rank, std::int64_t element_bytes,
+                               std::int64_t /*epoch*/) const override {
         const auto product = [&](Direction d, std::int64_t width) {
             if (d == Direction::forward || !by_outer_product(p.params))
                 return block_row_volume(p.index, rank, width * element_bytes);
@@ -123,7 +124,7 @@ public:
         return row_parallel_memory(plan(p), p, rank, product, element_bytes);
     }
 
-    std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override {
+    AnyTrainer make_trainer(const Problem& p, Rank rank) const override {
         return make_row_parallel_trainer(p, rank, plan(p), [&](const Adjacency& a, std::int64_t) {
             return std::make_unique<BlockRows>(p, a, rank);
         });

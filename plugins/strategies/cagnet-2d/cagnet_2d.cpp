@@ -173,7 +173,8 @@ public:
         return {.parts = s.params.boolean("travel") ? std::lcm(rows, columns) : rows};
     }
 
-    Volume stated_volume(const Problem& p, int rank, std::int64_t element_bytes) const override {
+    StatedVolume stated_volume(const Problem& p, int rank, std::int64_t element_bytes,
+                               std::int64_t /*epoch*/) const override {
         const GridShape shape = grid(p.ranks, p.params);
         const GridLayout at{p.index, shape, shape.place(rank)};
         const TravelStatement travel(p.params.boolean("travel"), p, at);
@@ -210,7 +211,7 @@ public:
         });
     }
 
-    std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override {
+    AnyTrainer make_trainer(const Problem& p, Rank rank) const override {
         return make_grid_trainer(
             p, rank, grid(p.ranks, p.params), grid_buffers(p.params),
             [&](const Adjacency& a, GridRank at) { return std::make_unique<Summa2d>(a, at, p.params, p.model); });

@@ -87,7 +87,8 @@ public:
         return {.parts = side(s.ranks) * side(s.ranks)};
     }
 
-    Volume stated_volume(const Problem& p, int rank, std::int64_t element_bytes) const override {
+    StatedVolume stated_volume(const Problem& p, int rank, std::int64_t element_bytes,
+                               std::int64_t /*epoch*/) const override {
         const GridShape shape = cube(p.ranks);
         const GridLayout at{p.index, shape, shape.place(rank)};
         const TravelStatement travel(p.params.boolean("travel"), p, at);
@@ -114,7 +115,7 @@ public:
         });
     }
 
-    std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override {
+    AnyTrainer make_trainer(const Problem& p, Rank rank) const override {
         return make_grid_trainer(
             p, rank, cube(p.ranks), grid_buffers(p.params),
             [&](const Adjacency& a, GridRank at) { return std::make_unique<Split3d>(a, at, p.params, p.model); });

@@ -72,7 +72,8 @@ class DemirciP2p final : public Strategy {
 public:
     std::string why_unsupported(const Setting& s) const override { return row_parallel_why_unsupported(s); }
 
-    Volume stated_volume(const Problem& p, int rank, std::int64_t element_bytes) const override {
+    StatedVolume stated_volume(const Problem& p, int rank, std::int64_t element_bytes,
+                               std::int64_t /*epoch*/) const override {
         const BlockCounts counts(Adjacency(p.dataset.graph, p.model), p.index);
         const auto product = [&](Direction d, std::int64_t width) {
             return halo_volume({counts, rank, p.index.parts(), d}, BackwardExchange::gather,
@@ -94,7 +95,7 @@ public:
     }
 
     // [Alg 2, line 12] ΔW_m = (H_m^{k-1})ᵀ (Âᵀ G^k)_m and [line 13] its all-reduce are the shared trainer's.
-    std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override {
+    AnyTrainer make_trainer(const Problem& p, Rank rank) const override {
         return make_row_parallel_trainer(p, rank, aggregate_first_plan(p),
                                          [&](const Adjacency& a, std::int64_t widest) {
                                              return std::make_unique<PointToPointSpmm>(a, p.index, rank, widest);

@@ -126,7 +126,8 @@ public:
         return row_parallel_why_unsupported(s);
     }
 
-    Volume stated_volume(const Problem& p, int rank, std::int64_t element_bytes) const override {
+    StatedVolume stated_volume(const Problem& p, int rank, std::int64_t element_bytes,
+                               std::int64_t /*epoch*/) const override {
         const auto product = [&](Direction, std::int64_t width) {
             const auto volume = by_columns(p.params) ? reduced_rows_volume : block_row_volume;
             return volume(p.index, rank, width * element_bytes);
@@ -141,7 +142,7 @@ public:
         return row_parallel_memory(plan(p), p, rank, buffers, element_bytes);
     }
 
-    std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override {
+    AnyTrainer make_trainer(const Problem& p, Rank rank) const override {
         const bool overlap = p.params.boolean("overlap");
         const auto make_spmm = [&, overlap](const Adjacency& a,
                                             std::int64_t widest) -> std::unique_ptr<DistributedSpmm> {

@@ -18,7 +18,7 @@
 namespace gnnbench::plexus {
 namespace {
 
-class PlexusTrainer final : public Trainer, private ShardedState {
+class PlexusTrainer final : public CollectiveTrainer, private ShardedState {
 public:
     PlexusTrainer(const Problem& problem, Rank rank, const Layout& layout, const VertexBlocks& vertices,
                   const SparsePlan& sparse, const Options& options, const EpochKind& kind)
@@ -31,12 +31,12 @@ public:
         adjacency_.drop_layer_0();
     }
 
-    double train_epoch(std::int64_t epoch) override {
+    Step train_step(std::int64_t epoch, std::int64_t) override {
         loss_.start(forward(Pass::training, epoch), data_.outputs.loss_input(), q(last()));
         for (int l = last(); l >= 0; --l) backward_layer(l, epoch);
         wait(scattered_);
         parameters_.step(feature_slots());
-        return loss_.value();
+        return {.loss = loss_.value(), .samples = data_.outputs.samples};
     }
     Accuracy evaluate() override {
         return loss_.accuracy(forward(Pass::evaluation, 0), data_.outputs.loss_input());
@@ -201,7 +201,8 @@ public:
         return {.parts = read_options(s.params).permutation == Permutation::original ? s.ranks : 1};
     }
 
-    Volume stated_volume(const Problem& p, int rank, std::int64_t element_bytes) const override {
+    StatedVolume stated_volume(const Problem& p, int rank, std::int64_t element_bytes,
+                               std::int64_t /*epoch*/) const override {
         const Options o = read_options(p.params);
         const Layout of_rank = layout(p, rank);
         const SparsePlan sparse = plan(p, of_rank, VertexBlocks(p, of_rank, o), o);
@@ -215,7 +216,7 @@ public:
                            element_bytes);
     }
 
-    std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override {
+    AnyTrainer make_trainer(const Problem& p, Rank rank) const override {
         const Options o = read_options(p.params);
         const Layout of_rank = layout(p, rank.world.rank());
         const VertexBlocks vertices(p, of_rank, o);

@@ -76,7 +76,8 @@ class Sa1d final : public Strategy {
 public:
     std::string why_unsupported(const Setting& s) const override { return row_parallel_why_unsupported(s); }
 
-    Volume stated_volume(const Problem& p, int rank, std::int64_t element_bytes) const override {
+    StatedVolume stated_volume(const Problem& p, int rank, std::int64_t element_bytes,
+                               std::int64_t /*epoch*/) const override {
         const BlockCounts counts(Adjacency(p.dataset.graph, p.model), p.index);
         const auto product = [&](Direction d, std::int64_t width) {
             return halo_volume({counts, rank, p.index.parts(), d}, backward_of(p.params), CommOp::all_to_all,
@@ -97,7 +98,7 @@ public:
         return row_parallel_memory(aggregate_first_plan(p), p, rank, product, element_bytes);
     }
 
-    std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override {
+    AnyTrainer make_trainer(const Problem& p, Rank rank) const override {
         return make_row_parallel_trainer(
             p, rank, aggregate_first_plan(p), [&](const Adjacency& a, std::int64_t widest) {
                 return std::make_unique<SparsityAwareSpmm>(a, p.index, rank, widest, backward_of(p.params));

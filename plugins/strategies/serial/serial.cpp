@@ -31,7 +31,8 @@ public:
         return row_parallel_why_unsupported(s);
     }
 
-    Volume stated_volume(const Problem& p, int rank, std::int64_t element_bytes) const override {
+    StatedVolume stated_volume(const Problem& p, int rank, std::int64_t element_bytes,
+                               std::int64_t /*epoch*/) const override {
         return row_parallel_volume(
             narrowest_plan(p), p.model, [](Direction, std::int64_t) { return Volume(); }, 1, rank, element_bytes);
     }
@@ -41,7 +42,7 @@ public:
             narrowest_plan(p), p, rank, [](MemoryStatement&, std::int64_t) {}, element_bytes);
     }
 
-    std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const override {
+    AnyTrainer make_trainer(const Problem& p, Rank rank) const override {
         return make_row_parallel_trainer(p, rank, narrowest_plan(p), [&](const Adjacency& a, std::int64_t) {
             return std::make_unique<WholeSpmm>(a, p.index, rank.kernel);
         });

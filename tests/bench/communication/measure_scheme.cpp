@@ -63,7 +63,7 @@ double waits(const Trace& trace) { return trace.times().phase_s[static_cast<std:
 /// Epochs of one trainer, each followed by its calls made by plain MPI.
 class Rounds {
 public:
-    Rounds(Trainer& trainer, Kernel& kernel, VolumeCounter& counter, Recording& recording,
+    Rounds(CollectiveTrainer& trainer, Kernel& kernel, VolumeCounter& counter, Recording& recording,
            const ProcessGroup& world)
         : trainer_(trainer), kernel_(kernel), counter_(counter), world_(world) {
         counter_.take();  // set-up's
@@ -135,7 +135,7 @@ private:
         kernel_.trace().end_epoch();
     }
 
-    Trainer& trainer_;
+    CollectiveTrainer& trainer_;
     Kernel& kernel_;
     VolumeCounter& counter_;
     const ProcessGroup& world_;
@@ -214,13 +214,13 @@ json measure_scheme(const Ground& g, const Scheme& scheme) {
         *kernel, counter);
     world.separate_wait(true);
     const Problem problem{g.data, index, partition, model, train, params, nullptr, g.world.size()};
-    const auto trainer = strategy->make_trainer(problem, {*kernel, world});
+    const auto trainer = strategy->make_collective_trainer(problem, {*kernel, world, g.world});
     Rounds rounds(*trainer, *kernel, counter, recording, g.world);
     rounds.run(g.rounds);
     json result = rounds.result();
     result["scheme"] = scheme.text();
     result["volume_differs"] = "";
-    const Volume stated = strategy->stated_volume(problem, g.world.rank(), 4);
+    const Volume stated = strategy->stated_volume(problem, g.world.rank(), 4, 0).volume;
     for (const std::string& text : g.world.all_gather(difference(stated, rounds.volume())))
         if (!text.empty()) result["volume_differs"] = text;
     return result;

@@ -136,8 +136,8 @@ Buffers grid_buffers(const Params& params);
 /// output (Z, H), one for the output's gradient (dH from above, then dZ), one for T and U. Where shared: one per layer
 /// for its output (in place: Z, H, dZ, dH below), one for T and U that all layers share. With input dropout, one for the
 /// dropped X, and what the products need. W, its gradient and the optimizer's state are whole on every rank.
-std::unique_ptr<Trainer> make_grid_trainer(const Problem& problem, Rank rank, GridShape shape, Buffers buffers,
-                                           const MakeGridProducts& make_products);
+std::unique_ptr<CollectiveTrainer> make_grid_trainer(const Problem& problem, Rank rank, GridShape shape,
+                                                     Buffers buffers, const MakeGridProducts& make_products);
 
 /// The stated volume of one operation: Â (forward) or Âᵀ (backward) times a dense matrix of this width.
 using StateAggregate = std::function<void(VolumeStatement&, Direction, std::int64_t width)>;

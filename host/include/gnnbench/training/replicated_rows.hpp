@@ -63,9 +63,10 @@ class ReplicatedRows : public Strategy {
 public:
     std::string why_unsupported(const Setting& s) const final;
     PartitionNeed partition_need(const Setting& s) const final;
-    Volume stated_volume(const Problem& p, int rank, std::int64_t element_bytes) const final;
+    StatedVolume stated_volume(const Problem& p, int rank, std::int64_t element_bytes,
+                               std::int64_t /*epoch*/) const final;
     std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const final;
-    std::unique_ptr<Trainer> make_trainer(const Problem& p, Rank rank) const final;
+    AnyTrainer make_trainer(const Problem& p, Rank rank) const final;
 
 private:
     virtual std::unique_ptr<ReplicatedSpmm> make_spmm(const Problem& p, const Adjacency& a,

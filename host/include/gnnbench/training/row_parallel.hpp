@@ -158,9 +158,9 @@ using MakeSpmm = std::function<std::unique_ptr<DistributedSpmm>(const Adjacency&
 /// layer that keeps it. With input dropout, one more for the dropped X.
 ///
 /// The second form is for layouts other than one part per rank.
-std::unique_ptr<Trainer> make_row_parallel_trainer(const Problem& problem, Rank rank, LayerPlan plan,
-                                                   const MakeSpmm& make_spmm);
-std::unique_ptr<Trainer> make_row_parallel_trainer(const Problem& problem, Rank rank, RowLayout layout,
-                                                   LayerPlan plan, const MakeSpmm& make_spmm);
+std::unique_ptr<CollectiveTrainer> make_row_parallel_trainer(const Problem& problem, Rank rank, LayerPlan plan,
+                                                             const MakeSpmm& make_spmm);
+std::unique_ptr<CollectiveTrainer> make_row_parallel_trainer(const Problem& problem, Rank rank, RowLayout layout,
+                                                             LayerPlan plan, const MakeSpmm& make_spmm);
 
 }  // namespace gnnbench

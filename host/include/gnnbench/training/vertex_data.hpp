@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include <gnnbench/kernel.hpp>
 #include <gnnbench/training/stated_memory.hpp>
@@ -15,6 +16,10 @@ namespace gnnbench {
 Matrix load_features(const Problem& problem, std::span<const GlobalId> owned, std::int64_t first_column,
                      std::int64_t columns, Kernel& kernel);
 
+/// The same on the host: [owned × columns], row-major.
+std::vector<float> host_features(const DatasetView& data, const ModelSpec& model, std::span<const GlobalId> owned,
+                                 std::int64_t first_column, std::int64_t columns);
+
 /// Per owned vertex, on the device, in the order given.
 struct VertexData {
     VertexData(const Problem& problem, std::span<const GlobalId> owned, Kernel& kernel);
@@ -28,8 +33,9 @@ struct VertexData {
 
     Array<std::int32_t> labels;
     Array<Split> split;
-    Array<std::int64_t> ids;  ///< original ids, for dropout masks
-    double loss_scale = 1;
+    Array<std::int64_t> ids;   ///< original ids, for dropout masks
+    std::int64_t samples = 0;  ///< train vertices of the whole graph
+    double loss_scale = 1;     ///< 1 / samples, or 1
 };
 
 /// The mask on layer `layer`'s input in a training epoch; inactive past the last layer and at rate 0.

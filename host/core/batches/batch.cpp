@@ -1,0 +1,127 @@
+#include <gnnbench/batches/batch.hpp>
+
+#include <algorithm>
+#include <numeric>
+
+#include <gnnbench/training/adjacency.hpp>
+#include <gnnbench/training/vertex_data.hpp>
+#include <gnnbench/usize.hpp>
+
+namespace gnnbench {
+namespace {
+
+/// Â as it is, rows and columns in local ids.
+Csr whole_matrix(const Adjacency& a) {
+    Csr m;
+    m.rows = m.cols = a.vertices();
+    m.indptr.reserve(usize(m.rows) + 1);
+    m.indices.reserve(usize(a.nonzeros()));
+    m.values.reserve(usize(a.nonzeros()));
+    for (std::int64_t v = 0; v < m.rows; ++v) {
+        a.row(v, [&](std::int64_t j, double value) {
+            m.indices.push_back(static_cast<std::int32_t>(j));
+            m.values.push_back(value);
+        });
+        m.indptr.push_back(m.nonzeros());
+    }
+    return m;
+}
+
+void enhance_diagonal(Csr& m, double lambda) {
+    for (std::int64_t v = 0; v < m.rows; ++v)
+        for (auto e = usize(m.indptr[usize(v)]); e < usize(m.indptr[usize(v) + 1]); ++e)
+            if (m.indices[e] == v) m.values[e] *= 1 + lambda;
+}
+
+/// What no set of `count` vertices has more of: the edges of those with the most. Self-loops that the model adds included.
+std::int64_t most_edges(const GraphView& graph, std::int64_t count, bool self_loops) {
+    std::vector<std::int64_t> degrees;
+    for (std::int64_t v = 0; v < graph.vertices(); ++v)
+        degrees.push_back(std::min(count, graph.indptr[usize(v) + 1] - graph.indptr[usize(v)]) +
+                          (self_loops ? 1 : 0));
+    const auto end = degrees.begin() + std::min(count, graph.vertices());
+    std::partial_sort(degrees.begin(), end, degrees.end(), std::greater<>());
+    return std::accumulate(degrees.begin(), end, std::int64_t{0});
+}
+
+}  // namespace
+
+BatchMaker::BatchMaker(const Problem& problem, const BatchSource& source, const BatchSettings& settings)
+    : data_(problem.dataset),
+      model_(problem.model),
+      settings_(settings),
+      source_(source),
+      subgraphs_(problem.dataset.graph) {
+    // One epoch has every fixed set.
+    fixed_.resize(usize(source.fixed_sets()));
+    for (std::int64_t item = 0; item < source.fixed_sets(); ++item) {
+        Subgraph s = subgraphs_.induced(source.vertices(item));
+        const auto loops = model_.self_loops ? static_cast<std::int64_t>(s.vertices.size()) : 0;
+        most_nonzeros_ = std::max(most_nonzeros_, static_cast<std::int64_t>(s.indices.size()) + loops);
+        fixed_[usize(source.fixed_set(item))] = std::move(s);
+    }
+    if (fixed_.empty()) most_nonzeros_ = most_edges(data_.graph, source.most_vertices(), model_.self_loops);
+}
+
+const Subgraph& BatchMaker::subgraph(std::int64_t item) {
+    if (const std::int64_t set = source_.fixed_set(item); set >= 0) return fixed_[usize(set)];
+    return other_ = subgraphs_.induced(source_.vertices(item));
+}
+
+std::unique_ptr<Batch> BatchMaker::make(std::int64_t item) {
+    const Subgraph& s = subgraph(item);
+    auto batch = std::make_unique<Batch>();
+    batch->item = item;
+    batch->vertices = s.vertices;
+    const Adjacency adjacency(s.view(), model_);
+    batch->forward = whole_matrix(adjacency);
+    if (settings_.diagonal_enhancement != 0) enhance_diagonal(batch->forward, settings_.diagonal_enhancement);
+    if (!adjacency.symmetric()) batch->backward = transposed(batch->forward);
+    batch->features = host_features(data_, model_, s.vertices, 0, data_.feature_count);
+    for (const GlobalId v : s.vertices) {
+        batch->labels.push_back(data_.labels[usize(value(v))]);
+        batch->split.push_back(data_.split[usize(value(v))]);
+    }
+    batch->samples = std::ranges::count(batch->split, Split::train);
+    return batch;
+}
+
+BatchLoader::~BatchLoader() {
+    if (thread_.joinable()) thread_.join();
+}
+
+std::unique_ptr<Batch> BatchLoader::joined() {
+    if (thread_.joinable()) thread_.join();
+    expected_ = -1;
+    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+    return std::move(prepared_);
+}
+
+void BatchLoader::expect(std::int64_t item) {
+    if (expected_ == item) return;
+    joined();
+    expected_ = item;
+    thread_ = std::jthread([this, item] {
+        try {
+            prepared_ = maker_.make(item);
+        } catch (...) {
+            error_ = std::current_exception();
+        }
+    });
+}
+
+std::unique_ptr<Batch> BatchLoader::take(std::int64_t item) {
+    ++taken_;
+    Span waited{.phase = Phase::sampling, .operation = "batch", .begin_s = trace_.now_s()};
+    const bool foreseen = expected_ == item;
+    std::unique_ptr<Batch> batch = joined();
+    if (foreseen)
+        ++foreseen_;
+    else
+        batch = maker_.make(item);
+    waited.end_s = trace_.now_s();
+    trace_.add(waited);
+    return batch;
+}
+
+}  // namespace gnnbench

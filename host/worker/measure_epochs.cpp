@@ -1,0 +1,90 @@
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "worker/export.hpp"
+#include "worker/measurement.hpp"
+
+namespace gnnbench {
+
+using nlohmann::json;
+
+bool Measurement::traces(std::int64_t epoch) const { return std::ranges::count(request.trace_epochs, epoch) > 0; }
+
+bool Measurement::evaluates_after(std::int64_t epoch) const {
+    const std::int64_t every = request.cell.evaluate_every;
+    return epoch + 1 == epochs() || (every > 0 && (epoch + 1) % every == 0);
+}
+
+Step timed_epoch(const ProcessGroup& group, Kernel& kernel, CollectiveTrainer& trainer, std::int64_t epoch) {
+    group.barrier();
+    kernel.reset_peak_memory();
+    kernel.trace().begin_epoch();
+    const Step step = trainer.train_epoch(epoch);
+    kernel.synchronize(StreamRole::compute);
+    kernel.trace().end_epoch();
+    return step;
+}
+
+namespace {
+
+/// The trace holds the epoch's spans until the next begins. Collective.
+void write_spans(const Measurement& m, std::int64_t epoch) {
+    json ranks = m.record.gather(to_json(m.kernel.trace().spans()));
+    m.record.write("spans", {{"epoch", epoch}, {"ranks", std::move(ranks)}});
+}
+
+/// How long validation has not improved.
+class Patience {
+public:
+    explicit Patience(std::int64_t evaluations) : evaluations_(evaluations) {}
+    /// Whether it is over.
+    bool over_after(const Accuracy& a) {
+        const double validation = a.of[static_cast<std::size_t>(Split::validation) - 1];
+        stale_ = validation > best_ ? 0 : stale_ + 1;
+        best_ = std::max(best_, validation);
+        return evaluations_ > 0 && stale_ >= evaluations_;
+    }
+
+private:
+    std::int64_t evaluations_, stale_ = 0;
+    double best_ = -1;
+};
+
+Accuracy evaluate(const Measurement& m, Trainer& trainer, std::int64_t epoch) {
+    const auto start = std::chrono::steady_clock::now();
+    const Accuracy a = trainer.evaluate();
+    m.counter.take();  // evaluation is counted apart from epochs
+    m.record.write("evaluation", evaluation_json(epoch, a, start));
+    return a;
+}
+
+}  // namespace
+
+TrialEnd measure_epochs(const Measurement& m, CollectiveTrainer& trainer) {
+    Patience patience(m.request.cell.patience);
+    std::int64_t e = 0;
+    for (; e < m.epochs(); ++e) {
+        const Step step = timed_epoch(m.group, m.kernel, trainer, e);
+        json ranks =
+            m.record.gather(epoch_json(m.kernel.trace().times(), m.counter.take(), m.kernel.memory().peak_bytes));
+        m.record.write("epoch", {{"epoch", e},
+                                 {"warmup", m.warms_up(e)},
+                                 {"loss", finite_or_null(step.loss)},
+                                 {"steps", trainer.steps(e)},
+                                 {"samples", step.samples},
+                                 {"ranks", ranks}});
+        if (m.traces(e)) write_spans(m, e);
+        // Ranks that read different losses still stop together.
+        if (m.group.maximum({std::isfinite(step.loss) ? 0.0 : 1.0})[0] > 0)
+            return {TrialStatus::diverged, fmt::format("the loss of epoch {} is not finite", e)};
+        if (m.evaluates_after(e) && (patience.over_after(evaluate(m, trainer, e)) || e + 1 == m.epochs())) break;
+    }
+    if (m.traces(last_epoch) && !m.traces(e)) write_spans(m, e);
+    if (!m.request.export_folder.empty()) export_results(m.request.export_folder, trainer, m.vertices, m.group);
+    return {};
+}
+
+}  // namespace gnnbench

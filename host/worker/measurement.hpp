@@ -1,0 +1,40 @@
+#pragma once
+#include <gnnbench/communicator.hpp>
+#include <gnnbench/strategy.hpp>
+
+#include "worker/records.hpp"
+#include "worker/request.hpp"
+#include "worker/trial.hpp"
+
+/// How a training is driven and measured, which its trainer decides.
+
+namespace gnnbench {
+
+/// What both need, of one rank. All of it outlives the calls.
+struct Measurement {
+    const TrialRequest& request;
+    const ProcessGroup& group;
+    TrialRecord& record;
+    Kernel& kernel;
+    VolumeCounter& counter;  ///< of all the training's communicators
+    std::int64_t vertices;   ///< of the dataset, for exports
+
+    std::int64_t epochs() const { return request.cell.warmup + request.cell.epochs; }
+    bool warms_up(std::int64_t epoch) const { return epoch < request.cell.warmup; }
+    bool traces(std::int64_t epoch) const;
+    /// Whether the model is evaluated after this epoch, as the cell asks for; the last one always is.
+    bool evaluates_after(std::int64_t epoch) const;
+};
+
+/// One epoch between barriers, in the trace and the counter. Its peak memory is its own: not set-up's, not that of an
+/// evaluation between epochs. Collective.
+Step timed_epoch(const ProcessGroup& group, Kernel& kernel, CollectiveTrainer& trainer, std::int64_t epoch);
+
+/// All epochs, of ranks that advance together; rank 0 writes a line for each. Collective.
+TrialEnd measure_epochs(const Measurement& m, CollectiveTrainer& trainer);
+
+/// All epochs, of independent workers: each writes a line when it leaves an epoch, and nobody waits for others. What they
+/// had learned when they left an epoch is evaluated after all have ended. Collective.
+TrialEnd measure_workers(const Measurement& m, IndependentTrainer& trainer);
+
+}  // namespace gnnbench
