@@ -1,10 +1,29 @@
 #include <gnnbench/strategy.hpp>
 
+#include <utility>
+
 #include <gnnbench/error.hpp>
 
 #include <gnnbench/training/trained_features.hpp>
 
 namespace gnnbench {
+
+HostMatrix& ModelWeights::operator[](std::string_view name) {
+    return const_cast<HostMatrix&>(std::as_const(*this)[name]);
+}
+
+const HostMatrix& ModelWeights::operator[](std::string_view name) const {
+    for (const NamedMatrix& m : matrices)
+        if (m.name == name) return m.values;
+    throw DataError("the model has no matrix named " + std::string(name));
+}
+
+ModelWeights zero_weights(const ModelSpec& model) {
+    ModelWeights out;
+    for (const ParameterSpec& p : parameters_of(model))
+        out.matrices.push_back({p.name, p.layer, p.role, HostMatrix(p.rows, p.cols)});
+    return out;
+}
 
 Trainer::~Trainer() = default;
 StepObserver::~StepObserver() = default;
@@ -42,6 +61,9 @@ bool trains_features(const Params& params) {
 
 std::string why_input_not_aggregated(const Setting& s) {
     if (!s.model.aggregate_input) return {};
+    if (s.model.kind == LayerKind::sage)
+        return "aggregate_input replaces layer 0's input by its aggregate, and GraphSAGE's self weights need the "
+               "input itself";
     if (s.train.input_dropout > 0)
         return "aggregate_input needs layer 0's input to stay the same, and input_dropout redraws it every epoch";
     if (trains_features(s.params))

@@ -45,10 +45,7 @@ void export_results(const std::string& folder, Trainer& trainer, std::int64_t ve
     std::filesystem::create_directories(to, error);
     if (error)
         throw EnvironmentError(fmt::format("cannot create the export folder {}: {}", folder, error.message()));
-    for (std::size_t l = 0; l < weights.weight.size(); ++l)
-        write_matrix_npy(to / fmt::format("W{}.npy", l), weights.weight[l], DType::f32);
-    for (std::size_t l = 0; l < weights.bias.size(); ++l)
-        write_matrix_npy(to / fmt::format("b{}.npy", l), weights.bias[l], DType::f32);
+    for (const NamedMatrix& m : weights.matrices) write_matrix_npy(to / (m.name + ".npy"), m.values, DType::f32);
     HostMatrix all(vertices, mine.rows.cols);
     for (const std::string& part : parts) unpack(part, all);
     write_matrix_npy(to / "embeddings.npy", all, DType::f32);

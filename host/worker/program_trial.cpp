@@ -46,10 +46,7 @@ RawDataset raw(const OwnedDataset& sample) {
 void write_weights(const fs::path& folder, const ModelWeights& weights, const std::string& precision) {
     const DType type = precision == "float64" ? DType::f64 : DType::f32;
     fs::create_directories(folder);
-    for (std::size_t l = 0; l < weights.weight.size(); ++l)
-        write_matrix_npy(folder / fmt::format("W{}.npy", l), weights.weight[l], type);
-    for (std::size_t l = 0; l < weights.bias.size(); ++l)
-        write_matrix_npy(folder / fmt::format("b{}.npy", l), weights.bias[l], type);
+    for (const NamedMatrix& m : weights.matrices) write_matrix_npy(folder / (m.name + ".npy"), m.values, type);
 }
 
 /// From the job to the program's last line.

@@ -4,8 +4,6 @@
 #include <limits>
 #include <vector>
 
-#include <fmt/format.h>
-
 namespace gnnbench {
 namespace {
 
@@ -35,11 +33,8 @@ double spread_of(const HostMatrix& mine, const ProcessGroup& world) {
 
 ReplicaSpread replica_spread(const ModelWeights& mine, const ProcessGroup& world) {
     ReplicaSpread out;
-    for (const auto& [side, letter] : {std::pair(&mine.weight, 'W'), std::pair(&mine.bias, 'b')})
-        for (std::size_t l = 0; l < side->size(); ++l) {
-            const double error = spread_of((*side)[l], world);
-            if (error > out.error) out = {error, fmt::format("{}{}", letter, l)};
-        }
+    for (const NamedMatrix& m : mine.matrices)
+        if (const double error = spread_of(m.values, world); error > out.error) out = {error, m.name};
     return out;
 }
 

@@ -9,12 +9,32 @@
 
 #include <gnnbench/training/trained_features.hpp>
 #include <gnnbench/transport.hpp>
+#include <gnnbench/usize.hpp>
 
 #include "check/gradient_sizes.hpp"
 #include "data/npy.hpp"
 
 namespace gnnbench {
 namespace fs = std::filesystem;
+
+namespace {
+
+/// The backward pass goes from the last matrix to the first, with one product for each weight, one sum for each bias.
+GradientScale scale_of(const ModelWeights& gradient, GradientSizes& kernel) {
+    std::vector<double> products = kernel.take_products(), sums = kernel.take_sums();
+    GradientScale scale;
+    for (const NamedMatrix& m : gradient.matrices) {
+        std::vector<double>& from = m.role == ParameterRole::bias ? sums : products;
+        require(!from.empty(),
+                "serial makes each weight's gradient with one product, each bias' with one column sum");
+        scale.push_back(from.back());
+        from.pop_back();
+    }
+    require(products.empty() && sums.empty(), "serial makes no other product or sum of this kind");
+    return scale;
+}
+
+}  // namespace
 
 ReferenceResult compute_reference(const PluginCatalog& catalog, const ReferenceTraining& training) {
     const auto& [data, model, train, initial, epochs, trained_features] = training;
@@ -35,14 +55,7 @@ ReferenceResult compute_reference(const PluginCatalog& catalog, const ReferenceT
     for (std::int64_t e = 0; e < epochs; ++e) {
         r.loss.push_back(trainer->train_epoch(e).loss);
         r.gradient.push_back(trainer->gradients());
-        // The backward pass goes from the last layer to the first.
-        GradientScale scale{kernel.take_products(), kernel.take_sums()};
-        std::reverse(scale.weight.begin(), scale.weight.end());
-        std::reverse(scale.bias.begin(), scale.bias.end());
-        require(scale.weight.size() == r.gradient.back().weight.size() &&
-                    scale.bias.size() == r.gradient.back().bias.size(),
-                "serial makes each layer's gradient with one product and one column sum");
-        r.scale.push_back(std::move(scale));
+        r.scale.push_back(scale_of(r.gradient.back(), kernel));
     }
     return r;
 }
@@ -50,7 +63,7 @@ ReferenceResult compute_reference(const PluginCatalog& catalog, const ReferenceT
 std::string reference_key(const std::string& dataset_digest, const ReferenceTraining& training) {
     const auto& [data, m, t, initial, epochs, trained_features] = training;
     std::string key =
-        fmt::format("2 {} {} {} {} |", dataset_digest, data.graph.vertices(), data.graph.edges(), epochs);
+        fmt::format("3 {} {} {} {} |", dataset_digest, data.graph.vertices(), data.graph.edges(), epochs);
     for (const auto w : m.widths) key += fmt::format(" {}", w);
     key += fmt::format("| {} {} {} {} {} {} {} |", static_cast<int>(m.activation),
                        static_cast<int>(m.normalisation), static_cast<int>(m.feature_normalisation), m.self_loops,
@@ -59,38 +72,32 @@ std::string reference_key(const std::string& dataset_digest, const ReferenceTrai
                        static_cast<int>(t.optimizer));
     for (const double w : t.weight_decay) key += fmt::format(" {}", w);
     if (trained_features) key += " trained features";
+    key += fmt::format(" {} {}", static_cast<int>(m.kind), m.epsilon);
     if (initial)
-        for (const auto* side : {&initial->weight, &initial->bias})
-            for (const HostMatrix& w : *side)
-                key += fmt::format(" {:016x}", XXH3_64bits(w.values.data(), w.values.size() * sizeof(double)));
+        for (const auto& [name, layer, role, w] : initial->matrices)
+            key += fmt::format(" {:016x}", XXH3_64bits(w.values.data(), w.values.size() * sizeof(double)));
     const XXH128_hash_t h = XXH3_128bits(key.data(), key.size());
     return fmt::format("{:016x}{:016x}", h.high64, h.low64);
 }
 
 namespace {
 
-/// All scales of an epoch in one row: layers' weights, then biases.
+/// All epochs' scales in one row.
 constexpr const char* scales_name = "scales.npy";
 
-std::string gradient_name(std::int64_t epoch, char kind, std::size_t layer) {
-    return fmt::format("epoch{}_{}{}.npy", epoch, kind, layer);
+std::string gradient_name(std::size_t epoch, const std::string& matrix) {
+    return fmt::format("epoch{}_{}.npy", epoch, matrix);
 }
 
 void save(const fs::path& folder, const ReferenceResult& r) {
     const fs::path draft = folder.string() + fmt::format(".{}", ::getpid());
     fs::create_directories(draft);
     write_npy<double>(draft / "loss.npy", r.loss, {std::ssize(r.loss)});
-    for (std::size_t e = 0; e < r.gradient.size(); ++e) {
-        const auto& g = r.gradient[e];
-        const auto epoch = static_cast<std::int64_t>(e);
-        for (std::size_t l = 0; l < g.weight.size(); ++l)
-            write_matrix_npy(draft / gradient_name(epoch, 'W', l), g.weight[l]);
-        for (std::size_t l = 0; l < g.bias.size(); ++l)
-            write_matrix_npy(draft / gradient_name(epoch, 'b', l), g.bias[l]);
-    }
+    for (std::size_t e = 0; e < r.gradient.size(); ++e)
+        for (const NamedMatrix& m : r.gradient[e].matrices)
+            write_matrix_npy(draft / gradient_name(e, m.name), m.values);
     std::vector<double> scales;
-    for (const GradientScale& s : r.scale)
-        for (const auto* side : {&s.weight, &s.bias}) scales.insert(scales.end(), side->begin(), side->end());
+    for (const GradientScale& s : r.scale) scales.insert(scales.end(), s.begin(), s.end());
     write_npy<double>(draft / scales_name, scales, {std::ssize(scales)});
     std::error_code taken;
     fs::rename(draft, folder, taken);  // another trial may have written the same content first
@@ -102,15 +109,11 @@ ReferenceResult load(const fs::path& folder, const ModelSpec& model, std::int64_
     r.loss = read_matrix_npy(folder / "loss.npy").values;
     const std::vector<double> scales = read_matrix_npy(folder / scales_name).values;
     auto next = scales.begin();
-    for (std::int64_t e = 0; e < epochs; ++e) {
-        ModelWeights g;
-        for (std::size_t l = 0; l + 1 < model.widths.size(); ++l) {
-            g.weight.push_back(read_matrix_npy(folder / gradient_name(e, 'W', l)));
-            if (model.bias) g.bias.push_back(read_matrix_npy(folder / gradient_name(e, 'b', l)));
-        }
-        const auto weights = std::ssize(g.weight), biases = std::ssize(g.bias);
-        r.scale.push_back({{next, next + weights}, {next + weights, next + weights + biases}});
-        next += weights + biases;
+    for (std::size_t e = 0; e < usize(epochs); ++e) {
+        ModelWeights g = zero_weights(model);
+        for (NamedMatrix& m : g.matrices) m.values = read_matrix_npy(folder / gradient_name(e, m.name));
+        r.scale.emplace_back(next, next + std::ssize(g.matrices));
+        next += std::ssize(g.matrices);
         r.gradient.push_back(std::move(g));
     }
     return r;
@@ -161,24 +164,20 @@ void Agreement::compare(std::int64_t epoch, double loss, const ModelWeights& gra
                         const ReferenceResult& reference) {
     const auto e = static_cast<std::size_t>(epoch);
     loss_error = std::max(loss_error, largest_loss_error({&loss, 1}, {&reference.loss.at(e), 1}));
-    const GradientScale none, &scale = reference.scale.empty() ? none : reference.scale.at(e);
-    const auto matrices = [&](const std::vector<HostMatrix>& ours, const std::vector<HostMatrix>& theirs,
-                              const std::vector<double>& scales, char kind) {
-        for (std::size_t l = 0; l < theirs.size(); ++l) {
-            const double d = distance(ours.at(l), theirs[l]);
-            if (d == 0) continue;
-            const double relative = std::isfinite(d) ? d / norm(theirs[l]) : INFINITY;
-            const double small = scales.empty() ? 0 : floor * scales.at(l);
-            if (d <= small) continue;
-            if (!(relative <= tolerance)) gradients_agree = false;
-            if (!(d <= 100 * small || relative <= 100 * tolerance)) gradients_near = false;
-            if (relative <= gradient_error) continue;
-            gradient_error = relative;
-            worst = fmt::format("epoch {}, {}{}", epoch, kind, l);
-        }
-    };
-    matrices(gradient.weight, reference.gradient.at(e).weight, scale.weight, 'W');
-    matrices(gradient.bias, reference.gradient.at(e).bias, scale.bias, 'b');
+    const GradientScale* scale = reference.scale.empty() ? nullptr : &reference.scale.at(e);
+    const auto& theirs = reference.gradient.at(e).matrices;
+    for (std::size_t i = 0; i < theirs.size(); ++i) {
+        const double d = distance(gradient.matrices.at(i).values, theirs[i].values);
+        if (d == 0) continue;
+        const double relative = std::isfinite(d) ? d / norm(theirs[i].values) : INFINITY;
+        const double small = scale ? floor * scale->at(i) : 0;
+        if (d <= small) continue;
+        if (!(relative <= tolerance)) gradients_agree = false;
+        if (!(d <= 100 * small || relative <= 100 * tolerance)) gradients_near = false;
+        if (relative <= gradient_error) continue;
+        gradient_error = relative;
+        worst = fmt::format("epoch {}, {}", epoch, theirs[i].name);
+    }
 }
 
 TrainSpec verification_training(TrainSpec t) {
@@ -191,8 +190,9 @@ std::int64_t verifiable_vertices(const DatasetView& data, const ModelSpec& model
     const double n = static_cast<double>(data.graph.vertices()),
                  nonzeros = static_cast<double>(data.graph.edges()) + n;
     double work = 0;  // multiply-adds of an epoch: three products of each kind a layer
-    for (std::size_t l = 0; l + 1 < model.widths.size(); ++l) {
-        const double f = static_cast<double>(model.widths[l]), g = static_cast<double>(model.widths[l + 1]);
+    for (const ParameterSpec& p : parameters_of(model)) {
+        if (p.role == ParameterRole::bias) continue;
+        const double f = static_cast<double>(p.rows), g = static_cast<double>(p.cols);
         work += 3 * n * f * g + 2 * nonzeros * std::max(f, g);
     }
     work *= static_cast<double>(limits.epochs);

@@ -25,7 +25,6 @@ public:
         there_ = there != 0;
         if (!there_) return;
         if (known) result_ = *known;
-        const auto layers = static_cast<std::size_t>(c.problem.model.layers());
         const auto epochs = static_cast<std::size_t>(c.epochs);
         result_.loss.resize(epochs);
         result_.gradient.resize(epochs);
@@ -33,17 +32,10 @@ public:
         share(result_.loss, c.group);
         for (std::size_t e = 0; e < epochs; ++e) {
             ModelWeights& g = result_.gradient[e];
-            GradientScale& s = result_.scale[e];
-            g.weight.resize(layers);
-            s.weight.resize(layers);
-            const std::size_t biases = c.problem.model.bias ? layers : 0;
-            g.bias.resize(biases);
-            s.bias.resize(biases);
-            for (std::size_t l = 0; l < layers; ++l)
-                share(g.weight[l], c.problem.model.widths[l], c.problem.model.widths[l + 1], c.group);
-            for (std::size_t l = 0; l < biases; ++l) share(g.bias[l], 1, c.problem.model.widths[l + 1], c.group);
-            share(s.weight, c.group);
-            share(s.bias, c.group);
+            if (!known) g = zero_weights(c.problem.model);
+            for (NamedMatrix& m : g.matrices) share(m.values.values, c.group);
+            result_.scale[e].resize(g.matrices.size());
+            share(result_.scale[e], c.group);
         }
     }
     const ReferenceResult* get() const { return there_ ? &result_ : nullptr; }
@@ -51,10 +43,6 @@ public:
 private:
     static void share(std::vector<double>& v, const ProcessGroup& group) {
         group.broadcast(v.data(), v.size() * sizeof(double), 0);
-    }
-    static void share(HostMatrix& m, std::int64_t rows, std::int64_t cols, const ProcessGroup& group) {
-        if (m.values.empty()) m = HostMatrix(rows, cols);
-        share(m.values, group);
     }
 
     bool there_ = false;
@@ -85,8 +73,8 @@ struct EpochResult {
 void compare_copies(const VerificationCase& c, const EpochResult& mine, const ReferenceResult* reference,
                     Ledger& ledger) {
     ReferenceResult first{{mine.loss}, {mine.gradient}, {}};
-    for (auto* matrices : {&first.gradient[0].weight, &first.gradient[0].bias})
-        for (HostMatrix& m : *matrices) c.group.broadcast(m.values.data(), m.values.size() * sizeof(double), 0);
+    for (auto& [name, layer, role, m] : first.gradient[0].matrices)
+        c.group.broadcast(m.values.data(), m.values.size() * sizeof(double), 0);
     if (reference) first.scale = {reference->scale.at(static_cast<std::size_t>(mine.epoch))};
     Agreement copy = agreement_for(mine.dtype);
     copy.compare(0, mine.loss, mine.gradient, first);
@@ -204,25 +192,27 @@ Epochs plain_run(const VerificationCase& c, const ReferenceResult* reference, Le
     return all;
 }
 
-/// The matrices of all layers around one step of the optimizer.
+/// All matrices around one step of the optimizer.
 struct SgdStep {
-    const char* name;  ///< "W" or "b"
-    const std::vector<HostMatrix>&before, &after, &gradient;
-    double learning_rate;
-    std::vector<double> weight_decay;  ///< by layer; 0 beyond its end
+    const ModelWeights &before, &after, &gradient;
+    const TrainSpec& train;
 };
 
 /// w' = w − η(g + λw), what SGD makes of the gradients that the strategy returns. Otherwise it steps with others.
 void judge_step(Ledger& ledger, const SgdStep& step, DType dtype) {
-    const auto& [name, before, after, gradient, rate, decays] = step;
     const Rounding rounding = rounding_of(dtype);
-    for (std::size_t l = 0; l < before.size(); ++l) {
-        const double decay = l < decays.size() ? decays[l] : 0;
-        Judgement j(ledger, "step", fmt::format("of {}{}", name, l));
-        for (std::int64_t r = 0; r < before[l].rows; ++r)
-            for (std::int64_t c = 0; c < before[l].cols; ++c) {
-                const double w = before[l](r, c), g = gradient[l](r, c);
-                j.near(r, c, after[l](r, c), w - rate * (g + decay * w),
+    const double rate = step.train.learning_rate;
+    for (std::size_t i = 0; i < step.before.matrices.size(); ++i) {
+        const auto& [name, layer, role, before] = step.before.matrices[i];
+        const HostMatrix &after = step.after.matrices.at(i).values,
+                         &gradient = step.gradient.matrices.at(i).values;
+        const bool decays = role != ParameterRole::bias && usize(layer) < step.train.weight_decay.size();
+        const double decay = decays ? step.train.weight_decay[usize(layer)] : 0;
+        Judgement j(ledger, "step", "of " + name);
+        for (std::int64_t r = 0; r < before.rows; ++r)
+            for (std::int64_t c = 0; c < before.cols; ++c) {
+                const double w = before(r, c), g = gradient(r, c);
+                j.near(r, c, after(r, c), w - rate * (g + decay * w),
                        rounding.gamma(12) * rate * (std::abs(g) + decay * std::abs(w)) +
                            2 * rounding.unit * std::abs(w) + rounding.smallest);
             }
@@ -230,11 +220,9 @@ void judge_step(Ledger& ledger, const SgdStep& step, DType dtype) {
 }
 
 bool same_bits(const ModelWeights& a, const ModelWeights& b) {
-    const auto same = [](const std::vector<HostMatrix>& x, const std::vector<HostMatrix>& y) {
-        return std::ranges::equal(x, y,
-                                  [](const HostMatrix& m, const HostMatrix& n) { return m.values == n.values; });
-    };
-    return same(a.weight, b.weight) && same(a.bias, b.bias);
+    return std::ranges::equal(a.matrices, b.matrices, [](const NamedMatrix& m, const NamedMatrix& n) {
+        return m.values.values == n.values.values;
+    });
 }
 
 /// The checked run's epoch against the plain run's. Whether they are equal to the bit.
@@ -272,15 +260,7 @@ void checked_run(const VerificationCase& c, const Epochs& plain, const Reference
         const ModelWeights gradient = training.gradients();
         out.same_bits &= compare_runs(*ledger, {e, loss, gradient, training.dtype()}, plain, reference);
         ModelWeights stepped = training.weights();
-        if (reference) {
-            const TrainSpec& train = c.problem.train;
-            judge_step(
-                *ledger,
-                {"W", weights.weight, stepped.weight, gradient.weight, train.learning_rate, train.weight_decay},
-                training.dtype());
-            judge_step(*ledger, {"b", weights.bias, stepped.bias, gradient.bias, train.learning_rate, {}},
-                       training.dtype());
-        }
+        if (reference) judge_step(*ledger, {weights, stepped, gradient, c.problem.train}, training.dtype());
         weights = std::move(stepped);
     }
     if (training.allocations() > 0)

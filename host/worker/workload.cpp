@@ -150,12 +150,9 @@ Partition make_partition(const Partitioner& partitioner, const DatasetView& data
 
 std::unique_ptr<ModelWeights> read_weights(const std::string& folder, const ModelSpec& model) {
     if (folder.empty()) return nullptr;
-    auto w = std::make_unique<ModelWeights>();
-    for (int l = 0; l < model.layers(); ++l) {
-        w->weight.push_back(read_matrix_npy(std::filesystem::path(folder) / fmt::format("W{}.npy", l)));
-        if (model.bias)
-            w->bias.push_back(read_matrix_npy(std::filesystem::path(folder) / fmt::format("b{}.npy", l)));
-    }
+    auto w = std::make_unique<ModelWeights>(zero_weights(model));
+    for (NamedMatrix& m : w->matrices)
+        m.values = read_matrix_npy(std::filesystem::path(folder) / (m.name + ".npy"));
     return w;
 }
 

@@ -20,17 +20,15 @@ constexpr double allowed = 1e-8;
 /// ‖found − wanted‖_F ÷ ‖wanted‖_F of the worst matrix.
 double worst_error(const ModelWeights& found, const ModelWeights& wanted) {
     double worst = 0;
-    for (const auto side : {&ModelWeights::weight, &ModelWeights::bias}) {
-        REQUIRE((found.*side).size() == (wanted.*side).size());
-        for (std::size_t m = 0; m < (wanted.*side).size(); ++m) {
-            double apart = 0, norm = 0;
-            for (std::size_t i = 0; i < (wanted.*side)[m].values.size(); ++i) {
-                const double w = (wanted.*side)[m].values[i];
-                apart += std::pow((found.*side)[m].values[i] - w, 2);
-                norm += w * w;
-            }
-            worst = std::max(worst, std::sqrt(apart / norm));
+    REQUIRE(found.matrices.size() == wanted.matrices.size());
+    for (std::size_t m = 0; m < wanted.matrices.size(); ++m) {
+        const auto &x = found.matrices[m].values.values, &y = wanted.matrices[m].values.values;
+        double apart = 0, norm = 0;
+        for (std::size_t i = 0; i < y.size(); ++i) {
+            apart += std::pow(x[i] - y[i], 2);
+            norm += y[i] * y[i];
         }
+        worst = std::max(worst, std::sqrt(apart / norm));
     }
     return worst;
 }
@@ -96,17 +94,17 @@ TEST_CASE("a strategy's weights after Adam and AdamW are serial's, on every rank
 
 TEST_CASE("copies of weights: one rank's that is off is found, whichever it is") {
     const ProcessGroup world = ProcessGroup::world();
-    ModelWeights w;
-    w.weight = {HostMatrix(2, 3), HostMatrix(3, 1)};
-    w.bias = {HostMatrix(1, 3), HostMatrix(1, 1)};
-    for (HostMatrix* m : {&w.weight[0], &w.weight[1], &w.bias[0], &w.bias[1]})
-        for (std::size_t i = 0; i < m->values.size(); ++i) m->values[i] = static_cast<double>(i) - 1;
+    ModelSpec model;
+    model.widths = {2, 3, 1};
+    ModelWeights w = zero_weights(model);
+    for (NamedMatrix& m : w.matrices)
+        for (std::size_t i = 0; i < m.values.values.size(); ++i) m.values.values[i] = static_cast<double>(i) - 1;
     CHECK(replica_spread(w, world).error == 0);
     if (world.size() == 1) return;
     for (int wrong = 0; wrong < world.size(); ++wrong)
         for (const double value : {1e-3, std::nan(""), std::numeric_limits<double>::infinity()}) {
             ModelWeights mine = w;
-            if (world.rank() == wrong) mine.weight[1].values[2] += value;
+            if (world.rank() == wrong) mine["W1"].values[2] += value;
             const ReplicaSpread spread = replica_spread(mine, world);
             INFO("rank " << wrong << " is off by " << value);
             CHECK(spread.worst == "W1");

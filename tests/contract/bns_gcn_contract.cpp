@@ -44,7 +44,7 @@ public:
         train_.learning_rate = 0;
         train_.weight_decay = {0};
         train_.seed = seed;
-        zeros_.weight.emplace_back(n, 2);
+        zeros_ = zero_weights(model_);
         for (std::int64_t u = 0; u < n; ++u) partition_.part_of.push_back(static_cast<Part>(u / 6));
         partition_.parts = 3;
         index_.emplace(partition_);
@@ -60,7 +60,7 @@ public:
     /// Row v of the sampled Â in one epoch.
     std::vector<double> operator()(std::int64_t epoch) {
         training_->trainer().train_epoch(epoch);
-        const HostMatrix dw = training_->trainer().gradients().weight[0];
+        const HostMatrix dw = training_->trainer().gradients()["W0"];
         std::vector<double> row;
         for (std::int64_t c = 0; c < n; ++c) row.push_back(dw(c, label_) / -0.5);
         return row;

@@ -27,6 +27,18 @@ std::vector<graphs::NamedGraph> all_graphs() {
             graphs::directed_random(40, 200, true)};
 }
 
+/// Of GraphSAGE or GIN, with what such a model has in place of GCN's normalisation and self-loops.
+ModelVariant variant_of(LayerKind kind, const std::vector<std::int64_t>& widths) {
+    const bool sage = kind == LayerKind::sage;
+    ModelVariant v{.name = std::string(sage ? "GraphSAGE" : "GIN") + " to " + std::to_string(widths[1]),
+                   .widths = widths};
+    v.model.kind = kind;
+    v.model.normalisation = sage ? Normalisation::mean : Normalisation::none;
+    v.model.self_loops = false;
+    if (!sage) v.model.epsilon = -0.25;
+    return v;
+}
+
 std::vector<ModelVariant> all_models() {
     std::vector<ModelVariant> m = {{.name = "narrowing", .widths = {9, 6, 4, 2}},
                                    {.name = "widening", .widths = {2, 3, 5, 8}},
@@ -59,6 +71,20 @@ std::vector<ModelVariant> all_models() {
         v.model.aggregate_input = true;
         v.widths = {3, 5, 4};
     });
+    for (const LayerKind kind : {LayerKind::sage, LayerKind::gin})
+        for (const auto& widths : {std::vector<std::int64_t>{9, 6, 4, 2}, {3, 5, 4}})
+            m.push_back(variant_of(kind, widths));
+    m.push_back(variant_of(LayerKind::sage, {4, 9, 2, 3}));
+    m.back().name += ", dropout, no bias";
+    m.back().train.dropout = m.back().train.input_dropout = 0.4;
+    m.back().model.bias = false;
+    m.push_back(variant_of(LayerKind::gin, {4, 9, 2, 3}));
+    m.back().name += ", dropout, sigmoid";
+    m.back().train.dropout = 0.4;
+    m.back().model.activation = Activation::sigmoid;
+    m.push_back(variant_of(LayerKind::gin, {3, 5, 4}));
+    m.back().name += ", aggregated input";
+    m.back().model.aggregate_input = true;
     with("normalised features, kaiming", [](auto& v) {
         v.model.feature_normalisation = FeatureNormalisation::row;
         v.model.initialiser = Initialiser::kaiming;
@@ -116,9 +142,8 @@ std::vector<KernelVariant> kernels() {
     return out;
 }
 
-/// Why a strategy with default parameters serves no default model at this many ranks; empty when it does.
-std::string refusal(const std::string& name) {
-    const ModelVariant v{.name = "default"};
+/// Why a strategy with default parameters does not serve a model at this many ranks; empty when it does.
+std::string refusal(const std::string& name, const ModelVariant& v = {.name = "default"}) {
     const ModelSpec model = v.complete_model();
     const TrainSpec train = v.complete_train();
     const StrategyVariant s = variants(name)[0];
@@ -180,6 +205,25 @@ TEST_CASE(
                      {graphs::directed_star(9), graphs::directed_cycle(5), graphs::disconnected(3)})
                     check(s, "block", {"reference", DType::f64}, {.name = "default"}, g, ran, true);
             CHECK((ran > 0 || !refusal(name).empty()));
+        }
+}
+
+TEST_CASE("a strategy trains GraphSAGE and GIN as serial does, or says that it trains GCN alone") {
+    for (const std::string& name : usable(PluginKind::strategy)) DYNAMIC_SECTION(name) {
+            for (const LayerKind kind : {LayerKind::sage, LayerKind::gin}) {
+                int ran = 0;
+                for (const StrategyVariant& s : variants(name))
+                    for (const auto& g :
+                         {graphs::directed_star(9), graphs::directed_cycle(5), graphs::disconnected(3),
+                          graphs::known_symmetric(graphs::disconnected(3)), graphs::looped_path(17)})
+                        check(s, "random", {"reference", DType::f64}, variant_of(kind, {7, 5, 3}), g, ran);
+                const std::string why = refusal(name, variant_of(kind, {7, 5, 3}));
+                INFO(name << " ran " << ran << " cases; refuses: " << why);
+                CHECK((ran > 0) == why.empty());
+                const bool cut_by_columns = name == "cagnet-2d" || name == "cagnet-3d" || name == "plexus-3d";
+                if (refusal(name).empty()) CHECK(why.empty() == !cut_by_columns);
+                if (cut_by_columns && refusal(name).empty()) CHECK_THAT(why, Catch::Contains("GCN layers alone"));
+            }
         }
 }
 

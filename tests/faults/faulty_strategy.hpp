@@ -36,13 +36,16 @@ public:
     ModelWeights gradients() override {
         ModelWeights g = inner_->gradients();
         const bool narrow = rank_.kernel.dtype() == DType::f32;
-        if (fault_ == Fault::copy_differs && rank_.world.rank() == rank_.world.size() - 1)
-            largest(g.weight.back()) += times_ * tolerance_ * norm(g.weight.back());
+        if (fault_ == Fault::copy_differs && rank_.world.rank() == rank_.world.size() - 1) {
+            const auto last =
+                std::ranges::find_if(g.matrices.rbegin(), g.matrices.rend(),
+                                     [](const NamedMatrix& m) { return m.role != ParameterRole::bias; });
+            largest(last->values) += times_ * tolerance_ * norm(last->values);
+        }
         if (fault_ == Fault::gradients_told_wrong && narrow) tell_wrong(g);
         if (fault_ == Fault::scheme_off)
-            for (auto* matrices : {&g.weight, &g.bias})
-                for (HostMatrix& m : *matrices)
-                    for (double& x : m.values) x *= 1 + times_ * agreement_for(DType::f64).tolerance;
+            for (NamedMatrix& m : g.matrices)
+                for (double& x : m.values.values) x *= 1 + times_ * agreement_for(DType::f64).tolerance;
         return g;
     }
     OwnedRows embeddings() override { return inner_->embeddings(); }
@@ -52,9 +55,9 @@ private:
     /// over η off.
     void tell_wrong(ModelWeights& g) {
         const Rounding rounding = rounding_of(DType::f32);
-        const HostMatrix stepped = inner_->weights().weight[0];
-        double& told = largest(g.weight[0]);
-        const auto at = static_cast<std::size_t>(&told - g.weight[0].values.data());
+        const HostMatrix stepped = inner_->weights()["W0"];
+        double& told = largest(g["W0"]);
+        const auto at = static_cast<std::size_t>(&told - g["W0"].values.data());
         const double rate = train_.learning_rate, decay = train_.weight_decay.at(0);
         const double weight = (stepped.values[at] + rate * told) / (1 - rate * decay);  // before the step
         told += times_ *

@@ -55,6 +55,31 @@ TEST_CASE("symmetric normalisation uses row sums and column sums; a zero degree 
     for (std::int64_t v = 0; v < 3; ++v) CHECK(none(v, 0) == 0);
 }
 
+TEST_CASE("GIN's matrix is the graph's with 1 + ε more on every diagonal entry, there before or not") {
+    const auto g = three_vertices();
+    ModelSpec gin{.kind = LayerKind::gin, .widths = {}, .normalisation = Normalisation::none, .self_loops = false};
+    gin.epsilon = 0.5;
+    const Adjacency with_epsilon(g.view(), gin);
+    CHECK(with_epsilon.nonzeros() == 5);
+    const HostMatrix a = dense(with_epsilon);
+    CHECK(a(0, 0) == 1.5);
+    CHECK(a(0, 1) == 2);
+    CHECK(a(0, 2) == 3);
+    CHECK(a(1, 1) == 5 + 1.5);
+    CHECK(a(2, 2) == 1.5);
+}
+
+TEST_CASE("GraphSAGE's matrix is the mean over neighbours alone; a vertex without any gets 0") {
+    const auto g = three_vertices();
+    const HostMatrix a = dense(Adjacency(
+        g.view(),
+        {.kind = LayerKind::sage, .widths = {}, .normalisation = Normalisation::mean, .self_loops = false}));
+    CHECK(a(0, 0) == 0);
+    CHECK(a(0, 1) == Approx(2.0 / 5));
+    CHECK(a(0, 2) == Approx(3.0 / 5));
+    CHECK(a(2, 2) == 0);
+}
+
 TEST_CASE("blocks put together are the matrix, backward its transpose") {
     const auto g = graphs::directed_random(40, 200, true);
     const Adjacency a(g.view(), {});

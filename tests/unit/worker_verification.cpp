@@ -13,8 +13,8 @@ ReferenceResult reference() {
     ReferenceResult r;
     r.loss = {2};
     r.gradient.emplace_back();
-    r.gradient[0].weight.emplace_back(1, 2);
-    r.gradient[0].weight[0].values = {3, 4};
+    r.gradient[0].matrices.push_back({"W0", 0, ParameterRole::weight, HostMatrix(1, 2)});
+    r.gradient[0]["W0"].values = {3, 4};
     return r;
 }
 
@@ -22,7 +22,7 @@ ReferenceResult reference() {
 Agreement off_by(double loss_off, double gradient_off, DType dtype = DType::f32) {
     const ReferenceResult r = reference();
     ModelWeights g = r.gradient[0];
-    for (double& x : g.weight[0].values) x *= 1 + gradient_off;
+    for (double& x : g["W0"].values) x *= 1 + gradient_off;
     Agreement a = agreement_for(dtype);
     a.compare(0, 2 * (1 + loss_off), g, r);
     return a;

@@ -10,9 +10,14 @@
 
 namespace gnnbench {
 
+Adjacency::Diagonal Adjacency::diagonal_of(const ModelSpec& model) {
+    if (model.kind == LayerKind::gin) return {true, 1 + model.epsilon, 1 + model.epsilon};
+    return {model.self_loops, 1, 0};
+}
+
 Adjacency::Adjacency(const GraphView& graph, const ModelSpec& model)
     : graph_(graph),
-      self_loops_(model.self_loops),
+      diagonal_(diagonal_of(model)),
       symmetric_(graph.symmetric && model.normalisation != Normalisation::mean) {
     const auto n = static_cast<std::size_t>(graph.vertices());
     std::vector<double> row_sum(n), column_sum(n);

@@ -172,6 +172,8 @@ void TravelStatement::state_memory(MemoryStatement& m) const {
 }
 
 std::string grid_why_unsupported(const Setting& s) {
+    if (s.model.kind != LayerKind::gcn)
+        return "trains GCN layers alone: its products of dense matrices are cut by columns for one weight a layer";
     if (s.model.aggregate_input)
         return "aggregate_input is for row-parallel schemes; this one cuts the features by columns too";
     return {};

@@ -110,7 +110,7 @@ private:
     /// The epilogue of layer l's product: bias, σ except after the last layer, and the next layer's dropout.
     Epilogue epilogue(int l, Pass pass, std::int64_t epoch) const {
         Epilogue e = dropout(l + 1, pass, epoch);
-        if (model_.bias) e.bias = bias_block(parameters_.bias(l)).data;
+        if (model_.bias) e.bias = bias_block(parameters_.values(l).bias).data;
         if (l < last()) e.activation = model_.activation;
         return e;
     }
@@ -132,7 +132,7 @@ private:
             begin_layer(l);
             const MatrixView t = product(columns(l));
             products_->aggregate(Direction::forward, input(l, pass), t);  // T = Â H
-            products_->transform(t, parameters_.weight(l), output(l),
+            products_->transform(t, parameters_.values(l).weight, output(l),
                                  epilogue(l, pass, epoch));  // H' = σ(T W + b)
         }
         return output(last());
@@ -146,14 +146,14 @@ private:
         const std::optional<MatrixView> dh = l > 0 ? std::optional(input_gradient(l)) : std::nullopt;
         products_->aggregate(Direction::backward, gradient(l), u);  // U = Âᵀ G
         // dW = Hᵀ U, dH = U Wᵀ
-        products_->backward(input(l, Pass::training), u, parameters_.weight(l), parameters_.weight_gradient(l),
-                            dh);
+        products_->backward(input(l, Pass::training), u, parameters_.values(l).weight,
+                            parameters_.gradients(l).weight, dh);
         if (dh)  // G = dH ∘ σ'(Z)
             kernel_.apply_backward(epilogue(l - 1, Pass::training, epoch), output(l - 1), *dh, gradient(l - 1));
     }
 
     void bias_gradient(int l) {
-        const MatrixView db = parameters_.bias_gradient(l), mine = bias_block(db);
+        const MatrixView db = parameters_.gradients(l).bias, mine = bias_block(db);
         if (!mine.empty()) kernel_.column_sums(gradient(l), mine);
         grid_.plane(Axis::y).all_reduce_now(mine);
         grid_.along(Axis::y).all_gather_now(db.reshaped(db.cols, 1), block_sizes(db.cols, grid_.extent(Axis::y)));

@@ -56,7 +56,7 @@ StatedVolume ReplicatedRows::stated_volume(const Problem& p, int rank, std::int6
         v += replica_sum_volume(layout, p.index.size(layout.part) * width, element_bytes);
         return v;
     };
-    return row_parallel_volume(plan(p), p.model, product, layout.parts, layout.part, element_bytes);
+    return row_parallel_volume(plan(p), product, layout.parts, layout.part, element_bytes);
 }
 
 std::int64_t ReplicatedRows::stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const {

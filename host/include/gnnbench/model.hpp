@@ -14,13 +14,22 @@ enum class Normalisation : std::uint8_t { symmetric, mean, none };
 enum class FeatureNormalisation : std::uint8_t { none, row };
 enum class Initialiser : std::uint8_t { glorot, kaiming };
 
-/// What is learned. Layer l maps widths[l] → widths[l+1]: H' = σ(Â H W + b); the last layer has no activation.
+/// What a layer of the model is. σ follows every layer but the last.
+enum class LayerKind : std::uint8_t {
+    gcn,   ///< Z = Â H W + b  (Kipf & Welling, ICLR 2017)
+    sage,  ///< Z = H W_self + Â H W_neighbour + b, Â the mean over neighbours  (Hamilton et al., NeurIPS 2017)
+    gin,   ///< Z = MLP((A + (1 + ε) I) H), two linear maps with ReLU between them  (Xu et al., ICLR 2019)
+};
+
+/// What is learned. Layer l maps widths[l] → widths[l+1].
 struct ModelSpec {
+    LayerKind kind = LayerKind::gcn;
     std::vector<std::int64_t> widths;  ///< features, hidden …, classes
     Activation activation = Activation::relu;
     Normalisation normalisation = Normalisation::symmetric;
     FeatureNormalisation feature_normalisation = FeatureNormalisation::none;
     bool self_loops = true;  ///< a unit diagonal entry wherever there is none
+    double epsilon = 0;      ///< GIN's ε, fixed: 1 + ε is added to A's diagonal
     bool bias = true;
     Initialiser initialiser = Initialiser::glorot;
     /// ÂX is computed once at set-up, so that layer 0 has no SpMM in an epoch. No paper's scheme does this.
@@ -28,6 +37,21 @@ struct ModelSpec {
 
     int layers() const { return static_cast<int>(widths.size()) - 1; }
 };
+
+/// Weights multiply the aggregated input, self weights the vertex's own row; biases are added and never decay.
+enum class ParameterRole : std::uint8_t { self_weight, weight, bias };
+
+/// One trained matrix of a model.
+struct ParameterSpec {
+    std::string name;  ///< "W0", "b0"; "W0_self", "W0_neighbour"; "W0_first", "b0_first", "W0_second", "b0_second"
+    int layer = 0;     ///< of the model
+    ParameterRole role = ParameterRole::weight;
+    std::int64_t rows = 0, cols = 0;
+    std::uint32_t draw = 0;  ///< which random numbers initialise it
+};
+
+/// All trained matrices in the order of use: layer by layer, in each of its linear maps the weights, then the bias.
+std::vector<ParameterSpec> parameters_of(const ModelSpec& model);
 
 enum class OptimizerKind : std::uint8_t { sgd, adam, adamw };
 

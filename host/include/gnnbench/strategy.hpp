@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -29,10 +30,25 @@ struct Setting {
     const Params& params;
 };
 
-/// Weights of a whole model on the host, float64: layer l is [widths[l] × widths[l+1]]; bias [1 × widths[l+1]].
-struct ModelWeights {
-    std::vector<HostMatrix> weight, bias;  ///< bias empty where the model has none
+/// A trained matrix, or its gradient.
+struct NamedMatrix {
+    std::string name;  ///< as parameters_of names it
+    int layer = 0;     ///< of the model
+    ParameterRole role = ParameterRole::weight;
+    HostMatrix values;
 };
+
+/// All trained matrices of a model on the host, float64, in the order of parameters_of.
+struct ModelWeights {
+    std::vector<NamedMatrix> matrices;
+
+    /// By name; throws DataError where there is none.
+    HostMatrix& operator[](std::string_view name);
+    const HostMatrix& operator[](std::string_view name) const;
+};
+
+/// Matrices of a model's names and shapes, all 0.
+ModelWeights zero_weights(const ModelSpec& model);
 
 /// Everything fixed before the first epoch; the same on every rank. Views stay valid while the trainer lives.
 struct Problem {

@@ -69,7 +69,7 @@ public:
             return Volume{
                 {{CommOp::all_to_all, Content::payload}, rows(width * element_bytes, d == Direction::backward)}};
         };
-        Volume v = row_parallel_volume(plan(p), p.model, product, p.index.parts(), rank, element_bytes);
+        Volume v = row_parallel_volume(plan(p), product, p.index.parts(), rank, element_bytes);
         if (rate < 1) v[{CommOp::all_to_all, Content::metadata}] += rows(sizeof(std::int32_t), true);
         return v;
     }
@@ -112,7 +112,7 @@ public:
 
 private:
     /// Received rows are aggregated, then transformed; their gradients go back in the input's width.
-    LayerPlan plan(const Problem& p) const { return same_order_plan(p, LayerOrder::aggregate_first_kept); }
+    LayerPlan plan(const Problem& p) const { return same_order_plan(p, aggregate_first_kept); }
 };
 
 constexpr ParamDecl parameters[] = {

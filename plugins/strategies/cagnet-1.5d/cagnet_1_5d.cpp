@@ -20,7 +20,7 @@ LayerPlan layer_plan(const Problem& p) {
 }
 
 std::vector<std::int64_t> receive_columns(const Problem& p) {
-    return layer_plan(p).received_columns(p.model, std::array{Direction::forward, Direction::backward});
+    return layer_plan(p).received_columns(std::array{Direction::forward, Direction::backward});
 }
 
 class ReplicatedBroadcast final : public ReplicatedSpmm {

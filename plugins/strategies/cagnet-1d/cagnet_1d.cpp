@@ -28,12 +28,10 @@ LayerPlan plan(const Problem& p) {
 
 /// Columns of the buffers for rows of other ranks, and of those for Û.
 std::vector<std::int64_t> receive_columns(const Problem& p) {
-    if (by_outer_product(p.params)) return plan(p).received_columns(p.model, forward_alone);
-    return plan(p).received_columns(p.model, both_directions);
+    if (by_outer_product(p.params)) return plan(p).received_columns(forward_alone);
+    return plan(p).received_columns(both_directions);
 }
-std::vector<std::int64_t> partial_columns(const Problem& p) {
-    return plan(p).received_columns(p.model, backward_alone);
-}
+std::vector<std::int64_t> partial_columns(const Problem& p) { return plan(p).received_columns(backward_alone); }
 
 class BlockRows final : public DistributedSpmm {
 public:
@@ -111,7 +109,7 @@ public:
             v.reduce_scatter(p.index.vertices() * width, p.index.size(rank) * width, p.index.parts());
             return v.total();
         };
-        return row_parallel_volume(plan(p), p.model, product, p.index.parts(), rank, element_bytes);
+        return row_parallel_volume(plan(p), product, p.index.parts(), rank, element_bytes);
     }
 
     std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const override {

@@ -79,8 +79,7 @@ public:
             return halo_volume({counts, rank, p.index.parts(), d}, BackwardExchange::gather,
                                CommOp::point_to_point, width * element_bytes);
         };
-        return row_parallel_volume(aggregate_first_plan(p), p.model, product, p.index.parts(), rank,
-                                   element_bytes);
+        return row_parallel_volume(aggregate_first_plan(p), product, p.index.parts(), rank, element_bytes);
     }
 
     std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const override {

@@ -123,6 +123,9 @@ public:
         if (s.params.boolean("gradient_shortcut") && s.model.aggregate_input)
             return "gradient_shortcut and aggregate_input exclude each other: both replace layer 0's backward "
                    "SpMM";
+        if (s.params.boolean("gradient_shortcut") && s.model.kind != LayerKind::gcn)
+            return "gradient_shortcut is section 4.4's for GCN layers; without Â's normalisation, or beside self "
+                   "weights, what it leaves out is no small part of the gradient";
         return row_parallel_why_unsupported(s);
     }
 
@@ -132,7 +135,7 @@ public:
             const auto volume = by_columns(p.params) ? reduced_rows_volume : block_row_volume;
             return volume(p.index, rank, width * element_bytes);
         };
-        return row_parallel_volume(plan(p), p.model, product, p.index.parts(), rank, element_bytes);
+        return row_parallel_volume(plan(p), product, p.index.parts(), rank, element_bytes);
     }
 
     std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const override {
@@ -159,7 +162,7 @@ private:
     LayerPlan plan(const Problem& p) const {
         LayerPlan plan = narrowest_plan(p);
         if (p.params.boolean("gradient_shortcut") && p.model.widths[0] >= p.model.widths[1])
-            plan.order[0] = LayerOrder::transform_first_shortcut;
+            plan.layers[0] = transform_first_shortcut(plan.spec(0));
         return plan;
     }
 };

@@ -181,6 +181,8 @@ private:
 class Plexus3d final : public Strategy {
 public:
     std::string why_unsupported(const Setting& s) const override {
+        if (s.model.kind != LayerKind::gcn)
+            return "trains GCN layers alone: the roles of its axes alternate from one weight a layer to the next";
         const Options o = read_options(s.params);
         if (s.params.choice("grid") == "given" && (o.size[0] == 0 || o.size[1] == 0 || o.size[2] == 0))
             return "grid: given needs x, y and z; one of them is 0 (chosen automatically)";

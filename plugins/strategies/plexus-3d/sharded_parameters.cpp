@@ -19,11 +19,11 @@ std::int64_t run_length(const Layout& of_rank, int l) {
 /// Calls visit(element of the whole model) for each element of a rank's run of layer l.
 void visit_run(const Layout& of_rank, int l, ModelWeights& whole, auto&& visit) {
     const LayerShape& s = of_rank.layer(l);
-    const auto layer = usize(l);
+    HostMatrix& weight = whole[fmt::format("W{}", l)];
     const std::int64_t begin = of_rank.parameter_begin(l), end = begin + run_length(of_rank, l);
     for (std::int64_t e = begin; e < end; ++e) {
         const std::int64_t row = e / s.g_o, column = s.first_g + e % s.g_o;
-        visit(row < s.f_i ? whole.weight[layer](s.first_f + row, column) : whole.bias[layer](0, column));
+        visit(row < s.f_i ? weight(s.first_f + row, column) : whole[fmt::format("b{}", l)](0, column));
     }
 }
 
@@ -32,19 +32,10 @@ void visit_run(const Layout& of_rank, int l, ModelWeights& whole, auto&& visit) 
 ShardedParameters::ShardedParameters(const Layout& layout, const ModelSpec& model, const TrainSpec& train,
                                      const ModelWeights& initial, Kernel& kernel)
     : layout_(layout), model_(model), train_(train), kernel_(kernel), start_{0} {
+    check_weights(initial, model);
     ModelWeights whole = initial;
     std::vector<double> values;
     for (int l = 0; l < layout.layers(); ++l) {
-        const auto layer = usize(l);
-        const auto f = model.widths[layer], g = model.widths[layer + 1];
-        const auto check = [&](const HostMatrix& given, std::int64_t rows, const char* what) {
-            if (given.rows != rows || given.cols != g)
-                throw DataError(fmt::format("initial {} of layer {} is {}x{}; the model needs {}x{}", what, l,
-                                            given.rows, given.cols, rows, g));
-        };
-        check(whole.weight.at(layer), f, "weight");
-        if (model.bias) check(whole.bias.at(layer), 1, "bias");
-
         const LayerShape& s = layout.layer(l);
         const std::int64_t length = run_length(layout, l);
         counts_.push_back(layout.parameter_counts(l));
@@ -108,11 +99,7 @@ ModelWeights ShardedParameters::assembled(const Matrix& slab, Communicator& worl
     world.all_gather_now(all, rows);
     const HostMatrix host = kernel_.download(all);
 
-    ModelWeights whole;
-    for (std::size_t l = 0; l + 1 < model_.widths.size(); ++l) {
-        whole.weight.emplace_back(model_.widths[l], model_.widths[l + 1]);
-        if (model_.bias) whole.bias.emplace_back(1, model_.widths[l + 1]);
-    }
+    ModelWeights whole = zero_weights(model_);
     std::vector<double>::const_iterator next = host.values.begin();
     const auto place = [&](const Layout& of_rank, std::vector<double>::const_iterator from) {
         for (int l = 0; l < of_rank.layers(); ++l) visit_run(of_rank, l, whole, [&](double& w) { w = *from++; });

@@ -34,7 +34,7 @@ public:
     StatedVolume stated_volume(const Problem& p, int rank, std::int64_t element_bytes,
                                std::int64_t /*epoch*/) const override {
         return row_parallel_volume(
-            narrowest_plan(p), p.model, [](Direction, std::int64_t) { return Volume(); }, 1, rank, element_bytes);
+            narrowest_plan(p), [](Direction, std::int64_t) { return Volume(); }, 1, rank, element_bytes);
     }
 
     std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const override {

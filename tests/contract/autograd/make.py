@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes cases.json: what PyTorch's autograd and optimizers make of small graph convolutional networks, in float64.
+"""Writes cases.json: what PyTorch's autograd and optimizers make of small graph neural networks, in float64.
 
-    python3 -m venv VENV && VENV/bin/pip install 'torch==1.13.1' 'numpy<2'
+    python3 -m venv VENV && VENV/bin/pip install 'torch==2.2.1' 'numpy<2'
     VENV/bin/python tests/contract/autograd/make.py
 
 Nothing here is shared with gnnbench: Â is a dense matrix built from the edge list, derivatives are autograd's, steps
@@ -60,6 +60,8 @@ def adjacency(g, normalisation, self_loops):
             a[v, column] = weight
         if self_loops and all(column != v for column, _ in row):
             a[v, v] = 1.0
+    if normalisation == "none":
+        return a
     received, given = a.sum(1), a.sum(0)
     inverse = lambda sums, power: torch.where(sums > 0, sums.clamp(min=1e-300) ** power, torch.zeros(n))
     if normalisation == "symmetric":
@@ -74,6 +76,28 @@ ACTIVATIONS = {
 }
 
 
+def no_kink(z, activation):
+    # At a kink the derivative is a choice; none may stand there.
+    assert activation == "sigmoid" or bool((z.detach().abs() > 1e-6).logical_or(z.detach() == 0).all())
+    return z
+
+
+def forward_of_pairs(kind, a, x, weights, biases, activation, epsilon):
+    """GraphSAGE: H W_self + mean(H) W_neighbour + b. GIN: ReLU(((1 + ε) H + A H) W_1 + b_1) W_2 + b_2."""
+    h, layers = x, len(weights) // 2
+    plus = lambda z, i: z + biases[i] if biases else z
+    for l in range(layers):
+        first, second = weights[2 * l], weights[2 * l + 1]
+        if kind == "sage":
+            h = plus(h @ first + (a @ h) @ second, l)
+        else:
+            h = plus(((1 + epsilon) * h + a @ h) @ first, 2 * l)
+            h = plus(torch.relu(no_kink(h, "relu")) @ second, 2 * l + 1)
+        if l + 1 < layers:
+            h = ACTIVATIONS[activation](no_kink(h, activation))
+    return h
+
+
 def forward(a, x, weights, biases, activation):
     h = x
     for l, w in enumerate(weights):
@@ -81,9 +105,7 @@ def forward(a, x, weights, biases, activation):
         if biases:
             h = h + biases[l]
         if l + 1 < len(weights):
-            # At a kink the derivative is a choice; none may stand there.
-            assert activation == "sigmoid" or bool((h.detach().abs() > 1e-6).logical_or(h.detach() == 0).all())
-            h = ACTIVATIONS[activation](h)
+            h = ACTIVATIONS[activation](no_kink(h, activation))
     return h
 
 
@@ -91,10 +113,16 @@ def numbers(tensors):
     return [t.detach().reshape(-1).tolist() for t in tensors]
 
 
-def initial(widths, bias):
+def initial(widths, bias, kind):
     uniform = lambda rows, columns: torch.tensor([[draw.uniform(-1, 1) for _ in range(columns)] for _ in range(rows)])
-    weights = [uniform(f, g).requires_grad_() for f, g in zip(widths, widths[1:])]
-    biases = [uniform(1, g).requires_grad_() for g in widths[1:]] if bias else []
+    shapes = list(zip(widths, widths[1:]))
+    if kind == "sage":
+        shapes = [shape for shape in shapes for _ in ("self", "neighbour")]
+    elif kind == "gin":
+        shapes = [shape for f, g in shapes for shape in ((f, g), (g, g))]
+    weights = [uniform(f, g).requires_grad_() for f, g in shapes]
+    columns = widths[1:] if kind != "gin" else [g for _, g in shapes]
+    biases = [uniform(1, g).requires_grad_() for g in columns] if bias else []
     return weights, biases
 
 
@@ -103,9 +131,11 @@ def train(g, case):
     a = adjacency(g, case["normalisation"], case["self_loops"])
     x = torch.tensor(g["features"])[:, : widths[0]].clone()
     labels, mask = torch.tensor(g["labels"]), torch.tensor(g["train"], dtype=torch.bool)
-    weights, biases = initial(widths, case["bias"])
+    kind = case["layers"]
+    weights, biases = initial(widths, case["bias"], kind)
     case["initial"] = {"weights": numbers(weights), "biases": numbers(biases)}
-    groups = [{"params": [w], "weight_decay": d} for w, d in zip(weights, case["weight_decay"])]
+    matrices = len(weights) // (len(widths) - 1)  # of each layer
+    groups = [{"params": [w], "weight_decay": case["weight_decay"][i // matrices]} for i, w in enumerate(weights)]
     groups.append({"params": biases, "weight_decay": 0.0})
     if case["trained_features"]:
         groups.append({"params": [x.requires_grad_()], "weight_decay": 0.0})
@@ -114,7 +144,10 @@ def train(g, case):
     case["loss"] = []
     for epoch in range(EPOCHS):
         step.zero_grad()
-        logits = forward(a, x, weights, biases, case["activation"])
+        if kind == "gcn":
+            logits = forward(a, x, weights, biases, case["activation"])
+        else:
+            logits = forward_of_pairs(kind, a, x, weights, biases, case["activation"], case["epsilon"])
         loss = torch.nn.functional.cross_entropy(logits[mask], labels[mask])
         loss.backward()
         case["loss"].append(loss.item())
@@ -144,6 +177,18 @@ def cases(all_graphs):
         out.append({"graph": 0, "activation": "sigmoid", "bias": True, "widths": [4, 5, 3],
                     "normalisation": "symmetric", "self_loops": True, "optimizer": optimizer,
                     "trained_features": True, "weight_decay": [0.1, 0.0]})
+    for c in out:
+        c |= {"layers": "gcn", "epsilon": 0.0}
+    for kind in ("sage", "gin"):
+        for activation in ACTIVATIONS:
+            for depth, widths in layers.items():
+                i = len(out)
+                out.append({"layers": kind, "graph": i % len(all_graphs), "activation": activation,
+                            "bias": i % 4 != 0, "widths": widths,
+                            "normalisation": "mean" if kind == "sage" else "none", "self_loops": False,
+                            "epsilon": 0.0 if kind == "sage" else (-0.5, 0.0, 0.25)[i % 3],
+                            "optimizer": ("sgd", "adam", "adamw")[i // 2 % 3], "trained_features": i % 5 == 0,
+                            "weight_decay": [0.1 / (l + 1) for l in range(depth)]})
     return [train(all_graphs[c["graph"]], c) for c in out]
 
 

@@ -15,7 +15,7 @@ namespace gnnbench {
 /// never the matrix itself, so that every rank can traverse the whole memory-mapped graph.
 ///
 /// Â_vj = w_vj · r_v · c_j, with w the weight (a missing diagonal entry counts as weight 1 where the model has
-/// self-loops), and r, c by the normalisation:
+/// self-loops; GIN adds 1 + ε to every diagonal entry, missing or not), and r, c by the normalisation:
 ///   symmetric  r_v = (Σ_j w_vj)^-½, c_j = (Σ_v w_vj)^-½     mean  r_v = 1 / Σ_j w_vj, c = 1     none  r = c = 1
 /// A sum that is zero or negative gives scale 0.
 class Adjacency {
@@ -33,18 +33,19 @@ public:
     void row(std::int64_t v, Visit&& visit) const {
         const auto first = graph_.indptr[static_cast<std::size_t>(v)];
         const auto last = graph_.indptr[static_cast<std::size_t>(v) + 1];
-        bool diagonal = !self_loops_;
+        bool diagonal = !diagonal_.everywhere;
         const double r = row_scale(v);
         for (std::int64_t e = first; e < last; ++e) {
             const std::int64_t j = graph_.indices[static_cast<std::size_t>(e)];
             if (!diagonal && j >= v) {
-                if (j > v) visit(v, r * column_scale(v));
+                if (j > v) visit(v, diagonal_.where_missing * r * column_scale(v));
                 diagonal = true;
             }
-            const double w = graph_.weights.empty() ? 1.0 : double{graph_.weights[static_cast<std::size_t>(e)]};
+            double w = graph_.weights.empty() ? 1.0 : double{graph_.weights[static_cast<std::size_t>(e)]};
+            if (j == v) w += diagonal_.where_present;
             visit(j, w * r * column_scale(j));
         }
-        if (!diagonal) visit(v, r * column_scale(v));
+        if (!diagonal) visit(v, diagonal_.where_missing * r * column_scale(v));
     }
 
 private:
@@ -55,8 +56,15 @@ private:
         return column_scale_.empty() ? 1.0 : column_scale_[static_cast<std::size_t>(j)];
     }
 
+    /// What is added to the weight of diagonal entries; `everywhere`: each vertex has one.
+    struct Diagonal {
+        bool everywhere;
+        double where_missing, where_present;
+    };
+    static Diagonal diagonal_of(const ModelSpec& model);
+
     GraphView graph_;
-    bool self_loops_;
+    Diagonal diagonal_;
     bool symmetric_;
     std::int64_t nonzeros_ = 0;
     std::vector<double> row_scale_, column_scale_;  ///< length vertices, or empty: all 1

@@ -1,0 +1,133 @@
+#include <gnnbench/training/layer.hpp>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <gnnbench/usize.hpp>
+
+namespace gnnbench {
+
+DistributedSpmm::~DistributedSpmm() = default;
+Layer::~Layer() = default;
+
+bool LayerSpec::has(ParameterRole role) const {
+    return std::ranges::any_of(parameters, [&](const ParameterSpec& p) { return p.role == role; });
+}
+
+std::int64_t LayerSpec::elements() const {
+    std::int64_t sum = 0;
+    for (const ParameterSpec& p : parameters) sum += p.rows * p.cols;
+    return sum;
+}
+
+namespace {
+
+/// Names a linear map's parameters: "W3_first", "b3_first".
+class Parameters {
+public:
+    Parameters(const ModelSpec& model, int layer) : model_(model), layer_(layer) {}
+
+    /// `second`: the layer has another matrix, which draws its initial values first.
+    void weight(LayerSpec& to, ParameterRole role, const char* suffix, bool second) const {
+        to.parameters.push_back({.name = fmt::format("W{}{}", layer_, suffix),
+                                 .layer = layer_,
+                                 .role = role,
+                                 .rows = to.f,
+                                 .cols = to.g,
+                                 .draw = static_cast<std::uint32_t>(second ? model_.layers() + layer_ : layer_)});
+    }
+    void bias(LayerSpec& to, const char* suffix) const {
+        if (!model_.bias) return;
+        to.parameters.push_back({.name = fmt::format("b{}{}", layer_, suffix),
+                                 .layer = layer_,
+                                 .role = ParameterRole::bias,
+                                 .rows = 1,
+                                 .cols = to.g,
+                                 .draw = 0});
+    }
+
+private:
+    const ModelSpec& model_;
+    int layer_;
+};
+
+}  // namespace
+
+std::vector<LayerSpec> layers_of(const ModelSpec& model, bool trains_input) {
+    std::vector<LayerSpec> out;
+    for (int l = 0; l < model.layers(); ++l) {
+        const Parameters parameters(model, l);
+        LayerSpec layer{.model_layer = l,
+                        .f = model.widths[usize(l)],
+                        .g = model.widths[usize(l) + 1],
+                        .activation = l + 1 < model.layers() ? model.activation : Activation::identity,
+                        .feeds = l + 1,
+                        .input_gradient = l > 0 || trains_input,
+                        .parameters = {}};
+        if (model.kind == LayerKind::gin) {
+            LayerSpec first = layer;
+            first.activation = Activation::relu;
+            first.feeds = model.layers();
+            parameters.weight(first, ParameterRole::weight, "_first", false);
+            parameters.bias(first, "_first");
+            out.push_back(std::move(first));
+            layer.f = layer.g;
+            layer.aggregates = false;
+            layer.input_gradient = true;
+            parameters.weight(layer, ParameterRole::weight, "_second", true);
+            parameters.bias(layer, "_second");
+        } else {
+            const bool self = model.kind == LayerKind::sage;
+            if (self) parameters.weight(layer, ParameterRole::self_weight, "_self", true);
+            parameters.weight(layer, ParameterRole::weight, self ? "_neighbour" : "", false);
+            parameters.bias(layer, "");
+        }
+        out.push_back(std::move(layer));
+    }
+    return out;
+}
+
+std::vector<ParameterSpec> parameters_of(const ModelSpec& model) {
+    std::vector<ParameterSpec> out;
+    for (const LayerSpec& layer : layers_of(model, false))
+        out.insert(out.end(), layer.parameters.begin(), layer.parameters.end());
+    return out;
+}
+
+void LayerAggregation::operator()(Direction d, MatrixView b, MatrixView c, const Epilogue& e) const {
+    require(b.cols == layer_.width(d), "a product is not as wide as its layer states");
+    spmm_.begin_layer(number_);
+    spmm_.multiply(d, b, c, e);
+}
+
+std::int64_t Layer::product_columns() const {
+    return std::max(kept_columns() > 0 ? 0 : width(Direction::forward), width(Direction::backward));
+}
+
+Epilogue Layer::epilogue_without_self(const ForwardStep& s) const {
+    return spec_.has(ParameterRole::self_weight) ? Epilogue{} : s.epilogue;
+}
+
+void Layer::add_self(const ForwardStep& s) const {
+    if (!spec_.has(ParameterRole::self_weight)) return;
+    s.kernel.gemm(Transpose::no, s.h, Transpose::no, s.values.self_weight, s.z, {.beta = 1}, s.epilogue);
+}
+
+void Layer::bias_gradient(const BackwardStep& s) const {
+    if (spec_.has(ParameterRole::bias)) s.kernel.column_sums(s.g, s.gradients.bias);
+}
+
+void Layer::weight_gradients(const BackwardStep& s, ConstMatrixView left, ConstMatrixView right) const {
+    s.kernel.gemm(Transpose::yes, left, Transpose::no, right, s.gradients.weight);
+    if (spec_.has(ParameterRole::self_weight))
+        s.kernel.gemm(Transpose::yes, s.h, Transpose::no, s.g, s.gradients.self_weight);
+    if (s.gradients_ready) s.gradients_ready();
+}
+
+void Layer::add_self_input_gradient(const BackwardStep& s) const {
+    if (!spec_.has(ParameterRole::self_weight)) return;
+    s.kernel.gemm(Transpose::no, s.g, Transpose::yes, s.values.self_weight, s.dh, {.beta = 1});
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,161 @@
+#include <gnnbench/training/network.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <gnnbench/training/vertex_data.hpp>
+#include <gnnbench/usize.hpp>
+
+namespace gnnbench {
+
+Network::Network(LayerPlan plan, const ModelSpec& model, const TrainSpec& train, const ModelWeights& initial,
+                 std::int64_t max_rows, Kernel& kernel)
+    : plan_(std::move(plan)),
+      model_(model),
+      train_(train),
+      kernel_(kernel),
+      parameters_(model, train, initial, kernel),
+      max_rows_(max_rows),
+      rows_(max_rows) {
+    for (int l = 0; l <= last(); ++l) {
+        const LayerBuffers of_layer = plan_.layer_buffers(l);
+        outputs_.push_back(buffer(of_layer.output));
+        gradients_.push_back(buffer(of_layer.gradient));
+        products_.push_back(buffer(of_layer.product));
+        kept_.push_back(buffer(of_layer.kept));
+    }
+    shared_product_ = buffer(plan_.shared_columns());
+    late_gradient_ = buffer(plan_.late_gradient_columns());
+    if (train.input_dropout > 0) dropped_input_ = kernel.matrix(max_rows, plan_.spec(0).f);
+    if (plan_.trains_input()) dx_ = kernel.matrix(max_rows, plan_.spec(0).f);
+}
+
+void Network::state_memory(MemoryStatement& m, const LayerPlan& plan, const ModelSpec& model,
+                           const TrainSpec& train, std::int64_t n) {
+    for (int l = 0; l < plan.size(); ++l) {
+        const LayerBuffers of_layer = plan.layer_buffers(l);
+        m.matrix(n, of_layer.output + of_layer.gradient + of_layer.product + of_layer.kept);
+    }
+    m.matrix(n, plan.shared_columns() + plan.late_gradient_columns());
+    if (train.input_dropout > 0) m.matrix(n, plan.spec(0).f);
+    if (plan.trains_input()) m.matrix(n, plan.spec(0).f);
+    ReplicatedParameters::state_memory(m, model, train);
+}
+
+Matrix Network::buffer(std::int64_t columns) {
+    return columns > 0 ? kernel_.matrix(max_rows_, columns) : Matrix();
+}
+
+void Network::set_rows(std::int64_t rows) {
+    require(rows >= 0 && rows <= max_rows_, "more rows than the network's buffers have");
+    rows_ = rows;
+}
+
+MatrixView Network::gradient(int l) const {
+    if (plan_.buffers == Buffers::shared) return output(l);
+    return used(gradients_[usize(l)], plan_.spec(l).g);
+}
+
+/// The buffer of layer l's dH; unless the layer reads G late, G is no longer needed when it is written.
+MatrixView Network::input_gradient(int l) const {
+    const std::int64_t f = plan_.spec(l).f;
+    if (l == 0) return plan_.trains_input() ? used(dx_, f) : MatrixView();
+    if (plan_.buffers == Buffers::separate) return gradient(l - 1);
+    return plan_.layer(l).reads_gradient_late() ? used(late_gradient_, f) : output(l, f);
+}
+
+MatrixView Network::input_gradient() const { return input_gradient(0); }
+
+MatrixView Network::products(int l) const {
+    return plan_.buffers == Buffers::shared ? shared_product_.view() : products_[usize(l)].view();
+}
+
+MatrixView Network::kept(int l) const {
+    const std::int64_t columns = plan_.layer(l).kept_columns();
+    return columns > 0 ? used(kept_[usize(l)], columns) : MatrixView();
+}
+
+DropoutMask Network::mask(int model_layer) const {
+    if (pass_ == Pass::evaluation) return {};
+    return input_mask(model_, train_, model_layer, step_);
+}
+
+/// The epilogue of layer l: bias, σ, and the dropout of the layer of the model that it feeds.
+Epilogue Network::epilogue(int l) const {
+    return {.bias = parameters_.values(l).bias.data,
+            .activation = plan_.spec(l).activation,
+            .dropout = mask(plan_.spec(l).feeds),
+            .row_ids = row_ids_};
+}
+
+ConstMatrixView Network::forward(MatrixView input, const std::int64_t* row_ids, Pass pass, std::int64_t step,
+                                 DistributedSpmm& spmm) {
+    require(input.rows == rows_ && input.cols == plan_.spec(0).f, "the input has the network's rows and columns");
+    row_ids_ = row_ids;
+    pass_ = pass;
+    step_ = step;
+    input_ = input;
+    if (const DropoutMask m = mask(0); m.active()) {
+        input_ = used(dropped_input_, input.cols);
+        kernel_.dropout({.dropout = m, .row_ids = row_ids}, input, input_);
+    }
+    if (pass == Pass::training)
+        spmm.begin_epoch(step);
+    else
+        spmm.begin_evaluation();
+    for (int l = 0; l <= last(); ++l) {
+        const LayerAggregation aggregate(spmm, plan_.layer(l), l);
+        plan_.layer(l).forward({.kernel = kernel_,
+                                .aggregate = aggregate,
+                                .values = parameters_.values(l),
+                                .h = this->input(l),
+                                .z = output(l),
+                                .products = products(l),
+                                .kept = kept(l),
+                                .epilogue = epilogue(l)});
+    }
+    return output(last());
+}
+
+void Network::backward(DistributedSpmm& spmm, const GradientsReady& ready) {
+    for (int l = last(); l >= 0; --l) {
+        const LayerAggregation aggregate(spmm, plan_.layer(l), l);
+        const MatrixView dh = input_gradient(l);
+        BackwardStep step{.kernel = kernel_,
+                          .aggregate = aggregate,
+                          .values = parameters_.values(l),
+                          .gradients = parameters_.gradients(l),
+                          .h = input(l),
+                          .g = gradient(l),
+                          .dh = dh,
+                          .products = products(l),
+                          .kept = kept(l),
+                          .gradients_ready = {}};
+        if (ready)
+            step.gradients_ready = [&, l] { ready(parameters_.gradient_row(l), !plan_.spec(l).input_gradient); };
+        plan_.layer(l).backward(step);
+        if (l > 0)  // G = dH ∘ σ'(Z) of the layer below, in that layer's own buffer
+            kernel_.apply_backward(epilogue(l - 1), output(l - 1), dh, gradient(l - 1));
+    }
+    if (const DropoutMask m = mask(0); plan_.trains_input() && m.active())
+        kernel_.apply_backward({.dropout = m, .row_ids = row_ids_}, input_, input_gradient(), input_gradient());
+}
+
+void Network::aggregate_input(MatrixView input, DistributedSpmm& spmm) {
+    require(plan_.aggregated_input, "the plan has a dense layer 0");
+    spmm.begin_evaluation();
+    spmm.begin_layer(0);
+    const std::int64_t columns = plan_.setup_panel();
+    for (std::int64_t c = 0; c < input.cols; c += columns) {
+        const std::int64_t count = std::min(columns, input.cols - c);
+        const MatrixView panel = input.cols_from(c, count), from = products(0).reshaped(rows_, count),
+                         to = output(0, count);
+        kernel_.copy(panel, from);
+        spmm.multiply(Direction::forward, from, to, {});
+        kernel_.copy(to, panel);
+    }
+}
+
+}  // namespace gnnbench

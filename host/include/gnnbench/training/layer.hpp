@@ -1,0 +1,140 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include <gnnbench/kernel.hpp>
+#include <gnnbench/model.hpp>
+#include <gnnbench/training/distributed_spmm.hpp>
+
+/// Layers: linear maps H [n × f] → Z [n × g] with an epilogue, most of them after an aggregation. A layer of the model is
+/// one of them (GCN, GraphSAGE) or two (GIN: one that aggregates, then a dense one). G = dLoss/dZ throughout.
+///
+/// Where attention would go: it is a layer of its own kind, with trained vectors among its parameters, whose Â is computed
+/// from H. Beside multiply() a layer would ask the aggregation for e_vj = s(H_v, H_j) on Â's pattern (SDDMM, which needs
+/// the same rows of other ranks as SpMM), a softmax over each row of e, SpMM and SpMM by the transpose with e as values,
+/// and the gradient of e (SDDMM of G and H). docs/architecture.md says what each strategy would have to move.
+
+namespace gnnbench {
+
+/// One layer without the order of its products: what it computes.
+///   Z = Â H W + H W_self + b;  Â is the identity where the layer does not aggregate.
+struct LayerSpec {
+    int model_layer = 0;  ///< keys weight decay and dropout
+    std::int64_t f = 0, g = 0;
+    bool aggregates = true;
+    Activation activation = Activation::identity;
+    /// The layer of the model whose input this layer's output is, and whose dropout it gets; past the last: none.
+    int feeds = 0;
+    bool input_gradient = true;             ///< dH is computed; layer 0's only where its input is trained
+    std::vector<ParameterSpec> parameters;  ///< its own: self weight, weight, bias, as far as it has them
+
+    bool has(ParameterRole role) const;
+    /// Elements of all its parameters.
+    std::int64_t elements() const;
+};
+
+/// A model's layers from the first to the last.
+std::vector<LayerSpec> layers_of(const ModelSpec& model, bool trains_input);
+
+/// A layer's trained matrices on the device, or their gradients; empty views where it has none.
+struct LayerParameters {
+    MatrixView weight, self_weight, bias;
+};
+
+/// A layer's products by Â, each checked against the width that the layer states.
+class Layer;
+class LayerAggregation {
+public:
+    LayerAggregation(DistributedSpmm& spmm, const Layer& layer, int number)
+        : spmm_(spmm), layer_(layer), number_(number) {}
+    /// c ← epilogue(Âb) or Âᵀb.
+    void operator()(Direction d, MatrixView b, MatrixView c, const Epilogue& e = {}) const;
+
+private:
+    DistributedSpmm& spmm_;
+    const Layer& layer_;
+    int number_;
+};
+
+/// The matrices that a forward pass works on, all [n × …] on the device.
+struct ForwardStep {
+    Kernel& kernel;
+    const LayerAggregation& aggregate;
+    LayerParameters values;
+    MatrixView h;         ///< [n × f]
+    MatrixView z;         ///< ← [n × g]
+    MatrixView products;  ///< room for T, where it is not kept
+    MatrixView kept;      ///< T, from forward to backward
+    Epilogue epilogue;    ///< of Z: bias, activation, dropout
+
+    MatrixView product(std::int64_t columns) const { return products.reshaped(h.rows, columns); }
+};
+
+/// And those of a backward pass.
+struct BackwardStep {
+    Kernel& kernel;
+    const LayerAggregation& aggregate;
+    LayerParameters values, gradients;
+    MatrixView h;         ///< as in forward
+    MatrixView g;         ///< G [n × g]
+    MatrixView dh;        ///< ← [n × f]; may share G's memory unless the layer reads G late
+    MatrixView products;  ///< room for U or V
+    MatrixView kept;
+    /// Called once all gradients of the layer's parameters are complete, before dH is computed.
+    std::function<void()> gradients_ready;
+
+    MatrixView product(std::int64_t columns) const { return products.reshaped(h.rows, columns); }
+};
+
+/// A layer with an order of products. Execution, stated volume and stated memory of the layer all come from here; it holds
+/// no memory of its own.
+class Layer {
+public:
+    explicit Layer(LayerSpec spec) : spec_(std::move(spec)) {}
+    virtual ~Layer();
+    const LayerSpec& spec() const { return spec_; }
+
+    /// Columns of its product by Â, or by Âᵀ; 0: it makes none.
+    virtual std::int64_t width(Direction d) const = 0;
+    /// Columns of T where it is kept for the weight gradient.
+    virtual std::int64_t kept_columns() const { return 0; }
+    /// G is still needed when dH is written, so that they cannot share memory.
+    virtual bool reads_gradient_late() const { return spec_.has(ParameterRole::self_weight); }
+    /// Columns of the matrices between its products: T unless it is kept, U, V.
+    std::int64_t product_columns() const;
+
+    virtual void forward(const ForwardStep& s) const = 0;
+    virtual void backward(const BackwardStep& s) const = 0;
+
+protected:
+    /// Z ← epilogue(Z + H W_self), Z complete but for that, where the layer has self weights; else Z has its epilogue.
+    void add_self(const ForwardStep& s) const;
+    /// The epilogue of the product that is the last one unless self weights follow.
+    Epilogue epilogue_without_self(const ForwardStep& s) const;
+    void bias_gradient(const BackwardStep& s) const;
+    /// dW = leftᵀ right, dW_self = Hᵀ G; then gradients_ready.
+    void weight_gradients(const BackwardStep& s, ConstMatrixView left, ConstMatrixView right) const;
+    /// dH ← dH + G W_selfᵀ.
+    void add_self_input_gradient(const BackwardStep& s) const;
+
+private:
+    LayerSpec spec_;
+};
+
+/// Makes a layer in one order of products.
+using LayerOrder = std::shared_ptr<const Layer> (*)(const LayerSpec&);
+
+/// T = HW; Z = ÂT.   U = ÂᵀG; dW = HᵀU; dH = UWᵀ.          SpMM widths g, g. (Equations 5–11 of MG-GCN)
+std::shared_ptr<const Layer> transform_first(const LayerSpec& spec);
+/// T = ÂH; Z = TW.   U = ÂᵀG; dW = HᵀU; dH = UWᵀ.          widths f, g. T is not kept. (CAGNET)
+std::shared_ptr<const Layer> aggregate_first(const LayerSpec& spec);
+/// T = ÂH; Z = TW.   dW = TᵀG; V = GWᵀ; dH = ÂᵀV.          widths f, f; without dH f alone. T is kept for dW.
+std::shared_ptr<const Layer> aggregate_first_kept(const LayerSpec& spec);
+/// As transform_first, but dW = HᵀG, without dH: width g. MG-GCN's section 4.4; layer 0 only; not the gradient.
+std::shared_ptr<const Layer> transform_first_shortcut(const LayerSpec& spec);
+/// Z = HW.           dW = HᵀG; dH = GWᵀ.                   no SpMM: H is already aggregated, or the layer is dense.
+std::shared_ptr<const Layer> dense(const LayerSpec& spec);
+
+}  // namespace gnnbench
