@@ -346,6 +346,8 @@ def main():
     reason = why_not(framework, device)
     if not reason and job and job["gpus"] > 1:
         reason = "trains on one device"
+    if not reason and job and job["model"]["layers"] != "gcn":
+        reason = "trains GCN layers"
     if not reason and job and framework != "torch.sparse" and job["model"]["aggregate_input"]:
         reason = "does not aggregate its input at set-up"
     if reason:

@@ -31,15 +31,17 @@ json plugin_json(const PluginChoice& p) {
 }
 
 json model_json(const ModelSpec& m) {
-    return {{"layers", words::layers[0]},
-            {"widths", m.widths},
-            {"activation", word(words::activation, m.activation)},
-            {"normalisation", word(words::normalisation, m.normalisation)},
-            {"feature_normalisation", word(words::feature_normalisation, m.feature_normalisation)},
-            {"self_loops", m.self_loops},
-            {"bias", m.bias},
-            {"initialiser", word(words::initialiser, m.initialiser)},
-            {"aggregate_input", m.aggregate_input}};
+    json j{{"layers", word(words::layers, m.kind)},
+           {"widths", m.widths},
+           {"activation", word(words::activation, m.activation)},
+           {"normalisation", word(words::normalisation, m.normalisation)},
+           {"feature_normalisation", word(words::feature_normalisation, m.feature_normalisation)},
+           {"self_loops", m.self_loops},
+           {"bias", m.bias},
+           {"initialiser", word(words::initialiser, m.initialiser)},
+           {"aggregate_input", m.aggregate_input}};
+    if (m.kind == LayerKind::gin) j["epsilon"] = m.epsilon;
+    return j;
 }
 
 json train_json(const Cell& c) {
@@ -143,8 +145,8 @@ PluginChoice plugin_from(const json& j, const char* name) {
 
 void read_model(const json& j, ModelSpec& m) {
     Object o(j, "model");
-    int layers = 0;
-    o.into("layers", words::layers, layers);
+    o.into("layers", words::layers, m.kind);
+    if (m.kind == LayerKind::gin) o.into("epsilon", m.epsilon);
     o.into("widths", m.widths);
     o.into("activation", words::activation, m.activation);
     o.into("normalisation", words::normalisation, m.normalisation);
@@ -263,9 +265,10 @@ public:
         // As databases before API 5 have it: off was "default". Schemes whose default was another have another version.
         member("aggregate_input", m.aggregate_input ? "true" : "default");
         member("bias", m.bias);
+        if (m.kind == LayerKind::gin) member("epsilon", m.epsilon);
         member("feature_normalisation", word(words::feature_normalisation, m.feature_normalisation));
         member("initialiser", word(words::initialiser, m.initialiser));
-        member("layers", words::layers[0]);
+        member("layers", word(words::layers, m.kind));
         member("normalisation", word(words::normalisation, m.normalisation));
         member("self_loops", m.self_loops);
         member("widths", m.widths);

@@ -13,6 +13,7 @@
 
 #include "spec/cell_choice.hpp"
 #include "spec/setting.hpp"
+#include "spec/words.hpp"
 
 namespace gnnbench {
 namespace {
@@ -27,6 +28,11 @@ int default_threads(int ranks, const LoadOptions& options) {
     const int cores = options.cores > 0 ? options.cores : static_cast<int>(std::thread::hardware_concurrency());
     const int hosts = std::max(1, options.hosts);
     return std::max(1, cores / ((ranks + hosts - 1) / hosts));
+}
+
+/// The one normalisation that these layers have.
+Normalisation normalisation_of(LayerKind kind) {
+    return kind == LayerKind::sage ? Normalisation::mean : Normalisation::none;
 }
 
 /// Whether all vertices are in one part, whatever the partitioner. A program partitions as it likes.
@@ -237,6 +243,10 @@ private:
 
     void finish(Draft& draft) {
         Cell& cell = draft.cell;
+        if (cell.model.kind != LayerKind::gcn) {
+            if (!draft.normalisation_given) cell.model.normalisation = normalisation_of(cell.model.kind);
+            if (!draft.self_loops_given) cell.model.self_loops = false;
+        }
         if (!draft.input_dropout_given) cell.train.input_dropout = cell.train.dropout;
         if (!draft.threads_given) cell.threads_per_rank = default_threads(cell.gpus, options_);
         if (!one_part(cell, plugins_)) return;
@@ -244,8 +254,33 @@ private:
         cell.partitioner = *none_;
     }
 
+    /// What GraphSAGE and GIN are does not leave these keys open.
+    bool model_agrees(const ModelSpec& model) {
+        const char* kind = words::layers.at(usize(static_cast<int>(model.kind)));
+        const auto refuse = [&](const char* path, const std::string& text) {
+            findings_.add(place_of(path), path, text);
+            return false;
+        };
+        if (model.kind != LayerKind::gin && model.epsilon != 0)
+            return refuse("model.epsilon", fmt::format("is GIN's; model.layers is {}", kind));
+        if (model.kind == LayerKind::gcn) return true;
+        if (const Normalisation own = normalisation_of(model.kind); model.normalisation != own)
+            return refuse("model.normalisation",
+                          fmt::format("layers: {} has {}; found {}. Leave the key out", kind,
+                                      words::normalisation.at(usize(static_cast<int>(own))),
+                                      words::normalisation.at(usize(static_cast<int>(model.normalisation)))));
+        if (model.self_loops)
+            return refuse(
+                "model.self_loops",
+                fmt::format("layers: {} adds a vertex's own row by itself; leave the key out or set it to "
+                            "false",
+                            kind));
+        return true;
+    }
+
     /// Reports keys that are valid alone but not together.
     bool agrees(const Cell& cell) {
+        if (!model_agrees(cell.model)) return false;
         const std::size_t layers = cell.model.widths.size() + 1, decays = cell.train.weight_decay.size();
         if (decays != 1 && decays != layers) {
             findings_.add(

@@ -73,24 +73,32 @@ const Field declared[] = {
      "Whether a barrier before each communication separates waiting for late ranks from moving data; costs time",
      [](Draft& d, const V& v) { d.cell.separate_wait = flag(v); }},
 
-    {"model.layers", T::word, "gcn", nullptr, true, any, words::layers, "The kind of all layers",
-     [](Draft&, const V&) {}},
+    {"model.layers", T::word, "gcn", nullptr, true, any, words::layers,
+     "The kind of all layers: graph convolutions; GraphSAGE with the mean of the neighbours and self weights; GIN "
+     "with "
+     "an MLP of two linear maps",
+     [](Draft& d, const V& v) { d.cell.model.kind = as<LayerKind>(words::layers, v); }},
     {"model.hidden", T::widths, "[16]", nullptr, true, between(1, 1e6), no_words,
      "Widths of the hidden layers; [] is a model of one layer",
      [](Draft& d, const V& v) { d.cell.model.widths = std::get<std::vector<std::int64_t>>(v); }},
     {"model.activation", T::word, "relu", nullptr, true, any, words::activation, "After every layer but the last",
      [](Draft& d, const V& v) { d.cell.model.activation = as<Activation>(words::activation, v); }},
-    {"model.normalisation", T::word, "symmetric", nullptr, true, any, words::normalisation,
-     "Of the adjacency matrix: D^-½ A D^-½, each row divided by its sum, or as it is",
-     [](Draft& d, const V& v) { d.cell.model.normalisation = as<Normalisation>(words::normalisation, v); }},
+    {"model.normalisation", T::word, nullptr, "symmetric for gcn; sage has mean, gin has none", true, any,
+     words::normalisation, "Of the adjacency matrix: D^-½ A D^-½, each row divided by its sum, or as it is",
+     [](Draft& d, const V& v) {
+         d.cell.model.normalisation = as<Normalisation>(words::normalisation, v), d.normalisation_given = true;
+     }},
     {"model.feature_normalisation", T::word, "none", nullptr, true, any, words::feature_normalisation,
      "row: each vertex's features are divided by their sum",
      [](Draft& d, const V& v) {
          d.cell.model.feature_normalisation = as<FeatureNormalisation>(words::feature_normalisation, v);
      }},
-    {"model.self_loops", T::boolean, "true", nullptr, true, any, no_words,
+    {"model.self_loops", T::boolean, nullptr, "true for gcn; sage and gin have none", true, any, no_words,
      "Whether every vertex without a loop gets one of weight 1",
-     [](Draft& d, const V& v) { d.cell.model.self_loops = flag(v); }},
+     [](Draft& d, const V& v) { d.cell.model.self_loops = flag(v), d.self_loops_given = true; }},
+    {"model.epsilon", T::real, "0", nullptr, true, any, no_words,
+     "GIN's ε, which is not trained: a vertex's own row counts 1 + ε times",
+     [](Draft& d, const V& v) { d.cell.model.epsilon = real(v); }},
     {"model.bias", T::boolean, "true", nullptr, true, any, no_words, "Whether layers add a trained bias",
      [](Draft& d, const V& v) { d.cell.model.bias = flag(v); }},
     {"model.initialiser", T::word, "glorot", nullptr, true, any, words::initialiser, "Of the weights",
@@ -125,7 +133,8 @@ const Field declared[] = {
      "Evaluations without a better validation accuracy before training stops early; 0: never",
      [](Draft& d, const V& v) { d.cell.patience = whole(v); }},
     {"train.initial_weights", T::folder, "''", nullptr, true, any, no_words,
-     "Folder of W0.npy, b0.npy, W1.npy …; empty: weights are drawn from the seed",
+     "Folder of W0.npy, b0.npy, W1.npy … (sage: W0_self, W0_neighbour, b0; gin: W0_first, b0_first, W0_second, "
+     "b0_second); empty: weights are drawn from the seed",
      [](Draft& d, const V& v) { d.cell.initial_weights = text(v); }},
 
     {"limits.trial_timeout", T::real, "3600", nullptr, false, above(0), no_words,

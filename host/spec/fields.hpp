@@ -20,6 +20,8 @@ struct Draft {
     LauncherChoice launcher;
     Cell cell;
     bool threads_given = false, input_dropout_given = false;
+    /// Of the model: their defaults depend on the kind of its layers.
+    bool normalisation_given = false, self_loops_given = false;
 };
 
 /// What a key's value may be. `word` is one of a few; `texts` is a list of

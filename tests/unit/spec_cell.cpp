@@ -79,6 +79,7 @@ TEST_CASE("identity is what is measured, not where or how it is shown") {
     CHECK(differs([](Cell& o) { o.train.learning_rate *= 1 + 1e-15; }));
     CHECK(differs([](Cell& o) { o.model.bias = false; }));
     CHECK(differs([](Cell& o) { o.model.aggregate_input = true; }));
+    CHECK(differs([](Cell& o) { o.model.kind = LayerKind::sage; }));
     CHECK(differs([](Cell& o) { o.separate_wait = true; }));
 
     // Once the content is known, where it came from is not part of it.
@@ -102,7 +103,12 @@ TEST_CASE("a digest is that of the identity's JSON without what is only shown") 
     other.train.learning_rate = 5;
     other.model.widths = {};
     other.train.seed = 18446744073709551615U;
-    for (const Cell& c : {Cell{}, sample(), other}) {
+    Cell gin = sample();
+    gin.model.kind = LayerKind::gin;
+    gin.model.epsilon = 0.25;
+    CHECK(cell_from_json(to_json(gin, JsonFor::worker)).model.epsilon == 0.25);
+    CHECK(cell_from_json(to_json(gin, JsonFor::worker)).model.kind == LayerKind::gin);
+    for (const Cell& c : {Cell{}, sample(), other, gin}) {
         nlohmann::json j = to_json(c, JsonFor::identity);
         j["dataset"].erase("name");
         if (!c.dataset.digest.empty()) j["dataset"].erase("source");

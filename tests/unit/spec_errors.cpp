@@ -75,6 +75,18 @@ TEST_CASE("ranges and words are held") {
     CHECK_THAT(complaint(head + "model: {aggregate_input: maybe}\n"), Contains("true or false"));
 }
 
+TEST_CASE("what contradicts the kind of layers is refused where it is written") {
+    CHECK_THAT(complaint(head + "model: {layers: sage, normalisation: symmetric}\n"),
+               Contains("exp.yaml:3:38: model.normalisation: layers: sage has mean; found symmetric"));
+    CHECK_THAT(complaint(head + "model: {layers: gin, normalisation: mean}\n"),
+               Contains("layers: gin has none; found mean"));
+    CHECK_THAT(complaint(head + "model: {layers: gin, self_loops: true}\n"),
+               Contains("model.self_loops: layers: gin adds a vertex's own row by itself"));
+    CHECK_THAT(complaint(head + "model: {layers: sage, epsilon: 0.5}\n"),
+               Contains("model.epsilon: is GIN's; model.layers is sage"));
+    CHECK_THAT(complaint(head + "model: {layers: gat}\n"), Contains("allowed: gcn, sage, gin"));
+}
+
 TEST_CASE("keys that do not fit together are refused") {
     CHECK_THAT(
         complaint(head + "train: {weight_decay: [1, 2, 3]}\n"),

@@ -44,6 +44,30 @@ TEST_CASE("defaults are those declared") {
     CHECK(e.origins.at("dataset") == "exp.yaml:1:10");
 }
 
+TEST_CASE("the kind of layers decides the defaults of the matrix, in every cell of its own") {
+    const Experiment e = read(R"(
+name: kinds
+dataset: {generate: dcsbm, vertices: 16}
+scheme: mg-gcn
+model: {epsilon: 0}
+matrix:
+  model.layers: [gcn, sage, gin]
+)");
+    REQUIRE(e.cells.size() == 3);
+    const auto of = [&](std::size_t i) -> const ModelSpec& { return e.cells[i].model; };
+    CHECK((of(0).kind == LayerKind::gcn && of(0).normalisation == Normalisation::symmetric && of(0).self_loops));
+    CHECK((of(1).kind == LayerKind::sage && of(1).normalisation == Normalisation::mean && !of(1).self_loops));
+    CHECK((of(2).kind == LayerKind::gin && of(2).normalisation == Normalisation::none && !of(2).self_loops));
+}
+
+TEST_CASE("GIN's epsilon reaches its cell") {
+    const Experiment e = read(
+        "name: gin\ndataset: {generate: dcsbm, vertices: 16}\nscheme: mg-gcn\n"
+        "model: {layers: gin, epsilon: -0.5, normalisation: none}\n");
+    REQUIRE(e.cells.size() == 1);
+    CHECK(e.cells[0].model.epsilon == -0.5);
+}
+
 TEST_CASE("every key reaches its cell") {
     const Experiment e = read(R"(
 name: all keys
