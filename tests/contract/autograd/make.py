@@ -183,7 +183,8 @@ def cases(all_graphs):
         for activation in ACTIVATIONS:
             for depth, widths in layers.items():
                 i = len(out)
-                out.append({"layers": kind, "graph": i % len(all_graphs), "activation": activation,
+                # Every depth meets every graph.
+                out.append({"layers": kind, "graph": (i + i // len(layers)) % len(all_graphs), "activation": activation,
                             "bias": i % 4 != 0, "widths": widths,
                             "normalisation": "mean" if kind == "sage" else "none", "self_loops": False,
                             "epsilon": 0.0 if kind == "sage" else (-0.5, 0.0, 0.25)[i % 3],
