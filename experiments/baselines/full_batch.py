@@ -138,7 +138,12 @@ class Data:
             sums = x.sum(1, dtype=np.float64, keepdims=True)
             x = x * np.divide(1, sums, out=np.zeros_like(sums), where=sums != 0)
         self.x = torch.from_numpy(x).to(device, self.dtype)
-        self.labels = torch.from_numpy(np.load(store / "labels.npy")).to(device, torch.int64)
+        if (store / "label_matrix.npy").exists():  # any number of labels for each vertex
+            self.labels = torch.from_numpy(np.load(store / "label_matrix.npy")).to(device, self.dtype)
+            self.loss = torch.nn.functional.binary_cross_entropy_with_logits
+        else:
+            self.labels = torch.from_numpy(np.load(store / "labels.npy")).to(device, torch.int64)
+            self.loss = torch.nn.functional.cross_entropy
         mask = np.load(store / "masks.npy")[job["dataset"]["split"]] == TRAIN
         self.train = torch.from_numpy(np.nonzero(mask)[0]).to(device)
         self.adjacency = Adjacency(store, job["model"])
@@ -317,7 +322,7 @@ def train(framework, compiles, job):
         wait()
         start = time.perf_counter()
         optimizer.zero_grad(set_to_none=True)
-        loss = F.cross_entropy(forward(data.x)[data.train], labels)
+        loss = data.loss(forward(data.x)[data.train], labels)
         loss.backward()
         optimizer.step()
         wait()

@@ -49,6 +49,7 @@ void print_manifest(const Manifest& manifest, const std::filesystem::path& store
     columns.add({"directed", manifest.symmetric_pattern ? "no" : "yes"});
     columns.add({"features", std::to_string(manifest.features)});
     columns.add({"classes", std::to_string(manifest.classes)});
+    columns.add({"labels", manifest.multi_label ? "any number for each vertex" : "one for each vertex"});
     columns.add({"splits", std::to_string(manifest.splits)});
     if (!manifest.synthetic.empty()) columns.add({"synthetic", made_up(manifest)});
     columns.add({"digest", manifest.digest});

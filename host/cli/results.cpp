@@ -107,8 +107,9 @@ constexpr Part parts[] = {
      "(SELECT id FROM shown) AND v.epoch = "
      "(SELECT max(epoch) FROM epoch WHERE trial_id = (SELECT id FROM shown)) ORDER BY v.rank, v.operation"},
     {"evaluations",
-     "SELECT epoch, train, validation, test, wall_s FROM evaluation WHERE trial_id = (SELECT id FROM shown) ORDER "
-     "BY epoch"},
+     "SELECT epoch, metric, train, validation, test, wall_s FROM evaluation WHERE trial_id = (SELECT id FROM "
+     "shown) "
+     "ORDER BY epoch"},
     {"verification",
      "SELECT v.status, v.reason, v.loss_error, v.gradient_error, json_extract(v.checks, '$.float64_error') AS "
      "float64_error, json_extract(v.checks, '$.float64_kernel') AS float64_kernel, v.volume_equal, "

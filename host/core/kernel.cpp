@@ -234,6 +234,7 @@ void Kernel::column_sums(ConstMatrixView g, MatrixView out) {
 void Kernel::softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
                                    double* loss_out) {
     same_shape("softmax_cross_entropy", logits, grad);
+    require(!in.multi_label, "softmax_cross_entropy: the input has a label matrix");
     const Timed timed(trace_, Phase::loss, "softmax-cross-entropy");
     do_softmax_cross_entropy(logits, in, grad, loss_out);
 }
@@ -256,13 +257,28 @@ void Kernel::softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView
                                          double* loss_out) {
     same_shape("softmax_cross_entropy_shard", logits, grad);
     same_shape("softmax_cross_entropy_shard", maxima, sums);
+    require(!in.multi_label, "softmax_cross_entropy_shard: the input has a label matrix");
     const Timed timed(trace_, Phase::loss, "softmax-cross-entropy");
     do_softmax_cross_entropy_shard(logits, maxima, sums, first_class, in, grad, loss_out);
 }
 
 void Kernel::count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) {
+    require(!in.multi_label, "count_correct: the input has a label matrix");
     const Timed timed(trace_, Phase::loss, "count-correct");
     do_count_correct(logits, in, counts);
+}
+
+void Kernel::binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad, double* loss_out) {
+    same_shape("binary_cross_entropy", logits, grad);
+    require(in.multi_label, "binary_cross_entropy: the input has no label matrix");
+    const Timed timed(trace_, Phase::loss, "binary-cross-entropy");
+    do_binary_cross_entropy(logits, in, grad, loss_out);
+}
+
+void Kernel::count_positives(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) {
+    require(in.multi_label, "count_positives: the input has no label matrix");
+    const Timed timed(trace_, Phase::loss, "count-positives");
+    do_count_positives(logits, in, counts);
 }
 
 void Kernel::optimizer_step(const TrainSpec& spec, std::int64_t step, std::span<const ParameterSlot> slots) {

@@ -51,6 +51,8 @@ std::unique_ptr<CollectiveTrainer> Strategy::make_collective_trainer(const Probl
     return std::move(*collective);
 }
 
+const char* to_text(ScoreMetric metric) { return metric == ScoreMetric::micro_f1 ? "micro-F1" : "accuracy"; }
+
 std::string Strategy::approximation(const Params&) const { return {}; }
 std::string Strategy::why_unsupported(const Setting&) const { return {}; }
 PartitionNeed Strategy::partition_need(const Setting& s) const { return {.parts = s.ranks}; }

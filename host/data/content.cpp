@@ -57,6 +57,11 @@ void check_values(const ContentView& c, const std::string& where) {
             throw DataError(fmt::format("{}: feature {} of vertex {} is {}; features must be finite", where, i % f,
                                         i / f, c.features[i]));
         }
+    for (std::size_t i = 0; i < c.label_matrix.size(); ++i)
+        if (c.label_matrix[i] > 1)
+            throw DataError(
+                fmt::format("{}: the label matrix has {} for vertex {} and class {}, allowed are 0 and 1", where,
+                            c.label_matrix[i], i / usize(c.classes), i % usize(c.classes)));
     for (std::size_t v = 0; v < c.labels.size(); ++v)
         if (c.labels[v] < -1 || c.labels[v] >= c.classes)
             throw DataError(
@@ -67,7 +72,7 @@ void check_values(const ContentView& c, const std::string& where) {
         if (c.masks[i] > Split::test)
             throw DataError(fmt::format("{}: the mask of vertex {} in split {} is {}, allowed are 0 to 3", where,
                                         i % n, i / n, static_cast<int>(c.masks[i])));
-        if (c.masks[i] != Split::none && c.labels[i % n] < 0)
+        if (c.masks[i] != Split::none && !c.multi_label && c.labels[i % n] < 0)
             throw DataError(
                 fmt::format("{}: vertex {} is in a mask of split {} but has no label", where, i % n, i / n));
     }
@@ -84,7 +89,8 @@ void check_content(const ContentView& c, const std::string& where) {
         throw DataError(fmt::format("{}: {} features, {} classes and {} splits; at least one of each is needed",
                                     where, c.feature_count, c.classes, c.splits));
     check_length(where, "features", c.features.size(), n * c.feature_count);
-    check_length(where, "labels", c.labels.size(), n);
+    check_length(where, "labels", c.labels.size(), c.multi_label ? 0 : n);
+    check_length(where, "the label matrix", c.label_matrix.size(), c.multi_label ? n * c.classes : 0);
     check_length(where, "masks", c.masks.size(), n * c.splits);
     check_rows(c.graph, where);
     check_values(c, where);
@@ -103,7 +109,10 @@ std::string content_digest(const ContentView& c) {
     add("indices", c.graph.edges(), 1, c.graph.indices);
     add("weights", static_cast<std::int64_t>(c.graph.weights.size()), 1, c.graph.weights);
     add("features", n, c.feature_count, c.features);
-    add("labels", n, c.classes, c.labels);
+    if (c.multi_label)
+        add("label_matrix", n, c.classes, c.label_matrix);
+    else
+        add("labels", n, c.classes, c.labels);
     add("masks", c.splits, n, c.masks);
     auto digest = XXH3_128bits_digest(state.get());
     return fmt::format("{:016x}{:016x}", digest.high64, digest.low64);

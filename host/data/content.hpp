@@ -13,14 +13,17 @@ struct ContentView {
     std::int64_t feature_count = 0;
     std::span<const float> features;  ///< [vertices × feature_count]
     std::int32_t classes = 0;
-    std::span<const std::int32_t> labels;  ///< length vertices
+    bool multi_label = false;
+    std::span<const std::int32_t> labels;             ///< length vertices; empty where multi-label
+    std::span<const std::uint8_t> label_matrix = {};  ///< [vertices × classes]; empty unless multi-label
     std::int32_t splits = 0;
     std::span<const Split> masks;  ///< [splits × vertices]
 };
 
 /// Throws DataError, beginning with `where`, at the first invalid value: decreasing row pointers, an
 /// index out of range, an unsorted row or repeated entry, a weight or feature that is not finite (naming vertex
-/// and column), a label outside [−1, classes), a mask outside 0 … 3, lengths that do not fit together.
+/// and column), a label outside [−1, classes), an entry of the label matrix that is neither 0 nor 1, a mask outside 0 … 3,
+/// lengths that do not fit together.
 void check_content(const ContentView& content, const std::string& where);
 
 /// 32 hex digits: XXH3-128 over name, shape and bytes of every array.

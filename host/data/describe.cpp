@@ -76,6 +76,8 @@ json describe(const Store& store) {
     std::vector<std::int64_t> in_class(usize(view.classes));
     for (auto label : view.labels)
         if (label >= 0) ++in_class[usize(label)];
+    for (std::size_t i = 0; i < view.label_matrix.size(); ++i)
+        in_class[i % in_class.size()] += view.label_matrix[i];
     j["class_sizes"] = in_class;
     j["split_sizes"] = splits(store);
     return j;

@@ -18,6 +18,8 @@ enum class DataDraw : std::uint32_t {
     noise = 7,
     class_mean = 8,
     lattice = 9,
+    label_set = 10,
+    label_matrix = 11,
     edge = 16  ///< last: attempt k of an edge is edge + k
 };
 
@@ -29,6 +31,12 @@ inline std::array<std::uint32_t, 4> draw(std::uint64_t seed, Draw what, std::uin
 /// Uniform in [0, bound), bound below 2^32: the high half of the product (its bias, bound / 2^32, does not show).
 inline std::uint32_t scaled(std::uint32_t word, std::uint64_t bound) {
     return static_cast<std::uint32_t>(word * bound >> 32);
+}
+
+/// In [0, 1), of class c of row a.
+inline double class_draw(std::uint64_t seed, std::uint64_t a, std::int32_t c, DataDraw use) {
+    const auto of = static_cast<std::uint32_t>(c);
+    return unit_interval(draw(seed, Draw::graph, a, of / 4, use)[of % 4]);
 }
 
 /// Two standard normals from two words (Box–Muller).

@@ -37,6 +37,18 @@ std::vector<std::int32_t> random_labels(std::int64_t vertices, const FillSpec& s
     return labels;
 }
 
+/// Every entry is 1 with the probability labels_per_vertex / classes.
+std::vector<std::uint8_t> random_label_matrix(std::int64_t vertices, const FillSpec& spec) {
+    std::vector<std::uint8_t> matrix(array_elements("random labels", {vertices, spec.classes}, 1));
+    const double probability = spec.labels_per_vertex / spec.classes;
+#pragma omp parallel for
+    for (std::int64_t v = 0; v < vertices; ++v)
+        for (std::int32_t c = 0; c < spec.classes; ++c)
+            matrix[usize(v * spec.classes + c)] =
+                class_draw(spec.seed, static_cast<std::uint64_t>(v), c, DataDraw::label_matrix) < probability;
+    return matrix;
+}
+
 }  // namespace
 
 FillSpec fill_spec(const Params& p) {
@@ -52,16 +64,23 @@ FillSpec fill_spec(const Params& p) {
             fmt::format("train_fraction, validation_fraction and test_fraction add up to {}; at most 1 is "
                         "allowed",
                         sum));
+    if (p.values().contains("multi_label")) {
+        spec.multi_label = p.boolean("multi_label");
+        spec.labels_per_vertex = p.real("labels_per_vertex");
+        if (spec.multi_label && spec.labels_per_vertex > spec.classes)
+            throw SpecError(fmt::format("labels_per_vertex is {}; at most as many as classes, {}, are allowed",
+                                        spec.labels_per_vertex, spec.classes));
+    }
     return spec;
 }
 
-std::vector<Split> random_masks(const std::vector<std::int32_t>& labels, const FillSpec& spec) {
-    std::vector<Split> masks(labels.size(), Split::none);
-    std::size_t smallest = labels.size();
+std::vector<Split> random_masks(const std::vector<bool>& labelled, const FillSpec& spec) {
+    std::vector<Split> masks(labelled.size(), Split::none);
+    std::size_t smallest = labelled.size();
     double smallest_draw = 2;
     bool trained = false;
-    for (std::size_t v = 0; v < labels.size(); ++v) {
-        if (labels[v] < 0) continue;
+    for (std::size_t v = 0; v < labelled.size(); ++v) {
+        if (!labelled[v]) continue;
         double u = unit_interval(draw(spec.seed, Draw::graph, v, 0, DataDraw::mask)[0]);
         if (u < smallest_draw) smallest = v, smallest_draw = u;
         double validation_end = spec.train_fraction + spec.validation_fraction;
@@ -72,7 +91,7 @@ std::vector<Split> random_masks(const std::vector<std::int32_t>& labels, const F
         else if (u < validation_end + spec.test_fraction)
             masks[v] = Split::test;
     }
-    if (!trained && smallest < labels.size()) masks[smallest] = Split::train;
+    if (!trained && smallest < labelled.size()) masks[smallest] = Split::train;
     return masks;
 }
 
@@ -83,13 +102,18 @@ void fill_missing(RawDataset& data, const FillSpec& spec) {
         data.feature_count = spec.features;
         data.synthetic.emplace_back("features");
     }
-    if (data.labels.empty()) {
-        data.labels = random_labels(n, spec);
+    if (data.labels.empty() && data.label_matrix.empty()) {
+        if (spec.multi_label)
+            data.label_matrix = random_label_matrix(n, spec);
+        else
+            data.labels = random_labels(n, spec);
         data.classes = spec.classes;
         data.synthetic.emplace_back("labels");
     }
     if (data.masks.empty()) {
-        data.masks = random_masks(data.labels, spec);
+        std::vector<bool> labelled(usize(n), true);  // of a label matrix, vertices without labels too
+        for (std::size_t v = 0; v < data.labels.size(); ++v) labelled[v] = data.labels[v] >= 0;
+        data.masks = random_masks(labelled, spec);
         data.splits = 1;
         data.synthetic.emplace_back("masks");
     }

@@ -12,18 +12,21 @@ namespace gnnbench {
 struct FillSpec {
     std::int64_t features = 64;
     std::int32_t classes = 8;
+    bool multi_label = false;
+    double labels_per_vertex = 2;  ///< where multi-label: on average
     double train_fraction = 0.6, validation_fraction = 0.2, test_fraction = 0.2;
     std::uint64_t seed = 1;
 };
 
-/// From parameters named as the members. Throws SpecError where the fractions exceed 1 together.
+/// From parameters named as the members; multi_label and labels_per_vertex need not be declared. Throws SpecError where
+/// the fractions exceed 1 together, or labels_per_vertex the classes.
 FillSpec fill_spec(const Params& params);
 
 /// Random values for whichever of features, labels, masks are empty; adds them to data.synthetic.
 void fill_missing(RawDataset& data, const FillSpec& spec);
 
 /// One split: each labelled vertex falls into train, validation, test or none by the fractions, at least one into
-/// train.
-std::vector<Split> random_masks(const std::vector<std::int32_t>& labels, const FillSpec& spec);
+/// train. `labelled`: by vertex.
+std::vector<Split> random_masks(const std::vector<bool>& labelled, const FillSpec& spec);
 
 }  // namespace gnnbench

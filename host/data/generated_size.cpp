@@ -68,9 +68,10 @@ GeneratedSize generated_size(const std::string& kind, const nlohmann::json& give
                             degree, wanted, room.why_less, room.entries, room.entries / n);
     }
     constexpr std::int64_t index_bytes = 4, value_bytes = 4;
+    const std::int64_t label_bytes = p.boolean("multi_label") ? p.integer("classes") : 4;
     const std::int64_t arrays = 8 * (size.vertices + 1) + index_bytes * size.entries +
                                 value_bytes * size.vertices * size.features +
-                                5 * size.vertices;  // labels and masks
+                                (label_bytes + 1) * size.vertices;  // and masks
     size.store_bytes = arrays;
     // Both ends of the drawn edges, beside the graph that they become.
     size.peak_bytes = arrays + 2 * index_bytes * size.entries;

@@ -2,6 +2,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -25,6 +26,7 @@ void each_field(M& m, Field field) {
     field("edges", m.edges);
     field("features", m.features);
     field("classes", m.classes);
+    field("multi_label", m.multi_label);
     field("splits", m.splits);
     field("weighted", m.weighted);
     field("symmetric_pattern", m.symmetric_pattern);
@@ -57,6 +59,8 @@ Manifest manifest_from_json(const json& j, const std::string& file) {
                         j.value("version", json()).dump(), Manifest::format_version));
     Manifest m;
     each_field(m, [&](const char* key, auto& member) {
+        if (!j.contains(key) && std::string_view(key) == "multi_label")
+            return;  // older stores have one label each
         if (!j.contains(key)) throw DataError(fmt::format("{}: \"{}\" is missing", file, key));
         try {
             j[key].get_to(member);

@@ -17,6 +17,7 @@ struct Manifest {
     std::int64_t edges = 0;  ///< stored entries; an undirected edge is two
     std::int64_t features = 0;
     std::int32_t classes = 0;
+    bool multi_label = false;  ///< a vertex may have several labels: a label matrix instead of labels
     std::int32_t splits = 0;
     bool weighted = false;
     bool symmetric_pattern = false;      ///< entry (v, u) is stored wherever (u, v) is

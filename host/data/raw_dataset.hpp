@@ -20,15 +20,16 @@ struct RawGraph {
     GraphView view() const { return {indptr, indices, weights}; }
 };
 
-/// A dataset as importers and generators make it. Empty features, labels and masks are filled with
-/// random values before it is stored, and listed in `synthetic`.
+/// A dataset as importers and generators make it. Empty features, labels (where the label matrix is empty too) and masks
+/// are filled with random values before it is stored, and listed in `synthetic`.
 struct RawDataset {
     std::string name;
     RawGraph graph;
     std::int64_t feature_count = 0;
     std::vector<float> features;  ///< [vertices × feature_count]
     std::int32_t classes = 0;
-    std::vector<std::int32_t> labels;  ///< length vertices; −1 where unknown
+    std::vector<std::int32_t> labels;        ///< length vertices; −1 where unknown
+    std::vector<std::uint8_t> label_matrix;  ///< [vertices × classes] of 0 and 1, instead of labels
     std::int32_t splits = 0;
     std::vector<Split> masks;  ///< [splits × vertices]
     std::vector<std::string> synthetic;

@@ -185,7 +185,7 @@ void remove_leftovers(const fs::path& store) {
 std::string file_stamp(const fs::path& store) {
     std::string stamp;
     for (auto file : {"manifest.json", "indptr.npy", "indices.npy", "weights.npy", "features.npy", "labels.npy",
-                      "masks.npy"}) {
+                      "label_matrix.npy", "masks.npy"}) {
         std::error_code none;
         if (!fs::exists(store / file)) continue;
         stamp += fmt::format("{} {} {}\n", file, fs::file_size(store / file, none),

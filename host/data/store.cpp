@@ -20,7 +20,9 @@ ContentView content(const RawDataset& d) {
             .feature_count = d.feature_count,
             .features = d.features,
             .classes = d.classes,
+            .multi_label = !d.label_matrix.empty(),
             .labels = d.labels,
+            .label_matrix = d.label_matrix,
             .splits = d.splits,
             .masks = d.masks};
 }
@@ -40,6 +42,7 @@ Manifest describe_content(const RawDataset& d) {
             .edges = graph.edges(),
             .features = d.feature_count,
             .classes = d.classes,
+            .multi_label = !d.label_matrix.empty(),
             .splits = d.splits,
             .weighted = !graph.weights.empty(),
             .symmetric_pattern = symmetry.pattern,
@@ -60,7 +63,10 @@ void write_arrays(const fs::path& folder, const RawDataset& d, const Manifest& m
     write_npy<std::int32_t>(folder / "indices.npy", d.graph.indices, {m.edges});
     if (m.weighted) write_npy<float>(folder / "weights.npy", d.graph.weights, {m.edges});
     write_npy<float>(folder / "features.npy", d.features, {m.vertices, m.features});
-    write_npy<std::int32_t>(folder / "labels.npy", d.labels, {m.vertices});
+    if (m.multi_label)
+        write_npy<std::uint8_t>(folder / "label_matrix.npy", d.label_matrix, {m.vertices, m.classes});
+    else
+        write_npy<std::int32_t>(folder / "labels.npy", d.labels, {m.vertices});
     write_npy<Split>(folder / "masks.npy", d.masks, {m.splits, m.vertices});
     OutputFile manifest(folder / "manifest.json");
     manifest.write(to_json(m).dump(2) + "\n");
@@ -99,7 +105,10 @@ Store Store::open(const fs::path& folder) {
     map(s.indices_, "indices.npy", {m.edges});
     if (m.weighted) map(s.weights_, "weights.npy", {m.edges});
     map(s.features_, "features.npy", {m.vertices, m.features});
-    map(s.labels_, "labels.npy", {m.vertices});
+    if (m.multi_label)
+        map(s.label_matrix_, "label_matrix.npy", {m.vertices, m.classes});
+    else
+        map(s.labels_, "labels.npy", {m.vertices});
     map(s.masks_, "masks.npy", {m.splits, m.vertices});
     auto indptr = s.indptr_.values();
     if (indptr.front() != 0 || indptr.back() != m.edges)
@@ -124,6 +133,7 @@ DatasetView Store::view(int split) const {
             .features = features_.values(),
             .classes = manifest_.classes,
             .labels = labels_.values(),
+            .label_matrix = label_matrix_.values(),
             .split = masks_.values().subspan(usize(split) * n, n)};
 }
 
@@ -132,7 +142,9 @@ void Store::check() const {
                     .feature_count = manifest_.features,
                     .features = features_.values(),
                     .classes = manifest_.classes,
+                    .multi_label = manifest_.multi_label,
                     .labels = labels_.values(),
+                    .label_matrix = label_matrix_.values(),
                     .splits = manifest_.splits,
                     .masks = masks_.values()};
     check_content(all, path_.string());

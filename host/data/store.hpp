@@ -31,6 +31,7 @@ private:
     MappedArray<float> weights_;
     MappedArray<float> features_;
     MappedArray<std::int32_t> labels_;
+    MappedArray<std::uint8_t> label_matrix_;
     MappedArray<Split> masks_;
 };
 

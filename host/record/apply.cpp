@@ -349,9 +349,13 @@ void LineApplier::rank_spans(std::int64_t trial, std::int64_t epoch, std::int64_
 
 void LineApplier::evaluation(std::int64_t trial, const json& l) {
     connection_
-        ->prepare("INSERT INTO evaluation VALUES (?,?,?,?,?,?) ON CONFLICT DO NOTHING", "store an evaluation")
+        ->prepare(
+            "INSERT INTO evaluation (trial_id, epoch, train, validation, test, wall_s, metric) VALUES "
+            "(?,?,?,?,?,?,?) "
+            "ON CONFLICT DO NOTHING",
+            "store an evaluation")
         .run(trial, whole(l, "epoch", 0, most_epochs), real(l, "train"), real(l, "validation"), real(l, "test"),
-             real(l, "wall_s"));
+             real(l, "wall_s"), l.contains("metric") ? text(l, "metric") : "accuracy");
 }
 
 void LineApplier::verification(std::int64_t trial, const json& l) {

@@ -24,8 +24,8 @@ namespace {
 struct TrialRow {
     std::int64_t id = 0;
     TrialStatus status = TrialStatus::running;
-    std::string reason, synthetic, approximation, verification_key;
-    std::optional<double> epoch_s, sent_bytes, exposed_comm_s, final_loss, test_accuracy, peak_memory;
+    std::string reason, synthetic, approximation, verification_key, score_metric;
+    std::optional<double> epoch_s, sent_bytes, exposed_comm_s, final_loss, test_score, peak_memory;
     bool oversubscribed = false, aggregated_input = false, volume_differs = false;
 };
 /// By the trial's number in its cell.
@@ -53,7 +53,7 @@ std::map<std::int64_t, TrialsByNumber> read_trials(ComparisonData& data, const s
         "t.oversubscribed, t.aggregated_input, t.volume_as_stated, t.id, t.verification_key, k.borrowed, x.name, "
         "EXISTS (SELECT 1 FROM rerun r WHERE r.cell_id = t.cell_id AND r.machine_id = t.machine_id "
         "AND r.number = t.number AND r.replaces >= t.id), "
-        "json_extract(t.provenance, '$.load_average[0]') "
+        "json_extract(t.provenance, '$.load_average[0]'), coalesce(t.score_metric, '') "
         "FROM counted_trials k JOIN trial t ON t.id = k.trial_id JOIN experiment x ON x.id = t.experiment_id "
         "WHERE k.experiment_id = ?1 AND k.machine_id = (SELECT id FROM machine WHERE fingerprint = ?2) "
         "ORDER BY t.started, t.id",
@@ -63,21 +63,14 @@ std::map<std::int64_t, TrialsByNumber> read_trials(ComparisonData& data, const s
     std::map<std::int64_t, TrialsByNumber> all;
     std::set<std::string> lenders;
     while (q.step()) {
-        all[q.integer(0)][q.integer(1)] = {q.integer(15),
-                                           trial_status(q.text(2)),
-                                           q.text(3),
-                                           q.text(4),
-                                           q.text(5),
-                                           q.text(16),
-                                           q.maybe_real(6),
-                                           q.maybe_real(7),
-                                           q.maybe_real(8),
-                                           q.maybe_real(9),
-                                           q.maybe_real(10),
-                                           q.maybe_real(11),
-                                           q.integer(12) != 0,
-                                           q.integer(13) != 0,
-                                           !q.is_null(14) && q.integer(14) == 0};
+        all[q.integer(0)][q.integer(1)] = {q.integer(15),      trial_status(q.text(2)),
+                                           q.text(3),          q.text(4),
+                                           q.text(5),          q.text(16),
+                                           q.text(21),         q.maybe_real(6),
+                                           q.maybe_real(7),    q.maybe_real(8),
+                                           q.maybe_real(9),    q.maybe_real(10),
+                                           q.maybe_real(11),   q.integer(12) != 0,
+                                           q.integer(13) != 0, !q.is_null(14) && q.integer(14) == 0};
         ++data.trials;
         data.borrowed += q.integer(17);
         if (q.integer(17) != 0) lenders.insert(q.text(18));
@@ -144,12 +137,13 @@ void summarise(ComparisonCell& cell, const TrialsByNumber& trials, std::vector<s
         cell.volume_differs |= t->volume_differs;
         if (!t->synthetic.empty()) cell.synthetic = t->synthetic;
         if (!t->approximation.empty()) cell.approximation = t->approximation;
+        if (!t->score_metric.empty()) cell.score_metric = t->score_metric;
     }
     cell.epoch_s = estimate(times_s);
     cell.sent_bytes_per_epoch = median_of(ok, &TrialRow::sent_bytes);
     cell.exposed_comm_s = median_of(ok, &TrialRow::exposed_comm_s);
     cell.final_loss = median_of(ok, &TrialRow::final_loss);
-    cell.test_accuracy = median_of(ok, &TrialRow::test_accuracy);
+    cell.test_score = median_of(ok, &TrialRow::test_score);
     cell.peak_memory_bytes = median_of(ok, &TrialRow::peak_memory);
 }
 

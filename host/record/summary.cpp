@@ -60,8 +60,8 @@ void summarise_trial(sqlite::Connection& c, std::int64_t trial) {
          // Of measured epochs: kernels tune, and allocate for it, in warm-up.
          "peak_memory_bytes = (SELECT max(r.peak_memory_bytes) FROM rank_epoch r JOIN epoch e USING (trial_id, "
          "  epoch) WHERE r.trial_id = ?1 AND NOT e.warmup), "
-         "(train_accuracy, validation_accuracy, test_accuracy) = (SELECT train, validation, test FROM evaluation "
-         "  WHERE trial_id = ?1 ORDER BY epoch DESC LIMIT 1) WHERE id = ?1",
+         "(score_metric, train_accuracy, validation_accuracy, test_accuracy) = (SELECT metric, train, validation, "
+         "  test FROM evaluation WHERE trial_id = ?1 ORDER BY epoch DESC LIMIT 1) WHERE id = ?1",
          "store a trial's summary")
         .run(trial);
 

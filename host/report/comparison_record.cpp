@@ -37,7 +37,8 @@ nlohmann::ordered_json comparison_record(const ComparisonData& data, const Compa
     j["sent_bytes_per_epoch"] = maybe_whole(c.sent_bytes_per_epoch);
     j["exposed_comm_s"] = maybe(c.exposed_comm_s);
     j["final_loss"] = maybe(c.final_loss);
-    j["test_accuracy"] = maybe(c.test_accuracy);
+    j["test_accuracy"] = maybe(c.test_score);
+    j["score_metric"] = c.score_metric;
     j["peak_memory_bytes"] = maybe_whole(c.peak_memory_bytes);
     j["verification"] = to_text(c.verification.status);
     j["verification_reason"] = c.verification.reason;

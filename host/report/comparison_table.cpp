@@ -42,8 +42,14 @@ Field show_volume(const PlacedCell& p, const Unit& unit) {
     return {.text = p.cell->sent_bytes_per_epoch ? in_unit(*p.cell->sent_bytes_per_epoch, unit) : ""};
 }
 
-Field show_accuracy(const PlacedCell& p, const Unit&) {
-    return {.text = p.cell->test_accuracy ? fixed(100 * *p.cell->test_accuracy, 1) : ""};
+Field show_score(const PlacedCell& p, const Unit&) {
+    return {.text = p.cell->test_score ? fixed(100 * *p.cell->test_score, 1) : ""};
+}
+
+/// "test accuracy", "test micro-F1", or both, where datasets differ.
+std::string score_words(const ComparisonLayout& t) {
+    if (t.score_metrics.size() == 1) return "test " + *t.score_metrics.begin();
+    return "test accuracy, or micro-F1 where vertices have several labels";
 }
 
 /// Columns under a scheme; volume only where the scheme moves bytes.
@@ -57,7 +63,7 @@ std::vector<Column> columns_of(const ComparisonLayout& t, std::size_t scheme) {
     if (t.has_speed_up) all.push_back({{"×", "", "×"}, show_speed_up, {}});
     if (moves_bytes)
         all.push_back({{std::string(bytes.name), "", fmt::format(" {}", bytes.name)}, show_volume, bytes});
-    if (t.has_accuracy) all.push_back({{"%", "", "%"}, show_accuracy, {}});
+    if (!t.score_metrics.empty()) all.push_back({{"%", "", "%"}, show_score, {}});
     return all;
 }
 
@@ -89,9 +95,9 @@ void explain_marks(Table& table, const ComparisonLayout& t) {
         table.legend += fmt::format("; {} payload sent per epoch by all ranks", bytes.name);
         table.cell_legend += " · payload sent per epoch, all ranks";
     }
-    if (t.has_accuracy) {
-        table.legend += "; % test accuracy, median of trials";
-        table.cell_legend += " · test accuracy";
+    if (!t.score_metrics.empty()) {
+        table.legend += fmt::format("; % {}, median of trials", score_words(t));
+        table.cell_legend += " · " + score_words(t);
     }
     table.cell_legend += "; bold: fastest in its row, where intervals decide";
 }

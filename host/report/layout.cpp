@@ -107,7 +107,7 @@ void measure(ComparisonLayout& t) {
             const double bytes = p.cell->sent_bytes_per_epoch.value_or(0);
             t.has_volume |= bytes > 0;
             t.largest_bytes = std::max(t.largest_bytes, bytes);
-            t.has_accuracy |= p.cell->test_accuracy.has_value();
+            if (p.cell->test_score) t.score_metrics.insert(p.cell->score_metric);
         }
     t.methods.assign(methods.begin(), methods.end());
 }

@@ -1,5 +1,6 @@
 #pragma once
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,8 @@ struct ComparisonLayout {
     std::vector<std::string> everywhere;  ///< remarks that hold for every time: shown once, above the table
     Footnotes notes;                      ///< all others
     bool over_serial = false, over_itself = false;  ///< what speed-ups are relative to; both if datasets differ
-    bool has_speed_up = false, has_spread = false, has_volume = false, has_accuracy = false;
+    bool has_speed_up = false, has_spread = false, has_volume = false;
+    std::set<std::string> score_metrics;  ///< of the cells that have a score
     double largest_s = 0, largest_bytes = 0;
     std::int64_t fewest_trials = 0, most_trials = 0;
     std::vector<SpreadMethod> methods;  ///< in use, in order of their number of trials

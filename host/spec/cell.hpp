@@ -49,7 +49,7 @@ struct Cell {
     std::int64_t epochs = 20;           ///< measured ones
     std::int64_t warmup = 2;            ///< before them; stored, flagged
     std::int64_t evaluate_every = 0;    ///< epochs between evaluations; 0: only after the last
-    std::int64_t patience = 0;    ///< evaluations without a better validation accuracy before stopping; 0: never
+    std::int64_t patience = 0;    ///< evaluations without a better validation score before stopping; 0: never
     std::string initial_weights;  ///< folder of W0.npy, b0.npy …; empty: drawn from the seed
     bool separate_wait = false;   ///< barrier before each operation (see Communicator)
 };

@@ -127,10 +127,11 @@ const Field declared[] = {
     {"train.epsilon", T::real, "1e-8", nullptr, true, above(0), no_words, "Adam's guard against division by zero",
      [](Draft& d, const V& v) { d.cell.train.epsilon = real(v); }},
     {"train.evaluate_every", T::integer, "0", nullptr, true, between(0, 1e9), no_words,
-     "Epochs between evaluations of accuracy; 0: only after the last",
+     "Epochs between evaluations of accuracy, or of micro-F1 where vertices have several labels; 0: only after "
+     "the last",
      [](Draft& d, const V& v) { d.cell.evaluate_every = whole(v); }},
     {"train.patience", T::integer, "0", nullptr, true, between(0, 1e9), no_words,
-     "Evaluations without a better validation accuracy before training stops early; 0: never",
+     "Evaluations without a better validation accuracy or micro-F1 before training stops early; 0: never",
      [](Draft& d, const V& v) { d.cell.patience = whole(v); }},
     {"train.initial_weights", T::folder, "''", nullptr, true, any, no_words,
      "Folder of W0.npy, b0.npy, W1.npy … (sage: W0_self, W0_neighbour, b0; gin: W0_first, b0_first, W0_second, "

@@ -42,7 +42,9 @@ constexpr std::array all_metrics{
     Metric{"mean_messages", "", K::volume, "the same for a rank, mean over ranks"},
     Metric{"max_messages", "", K::volume, "the same for the rank that sends most"},
     Metric{"final_loss", "", K::quality, "loss of the last epoch"},
-    Metric{"train_accuracy", "", K::quality, "of the last evaluation; likewise the following"},
+    Metric{"train_accuracy", "", K::quality,
+           "of the last evaluation; of a dataset with several labels a vertex it is micro-F1; likewise the "
+           "following"},
     Metric{"validation_accuracy", "", K::quality, "on the validation split"},
     Metric{"test_accuracy", "", K::quality, "on the test split"},
     Metric{"peak_memory_bytes", "B", K::memory, "of the rank that needs most"},

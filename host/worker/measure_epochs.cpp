@@ -41,8 +41,8 @@ class Patience {
 public:
     explicit Patience(std::int64_t evaluations) : evaluations_(evaluations) {}
     /// Whether it is over.
-    bool over_after(const Accuracy& a) {
-        const double validation = a.of[static_cast<std::size_t>(Split::validation) - 1];
+    bool over_after(const Score& score) {
+        const double validation = score.of[static_cast<std::size_t>(Split::validation) - 1];
         stale_ = validation > best_ ? 0 : stale_ + 1;
         best_ = std::max(best_, validation);
         return evaluations_ > 0 && stale_ >= evaluations_;
@@ -53,12 +53,12 @@ private:
     double best_ = -1;
 };
 
-Accuracy evaluate(const Measurement& m, Trainer& trainer, std::int64_t epoch) {
+Score evaluate(const Measurement& m, Trainer& trainer, std::int64_t epoch) {
     const auto start = std::chrono::steady_clock::now();
-    const Accuracy a = trainer.evaluate();
+    const Score score = trainer.evaluate();
     m.counter.take();  // evaluation is counted apart from epochs
-    m.record.write("evaluation", evaluation_json(epoch, a, start));
-    return a;
+    m.record.write("evaluation", evaluation_json(epoch, score, start));
+    return score;
 }
 
 }  // namespace

@@ -115,8 +115,8 @@ TrialEnd measure_workers(const Measurement& m, IndependentTrainer& trainer) {
     for (std::int64_t e = 0; e < m.epochs(); ++e) {
         if (!m.evaluates_after(e)) continue;
         const auto start = Clock::now();
-        const Accuracy a = trainer.evaluate(recorder.snapshots().at(e));
-        m.record.write("evaluation", evaluation_json(e, a, start));
+        const Score score = trainer.evaluate(recorder.snapshots().at(e));
+        m.record.write("evaluation", evaluation_json(e, score, start));
     }
     if (!m.request.export_folder.empty()) export_results(m.request.export_folder, trainer, m.vertices, m.group);
     return {};

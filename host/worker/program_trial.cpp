@@ -37,6 +37,7 @@ RawDataset raw(const OwnedDataset& sample) {
     d.features = sample.features;
     d.classes = sample.classes;
     d.labels = sample.labels;
+    d.label_matrix = sample.label_matrix;
     d.splits = 1;
     d.masks = sample.split;
     d.source = "sampled by gnnbench to verify a program";

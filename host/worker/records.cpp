@@ -114,12 +114,13 @@ json to_json(std::span<const Span> spans) {
     return list;
 }
 
-json evaluation_json(std::int64_t epoch, const Accuracy& a, std::chrono::steady_clock::time_point start) {
+json evaluation_json(std::int64_t epoch, const Score& score, std::chrono::steady_clock::time_point start) {
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     return {{"epoch", epoch},
-            {"train", finite_or_null(a.of[0])},
-            {"validation", finite_or_null(a.of[1])},
-            {"test", finite_or_null(a.of[2])},
+            {"metric", to_text(score.metric)},
+            {"train", finite_or_null(score.of[0])},
+            {"validation", finite_or_null(score.of[1])},
+            {"test", finite_or_null(score.of[2])},
             {"wall_s", taken.count()}};
 }
 

@@ -62,7 +62,8 @@ nlohmann::json to_json(const PartitionQuality& quality);
 /// This rank's part of an epoch line.
 nlohmann::json epoch_json(const EpochTimes& times, const Volume& volume, std::int64_t peak_memory_bytes);
 /// An evaluation line; `start`: when the evaluation began.
-nlohmann::json evaluation_json(std::int64_t epoch, const Accuracy& a, std::chrono::steady_clock::time_point start);
+nlohmann::json evaluation_json(std::int64_t epoch, const Score& score,
+                               std::chrono::steady_clock::time_point start);
 /// This rank's part of a spans line.
 nlohmann::json to_json(std::span<const Span> spans);
 /// The ranks' common text if all agree; else one line for each distinct text: "ranks 0, 2: …".

@@ -43,7 +43,8 @@ ReferenceResult compute_reference(const PluginCatalog& catalog, const ReferenceT
     const auto strategy = catalog.strategy("serial");
     VolumeCounter counter;
     Communicator self(kernel.connect(alone), kernel, counter);
-    const Partition whole{.parts = 1, .part_of = std::vector<Part>(data.labels.size()), .column_part_of = {}};
+    const Partition whole{
+        .parts = 1, .part_of = std::vector<Part>(usize(data.graph.vertices())), .column_part_of = {}};
     const IndexMap index(whole);
     const auto declared = catalog.find(PluginKind::strategy, "serial").params;
     Params params(declared);
@@ -73,6 +74,7 @@ std::string reference_key(const std::string& dataset_digest, const ReferenceTrai
     for (const double w : t.weight_decay) key += fmt::format(" {}", w);
     if (trained_features) key += " trained features";
     key += fmt::format(" {} {}", static_cast<int>(m.kind), m.epsilon);
+    if (data.multi_label()) key += " label matrix";
     if (initial)
         for (const auto& [name, layer, role, w] : initial->matrices)
             key += fmt::format(" {:016x}", XXH3_64bits(w.values.data(), w.values.size() * sizeof(double)));

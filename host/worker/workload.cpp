@@ -24,6 +24,7 @@ DatasetView OwnedDataset::view() const {
             .features = features,
             .classes = classes,
             .labels = labels,
+            .label_matrix = label_matrix,
             .split = split};
 }
 
@@ -84,7 +85,12 @@ OwnedDataset sample_dataset(const DatasetView& whole, std::int64_t vertices, std
         const auto f = usize(whole.feature_count);
         const auto row = whole.features.subspan(v * f, f);
         s.features.insert(s.features.end(), row.begin(), row.end());
-        s.labels.push_back(whole.labels[v]);
+        if (whole.multi_label()) {
+            const auto labels = whole.label_matrix.subspan(v * usize(whole.classes), usize(whole.classes));
+            s.label_matrix.insert(s.label_matrix.end(), labels.begin(), labels.end());
+        } else {
+            s.labels.push_back(whole.labels[v]);
+        }
         s.split.push_back(whole.split[v]);
     }
     return s;

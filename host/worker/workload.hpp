@@ -22,6 +22,7 @@ struct OwnedDataset {
     std::vector<std::int32_t> indices;
     std::vector<float> weights, features;
     std::vector<std::int32_t> labels;
+    std::vector<std::uint8_t> label_matrix = {};  ///< instead of labels, where a vertex may have several
     std::vector<Split> split;
     std::int64_t feature_count = 0;
     std::int32_t classes = 0;

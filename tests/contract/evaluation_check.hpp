@@ -58,8 +58,22 @@ inline Logits gather_embeddings(Trainer& trainer, const DatasetView& data, const
     return all;
 }
 
-/// Mean cross entropy over train vertices.
+/// Mean over train vertices and classes of −y log σ(z) − (1 − y) log(1 − σ(z)).
+inline double binary_loss_of(const HostMatrix& logits, const DatasetView& data) {
+    double loss = 0, counted = 0;
+    for (std::int64_t v = 0; v < logits.rows; ++v)
+        for (std::int64_t c = 0; c < logits.cols; ++c) {
+            if (data.split[static_cast<std::size_t>(v)] != Split::train) continue;
+            const bool has = data.label_matrix[static_cast<std::size_t>(v * logits.cols + c)] != 0;
+            loss -= std::log(1 / (1 + std::exp(has ? -logits(v, c) : logits(v, c))));
+            ++counted;
+        }
+    return loss / std::max(counted, 1.0);
+}
+
+/// Mean cross entropy over train vertices, or binary cross-entropy.
 inline double loss_of(const HostMatrix& logits, const DatasetView& data) {
+    if (data.multi_label()) return binary_loss_of(logits, data);
     double loss = 0, counted = 0;
     for (std::int64_t v = 0; v < logits.rows; ++v) {
         if (data.split[static_cast<std::size_t>(v)] != Split::train) continue;
@@ -72,7 +86,25 @@ inline double loss_of(const HostMatrix& logits, const DatasetView& data) {
     return loss / std::max(counted, 1.0);
 }
 
-inline Accuracy accuracy_of(const HostMatrix& logits, const DatasetView& data) {
+/// Twice the labels that are claimed and true, over those that are claimed and those that are true.
+inline Score micro_f1_of(const HostMatrix& logits, const DatasetView& data) {
+    std::array<double, 3> both{}, either{};
+    for (std::int64_t v = 0; v < logits.rows; ++v)
+        for (std::int64_t c = 0; c < logits.cols; ++c) {
+            const Split s = data.split[static_cast<std::size_t>(v)];
+            if (s == Split::none) continue;
+            const int claimed = logits(v, c) > 0,
+                      has = data.label_matrix[static_cast<std::size_t>(v * logits.cols + c)];
+            both[static_cast<std::size_t>(s) - 1] += 2 * claimed * has;
+            either[static_cast<std::size_t>(s) - 1] += claimed + has;
+        }
+    Score score{.metric = ScoreMetric::micro_f1, .of = {}};
+    for (std::size_t s = 0; s < 3; ++s) score.of[s] = both[s] / either[s];  // NaN where a split is empty
+    return score;
+}
+
+inline Score score_by(const HostMatrix& logits, const DatasetView& data) {
+    if (data.multi_label()) return micro_f1_of(logits, data);
     std::array<double, 3> correct{}, total{};
     for (std::int64_t v = 0; v < logits.rows; ++v) {
         const Split s = data.split[static_cast<std::size_t>(v)];
@@ -83,25 +115,26 @@ inline Accuracy accuracy_of(const HostMatrix& logits, const DatasetView& data) {
         total[static_cast<std::size_t>(s) - 1] += 1;
         correct[static_cast<std::size_t>(s) - 1] += best == data.labels[static_cast<std::size_t>(v)];
     }
-    Accuracy a;
-    for (std::size_t s = 0; s < 3; ++s) a.of[s] = correct[s] / total[s];  // NaN where a split is empty
-    return a;
+    Score score;
+    for (std::size_t s = 0; s < 3; ++s) score.of[s] = correct[s] / total[s];  // NaN where a split is empty
+    return score;
 }
 
-/// Empty, or what is wrong: embeddings that miss a vertex, an accuracy that is not theirs, or, unless `random`
+/// Empty, or what is wrong: embeddings that miss a vertex, a score that is not theirs, or, unless `random`
 /// (dropout, sampling), a loss in the epoch after that is not theirs. Trains that epoch.
 inline std::string evaluation_problem(CollectiveTrainer& trainer, const DatasetView& data,
                                       const ProcessGroup& world, std::int64_t next_epoch, bool random,
                                       double tolerance) {
     const Logits logits = gather_embeddings(trainer, data, world);
-    const Accuracy found = trainer.evaluate();
+    const Score found = trainer.evaluate();
     const double loss = trainer.train_epoch(next_epoch).loss;
     if (!logits.problem.empty()) return logits.problem;
-    const Accuracy wanted = accuracy_of(logits.of, data);
+    const Score wanted = score_by(logits.of, data);
+    if (found.metric != wanted.metric) return fmt::format("its score is {}", to_text(found.metric));
     for (std::size_t s = 0; s < 3; ++s)
         if (std::isnan(found.of[s]) != std::isnan(wanted.of[s]) || std::abs(found.of[s] - wanted.of[s]) > 1e-12)
-            return fmt::format("accuracy on split {} is {}; by the embeddings it is {}", s + 1, found.of[s],
-                               wanted.of[s]);
+            return fmt::format("{} on split {} is {}; by the embeddings it is {}", to_text(found.metric), s + 1,
+                               found.of[s], wanted.of[s]);
     const double expected = loss_of(logits.of, data);
     if (!random && std::abs(loss - expected) > tolerance * std::max(1.0, expected))
         return fmt::format("the loss of epoch {} is {}; by the embeddings before it, it is {}", next_epoch, loss,

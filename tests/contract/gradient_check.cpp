@@ -35,7 +35,7 @@ double slope(const DatasetView& data, const ModelVariant& v, ModelWeights w, std
 }
 
 void check_gradient(const ModelVariant& v, const graphs::NamedGraph& graph) {
-    const OwnedDataset owned = dress(graph, v.widths.front(), static_cast<std::int32_t>(v.widths.back()));
+    const OwnedDataset owned = dress(graph, v);
     const DatasetView data = owned.view();
     const ModelWeights start = initial_weights(v.complete_model(), 5);
     const Run at = first_epoch(data, v, start);
@@ -50,9 +50,10 @@ void check_gradient(const ModelVariant& v, const graphs::NamedGraph& graph) {
                 continue;
             }
             const double g = at.gradient.matrices[m].values.values[i];
-            INFO(v.name << ", activation " << static_cast<int>(v.model.activation) << ", aggregated "
-                        << v.model.aggregate_input << ", " << start.matrices[m].name << ", element " << i
-                        << ": gradient " << g << ", differences " << fine);
+            INFO(v.name << (v.labels == Labels::several ? ", several labels" : "") << ", activation "
+                        << static_cast<int>(v.model.activation) << ", aggregated " << v.model.aggregate_input
+                        << ", " << start.matrices[m].name << ", element " << i << ": gradient " << g
+                        << ", differences " << fine);
             CHECK(std::abs(g - fine) <= 1e-7 + 1e-5 * std::abs(fine));
             ++checked;
         }
@@ -66,10 +67,11 @@ void check_gradient(const ModelVariant& v, const graphs::NamedGraph& graph) {
 TEST_CASE("the serial gradient equals finite differences, in every layer, for every width order and activation") {
     const auto graph = graphs::directed_random(24, 90, true);
     const std::vector<std::vector<std::int64_t>> orders = {{6, 4, 3}, {3, 5, 7}, {4, 6, 3, 5}};
+    const Labels labels = GENERATE(Labels::one, Labels::several);
     for (const auto& widths : orders)
         for (const Activation a : {Activation::relu, Activation::leaky_relu, Activation::sigmoid})
             for (const bool aggregate : {false, true}) {
-                ModelVariant v{.name = "gradient check", .widths = widths};
+                ModelVariant v{.name = "gradient check", .widths = widths, .labels = labels};
                 v.model.activation = a;
                 v.model.aggregate_input = aggregate;
                 check_gradient(v, graph);

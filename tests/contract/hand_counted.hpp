@@ -134,7 +134,7 @@ public:
         }
         return step;
     }
-    Accuracy evaluate() override { return trainer_->evaluate(); }
+    Score evaluate() override { return trainer_->evaluate(); }
     ModelWeights weights() override { return trainer_->weights(); }
     ModelWeights gradients() override { return trainer_->gradients(); }
     OwnedRows embeddings() override { return trainer_->embeddings(); }

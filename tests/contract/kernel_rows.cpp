@@ -116,6 +116,68 @@ TEST_CASE("kernel: softmax cross entropy and accuracy, whole rows and shards of 
     });
 }
 
+TEST_CASE("kernel: binary cross-entropy and counts of positives, on a matrix of labels") {
+    for_every_kernel([](KernelPair& pair) {
+        for (const std::int64_t classes : {1, 2, 7, 41, 100})
+            for (const std::int64_t rows : {0, 1, 90}) {
+                INFO(rows << " rows, " << classes << " classes, " << pair.what);
+                std::vector<std::uint8_t> sets;
+                for (std::int64_t i = 0; i < rows * classes; ++i)
+                    sets.push_back(i / classes % 5 != 0 && i * 7 % 3 == 0);
+                const TwinArray<std::uint8_t> matrix(pair, sets);
+                const TwinArray<Split> split(pair, labels_of(rows, classes).split);
+                const TwinArray<std::int64_t> counts(pair, std::vector<std::int64_t>(9, -1));
+                const TwinArray<double> loss(pair, {-1.0, -1.0});
+                HostMatrix x = logits_of(rows, classes);
+                if (!x.values.empty()) x.values[0] = 0;  // claims nothing
+                const Twin logits(pair, x, 1, 2), grad(pair, random_matrix(rows, classes, 8));
+                pair.both([&](Kernel& k, std::size_t i) {
+                    const LossInput in{
+                        .split = split[i], .scale = 1.0 / 1234, .label_matrix = matrix[i], .multi_label = true};
+                    k.count_positives(logits[i], in, counts[i]);
+                    k.binary_cross_entropy(logits[i], in, grad[i], loss[i]);
+                    k.binary_cross_entropy(logits[i], in, logits[i], loss[i] + 1);  // in the logits' place
+                });
+                CHECK(grad.difference() < pair.tolerance() / 1000);
+                CHECK(logits.difference() < pair.tolerance());
+                CHECK(counts.read(*pair.tested, 0) == counts.read(*pair.reference, 1));
+                const auto found = loss.read(*pair.tested, 0), wanted = loss.read(*pair.reference, 1);
+                for (std::size_t i = 0; i < 2; ++i)
+                    CHECK(found[i] == Approx(wanted[i]).epsilon(170 * pair.unit()).margin(pair.unit() / 50));
+            }
+    });
+}
+
+TEST_CASE("kernel: binary cross-entropy of logits that are huge, zero or no number, by hand") {
+    for_every_kernel([](KernelPair& pair) {
+        // log(1 + eᵗ): of a right claim at ±500 nothing, of a wrong one 500; of 0 it is log 2.
+        HostMatrix x(1, 5);
+        x.values = {500, 500, -500, -500, 0};
+        const TwinArray<std::uint8_t> labels(pair, {1, 0, 1, 0, 1});
+        const TwinArray<Split> split(pair, {Split::train});
+        const TwinArray<double> loss(pair, {-1.0});
+        const TwinArray<std::int64_t> counts(pair, std::vector<std::int64_t>(9, -1));
+        const Twin logits(pair, x), grad(pair, random_matrix(1, 5, 8));
+        pair.both([&](Kernel& k, std::size_t i) {
+            const LossInput in{.split = split[i], .scale = 0.5, .label_matrix = labels[i], .multi_label = true};
+            k.count_positives(logits[i], in, counts[i]);
+            k.binary_cross_entropy(logits[i], in, grad[i], loss[i]);
+        });
+        CHECK(loss.read(*pair.tested, 0)[0] == Approx(0.5 * (1000 + std::log(2.0))).epsilon(pair.unit() * 4));
+        const HostMatrix found = pair.tested->download(grad[0]);
+        const std::vector<double> wanted = {0, 0.5, -0.5, 0, -0.25};
+        for (std::size_t i = 0; i < 5; ++i) CHECK(found.values[i] == Approx(wanted[i]).margin(1e-30));
+        CHECK(counts.read(*pair.tested, 0) == std::vector<std::int64_t>{1, 1, 2, 0, 0, 0, 0, 0, 0});
+
+        x.values[3] = NAN;
+        const Twin broken(pair, x);
+        pair.tested->binary_cross_entropy(
+            broken[0], {.split = split[0], .scale = 0.5, .label_matrix = labels[0], .multi_label = true},
+            broken[0], loss[0]);
+        CHECK(std::isnan(loss.read(*pair.tested, 0)[0]));
+    });
+}
+
 TEST_CASE("kernel: the gradient may take the logits' place, and a NaN makes the loss NaN") {
     for_every_kernel([](KernelPair& pair) {
         const std::int64_t rows = 40, classes = 50;

@@ -32,7 +32,9 @@ Work work_of(const std::string& name, const Settings& set, const ModelVariant& v
     const Params params = variants(name, set)[0].params;
     const auto strategy = catalog().strategy(name);
     REQUIRE(strategy->why_unsupported({1, model, train, params}) == "");
-    const Partition whole{.parts = 1, .part_of = std::vector<Part>(data.labels.size()), .column_part_of = {}};
+    const Partition whole{.parts = 1,
+                          .part_of = std::vector<Part>(static_cast<std::size_t>(data.graph.vertices())),
+                          .column_part_of = {}};
     const IndexMap index(whole);
     const auto reference = catalog().kernel("reference")->create(kernel_setting_of({"reference", DType::f64}));
     RecordingKernel kernel(*reference);

@@ -94,6 +94,13 @@ private:
     void do_count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) override {
         inner_.count_correct(logits, in, counts);
     }
+    void do_binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
+                                 double* loss) override {
+        inner_.binary_cross_entropy(logits, in, grad, loss);
+    }
+    void do_count_positives(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) override {
+        inner_.count_positives(logits, in, counts);
+    }
     void do_optimizer_step(const TrainSpec& spec, std::int64_t step,
                            std::span<const ParameterSlot> slots) override {
         inner_.optimizer_step(spec, step, slots);

@@ -26,7 +26,9 @@ inline SerialTraining train_serially(const PluginCatalog& catalog, const Dataset
     VolumeCounter counter;
     const ProcessGroup alone = ProcessGroup::self();
     Communicator self(kernel->connect(alone), *kernel, counter);
-    const Partition whole{.parts = 1, .part_of = std::vector<Part>(data.labels.size()), .column_part_of = {}};
+    const Partition whole{.parts = 1,
+                          .part_of = std::vector<Part>(static_cast<std::size_t>(data.graph.vertices())),
+                          .column_part_of = {}};
     const IndexMap index(whole);
     const auto declared = catalog.find(PluginKind::strategy, "serial").params;
     Params params(declared);

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -24,8 +25,22 @@ inline const PluginCatalog& catalog() {
     return found;
 }
 
-/// Features, labels and splits for a graph, drawn by vertex: some vertices belong to no split.
-inline OwnedDataset dress(const graphs::NamedGraph& g, std::int64_t features, std::int32_t classes) {
+/// How many labels a vertex has.
+enum class Labels : std::uint8_t { one, several };
+
+/// [vertices × classes]: nobody has class 1, every fifth vertex has no label at all.
+inline std::vector<std::uint8_t> label_sets(std::int64_t vertices, std::int32_t classes) {
+    std::vector<std::uint8_t> matrix;
+    for (std::int64_t v = 0; v < vertices; ++v)
+        for (std::int32_t c = 0; c < classes; ++c)
+            matrix.push_back(c != 1 && v % 5 != 4 && (v * 3 + c * 5 + v / 7) % 4 < 2);
+    return matrix;
+}
+
+/// Features, labels and splits for a graph, drawn by vertex: some vertices belong to no split. Where vertices have several
+/// labels, graphs of fewer than ten vertices have no test split.
+inline OwnedDataset dress(const graphs::NamedGraph& g, std::int64_t features, std::int32_t classes,
+                          Labels labels = Labels::one) {
     OwnedDataset d;
     d.name = g.name;
     d.indptr = g.indptr;
@@ -40,9 +55,12 @@ inline OwnedDataset dress(const graphs::NamedGraph& g, std::int64_t features, st
                 static_cast<float>(unit_interval(random_word(1, Draw::features, static_cast<std::uint64_t>(v),
                                                              static_cast<std::uint32_t>(c), 0)) -
                                    0.4));
-        d.labels.push_back(static_cast<std::int32_t>((v * 7 + v / 3) % classes));
+        if (labels == Labels::one) d.labels.push_back(static_cast<std::int32_t>((v * 7 + v / 3) % classes));
         d.split.push_back(static_cast<Split>((v + 1) % 4));
     }
+    if (labels == Labels::one) return d;
+    d.label_matrix = label_sets(g.view().vertices(), classes);
+    if (std::ssize(d.split) < 10) std::replace(d.split.begin(), d.split.end(), Split::test, Split::none);
     return d;
 }
 
@@ -52,6 +70,7 @@ struct ModelVariant {
     ModelSpec model{};
     TrainSpec train{};
     OptimizerKind optimizer = OptimizerKind::sgd;  ///< Adam hides a wrong scale
+    Labels labels = Labels::one;
 
     ModelSpec complete_model() const {
         ModelSpec m = model;
@@ -66,6 +85,10 @@ struct ModelVariant {
         return t;
     }
 };
+
+inline OwnedDataset dress(const graphs::NamedGraph& g, const ModelVariant& v) {
+    return dress(g, v.widths.front(), static_cast<std::int32_t>(v.widths.back()), v.labels);
+}
 
 struct StrategyVariant {
     std::string name;  ///< of the strategy
@@ -125,7 +148,7 @@ inline KernelSetting kernel_setting_of(const KernelVariant& k) {
             .params = k.params ? *k.params : Params(catalog().find(PluginKind::kernel, k.name).params)};
 }
 
-/// Of a graph's content; a dressed dataset follows from it and the model's widths.
+/// Of a graph's content; a dressed dataset follows from it, the model's widths and the kind of labels.
 inline std::string digest_of(const GraphView& g) {
     const auto of = [](const auto& array) {
         const std::string_view bytes(reinterpret_cast<const char*>(array.data()), array.size_bytes());
@@ -150,7 +173,7 @@ inline Outcome run(const StrategyVariant& s, const std::string& partitioner_name
                    const ModelVariant& v, const graphs::NamedGraph& graph, bool separate_wait = false) {
     constexpr std::int64_t epochs = 5;
     const ProcessGroup world = ProcessGroup::world();
-    const OwnedDataset owned = dress(graph, v.widths.front(), static_cast<std::int32_t>(v.widths.back()));
+    const OwnedDataset owned = dress(graph, v);
     const DatasetView data = owned.view();
     const ModelSpec model = v.complete_model();
     const TrainSpec train = v.complete_train();

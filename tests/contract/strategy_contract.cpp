@@ -196,6 +196,28 @@ TEST_CASE("a strategy agrees with the serial reference for every model, on every
         }
 }
 
+TEST_CASE("a strategy agrees with the serial reference where vertices have several labels") {
+    const std::vector<std::vector<std::int64_t>> widths = {{7, 5, 3}, {4, 9, 2, 7, 3}, {3, 6, 9}, {6, 1}};
+    const std::vector<graphs::NamedGraph> all = {graphs::directed_random(40, 200, true),
+                                                 graphs::known_symmetric(graphs::disconnected(3)),
+                                                 graphs::directed_star(9), graphs::without_edges(1)};
+    const auto serving = kernels();
+    for (const std::string& name : usable(PluginKind::strategy)) DYNAMIC_SECTION(name) {
+            int ran = 0;
+            std::size_t place = 0;
+            for (const StrategyVariant& s : variants(name))
+                for (const KernelVariant& k : serving) {
+                    std::size_t of_pair = place++;
+                    for (const auto& g : all)
+                        for (const auto& w : widths)
+                            if (of_selection(of_pair++) && (k.dtype == DType::f64 || &g == all.data()))
+                                check(s, "random", k,
+                                      {.name = "several labels", .widths = w, .labels = Labels::several}, g, ran);
+                }
+            CHECK((ran > 0 || !refusal(name).empty()));
+        }
+}
+
 TEST_CASE(
     "a strategy runs with a barrier before each operation, where ranks have different numbers of neighbours") {
     for (const std::string& name : usable(PluginKind::strategy)) DYNAMIC_SECTION(name) {

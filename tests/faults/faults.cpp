@@ -33,6 +33,8 @@ constexpr Entry entries[] = {
      "cagnet-1d", "loss"},
     {Fault::loss_mean, structural, "wrong mean", "the loss is the mean over one vertex more than there are",
      "cagnet-1d", "loss"},
+    {Fault::class_mean, structural, "mean over vertices alone",
+     "the loss of a label matrix is the mean over vertices, but the sum over classes", "cagnet-1d", "loss"},
     {Fault::step_off, scaled, "step off", "one weight is off after SGD's step", "cagnet-1d", "optimizer"},
     {Fault::adam_correction, structural, "wrong Adam correction",
      "Adam corrects its moments as if one step earlier", "cagnet-1d", "optimizer"},

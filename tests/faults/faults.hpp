@@ -20,6 +20,7 @@ enum class Fault {
     column_sum_off,
     loss_gradient_off,
     loss_mean,
+    class_mean,
     step_off,
     adam_correction,
     decayed_bias,

@@ -198,6 +198,13 @@ void FaultyKernel::do_softmax_cross_entropy(ConstMatrixView logits, const LossIn
     if (fault_ == Fault::loss_gradient_off) spoil_loss(before, in, grad);
 }
 
+void FaultyKernel::do_binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
+                                           double* loss_out) {
+    LossInput given = in;
+    if (fault_ == Fault::class_mean) given.scale = in.scale * static_cast<double>(logits.cols);
+    inner().binary_cross_entropy(logits, given, grad, loss_out);
+}
+
 /// Of the first counted row, the gradient of a class that is not its label: p·scale, p = exp(x) / Σ exp. Its bound has, in u,
 /// 16 for each of the two exponentials, their rounded arguments, the sum's additions and 4 for the rest.
 void FaultyKernel::spoil_loss(const HostMatrix& logits, const LossInput& in, MatrixView grad) {

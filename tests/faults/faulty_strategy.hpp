@@ -31,7 +31,7 @@ public:
         if (fault_ == Fault::allocating_epoch) rank_.kernel.allocate(64);
         return inner_->train_epoch(epoch);
     }
-    Accuracy evaluate() override { return inner_->evaluate(); }
+    Score evaluate() override { return inner_->evaluate(); }
     ModelWeights weights() override { return inner_->weights(); }
     ModelWeights gradients() override {
         ModelWeights g = inner_->gradients();

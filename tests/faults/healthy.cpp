@@ -81,6 +81,7 @@ TrainingCase combination(std::uint64_t number, int ranks) {
         t.model.model.normalisation = Normalisation::mean;
         t.model.model.self_loops = false;
     }
+    if (draw.below(3) == 0) t.model.labels = contract::Labels::several;
     return t;
 }
 

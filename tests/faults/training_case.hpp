@@ -28,8 +28,7 @@ struct TrainingCase {
 /// Verifies it, then probes its products as at full size. Sets `skipped` where scheme or partitioner cannot serve.
 inline VerifiedTraining verify(TrainingCase& t, Injected injected, const ProcessGroup& world) {
     const auto& catalog = contract::catalog();
-    const OwnedDataset owned =
-        contract::dress(t.graph, t.model.widths.front(), static_cast<std::int32_t>(t.model.widths.back()));
+    const OwnedDataset owned = contract::dress(t.graph, t.model);
     const DatasetView data = owned.view();
     const ModelSpec model = t.model.complete_model();
     const TrainSpec train = t.model.complete_train();
@@ -77,7 +76,7 @@ inline VerifiedTraining verify(TrainingCase& t, Injected injected, const Process
                                           .epochs = t.epochs},
                                          reference ? &*reference : nullptr);
 
-    const OwnedDataset whole = t.full ? contract::dress(*t.full, model.widths.front(), owned.classes) : owned;
+    const OwnedDataset whole = t.full ? contract::dress(*t.full, t.model) : owned;
     const DatasetView full_data = whole.view();
     const Partition full_partition =
         make_partition(*partitioner, full_data, need, partitioner_params, t.seed, world);

@@ -54,21 +54,29 @@ Matrix upload(Kernel& k, const Piece& p) {
 
 struct Labelled {
     Array<std::int32_t> labels;
+    Array<std::uint8_t> label_matrix;
     Array<Split> split;
     LossInput input(double scale) const {
         return {.labels = labels.data(), .split = split.data(), .scale = scale};
+    }
+    LossInput several(double scale) const {
+        return {.split = split.data(), .scale = scale, .label_matrix = label_matrix.data(), .multi_label = true};
     }
 };
 
 Labelled label(Kernel& k, const Piece& p, std::int64_t classes) {
     std::vector<std::int32_t> labels;
+    std::vector<std::uint8_t> label_matrix;
     std::vector<Split> split;
     for (std::int64_t v = p.first_row; v < p.first_row + p.rows; ++v) {
+        for (std::int64_t c = p.first_class; c < p.first_class + p.classes; ++c)
+            label_matrix.push_back(v % 5 != 0 && (v + 2 * c) % 3 == 0);
         split.push_back(static_cast<Split>(v % 4));
         // Vertices without a label belong to no split.
         labels.push_back(v % 4 == 0 ? -1 : static_cast<std::int32_t>(v / 4 % classes));
     }
-    return {k.upload(std::span<const std::int32_t>(labels)), k.upload(std::span<const Split>(split))};
+    return {k.upload(std::span<const std::int32_t>(labels)), k.upload(std::span<const std::uint8_t>(label_matrix)),
+            k.upload(std::span<const Split>(split))};
 }
 
 }  // namespace
@@ -131,13 +139,14 @@ TEST_CASE("the loss over sharded classes equals the loss over whole rows, and mo
                 const Array<double> whole_loss = b.kernel->upload(std::span<const double>(std::array{0.0}));
                 b.kernel->softmax_cross_entropy(whole, all_labels.input(0.25), whole_gradient, whole_loss.data());
 
-                ShardedLoss loss(*b.kernel, grid.along(Axis::y), b.world, mine.rows, classes);
+                ShardedLoss loss(*b.kernel, grid.along(Axis::y), b.world, mine.rows, classes, false);
                 CHECK(loss.first_class() == mine.first_class);
                 b.counter.take();
                 loss.start(logits, my_labels.input(0.25), gradient);
                 CHECK(loss.value() == Approx(*whole_loss.data()).margin(1e-12));
-                CHECK(difference(ShardedLoss::volume(mine.rows, columns, y, b.world.size(), b.world.rank(), 8),
-                                 b.counter.take()) == "");
+                CHECK(difference(
+                          ShardedLoss::volume(mine.rows, false, columns, y, b.world.size(), b.world.rank(), 8),
+                          b.counter.take()) == "");
                 const HostMatrix wanted = b.kernel->download(whole_gradient), found = b.kernel->download(gradient);
                 for (std::int64_t r = 0; r < mine.rows; ++r)
                     for (std::int64_t c = 0; c < mine.classes; ++c)
@@ -146,13 +155,65 @@ TEST_CASE("the loss over sharded classes equals the loss over whole rows, and mo
 
                 std::array<std::int64_t, 6> counts{};
                 b.kernel->count_correct(whole, all_labels.input(1), counts.data());
-                const Accuracy accuracy = loss.accuracy(logits, my_labels.input(1));
+                const Score score = loss.score(logits, my_labels.input(1));
                 for (std::size_t s = 0; s < 3; ++s) {
                     if (counts[2 * s + 1] == 0)
-                        CHECK(std::isnan(accuracy.of[s]));
+                        CHECK(std::isnan(score.of[s]));
                     else
-                        CHECK(accuracy.of[s] ==
+                        CHECK(score.of[s] ==
                               Approx(static_cast<double>(counts[2 * s]) / static_cast<double>(counts[2 * s + 1])));
+                }
+            }
+}
+
+TEST_CASE(
+    "a label matrix: the loss over sharded classes equals that over whole rows, and class groups exchange "
+    "nothing") {
+    Bench b;
+    for (const GridShape& shape : grids_of(b.world.size()))
+        for (const std::int64_t n : {0, 1, 11})
+            for (const std::int64_t classes : {1, 2, 5}) {
+                if (shape.extent(Axis::z) > 1) continue;
+                INFO(shape.text() << ", " << n << " rows, " << classes << " classes");
+                ProcessGrid grid(b.world, shape);
+                const int rows = shape.extent(Axis::x), x = grid.at(Axis::x), columns = shape.extent(Axis::y),
+                          y = grid.at(Axis::y);
+                const Piece mine{block_begin(n, rows, x), block_size(n, rows, x), block_begin(classes, columns, y),
+                                 block_size(classes, columns, y)};
+                const Piece all{0, n, 0, classes};
+                const Labelled my_labels = label(*b.kernel, mine, classes),
+                               all_labels = label(*b.kernel, all, classes);
+                const Matrix whole = upload(*b.kernel, all), logits = upload(*b.kernel, mine);
+                const Matrix whole_gradient = b.kernel->matrix(n, classes),
+                             gradient = b.kernel->matrix(mine.rows, mine.classes);
+                double wanted_loss = 0;
+                b.kernel->binary_cross_entropy(whole, all_labels.several(0.25), whole_gradient, &wanted_loss);
+
+                ShardedLoss loss(*b.kernel, grid.along(Axis::y), b.world, mine.rows, classes, true);
+                b.counter.take();
+                loss.start(logits, my_labels.several(0.25), gradient);
+                CHECK(loss.value() == Approx(wanted_loss).margin(1e-12));
+                const Volume counted = b.counter.take();
+                CHECK(
+                    difference(ShardedLoss::volume(mine.rows, true, columns, y, b.world.size(), b.world.rank(), 8),
+                               counted) == "");
+                CHECK_FALSE(counted.contains({CommOp::all_reduce, Content::payload}));
+                const HostMatrix wanted = b.kernel->download(whole_gradient), found = b.kernel->download(gradient);
+                for (std::int64_t r = 0; r < mine.rows; ++r)
+                    for (std::int64_t c = 0; c < mine.classes; ++c)
+                        CHECK(found(r, c) ==
+                              Approx(wanted(mine.first_row + r, mine.first_class + c)).margin(1e-14));
+
+                std::array<std::int64_t, 9> k{};
+                b.kernel->count_positives(whole, all_labels.several(1), k.data());
+                const Score score = loss.score(logits, my_labels.several(1));
+                CHECK(score.metric == ScoreMetric::micro_f1);
+                for (std::size_t s = 0; s < 3; ++s) {
+                    const std::int64_t hits = 2 * k[3 * s], of = hits + k[3 * s + 1] + k[3 * s + 2];
+                    if (of == 0)
+                        CHECK(std::isnan(score.of[s]));
+                    else
+                        CHECK(score.of[s] == Approx(static_cast<double>(hits) / static_cast<double>(of)));
                 }
             }
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <omp.h>
 
@@ -22,7 +23,9 @@ std::string digest_of(const RawDataset& d) {
                            .feature_count = d.feature_count,
                            .features = d.features,
                            .classes = d.classes,
+                           .multi_label = !d.label_matrix.empty(),
                            .labels = d.labels,
+                           .label_matrix = d.label_matrix,
                            .splits = d.splits,
                            .masks = d.masks});
 }
@@ -82,7 +85,9 @@ TEST_CASE("generators check their parameters") {
 TEST_CASE("the same parameters give the same dataset on any number of threads") {
     for (const auto& [kind, p] :
          {std::pair<std::string, json>{"dcsbm", {{"vertices", 5000}, {"average_degree", 20}}},
+          {"dcsbm", {{"vertices", 5000}, {"average_degree", 20}, {"multi_label", true}}},
           {"rmat", {{"scale", 10}, {"average_degree", 8}}},
+          {"rmat", {{"scale", 10}, {"average_degree", 8}, {"multi_label", true}}},
           {"grid", {{"width", 50}, {"height", 7}, {"order", "random"}}}}) {
         INFO(kind);
         int threads = omp_get_max_threads();
@@ -167,6 +172,35 @@ TEST_CASE("rmat is skewed: the busiest tenth of vertices has most of the edges")
     CHECK(top > static_cast<std::int64_t>(d.graph.indices.size()) / 2);
 }
 
+TEST_CASE("dcsbm with several labels: as many as asked for, of communities, of noise as many") {
+    const std::int64_t n = 4000, classes = 12;
+    nlohmann::json p = {{"vertices", n},       {"average_degree", 20},   {"classes", classes},
+                        {"multi_label", true}, {"labels_per_vertex", 3}, {"label_noise", 0}};
+    const auto clean = generate("dcsbm", p);
+    CHECK(clean.labels.empty());
+    REQUIRE(std::ssize(clean.label_matrix) == n * classes);
+    CHECK(clean.synthetic == std::vector<std::string>{"graph", "features", "labels", "masks"});
+    // Without noise a community's vertices have the same labels, and the communities' sets differ.
+    std::map<std::vector<std::uint8_t>, std::int64_t> sets;
+    for (std::int64_t v = 0; v < n; ++v)
+        ++sets[{clean.label_matrix.begin() + v * classes, clean.label_matrix.begin() + (v + 1) * classes}];
+    CHECK(std::ssize(sets) == classes);
+    CHECK(static_cast<double>(std::ranges::count(clean.label_matrix, 1)) / static_cast<double>(n) ==
+          Approx(3).margin(1.2));  // twelve sets, drawn once
+
+    p["label_noise"] = 1;
+    const auto noise = generate("dcsbm", p);
+    CHECK(static_cast<double>(std::ranges::count(noise.label_matrix, 1)) / static_cast<double>(n) ==
+          Approx(3).margin(0.1));
+    CHECK(noise.graph.indices == clean.graph.indices);
+    CHECK(noise.features == clean.features);
+
+    p["labels_per_vertex"] = 13;
+    CHECK_THROWS_WITH(generate("dcsbm", p),
+                      "labels_per_vertex is 13; at most as many as classes, 12, are allowed");
+    CHECK(generate("rmat", {{"scale", 8}, {"multi_label", true}}).label_matrix.size() == 256 * 8);
+}
+
 TEST_CASE("what is missing is filled at each vertex's id, and said to be made up") {
     auto data = tiny_dataset();
     data.features.clear(), data.labels.clear(), data.masks.clear();
@@ -183,7 +217,7 @@ TEST_CASE("what is missing is filled at each vertex's id, and said to be made up
     CHECK(known.synthetic.empty());
     CHECK(known.feature_count == 2);
     // Vertex 3 has no label, so it is in no mask; with no fraction to train, one vertex still is.
-    auto masks = random_masks({0, 1, 0, -1},
+    auto masks = random_masks({true, true, true, false},
                               {.train_fraction = 0, .validation_fraction = 0, .test_fraction = 1, .seed = 1});
     CHECK(masks[3] == Split::none);
     CHECK(std::ranges::count(masks, Split::train) == 1);

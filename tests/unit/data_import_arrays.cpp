@@ -161,6 +161,33 @@ TEST_CASE("npz: an array that holds nothing bounds no loop") {
     CHECK_THAT(refused("(5, 0)"), says("at least one feature"));
 }
 
+TEST_CASE("npz: labels in a matrix are any number of labels for each vertex") {
+    TempFolder folder;
+    auto path = [&](const char* name) { return folder / (std::string(name) + ".npy"); };
+    write_npy<float>(path("features"), std::vector<float>{1, 2, 3}, {3, 1});
+    write_npy<std::int64_t>(path("edges"), std::vector<std::int64_t>{0, 1, 2, 1}, {2, 2});
+    const auto import = [&](const std::vector<std::int64_t>& labels, std::vector<std::int64_t> shape) {
+        write_npy<std::int64_t>(path("labels"), labels, std::move(shape));
+        write_npz(
+            folder / "t.npz",
+            {{"edges", path("edges")}, {"node_features", path("features")}, {"node_labels", path("labels")}});
+        return import_file(folder / "t.npz", "", json::object());
+    };
+    const auto refused = [&](const std::vector<std::int64_t>& labels, std::vector<std::int64_t> shape) {
+        return message_of<DataError>([&] { import(labels, std::move(shape)); });
+    };
+    const auto d = import({1, 1, 0, 0, 0, 1}, {3, 2});
+    CHECK(d.labels.empty());
+    CHECK(d.classes == 2);
+    CHECK(d.label_matrix == std::vector<std::uint8_t>{1, 1, 0, 0, 0, 1});
+    CHECK(d.synthetic == std::vector<std::string>{"masks"});
+    CHECK(std::ranges::count(d.masks, Split::none) == 0);
+    CHECK_THAT(refused({1, 1, 0, 2, 0, 1}, {3, 2}),
+               says("'node_labels' has 2 for vertex 1 and class 1, allowed are 0 and 1"));
+    CHECK_THAT(refused({1, 1, 0}, {3, 1}),
+               says("label matrix of 1 classes, allowed are 2 to 1000000; one label a vertex has the shape (3)"));
+}
+
 TEST_CASE("npz: missing arrays, wrong shapes, wrong vertices") {
     TempFolder folder;
     auto path = [&](const char* name) { return folder / (std::string(name) + ".npy"); };
@@ -184,7 +211,7 @@ TEST_CASE("npz: missing arrays, wrong shapes, wrong vertices") {
     CHECK_THAT(refused(bad), says("edge 1 has vertex 3, allowed are 0 to 2"));
     bad = all;
     bad[2].second = path("edges");
-    CHECK_THAT(refused(bad), says("array 'node_labels' has shape (2, 2), expected (3)"));
+    CHECK_THAT(refused(bad), says("array 'node_labels' has shape (2, 2), expected (3, -1)"));
     bad = all;
     for (auto name : {"train_masks", "val_masks", "test_masks"}) bad.emplace_back(name, path("some"));
     CHECK_THAT(refused(bad), says("vertex 0 is in two masks of split 0"));

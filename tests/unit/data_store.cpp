@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <csignal>
+#include <functional>
 #include <limits>
 
 #include <sys/resource.h>
@@ -15,7 +17,7 @@ using namespace gnnbench::test;
 
 namespace {
 
-std::string refusal(void (*spoil)(RawDataset&)) {
+std::string refusal(const std::function<void(RawDataset&)>& spoil) {
     TempFolder folder;
     auto data = tiny_dataset();
     spoil(data);
@@ -52,6 +54,51 @@ TEST_CASE("a dataset that cannot be is not written") {
     CHECK_THAT(refusal([](RawDataset& d) { d.masks[3] = Split::train; }),
                says("vertex 3 is in a mask of split 0 but has no"));
     CHECK_THAT(refusal([](RawDataset& d) { d.masks[2] = Split{7}; }), says("mask of vertex 2 in split 0 is 7"));
+    const auto several = [](RawDataset& d) { d.labels.clear(), d.label_matrix = {0, 1, 1, 1, 0, 0, 1, 0}; };
+    CHECK_THAT(refusal([&](RawDataset& d) { several(d), d.label_matrix[5] = 2; }),
+               says("the label matrix has 2 for vertex 2 and class 1, allowed are 0 and 1"));
+    CHECK_THAT(refusal([&](RawDataset& d) { several(d), d.label_matrix.pop_back(); }),
+               says("the label matrix has 7 elements, expected 8"));
+    CHECK_THAT(refusal([&](RawDataset& d) { several(d), d.labels = {0, 1, 1, 0}; }),
+               says("labels has 4 elements, expected 0"));
+}
+
+TEST_CASE("a store of a label matrix comes back as it was written, and says what is wrong with another") {
+    TempFolder folder;
+    auto data = tiny_dataset();
+    const auto one_label = write_store(folder / "one", data);
+    data.labels.clear();
+    data.label_matrix = {0, 1, 1, 1, 0, 0, 1, 0};
+    data.masks[3] = Split::train;  // vertex 2 has no label, vertex 3 one: all may be in masks
+    const auto written = write_store(folder / "s", data);
+    CHECK(written.multi_label);
+    CHECK_FALSE(one_label.multi_label);
+    auto store = Store::open(folder / "s");
+    store.check();
+    CHECK(store.manifest() == written);
+    const auto view = store.view();
+    CHECK(view.multi_label());
+    CHECK(view.labels.empty());
+    CHECK(std::ranges::equal(view.label_matrix, data.label_matrix));
+    CHECK_FALSE(fs::exists(folder / "s/labels.npy"));
+
+    overwrite<std::uint8_t>(folder / "s/label_matrix.npy", {0, 1, 1, 1, 0, 0, 0, 1}, {4, 2});
+    CHECK_THAT(message_of<DataError>([&] { Store::open(folder / "s").check(); }), says("it was changed after"));
+    overwrite<std::uint8_t>(folder / "s/label_matrix.npy", {0, 1, 1, 1, 0, 0, 3, 0}, {4, 2});
+    CHECK_THAT(message_of<DataError>([&] { Store::open(folder / "s").check(); }),
+               says("the label matrix has 3 for vertex 3 and class 0"));
+    overwrite<std::uint8_t>(folder / "s/label_matrix.npy", {0, 1, 1, 1, 0, 0, 1, 0}, {2, 4});
+    CHECK_THAT(message_of<DataError>([&] { Store::open(folder / "s"); }),
+               says("label_matrix.npy: its shape is (2, 4), the manifest states (4, 2)"));
+}
+
+TEST_CASE("a store whose manifest is older than label matrices has one label for each vertex") {
+    TempFolder folder;
+    const auto written = write_store(folder / "s", tiny_dataset());
+    auto manifest = to_json(written);
+    manifest.erase("multi_label");
+    folder.write("s/manifest.json", manifest.dump());
+    CHECK(Store::open(folder / "s").manifest() == written);
 }
 
 TEST_CASE("a store comes back as it was written") {

@@ -2,6 +2,8 @@
 #include <catch2/catch.hpp>
 
 #include "record/database.hpp"
+#include "record/migrations.hpp"
+#include "record/sqlite.hpp"
 #include "record_rows.hpp"
 #include "record_samples.hpp"
 
@@ -55,6 +57,40 @@ TEST_CASE("a trial's summary, views and counted volumes, by hand") {
     CHECK(rows(path, "SELECT memory_bytes, stated_memory_bytes FROM trial_rank ORDER BY rank") ==
           json{{500, 480}, {600, 600}});
     CHECK(rows(path, "SELECT trial, ok_trials FROM latest JOIN cells USING (cell)") == R"([["t1", 1]])"_json);
+}
+
+TEST_CASE("an evaluation says what its score is of; of lines and rows that do not, it is accuracy") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    Database d(path);
+    d.apply(samples::whole_trial("t1", samples::cell("mg-gcn", 2)));
+    auto several = samples::whole_trial("t2", samples::cell("mg-gcn", 4));
+    for (json& line : several)
+        if (line.at("type") == "evaluation") line["metric"] = "micro-F1";
+    d.apply(several);
+    auto wrong = samples::whole_trial("t3", samples::cell("mg-gcn", 8));
+    for (json& line : wrong)
+        if (line.at("type") == "evaluation") line["metric"] = "luck";
+    CHECK(d.apply(wrong).problems.size() == 1);
+    CHECK(rows(path, "SELECT trial, metric, test FROM evaluations ORDER BY trial") ==
+          json{{"t1", "accuracy", 0.8}, {"t2", "micro-F1", 0.8}});
+    CHECK(rows(path, "SELECT trial, score_metric, test_accuracy FROM trials ORDER BY trial") ==
+          json{{"t1", "accuracy", 0.8}, {"t2", "micro-F1", 0.8}, {"t3", nullptr, nullptr}});
+}
+
+TEST_CASE("a database from before scores had a metric: its evaluations are of accuracy") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    const auto all = shipped_migrations();
+    {
+        sqlite::Connection c(path, sqlite::Access::read_write);
+        c.execute("PRAGMA journal_mode = WAL", "use WAL");
+        migrate(c, all.first(10));
+        c.execute("PRAGMA foreign_keys = OFF", "fill");
+        c.execute("INSERT INTO evaluation VALUES (7, 3, 0.9, NULL, 0.8, 0.01)", "fill");
+        migrate(c, all);
+    }
+    CHECK(rows(path, "SELECT metric, test FROM evaluation") == json::array({json::array({"accuracy", 0.8})}));
 }
 
 TEST_CASE("applying lines again, in whole or in part, changes nothing") {

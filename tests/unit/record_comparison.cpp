@@ -59,7 +59,8 @@ TEST_CASE("a comparison is read from trials of one machine") {
     CHECK(c.cells[1].epoch_s->median == 3);
     CHECK(c.cells[1].other_trials == "1 of 3 trials ended otherwise (crashed: signal 11)");
     CHECK(c.cells[1].sent_bytes_per_epoch == 100);
-    CHECK(c.cells[1].test_accuracy == 0.8);
+    CHECK(c.cells[1].test_score == 0.8);
+    CHECK(c.cells[1].score_metric == "accuracy");  // of lines that name none
     CHECK(c.cells[1].synthetic == "graph, labels");
     CHECK(c.cells[1].aggregated_input);
     CHECK_FALSE(c.cells[1].volume_differs);

@@ -174,7 +174,8 @@ TEST_CASE("many and long schemes go on in further blocks within 100 columns") {
             cells.push_back(compared("scheme-" + std::to_string(s) + "(overlap=false, order=fixed)", gpus,
                                      "metis(objective=volume)", {12.3 * (s + 1) / gpus, 12.4 * (s + 1) / gpus},
                                      1e9 * s));
-            cells.back().test_accuracy = 0.8155;
+            cells.back().test_score = 0.8155;
+            cells.back().score_metric = "accuracy";
         }
     cells.push_back(compared(std::string(130, 'x'), 1, "metis(objective=volume)", {1.0}, 0));
     const std::string text = text_of(of(cells));
@@ -184,6 +185,16 @@ TEST_CASE("many and long schemes go on in further blocks within 100 columns") {
     CHECK_THAT(text, Catch::Contains("median of 1 to 2 trials (low–high: its 95% interval, Student's t of"));
     CHECK_THAT(text, Catch::Contains("% test accuracy, median of"));
     CHECK_THAT(text, Catch::Contains("  81.5\n") || Catch::Contains("  81.6\n"));
+}
+
+TEST_CASE("a table says what its scores are of") {
+    auto one = compared("serial", 1, "block", {0.1}, 0), several = compared("serial", 2, "block", {0.2}, 0);
+    one.test_score = several.test_score = 0.5;
+    one.score_metric = "accuracy";
+    several.score_metric = "micro-F1";
+    CHECK_THAT(text_of(of({one})), Catch::Contains("% test accuracy, median"));
+    CHECK_THAT(text_of(of({several})), Catch::Contains("% test micro-F1, median"));
+    CHECK_THAT(text_of(of({one, several})), Catch::Contains("or micro-F1 where vertices have several"));
 }
 
 TEST_CASE("fields that tell cells apart are columns of their own") {

@@ -79,7 +79,12 @@ std::unique_ptr<Batch> BatchMaker::make(std::int64_t item) {
     if (!adjacency.symmetric()) batch->backward = transposed(batch->forward);
     batch->features = host_features(data_, model_, s.vertices, 0, data_.feature_count);
     for (const GlobalId v : s.vertices) {
-        batch->labels.push_back(data_.labels[usize(value(v))]);
+        if (data_.multi_label()) {
+            const auto labels = data_.label_matrix.subspan(usize(value(v) * data_.classes), usize(data_.classes));
+            batch->label_matrix.insert(batch->label_matrix.end(), labels.begin(), labels.end());
+        } else {
+            batch->labels.push_back(data_.labels[usize(value(v))]);
+        }
         batch->split.push_back(data_.split[usize(value(v))]);
     }
     batch->samples = std::ranges::count(batch->split, Split::train);

@@ -38,9 +38,11 @@ public:
               problem.initial_weights ? *problem.initial_weights : initial_weights(model_, problem.train.seed),
               kernel_),
           products_(make_products(Adjacency(problem.dataset.graph, model_), {kernel_, grid_, layout_})),
-          vertices_(problem, layout_.owned(), kernel_),
+          vertices_(problem, layout_.owned(), kernel_,
+                    {layout_.first_column(width(model_.layers())), columns(model_.layers())}),
           input_(load_features(problem, layout_.owned(), layout_.first_column(width(0)), columns(0), kernel_)),
-          loss_(kernel_, grid_.along(Axis::y), grid_.world(), layout_.rows(), width(model_.layers())) {
+          loss_(kernel_, grid_.along(Axis::y), grid_.world(), layout_.rows(), width(model_.layers()),
+                problem.dataset.multi_label()) {
         for (int l = 0; l <= last(); ++l) {
             const LayerBuffers of_layer = grid_layer_buffers(layout_, model_, buffers, l);
             outputs_.push_back(kernel_.matrix(layout_.rows(), of_layer.output));
@@ -59,7 +61,7 @@ public:
         return {.loss = loss_.value(), .samples = vertices_.samples};
     }
 
-    Accuracy evaluate() override { return loss_.accuracy(forward(Pass::evaluation, 0), vertices_.loss_input()); }
+    Score evaluate() override { return loss_.score(forward(Pass::evaluation, 0), vertices_.loss_input()); }
     ModelWeights weights() override { return parameters_.weights(); }
     ModelWeights gradients() override { return parameters_.gradients(); }
     OwnedRows embeddings() override {
@@ -197,13 +199,14 @@ std::int64_t grid_memory(const Problem& p, const GridLayout& at, std::int64_t el
     LayerwiseBuffers::state_memory(m, n, product_columns(at, p.model, buffers));  // T and U
     products(m);
     ReplicatedParameters::state_memory(m, p.model, p.train);
-    VertexData::state_memory(m, n);
-    ShardedLoss::state_memory(m, n);
+    VertexData::state_memory(m, p.dataset, n, at.columns(p.model.widths.back()));
+    ShardedLoss::state_memory(m, n, p.dataset.multi_label());
     return m.bytes();
 }
 
-Volume grid_volume(const ModelSpec& model, const GridLayout& at, std::int64_t element_bytes,
+Volume grid_volume(const Problem& p, const GridLayout& at, std::int64_t element_bytes,
                    const StateAggregate& aggregate, const StateBackward& backward) {
+    const ModelSpec& model = p.model;
     VolumeStatement v(element_bytes);
     const int sharing = at.extent(Axis::x) * at.extent(Axis::z);  // ranks that hold the same columns
     const int number = at.at(Axis::x) * at.extent(Axis::z) + at.at(Axis::z);
@@ -219,8 +222,8 @@ Volume grid_volume(const ModelSpec& model, const GridLayout& at, std::int64_t el
         aggregate(v, Direction::backward, g);
         backward(v, l, f, g);
     }
-    v.add(ShardedLoss::volume(at.rows(), at.extent(Axis::y), at.at(Axis::y), at.shape.ranks(),
-                              at.shape.rank(at.place), element_bytes));
+    v.add(ShardedLoss::volume(at.rows(), p.dataset.multi_label(), at.extent(Axis::y), at.at(Axis::y),
+                              at.shape.ranks(), at.shape.rank(at.place), element_bytes));
     return v.total();
 }
 

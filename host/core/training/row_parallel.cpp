@@ -1,12 +1,13 @@
 #include <gnnbench/training/row_parallel.hpp>
 
 #include <array>
-#include <limits>
 #include <span>
 
+#include <gnnbench/training/loss.hpp>
 #include <gnnbench/training/network.hpp>
 #include <gnnbench/training/parameters.hpp>
 #include <gnnbench/training/vertex_data.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench {
 namespace {
@@ -44,18 +45,10 @@ public:
         return {.loss = loss, .samples = vertices_.samples};
     }
 
-    Accuracy evaluate() override {
-        // Counts of correct and total per split, as float64 so that one scalar all-reduce adds them up.
-        std::array<std::int64_t, 6> counts{};
-        kernel_.count_correct(forward(Pass::evaluation, 0), vertices_.loss_input(), counts_.data());
-        kernel_.download_bytes(counts_.data(), counts.data(), sizeof counts);
-        const std::vector<double> local(counts.begin(), counts.end());
-        const HostMatrix sums = all_reduced(local);
-        Accuracy a;
-        for (std::size_t s = 0; s < 3; ++s)
-            a.of[s] = sums.values[2 * s + 1] > 0 ? sums.values[2 * s] / sums.values[2 * s + 1]
-                                                 : std::numeric_limits<double>::quiet_NaN();
-        return a;
+    Score evaluate() override {
+        const std::vector<double> mine =
+            count_score(kernel_, forward(Pass::evaluation, 0), vertices_.loss_input(), counts_.data());
+        return score_of(vertices_.multi_label, all_reduced(mine).values);
     }
 
     ModelWeights weights() override { return network_.parameters().weights(); }
@@ -68,7 +61,8 @@ public:
 private:
     void load() {
         loss_ = kernel_.upload(std::span<const double>(std::array{0.0}));
-        counts_ = kernel_.upload(std::span<const std::int64_t>(std::array<std::int64_t, 6>{}));
+        const std::vector<std::int64_t> counts(usize(score_counts(vertices_.multi_label)));
+        counts_ = kernel_.upload(std::span<const std::int64_t>(counts));
     }
 
     void make_input_moments() {
@@ -85,7 +79,7 @@ private:
 
     /// The global mean over train vertices; where buffers are shared, G of the last layer replaces its logits.
     Event start_loss(ConstMatrixView logits) {
-        kernel_.softmax_cross_entropy(logits, vertices_.loss_input(), network_.output_gradient(), loss_.data());
+        loss_and_gradient(kernel_, logits, vertices_.loss_input(), network_.output_gradient(), loss_.data());
         return group_->all_reduce_scalars(loss_.data(), 1);
     }
 

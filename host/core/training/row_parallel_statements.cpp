@@ -1,4 +1,5 @@
 // What a row-parallel strategy states of an epoch, from its plan.
+#include <gnnbench/training/loss.hpp>
 #include <gnnbench/training/network.hpp>
 #include <gnnbench/training/row_parallel.hpp>
 #include <gnnbench/training/stated_volume.hpp>
@@ -15,9 +16,9 @@ std::int64_t row_parallel_memory(const LayerPlan& plan, const Problem& p, Part p
     if (plan.trains_input() && p.train.optimizer != OptimizerKind::sgd) m.matrix(n, 2 * f_0);  // X's moments
     Network::state_memory(m, plan, p.model, p.train, n);
     product(m, plan.widest_operand());
-    VertexData::state_memory(m, n);
-    m.list<double>(1);        // the loss
-    m.list<std::int64_t>(6);  // correct and total of each split
+    VertexData::state_memory(m, p.dataset, n, p.dataset.classes);
+    m.list<double>(1);  // the loss
+    m.list<std::int64_t>(score_counts(p.dataset.multi_label()));
     return m.bytes();
 }
 

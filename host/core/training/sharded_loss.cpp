@@ -1,33 +1,39 @@
 #include <gnnbench/training/sharded_loss.hpp>
 
-#include <algorithm>
 #include <array>
-#include <limits>
 #include <vector>
 
+#include <gnnbench/training/loss.hpp>
 #include <gnnbench/training/stated_volume.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench {
 
 ShardedLoss::ShardedLoss(Kernel& kernel, Communicator& class_group, Communicator& holders, std::int64_t rows,
-                         std::int64_t classes)
+                         std::int64_t classes, bool multi_label)
     : kernel_(kernel),
       class_group_(class_group),
       holders_(holders),
       rows_(rows),
       classes_(classes),
-      maxima_(kernel.matrix(rows, 1)),
-      sums_(kernel.matrix(rows, 1)),
+      multi_label_(multi_label),
+      maxima_(multi_label ? Matrix() : kernel.matrix(rows, 1)),
+      sums_(multi_label ? Matrix() : kernel.matrix(rows, 1)),
       loss_(kernel.upload(std::span<const double>(std::array{0.0}))) {}
 
 void ShardedLoss::start(ConstMatrixView logits, const LossInput& in, MatrixView grad) {
-    // m ← max over all classes
-    kernel_.row_maxima(logits, maxima_);
-    class_group_.all_reduce_now(maxima_, ReduceOp::maximum);
-    // s ← Σ over all classes of exp(z − m)
-    kernel_.row_exp_sums(logits, maxima_, sums_);
-    class_group_.all_reduce_now(sums_);
-    kernel_.softmax_cross_entropy_shard(logits, maxima_, sums_, first_class(), in, grad, loss_.data());
+    require(in.multi_label == multi_label_, "the loss was made for the other kind of labels");
+    if (multi_label_) {
+        kernel_.binary_cross_entropy(logits, in, grad, loss_.data());
+    } else {
+        // m ← max over all classes
+        kernel_.row_maxima(logits, maxima_);
+        class_group_.all_reduce_now(maxima_, ReduceOp::maximum);
+        // s ← Σ over all classes of exp(z − m)
+        kernel_.row_exp_sums(logits, maxima_, sums_);
+        class_group_.all_reduce_now(sums_);
+        kernel_.softmax_cross_entropy_shard(logits, maxima_, sums_, first_class(), in, grad, loss_.data());
+    }
     summed_ = holders_.all_reduce_scalars(loss_.data(), 1);
 }
 
@@ -59,35 +65,34 @@ Matrix ShardedLoss::whole_rows(ConstMatrixView logits) {
     return whole;
 }
 
-Accuracy ShardedLoss::accuracy(ConstMatrixView logits, const LossInput& in) {
-    const Matrix whole = whole_rows(logits);
-    // Correct and total of each split; a row is counted by the first rank of its class group alone.
-    std::array<std::int64_t, 6> counts{};
-    const Array<std::int64_t> device_counts = kernel_.upload(std::span<const std::int64_t>(counts));
-    if (class_group_.rank() == 0) {
-        kernel_.count_correct(whole, in, device_counts.data());
-        kernel_.download_bytes(device_counts.data(), counts.data(), sizeof counts);
+Score ShardedLoss::score(ConstMatrixView logits, const LossInput& in) {
+    const std::int64_t numbers = score_counts(multi_label_);
+    const std::vector<std::int64_t> none(usize(numbers));
+    const Array<std::int64_t> counts = kernel_.upload(std::span<const std::int64_t>(none));
+    std::vector<double> sums(usize(numbers));
+    if (multi_label_) {
+        sums = count_score(kernel_, logits, in, counts.data());
+    } else {
+        // A row is counted by the first rank of its class group alone.
+        const Matrix whole = whole_rows(logits);
+        if (class_group_.rank() == 0) sums = count_score(kernel_, whole, in, counts.data());
     }
-    std::array<double, 6> sums{};
-    std::copy(counts.begin(), counts.end(), sums.begin());
     const Array<double> device_sums = kernel_.upload(std::span<const double>(sums));
-    holders_.all_reduce_scalars_now(device_sums.data(), 6);
-    kernel_.download_bytes(device_sums.data(), sums.data(), sizeof sums);
-    Accuracy a;
-    for (std::size_t s = 0; s < 3; ++s)
-        a.of[s] = sums[2 * s + 1] > 0 ? sums[2 * s] / sums[2 * s + 1] : std::numeric_limits<double>::quiet_NaN();
-    return a;
+    holders_.all_reduce_scalars_now(device_sums.data(), numbers);
+    kernel_.download_bytes(device_sums.data(), sums.data(), sums.size() * sizeof(double));
+    return score_of(multi_label_, sums);
 }
 
-void ShardedLoss::state_memory(MemoryStatement& m, std::int64_t rows) {
-    m.matrix(rows, 2);  // maxima and sums
+void ShardedLoss::state_memory(MemoryStatement& m, std::int64_t rows, bool multi_label) {
+    if (!multi_label) m.matrix(rows, 2);  // maxima and sums
     m.list<double>(1);
 }
 
-Volume ShardedLoss::volume(std::int64_t rows, int class_ranks, int class_rank, int holder_ranks, int holder_rank,
-                           std::int64_t element_bytes) {
+Volume ShardedLoss::volume(std::int64_t rows, bool multi_label, int class_ranks, int class_rank, int holder_ranks,
+                           int holder_rank, std::int64_t element_bytes) {
     VolumeStatement v(element_bytes);
-    for (int vector = 0; vector < 2; ++vector) v.all_reduce(rows, class_ranks, class_rank);  // maxima, sums
+    const int vectors = multi_label ? 0 : 2;  // maxima, sums
+    for (int i = 0; i < vectors; ++i) v.all_reduce(rows, class_ranks, class_rank);
     v.all_reduce_scalars(1, holder_ranks, holder_rank);
     return v.total();
 }

@@ -17,6 +17,18 @@ Array<T> load_owned(std::span<const T> all, std::span<const GlobalId> owned, Ker
     return kernel.upload(std::span<const T>(mine));
 }
 
+/// The columns of `held`, row by row.
+Array<std::uint8_t> load_label_matrix(const DatasetView& data, std::span<const GlobalId> owned, ClassRange held,
+                                      Kernel& kernel) {
+    std::vector<std::uint8_t> mine;
+    mine.reserve(owned.size() * usize(held.count));
+    for (const GlobalId v : owned) {
+        const auto row = data.label_matrix.subspan(usize(value(v) * data.classes + held.first), usize(held.count));
+        mine.insert(mine.end(), row.begin(), row.end());
+    }
+    return kernel.upload(std::span<const std::uint8_t>(mine));
+}
+
 Array<std::int64_t> load_ids(std::span<const GlobalId> owned, Kernel& kernel) {
     std::vector<std::int64_t> ids;
     ids.reserve(owned.size());
@@ -53,17 +65,29 @@ Matrix load_features(const Problem& problem, std::span<const GlobalId> owned, st
     return x;
 }
 
-VertexData::VertexData(const Problem& problem, std::span<const GlobalId> owned, Kernel& kernel)
-    : labels(load_owned(problem.dataset.labels, owned, kernel)),
+VertexData::VertexData(const Problem& problem, std::span<const GlobalId> owned, Kernel& kernel, ClassRange held)
+    : multi_label(problem.dataset.multi_label()),
       split(load_owned(problem.dataset.split, owned, kernel)),
       ids(load_ids(owned, kernel)) {
+    if (multi_label)
+        label_matrix = load_label_matrix(problem.dataset, owned, held, kernel);
+    else
+        labels = load_owned(problem.dataset.labels, owned, kernel);
     const auto& all = problem.dataset.split;
     samples = std::count(all.begin(), all.end(), Split::train);
-    loss_scale = 1 / static_cast<double>(std::max<std::int64_t>(samples, 1));
+    const std::int64_t counted = std::max<std::int64_t>(samples, 1);
+    loss_scale = 1 / static_cast<double>(multi_label ? counted * problem.dataset.classes : counted);
 }
 
-void VertexData::state_memory(MemoryStatement& m, std::int64_t vertices) {
-    m.list<std::int32_t>(vertices);
+VertexData::VertexData(const Problem& problem, std::span<const GlobalId> owned, Kernel& kernel)
+    : VertexData(problem, owned, kernel, {.first = 0, .count = problem.dataset.classes}) {}
+
+void VertexData::state_memory(MemoryStatement& m, const DatasetView& data, std::int64_t vertices,
+                              std::int64_t held_classes) {
+    if (data.multi_label())
+        m.list<std::uint8_t>(vertices * held_classes);
+    else
+        m.list<std::int32_t>(vertices);
     m.list<Split>(vertices);
     m.list<std::int64_t>(vertices);
 }

@@ -22,7 +22,7 @@ namespace gnnbench {
 namespace {
 
 constexpr auto dcsbm_params = joined(
-    std::array<ParamDecl, 12>{{
+    std::array<ParamDecl, 14>{{
         vertices_param,
         average_degree_param,
         {"communities", ParamType::integer, "0", 0, 1000000, nullptr, "communities; 0: as many as classes"},
@@ -36,10 +36,13 @@ constexpr auto dcsbm_params = joined(
         directed_graph_param,
         features_param,
         classes_param,
+        multi_label_param,
+        labels_per_vertex_param,
         {"signal", ParamType::real, "1", 0, 1000, nullptr,
          "norm of a class's mean feature vector; the noise has variance 1 per feature"},
         {"label_noise", ParamType::real, "0.1", 0, 1, nullptr,
-         "vertices whose label is drawn at random, whatever their community"},
+         "vertices whose label is drawn at random, whatever their community; with multi_label, of every vertex "
+         "and class"},
     }},
     split_params);
 
@@ -175,6 +178,28 @@ std::vector<std::int32_t> noisy_labels(const Blocks& b, std::int32_t classes, do
     return labels;
 }
 
+/// Each community has a set of labels: its class, and every other one at random; its vertices have them, but for entries
+/// that are drawn at random whatever the community. About `mean` labels a vertex either way.
+std::vector<std::uint8_t> noisy_label_sets(const Blocks& b, std::int32_t classes, double mean, double noise,
+                                           std::uint64_t seed) {
+    const auto n = static_cast<std::int64_t>(b.community_of.size());
+    const double others = classes > 1 ? (mean - 1) / (classes - 1) : 0;
+    std::vector<std::uint8_t> matrix(array_elements("dcsbm's labels", {n, classes}, 1));
+#pragma omp parallel for
+    for (std::int64_t v = 0; v < n; ++v) {
+        const std::int32_t own = b.community_of[static_cast<std::size_t>(v)] % classes;
+        const auto vertex = static_cast<std::uint64_t>(v);
+        for (std::int32_t c = 0; c < classes; ++c) {
+            bool has =
+                c == own || class_draw(seed, static_cast<std::uint64_t>(own), c, DataDraw::label_set) < others;
+            if (class_draw(seed, vertex, c, DataDraw::label_noise) < noise)
+                has = class_draw(seed, vertex, c, DataDraw::label_matrix) < mean / classes;
+            matrix[static_cast<std::size_t>(v * classes + c)] = has;
+        }
+    }
+    return matrix;
+}
+
 /// x_v = μ_class(v) + noise, with ‖μ‖ ≈ signal and standard normal noise in every feature.
 std::vector<float> class_features(const Blocks& b, std::int64_t features, std::int32_t classes, double signal,
                                   std::uint64_t seed) {
@@ -218,7 +243,11 @@ RawDataset make_dcsbm(const Params& p) {
     data.feature_count = p.integer("features");
     data.classes = static_cast<std::int32_t>(p.integer("classes"));
     data.features = class_features(blocks, data.feature_count, data.classes, p.real("signal"), s.seed);
-    data.labels = noisy_labels(blocks, data.classes, p.real("label_noise"), s.seed);
+    if (p.boolean("multi_label"))
+        data.label_matrix =
+            noisy_label_sets(blocks, data.classes, p.real("labels_per_vertex"), p.real("label_noise"), s.seed);
+    else
+        data.labels = noisy_labels(blocks, data.classes, p.real("label_noise"), s.seed);
     data.synthetic = {"features", "labels"};
     return data;
 }

@@ -16,7 +16,7 @@ namespace gnnbench {
 namespace {
 
 constexpr auto grid_params =
-    joined(std::array<ParamDecl, 8>{{
+    joined(std::array<ParamDecl, 10>{{
                {"width", ParamType::integer, "400", 1, 2147483647, nullptr, "vertices along the long side"},
                {"height", ParamType::integer, "50", 1, 2147483647, nullptr,
                 "vertices along the short side, whose ids are consecutive"},
@@ -26,6 +26,8 @@ constexpr auto grid_params =
                directed_graph_param,
                features_param,
                classes_param,
+               multi_label_param,
+               labels_per_vertex_param,
            }},
            split_params);
 

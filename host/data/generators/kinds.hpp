@@ -38,5 +38,21 @@ inline constexpr ParamDecl features_param{"features", ParamType::integer,   "64"
                                           nullptr,    "features per vertex"};
 inline constexpr ParamDecl classes_param{"classes", ParamType::integer, "8", 1, 1000000,
                                          nullptr,   "classes of labels"};
+inline constexpr ParamDecl multi_label_param{
+    "multi_label",
+    ParamType::boolean,
+    "false",
+    0,
+    0,
+    nullptr,
+    "whether a vertex may have several labels, or none: binary cross-entropy and micro-F1"};
+inline constexpr ParamDecl labels_per_vertex_param{
+    "labels_per_vertex",
+    ParamType::real,
+    "2",
+    1,
+    1000000,
+    nullptr,
+    "labels of a vertex on average, with multi_label; at most as many as classes"};
 
 }  // namespace gnnbench

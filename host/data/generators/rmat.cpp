@@ -17,7 +17,7 @@ namespace gnnbench {
 namespace {
 
 constexpr auto rmat_params =
-    joined(std::array<ParamDecl, 10>{{
+    joined(std::array<ParamDecl, 12>{{
                vertices_param,
                {"scale", ParamType::integer, "0", 0, 30, nullptr, "2^scale vertices; 0: as `vertices` says"},
                average_degree_param,
@@ -30,6 +30,8 @@ constexpr auto rmat_params =
                directed_graph_param,
                features_param,
                classes_param,
+               multi_label_param,
+               labels_per_vertex_param,
            }},
            split_params);
 

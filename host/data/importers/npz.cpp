@@ -1,6 +1,7 @@
 // Two layouts of .npz. Shchur et al. (gnn-benchmark, 2018): adjacency and attributes as CSR parts, adj_data,
 // adj_indices …; entry (u, v) of the adjacency is an edge from u to v. Platonov et al. (heterophilous-graphs,
-// 2023): node_features, node_labels, edges [m × 2], and train_masks, val_masks, test_masks [splits × n].
+// 2023): node_features, node_labels, edges [m × 2], and train_masks, val_masks, test_masks [splits × n]. Labels of either are
+// one class a vertex [n], or, where a vertex may have several, a matrix [n × classes] of 0 and 1.
 #include <algorithm>
 #include <array>
 
@@ -87,7 +88,26 @@ std::pair<std::int64_t, std::int64_t> each_entry(const Npz& npz, const std::stri
     return {shape[0], shape[1]};
 }
 
+void take_label_matrix(RawDataset& data, const Npz& npz, const std::string& name, std::int64_t n) {
+    const auto& array = npz.shaped(name, {n, -1});
+    const std::int64_t classes = array.shape()[1];
+    if (classes < 2 || classes > 1'000'000)
+        throw DataError(fmt::format(
+            "{}: '{}' is a label matrix of {} classes, allowed are 2 to 1000000; one label a vertex has "
+            "the shape ({})",
+            npz.file(), name, classes, n));
+    const auto values = array.as<double>();
+    for (std::size_t i = 0; i < values.size(); ++i)
+        if (values[i] != 0 && values[i] != 1)
+            throw DataError(fmt::format("{}: '{}' has {} for vertex {} and class {}, allowed are 0 and 1",
+                                        npz.file(), name, values[i], i / static_cast<std::size_t>(classes),
+                                        i % static_cast<std::size_t>(classes)));
+    data.classes = static_cast<std::int32_t>(classes);
+    data.label_matrix.assign(values.begin(), values.end());
+}
+
 void take_labels(RawDataset& data, const Npz& npz, const std::string& name, std::int64_t n) {
+    if (npz.at(name).shape().size() == 2) return take_label_matrix(data, npz, name, n);
     data.labels = npz.shaped(name, {n}).as<std::int32_t>();
     if (data.labels.empty()) throw DataError(fmt::format("{}: '{}' is empty", npz.file(), name));
     auto largest = *std::ranges::max_element(data.labels);

@@ -27,8 +27,14 @@ struct DatasetView {
     std::int64_t feature_count = 0;
     std::span<const float> features;  ///< [vertices × feature_count], row-major
     std::int32_t classes = 0;
-    std::span<const std::int32_t> labels;  ///< length vertices; −1 where unknown
-    std::span<const Split> split;          ///< length vertices
+    /// Length vertices, −1 where unknown; empty where vertices have several labels.
+    std::span<const std::int32_t> labels;
+    /// [vertices × classes], row-major: 1 where the vertex has the class's label, else 0. Empty where each has one label.
+    std::span<const std::uint8_t> label_matrix = {};
+    std::span<const Split> split;  ///< length vertices
+
+    /// A vertex may have any number of labels, none included: the loss is binary cross-entropy, the score micro-F1.
+    bool multi_label() const { return !label_matrix.empty(); }
 };
 
 }  // namespace gnnbench

@@ -119,12 +119,15 @@ struct ParameterSlot {
     double weight_decay = 0;
 };
 
-/// What the loss sums over: labels [rows], split [rows] on the device; vertices of `counted` take part.
+/// What the loss sums over: split [rows] and either kind of label on the device; vertices of `counted` take part.
 struct LossInput {
-    const std::int32_t* labels = nullptr;
+    const std::int32_t* labels = nullptr;  ///< [rows]: one label for each vertex
     const Split* split = nullptr;
     Split counted = Split::train;
-    double scale = 1;  ///< 1 / |counted vertices of the whole graph|
+    double scale = 1;  ///< 1 / |counted vertices of the whole graph|, of a label matrix also / |all classes|
+    /// [rows × columns of the logits], contiguous, of 0 and 1: any number of labels for each vertex.
+    const std::uint8_t* label_matrix = nullptr;
+    bool multi_label = false;  ///< label_matrix holds the labels, not `labels`
 };
 
 struct MemoryUse {
@@ -219,6 +222,14 @@ public:
                                      double* loss_out);
     /// counts (6 int64, device) ← correct and total of train, validation, test rows, by arg max. Phase `loss`.
     void count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts);
+    // Of a label matrix. Element-wise, so that a rank may hold any columns of the logits. Phase `loss`.
+    /// Binary cross-entropy with logits x and labels y: grad ← (σ(x) − y) · scale on counted rows, 0 on the others (may
+    /// alias logits); loss_out (one float64, device) ← Σ over counted elements of (log(1 + eˣ) − y·x) · scale, computed
+    /// as max(t, 0) + log1p(exp(−|t|)) with t = −x where y = 1, else x, which no finite x overflows.
+    void binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad, double* loss_out);
+    /// counts (9 int64, device) ← true positives, false positives, false negatives of train, validation, test rows; a
+    /// logit above 0 claims its label.
+    void count_positives(ConstMatrixView logits, const LossInput& in, std::int64_t* counts);
     /// One step of every slot; `step` counts from 1. Phase `optimizer`.
     void optimizer_step(const TrainSpec& spec, std::int64_t step, std::span<const ParameterSlot> slots);
 
@@ -269,6 +280,9 @@ private:
                                                 ConstMatrixView sums, std::int64_t first_class,
                                                 const LossInput& in, MatrixView grad, double* loss_out) = 0;
     virtual void do_count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) = 0;
+    virtual void do_binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
+                                         double* loss_out) = 0;
+    virtual void do_count_positives(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) = 0;
     virtual void do_optimizer_step(const TrainSpec& spec, std::int64_t step,
                                    std::span<const ParameterSlot> slots) = 0;
     virtual void do_fill(MatrixView m, double v) = 0;

@@ -71,8 +71,17 @@ struct Rank {
     const ProcessGroup& processes;  ///< the same ranks' control messages on the host
 };
 
-struct Accuracy {
-    /// Indexed by Split − 1: train, validation, test. NaN where the split is empty.
+/// Where a vertex has one label, the share of vertices whose label is predicted: its micro-F1 is the same. Where it may
+/// have several, micro-F1 over vertices and classes: 2·TP / (2·TP + FP + FN).
+enum class ScoreMetric : std::uint8_t { accuracy, micro_f1 };
+/// As records name it: "accuracy", "micro-F1".
+const char* to_text(ScoreMetric metric);
+
+/// How well a model predicts the labels of each split.
+struct Score {
+    ScoreMetric metric = ScoreMetric::accuracy;
+    /// Indexed by Split − 1: train, validation, test. NaN where the split is empty, or where no vertex of it has a
+    /// label and none is predicted.
     std::array<double, 3> of{};
 };
 
@@ -100,8 +109,8 @@ struct Step {
 class Trainer {
 public:
     virtual ~Trainer();
-    /// A forward pass without dropout, then accuracy over the whole graph.
-    virtual Accuracy evaluate() = 0;
+    /// A forward pass without dropout, then the score over the whole graph.
+    virtual Score evaluate() = 0;
     /// Whole matrices on every rank. gradients(): of the last step's loss, summed over ranks. Where ranks hold different
     /// weights, those of the model that evaluate() is about, which the strategy defines.
     virtual ModelWeights weights() = 0;
@@ -150,7 +159,7 @@ public:
     /// This worker's weights now. Not collective: an observer may ask.
     virtual ModelWeights own_weights() = 0;
     /// Collective: of the model that the strategy chooses among what all ranks give, as evaluate() does among their weights.
-    virtual Accuracy evaluate(const ModelWeights& mine) = 0;
+    virtual Score evaluate(const ModelWeights& mine) = 0;
     using Trainer::evaluate;
 };
 

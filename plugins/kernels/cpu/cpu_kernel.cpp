@@ -24,6 +24,19 @@ constexpr std::int64_t worth_sharing = 1 << 14;
 
 std::int64_t least_rows(std::int64_t cols) { return rows_for(worth_sharing, cols); }
 
+/// Σ f(rows) over runs of rows, in their order, so that the sum is the same with any number of threads.
+template <class F>
+double sum_of_runs(int threads, std::int64_t rows, F&& f) {
+    constexpr std::int64_t run = 1 << 12;
+    std::vector<double> sums(static_cast<std::size_t>((rows + run - 1) / run));
+    parallel_chunks(threads, rows, run, [&](std::int64_t begin, std::int64_t end) {
+        sums[static_cast<std::size_t>(begin / run)] = f(RowRange{begin, end});
+    });
+    double sum = 0;
+    for (const double of_run : sums) sum += of_run;
+    return sum;
+}
+
 template <class T>
 DenseSide<T> dense_side(ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
     return {b, c, static_cast<T>(s.alpha), static_cast<T>(s.beta), FlatEpilogue<T>(e)};
@@ -132,14 +145,9 @@ void CpuKernel<T>::do_column_sums(ConstMatrixView g, MatrixView out) {
 template <class T>
 void CpuKernel<T>::do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
                                             double* loss_out) {
-    constexpr std::int64_t run = 1 << 12;
-    std::vector<double> losses(static_cast<std::size_t>((logits.rows + run - 1) / run));
-    parallel_chunks(threads_, logits.rows, run, [&](std::int64_t begin, std::int64_t end) {
-        losses[static_cast<std::size_t>(begin / run)] =
-            loss_operations<T>().softmax_cross_entropy(logits, in, grad, {begin, end});
+    *loss_out = sum_of_runs(threads_, logits.rows, [&](RowRange rows) {
+        return loss_operations<T>().softmax_cross_entropy(logits, in, grad, rows);
     });
-    *loss_out = 0;
-    for (const double loss : losses) *loss_out += loss;
 }
 
 template <class T>
@@ -164,6 +172,26 @@ void CpuKernel<T>::do_count_correct(ConstMatrixView logits, const LossInput& in,
         std::int64_t mine[6] = {};
         loss_operations<T>().count_correct(logits, in, {begin, end}, mine);
         for (int i = 0; i < 6; ++i)
+#pragma omp atomic
+            counts[i] += mine[i];
+    });
+}
+
+template <class T>
+void CpuKernel<T>::do_binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
+                                           double* loss_out) {
+    *loss_out = sum_of_runs(threads_, logits.rows, [&](RowRange rows) {
+        return loss_operations<T>().binary_cross_entropy(logits, in, grad, rows);
+    });
+}
+
+template <class T>
+void CpuKernel<T>::do_count_positives(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) {
+    std::fill_n(counts, 9, 0);
+    parallel_ranges(threads_, logits.rows, least_rows(logits.cols), [&](std::int64_t begin, std::int64_t end) {
+        std::int64_t mine[9] = {};
+        loss_operations<T>().count_positives(logits, in, {begin, end}, mine);
+        for (int i = 0; i < 9; ++i)
 #pragma omp atomic
             counts[i] += mine[i];
     });

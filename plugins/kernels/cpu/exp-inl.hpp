@@ -31,6 +31,20 @@ HWY_INLINE Vec<T> exponential(Vec<T> x) {
     }
 }
 
+/// log(1 + x), NaN for NaN.
+template <class T>
+HWY_INLINE Vec<T> log_of_one_plus(Vec<T> x) {
+    const Tag<T> d;
+    if constexpr (std::is_same_v<T, float>) {
+        return hn::IfThenElse(hn::IsNaN(x), x, hn::Log1p(d, x));
+    } else {
+        alignas(64) T values[lanes<T>];
+        hn::Store(x, d, values);
+        for (T& v : values) v = std::log1p(v);
+        return hn::Load(d, values);
+    }
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace gnnbench::cpu
 HWY_AFTER_NAMESPACE();

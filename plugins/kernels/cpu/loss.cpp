@@ -1,9 +1,11 @@
-// Softmax cross entropy, forward and backward in one pass over the logits, and accuracy.
+// Softmax cross entropy and binary cross-entropy, forward and backward in one pass over the logits; accuracy and the
+// counts of micro-F1.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/loss.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -82,8 +84,67 @@ void count_correct(ConstMatrixView logits, const LossInput& in, RowRange rows, s
     }
 }
 
+/// sign[i] ← −1 where y[i] is 1, else 1; beyond n it is 1.
 template <class T>
-constexpr LossOperations<T> operations = {&softmax_cross_entropy<T>, &count_correct<T>};
+HWY_INLINE Vec<T> signs_of(const std::uint8_t* y, std::int64_t n) {
+    alignas(64) T signs[lanes<T>];
+    for (std::int64_t i = 0; i < lanes<T>; ++i) signs[i] = i < n && y[i] != 0 ? T{-1} : T{1};
+    return hn::Load(Tag<T>(), signs);
+}
+
+/// With t = −x where y = 1, else x: the loss log(1 + eᵗ), whose derivative by x is ±σ(t).
+template <class T>
+double binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad, RowRange rows) {
+    const Tag<T> d;
+    const std::int64_t cols = logits.cols;
+    const Vec<T> zero = hn::Zero(d), one = hn::Set(d, T{1}), scale = hn::Set(d, static_cast<T>(in.scale));
+    double loss = 0;
+    for (std::int64_t r = rows.begin; r < rows.end; ++r) {
+        const T* x = row_of<T>(logits, r);
+        T* g = row_of<T>(grad, r);
+        if (in.split[r] != in.counted) {
+            std::fill_n(g, cols, T{0});
+            continue;
+        }
+        const std::uint8_t* y = in.label_matrix + r * cols;
+        Vec<T> sum = zero;
+        for_vectors<T>(cols, [&](std::int64_t c, std::int64_t n) HWY_ATTR {
+            const Vec<T> sign = signs_of<T>(y + c, n), t = hn::Mul(sign, load_n(x + c, n));
+            const Vec<T> e = exponential<T>(hn::Neg(hn::Abs(t)));
+            const Vec<T> element = hn::Add(hn::Max(t, zero), log_of_one_plus<T>(e));
+            sum = hn::Add(sum, hn::IfThenElseZero(hn::FirstN(d, static_cast<std::size_t>(n)), element));
+            const Vec<T> share = hn::Div(hn::Mul(sign, scale), hn::Add(one, e));
+            store_n(hn::IfThenElse(hn::Gt(t, zero), share, hn::Mul(share, e)), g + c, n);
+        });
+        loss += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, sum)));
+    }
+    return loss * in.scale;
+}
+
+template <class T>
+void count_positives(ConstMatrixView logits, const LossInput& in, RowRange rows, std::int64_t* counts) {
+    const std::int64_t cols = logits.cols;
+    for (std::int64_t r = rows.begin; r < rows.end; ++r) {
+        if (in.split[r] == Split::none) continue;
+        const T* x = row_of<T>(logits, r);
+        const std::uint8_t* y = in.label_matrix + r * cols;
+        std::int64_t both = 0, claimed = 0, labels = 0;
+        for (std::int64_t c = 0; c < cols; ++c) {
+            const int claims = x[c] > 0, has = y[c] != 0;
+            both += claims & has;
+            claimed += claims;
+            labels += has;
+        }
+        std::int64_t* of_split = counts + 3 * (static_cast<std::ptrdiff_t>(in.split[r]) - 1);
+        of_split[0] += both;
+        of_split[1] += claimed - both;
+        of_split[2] += labels - both;
+    }
+}
+
+template <class T>
+constexpr LossOperations<T> operations = {&softmax_cross_entropy<T>, &count_correct<T>, &binary_cross_entropy<T>,
+                                          &count_positives<T>};
 
 const LossOperations<float>& loss_operations_f32() { return operations<float>; }
 const LossOperations<double>& loss_operations_f64() { return operations<double>; }

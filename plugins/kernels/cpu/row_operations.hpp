@@ -105,6 +105,10 @@ struct LossOperations {
     /// counts[2·(split − 1)] += rows of that split whose arg max is their label; counts[2·(split − 1) + 1] += such
     /// rows.
     void (*count_correct)(ConstMatrixView logits, const LossInput& in, RowRange rows, std::int64_t* counts);
+    /// Binary cross-entropy of the rows; returns their loss.
+    double (*binary_cross_entropy)(ConstMatrixView logits, const LossInput& in, MatrixView grad, RowRange rows);
+    /// counts[3·(split − 1) + 0, 1, 2] += true positives, false positives, false negatives of that split's rows.
+    void (*count_positives)(ConstMatrixView logits, const LossInput& in, RowRange rows, std::int64_t* counts);
 };
 template <class T>
 const LossOperations<T>& loss_operations();

@@ -17,7 +17,7 @@ constexpr std::size_t blas_workspace_bytes = std::size_t{32} << 20;
 Counted counted(const LossInput& in) {
     static_assert(sizeof(Split) == 1);
     return {in.labels, reinterpret_cast<const std::uint8_t*>(in.split), static_cast<std::uint8_t>(in.counted),
-            in.scale};
+            in.scale, in.label_matrix};
 }
 
 }  // namespace
@@ -174,6 +174,24 @@ void CudaKernel::do_softmax_cross_entropy_shard(ConstMatrixView logits, ConstMat
 void CudaKernel::do_count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) {
     typed([&]<class T>(T) {
         check(cuda::count_correct(dense<T>(logits), counted(in), counts, compute()), "launching count_correct");
+    });
+}
+
+void CudaKernel::do_binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
+                                         double* loss_out) {
+    auto* partial =
+        static_cast<double*>(scratch(static_cast<std::size_t>(loss_blocks(logits.rows)) * sizeof(double)));
+    typed([&]<class T>(T) {
+        check(cuda::binary_cross_entropy(dense<T>(logits), counted(in), dense<T>(grad), partial, loss_out,
+                                         compute()),
+              "launching binary_cross_entropy");
+    });
+}
+
+void CudaKernel::do_count_positives(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) {
+    typed([&]<class T>(T) {
+        check(cuda::count_positives(dense<T>(logits), counted(in), counts, compute()),
+              "launching count_positives");
     });
 }
 

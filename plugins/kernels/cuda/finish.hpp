@@ -10,6 +10,8 @@ enum class Curve : int { identity = 0, relu = 1, leaky_relu = 2, sigmoid = 3 };
 
 GNNBENCH_HOST_DEVICE float exp_of(float x) { return expf(x); }
 GNNBENCH_HOST_DEVICE double exp_of(double x) { return exp(x); }
+GNNBENCH_HOST_DEVICE float log_of_one_plus(float x) { return log1pf(x); }
+GNNBENCH_HOST_DEVICE double log_of_one_plus(double x) { return log1p(x); }
 GNNBENCH_HOST_DEVICE float sqrt_of(float x) { return sqrtf(x); }
 GNNBENCH_HOST_DEVICE double sqrt_of(double x) { return sqrt(x); }
 

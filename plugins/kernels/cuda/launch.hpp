@@ -91,6 +91,7 @@ struct Counted {
     const std::uint8_t* split;
     std::uint8_t counted;
     double scale;
+    const std::uint8_t* label_matrix;  ///< [rows × columns of the logits]
 };
 /// Blocks of a loss launch: the length of its partial sums.
 i64 loss_blocks(i64 rows);
@@ -108,6 +109,12 @@ cudaError_t softmax_cross_entropy_shard(Dense<const T> logits, Dense<const T> ma
 /// counts [6] ← correct and total of each split.
 template <class T>
 cudaError_t count_correct(Dense<const T> logits, const Counted& in, i64* counts, cudaStream_t stream);
+template <class T>
+cudaError_t binary_cross_entropy(Dense<const T> logits, const Counted& in, Dense<T> grad, double* partial,
+                                 double* loss, cudaStream_t stream);
+/// counts [9] ← true positives, false positives, false negatives of each split.
+template <class T>
+cudaError_t count_positives(Dense<const T> logits, const Counted& in, i64* counts, cudaStream_t stream);
 
 template <class T>
 cudaError_t fill(Dense<T> m, T value, cudaStream_t stream);

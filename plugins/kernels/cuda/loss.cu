@@ -1,4 +1,5 @@
-// Softmax cross entropy, forward and backward in one pass over the logits, whole rows or shards of them; accuracy.
+// Softmax cross entropy, forward and backward in one pass over the logits, whole rows or shards of them; accuracy. Binary
+// cross-entropy likewise, and the counts of micro-F1.
 // A warp has a row; sums go through partial sums of blocks in a fixed order, so that results repeat to the bit.
 #include "device_launch.cuh"
 
@@ -144,6 +145,61 @@ __global__ void __launch_bounds__(block_threads)
     if (thread < 6 && block_counts[thread] > 0) atomicAdd(&counts[thread], static_cast<unsigned long long>(block_counts[thread]));
 }
 
+/// With t = −x where y = 1, else x: the loss log(1 + eᵗ), whose derivative by x is ±σ(t); g may be x.
+template <class T>
+__global__ void __launch_bounds__(block_threads)
+    binary_kernel(const Dense<const T> logits, const Counted in, const Dense<T> grad, double* partial) {
+    const T scale = static_cast<T>(in.scale);
+    double loss = 0;
+    for (i64 row = row_here(); row < logits.rows; row += static_cast<i64>(gridDim.x) * warps) {
+        const T* x = logits.data + row * logits.ld;
+        T* g = grad.data + row * grad.ld;
+        const std::uint8_t* y = in.label_matrix + row * logits.cols;
+        const bool counted = in.split[row] == in.counted;
+        for (i64 c = threadIdx.x; c < logits.cols; c += 32) {
+            if (!counted) {
+                g[c] = T(0);
+                continue;
+            }
+            const T sign = y[c] != 0 ? T(-1) : T(1), t = sign * x[c], e = exp_of(t < T(0) ? t : -t);
+            loss += static_cast<double>(t > T(0) ? t : T(0)) + static_cast<double>(log_of_one_plus(e));
+            g[c] = sign * scale * (t > T(0) ? T(1) : e) / (T(1) + e);
+        }
+    }
+    sum_of_block(warp_sum(loss) * in.scale, partial);
+}
+
+/// counts[3 (s − 1)] true positives, [3 (s − 1) + 1] false positives, [3 (s − 1) + 2] false negatives of split s.
+template <class T>
+__global__ void __launch_bounds__(block_threads)
+    positives_kernel(const Dense<const T> logits, const Counted in, unsigned long long* counts) {
+    __shared__ unsigned long long block_counts[9];
+    const int thread = static_cast<int>(threadIdx.y * 32 + threadIdx.x);
+    if (thread < 9) block_counts[thread] = 0;
+    __syncthreads();
+    for (i64 row = row_here(); row < logits.rows; row += static_cast<i64>(gridDim.x) * warps) {
+        const int split = in.split[row];
+        if (split == 0) continue;
+        const T* x = logits.data + row * logits.ld;
+        const std::uint8_t* y = in.label_matrix + row * logits.cols;
+        int both = 0, claimed = 0, labels = 0;
+        for (i64 c = threadIdx.x; c < logits.cols; c += 32) {
+            const int claims = x[c] > T(0), has = y[c] != 0;
+            both += claims & has;
+            claimed += claims;
+            labels += has;
+        }
+        both = warp_sum(both), claimed = warp_sum(claimed), labels = warp_sum(labels);
+        if (threadIdx.x != 0) continue;
+        unsigned long long* of_split = block_counts + 3 * (split - 1);
+        atomicAdd(of_split, static_cast<unsigned long long>(both));
+        atomicAdd(of_split + 1, static_cast<unsigned long long>(claimed - both));
+        atomicAdd(of_split + 2, static_cast<unsigned long long>(labels - both));
+    }
+    __syncthreads();
+    if (thread < 9 && block_counts[thread] > 0) atomicAdd(&counts[thread], block_counts[thread]);
+}
+
 cudaError_t total(const double* partial, i64 count, double* loss, cudaStream_t stream) {
     return enqueue(total_kernel, dim3(1), dim3(32), stream, partial, count, loss);
 }
@@ -203,13 +259,36 @@ cudaError_t count_correct(Dense<const T> logits, const Counted& in, i64* counts,
                    reinterpret_cast<unsigned long long*>(counts));
 }
 
+template <class T>
+cudaError_t binary_cross_entropy(Dense<const T> logits, const Counted& in, Dense<T> grad, double* partial, double* loss,
+                                 cudaStream_t stream) {
+    const i64 blocks = loss_blocks(logits.rows);
+    if (blocks > 0) {
+        const cudaError_t code = enqueue(binary_kernel<T>, dim3(static_cast<unsigned>(blocks)), rows_block(32), stream, logits,
+                                         in, grad, partial);
+        if (code != cudaSuccess) return code;
+    }
+    return total(partial, blocks, loss, stream);
+}
+
+template <class T>
+cudaError_t count_positives(Dense<const T> logits, const Counted& in, i64* counts, cudaStream_t stream) {
+    const cudaError_t code = cudaMemsetAsync(counts, 0, 9 * sizeof(i64), stream);
+    const i64 blocks = loss_blocks(logits.rows);
+    if (code != cudaSuccess || blocks == 0) return code;
+    return enqueue(positives_kernel<T>, dim3(static_cast<unsigned>(blocks)), rows_block(32), stream, logits, in,
+                   reinterpret_cast<unsigned long long*>(counts));
+}
+
 #define GNNBENCH_INSTANTIATE(T)                                                                                       \
     template cudaError_t softmax_cross_entropy(Dense<const T>, const Counted&, Dense<T>, double*, double*, cudaStream_t); \
     template cudaError_t row_maxima(Dense<const T>, Dense<T>, cudaStream_t);                                           \
     template cudaError_t row_exp_sums(Dense<const T>, Dense<const T>, Dense<T>, cudaStream_t);                         \
     template cudaError_t softmax_cross_entropy_shard(Dense<const T>, Dense<const T>, Dense<const T>, i64, const Counted&, \
                                                      Dense<T>, double*, double*, cudaStream_t);                        \
-    template cudaError_t count_correct(Dense<const T>, const Counted&, i64*, cudaStream_t);
+    template cudaError_t count_correct(Dense<const T>, const Counted&, i64*, cudaStream_t);                            \
+    template cudaError_t binary_cross_entropy(Dense<const T>, const Counted&, Dense<T>, double*, double*, cudaStream_t); \
+    template cudaError_t count_positives(Dense<const T>, const Counted&, i64*, cudaStream_t);
 GNNBENCH_INSTANTIATE(float)
 GNNBENCH_INSTANTIATE(double)
 #undef GNNBENCH_INSTANTIATE

@@ -250,6 +250,38 @@ private:
         }
     }
 
+    /// With t = −x where y = 1, else x: log(1 + eᵗ), whose derivative by x is ±σ(t).
+    void do_binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
+                                 double* loss_out) override {
+        double loss = 0;
+        for (std::int64_t r = 0; r < logits.rows; ++r)
+            for (std::int64_t c = 0; c < logits.cols; ++c) {
+                if (in.split[r] != in.counted) {
+                    at<T>(grad, r, c) = T{0};
+                    continue;
+                }
+                const double sign = in.label_matrix[r * logits.cols + c] != 0 ? -1 : 1;
+                const double t = sign * at<T>(logits, r, c), e = std::exp(-std::abs(t));
+                loss += (std::max(t, 0.0) + std::log1p(e)) * in.scale;
+                at<T>(grad, r, c) = static_cast<T>(sign * (t > 0 ? 1 : e) / (1 + e) * in.scale);
+            }
+        *loss_out = loss;
+    }
+
+    void do_count_positives(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) override {
+        std::fill_n(counts, 9, 0);
+        for (std::int64_t r = 0; r < logits.rows; ++r) {
+            if (in.split[r] == Split::none) continue;
+            std::int64_t* of_split = counts + 3 * (static_cast<std::ptrdiff_t>(in.split[r]) - 1);
+            for (std::int64_t c = 0; c < logits.cols; ++c) {
+                const bool has = in.label_matrix[r * logits.cols + c] != 0, claimed = at<T>(logits, r, c) > 0;
+                of_split[0] += has && claimed;
+                of_split[1] += !has && claimed;
+                of_split[2] += has && !claimed;
+            }
+        }
+    }
+
     /// SGD: w −= lr·(g + λw). Adam (Kingma & Ba 2015) with λ in the gradient; AdamW (Loshchilov & Hutter
     /// 2019) with decoupled λ: w −= lr·λ·w.
     void do_optimizer_step(const TrainSpec& o, std::int64_t step, std::span<const ParameterSlot> slots) override {

@@ -180,7 +180,7 @@ public:
         const TravelStatement travel(p.params.boolean("travel"), p, at);
         const bool summa = uses_summa(p.params, shape);
         return grid_volume(
-            p.model, at, element_bytes,
+            p, at, element_bytes,
             [&](VolumeStatement& v, Direction d, std::int64_t width) {
                 GridBroadcasts::state_panels(v, at, width);
                 travel.state(v, d);

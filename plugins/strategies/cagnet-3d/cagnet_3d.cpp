@@ -93,7 +93,7 @@ public:
         const GridLayout at{p.index, shape, shape.place(rank)};
         const TravelStatement travel(p.params.boolean("travel"), p, at);
         return grid_volume(
-            p.model, at, element_bytes,
+            p, at, element_bytes,
             [&](VolumeStatement& v, Direction d, std::int64_t width) {
                 GridBroadcasts::state_panels(v, at, width);
                 travel.state(v, d);

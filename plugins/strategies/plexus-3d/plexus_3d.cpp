@@ -38,9 +38,7 @@ public:
         parameters_.step(feature_slots());
         return {.loss = loss_.value(), .samples = data_.outputs.samples};
     }
-    Accuracy evaluate() override {
-        return loss_.accuracy(forward(Pass::evaluation, 0), data_.outputs.loss_input());
-    }
+    Score evaluate() override { return loss_.score(forward(Pass::evaluation, 0), data_.outputs.loss_input()); }
     ModelWeights weights() override { return parameters_.weights(grid_.world()); }
     ModelWeights gradients() override { return parameters_.gradients(grid_.world()); }
 
@@ -229,7 +227,10 @@ public:
 private:
     EpochKind kind(const Problem& p) const {
         const Options o = read_options(p.params);
-        return {.aggregated_input = p.model.aggregate_input, .blocks = o.blocks, .trainable = o.trainable};
+        return {.aggregated_input = p.model.aggregate_input,
+                .blocks = o.blocks,
+                .trainable = o.trainable,
+                .multi_label = p.dataset.multi_label()};
     }
     SparsePlan plan(const Problem& p, const Layout& of_rank, const VertexBlocks& vertices,
                     const Options& o) const {

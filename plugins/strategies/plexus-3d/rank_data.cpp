@@ -15,10 +15,17 @@ std::span<const GlobalId> rows_of(const VertexBlocks& vertices, const Layout& la
     return vertices.rows(l).owned(layout.at(layout.layer(l).roles.d));
 }
 
+/// The last layer's Q is cut along o.
+ClassRange held_classes(const Problem& problem, const Layout& layout) {
+    const Axis o = layout.layer(layout.layers() - 1).roles.o;
+    return {block_begin(problem.dataset.classes, layout.extent(o), layout.at(o)),
+            block_size(problem.dataset.classes, layout.extent(o), layout.at(o))};
+}
+
 }  // namespace
 
 RankData::RankData(const Problem& problem, const VertexBlocks& vertices, const Layout& layout, Kernel& kernel)
-    : outputs(problem, rows_of(vertices, layout, layout.layers() - 1), kernel) {
+    : outputs(problem, rows_of(vertices, layout, layout.layers() - 1), kernel, held_classes(problem, layout)) {
     const LayerShape& bottom = layout.layer(0);
     const auto [o, i, d] = bottom.roles;
     const auto begin = block_begin(bottom.n_o, layout.extent(d), layout.at(d));

@@ -22,7 +22,7 @@ ShardedState::ShardedState(const Problem& problem, Rank rank, const Layout& layo
           kernel_),
       products_(layout, options.tune, kernel_),
       loss_(kernel_, grid_.along(layout.layer(last()).roles.o), grid_.plane(layout.layer(last()).roles.i),
-            layout.layer(last()).n_d, problem.model.widths.back()) {
+            layout.layer(last()).n_d, problem.model.widths.back(), problem.dataset.multi_label()) {
     allocate(sparse);
 }
 

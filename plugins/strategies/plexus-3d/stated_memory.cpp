@@ -54,9 +54,9 @@ std::int64_t held_memory(const Problem& p, const Layout& layout, const SparsePla
     m.matrix(panel, 1);
     m.matrix(gathered, 2);  // W, and dW before it is reduced
     if (options.tune) m.matrix(h + q + w, 1);
-    const std::int64_t outputs = layout.layer(layout.layers() - 1).n_d;
-    VertexData::state_memory(m, outputs);
-    ShardedLoss::state_memory(m, outputs);
+    const LayerShape& top = layout.layer(layout.layers() - 1);
+    VertexData::state_memory(m, p.dataset, top.n_d, top.g_o);
+    ShardedLoss::state_memory(m, top.n_d, p.dataset.multi_label());
     return m.bytes();
 }
 

@@ -94,7 +94,8 @@ Volume epoch_volume(const Layout& layout, const EpochKind& kind, const std::vect
         ++holders;
         if (r < layout.rank()) ++holder_rank;
     }
-    sum.add(ShardedLoss::volume(top.n_d, classes, class_rank, holders, holder_rank, element_bytes));
+    sum.add(
+        ShardedLoss::volume(top.n_d, kind.multi_label, classes, class_rank, holders, holder_rank, element_bytes));
     return sum.total();
 }
 

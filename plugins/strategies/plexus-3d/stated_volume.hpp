@@ -10,6 +10,7 @@ struct EpochKind {
     bool aggregated_input = false;
     int blocks = 1;
     bool trainable = false;
+    bool multi_label = false;
 };
 
 /// Rows that the sparse all-reduce moves into layer l's F: by coordinate along d. Both empty: l's is dense.

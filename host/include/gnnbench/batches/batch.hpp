@@ -15,11 +15,12 @@ namespace gnnbench {
 /// What one step trains on, on the host: a subgraph, normalised by itself, and its vertices' data.
 struct Batch {
     std::int64_t item = -1;
-    std::vector<GlobalId> vertices;  ///< ascending; a row of every other member is a position here
-    Csr forward;                     ///< Â of the subgraph
-    std::optional<Csr> backward;     ///< its transpose; none where Â is symmetric
-    std::vector<float> features;     ///< [vertices × f_0], normalised as the model wants
-    std::vector<std::int32_t> labels;
+    std::vector<GlobalId> vertices;          ///< ascending; a row of every other member is a position here
+    Csr forward;                             ///< Â of the subgraph
+    std::optional<Csr> backward;             ///< its transpose; none where Â is symmetric
+    std::vector<float> features;             ///< [vertices × f_0], normalised as the model wants
+    std::vector<std::int32_t> labels;        ///< of one label a vertex; else none
+    std::vector<std::uint8_t> label_matrix;  ///< [vertices × classes] where a vertex may have several; else none
     std::vector<Split> split;
     std::int64_t samples = 0;  ///< train vertices
 

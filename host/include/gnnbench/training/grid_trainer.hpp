@@ -147,7 +147,7 @@ using StateBackward = std::function<void(VolumeStatement&, int layer, std::int64
 /// One epoch of one rank: the strategy's products, and what the trainer adds: T's blocks along the grid row, bias
 /// gradients (all-reduce of this rank's columns over the ranks that share them, all-gather along the grid row),
 /// loss.
-Volume grid_volume(const ModelSpec& model, const GridLayout& layout, std::int64_t element_bytes,
+Volume grid_volume(const Problem& problem, const GridLayout& layout, std::int64_t element_bytes,
                    const StateAggregate& aggregate, const StateBackward& backward);
 
 /// The bytes that one rank holds, as stated_memory defines them; `products` states those of its GridProducts.

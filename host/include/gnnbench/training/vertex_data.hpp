@@ -20,22 +20,38 @@ Matrix load_features(const Problem& problem, std::span<const GlobalId> owned, st
 std::vector<float> host_features(const DatasetView& data, const ModelSpec& model, std::span<const GlobalId> owned,
                                  std::int64_t first_column, std::int64_t columns);
 
+/// Classes [first, first + count): those whose logits a rank holds.
+struct ClassRange {
+    std::int64_t first = 0, count = 0;
+};
+
 /// Per owned vertex, on the device, in the order given.
 struct VertexData {
+    /// Of a label matrix, the columns of `held`.
+    VertexData(const Problem& problem, std::span<const GlobalId> owned, Kernel& kernel, ClassRange held);
+    /// Of a label matrix, all columns.
     VertexData(const Problem& problem, std::span<const GlobalId> owned, Kernel& kernel);
 
-    static void state_memory(MemoryStatement& m, std::int64_t vertices);
+    static void state_memory(MemoryStatement& m, const DatasetView& data, std::int64_t vertices,
+                             std::int64_t held_classes);
 
-    /// The mean over the whole graph's train vertices.
+    /// The mean over the whole graph's train vertices, of a label matrix over its classes too.
     LossInput loss_input() const {
-        return {.labels = labels.data(), .split = split.data(), .counted = Split::train, .scale = loss_scale};
+        return {.labels = labels.data(),
+                .split = split.data(),
+                .counted = Split::train,
+                .scale = loss_scale,
+                .label_matrix = label_matrix.data(),
+                .multi_label = multi_label};
     }
 
-    Array<std::int32_t> labels;
+    bool multi_label = false;
+    Array<std::int32_t> labels;        ///< none where label_matrix holds them
+    Array<std::uint8_t> label_matrix;  ///< [owned × held classes], or none
     Array<Split> split;
     Array<std::int64_t> ids;   ///< original ids, for dropout masks
     std::int64_t samples = 0;  ///< train vertices of the whole graph
-    double loss_scale = 1;     ///< 1 / samples, or 1
+    double loss_scale = 1;     ///< 1 / samples, or 1; of a label matrix also / classes
 };
 
 /// The mask on layer `layer`'s input in a training epoch; inactive past the last layer and at rate 0.
