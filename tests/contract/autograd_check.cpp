@@ -40,7 +40,11 @@ OwnedDataset dataset(const json& g, std::int64_t features) {
     }
     for (const json& row : g.at("features"))
         for (std::int64_t c = 0; c < features; ++c) d.features.push_back(row.at(static_cast<std::size_t>(c)));
-    for (const json& label : g.at("labels")) d.labels.push_back(label);
+    if (g.contains("labels"))
+        for (const json& label : g.at("labels")) d.labels.push_back(label);
+    else
+        for (const json& row : g.at("label_matrix"))
+            for (const json& has : row) d.label_matrix.push_back(has);
     for (const json& train : g.at("train")) d.split.push_back(train == 1 ? Split::train : Split::test);
     return d;
 }
@@ -108,7 +112,7 @@ double worst_error(const ModelWeights& found, const ModelWeights& wanted) {
 TEST_CASE("serial has the losses and gradients of PyTorch's autograd, and its optimizers' weights") {
     const json made = read_cases();
     const PluginCatalog catalog;
-    int optimizers_seen = 0, kinds_seen = 0;
+    int optimizers_seen = 0, kinds_seen = 0, label_matrices = 0;
     for (const json& c : made.at("cases")) {
         const OwnedDataset owned =
             dataset(made.at("graphs").at(c.at("graph").get<std::size_t>()), c.at("widths").at(0));
@@ -118,6 +122,7 @@ TEST_CASE("serial has the losses and gradients of PyTorch's autograd, and its op
         const bool trained = c.at("trained_features");
         optimizers_seen |= 1 << static_cast<int>(train.optimizer);
         kinds_seen |= 1 << static_cast<int>(model.kind);
+        label_matrices += owned.view().multi_label();
         for (const bool aggregate : {false, true}) {
             if (trained && aggregate) continue;                        // X changes
             if (model.kind == LayerKind::sage && aggregate) continue;  // X itself is needed
@@ -142,4 +147,5 @@ TEST_CASE("serial has the losses and gradients of PyTorch's autograd, and its op
     }
     CHECK(optimizers_seen == 7);
     CHECK(kinds_seen == 7);
+    CHECK(label_matrices == 9);
 }

@@ -39,6 +39,13 @@ def graph(name, vertices, edges, weighted):
     }
 
 
+def with_label_matrix(g):
+    """The graph with any number of its three labels for each vertex: nobody has label 1, vertex 0 has none."""
+    matrix = [[int(v > 0 and c != 1 and draw.random() < 0.6) for c in range(3)] for v in range(g["vertices"])]
+    return {**{k: v for k, v in g.items() if k != "labels"}, "name": g["name"] + ", several labels",
+            "label_matrix": matrix}
+
+
 def graphs():
     # One way only; vertex 8 receives from nobody, vertex 9 gives to nobody, vertex 2 has a weighted loop of its own.
     directed = [(0, 1), (1, 2), (2, 2), (2, 3), (3, 0), (3, 5), (4, 0), (4, 1), (5, 8), (6, 4), (7, 6), (0, 7),
@@ -130,7 +137,10 @@ def train(g, case):
     widths = case["widths"]
     a = adjacency(g, case["normalisation"], case["self_loops"])
     x = torch.tensor(g["features"])[:, : widths[0]].clone()
-    labels, mask = torch.tensor(g["labels"]), torch.tensor(g["train"], dtype=torch.bool)
+    several = "label_matrix" in g
+    labels = torch.tensor(g["label_matrix"]).double() if several else torch.tensor(g["labels"])
+    loss_of = torch.nn.BCEWithLogitsLoss() if several else torch.nn.CrossEntropyLoss()
+    mask = torch.tensor(g["train"], dtype=torch.bool)
     kind = case["layers"]
     weights, biases = initial(widths, case["bias"], kind)
     case["initial"] = {"weights": numbers(weights), "biases": numbers(biases)}
@@ -148,7 +158,7 @@ def train(g, case):
             logits = forward(a, x, weights, biases, case["activation"])
         else:
             logits = forward_of_pairs(kind, a, x, weights, biases, case["activation"], case["epsilon"])
-        loss = torch.nn.functional.cross_entropy(logits[mask], labels[mask])
+        loss = loss_of(logits[mask], labels[mask])
         loss.backward()
         case["loss"].append(loss.item())
         if epoch == 0:
@@ -190,13 +200,25 @@ def cases(all_graphs):
                             "epsilon": 0.0 if kind == "sage" else (-0.5, 0.0, 0.25)[i % 3],
                             "optimizer": ("sgd", "adam", "adamw")[i // 2 % 3], "trained_features": i % 5 == 0,
                             "weight_decay": [0.1 / (l + 1) for l in range(depth)]})
-    return [train(all_graphs[c["graph"]], c) for c in out]
+    made = [train(all_graphs[c["graph"]], c) for c in out]
+    # Drawn last, so that what is above stays as it was.
+    singles = len(all_graphs)
+    all_graphs += [with_label_matrix(g) for g in all_graphs]
+    several = []
+    for g in range(singles, len(all_graphs)):
+        for i, (optimizer, widths) in enumerate(zip(("sgd", "adam", "adamw"), layers.values())):
+            several.append({"layers": "gcn", "epsilon": 0.0, "graph": g, "activation": list(ACTIVATIONS)[i],
+                            "bias": i != 1, "widths": widths, "normalisation": ("symmetric", "mean")[g % 2],
+                            "self_loops": True, "optimizer": optimizer, "trained_features": i == 2,
+                            "weight_decay": [0.1 / (l + 1) for l in range(len(widths) - 1)]})
+    return made + [train(all_graphs[c["graph"]], c) for c in several]
 
 
 def main():
     all_graphs = graphs()
+    all_cases = cases(all_graphs)  # adds graphs
     made = {"torch": torch.__version__.split("+")[0], "learning_rate": LEARNING_RATE, "epochs": EPOCHS,
-            "graphs": all_graphs, "cases": cases(all_graphs)}
+            "graphs": all_graphs, "cases": all_cases}
     lines = ["{"] + [f" {json.dumps(k)}: {json.dumps(v)}," for k, v in made.items() if k not in ("graphs", "cases")]
     for key in ("graphs", "cases"):
         rows = ",\n".join("  " + json.dumps(item, separators=(",", ":")) for item in made[key])
