@@ -157,9 +157,15 @@ void add_new(CLI::App& plugin, Action& action) {
         ->required()
         ->check(one_of({"strategy", "partitioner"}));
     command->add_option("name", *name, "Lower case, words joined by dashes: my-scheme")->required();
-    command->callback([&action, kind, name] {
-        action = [kind, name] {
-            const PluginKind what = *kind == "strategy" ? PluginKind::strategy : PluginKind::partitioner;
+    auto workers = std::make_shared<bool>(false);
+    command->add_flag("--workers", *workers,
+                      "A strategy whose ranks are independent workers, not one that advances together");
+    command->callback([&action, kind, name, workers] {
+        if (*workers && *kind != "strategy") throw CLI::ValidationError("--workers", "is for a strategy");
+        action = [kind, name, workers] {
+            const PluginTemplate what = *kind == "partitioner" ? PluginTemplate::partitioner
+                                        : *workers             ? PluginTemplate::workers
+                                                               : PluginTemplate::strategy;
             const std::filesystem::path folder = write_plugin_folder(what, *name, ".");
             std::cerr << "wrote " << folder.string() << "; its README.md says how to build and use it\n";
             return exit_ok;

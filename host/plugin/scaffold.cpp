@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
 
-#include "plugin/library.hpp"
 #include "plugin/places.hpp"
 
 namespace gnnbench {
@@ -57,6 +57,8 @@ std::string filled(std::string text, const Replacements& replacements) {
     return text;
 }
 
+constexpr std::array template_folders{"strategy", "workers", "partitioner"};
+
 void write_filled(const fs::path& from, const fs::path& to, const Replacements& replacements) {
     std::ifstream in(from);
     const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
@@ -68,14 +70,10 @@ void write_filled(const fs::path& from, const fs::path& to, const Replacements& 
 
 }  // namespace
 
-fs::path write_plugin_folder(PluginKind kind, std::string_view name, const fs::path& into,
+fs::path write_plugin_folder(PluginTemplate which, std::string_view name, const fs::path& into,
                              const fs::path& templates) {
     check_name(name);
-    if (kind == PluginKind::kernel)
-        throw SpecError(
-            "there is no template for a kernel; start from a copy of plugins/kernels/reference, the smallest "
-            "one. Templates exist for: strategy, partitioner.");
-    const fs::path from = templates / kind_name(kind);
+    const fs::path from = templates / template_folders[usize(static_cast<int>(which))];
     std::error_code failure;
     if (!fs::is_directory(from, failure))
         throw EnvironmentError(
@@ -101,8 +99,8 @@ fs::path write_plugin_folder(PluginKind kind, std::string_view name, const fs::p
     return folder;
 }
 
-fs::path write_plugin_folder(PluginKind kind, std::string_view name, const fs::path& into) {
-    return write_plugin_folder(kind, name, into, share_folder() / "plugin-template");
+fs::path write_plugin_folder(PluginTemplate which, std::string_view name, const fs::path& into) {
+    return write_plugin_folder(which, name, into, share_folder() / "plugin-template");
 }
 
 }  // namespace gnnbench

@@ -57,6 +57,24 @@ make_plugin "$work/own/my-scheme" "$work/scheme" -Dgnnbench_DIR="$build/package"
 expect "a strategy of one's own" "why unsupported: []" \
     "$(GNNBENCH_PLUGIN_PATH="$work/scheme" "$bin/plugin_probe" support my-scheme)"
 
+# And one of independent workers, which trains.
+(cd "$work/own" && quietly "$bin/gnnbench" plugin new strategy my-workers --workers)
+make_plugin "$work/own/my-workers" "$work/workers" -Dgnnbench_DIR="$build/package"
+cat >"$work/workers.yaml" <<'YAML'
+name: workers
+dataset: {generate: dcsbm, vertices: 200, average_degree: 8, features: 4, classes: 3}
+model: {hidden: [4]}
+scheme: {name: my-workers, clusters: 6}
+partitioner: random
+gpus: 2
+epochs: 3
+warmup: 0
+trials: 1
+YAML
+GNNBENCH_PLUGIN_PATH="$work/workers" quietly "$bin/gnnbench" run "$work/workers.yaml" --database "$work/workers.sqlite"
+expect "every batch of every epoch trained once" "18" \
+    "$("$bin/gnnbench" query 'SELECT sum(steps) AS steps FROM workers' --database "$work/workers.sqlite" --csv | tail -n 1)"
+
 # The same partitioner with headers of another interface version.
 cp -r "$prefix" "$work/other"
 sed -i 's/^#define GNNBENCH_API_VERSION .*/#define GNNBENCH_API_VERSION 4711/' "$work/other/include/gnnbench/version.hpp"

@@ -35,33 +35,33 @@ TEST_CASE("scaffold: names that cannot be used", "[plugin]") {
     TemporaryFolder folder;
     for (const char* name : {"", "My-Parts", "-parts", "parts-", "1parts", "my_parts", "../parts", "my parts"}) {
         INFO(name);
-        CHECK_THROWS_AS(write_plugin_folder(PluginKind::partitioner, name, folder.path), SpecError);
+        CHECK_THROWS_AS(write_plugin_folder(PluginTemplate::partitioner, name, folder.path), SpecError);
     }
     CHECK(fs::is_empty(folder.path));
 }
 
-TEST_CASE("scaffold: a kind without template, a full folder, missing templates", "[plugin]") {
+TEST_CASE("scaffold: a full folder, missing templates", "[plugin]") {
     TemporaryFolder folder;
-    CHECK_THROWS_WITH(write_plugin_folder(PluginKind::kernel, "mine", folder.path),
-                      Contains("plugins/kernels/reference"));
-    CHECK_THROWS_AS(write_plugin_folder(PluginKind::strategy, "mine", folder.path, folder.path / "nowhere"),
+    CHECK_THROWS_AS(write_plugin_folder(PluginTemplate::strategy, "mine", folder.path, folder.path / "nowhere"),
                     EnvironmentError);
     fs::create_directories(folder.path / "mine");
     std::ofstream(folder.path / "mine/notes") << "precious";
-    CHECK_THROWS_WITH(write_plugin_folder(PluginKind::strategy, "mine", folder.path), Contains("not empty"));
+    CHECK_THROWS_WITH(write_plugin_folder(PluginTemplate::strategy, "mine", folder.path), Contains("not empty"));
     CHECK(text_of(folder.path / "mine/notes") == "precious");
 }
 
 TEST_CASE("scaffold: every mark is replaced, in names and in text", "[plugin]") {
     TemporaryFolder folder;
-    for (PluginKind kind : {PluginKind::strategy, PluginKind::partitioner}) {
-        const fs::path into = folder.path / kind_name(kind);
-        CHECK(write_plugin_folder(kind, "my-2nd-try", into) == into / "my-2nd-try");
+    const std::pair<PluginTemplate, const char*> all[] = {{PluginTemplate::strategy, "strategy"},
+                                                          {PluginTemplate::workers, "strategy"},
+                                                          {PluginTemplate::partitioner, "partitioner"}};
+    for (const auto& [which, kind] : all) {
+        const fs::path into = folder.path / std::to_string(static_cast<int>(which));
+        CHECK(write_plugin_folder(which, "my-2nd-try", into) == into / "my-2nd-try");
         CHECK(fs::exists(into / "my-2nd-try/README.md"));
         CHECK_THAT(text_of(into / "my-2nd-try/my_2nd_try.cpp"), Contains("class My2ndTry final"));
         CHECK_THAT(text_of(into / "my-2nd-try/CMakeLists.txt"),
-                   Contains("gnnbench_add_plugin(" + std::string(kind_name(kind)) +
-                            " my-2nd-try SOURCES my_2nd_try.cpp)"));
+                   Contains("gnnbench_add_plugin(" + std::string(kind) + " my-2nd-try SOURCES my_2nd_try.cpp)"));
         for (const auto& entry : fs::directory_iterator(into / "my-2nd-try")) {
             INFO(entry.path());
             CHECK(entry.path().string().find('@') == std::string::npos);
