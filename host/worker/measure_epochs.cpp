@@ -67,15 +67,17 @@ TrialEnd measure_epochs(const Measurement& m, CollectiveTrainer& trainer) {
     Patience patience(m.request.cell.patience);
     std::int64_t e = 0;
     for (; e < m.epochs(); ++e) {
-        const Step step = timed_epoch(m.group, m.kernel, trainer, e);
-        json ranks =
-            m.record.gather(epoch_json(m.kernel.trace().times(), m.counter.take(), m.kernel.memory().peak_bytes));
-        m.record.write("epoch", {{"epoch", e},
-                                 {"warmup", m.warms_up(e)},
-                                 {"loss", finite_or_null(step.loss)},
-                                 {"steps", trainer.steps(e)},
-                                 {"samples", step.samples},
-                                 {"ranks", ranks}});
+        const Step step = over_ranks(timed_epoch(m.group, m.kernel, trainer, e), m.group);
+        const Volume counted = m.counter.take();
+        json line = {{"epoch", e},
+                     {"warmup", m.warms_up(e)},
+                     {"loss", finite_or_null(step.loss)},
+                     {"steps", trainer.steps(e)},
+                     {"samples", step.samples}};
+        if (m.as_stated) line["as_stated"] = m.group.maximum({m.as_stated(e, counted) ? 0.0 : 1.0})[0] == 0;
+        line["ranks"] =
+            m.record.gather(epoch_json(m.kernel.trace().times(), counted, m.kernel.memory().peak_bytes));
+        m.record.write("epoch", std::move(line));
         if (m.traces(e)) write_spans(m, e);
         // Ranks that read different losses still stop together.
         if (m.group.maximum({std::isfinite(step.loss) ? 0.0 : 1.0})[0] > 0)

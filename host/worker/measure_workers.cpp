@@ -71,7 +71,9 @@ private:
         m_.kernel.synchronize(StreamRole::compute);
         m_.kernel.trace().end_epoch();
         const double end_s = seconds(Clock::now() - start_);
-        json line = epoch_json(m_.kernel.trace().times(), m_.counter.take(), m_.kernel.memory().peak_bytes);
+        const Volume counted = m_.counter.take();
+        json line = epoch_json(m_.kernel.trace().times(), counted, m_.kernel.memory().peak_bytes);
+        if (m_.as_stated) line["as_stated"] = m_.as_stated(now_->epoch, counted);
         json averagings = json::array();
         for (const Averaging& a : now_->averagings)
             averagings.push_back({{"partner", a.partner}, {"staleness", a.staleness}});

@@ -1,4 +1,7 @@
 #pragma once
+#include <cstdint>
+#include <functional>
+
 #include <gnnbench/communicator.hpp>
 #include <gnnbench/strategy.hpp>
 
@@ -18,6 +21,9 @@ struct Measurement {
     Kernel& kernel;
     VolumeCounter& counter;  ///< of all the training's communicators
     std::int64_t vertices;   ///< of the dataset, for exports
+    /// Whether what this rank counted in an epoch is as stated; not set where every epoch has the same, which the set-up's
+    /// line states.
+    std::function<bool(std::int64_t epoch, const Volume& counted)> as_stated;
 
     std::int64_t epochs() const { return request.cell.warmup + request.cell.epochs; }
     bool warms_up(std::int64_t epoch) const { return epoch < request.cell.warmup; }

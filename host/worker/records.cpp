@@ -56,6 +56,13 @@ std::string merged_by_rank(const std::vector<std::string>& texts) {
     return lines;
 }
 
+Step over_ranks(const Step& mine, const ProcessGroup& group) {
+    if (mine.extent == Extent::all_ranks) return mine;
+    const auto samples = static_cast<double>(mine.samples);
+    const std::vector<double> sums = group.sum({mine.loss * samples, samples});
+    return {.loss = sums[1] > 0 ? sums[0] / sums[1] : 0, .samples = static_cast<std::int64_t>(sums[1])};
+}
+
 json finite_or_null(double x) { return std::isfinite(x) ? json(x) : json(nullptr); }
 
 std::string notes_of(const Trainer& trainer, const Kernel& kernel) {

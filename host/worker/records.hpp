@@ -70,6 +70,8 @@ nlohmann::json to_json(std::span<const Span> spans);
 std::string merged_by_rank(const std::vector<std::string>& texts);
 /// A trainer's notes, then its kernel's.
 std::string notes_of(const Trainer& trainer, const Kernel& kernel);
+/// A step of all ranks from what each had of it: the mean over all samples. Collective where the step is this rank's.
+Step over_ranks(const Step& mine, const ProcessGroup& group);
 /// A number, or null where it is not finite.
 nlohmann::json finite_or_null(double x);
 

@@ -68,10 +68,11 @@ public:
                               {"build", seconds_since(building)},
                               {"total", seconds_since(start)}};
         // Statements walk the graph; training needs none, so they come after the clock of set-up has stopped.
-        const auto element_bytes = static_cast<std::int64_t>(size_of(device.dtype));
-        const StatedVolume stated =
-            plugins_.strategy->stated_volume(problem(), group_.rank(), element_bytes, cell_.warmup);
-        write_setup(seconds, stated, plugins_.strategy->stated_memory(problem(), group_.rank(), element_bytes));
+        const StatedVolume stated = stated_volume(0);
+        same_every_epoch_ = stated.means == StatedVolume::Means::every_epoch;
+        write_setup(seconds, same_every_epoch_ ? stated.volume : Volume(),
+                    plugins_.strategy->stated_memory(problem(), group_.rank(),
+                                                     static_cast<std::int64_t>(size_of(kernel_->dtype()))));
         counter_.take();  // set-up's communication does not count towards an epoch
         if (request_.purpose == Purpose::verify) return verify();
         TrialEnd end = measure();
@@ -88,6 +89,10 @@ private:
     Problem problem() const {
         return {work_->data,          *index_,      partition_, work_->model, work_->train, cell_.scheme.params,
                 work_->initial.get(), group_.size()};
+    }
+    StatedVolume stated_volume(std::int64_t epoch) const {
+        return plugins_.strategy->stated_volume(problem(), group_.rank(),
+                                                static_cast<std::int64_t>(size_of(kernel_->dtype())), epoch);
     }
     Setting setting() const { return {group_.size(), work_->model, work_->train, cell_.scheme.params}; }
 
@@ -127,8 +132,8 @@ private:
     /// Collective.
     std::string notes() const { return merged_by_rank(group_.all_gather(notes_of(base(trainer_), *kernel_))); }
 
-    void write_setup(json seconds, const StatedVolume& stated, std::int64_t stated_memory) {
-        const json ranks = record_.gather({{"stated", to_json(stated.volume)},
+    void write_setup(json seconds, const Volume& stated, std::int64_t stated_memory) {
+        const json ranks = record_.gather({{"stated", to_json(stated)},
                                            {"memory", kernel_->memory().current_bytes},
                                            {"stated_memory", stated_memory}});
         json all_stated = json::array(), memory = json::array(), all_stated_memory = json::array();
@@ -151,7 +156,17 @@ private:
     }
 
     TrialEnd measure() {
-        const Measurement m{request_, group_, record_, *kernel_, counter_, work_->data.graph.vertices()};
+        Measurement m{.request = request_,
+                      .group = group_,
+                      .record = record_,
+                      .kernel = *kernel_,
+                      .counter = counter_,
+                      .vertices = work_->data.graph.vertices(),
+                      .as_stated = {}};
+        if (!same_every_epoch_)
+            m.as_stated = [this](std::int64_t epoch, const Volume& counted) {
+                return difference(stated_volume(epoch), counted).empty();
+            };
         if (auto* epochs = std::get_if<std::unique_ptr<CollectiveTrainer>>(&trainer_))
             return measure_epochs(m, **epochs);
         return measure_workers(m, *std::get<std::unique_ptr<IndependentTrainer>>(trainer_));
@@ -228,8 +243,11 @@ private:
             group_.size()};
         ProductProbe kernel(plugins_.kernel->create(for_this_model(kernel_setting(cell_, group_))));
         Communicator world(kernel.connect(group_), kernel, counter_);
-        const auto trainer = plugins_.strategy->make_collective_trainer(full, {kernel, world, group_});
-        timed_epoch(group_, kernel, *trainer, 0);
+        const AnyTrainer made = plugins_.strategy->make_trainer(full, {kernel, world, group_});
+        const auto* trainer = std::get_if<std::unique_ptr<CollectiveTrainer>>(&made);
+        // Batches are no larger than those that were verified, and their matrices are not prepared.
+        if (!trainer || (*trainer)->steps(0) > 1) return 0;
+        timed_epoch(group_, kernel, **trainer, 0);
         counter_.take();
         Ledger ledger(group_.rank());
         ledger.enter_epoch(0);
@@ -284,6 +302,7 @@ private:
     VolumeCounter counter_;
     std::unique_ptr<Communicator> world_;
     AnyTrainer trainer_;
+    bool same_every_epoch_ = true;  ///< the stated volume
 };
 
 }  // namespace

@@ -95,7 +95,7 @@ public:
           world_(kernel_->connect(c.group), *kernel_, counter_) {
         world_.separate_wait(c.separate_wait);
         const std::int64_t before = kernel_->memory().current_bytes;
-        trainer_ = c.strategy.make_collective_trainer(c.problem, {*kernel_, world_, c.group});
+        trainer_ = c.strategy.make_trainer(c.problem, {*kernel_, world_, c.group});
         held_bytes_ = kernel_->memory().current_bytes - before;
         counter_.take();
     }
@@ -107,20 +107,25 @@ public:
         case_.group.barrier();
         kernel_->trace().begin_epoch();
         const std::int64_t allocations = kernel_->memory().allocations;
-        const double loss = trainer_->train_epoch(e).loss;
+        const Step step = train(e);
         kernel_->synchronize(StreamRole::compute);
         kernel_->trace().end_epoch();
         volume_ = counter_.take();
         allocations_ += kernel_->memory().allocations - allocations;
-        return loss;
+        return over_ranks(step, case_.group).loss;
     }
     /// Reading sharded matrices communicates, outside the epoch.
-    ModelWeights gradients() { return uncounted(trainer_->gradients()); }
-    ModelWeights weights() { return uncounted(trainer_->weights()); }
+    ModelWeights gradients() { return uncounted(base(trainer_).gradients()); }
+    ModelWeights weights() { return uncounted(base(trainer_).weights()); }
     /// What an evaluation moves.
     Volume evaluation() {
-        trainer_->evaluate();
+        base(trainer_).evaluate();
         return counter_.take();
+    }
+    /// Of an epoch; 0 of independent workers.
+    std::int64_t steps() const {
+        const auto* together = std::get_if<std::unique_ptr<CollectiveTrainer>>(&trainer_);
+        return together ? (*together)->steps(0) : 0;
     }
 
     const Volume& volume() const { return volume_; }                            ///< of the last epoch
@@ -128,9 +133,31 @@ public:
     std::int64_t held_bytes() const { return held_bytes_; }
     std::int64_t allocations() const { return allocations_; }
     DType dtype() const { return kernel_->dtype(); }
-    std::string notes() const { return notes_of(*trainer_, *kernel_); }
+    std::string notes() const { return notes_of(base(trainer_), *kernel_); }
 
 private:
+    /// Independent workers train all of one epoch.
+    struct Unrecorded final : StepObserver {
+        void begins(std::int64_t) override {}
+        void stepped(const Step&) override {}
+        void averaged(const Averaging&) override {}
+    };
+
+    Step train(std::int64_t e) {
+        if (auto* alone = std::get_if<std::unique_ptr<IndependentTrainer>>(&trainer_)) {
+            Unrecorded unrecorded;
+            (*alone)->train(1, unrecorded);
+            case_.group.wait_for_all();
+            return {};
+        }
+        CollectiveTrainer& trainer = *std::get<std::unique_ptr<CollectiveTrainer>>(trainer_);
+        const std::int64_t steps = trainer.steps(e);
+        if (case_.most_steps == 0 || steps <= case_.most_steps) return trainer.train_epoch(e);
+        Step last;
+        for (std::int64_t s = 0; s < case_.most_steps; ++s) last = trainer.train_step(e, s);
+        return last;
+    }
+
     ModelWeights uncounted(ModelWeights w) {
         counter_.take();
         return w;
@@ -141,7 +168,7 @@ private:
     std::unique_ptr<Kernel> kernel_;
     VolumeCounter counter_;
     Communicator world_;
-    std::unique_ptr<CollectiveTrainer> trainer_;
+    AnyTrainer trainer_;
     Volume volume_;
     std::int64_t held_bytes_ = 0, allocations_ = 0;
 };
@@ -158,27 +185,69 @@ std::string off(const Agreement& a) {
                        a.gradient_error, a.worst, a.tolerance);
 }
 
+void compare_volume(const VerificationCase& c, std::int64_t e, const Training& training, Ledger& ledger) {
+    count_call(ledger, "volume");
+    const StatedVolume stated = c.strategy.stated_volume(c.problem, c.group.rank(),
+                                                         static_cast<std::int64_t>(size_of(training.dtype())), e);
+    if (const std::string differs = difference(stated, training.volume()); !differs.empty())
+        ledger.add_fault("volume", differs);
+}
+
+void compare_memory(const VerificationCase& c, const Training& training, Ledger& ledger) {
+    count_call(ledger, "memory");
+    const std::int64_t stated =
+        c.strategy.stated_memory(c.problem, c.group.rank(), static_cast<std::int64_t>(size_of(training.dtype())));
+    if (training.held_bytes() != stated)
+        ledger.add_fault("memory", fmt::format("{} bytes of device memory are held, {} are stated",
+                                               training.held_bytes(), stated));
+}
+
+void compare_allocations(const Training& training, Ledger& ledger) {
+    if (training.allocations() > 0)
+        ledger.add_fault("memory", fmt::format("epochs allocate {} times; none may", training.allocations()));
+}
+
+/// Whole epochs of many steps, unwatched, for their volumes.
+void volume_run(const VerificationCase& c, Ledger& ledger, VerifiedTraining& out) {
+    VerificationCase whole = c;
+    whole.most_steps = 0;
+    Training training(whole, c.kernel(), std::make_shared<Ledger>(c.group.rank()));
+    for (std::int64_t e = 0; e < c.epochs; ++e) {
+        ledger.enter_epoch(e);
+        training.epoch(e);
+        compare_volume(c, e, training, ledger);
+    }
+    out.epoch = training.volume();
+}
+
+/// Independent workers under watch.
+void workers_run(const VerificationCase& c, const std::shared_ptr<Ledger>& ledger, VerifiedTraining& out) {
+    ledger->enter_epoch(-1);
+    Training training(c, std::make_unique<CheckedKernel>(c.kernel(), ledger, c.threads), ledger);
+    compare_memory(c, training, *ledger);
+    training.epoch(0);
+    compare_volume(c, 0, training, *ledger);
+    compare_allocations(training, *ledger);
+    out.epoch = training.volume();
+    out.notes = training.notes();
+}
+
 /// Run 1. Volume and agreement go to the ledger, but for gradients that float64 may still explain.
-Epochs plain_run(const VerificationCase& c, const ReferenceResult* reference, Ledger& ledger,
+Epochs plain_run(const VerificationCase& c, Training& training, const ReferenceResult* reference, Ledger& ledger,
                  VerifiedTraining& out) {
-    Training training(c, c.kernel(), std::make_shared<Ledger>(c.group.rank()));
-    const auto element_bytes = static_cast<std::int64_t>(size_of(training.dtype()));
     Agreement agreement = agreement_for(training.dtype());
     Epochs all;
     for (std::int64_t e = 0; e < c.epochs; ++e) {
         ledger.enter_epoch(e);
         all.loss.push_back(training.epoch(e));
         all.waits.push_back(training.waits());
-        count_call(ledger, "volume");
-        const StatedVolume stated = c.strategy.stated_volume(c.problem, c.group.rank(), element_bytes, e);
-        if (const std::string differs = difference(stated, training.volume()); !differs.empty())
-            ledger.add_fault("volume", differs);
+        if (c.most_steps == 0) compare_volume(c, e, training, ledger);
         all.gradient.push_back(training.gradients());
         compare_copies(c, {e, all.loss.back(), all.gradient.back(), training.dtype()}, reference, ledger);
         if (reference) agreement.compare(e, all.loss.back(), all.gradient.back(), *reference);
     }
     out.notes = training.notes();
-    out.epoch = training.volume();
+    if (c.most_steps == 0) out.epoch = training.volume();
     if (c.evaluates) out.evaluation = training.evaluation();
     if (!reference) return all;
     out.loss_error = agreement.loss_error;
@@ -248,12 +317,7 @@ void checked_run(const VerificationCase& c, const Epochs& plain, const Reference
                  const std::shared_ptr<Ledger>& ledger, VerifiedTraining& out) {
     ledger->enter_epoch(-1);
     Training training(c, std::make_unique<CheckedKernel>(c.kernel(), ledger, c.threads), ledger);
-    const std::int64_t stated =
-        c.strategy.stated_memory(c.problem, c.group.rank(), static_cast<std::int64_t>(size_of(training.dtype())));
-    count_call(*ledger, "memory");
-    if (training.held_bytes() != stated)
-        ledger->add_fault("memory", fmt::format("{} bytes of device memory are held, {} are stated",
-                                                training.held_bytes(), stated));
+    compare_memory(c, training, *ledger);
     ModelWeights weights = training.weights();
     for (std::int64_t e = 0; e < c.epochs; ++e) {
         const double loss = training.epoch(e, plain.waits.at(usize(e)));
@@ -263,8 +327,7 @@ void checked_run(const VerificationCase& c, const Epochs& plain, const Reference
         if (reference) judge_step(*ledger, {weights, stepped, gradient, c.problem.train}, training.dtype());
         weights = std::move(stepped);
     }
-    if (training.allocations() > 0)
-        ledger->add_fault("memory", fmt::format("epochs allocate {} times; none may", training.allocations()));
+    compare_allocations(training, *ledger);
 }
 
 /// The trial's own optimizer under watch: its step depends on the epoch, so there are two.
@@ -273,8 +336,16 @@ void own_optimizer_run(const VerificationCase& c, const std::shared_ptr<Ledger>&
     const Problem& p = c.problem;
     const Problem own{p.dataset,       p.index,  p.partition,       p.model,
                       *c.own_training, p.params, p.initial_weights, p.ranks};
-    const VerificationCase with_own{c.strategy, own,     c.group, c.kernel,        c.float64_kernel,
-                                    c.dtype,    nullptr, 2,       c.separate_wait, c.threads};
+    const VerificationCase with_own{.strategy = c.strategy,
+                                    .problem = own,
+                                    .group = c.group,
+                                    .kernel = c.kernel,
+                                    .float64_kernel = c.float64_kernel,
+                                    .dtype = c.dtype,
+                                    .epochs = 2,
+                                    .separate_wait = c.separate_wait,
+                                    .threads = c.threads,
+                                    .most_steps = c.most_steps};
     Training training(with_own, std::make_unique<CheckedKernel>(c.kernel(), ledger, c.threads), ledger);
     for (std::int64_t e = 0; e < with_own.epochs; ++e) training.epoch(e);
 }
@@ -324,18 +395,53 @@ void gather(const Ledger& mine, const ProcessGroup& group, VerifiedTraining& int
     }
 }
 
-VerifiedTraining verify_training(const VerificationCase& c, const ReferenceResult* known) {
-    VerifiedTraining v;
-    const SharedReference shared(known, c);
-    const ReferenceResult* reference = shared.get();
-    const auto ledger = std::make_shared<Ledger>(c.group.rank());
+namespace {
+
+/// Epochs of many steps are verified by few of them.
+VerificationCase of_few_steps(const VerificationCase& c) {
+    VerificationCase few = c;
+    few.epochs = std::min<std::int64_t>(c.epochs, 2);
+    few.most_steps = 3;
+    return few;
+}
+
+std::unique_ptr<Training> unwatched(const VerificationCase& c) {
+    return std::make_unique<Training>(c, c.kernel(), std::make_shared<Ledger>(c.group.rank()));
+}
+
+/// The three runs, the first by `training`.
+void verify_epochs(const VerificationCase& c, std::unique_ptr<Training> training, const ReferenceResult* reference,
+                   const std::shared_ptr<Ledger>& ledger, VerifiedTraining& v) {
     Epochs plain;
-    v.plain_s = timed([&] { plain = plain_run(c, reference, *ledger, v); });
+    v.plain_s = timed([&] {
+        plain = plain_run(c, *training, reference, *ledger, v);
+        training.reset();
+        if (c.most_steps > 0) volume_run(c, *ledger, v);
+    });
     v.checked_s = timed([&] {
         checked_run(c, plain, reference, ledger, v);
         own_optimizer_run(c, ledger);
     });
     if (reference && c.dtype == DType::f32) v.float64_s = timed([&] { float64_run(c, *reference, *ledger, v); });
+}
+
+}  // namespace
+
+VerifiedTraining verify_training(const VerificationCase& c, const ReferenceResult* known) {
+    VerifiedTraining v;
+    const SharedReference shared(known, c);
+    const auto ledger = std::make_shared<Ledger>(c.group.rank());
+    std::unique_ptr<Training> training = unwatched(c);
+    if (training->steps() == 0) {
+        training.reset();
+        v.checked_s = timed([&] { workers_run(c, ledger, v); });
+    } else if (training->steps() == 1) {
+        verify_epochs(c, std::move(training), shared.get(), ledger, v);
+    } else {
+        const VerificationCase few = of_few_steps(c);
+        training.reset();
+        verify_epochs(few, unwatched(few), shared.get(), ledger, v);
+    }
     gather(*ledger, c.group, v);
     v.volume_equal = std::ranges::none_of(v.faults, [](const Fault& f) { return f.check == "volume"; });
     v.loss_error = largest(c.group, v.loss_error);

@@ -12,6 +12,7 @@
 
 #include "contract/checked_training.hpp"
 #include "contract/evaluation_check.hpp"
+#include "contract/full_batch.hpp"
 #include "contract/graphs.hpp"
 #include "plugin/loader.hpp"
 #include "worker/verification.hpp"

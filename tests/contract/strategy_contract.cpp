@@ -127,6 +127,12 @@ std::vector<std::string> usable(PluginKind kind) {
     return names;
 }
 
+std::vector<std::string> full_batch_strategies() {
+    std::vector<std::string> names = usable(PluginKind::strategy);
+    std::erase_if(names, [](const std::string& name) { return trains_on_batches(catalog(), name); });
+    return names;
+}
+
 /// float64 on `reference`, and float32 on every kernel this machine can serve; or float32 on the one that is asked for.
 std::vector<KernelVariant> kernels() {
     std::vector<KernelVariant> out;
@@ -161,7 +167,7 @@ bool of_selection(std::size_t place) {
 }  // namespace
 
 TEST_CASE("a strategy agrees with the serial reference on every graph under every partitioner") {
-    for (const std::string& name : usable(PluginKind::strategy)) {
+    for (const std::string& name : full_batch_strategies()) {
         DYNAMIC_SECTION(name) {
             int ran = 0;
             std::size_t place = 0;
@@ -184,7 +190,7 @@ TEST_CASE("a strategy agrees with the serial reference on every graph under ever
 TEST_CASE("a strategy agrees with the serial reference for every model, on every kernel") {
     const auto graph = graphs::directed_random(40, 200, true);
     const auto serving = kernels();
-    for (const std::string& name : usable(PluginKind::strategy)) DYNAMIC_SECTION(name) {
+    for (const std::string& name : full_batch_strategies()) DYNAMIC_SECTION(name) {
             std::size_t place = 0;
             int ran = 0;
             for (const StrategyVariant& s : variants(name))
@@ -202,7 +208,7 @@ TEST_CASE("a strategy agrees with the serial reference where vertices have sever
                                                  graphs::known_symmetric(graphs::disconnected(3)),
                                                  graphs::directed_star(9), graphs::without_edges(1)};
     const auto serving = kernels();
-    for (const std::string& name : usable(PluginKind::strategy)) DYNAMIC_SECTION(name) {
+    for (const std::string& name : full_batch_strategies()) DYNAMIC_SECTION(name) {
             int ran = 0;
             std::size_t place = 0;
             for (const StrategyVariant& s : variants(name))
@@ -220,7 +226,7 @@ TEST_CASE("a strategy agrees with the serial reference where vertices have sever
 
 TEST_CASE(
     "a strategy runs with a barrier before each operation, where ranks have different numbers of neighbours") {
-    for (const std::string& name : usable(PluginKind::strategy)) DYNAMIC_SECTION(name) {
+    for (const std::string& name : full_batch_strategies()) DYNAMIC_SECTION(name) {
             int ran = 0;
             for (const StrategyVariant& s : variants(name))
                 for (const auto& g :
@@ -231,7 +237,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a strategy trains GraphSAGE and GIN as serial does, or says that it trains GCN alone") {
-    for (const std::string& name : usable(PluginKind::strategy)) DYNAMIC_SECTION(name) {
+    for (const std::string& name : full_batch_strategies()) DYNAMIC_SECTION(name) {
             for (const LayerKind kind : {LayerKind::sage, LayerKind::gin}) {
                 int ran = 0;
                 for (const StrategyVariant& s : variants(name))
@@ -252,7 +258,7 @@ TEST_CASE("a strategy trains GraphSAGE and GIN as serial does, or says that it t
 TEST_CASE("a strategy holds the memory it states with Adam's moments, too") {
     ModelVariant v{.name = "Adam", .widths = {4, 9, 2, 7, 3}, .optimizer = OptimizerKind::adam};
     v.train.dropout = 0.4;
-    for (const std::string& name : usable(PluginKind::strategy)) DYNAMIC_SECTION(name) {
+    for (const std::string& name : full_batch_strategies()) DYNAMIC_SECTION(name) {
             int ran = 0;
             for (const StrategyVariant& s : variants(name)) {
                 const Outcome o =

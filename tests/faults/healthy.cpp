@@ -21,7 +21,9 @@ const T& pick(const std::vector<T>& from, RandomStream& draw) {
 std::vector<std::string> usable(PluginKind kind) {
     std::vector<std::string> names;
     for (const ListedPlugin& p : contract::catalog().list())
-        if (p.kind == kind && p.usable() && p.name != "cuda") names.push_back(p.name);
+        if (p.kind == kind && p.usable() && p.name != "cuda" &&
+            !(kind == PluginKind::strategy && contract::trains_on_batches(contract::catalog(), p.name)))
+            names.push_back(p.name);
     return names;
 }
 

@@ -1,3 +1,4 @@
+#include "contract/full_batch.hpp"
 #include "verify/product.hpp"
 
 #include <algorithm>
@@ -100,6 +101,7 @@ std::vector<ProductCell> whole_product(const PluginCatalog& catalog, const std::
     std::vector<Named<Strategy>> strategies;
     std::vector<std::vector<Combination>> of_strategy;
     for (const std::string& name : usable(catalog, PluginKind::strategy)) {
+        if (contract::trains_on_batches(catalog, name)) continue;
         strategies.push_back({name, catalog.strategy(name), catalog.find(PluginKind::strategy, name).params});
         of_strategy.push_back(combinations(strategies.back().declared));
     }

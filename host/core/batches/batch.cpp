@@ -1,6 +1,7 @@
 #include <gnnbench/batches/batch.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include <gnnbench/training/adjacency.hpp>
@@ -33,12 +34,11 @@ void enhance_diagonal(Csr& m, double lambda) {
             if (m.indices[e] == v) m.values[e] *= 1 + lambda;
 }
 
-/// What no set of `count` vertices has more of: the edges of those with the most. Self-loops that the model adds included.
-std::int64_t most_edges(const GraphView& graph, std::int64_t count, bool self_loops) {
+/// What no set of `count` vertices has more of: the edges of those with the most.
+std::int64_t most_edges(const GraphView& graph, std::int64_t count) {
     std::vector<std::int64_t> degrees;
     for (std::int64_t v = 0; v < graph.vertices(); ++v)
-        degrees.push_back(std::min(count, graph.indptr[usize(v) + 1] - graph.indptr[usize(v)]) +
-                          (self_loops ? 1 : 0));
+        degrees.push_back(std::min(count, graph.indptr[usize(v) + 1] - graph.indptr[usize(v)]));
     const auto end = degrees.begin() + std::min(count, graph.vertices());
     std::partial_sort(degrees.begin(), end, degrees.end(), std::greater<>());
     return std::accumulate(degrees.begin(), end, std::int64_t{0});
@@ -46,21 +46,32 @@ std::int64_t most_edges(const GraphView& graph, std::int64_t count, bool self_lo
 
 }  // namespace
 
+std::int64_t most_batch_nonzeros(const Problem& p, const BatchSource& source) {
+    const GraphView& graph = p.dataset.graph;
+    if (source.fixed_sets() == 0) return most_edges(graph, source.most_vertices()) + source.most_vertices();
+    // One epoch has every fixed set.
+    std::vector<std::int64_t> set_of(usize(graph.vertices()), -1), nonzeros(usize(source.fixed_sets()));
+    for (std::int64_t item = 0; item < source.fixed_sets(); ++item)
+        for (const GlobalId v : source.vertices(item)) set_of[usize(value(v))] = source.fixed_set(item);
+    for (std::size_t v = 0; v < set_of.size(); ++v) {
+        if (set_of[v] < 0) continue;
+        std::int64_t& of_set = nonzeros[usize(set_of[v])];
+        ++of_set;  // the diagonal
+        for (auto e = usize(graph.indptr[v]); e < usize(graph.indptr[v + 1]); ++e)
+            of_set += set_of[usize(graph.indices[e])] == set_of[v] ? 1 : 0;
+    }
+    return *std::ranges::max_element(nonzeros);
+}
+
 BatchMaker::BatchMaker(const Problem& problem, const BatchSource& source, const BatchSettings& settings)
     : data_(problem.dataset),
       model_(problem.model),
       settings_(settings),
       source_(source),
       subgraphs_(problem.dataset.graph) {
-    // One epoch has every fixed set.
     fixed_.resize(usize(source.fixed_sets()));
-    for (std::int64_t item = 0; item < source.fixed_sets(); ++item) {
-        Subgraph s = subgraphs_.induced(source.vertices(item));
-        const auto loops = model_.self_loops ? static_cast<std::int64_t>(s.vertices.size()) : 0;
-        most_nonzeros_ = std::max(most_nonzeros_, static_cast<std::int64_t>(s.indices.size()) + loops);
-        fixed_[usize(source.fixed_set(item))] = std::move(s);
-    }
-    if (fixed_.empty()) most_nonzeros_ = most_edges(data_.graph, source.most_vertices(), model_.self_loops);
+    for (std::int64_t item = 0; item < source.fixed_sets(); ++item)
+        fixed_[usize(source.fixed_set(item))] = subgraphs_.induced(source.vertices(item));
 }
 
 const Subgraph& BatchMaker::subgraph(std::int64_t item) {

@@ -32,6 +32,12 @@ ModelWeights initial_weights(const ModelSpec& model, std::uint64_t seed) {
     return out;
 }
 
+std::int64_t parameter_elements(const ModelSpec& model) {
+    std::int64_t elements = 0;
+    for (const ParameterSpec& p : parameters_of(model)) elements += p.rows * p.cols;
+    return elements;
+}
+
 void check_weights(const ModelWeights& given, const ModelSpec& model) {
     const std::vector<ParameterSpec> wanted = parameters_of(model);
     if (given.matrices.size() != wanted.size())

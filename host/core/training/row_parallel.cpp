@@ -5,6 +5,8 @@
 
 #include <gnnbench/training/loss.hpp>
 #include <gnnbench/training/network.hpp>
+#include <fmt/format.h>
+
 #include <gnnbench/training/parameters.hpp>
 #include <gnnbench/training/vertex_data.hpp>
 #include <gnnbench/usize.hpp>
@@ -130,7 +132,26 @@ private:
     Array<double> loss_;
 };
 
+class WholeSpmm final : public DistributedSpmm {
+public:
+    WholeSpmm(const Adjacency& a, const IndexMap& index, Kernel& kernel)
+        : blocks_(a, index, 0, kernel), kernel_(kernel) {}
+    // C = Â B, or Âᵀ B
+    void multiply(Direction d, MatrixView b, MatrixView c, const Epilogue& e) override {
+        kernel_.spmm(blocks_.block(d, 0), b, c, {}, e);
+    }
+    std::string notes() const override { return fmt::format("matrix: {}", blocks_.formats()); }
+
+private:
+    PreparedBlocks blocks_;
+    Kernel& kernel_;
+};
+
 }  // namespace
+
+std::unique_ptr<DistributedSpmm> make_whole_spmm(const Adjacency& a, const IndexMap& index, Kernel& kernel) {
+    return std::make_unique<WholeSpmm>(a, index, kernel);
+}
 
 std::unique_ptr<CollectiveTrainer> make_row_parallel_trainer(const Problem& problem, Rank rank, LayerPlan plan,
                                                              const MakeSpmm& make_spmm) {

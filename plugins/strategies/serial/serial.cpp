@@ -9,21 +9,6 @@
 namespace gnnbench {
 namespace {
 
-class WholeSpmm final : public DistributedSpmm {
-public:
-    WholeSpmm(const Adjacency& a, const IndexMap& index, Kernel& kernel)
-        : blocks_(a, index, 0, kernel), kernel_(kernel) {}
-    // C = Â B, or Âᵀ B
-    void multiply(Direction d, MatrixView b, MatrixView c, const Epilogue& e) override {
-        kernel_.spmm(blocks_.block(d, 0), b, c, {}, e);
-    }
-    std::string notes() const override { return fmt::format("matrix: {}", blocks_.formats()); }
-
-private:
-    PreparedBlocks blocks_;
-    Kernel& kernel_;
-};
-
 class Serial final : public Strategy {
 public:
     std::string why_unsupported(const Setting& s) const override {
@@ -44,7 +29,7 @@ public:
 
     AnyTrainer make_trainer(const Problem& p, Rank rank) const override {
         return make_row_parallel_trainer(p, rank, narrowest_plan(p), [&](const Adjacency& a, std::int64_t) {
-            return std::make_unique<WholeSpmm>(a, p.index, rank.kernel);
+            return make_whole_spmm(a, p.index, rank.kernel);
         });
     }
 };

@@ -6,6 +6,7 @@
 
 #include <gnnbench/communicator.hpp>
 
+#include "../../contract/full_batch.hpp"
 #include "measure.hpp"
 #include "replay.hpp"
 
@@ -174,7 +175,7 @@ std::vector<Scheme> schemes(const PluginCatalog& catalog) {
     for (const std::string& name : catalog.names(PluginKind::strategy)) {
         const bool listed = std::any_of(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(known),
                                         [&](const Scheme& s) { return s.name == name; });
-        if (!listed && name != "serial") out.push_back({name, {}});
+        if (!listed && name != "serial" && !contract::trains_on_batches(catalog, name)) out.push_back({name, {}});
     }
     return out;
 }

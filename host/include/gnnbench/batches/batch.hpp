@@ -32,17 +32,17 @@ struct BatchSettings {
     double diagonal_enhancement = 0;
 };
 
-/// Prepares batches of a dataset on the host. Subgraphs that come again are made once, at construction: those of
-/// `sets`, or all of them.
+/// No batch of a source has more nonzeros of Â: where sets are fixed, edges between vertices of one set, counted, and a
+/// diagonal; else the edges of the most connected vertices.
+std::int64_t most_batch_nonzeros(const Problem& problem, const BatchSource& source);
+
+/// Prepares batches of a dataset on the host. Subgraphs that come again are made once, at construction.
 class BatchMaker {
 public:
     /// `problem`'s data and `source` must outlive it.
     BatchMaker(const Problem& problem, const BatchSource& source, const BatchSettings& settings);
     /// Not from two threads at once.
     std::unique_ptr<Batch> make(std::int64_t item);
-
-    /// No batch has more, in either direction.
-    std::int64_t most_nonzeros() const { return most_nonzeros_; }
 
 private:
     const Subgraph& subgraph(std::int64_t item);
@@ -54,7 +54,6 @@ private:
     SubgraphMaker subgraphs_;
     std::vector<Subgraph> fixed_;  ///< by BatchSource::fixed_set
     Subgraph other_;               ///< the last that is none of them
-    std::int64_t most_nonzeros_ = 0;
 };
 
 /// Prepares the next batch on a thread of its own while the previous one trains.

@@ -16,6 +16,9 @@ namespace gnnbench {
 ///   kaiming  uniform in ±√(6 / f)         (He et al. 2015, gain √2)
 ModelWeights initial_weights(const ModelSpec& model, std::uint64_t seed);
 
+/// Elements of all of a model's parameters.
+std::int64_t parameter_elements(const ModelSpec& model);
+
 /// Throws DataError unless `given` has the model's matrices, in their order and shapes.
 void check_weights(const ModelWeights& given, const ModelSpec& model);
 
@@ -31,6 +34,9 @@ public:
     LayerParameters gradients(int layer) const { return of_layer(gradients_, layer); }
     /// All gradients of a layer as one row.
     MatrixView gradient_row(int layer) const;
+    /// All of them as one row: what ranks average.
+    MatrixView all_values() const { return values_; }
+    MatrixView all_gradients() const { return gradients_; }
     static void state_memory(MemoryStatement& m, const ModelSpec& model, const TrainSpec& train);
 
     /// One optimizer step over all of it.

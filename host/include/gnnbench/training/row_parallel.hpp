@@ -57,6 +57,9 @@ LayerPlan narrowest_plan(const Problem& problem);
 /// Why a row-parallel strategy does not support a setting; empty if it does.
 std::string row_parallel_why_unsupported(const Setting& setting);
 
+/// Â of the whole graph on this device, prepared; the index has one part.
+std::unique_ptr<DistributedSpmm> make_whole_spmm(const Adjacency& a, const IndexMap& index, Kernel& kernel);
+
 /// Makes the DistributedSpmm of one rank; `widest` is the widest operand of an epoch.
 using MakeSpmm = std::function<std::unique_ptr<DistributedSpmm>(const Adjacency&, std::int64_t widest)>;
 

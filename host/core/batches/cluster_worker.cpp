@@ -1,0 +1,61 @@
+#include <gnnbench/batches/cluster_worker.hpp>
+
+#include <fmt/format.h>
+
+#include <gnnbench/training/parameters.hpp>
+#include <gnnbench/usize.hpp>
+
+namespace gnnbench {
+
+std::string clusters_why_unsupported(const Setting& s) {
+    if (s.model.aggregate_input)
+        return "aggregate_input needs layer 0's neighbours to stay the same, and every batch has its own";
+    return {};
+}
+
+PartitionNeed clusters_needed(const Setting& s) {
+    return {.parts = static_cast<Part>(s.params.integer("clusters"))};
+}
+
+ClusterBatches cluster_batches(const Problem& p) {
+    return {p.index,
+            {.clusters_per_batch = p.params.integer("clusters_per_batch"),
+             .shuffle = p.params.boolean("shuffle"),
+             .seed = p.train.seed}};
+}
+
+ClusterWorker::ClusterWorker(const Problem& problem, Rank rank)
+    : problem_(problem),
+      source_(cluster_batches(problem_)),
+      maker_(problem_, source_, {.diagonal_enhancement = problem_.params.real("diagonal_enhancement")}),
+      training_(problem_, rank, {source_.most_vertices(), most_batch_nonzeros(problem_, source_)}),
+      judge_(problem_, rank),
+      loader_(maker_, rank.kernel.trace()) {}
+
+std::int64_t ClusterWorker::stated_memory(const Problem& p, std::int64_t element_bytes, bool averages) {
+    MemoryStatement m(element_bytes);
+    const ClusterBatches source = cluster_batches(p);
+    BatchTraining::state_memory(m, p, {source.most_vertices(), most_batch_nonzeros(p, source)});
+    if (averages) m.matrix(1, parameter_elements(p.model));  // the partner's, or all workers'
+    return m.bytes();
+}
+
+std::int64_t ClusterWorker::samples(std::int64_t item) const {
+    std::int64_t count = 0;
+    for (const Part c : source_.clusters_of(item))
+        for (const GlobalId v : problem_.index.owned(c))
+            count += problem_.dataset.split[usize(value(v))] == Split::train ? 1 : 0;
+    return count;
+}
+
+Step ClusterWorker::compute_gradient(std::int64_t item, std::int64_t next) {
+    const std::unique_ptr<Batch> batch = loader_.take(item);
+    if (next >= 0) loader_.expect(next);
+    return training_.compute_gradient(*batch, item);
+}
+
+std::string ClusterWorker::notes() const {
+    return fmt::format("batches prepared ahead: {} of {}", loader_.foreseen(), loader_.taken());
+}
+
+}  // namespace gnnbench

@@ -1,0 +1,149 @@
+// AllReduce-GCN: synchronous data parallelism on batches of clusters.
+// The thesis on GossipGCN, Algorithm 3, and Algorithm 4 with an averaging interval.
+//
+//   G_1 … G_n   the clusters, q of them a batch; step s of an epoch gives batch s·p + r to worker r
+#include <fmt/format.h>
+
+#include <gnnbench/batches/cluster_worker.hpp>
+#include <gnnbench/training/stated_volume.hpp>
+
+namespace gnnbench {
+namespace {
+
+/// What a problem and its parameters fix of the rounds: an epoch has ⌈batches ÷ p⌉ steps.
+struct Rounds {
+    std::int64_t batches = 1, workers = 1, interval = 1;
+    explicit Rounds(const Problem& p)
+        : batches(cluster_batches(p).batches()),
+          workers(p.ranks),
+          interval(p.params.integer("averaging_interval")) {}
+
+    std::int64_t steps() const { return (batches + workers - 1) / workers; }
+    /// Worker r's batch in a step, or −1: where p does not divide the batches, the last step leaves workers idle.
+    std::int64_t item(std::int64_t epoch, std::int64_t step, std::int64_t r) const {
+        const std::int64_t batch = step * workers + r;
+        return batch < batches ? epoch * batches + batch : -1;
+    }
+    /// Workers with a batch.
+    std::int64_t busy(std::int64_t step) const { return std::min(workers, batches - step * workers); }
+    /// Whether `count` of Algorithm 4, steps since the beginning, is a multiple of the interval.
+    bool averages(std::int64_t epoch, std::int64_t step) const {
+        return (epoch * steps() + step + 1) % interval == 0;
+    }
+    std::int64_t averagings(std::int64_t epoch) const {
+        return (epoch + 1) * steps() / interval - epoch * steps() / interval;
+    }
+};
+
+class AllReduceTrainer final : public CollectiveTrainer {
+public:
+    AllReduceTrainer(const Problem& p, Rank rank)
+        : rounds_(p),
+          averages_weights_(p.params.choice("average") == "weights"),
+          by_vertices_(p.params.choice("weighting") == "vertices"),
+          rank_(rank),
+          worker_(p, rank) {}
+
+    std::int64_t steps(std::int64_t) const override { return rounds_.steps(); }
+
+    Step train_step(std::int64_t epoch, std::int64_t step) override {
+        const std::int64_t me = rank_.world.rank(), item = rounds_.item(epoch, step, me);
+        const bool averages = rounds_.averages(epoch, step);  // 12
+        Step done{.extent = Extent::this_rank};
+        if (item >= 0)
+            done = worker_.compute_gradient(item, next(epoch, step));  // 10, 11
+        else if (averages && !averages_weights_)
+            rank_.kernel.fill(worker_.training().gradients(), 0);
+        if (averages && !averages_weights_) average(worker_.training().gradients(), share(epoch, step));  // 13
+        if (item >= 0 || (averages && !averages_weights_)) worker_.training().update();                   // 14
+        if (averages && averages_weights_)
+            average(worker_.training().values(), 1.0 / static_cast<double>(rounds_.workers));
+        return done;
+    }
+
+    // Between averagings workers differ: the best one's.
+    Score evaluate() override { return worker_.judge().score(mine()); }
+    ModelWeights weights() override { return worker_.judge().chosen(mine(), mine()); }
+    ModelWeights gradients() override {
+        return worker_.judge().chosen(mine(), worker_.training().weight_gradients());
+    }
+    OwnedRows embeddings() override { return worker_.judge().embeddings(mine()); }
+    std::string notes() const override { return worker_.notes(); }
+
+private:
+    ModelWeights mine() const { return worker_.training().weights(); }
+
+    /// The item that this worker has after this step's.
+    std::int64_t next(std::int64_t epoch, std::int64_t step) const {
+        const bool ends = step + 1 == rounds_.steps() || rounds_.item(epoch, step + 1, rank_.world.rank()) < 0;
+        return ends ? rounds_.item(epoch + 1, 0, rank_.world.rank())
+                    : rounds_.item(epoch, step + 1, rank_.world.rank());
+    }
+
+    /// This worker's weight among those with a batch: 1 ÷ their number, or by train vertices.
+    double share(std::int64_t epoch, std::int64_t step) const {
+        const std::int64_t me = rank_.world.rank(), busy = rounds_.busy(step);
+        if (me >= busy) return 0;
+        if (!by_vertices_) return 1.0 / static_cast<double>(busy);
+        std::int64_t all = 0;
+        for (std::int64_t r = 0; r < busy; ++r) all += worker_.samples(rounds_.item(epoch, step, r));
+        const std::int64_t own = worker_.samples(rounds_.item(epoch, step, me));
+        return all > 0 ? static_cast<double>(own) / static_cast<double>(all) : 0;
+    }
+
+    /// m ← Σ over workers of weight · m.
+    void average(MatrixView m, double weight) {
+        if (rounds_.workers == 1) return;
+        if (weight != 1) rank_.kernel.axpby(0, m, weight, m);
+        rank_.world.all_reduce_now(m);
+    }
+
+    Rounds rounds_;
+    bool averages_weights_, by_vertices_;
+    Rank rank_;
+    ClusterWorker worker_;
+};
+
+class AllReduceGcn final : public Strategy {
+public:
+    std::string approximation(const Params&) const override {
+        return "each step has the gradients of batches, and edges between batches are left out";
+    }
+    std::string why_unsupported(const Setting& s) const override {
+        const std::int64_t q = s.params.integer("clusters_per_batch"), n = s.params.integer("clusters"),
+                           batches = (n + q - 1) / q;
+        if (batches < s.ranks)
+            return fmt::format("an epoch of {} batches leaves some of {} workers without any", batches, s.ranks);
+        return clusters_why_unsupported(s);
+    }
+    PartitionNeed partition_need(const Setting& s) const override { return clusters_needed(s); }
+
+    StatedVolume stated_volume(const Problem& p, int rank, std::int64_t element_bytes,
+                               std::int64_t epoch) const override {
+        const Rounds rounds(p);
+        VolumeStatement v(element_bytes);
+        for (std::int64_t i = 0; i < rounds.averagings(epoch); ++i)
+            v.all_reduce(parameter_elements(p.model), p.ranks, rank);
+        const bool same = rounds.steps() % rounds.interval == 0;
+        return {v.total(), same ? StatedVolume::Means::every_epoch : StatedVolume::Means::this_epoch};
+    }
+    std::int64_t stated_memory(const Problem& p, int, std::int64_t element_bytes) const override {
+        return ClusterWorker::stated_memory(p, element_bytes, false);
+    }
+    AnyTrainer make_trainer(const Problem& p, Rank rank) const override {
+        return std::make_unique<AllReduceTrainer>(p, rank);
+    }
+};
+
+constexpr ParamDecl weighting[] = {
+    {"weighting", ParamType::choice, "batches", 0, 0, "batches|vertices",
+     "an averaged gradient is the mean over batches, as printed, or weighted by their train vertices"},
+};
+constexpr auto parameters = joined(cluster_parameters, averaging_parameters, weighting);
+
+}  // namespace
+}  // namespace gnnbench
+
+GNNBENCH_PLUGIN(strategy, gnnbench::AllReduceGcn, "allreduce-gcn", "1.0.0",
+                "AllReduce-GCN: batches of clusters, gradients averaged by all-reduce (thesis on GossipGCN)",
+                gnnbench::parameters.of)

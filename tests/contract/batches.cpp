@@ -1,0 +1,320 @@
+// Strategies on batches of clusters: each step against `serial` on the batch alone, volumes and memory against what is
+// stated, and what asynchronous workers do together. On all ranks.
+#include <array>
+#include <cstring>
+#include <numeric>
+
+#include <catch2/catch.hpp>
+
+#include "contract/serial_training.hpp"
+#include "contract/strategy_case.hpp"
+
+using namespace gnnbench;
+using namespace gnnbench::contract;
+
+namespace {
+
+using Set = std::map<std::string, std::string>;
+
+/// A graph with its vertices dealt to clusters, and a strategy's training on it.
+class Setup {
+public:
+    Setup(const std::string& strategy, const graphs::NamedGraph& graph, Part clusters, const Set& set,
+          const KernelVariant& kernel)
+        : owned_(dress(graph, 4, 3)), data_(owned_.view()), kernel_variant_(kernel) {
+        variant_.widths = {4, 5, 3};
+        model_ = variant_.complete_model();
+        train_ = variant_.complete_train();
+        train_.weight_decay = {0, 0};
+        // Cluster sizes differ, and the last may be empty.
+        for (std::int64_t v = 0; v < data_.graph.vertices(); ++v)
+            partition_.part_of.push_back(static_cast<Part>((v * v + v / 2) % clusters));
+        partition_.parts = clusters;
+        index_.emplace(partition_);
+        strategy_ = catalog().strategy(strategy);
+        const auto declared = catalog().find(PluginKind::strategy, strategy).params;
+        params_ = Params(declared);
+        for (const ParamDecl& p : declared) {
+            if (std::string_view(p.name) == "clusters") params_.set(p, std::to_string(clusters));
+            if (const auto found = set.find(p.name); found != set.end()) params_.set(p, found->second);
+        }
+        kernel_ = catalog().kernel(kernel.name)->create(kernel_setting_of(kernel));
+        world_.emplace(kernel_->connect(processes_), *kernel_, counter_);
+        problem_.emplace(Problem{data_, *index_, partition_, model_, train_, params_, nullptr, processes_.size()});
+        REQUIRE(strategy_->why_unsupported({processes_.size(), model_, train_, params_}) == "");
+        const std::int64_t before = kernel_->memory().current_bytes;
+        trainer_ = strategy_->make_trainer(*problem_, {*kernel_, *world_, processes_});
+        held_bytes_ = kernel_->memory().current_bytes - before;
+        counter_.take();
+    }
+
+    CollectiveTrainer& collective() { return *std::get<std::unique_ptr<CollectiveTrainer>>(trainer_); }
+    IndependentTrainer& independent() { return *std::get<std::unique_ptr<IndependentTrainer>>(trainer_); }
+    const ProcessGroup& processes() const { return processes_; }
+    int me() const { return processes_.rank(); }
+    int ranks() const { return processes_.size(); }
+    Volume take() { return counter_.take(); }
+    Kernel& kernel() { return *kernel_; }
+    StatedVolume stated(std::int64_t epoch) const {
+        return strategy_->stated_volume(*problem_, me(), bytes(), epoch);
+    }
+    std::int64_t stated_memory() const { return strategy_->stated_memory(*problem_, me(), bytes()); }
+    std::int64_t held_bytes() const { return held_bytes_; }
+    std::int64_t bytes() const { return static_cast<std::int64_t>(size_of(kernel_->dtype())); }
+    const DatasetView& data() const { return data_; }
+    const ModelSpec& model() const { return model_; }
+    const TrainSpec& train() const { return train_; }
+
+    /// A cluster's subgraph as a dataset of its own, edge by edge: nothing of the code under test makes it.
+    OwnedDataset cluster(Part c) const {
+        std::vector<std::int32_t> local(owned_.split.size(), -1);
+        OwnedDataset d;
+        d.symmetric = owned_.symmetric;
+        d.feature_count = owned_.feature_count;
+        d.classes = owned_.classes;
+        std::int32_t count = 0;
+        for (std::size_t v = 0; v < local.size(); ++v)
+            if (partition_.part_of[v] == c) local[v] = count++;
+        d.indptr.assign(1, 0);
+        for (std::size_t v = 0; v < local.size(); ++v) {
+            if (local[v] < 0) continue;
+            for (auto e = static_cast<std::size_t>(owned_.indptr[v]);
+                 e < static_cast<std::size_t>(owned_.indptr[v + 1]); ++e) {
+                const auto u = static_cast<std::size_t>(owned_.indices[e]);
+                if (local[u] < 0) continue;
+                d.indices.push_back(local[u]);
+                if (!owned_.weights.empty()) d.weights.push_back(owned_.weights[e]);
+            }
+            d.indptr.push_back(static_cast<std::int64_t>(d.indices.size()));
+            d.labels.push_back(owned_.labels[v]);
+            d.split.push_back(owned_.split[v]);
+            const auto f = static_cast<std::size_t>(owned_.feature_count);
+            d.features.insert(d.features.end(), owned_.features.begin() + static_cast<std::ptrdiff_t>(v * f),
+                              owned_.features.begin() + static_cast<std::ptrdiff_t>((v + 1) * f));
+        }
+        return d;
+    }
+
+private:
+    const ProcessGroup processes_ = ProcessGroup::world();
+    OwnedDataset owned_;
+    DatasetView data_;
+    KernelVariant kernel_variant_;
+    ModelVariant variant_;
+    ModelSpec model_;
+    TrainSpec train_;
+    Params params_;
+    Partition partition_;
+    std::optional<IndexMap> index_;
+    std::unique_ptr<Strategy> strategy_;
+    std::unique_ptr<Kernel> kernel_;
+    VolumeCounter counter_;
+    std::optional<Communicator> world_;
+    std::optional<Problem> problem_;
+    AnyTrainer trainer_;
+    std::int64_t held_bytes_ = 0;
+};
+
+std::vector<graphs::NamedGraph> test_graphs() {
+    return {graphs::known_symmetric(graphs::grid(6)), graphs::directed_random(41, 150, true),
+            graphs::disconnected(5), graphs::without_edges(13)};
+}
+
+const KernelVariant exactly{"reference", DType::f64}, as_timed{"cpu", DType::f32};
+
+bool same_bits(const ModelWeights& a, const ModelWeights& b) {
+    for (std::size_t m = 0; m < a.matrices.size(); ++m) {
+        const auto &x = a.matrices[m].values.values, &y = b.matrices[m].values.values;
+        if (x.size() != y.size() || std::memcmp(x.data(), y.data(), x.size() * sizeof(double)) != 0) return false;
+    }
+    return a.matrices.size() == b.matrices.size();
+}
+
+double largest_difference(const ModelWeights& a, const ModelWeights& b) {
+    double worst = 0;
+    for (std::size_t m = 0; m < a.matrices.size(); ++m)
+        for (std::size_t i = 0; i < a.matrices[m].values.values.size(); ++i)
+            worst = std::max(worst, std::abs(a.matrices[m].values.values[i] - b.matrices[m].values.values[i]));
+    return worst;
+}
+
+void add(ModelWeights& to, double factor, const ModelWeights& from) {
+    for (std::size_t m = 0; m < to.matrices.size(); ++m)
+        for (std::size_t i = 0; i < to.matrices[m].values.values.size(); ++i)
+            to.matrices[m].values.values[i] += factor * from.matrices[m].values.values[i];
+}
+
+/// What a worker did, as its observer saw it.
+class Seen final : public StepObserver {
+public:
+    explicit Seen(int ranks) : with(static_cast<std::size_t>(ranks)) {}
+    void begins(std::int64_t e) override {
+        CHECK(e >= epoch);
+        epoch = e;
+    }
+    void stepped(const Step& s) override {
+        ++steps;
+        samples += s.samples;
+        CHECK(s.extent == Extent::this_rank);
+    }
+    void averaged(const Averaging& a) override {
+        ++with.at(static_cast<std::size_t>(a.partner));
+        staleness += a.staleness;
+    }
+    std::int64_t epoch = 0, steps = 0, samples = 0, staleness = 0;
+    std::vector<std::int64_t> with;
+};
+
+std::int64_t train_vertices(const DatasetView& d) { return std::ranges::count(d.split, Split::train); }
+
+}  // namespace
+
+TEST_CASE("batches: a step of allreduce-gcn is serial's on each worker's batch, averaged") {
+    for (const auto& graph : test_graphs())
+        for (const char* weighting : {"batches", "vertices"}) {
+            const Part clusters = 5;
+            Setup s("allreduce-gcn", graph, clusters, {{"shuffle", "false"}, {"weighting", weighting}}, exactly);
+            INFO(graph.name << ", weighting " << weighting << ", " << s.ranks() << " ranks");
+            if (s.ranks() > clusters) return;
+            ModelWeights expected = s.collective().weights();
+            for (std::int64_t epoch = 0; epoch < 2; ++epoch)
+                for (std::int64_t step = 0; step < s.collective().steps(epoch); ++step) {
+                    const int busy =
+                        static_cast<int>(std::min<std::int64_t>(s.ranks(), clusters - step * s.ranks()));
+                    std::vector<OwnedDataset> batches;
+                    std::int64_t samples = 0;
+                    for (int r = 0; r < busy; ++r) {
+                        batches.push_back(s.cluster(static_cast<Part>(step * s.ranks() + r)));
+                        samples += train_vertices(batches.back().view());
+                    }
+                    ModelWeights sum = expected;
+                    add(sum, -1, expected);
+                    double my_loss = 0;
+                    for (int r = 0; r < busy; ++r) {
+                        const DatasetView batch = batches[static_cast<std::size_t>(r)].view();
+                        const std::int64_t of_batch = train_vertices(batch);
+                        if (of_batch == 0) continue;
+                        const SerialTraining serial =
+                            train_serially(catalog(), batch, s.model(), s.train(), &expected, 1, false);
+                        const double share = std::string_view(weighting) == "batches"
+                                                 ? 1.0 / busy
+                                                 : static_cast<double>(of_batch) / static_cast<double>(samples);
+                        add(sum, share, serial.gradient[0]);
+                        if (r == s.me()) my_loss = serial.loss[0];
+                    }
+                    add(expected, -s.train().learning_rate, sum);
+                    const Step done = s.collective().train_step(epoch, step);
+                    CHECK(std::abs(done.loss - my_loss) < 1e-10);
+                    CHECK(largest_difference(s.collective().weights(), expected) < 1e-10);
+                }
+        }
+}
+
+TEST_CASE("batches: one worker of allreduce-gcn and of gossip-gcn is cluster-gcn, to the bit") {
+    if (ProcessGroup::world().size() != 1) return;
+    for (const auto& graph : test_graphs())
+        for (const KernelVariant& kernel : {exactly, as_timed})
+            for (const char* per_batch : {"1", "3"}) {
+                INFO(graph.name << " on " << kernel.name << ", " << per_batch << " clusters a batch");
+                const Set set{{"clusters_per_batch", per_batch}, {"diagonal_enhancement", "0.5"}};
+                Setup alone("cluster-gcn", graph, 7, set, kernel), reduced("allreduce-gcn", graph, 7, set, kernel),
+                    gossip("gossip-gcn", graph, 7, set, kernel);
+                for (std::int64_t epoch = 0; epoch < 3; ++epoch) {
+                    alone.collective().train_epoch(epoch);
+                    reduced.collective().train_epoch(epoch);
+                }
+                Seen seen(1);
+                gossip.independent().train(3, seen);
+                CHECK(same_bits(alone.collective().weights(), reduced.collective().weights()));
+                CHECK(same_bits(alone.collective().weights(), gossip.independent().own_weights()));
+                CHECK(seen.steps == 3 * alone.collective().steps(0));
+            }
+}
+
+TEST_CASE("batches: volume and memory are as stated, and epochs allocate nothing") {
+    for (const auto& graph : test_graphs())
+        for (const char* strategy : {"cluster-gcn", "allreduce-gcn"})
+            for (const char* per_batch : {"1", "2"})
+                for (const Set& set : {Set{}, Set{{"averaging_interval", "3"}, {"average", "weights"}}}) {
+                    const int ranks = ProcessGroup::world().size();
+                    if (strategy == std::string_view("cluster-gcn") && (ranks > 1 || !set.empty())) continue;
+                    if (ranks > 3) continue;
+                    Set all = set;
+                    all["clusters_per_batch"] = per_batch;
+                    Setup s(strategy, graph, 7, all, as_timed);
+                    INFO(strategy << " on " << graph.name << ", " << per_batch << " clusters a batch, rank "
+                                  << s.me());
+                    CHECK(s.held_bytes() == s.stated_memory());
+                    const auto allocations = s.kernel().memory().allocations;
+                    for (std::int64_t epoch = 0; epoch < 4; ++epoch) {
+                        s.collective().train_epoch(epoch);
+                        CHECK(difference(s.stated(epoch), s.take()) == "");
+                    }
+                    CHECK(s.kernel().memory().allocations == allocations);
+                }
+}
+
+TEST_CASE("batches: gossiping workers train each batch once and average in pairs") {
+    for (const char* strategy : {"gossip-gcn", "gossip-active-passive"})
+        for (const auto& graph : test_graphs())
+            for (const Set& set : {Set{}, Set{{"averaging_interval", "3"}, {"average", "weights"}}}) {
+                const int ranks = ProcessGroup::world().size();
+                if (strategy == std::string_view("gossip-active-passive") && ranks % 2 != 0) continue;
+                constexpr std::int64_t epochs = 6, clusters = 5;
+                Setup s(strategy, graph, clusters, set, as_timed);
+                INFO(strategy << " on " << graph.name << ", rank " << s.me() << " of " << ranks);
+                CHECK(s.held_bytes() == s.stated_memory());
+                const auto allocations = s.kernel().memory().allocations;
+                Seen seen(ranks);
+                s.independent().train(epochs, seen);
+                CHECK(s.kernel().memory().allocations == allocations);
+                const Volume counted = s.take();
+                s.processes().wait_for_all();
+
+                const auto over_ranks = [&](std::int64_t mine) {
+                    return static_cast<std::int64_t>(s.processes().sum({static_cast<double>(mine)})[0]);
+                };
+                CHECK(over_ranks(seen.steps) == epochs * clusters);
+                CHECK(over_ranks(seen.samples) == epochs * train_vertices(s.data()));
+                CHECK(over_ranks(seen.staleness) == 0);  // one's lead is the other's lag
+                // a's averagings with b are b's with a.
+                std::vector<double> table(static_cast<std::size_t>(ranks * ranks));
+                for (int other = 0; other < ranks; ++other)
+                    table[static_cast<std::size_t>(s.me() * ranks + other)] =
+                        static_cast<double>(seen.with[static_cast<std::size_t>(other)]);
+                table = s.processes().sum(table);
+                for (int a = 0; a < ranks; ++a)
+                    for (int b = 0; b < ranks; ++b)
+                        CHECK(table[static_cast<std::size_t>(a * ranks + b)] ==
+                              table[static_cast<std::size_t>(b * ranks + a)]);
+
+                // Every averaging moves all gradients, or weights, each way; the epochs' bounds hold together.
+                std::int64_t elements = 0;
+                for (const NamedMatrix& m : s.independent().own_weights().matrices)
+                    elements += static_cast<std::int64_t>(m.values.values.size());
+                const std::int64_t averagings =
+                    std::accumulate(seen.with.begin(), seen.with.end(), std::int64_t{0});
+                const Traffic payload = payload_total(counted);
+                CHECK(payload ==
+                      Traffic{averagings * elements * s.bytes(), averagings * elements * s.bytes(), averagings});
+                CHECK(payload_total(s.stated(0).volume).sent_bytes * epochs >= payload.sent_bytes);
+            }
+}
+
+TEST_CASE("batches: evaluation is of the best local model") {
+    if (ProcessGroup::world().size() > 4) return;
+    Setup s("gossip-gcn", graphs::known_symmetric(graphs::grid(6)), 5, {{"averaging_interval", "1000"}}, as_timed);
+    Seen seen(s.ranks());
+    s.independent().train(6, seen);
+    s.processes().wait_for_all();
+    const Score best = s.independent().evaluate();
+    // Every rank's model in turn is given by all: then the best of them is that one.
+    double highest = -1;
+    for (int r = 0; r < s.ranks(); ++r) {
+        ModelWeights one = s.independent().own_weights();
+        for (NamedMatrix& m : one.matrices)
+            s.processes().broadcast(m.values.values.data(), m.values.values.size() * sizeof(double), r);
+        highest = std::max(highest, s.independent().evaluate(one).of[1]);
+    }
+    CHECK(best.of[1] == highest);
+}
