@@ -72,7 +72,8 @@ void fill_database(const fs::path& path, std::int64_t epochs) {
               "fill");
     c.execute("INSERT INTO stated_volume SELECT trial.id, 0, 'broadcast', 'payload', 500, 500, 5 FROM trial",
               "fill");
-    c.execute("INSERT INTO evaluation SELECT trial.id, e.i, 0.5, 0.4, 0.4, 0.01 " + each + " WHERE e.i % 50 = 0",
+    c.execute("INSERT INTO evaluation SELECT trial.id, e.i, 0.5, 0.4, 0.4, 0.01, 'accuracy' " + each +
+                  " WHERE e.i % 50 = 0",
               "fill");
     c.execute(
         "INSERT INTO span SELECT trial.id, 3, 0, e.i, 'compute', 'spmm', 'spmm', e.i * 1e-5, e.i * 1e-5, 0, 0 " +
