@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <gnnbench/usize.hpp>
+
 #include "report/format.hpp"
 
 namespace gnnbench {
@@ -37,8 +39,9 @@ std::vector<std::string> lines_of(const std::string& text, std::size_t width) {
 
 std::string colour(std::size_t series) { return palette[series % palette.size()]; }
 
-std::size_t palette_size() { return palette.size(); }
+namespace {
 
+/// The `place`th of `count` shades of a colour, from light to the colour itself.
 std::string shade(std::size_t hue, std::size_t place, std::size_t count) {
     const std::string full = colour(hue);
     const double white =
@@ -49,6 +52,27 @@ std::string shade(std::size_t hue, std::size_t place, std::size_t count) {
         text += fmt::format("{:02X}", static_cast<int>(part + white * (255 - part)));
     }
     return text;
+}
+
+}  // namespace
+
+std::vector<std::string> colours_of(const std::vector<FigureSeries>& series) {
+    std::vector<std::string> hues, all;
+    const auto hue_of = [](const FigureSeries& s) { return s.section.empty() ? s.name : s.section; };
+    for (const FigureSeries& s : series)
+        if (std::ranges::find(hues, hue_of(s)) == hues.end()) hues.push_back(hue_of(s));
+    for (std::size_t i = 0; i < series.size(); ++i) {
+        if (series.size() <= palette.size()) {
+            all.push_back(colour(i));
+            continue;
+        }
+        std::size_t members = 0, place = 0;
+        for (std::size_t k = 0; k < series.size(); ++k)
+            if (hue_of(series[k]) == hue_of(series[i])) members += 1, place += k < i;
+        const auto hue = usize(std::ranges::find(hues, hue_of(series[i])) - hues.begin());
+        all.push_back(shade(hue, place, members));
+    }
+    return all;
 }
 
 std::string gnuplot_text(const std::string& text) {
@@ -162,7 +186,8 @@ std::string assembled_panels(const PanelFigure& figure, const PlotDefinition& pl
     std::size_t longest = 0;
     for (const auto& named : figure.legend) longest = std::max(longest, named.second.size());
     const std::size_t columns = std::clamp<std::size_t>(870 / (80 + 8 * longest), 1, 6);
-    const double legend = 18.0 * static_cast<double>((figure.legend.size() + columns - 1) / columns) + 10;
+    const std::size_t legend_lines = (figure.legend.size() + columns - 1) / columns;
+    const double legend = 18.0 * static_cast<double>(legend_lines) + 10;
     constexpr double panel = 200, axis = 70;  // pixels: of a panel with its title and tics, of the x axis' label
     const Frame frame = frame_of(static_cast<double>(down) * panel + legend + axis - 30, heading, format);
     std::string s = frame.script;

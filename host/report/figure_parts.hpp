@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "report/figure.hpp"
+#include "report/figure_data.hpp"
 
 namespace gnnbench {
 
@@ -13,9 +14,9 @@ inline constexpr std::array<std::pair<int, int>, 6> point_types{
     {{6, 7}, {4, 5}, {8, 9}, {10, 11}, {12, 13}, {14, 15}}};
 /// Okabe and Ito's palette, which the colour-blind can distinguish; dark colours first, for print.
 std::string colour(std::size_t series);
-std::size_t palette_size();
-/// The `place`th of `count` shades of a colour, from light to the colour itself.
-std::string shade(std::size_t hue, std::size_t place, std::size_t count);
+/// A distinct colour for each series of the figure: shades of one colour within a section, if there are more
+/// series than colours.
+std::vector<std::string> colours_of(const std::vector<FigureSeries>& series);
 
 /// A text as a gnuplot string.
 std::string gnuplot_text(const std::string& text);
