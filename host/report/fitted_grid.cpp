@@ -25,16 +25,6 @@ std::vector<std::size_t> natural_widths(std::span<const GridLine> lines, std::si
     return widths;
 }
 
-std::size_t longest_word(const std::string& text) {
-    std::size_t longest = 0;
-    for (std::size_t at = 0; at <= text.size();) {
-        const std::size_t end = std::min(text.find(' ', at), text.size());
-        longest = std::max(longest, display_width(std::string_view(text).substr(at, end - at)));
-        at = end + 1;
-    }
-    return longest;
-}
-
 std::size_t sum_of(const std::vector<std::size_t>& widths) {
     std::size_t sum = 0;
     for (const std::size_t w : widths) sum += w;

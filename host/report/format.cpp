@@ -48,12 +48,38 @@ std::string pad_left(std::string_view text, std::size_t width) {
     return std::string(have < width ? width - have : 0, ' ') + std::string(text);
 }
 
-std::string shortened(std::string_view text, std::size_t width) {
-    if (display_width(text) <= width) return std::string(text);
+std::string_view first_columns(std::string_view text, std::size_t width) {
     std::size_t bytes = 0, shown = 0;
     for (; bytes < text.size(); ++bytes)
-        if (!continues_a_character(text[bytes]) && ++shown == width) break;
-    return std::string(text.substr(0, bytes)) + "…";
+        if (!continues_a_character(text[bytes]) && shown++ == width) break;
+    return text.substr(0, bytes);
+}
+
+std::string shortened(std::string_view text, std::size_t width) {
+    if (display_width(text) <= width) return std::string(text);
+    return std::string(first_columns(text, width > 0 ? width - 1 : 0)) + "…";
+}
+
+std::vector<std::string> folded_to(std::string_view text, std::size_t width) {
+    width = std::max<std::size_t>(width, 1);
+    std::vector<std::string> lines;
+    const std::string at_blanks = wrapped(text, width);
+    for (std::string_view rest = at_blanks; !rest.empty();) {
+        const std::string_view line = rest.substr(0, rest.find('\n')), part = first_columns(line, width);
+        lines.emplace_back(part);
+        rest.remove_prefix(part.size() + (part.size() == line.size() ? 1 : 0));
+    }
+    return lines;
+}
+
+std::size_t longest_word(std::string_view text) {
+    std::size_t longest = 0;
+    for (std::size_t at = 0; at <= text.size();) {
+        const std::size_t end = std::min(text.find(' ', at), text.size());
+        longest = std::max(longest, display_width(text.substr(at, end - at)));
+        at = end + 1;
+    }
+    return longest;
 }
 
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {

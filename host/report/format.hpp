@@ -13,11 +13,17 @@ OutputFormat output_format(std::string_view name);
 std::size_t display_width(std::string_view text);
 std::string pad_right(std::string_view text, std::size_t width);
 std::string pad_left(std::string_view text, std::size_t width);
+/// The beginning of `text`, of at most `width` columns.
+std::string_view first_columns(std::string_view text, std::size_t width);
 /// Truncates to `width` columns, ending in "…".
 std::string shortened(std::string_view text, std::size_t width);
 
+/// The width of the longest word between blanks.
+std::size_t longest_word(std::string_view text);
 /// Breaks at blanks; lines after the first begin with `indent` blanks. Ends with a newline.
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent = 0);
+/// Lines of at most `width` columns (at least 1): broken at blanks, and inside a word only where it is longer.
+std::vector<std::string> folded_to(std::string_view text, std::size_t width);
 /// Up to the first line break.
 std::string first_line(std::string_view text);
 

@@ -203,21 +203,12 @@ std::string titled(const TableLine& line, const std::string& unit, bool with_sec
     return text;
 }
 
-}  // namespace
-
-Table paper_table(const ResolvedTable& r) {
+/// A group of the table for each column of the definition.
+std::vector<ColumnParts> add_groups(Table& table, const ResolvedTable& r, UnitPlace units) {
     const TableDefinition& t = *r.definition;
-    const UnitPlace units = unit_place(r);
-    Table table;
-    table.name = t.name;
-    table.heading = paper_heading(r);
-    table.nothing = "the table has no rows";
-    table.keys = {{t.row_head, true}};
     std::vector<ColumnParts> parts;
-    bool ratio = false;
     for (std::size_t c = 0; c < t.columns.size(); ++c) {
         parts.push_back(parts_of(r, c));
-        ratio |= parts.back().ratio;
         const std::string unit =
             units != UnitPlace::column
                 ? ""
@@ -228,6 +219,21 @@ Table paper_table(const ResolvedTable& r) {
         if (parts[c].ratio) group.parts.push_back({"ratio", "", "×"});
         table.groups.push_back(std::move(group));
     }
+    return parts;
+}
+
+}  // namespace
+
+Table paper_table(const ResolvedTable& r) {
+    const TableDefinition& t = *r.definition;
+    const UnitPlace units = unit_place(r);
+    Table table;
+    table.name = t.name;
+    table.heading = paper_heading(r);
+    table.nothing = "the table has no rows";
+    table.keys = {{t.row_head, true}};
+    const std::vector<ColumnParts> parts = add_groups(table, r, units);
+    const bool ratio = std::ranges::any_of(parts, [](const ColumnParts& p) { return p.ratio; });
     put_legend(table, r, units, ratio);
     Footnotes notes;
     Filler filler(r, notes, units);

@@ -20,7 +20,7 @@ struct Table {
     struct Key {
         std::string head{};
         bool left = true;           ///< else right-aligned, as numbers are
-        std::size_t widest = 1000;  ///< in text; longer text is truncated
+        std::size_t widest = 1000;  ///< in text; longer text folds
     };
     /// One of the columns under a group's title.
     struct Part {

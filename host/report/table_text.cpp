@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -13,21 +14,33 @@ using Lines = std::vector<std::string>;
 /// Between the columns of two groups.
 constexpr std::string_view rule = " | ";
 
-/// The columns under one title: a title, their heads, and one line for each row, all of one width.
+/// A title that is wider than this, and than what it is above, continues on further lines.
+constexpr std::size_t wide_title = 28;
+
+/// The columns under one title: the title, their heads, and the lines of each row, all of one width.
 struct Block {
     std::string title, heads;
-    Lines cells;
+    Lines titles;
+    std::vector<Lines> rows;
     std::size_t width = 0;
 
     /// Brings all lines to one width: at most `room`, unless heads or numbers need more, which are never cut.
     void finish(std::size_t room) {
         width = display_width(heads);
-        for (const auto& cell : cells) width = std::max(width, display_width(cell));
-        title = shortened(title, std::max(room, width));
-        width = std::max(width, display_width(title));
-        title = pad_right(title, width);
-        heads = pad_right(heads, width);
-        for (auto& cell : cells) cell = pad_right(cell, width);
+        for (const Lines& row : rows)
+            for (const auto& line : row) width = std::max(width, display_width(line));
+        const std::size_t whole_words = std::max(wide_title, longest_word(title));
+        titles = folded_to(title, std::max({width, std::min(room, whole_words), std::size_t{1}}));
+        for (const auto& line : titles) width = std::max(width, display_width(line));
+    }
+    /// Line `n` of `height`, of which `lines` are the last.
+    std::string above(const Lines& lines, std::size_t n, std::size_t height) const {
+        const std::size_t missing = height - lines.size();
+        return pad_right(n < missing ? "" : lines[n - missing], width);
+    }
+    /// Line `n` of those of row `r`; blank after its last.
+    std::string line_of(std::size_t r, std::size_t n) const {
+        return pad_right(n < rows[r].size() ? rows[r][n] : "", width);
     }
 };
 
@@ -87,29 +100,49 @@ Block block_of(const Table& t, std::size_t g) {
                 line += (p > 0 ? "  " : "") + placed(widths[p], f.text, f.spread, marks_of(f));
             }
         }
-        b.cells.push_back(std::move(line));
+        b.rows.push_back({std::move(line)});
     }
     return b;
 }
 
+/// One key column: its cells, folded to the width that they may have.
+struct KeyColumn {
+    std::vector<Lines> cells;
+    std::size_t width = 0;
+    bool left = true;
+
+    std::string padded(const std::string& text) const {
+        return left ? pad_right(text, width) : pad_left(text, width);
+    }
+};
+
+KeyColumn key_column(const Table& t, std::size_t k) {
+    constexpr std::size_t whole_width = 100;  // of the table that `widest` is chosen for
+    std::size_t widest = t.keys[k].widest;
+    if (widest < whole_width) widest = std::max<std::size_t>(8, widest * table_width() / whole_width);
+    KeyColumn column{{}, display_width(t.keys[k].head), t.keys[k].left};
+    for (const Table::Row& row : t.rows) {
+        column.cells.push_back(folded_to(row.keys[k], widest));
+        for (const auto& line : column.cells.back()) column.width = std::max(column.width, display_width(line));
+    }
+    return column;
+}
+
 /// The row's key columns, as a separate block.
 Block row_keys(const Table& t) {
-    constexpr std::size_t whole_width = 100;  // of the table that `widest` is chosen for
     Block b;
-    b.cells.resize(t.rows.size());
+    b.rows.resize(t.rows.size());
     for (std::size_t k = 0; k < t.keys.size(); ++k) {
-        Table::Key key = t.keys[k];
-        if (key.widest < whole_width)
-            key.widest = std::max<std::size_t>(8, key.widest * table_width() / whole_width);
-        std::size_t width = display_width(key.head);
-        for (const Table::Row& row : t.rows)
-            width = std::max(width, display_width(shortened(row.keys[k], key.widest)));
-        const auto padded = [&](const std::string& text) {
-            return key.left ? pad_right(text, width) : pad_left(text, width);
-        };
-        b.heads += (k > 0 ? "  " : "") + padded(key.head);
-        for (std::size_t r = 0; r < t.rows.size(); ++r)
-            b.cells[r] += (k > 0 ? "  " : "") + padded(shortened(t.rows[r].keys[k], key.widest));
+        const KeyColumn column = key_column(t, k);
+        const std::string before(display_width(b.heads), ' ');
+        b.heads += (k > 0 ? "  " : "") + column.padded(t.keys[k].head);
+        for (std::size_t r = 0; r < t.rows.size(); ++r) {
+            Lines& row = b.rows[r];
+            row.resize(std::max(row.size(), column.cells[r].size()), before);
+            for (std::size_t n = 0; n < row.size(); ++n)
+                row[n] +=
+                    (k > 0 ? "  " : "") + column.padded(n < column.cells[r].size() ? column.cells[r][n] : "");
+        }
     }
     b.finish(table_width());
     return b;
@@ -122,6 +155,27 @@ void add_line(std::string& out, std::string line) {
 
 std::string section_line(const Table& t, const std::string& section) {
     return t.section_name.empty() ? section : t.section_name + " " + section;
+}
+
+/// Row keys beside the groups [first, last).
+std::string side_by_side(const Table& t, const Block& keys, std::span<const Block> groups) {
+    std::string out;
+    const auto line = [&](const std::string& start, const auto& part_of) {
+        std::string text = pad_right(start, keys.width);
+        for (const Block& group : groups) text += std::string(rule) + part_of(group);
+        add_line(out, std::move(text));
+    };
+    std::size_t height = 1;
+    for (const Block& group : groups) height = std::max(height, group.titles.size());
+    for (std::size_t n = 0; n < height; ++n)
+        line("", [&](const Block& b) { return b.above(b.titles, n, height); });
+    line(keys.heads, [](const Block& b) { return pad_right(b.heads, b.width); });
+    for (std::size_t r = 0; r < t.rows.size(); ++r) {
+        if (t.begins_section(r)) add_line(out, section_line(t, t.rows[r].section));
+        for (std::size_t n = 0; n < keys.rows[r].size(); ++n)
+            line(keys.line_of(r, n), [&](const Block& b) { return b.line_of(r, n); });
+    }
+    return out;
 }
 
 /// Row keys beside as many groups as fit; the others in blocks below.
@@ -140,18 +194,7 @@ std::string blocks(const Table& t) {
             if (last > first && width + rule.size() + groups[last].width > table_width()) break;
             width += rule.size() + groups[last].width;
         }
-        const auto line = [&](const std::string& start, const auto& part_of) {
-            std::string text = pad_right(start, keys.width);
-            for (std::size_t g = first; g < last; ++g) text += std::string(rule) + part_of(groups[g]);
-            add_line(out, std::move(text));
-        };
-        out += '\n';
-        line("", [](const Block& b) { return b.title; });
-        line(keys.heads, [](const Block& b) { return b.heads; });
-        for (std::size_t r = 0; r < t.rows.size(); ++r) {
-            if (t.begins_section(r)) add_line(out, section_line(t, t.rows[r].section));
-            line(keys.cells[r], [r](const Block& b) { return b.cells[r]; });
-        }
+        out += '\n' + side_by_side(t, keys, std::span(groups).subspan(first, last - first));
     }
     return out;
 }

@@ -76,6 +76,11 @@ TEST_CASE("text is cut and broken by columns, not bytes") {
     CHECK(shortened("±±±±", 4) == "±±±±");
     CHECK(shortened("±±±±±", 4) == "±±±…");
     CHECK(wrapped("one two three", 8, 2) == "one two\n  three\n");
+    using Lines = std::vector<std::string>;
+    CHECK(folded_to("one two three", 8) == Lines{"one two", "three"});
+    CHECK(folded_to("±±±±±± two", 4) == Lines{"±±±±", "±±", "two"});
+    CHECK(folded_to("two", 0) == Lines{"t", "w", "o"});
+    CHECK(folded_to("", 8) == Lines{""});
     Footnotes notes;
     for (int i = 0; i < 27; ++i) notes.mark(std::to_string(i));
     CHECK(notes.mark("0") == "a");
