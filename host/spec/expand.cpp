@@ -2,17 +2,14 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
-#include <thread>
 #include <unordered_set>
 
 #include <fmt/format.h>
 
-#include <gnnbench/strategy.hpp>
 #include <gnnbench/usize.hpp>
 
 #include "spec/cell_choice.hpp"
-#include "spec/setting.hpp"
+#include "spec/cell_completion.hpp"
 #include "spec/words.hpp"
 
 namespace gnnbench {
@@ -24,34 +21,11 @@ void assign(Draft& draft, const Assignments& all) {
     for (const Assignment& a : all) a.field->assign(draft, a.value);
 }
 
-int default_threads(int ranks, const LoadOptions& options) {
-    const int cores = options.cores > 0 ? options.cores : static_cast<int>(std::thread::hardware_concurrency());
-    const int hosts = std::max(1, options.hosts);
-    return std::max(1, cores / ((ranks + hosts - 1) / hosts));
-}
-
-/// The one normalisation that these layers have.
-Normalisation normalisation_of(LayerKind kind) {
-    return kind == LayerKind::sage ? Normalisation::mean : Normalisation::none;
-}
-
-/// Whether all vertices are in one part, whatever the partitioner. A program partitions as it likes.
-bool one_part(const Cell& cell, const PluginSource& plugins) {
-    if (cell.scheme.is_program()) return true;
-    if (cell.gpus > 1) return false;
-    const Question q(cell, {});
-    const Setting setting{cell.gpus, q.model, q.train, cell.scheme.params};
-    const Strategy& strategy = plugins.strategy(cell.scheme.name);
-    if (!strategy.why_unsupported(setting).empty()) return false;
-    const PartitionNeed need = strategy.partition_need(setting);
-    return need.parts <= 1 && need.column_parts <= 1;
-}
-
 class Expansion {
 public:
     Expansion(const Outline& outline, const Draft& base, const LoadOptions& options, const PluginSource& plugins,
               Findings& findings)
-        : outline_(outline), base_(base), options_(options), plugins_(plugins), findings_(findings) {}
+        : outline_(outline), base_(base), findings_(findings), completion_(options, plugins) {}
 
     void run(Experiment& experiment) {
         experiment.combinations = combinations();
@@ -229,7 +203,7 @@ private:
         for (std::size_t i = 0; i < c.at.size(); ++i)
             if (c.at[i] >= 0) assign(draft, outline_.varied[i].options[usize(c.at[i])]);
         for (const Outline::Inclusion* rule : c.added) assign(draft, rule->values);
-        finish(draft);
+        completion_.complete(draft);
         return draft;
     }
 
@@ -239,19 +213,6 @@ private:
             at[i] = 0;
         }
         return false;
-    }
-
-    void finish(Draft& draft) {
-        Cell& cell = draft.cell;
-        if (cell.model.kind != LayerKind::gcn) {
-            if (!draft.normalisation_given) cell.model.normalisation = normalisation_of(cell.model.kind);
-            if (!draft.self_loops_given) cell.model.self_loops = false;
-        }
-        if (!draft.input_dropout_given) cell.train.input_dropout = cell.train.dropout;
-        if (!draft.threads_given) cell.threads_per_rank = default_threads(cell.gpus, options_);
-        if (!one_part(cell, plugins_)) return;
-        if (!none_) none_ = no_partitioner(plugins_, cell.partitioner);
-        cell.partitioner = *none_;
     }
 
     /// What GraphSAGE and GIN are does not leave these keys open.
@@ -314,11 +275,9 @@ private:
 
     const Outline& outline_;
     const Draft& base_;
-    const LoadOptions& options_;
-    const PluginSource& plugins_;
     Findings& findings_;
+    CellCompletion completion_;
     std::unordered_set<std::string> seen_;
-    std::optional<PluginChoice> none_;
 };
 
 /// Reports different datasets with the same name, which tables could not distinguish.
@@ -341,12 +300,6 @@ void check_dataset_names(const Outline& outline, Findings& findings) {
 }
 
 }  // namespace
-
-PluginChoice no_partitioner(const PluginSource& plugins, const PluginChoice& otherwise) {
-    const auto block = plugins.find(PluginKind::partitioner, "block");
-    if (!block) return otherwise;
-    return {"block", block->version, Params(block->params), "none"};
-}
 
 void expand(const Outline& outline, const LoadOptions& options, const PluginSource& plugins,
             Experiment& experiment, Findings& findings) {

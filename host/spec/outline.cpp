@@ -5,38 +5,13 @@
 
 #include <fmt/format.h>
 
+#include "spec/outline_defaults.hpp"
+#include "spec/outline_keys.hpp"
+
 namespace gnnbench {
 namespace {
 
 using Kind = YamlNode::Kind;
-
-std::vector<std::string> top_level_keys() {
-    std::vector<std::string> keys;
-    for (const Field& f : fields())
-        if (last_word(f.path) == f.path) keys.emplace_back(f.path);
-    for (const Section& s : sections()) keys.emplace_back(s.name);
-    keys.emplace_back("matrix");
-    for (const char* key : file_keys()) keys.emplace_back(key);
-    return keys;
-}
-
-std::vector<std::string> keys_of(const Section& section) {
-    std::vector<std::string> keys;
-    for (const Field& f : fields())
-        if (f.path != last_word(f.path) && section_of(f.path) == section.name)
-            keys.emplace_back(last_word(f.path));
-    return keys;
-}
-
-std::vector<std::string> matrix_keys() {
-    std::vector<std::string> keys;
-    for (const Section& s : sections())
-        if (s.varies) keys.emplace_back(s.name);
-    for (const Field& f : fields())
-        if (f.varies) keys.emplace_back(f.path);
-    for (const char* key : matrix_rules()) keys.emplace_back(key);
-    return keys;
-}
 
 /// Reads one file's keys into an outline.
 class OutlineReader {
@@ -55,7 +30,7 @@ public:
             if (e.key != "matrix") read_top(e);
         for (const YamlEntry& e : root.entries)
             if (e.key == "matrix") read_matrix(e.value);
-        fill_in(root);
+        fill_in_defaults(outline_, set_, root.place, reader_, findings_);
         return std::move(outline_);
     }
 
@@ -86,7 +61,7 @@ private:
 
     Assignments read_field(const Field& field, const YamlNode& node) {
         auto value = reader_.read(field, node, field.path);
-        seen_.emplace_back(field.path);
+        set_.seen.emplace_back(field.path);
         if (!value) return {};
         return {{&field, std::move(*value), node.place}};
     }
@@ -223,11 +198,11 @@ private:
         const auto key = known_key(prefix, e);
         if (!key) return;
         // A value in a rule does not count as setting the key.
-        const std::vector<std::string> seen = seen_;
+        const std::vector<std::string> seen = set_.seen;
         for (Assignment& a :
              key->section ? read_section(*key->section, e.value) : read_field(*key->field, e.value))
             values.push_back(std::move(a));
-        seen_ = seen;
+        set_.seen = seen;
     }
 
     struct Key {
@@ -299,7 +274,7 @@ private:
 
     /// Reports keys that are set in two places.
     void claim(const Field& field, const Place& place, const std::string& origin) {
-        const auto [other, first] = claimed_.emplace(field.path, place);
+        const auto [other, first] = set_.claimed.emplace(field.path, place);
         if (!first) {
             findings_.add(place, field.path,
                           fmt::format("given twice: also at {}; remove one", to_text(other->second)));
@@ -307,63 +282,16 @@ private:
         outline_.origins[field.path] = origin;
     }
 
-    /// Defaults of fields that are not set, or not by every value of their axis.
-    void fill_in(const YamlNode& root) {
-        for (const Field& f : fields()) {
-            const bool seen = std::find(seen_.begin(), seen_.end(), f.path) != seen_.end();
-            if (!seen && f.required()) {
-                findings_.add(root.place, f.path,
-                              fmt::format("required, and missing; expected {}", expectation(f)));
-            } else if (!claimed_.contains(f.path) && f.computed && !seen) {
-                outline_.origins[f.path] = fmt::format("default ({})", f.computed);
-            } else if (f.fallback && !fixed(f) && (!seen || claimed_.contains(f.path))) {
-                set_default(f, root.place);
-                outline_.origins.emplace(f.path, "default");
-            }
-        }
-    }
-
-    bool fixed(const Field& f) const {
-        return std::any_of(outline_.fixed.begin(), outline_.fixed.end(),
-                           [&](const Assignment& a) { return a.field == &f; });
-    }
-
-    void set_default(const Field& f, const Place& place) {
-        // If every value of an axis sets it, only a cell added by `include` can need the default.
-        const auto sets = [&](const Assignments& all) {
-            return std::any_of(all.begin(), all.end(), [&](const Assignment& a) { return a.field == &f; });
-        };
-        const auto varied = [&](const Outline::VariedKey& v) {
-            return std::all_of(v.options.begin(), v.options.end(), sets);
-        };
-        if (outline_.included.empty() && std::any_of(outline_.varied.begin(), outline_.varied.end(), varied))
-            return;
-        YamlNode node = parse_yaml_value(f.fallback, place.origin, findings_);
-        node.place = place;
-        if (auto value = reader_.read(f, node, fmt::format("{} (by default {})", f.path, f.fallback)))
-            outline_.fixed.push_back({&f, std::move(*value), place});
-    }
-
     const ValueReader& reader_;
     Findings& findings_;
     Outline outline_;
-    std::map<std::string, Place> claimed_;
-    std::vector<std::string> seen_;  ///< paths that are set somewhere, well or badly
+    SetKeys set_;
 };
 
 }  // namespace
 
 Outline read_outline(const YamlNode& root, const ValueReader& reader, Findings& findings) {
     return OutlineReader(reader, findings).read(root);
-}
-
-std::string flow_text(const YamlNode& node) {
-    if (node.scalar()) return node.is(Kind::null) ? "null" : node.text;
-    std::string text;
-    for (const YamlNode& item : node.items) text += (text.empty() ? "" : ", ") + flow_text(item);
-    for (const YamlEntry& e : node.entries)
-        text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", e.key, flow_text(e.value));
-    return node.is(Kind::list) ? "[" + text + "]" : "{" + text + "}";
 }
 
 }  // namespace gnnbench

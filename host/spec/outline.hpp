@@ -49,7 +49,4 @@ struct Outline {
 /// Reads every key; errors are added to `findings`, and their keys left out of the outline.
 Outline read_outline(const YamlNode& root, const ValueReader& reader, Findings& findings);
 
-/// A node on one line, as YAML flow style.
-std::string flow_text(const YamlNode& node);
-
 }  // namespace gnnbench
