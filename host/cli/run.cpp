@@ -118,16 +118,11 @@ int run(const RunChoice& choice, const GlobalOptions& options) {
     return code;
 }
 
-}  // namespace
-
-void add_run(CLI::App& app, const GlobalOptions& options, Action& action) {
-    CLI::App* command = app.add_subcommand("run", "Run an experiment's missing trials, and print its table");
-    auto choice = std::make_shared<RunChoice>();
-    add_experiment_options(*command, choice->request.experiment);
-    add_plan_options(*command, choice->request.rules.plan);
-    command->add_flag("-n,--dry-run", choice->only_plan, "Only show what would run, as gnnbench plan does");
+/// Which trials run, in which order, and what becomes of failed ones.
+void add_trial_options(CLI::App& command, const std::shared_ptr<RunChoice>& choice) {
+    command.add_flag("-n,--dry-run", choice->only_plan, "Only show what would run, as gnnbench plan does");
     command
-        ->add_option_function<std::string>(
+        .add_option_function<std::string>(
             "--tag",
             [choice](const std::string& tag) {
                 check_tag(tag);
@@ -135,49 +130,69 @@ void add_run(CLI::App& app, const GlobalOptions& options, Action& action) {
             },
             "Name the trials that this run measures, for compare: --tag before")
         ->type_name("TAG");
-    command->add_flag("--no-rerun", choice->request.forget_rerun,
-                      "Forget what an interrupted --rerun, --failed or --stale has not measured again yet");
-    command->add_flag("--no-verify", choice->no_verify,
-                      "Do not verify new combinations against the reference first");
+    command.add_flag("--no-rerun", choice->request.forget_rerun,
+                     "Forget what an interrupted --rerun, --failed or --stale has not measured again yet");
+    command.add_flag("--no-verify", choice->no_verify,
+                     "Do not verify new combinations against the reference first");
+    SweepRules& rules = choice->request.rules;
     command
-        ->add_option("--shuffle,--order-seed", choice->request.rules.order_seed,
-                     "Seed of the random order of cells within each block of trials (default: 0)")
+        .add_option("--shuffle,--order-seed", rules.order_seed,
+                    "Seed of the random order of cells within each block of trials (default: 0)")
         ->type_name("SEED");
-    command->add_option("--maxfail", choice->request.rules.max_failures, "Stop after this many failed trials")
+    command.add_option("--maxfail", rules.max_failures, "Stop after this many failed trials")
         ->check(at_least(1))
         ->type_name("N");
     command
-        ->add_option("--retries", choice->request.rules.retries,
-                     "Rerun a trial that failed, crashed or timed out, up to this many times")
+        .add_option("--retries", rules.retries,
+                    "Rerun a trial that failed, crashed or timed out, up to this many times")
         ->check(at_least(0))
         ->type_name("N");
     command
-        ->add_option("--timeout", choice->request.timeout_s,
-                     "Limit of a trial in seconds, instead of limits.trial_timeout")
+        .add_option("--timeout", choice->request.timeout_s,
+                    "Limit of a trial in seconds, instead of limits.trial_timeout")
         ->check(above(0))
         ->type_name("SECONDS");
+}
+
+void add_job_options(CLI::App& command, RunRequest& request) {
     command
-        ->add_option(
-            "-j,--jobs", choice->request.rules.jobs,
+        .add_option(
+            "-j,--jobs", request.rules.jobs,
             "Concurrent trials, which share the cores; with too few cores, times count as oversubscribed. With "
             "sbatch, concurrent elements of an array (default there: Slurm's choice)")
         ->check(between(1, 1024))
         ->type_name("N");
-    command->add_flag("--no-follow", choice->request.no_follow,
-                      "With sbatch: submit, and leave the jobs to Slurm");
-    command->add_flag("--cancel", choice->request.cancel,
-                      "With sbatch: cancel the jobs that earlier runs submitted, and keep what they measured");
+    command.add_flag("--no-follow", request.no_follow, "With sbatch: submit, and leave the jobs to Slurm");
+    command.add_flag("--cancel", request.cancel,
+                     "With sbatch: cancel the jobs that earlier runs submitted, and keep what they measured");
+}
+
+/// What a trial leaves besides its times.
+void add_record_options(CLI::App& command, RunChoice& choice) {
+    SweepRules& rules = choice.request.rules;
     command
-        ->add_option("--export", choice->request.rules.export_folder,
-                     "Export trained weights and embeddings as .npy to this folder")
+        .add_option("--export", rules.export_folder,
+                    "Export trained weights and embeddings as .npy to this folder")
         ->type_name("FOLDER");
     command
-        ->add_option("--trace-epochs", choice->request.rules.trace_epochs,
-                     "Record every operation's time in these epochs (from 0, warm-up included); see trace")
+        .add_option("--trace-epochs", rules.trace_epochs,
+                    "Record every operation's time in these epochs (from 0, warm-up included); see trace")
         ->delimiter(',')
         ->check(at_least(0))
         ->type_name("N,...");
-    command->add_flag("--trace", choice->trace, "The same for each trial's last epoch");
+    command.add_flag("--trace", choice.trace, "The same for each trial's last epoch");
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, const GlobalOptions& options, Action& action) {
+    CLI::App* command = app.add_subcommand("run", "Run an experiment's missing trials, and print its table");
+    auto choice = std::make_shared<RunChoice>();
+    add_experiment_options(*command, choice->request.experiment);
+    add_plan_options(*command, choice->request.rules.plan);
+    add_trial_options(*command, choice);
+    add_job_options(*command, choice->request);
+    add_record_options(*command, *choice);
     choice->format = add_format_options(*command);
     command->callback([&, choice] {
         if (choice->trace) choice->request.rules.trace_epochs.push_back(last_epoch);

@@ -9,30 +9,12 @@
 
 #include <gnnbench/error.hpp>
 
-#include "record/cell_filter.hpp"
-#include "record/choice.hpp"
-#include "record/experiments.hpp"
+#include "record/compare_side.hpp"
 #include "record/sqlite.hpp"
 #include "record/statistics.hpp"
-#include "record/stored_json.hpp"
 
 namespace gnnbench {
 namespace {
-
-struct Measured {
-    std::int64_t id = 0, experiment = 0;
-    double epoch_s = 0;
-    std::optional<std::int64_t> bytes, messages;
-    bool oversubscribed = false;
-};
-
-struct SideCell {
-    std::string dataset, partitioner, scheme;
-    int gpus = 1;
-    CellFields fields;
-    std::map<std::int64_t, Measured> trials;  ///< the newest ok one of each number
-};
-using Side = std::map<std::int64_t, SideCell>;  ///< by cell id
 
 std::string text_of(const SqlValue& v) {
     if (const auto* i = std::get_if<std::int64_t>(&v)) return fmt::format("{}", *i);
@@ -46,59 +28,8 @@ bool distinguishes_cells(const std::string& field) {
     return !field.ends_with("_label") && field != "model.depth" && !field.starts_with("dataset.");
 }
 
-std::int64_t machine_of_newest(const sqlite::Connection& c, const std::vector<std::int64_t>& trials) {
-    auto q = c.prepare("SELECT machine_id FROM trial WHERE id = ?", "look for a machine");
-    q.bind(trials.back());
-    q.step();
-    const std::int64_t machine = q.integer(0);
-    q.reset();
-    return machine;
-}
-
-Side read_side(const sqlite::Connection& c, const std::vector<std::int64_t>& trials, std::int64_t machine) {
-    auto q = c.prepare(
-        "SELECT t.cell_id, t.number, t.epoch_s, t.sent_bytes_per_epoch, t.messages_per_epoch, t.oversubscribed, "
-        "t.experiment_id FROM trial t "
-        "WHERE t.id = ? AND t.machine_id = ? AND t.status = 'ok' AND t.epoch_s > 0",
-        "read a trial");
-    auto cell = c.prepare("SELECT dataset, partitioner_label, scheme_label, gpus, identity FROM cell WHERE id = ?",
-                          "read a cell");
-    Side side;
-    for (const std::int64_t id : trials) {
-        q.bind(id, machine);
-        if (!q.step()) continue;
-        SideCell& one = side[q.integer(0)];
-        if (one.trials.empty()) {
-            cell.bind(q.integer(0));
-            cell.step();
-            one.dataset = cell.text(0);
-            one.partitioner = cell.text(1);
-            one.scheme = cell.text(2);
-            one.gpus = static_cast<int>(cell.integer(3));
-            one.fields = cell_fields(stored_json(cell.text(4)));
-            one.fields["dataset"] = one.dataset;
-            cell.reset();
-        }
-        one.trials[q.integer(1)] = {
-            id, q.integer(6), q.real(2), q.maybe_integer(3), q.maybe_integer(4), q.integer(5) != 0};
-        q.reset();
-    }
-    return side;
-}
-
-/// Trials that count and that another experiment measured than the one that the side names.
-std::int64_t borrowed(const sqlite::Connection& c, const std::string& text, const Side& side) {
-    const TrialChoice choice = read_choice(c, text);
-    if (choice.experiment.empty()) return 0;
-    const std::int64_t own = experiment_id(c, choice.experiment);
-    std::int64_t count = 0;
-    for (const auto& [id, cell] : side)
-        for (const auto& [number, t] : cell.trials) count += t.experiment != own;
-    return count;
-}
-
 /// Fields whose values on one side never occur on the other: these are compared.
-std::set<std::string> fields_compared(const Side& a, const Side& b) {
+std::set<std::string> fields_compared(const SideCells& a, const SideCells& b) {
     std::map<std::string, std::pair<std::set<std::string>, std::set<std::string>>> values;
     for (const auto& [id, cell] : a)
         for (const auto& [field, value] : cell.fields) values[field].first.insert(text_of(value));
@@ -126,8 +57,8 @@ std::string comparison_key(const SideCell& cell, const std::set<std::string>& co
     return key;
 }
 
-std::map<std::string, const SideCell*> by_comparison_key(const Side& side, const std::set<std::string>& compared,
-                                                         const char* name) {
+std::map<std::string, const SideCell*> by_comparison_key(const SideCells& side,
+                                                         const std::set<std::string>& compared, const char* name) {
     std::map<std::string, const SideCell*> all;
     for (const auto& [id, cell] : side) {
         const auto [other, first] = all.emplace(comparison_key(cell, compared), &cell);
@@ -148,7 +79,7 @@ std::map<std::string, const SideCell*> by_comparison_key(const Side& side, const
     return all;
 }
 
-std::optional<std::int64_t> agreed(const SideCell& cell, std::optional<std::int64_t> Measured::* field) {
+std::optional<std::int64_t> agreed(const SideCell& cell, std::optional<std::int64_t> SideTrial::* field) {
     std::optional<std::int64_t> value;
     for (const auto& [number, t] : cell.trials) {
         if (!(t.*field) || (value && *value != *(t.*field))) return {};
@@ -193,18 +124,6 @@ std::vector<std::string> other_fields(const std::vector<const SideCell*>& cells,
     return names;
 }
 
-/// The trials of a side, narrowed by `where`; throws SpecError if there are none.
-std::vector<std::int64_t> trials_of_side(const sqlite::Connection& c, const std::string& side,
-                                         const std::string& where) {
-    TrialChoice choice = read_choice(c, side);
-    if (!where.empty())
-        choice.where = choice.where.empty() ? where : fmt::format("({}) AND ({})", choice.where, where);
-    std::vector<std::int64_t> trials = chosen_trials(c, choice);
-    if (trials.empty())
-        throw SpecError(fmt::format("no measured trial is '{}'{}", side, where.empty() ? "" : " where " + where));
-    return trials;
-}
-
 void refuse_common_trials(const std::string& a, const std::vector<std::int64_t>& trials_a, const std::string& b,
                           const std::vector<std::int64_t>& trials_b) {
     std::vector<std::int64_t> both;
@@ -216,12 +135,6 @@ void refuse_common_trials(const std::string& a, const std::vector<std::int64_t>&
                         "experiment measured no trial of a cell's number itself, the newest of another counts: "
                         "`gnnbench run --rerun` gives it its own",
                         a, b, both.size()));
-}
-
-std::string machine_name(const sqlite::Connection& c, std::int64_t machine) {
-    auto name = c.prepare("SELECT coalesce(cpu, fingerprint) FROM machine WHERE id = ?", "name a machine");
-    name.bind(machine);
-    return name.step() ? name.text(0) : "";
 }
 
 /// Without verdict and others, which depend on all cells.
@@ -238,10 +151,10 @@ ComparedCell compared_cell(const SideCell& a, const SideCell& b, bool paired) {
                       .paired = paired,
                       .a_s = middle(a),
                       .b_s = middle(b),
-                      .bytes_a = agreed(a, &Measured::bytes),
-                      .bytes_b = agreed(b, &Measured::bytes),
-                      .messages_a = agreed(a, &Measured::messages),
-                      .messages_b = agreed(b, &Measured::messages),
+                      .bytes_a = agreed(a, &SideTrial::bytes),
+                      .bytes_b = agreed(b, &SideTrial::bytes),
+                      .messages_a = agreed(a, &SideTrial::messages),
+                      .messages_b = agreed(b, &SideTrial::messages),
                       .oversubscribed = false};
     for (const SideCell* side : {&a, &b})
         for (const auto& [number, t] : side->trials) cell.oversubscribed |= t.oversubscribed;
@@ -259,7 +172,7 @@ std::string others_text(const SideCell& cell, const std::vector<std::string>& fi
 }
 
 /// Matches the cells of both sides and judges them.
-void compare_cells(const Side& a, const Side& b, const CompareRules& rules, ComparedSides& result) {
+void compare_cells(const SideCells& a, const SideCells& b, const CompareRules& rules, ComparedSides& result) {
     const std::set<std::string> compared = fields_compared(a, b);
     for (const std::string& field : compared)
         if (distinguishes_cells(field)) result.compared_fields.push_back(field);
@@ -302,10 +215,10 @@ ComparedSides compare_sides(const std::filesystem::path& database, const std::st
     const auto trials_a = trials_of_side(c, a, where), trials_b = trials_of_side(c, b, where);
     refuse_common_trials(a, trials_a, b, trials_b);
     const std::int64_t machine = machine_of_newest(c, trials_b);
-    const Side side_a = read_side(c, trials_a, machine), side_b = read_side(c, trials_b, machine);
+    const SideCells side_a = read_side(c, trials_a, machine), side_b = read_side(c, trials_b, machine);
     ComparedSides result{.a = a, .b = b, .compared_fields = {}, .cells = {}, .machine = machine_name(c, machine)};
-    result.borrowed_a = borrowed(c, a, side_a);
-    result.borrowed_b = borrowed(c, b, side_b);
+    result.borrowed_a = borrowed_trials(c, a, side_a);
+    result.borrowed_b = borrowed_trials(c, b, side_b);
     compare_cells(side_a, side_b, rules, result);
     return result;
 }

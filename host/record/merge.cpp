@@ -92,6 +92,34 @@ std::int64_t changed(sqlite::Connection& c, const std::string& sql, const char* 
     return c.changes();
 }
 
+/// What trials refer to: experiments, machines and cells, and which cells an experiment has.
+void take_cells(sqlite::Connection& c, MergeResult& result) {
+    result.experiments =
+        changed(c,
+                "INSERT INTO main.experiment (name, spec, first_seen) SELECT name, spec, first_seen "
+                "FROM other.experiment WHERE true ON CONFLICT DO NOTHING",
+                "take over experiments");
+    result.machines =
+        changed(c,
+                "INSERT INTO main.machine (fingerprint, description, cpu, cores) SELECT fingerprint, "
+                "description, cpu, cores FROM other.machine WHERE true ON CONFLICT DO NOTHING",
+                "take over machines");
+    const std::string cell = column_list(c, "cell", {"id"}, "");
+    result.cells =
+        changed(c,
+                fmt::format("INSERT INTO main.cell ({0}) SELECT {0} FROM other.cell WHERE true ON CONFLICT DO "
+                            "NOTHING",
+                            cell),
+                "take over cells");
+    // Cells that an experiment has only in the other database come after those of this one.
+    c.execute(
+        "INSERT INTO main.experiment_cell SELECT mx.id, mc.id, 1000000 + e.position FROM other.experiment_cell e "
+        "JOIN other.experiment ox ON ox.id = e.experiment_id JOIN main.experiment mx ON mx.name = ox.name "
+        "JOIN other.cell oc ON oc.id = e.cell_id JOIN main.cell mc ON mc.digest = oc.digest WHERE true "
+        "ON CONFLICT DO NOTHING",
+        "take over an experiment's cells");
+}
+
 void take_trials(sqlite::Connection& c) {
     const std::vector<std::string> mapped = {"id", "cell_id", "experiment_id", "machine_id"};
     c.execute(
@@ -143,30 +171,7 @@ MergeResult import_results(Database& database, const fs::path& other) {
                             "INSERT INTO temp.taken (old) SELECT id FROM other.trial WHERE status <> 'running' "
                             "AND uuid NOT IN (SELECT uuid FROM main.trial)",
                             "take over trials");
-    result.experiments =
-        changed(c,
-                "INSERT INTO main.experiment (name, spec, first_seen) SELECT name, spec, first_seen "
-                "FROM other.experiment WHERE true ON CONFLICT DO NOTHING",
-                "take over experiments");
-    result.machines =
-        changed(c,
-                "INSERT INTO main.machine (fingerprint, description, cpu, cores) SELECT fingerprint, "
-                "description, cpu, cores FROM other.machine WHERE true ON CONFLICT DO NOTHING",
-                "take over machines");
-    const std::string cell = column_list(c, "cell", {"id"}, "");
-    result.cells =
-        changed(c,
-                fmt::format("INSERT INTO main.cell ({0}) SELECT {0} FROM other.cell WHERE true ON CONFLICT DO "
-                            "NOTHING",
-                            cell),
-                "take over cells");
-    // Cells that an experiment has only in the other database come after those of this one.
-    c.execute(
-        "INSERT INTO main.experiment_cell SELECT mx.id, mc.id, 1000000 + e.position FROM other.experiment_cell e "
-        "JOIN other.experiment ox ON ox.id = e.experiment_id JOIN main.experiment mx ON mx.name = ox.name "
-        "JOIN other.cell oc ON oc.id = e.cell_id JOIN main.cell mc ON mc.digest = oc.digest WHERE true "
-        "ON CONFLICT DO NOTHING",
-        "take over an experiment's cells");
+    take_cells(c, result);
     take_trials(c);
     c.prepare("INSERT INTO import (source, imported) VALUES (?, ?)", "note where trials came from")
         .run(fs::absolute(other).string(), utc_now());

@@ -1,0 +1,81 @@
+#include "record/compare_side.hpp"
+
+#include <fmt/format.h>
+
+#include <gnnbench/error.hpp>
+
+#include "record/choice.hpp"
+#include "record/experiments.hpp"
+#include "record/sqlite.hpp"
+#include "record/stored_json.hpp"
+
+namespace gnnbench {
+
+std::vector<std::int64_t> trials_of_side(const sqlite::Connection& c, const std::string& side,
+                                         const std::string& where) {
+    TrialChoice choice = read_choice(c, side);
+    if (!where.empty())
+        choice.where = choice.where.empty() ? where : fmt::format("({}) AND ({})", choice.where, where);
+    std::vector<std::int64_t> trials = chosen_trials(c, choice);
+    if (trials.empty())
+        throw SpecError(fmt::format("no measured trial is '{}'{}", side, where.empty() ? "" : " where " + where));
+    return trials;
+}
+
+std::int64_t machine_of_newest(const sqlite::Connection& c, const std::vector<std::int64_t>& trials) {
+    auto q = c.prepare("SELECT machine_id FROM trial WHERE id = ?", "look for a machine");
+    q.bind(trials.back());
+    q.step();
+    const std::int64_t machine = q.integer(0);
+    q.reset();
+    return machine;
+}
+
+std::string machine_name(const sqlite::Connection& c, std::int64_t machine) {
+    auto name = c.prepare("SELECT coalesce(cpu, fingerprint) FROM machine WHERE id = ?", "name a machine");
+    name.bind(machine);
+    return name.step() ? name.text(0) : "";
+}
+
+SideCells read_side(const sqlite::Connection& c, const std::vector<std::int64_t>& trials, std::int64_t machine) {
+    auto q = c.prepare(
+        "SELECT t.cell_id, t.number, t.epoch_s, t.sent_bytes_per_epoch, t.messages_per_epoch, t.oversubscribed, "
+        "t.experiment_id FROM trial t "
+        "WHERE t.id = ? AND t.machine_id = ? AND t.status = 'ok' AND t.epoch_s > 0",
+        "read a trial");
+    auto cell = c.prepare("SELECT dataset, partitioner_label, scheme_label, gpus, identity FROM cell WHERE id = ?",
+                          "read a cell");
+    SideCells side;
+    for (const std::int64_t id : trials) {
+        q.bind(id, machine);
+        if (!q.step()) continue;
+        SideCell& one = side[q.integer(0)];
+        if (one.trials.empty()) {
+            cell.bind(q.integer(0));
+            cell.step();
+            one.dataset = cell.text(0);
+            one.partitioner = cell.text(1);
+            one.scheme = cell.text(2);
+            one.gpus = static_cast<int>(cell.integer(3));
+            one.fields = cell_fields(stored_json(cell.text(4)));
+            one.fields["dataset"] = one.dataset;
+            cell.reset();
+        }
+        one.trials[q.integer(1)] = {
+            id, q.integer(6), q.real(2), q.maybe_integer(3), q.maybe_integer(4), q.integer(5) != 0};
+        q.reset();
+    }
+    return side;
+}
+
+std::int64_t borrowed_trials(const sqlite::Connection& c, const std::string& text, const SideCells& side) {
+    const TrialChoice choice = read_choice(c, text);
+    if (choice.experiment.empty()) return 0;
+    const std::int64_t own = experiment_id(c, choice.experiment);
+    std::int64_t count = 0;
+    for (const auto& [id, cell] : side)
+        for (const auto& [number, t] : cell.trials) count += t.experiment != own;
+    return count;
+}
+
+}  // namespace gnnbench
