@@ -1,3 +1,6 @@
+#include <ctime>
+
+#include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <gnnbench/error.hpp>
@@ -102,4 +105,16 @@ TEST_CASE("members of archives convert, and say where they cannot") {
     std::string nan{'\x00', '\x00', '\xc0', '\x7f'};
     auto not_a_number = array_of("{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }", nan);
     CHECK_THAT(message_of<DataError>([&] { not_a_number.as<std::int32_t>(); }), says("does not fit"));
+}
+
+TEST_CASE("rows without columns are read at once, however many there are, in either order") {
+    for (const char* order : {"True", "False"}) {
+        auto empty =
+            array_of(fmt::format("{{'descr': '|b1', 'fortran_order': {}, 'shape': (2147483647, 0), }}", order), "");
+        CHECK(empty.header().elements() == 0);
+        const auto begin = std::clock();
+        CHECK(empty.as<float>().empty());
+        // A loop over the rows takes seconds.
+        CHECK(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC < 0.2);
+    }
 }
