@@ -82,7 +82,7 @@ std::string mutated_pickle(const std::string& bytes, Draws& draw) {
     for (std::size_t at = 0; at < bytes.size();) {
         const std::size_t length =
             std::min(instruction_length(std::string_view(bytes).substr(at)), bytes.size() - at);
-        instructions.push_back(bytes.substr(at, length));
+        instructions.push_back(std::string_view(bytes).substr(at, length));
         at += length;
     }
     static constexpr std::array<std::string_view, 12> known = {"(", ")",    "]",    "}", "l", "t",
@@ -93,12 +93,13 @@ std::string mutated_pickle(const std::string& bytes, Draws& draw) {
         if (instructions.empty() || draw() % 4 == 0) {
             const std::size_t times = draw() % 4 == 0 ? 1 + below(draw, 500) : 1;
             instructions.insert(instructions.begin() + static_cast<std::ptrdiff_t>(at), times,
-                                std::string(known[below(draw, known.size())]));
+                                known[below(draw, known.size())]);
         } else if (instructions[at].size() > 1 && draw() % 2 == 0) {
-            std::string& one = instructions[at];  // its argument: a count, a number or the start of a text
+            std::string one(instructions[at]);  // its argument: a count, a number or the start of a text
             static constexpr std::array<unsigned char, 6> odd = {0, 1, 0x7f, 0x80, 0xfe, 0xff};
             const std::size_t width = std::min<std::size_t>(one.size() - 1, std::size_t{1} << below(draw, 4));
             for (std::size_t i = 1; i <= width; ++i) one[i] = static_cast<char>(odd[below(draw, odd.size())]);
+            instructions[at] = made(std::move(one));
         } else {
             rearrange(instructions, draw);
         }

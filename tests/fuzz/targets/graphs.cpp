@@ -3,32 +3,43 @@
 #include "fuzz/targets/target.hpp"
 
 #include <array>
-#include <filesystem>
-#include <fstream>
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <data/import.hpp>
 
-namespace fs = std::filesystem;
 using namespace gnnbench;
+
+namespace {
+
+/// One file in memory, which gets each input in turn.
+class InputFile {
+public:
+    InputFile() : descriptor_(::memfd_create("graph", 0)), path_("/proc/self/fd/" + std::to_string(descriptor_)) {
+        if (descriptor_ < 0) std::abort();
+    }
+    const std::string& with(std::string_view bytes) {
+        if (::ftruncate(descriptor_, 0) != 0 ||
+            ::pwrite(descriptor_, bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
+            std::abort();
+        return path_;
+    }
+
+private:
+    int descriptor_;
+    std::string path_;
+};
+
+}  // namespace
 
 GNNBENCH_FUZZ_MUTATOR(gnnbench::fuzz::mutated_text)
 
 GNNBENCH_FUZZ_TARGET(text) {
     static constexpr std::array formats = {"matrix-market", "metis", "edge-list"};
+    static InputFile file;
     if (text.empty()) return;
-    static const fs::path folder = fs::exists("/dev/shm") ? fs::path("/dev/shm") : fs::temp_directory_path();
-    const fs::path file = folder / ("fuzz-graph-" + std::to_string(::getpid()));
-    std::ofstream(file, std::ios::binary) << text.substr(1);
-    const auto remove = [&] { fs::remove(file); };
     // What is made up for a graph is little, so that a header that promises many vertices costs little.
-    try {
-        import_file(file, formats[static_cast<unsigned char>(text.front()) % formats.size()],
-                    {{"features", 1}, {"classes", 2}});
-    } catch (...) {
-        remove();
-        throw;
-    }
-    remove();
+    import_file(file.with(text.substr(1)), formats[static_cast<unsigned char>(text.front()) % formats.size()],
+                {{"features", 1}, {"classes", 2}});
 }

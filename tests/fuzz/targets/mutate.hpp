@@ -6,9 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <random>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
@@ -16,7 +18,15 @@ extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, st
 namespace gnnbench::fuzz {
 
 using Draws = std::minstd_rand;
-using Pieces = std::vector<std::string>;
+/// Parts of an input in order. Views, because they are moved about in every execution.
+using Pieces = std::vector<std::string_view>;
+
+/// Keeps a piece that is not of the input, until the next mutation.
+inline std::deque<std::string>& made_pieces() {
+    static std::deque<std::string> made;
+    return made;
+}
+inline std::string_view made(std::string piece) { return made_pieces().emplace_back(std::move(piece)); }
 
 /// In [0, n); 0 where n is 0.
 inline std::size_t below(Draws& draw, std::size_t n) { return n == 0 ? 0 : draw() % n; }
@@ -52,30 +62,30 @@ inline void rearrange(Pieces& pieces, Draws& draw) {
 }
 
 /// A number where programs tend to break.
-inline std::string odd_number(Draws& draw) {
-    static constexpr std::array odd = {"0",
-                                       "-1",
-                                       "1",
-                                       "2",
-                                       "64",
-                                       "65536",
-                                       "2147483647",
-                                       "2147483648",
-                                       "-2147483649",
-                                       "4294967296",
-                                       "4611686018427387904",
-                                       "9223372036854775807",
-                                       "-9223372036854775808",
-                                       "18446744073709551616",
-                                       "1e308",
-                                       "1e-320",
-                                       "-0.0",
-                                       "1e999",
-                                       "nan",
-                                       ".inf",
-                                       "0x7fffffffffffffff",
-                                       "00"};
-    return draw() % 3 == 0 ? std::to_string(static_cast<std::int64_t>(draw()) - (1 << 30))
+inline std::string_view odd_number(Draws& draw) {
+    static constexpr std::array<std::string_view, 22> odd = {"0",
+                                                             "-1",
+                                                             "1",
+                                                             "2",
+                                                             "64",
+                                                             "65536",
+                                                             "2147483647",
+                                                             "2147483648",
+                                                             "-2147483649",
+                                                             "4294967296",
+                                                             "4611686018427387904",
+                                                             "9223372036854775807",
+                                                             "-9223372036854775808",
+                                                             "18446744073709551616",
+                                                             "1e308",
+                                                             "1e-320",
+                                                             "-0.0",
+                                                             "1e999",
+                                                             "nan",
+                                                             ".inf",
+                                                             "0x7fffffffffffffff",
+                                                             "00"};
+    return draw() % 3 == 0 ? made(std::to_string(static_cast<std::int64_t>(draw()) - (1 << 30)))
                            : odd[below(draw, odd.size())];
 }
 
@@ -93,13 +103,13 @@ inline Pieces tokens_of(std::string_view text) {
         std::size_t end = begin + 1;
         const int k = kind(text[begin]);
         while (k != 2 && end < text.size() && kind(text[end]) == k) ++end;
-        tokens.emplace_back(text.substr(begin, end - begin));
+        tokens.push_back(text.substr(begin, end - begin));
         begin = end;
     }
     return tokens;
 }
 
-inline bool is_number(const std::string& token) {
+inline bool is_number(std::string_view token) {
     return token.find_first_of("0123456789") < 2 && token.find_first_not_of("0123456789.-eExo") == token.npos;
 }
 
@@ -107,15 +117,18 @@ inline Pieces lines_of(std::string_view text) {
     Pieces lines;
     while (!text.empty()) {
         const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
-        lines.emplace_back(text.substr(0, end));
+        lines.push_back(text.substr(0, end));
         text.remove_prefix(end);
     }
     return lines;
 }
 
 inline std::string joined(const Pieces& pieces) {
+    std::size_t size = 0;
+    for (const std::string_view piece : pieces) size += piece.size();
     std::string all;
-    for (const std::string& piece : pieces) all += piece;
+    all.reserve(size);
+    for (const std::string_view piece : pieces) all += piece;
     return all;
 }
 
@@ -126,11 +139,11 @@ inline void nest(Pieces& tokens, Draws& draw) {
     const std::size_t depth = draw() % 4 == 0 ? 1 + below(draw, 300) : 1;
     const std::size_t begin = below(draw, tokens.size() + 1),
                       end = begin + below(draw, std::min<std::size_t>(tokens.size() - begin + 1, 8));
-    tokens.insert(tokens.begin() + static_cast<std::ptrdiff_t>(end), std::string(depth, pair[1]));
-    tokens.insert(tokens.begin() + static_cast<std::ptrdiff_t>(begin), std::string(depth, pair[0]));
+    tokens.insert(tokens.begin() + static_cast<std::ptrdiff_t>(end), made(std::string(depth, pair[1])));
+    tokens.insert(tokens.begin() + static_cast<std::ptrdiff_t>(begin), made(std::string(depth, pair[0])));
 }
 
-constexpr std::size_t most_bytes = 1 << 16;  // changes multiply
+constexpr std::size_t most_bytes = 1 << 13;  // changes multiply
 
 /// One to four changes of a text.
 inline std::string mutated_text(std::string text, Draws& draw) {
@@ -139,9 +152,9 @@ inline std::string mutated_text(std::string text, Draws& draw) {
         if (draw() % 4 == 0) {  // of whole lines, or their indentation
             Pieces lines = lines_of(text);
             if (draw() % 3 == 0 && !lines.empty()) {
-                std::string& line = lines[below(draw, lines.size())];
-                const std::size_t blanks = std::min(line.find_first_not_of(' '), line.size());
-                line.replace(0, blanks, below(draw, 9), ' ');
+                std::string_view& line = lines[below(draw, lines.size())];
+                line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+                line = made(std::string(below(draw, 9), ' ') + std::string(line));
             } else {
                 rearrange(lines, draw);
             }
@@ -172,6 +185,7 @@ std::size_t custom_mutation(std::uint8_t* data, std::size_t size, std::size_t ma
                             Mutate mutate) {
     Draws draw(seed);
     if (draw() % 3 == 0) return LLVMFuzzerMutate(data, size, max_size);
+    made_pieces().clear();
     const std::string result = mutate(std::string(reinterpret_cast<const char*>(data), size), draw);
     const std::size_t kept = std::min(result.size(), max_size);
     std::memcpy(data, result.data(), kept);
