@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
 
 #include "cli/formats.hpp"
 #include "cli/options.hpp"
@@ -52,7 +53,7 @@ bool moves_more(const ComparedCell& c) {
 int gate(const CompareRequest& request, OutputFormat format, const GlobalOptions& options) {
     const ComparedSides sides = compared(request, options);
     std::cout << render_compared(sides, format);
-    std::size_t regressions = 0, unclear = static_cast<std::size_t>(sides.only_a);
+    std::size_t regressions = 0, unclear = usize(sides.only_a);
     std::int64_t wanted = 0;
     for (const ComparedCell& c : sides.cells) {
         regressions += c.verdict.judgement == Judgement::slower || moves_more(c);

@@ -175,7 +175,7 @@ FigureParts panel_parts(const ScalingPanel& panel, const Unit& unit, const Exten
     FigureParts parts;
     parts.settings = panel_axes(panel, unit, extent.low_s, extent.high_s);
     for (const ScalingLine& line : panel.lines) {
-        const auto number = static_cast<std::size_t>(std::ranges::find(names, line.name) - names.begin());
+        const auto number = usize(std::ranges::find(names, line.name) - names.begin());
         const std::string hue = colour(number);
         parts.add(with_intervals(line, unit), interval_style(hue), "");
         bool named = !legend;
