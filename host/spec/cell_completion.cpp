@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <thread>
 
+#include <fmt/format.h>
+
 #include <gnnbench/strategy.hpp>
+#include <gnnbench/usize.hpp>
 
 #include "spec/setting.hpp"
+#include "spec/words.hpp"
 
 namespace gnnbench {
 namespace {
@@ -36,7 +40,39 @@ PluginChoice no_partitioner(const PluginSource& plugins, const PluginChoice& oth
     return {"block", block->version, Params(block->params), "none"};
 }
 
+/// What GraphSAGE and GIN are does not leave these keys open.
+std::optional<Disagreement> model_disagreement(const ModelSpec& model) {
+    const char* kind = words::layers.at(usize(static_cast<int>(model.kind)));
+    if (model.kind != LayerKind::gin && model.epsilon != 0)
+        return Disagreement{"model.epsilon", fmt::format("is GIN's; model.layers is {}", kind)};
+    if (model.kind == LayerKind::gcn) return std::nullopt;
+    if (const Normalisation own = normalisation_of(model.kind); model.normalisation != own)
+        return Disagreement{"model.normalisation",
+                            fmt::format("layers: {} has {}; found {}. Leave the key out", kind,
+                                        words::normalisation.at(usize(static_cast<int>(own))),
+                                        words::normalisation.at(usize(static_cast<int>(model.normalisation))))};
+    if (model.self_loops)
+        return Disagreement{
+            "model.self_loops",
+            fmt::format("layers: {} adds a vertex's own row by itself; leave the key out or set it to false",
+                        kind)};
+    return std::nullopt;
+}
+
 }  // namespace
+
+std::optional<Disagreement> disagreement(const Cell& cell) {
+    if (auto found = model_disagreement(cell.model)) return found;
+    const std::size_t layers = cell.model.widths.size() + 1, decays = cell.train.weight_decay.size();
+    if (decays != 1 && decays != layers)
+        return Disagreement{
+            "train.weight_decay",
+            fmt::format("expected one number, or {} (one per layer: {} hidden and the last); found {}", layers,
+                        layers - 1, decays)};
+    if (cell.patience > 0 && cell.evaluate_every == 0)
+        return Disagreement{"train.patience", "early stopping needs evaluations; set train.evaluate_every"};
+    return std::nullopt;
+}
 
 Normalisation normalisation_of(LayerKind kind) {
     return kind == LayerKind::sage ? Normalisation::mean : Normalisation::none;

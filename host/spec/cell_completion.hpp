@@ -1,5 +1,6 @@
 #pragma once
 #include <optional>
+#include <string>
 
 #include "spec/experiment.hpp"
 #include "spec/fields.hpp"
@@ -10,8 +11,15 @@ namespace gnnbench {
 /// The one normalisation that layers have that are not GCN's.
 Normalisation normalisation_of(LayerKind kind);
 
-/// Values of a cell that follow from its others: GraphSAGE's and GIN's normalisation, threads, the input's dropout, and what stands for a partitioner where
-/// all vertices are in one part.
+/// Keys of a cell that are valid alone but not together.
+struct Disagreement {
+    const char* path;
+    std::string text;
+};
+std::optional<Disagreement> disagreement(const Cell& cell);
+
+/// Values of a cell that follow from its others: GraphSAGE's and GIN's normalisation, threads, the input's dropout, and what
+/// stands for a partitioner where all vertices are in one part.
 class CellCompletion {
 public:
     CellCompletion(const LoadOptions& options, const PluginSource& plugins)

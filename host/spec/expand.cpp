@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <unordered_set>
 
 #include <fmt/format.h>
@@ -10,7 +11,6 @@
 
 #include "spec/cell_choice.hpp"
 #include "spec/cell_completion.hpp"
-#include "spec/words.hpp"
 
 namespace gnnbench {
 namespace {
@@ -215,47 +215,11 @@ private:
         return false;
     }
 
-    /// What GraphSAGE and GIN are does not leave these keys open.
-    bool model_agrees(const ModelSpec& model) {
-        const char* kind = words::layers.at(usize(static_cast<int>(model.kind)));
-        const auto refuse = [&](const char* path, const std::string& text) {
-            findings_.add(place_of(path), path, text);
-            return false;
-        };
-        if (model.kind != LayerKind::gin && model.epsilon != 0)
-            return refuse("model.epsilon", fmt::format("is GIN's; model.layers is {}", kind));
-        if (model.kind == LayerKind::gcn) return true;
-        if (const Normalisation own = normalisation_of(model.kind); model.normalisation != own)
-            return refuse("model.normalisation",
-                          fmt::format("layers: {} has {}; found {}. Leave the key out", kind,
-                                      words::normalisation.at(usize(static_cast<int>(own))),
-                                      words::normalisation.at(usize(static_cast<int>(model.normalisation)))));
-        if (model.self_loops)
-            return refuse(
-                "model.self_loops",
-                fmt::format("layers: {} adds a vertex's own row by itself; leave the key out or set it to "
-                            "false",
-                            kind));
-        return true;
-    }
-
     /// Reports keys that are valid alone but not together.
     bool agrees(const Cell& cell) {
-        if (!model_agrees(cell.model)) return false;
-        const std::size_t layers = cell.model.widths.size() + 1, decays = cell.train.weight_decay.size();
-        if (decays != 1 && decays != layers) {
-            findings_.add(
-                place_of("train.weight_decay"), "train.weight_decay",
-                fmt::format("expected one number, or {} (one per layer: {} hidden and the last); found {}", layers,
-                            layers - 1, decays));
-            return false;
-        }
-        if (cell.patience > 0 && cell.evaluate_every == 0) {
-            findings_.add(place_of("train.patience"), "train.patience",
-                          "early stopping needs evaluations; set train.evaluate_every");
-            return false;
-        }
-        return true;
+        const std::optional<Disagreement> found = disagreement(cell);
+        if (found) findings_.add(place_of(found->path), found->path, found->text);
+        return !found;
     }
 
     Place place_of(std::string_view path) const {
