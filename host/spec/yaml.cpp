@@ -4,10 +4,13 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <sstream>
 #include <string_view>
 #include <unordered_map>
 
 #include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include "core/printable.hpp"
@@ -140,6 +143,31 @@ private:
     bool too_much_ = false;
 };
 
+/// Where a document begins; nothing else of it.
+struct DocumentStart : YAML::EventHandler {
+    YAML::Mark at = YAML::Mark::null_mark();
+    void OnDocumentStart(const YAML::Mark& mark) override { at = mark; }
+    void OnDocumentEnd() override {}
+    void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+    void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+    void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
+    void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                         YAML::EmitterStyle::value) override {}
+    void OnSequenceEnd() override {}
+    void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+    void OnMapEnd() override {}
+};
+
+/// Where a second document begins, if there is one. YAML::LoadAll, which would say so too, never ends where a character that
+/// begins no document is left (","): it finds an empty one there, again and again.
+std::optional<YAML::Mark> second_document(const std::string& text) {
+    std::istringstream stream(text);
+    YAML::Parser parser(stream);
+    DocumentStart first, second;
+    if (parser.HandleNextDocument(first) && parser.HandleNextDocument(second)) return second.at;
+    return std::nullopt;
+}
+
 YamlNode parse(const std::string& text, const std::string& origin, bool lines, Findings& findings) {
     Converter converter(origin, lines, findings);
     if (const std::size_t bad = first_no_utf8(text); bad != text.npos) {
@@ -155,12 +183,10 @@ YamlNode parse(const std::string& text, const std::string& origin, bool lines, F
         return nothing;
     }
     try {
-        const std::vector<YAML::Node> documents = YAML::LoadAll(text);
-        if (documents.size() > 1) {
-            findings.add(converter.place(documents[1].Mark()), "",
-                         fmt::format("expected one YAML document; found {}; split the file", documents.size()));
-        }
-        if (!documents.empty()) return converter.convert(documents[0]);
+        if (const auto second = second_document(text))
+            findings.add(converter.place(*second), "",
+                         "expected one YAML document; found more from here on; split the file, or remove it");
+        return converter.convert(YAML::Load(text));
     } catch (const YAML::Exception& e) {
         findings.add(converter.place(e.mark), "", fmt::format("expected YAML; found a syntax error: {}", e.msg));
     }
