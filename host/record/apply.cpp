@@ -9,42 +9,14 @@
 #include <gnnbench/usize.hpp>
 
 #include "record/database.hpp"
+#include "record/line_fields.hpp"
 
 namespace gnnbench {
 namespace {
 
 using nlohmann::json;
+using namespace line_fields;
 
-/// A number if present; null, NaN written as null, and a missing key all mean "unknown".
-std::optional<double> real(const json& j, const char* key) {
-    const auto it = j.find(key);
-    return it != j.end() && it->is_number() ? std::optional(it->get<double>()) : std::nullopt;
-}
-/// Integers only: floats are not converted.
-std::optional<std::int64_t> integer(const json& j) {
-    return j.is_number_integer() ? std::optional(j.get<std::int64_t>()) : std::nullopt;
-}
-std::optional<std::int64_t> integer(const json& j, const char* key) {
-    const auto it = j.find(key);
-    return it == j.end() ? std::nullopt : integer(*it);
-}
-/// A required field of a trial, within its valid range.
-std::int64_t whole(const json& j, const char* key, std::int64_t least, std::int64_t most) {
-    const json& value = j.at(key);
-    const auto number = integer(value);
-    const bool wraps = value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX;
-    if (!number || wraps || *number < least || *number > most)
-        throw DataError(fmt::format("a journal line has {} as '{}'; expected a whole number from {} to {}.",
-                                    value.dump().substr(0, 40), key, least, most));
-    return *number;
-}
-std::int64_t count(const json& j, const char* key) { return whole(j, key, 0, INT64_MAX); }
-double seconds_of(const json& value, const char* what) {
-    if (!value.is_number() || !(value.get<double>() >= 0) || value.get<double>() > 1e12)
-        throw DataError(fmt::format("a journal line has {} as '{}'; expected seconds from 0.",
-                                    value.dump().substr(0, 40), what));
-    return value.get<double>();
-}
 /// Inserts a volume row of the rank that `ids` name.
 void insert_volume(sqlite::Statement& insert, const json& row, const auto&... ids) {
     insert.run(ids..., row.at("operation").get_ref<const std::string&>(),
@@ -53,45 +25,6 @@ void insert_volume(sqlite::Statement& insert, const json& row, const auto&... id
 }
 /// Larger than any trial's; a line's value must not keep the host busy for years.
 constexpr std::int64_t most_ranks = 1 << 20, most_epochs = INT32_MAX;
-std::string as_text(const json& j) {
-    if (j.is_null() || (j.is_boolean() && !j.get<bool>())) return "";
-    if (j.is_string()) return j.get<std::string>();
-    if (j.is_array()) {
-        std::string all;
-        for (const json& part : j) all += (all.empty() ? "" : ", ") + as_text(part);
-        return all;
-    }
-    return j.dump();
-}
-/// Lists become "a, b"; missing, null and false become "".
-std::string text(const json& j, const char* key) {
-    const auto it = j.find(key);
-    return it == j.end() ? "" : as_text(*it);
-}
-bool flag(const json& j, const char* key) {
-    const auto it = j.find(key);
-    return it != j.end() && it->is_boolean() && it->get<bool>();
-}
-/// NULL where it is not said.
-std::optional<int> flag_if_any(const json& j, const char* key) {
-    const auto it = j.find(key);
-    return it != j.end() && it->is_boolean() ? std::optional<int>(it->get<bool>()) : std::nullopt;
-}
-/// Entry i of the list under `key`, or null.
-json entry(const json& j, const char* key, std::size_t i) {
-    const auto it = j.find(key);
-    return it != j.end() && it->is_array() && i < it->size() ? (*it)[i] : json();
-}
-const json& object(const json& j, const char* key) {
-    static const json none = json::object();
-    const auto it = j.find(key);
-    return it != j.end() && it->is_object() ? *it : none;
-}
-std::size_t length(const json& j, const char* key) {
-    const auto it = j.find(key);
-    return it != j.end() && it->is_array() ? it->size() : 0;
-}
-
 }  // namespace
 
 LineApplier::LineApplier(sqlite::Connection& c)
@@ -147,62 +80,6 @@ void LineApplier::apply(const json& line) try {
     throw DataError(fmt::format("a journal line does not follow its contract: {}", e.what()));
 }
 
-std::int64_t LineApplier::trial_id(const std::string& uuid) {
-    if (const auto known = trial_ids_.find(uuid); known != trial_ids_.end()) return known->second;
-    find_trial_.bind(uuid);
-    if (!find_trial_.step())
-        throw DataError(
-            fmt::format("a journal line refers to the trial {}, but no 'trial' line precedes it.", uuid));
-    const std::int64_t id = find_trial_.integer(0);
-    find_trial_.reset();
-    return trial_ids_[uuid] = id;
-}
-
-std::int64_t LineApplier::experiment(const std::string& name) {
-    connection_
-        ->prepare("INSERT INTO experiment (name, first_seen) VALUES (?,?) ON CONFLICT DO NOTHING",
-                  "store an experiment")
-        .run(name, utc_now());
-    auto find = connection_->prepare("SELECT id FROM experiment WHERE name = ?", "look for an experiment");
-    find.bind(name);
-    find.step();
-    return find.integer(0);
-}
-
-std::int64_t LineApplier::cell(const CellRecord& c) {
-    connection_
-        ->prepare(
-            "INSERT INTO cell (digest, identity, verification_key, dataset, dataset_digest, "
-            "scheme, scheme_label, partitioner, partitioner_label, kernel, gpus, threads_per_rank, "
-            "precision, hidden, layers, optimizer, learning_rate, dropout, seed, epochs, warmup) "
-            "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING",
-            "store a cell")
-        .run(c.digest, c.identity.dump(), c.verification_key, c.dataset, c.dataset_digest, c.scheme,
-             c.scheme_label.empty() ? c.scheme : c.scheme_label, c.partitioner,
-             c.partitioner_label.empty() ? c.partitioner : c.partitioner_label, c.kernel, c.gpus,
-             c.threads_per_rank, c.precision, c.hidden, c.layers, c.optimizer, c.learning_rate, c.dropout, c.seed,
-             c.epochs, c.warmup);
-    auto find = connection_->prepare("SELECT id FROM cell WHERE digest = ?", "look for a cell");
-    find.bind(c.digest);
-    find.step();
-    return find.integer(0);
-}
-
-std::int64_t LineApplier::machine(const json& description) {
-    const std::string fingerprint = machine_fingerprint(description);
-    const std::string cpu = text(description, "cpu");
-    connection_
-        ->prepare(
-            "INSERT INTO machine (fingerprint, description, cpu, cores) VALUES (?,?,?,?) ON CONFLICT DO NOTHING",
-            "store a machine")
-        .run(fingerprint, description.dump(), cpu.empty() ? std::nullopt : std::optional(cpu),
-             integer(description, "cores"));
-    auto find = connection_->prepare("SELECT id FROM machine WHERE fingerprint = ?", "look for a machine");
-    find.bind(fingerprint);
-    find.step();
-    return find.integer(0);
-}
-
 void LineApplier::trial(const json& l) {
     const std::int64_t experiment_id = experiment(l.at("experiment"));
     const std::int64_t cell_id = cell(cell_record_from_json(l));
@@ -219,9 +96,9 @@ void LineApplier::trial(const json& l) {
             "VALUES (?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING",
             "store a trial")
         .run(l.at("trial").get<std::string>(), cell_id, experiment_id, machine(l.at("machine")), count(l, "index"),
-             l.value("block", 0), l.value("purpose", "measure"), l.at("started").get<std::string>(),
-             object(l, "provenance").dump(), flag(l, "oversubscribed"), l.value("verification_key", ""),
-             code_text(object(l, "code")));
+             l.contains("block") ? count(l, "block") : 0, l.value("purpose", "measure"),
+             l.at("started").get<std::string>(), object(l, "provenance").dump(), flag(l, "oversubscribed"),
+             l.value("verification_key", ""), code_text(object(l, "code")));
 }
 
 void LineApplier::start(std::int64_t trial, const json& l) {

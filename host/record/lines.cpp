@@ -8,10 +8,13 @@
 #include <chrono>
 #include <cstring>
 #include <ctime>
+#include <limits>
 
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
+
+#include "record/line_fields.hpp"
 
 namespace gnnbench {
 
@@ -45,6 +48,9 @@ json cell_to_json(const CellRecord& c) {
 
 CellRecord cell_record_from_json(const json& line) {
     const json& k = line.at("columns");
+    const auto small = [&](const char* key) {
+        return static_cast<int>(line_fields::whole(k, key, 0, std::numeric_limits<int>::max()));
+    };
     return {.digest = line.at("cell_digest"),
             .identity = line.at("cell"),
             .verification_key = line.value("verification_key", ""),
@@ -61,12 +67,12 @@ CellRecord cell_record_from_json(const json& line) {
             .optimizer = k.at("optimizer"),
             .learning_rate = k.at("learning_rate"),
             .dropout = k.at("dropout"),
-            .gpus = k.at("gpus"),
-            .threads_per_rank = k.at("threads_per_rank"),
-            .layers = k.at("layers"),
-            .seed = k.at("seed"),
-            .epochs = k.at("epochs"),
-            .warmup = k.at("warmup")};
+            .gpus = small("gpus"),
+            .threads_per_rank = small("threads_per_rank"),
+            .layers = small("layers"),
+            .seed = line_fields::seed(k, "seed"),
+            .epochs = line_fields::count(k, "epochs"),
+            .warmup = line_fields::count(k, "warmup")};
 }
 
 json trial_line(const TrialStart& t) {

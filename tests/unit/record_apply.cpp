@@ -33,6 +33,22 @@ TEST_CASE("notes of a trial's end replace those of its set-up; an end without no
         "grid: 2x1x1; dW products: layer 0 TN");
 }
 
+TEST_CASE("a number that fits no column breaks the contract, in every field of a trial") {
+    samples::Folder folder;
+    Database d(folder / "r.sqlite");
+    for (const char* field : {"block", "gpus", "threads_per_rank", "layers", "seed", "epochs", "warmup"})
+        for (const double number : {1e308, -1e308, 0.5}) {
+            json line = samples::whole_trial("t1", samples::cell("mg-gcn", 2)).at(0);
+            (line.contains(field) ? line : line.at("columns"))[field] = number;
+            const std::vector<json> lines{line};
+            const ApplyResult result = d.apply(lines);
+            INFO(field << " = " << number);
+            REQUIRE(result.problems.size() == 1);
+            CHECK_THAT(result.problems[0],
+                       Catch::Contains("'" + std::string(field) + "'; expected a whole number"));
+        }
+}
+
 TEST_CASE("a trial's summary, views and counted volumes, by hand") {
     samples::Folder folder;
     const auto path = folder / "r.sqlite";
