@@ -147,7 +147,7 @@ JournalTail::JournalTail(std::filesystem::path path)
 
 std::vector<nlohmann::json> JournalTail::poll(std::size_t max_bytes) {
     std::vector<nlohmann::json> lines;
-    std::string chunk(std::min(max_bytes, std::size_t{1} << 18), '\0');
+    std::string chunk(std::min(max_bytes, std::size_t{1} << 16), '\0');
     for (std::size_t total = 0; total < max_bytes || lines.empty();) {
         const ssize_t got = ::read(file_.get(), chunk.data(), chunk.size());
         if (got < 0 && errno == EINTR) continue;
