@@ -21,8 +21,9 @@ wanted=(mg-gcn fish --format measured-today.yaml)
 
 # Each answers with the last word of its line, completed.
 complete_in_bash() {
+    unset -f gnnbench # of lib.sh
     # shellcheck disable=SC1091
-    source script
+    source ./script
     # shellcheck disable=SC2317 # the completion calls it
     compopt() { :; }
     # shellcheck disable=SC2206 # words of a line
@@ -32,7 +33,7 @@ complete_in_bash() {
 }
 
 # shellcheck disable=SC2016 # fish expands it
-complete_in_fish() { fish --no-config -c 'source script; complete -C $argv[1]' "$1" | cut -f1; }
+complete_in_fish() { fish --no-config -c 'source ./script; complete -C $argv[1]' "$1" | cut -f1; }
 
 # zsh completes only at a terminal: one of its own types the lines, and a key writes down what became of each.
 complete_all_in_zsh() {
@@ -48,7 +49,7 @@ wait_for() {  # wait_for LINES FILE
     done
     return 1
 }
-zpty -w typing "autoload -Uz compinit; compinit -u -D; source script
+zpty -w typing "autoload -Uz compinit; compinit -u -D; source ./script
 note() { print -r -- \$BUFFER >>becomes; BUFFER= }; zle -N note; bindkey '^Xn' note; echo >>ready"
 wait_for 1 ready || exit 1
 for line in "$@"; do
