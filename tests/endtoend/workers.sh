@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# Strategies on batches, as a user runs them: each of them where it is supported, workers' records, and a worker that is
+# killed while others wait for it or train on.
+# shellcheck source=tests/endtoend/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+cat >all.yaml <<'YAML'
+name: all
+dataset: {generate: dcsbm, vertices: 240, average_degree: 8, features: 6, classes: 4, multi_label: true}
+model: {layers: sage, hidden: [8]}
+train: {dropout: 0.2, evaluate_every: 2}
+matrix:
+  scheme:
+    - {name: cluster-gcn, clusters: 12}
+    - {name: allreduce-gcn, clusters: 12, averaging_interval: 5}
+    - {name: gossip-gcn, clusters: 12, averaging_interval: 2}
+    - {name: gossip-active-passive, clusters: 12}
+  gpus: [1, 2, 4]
+partitioner: random
+threads_per_rank: 1
+epochs: 4
+warmup: 1
+trials: 1
+YAML
+gnnbench run all.yaml
+expect_code 0 "every strategy on batches"
+expect_value "SELECT count(*) FROM trial WHERE purpose = 'measure' AND status = 'ok'" 9 "cells that are supported"
+expect_value "SELECT count(*) FROM trial WHERE purpose = 'measure' AND status = 'skipped'" 3 "cells that are not"
+expect_value "SELECT count(*) FROM trial WHERE purpose = 'verify' AND volume_as_stated = 0" 0 "volumes"
+expect_value "SELECT min(coalesce(volume_as_stated, 1)) FROM trial WHERE purpose = 'measure' AND status = 'ok'" 1 "volumes as stated"
+# A pool of 5 epochs of 12 batches, each trained once, whoever took it.
+expect_value "SELECT min(steps) FROM (SELECT sum(steps) AS steps FROM workers GROUP BY trial)" 60 "fewest batches of a trial"
+expect_value "SELECT max(steps) FROM (SELECT sum(steps) AS steps FROM workers GROUP BY trial)" 60 "most batches of a trial"
+expect_value "SELECT min(epochs) FROM (SELECT count(*) AS epochs FROM epoch GROUP BY trial_id)" 5 "epochs of each trial"
+expect_value "SELECT count(*) FROM evaluations WHERE metric <> 'micro-F1'" 0 "what evaluations are of"
+expect_value "SELECT count(DISTINCT epoch) FROM evaluations" 3 "epochs that are evaluated"
+# One with another is the other with the one.
+expect_value "SELECT sum(CASE WHEN rank < partner THEN 1 ELSE -1 END) FROM averaging" 0 "averagings of both"
+expect_value "SELECT count(*) > 0 FROM averaging" 1 "averagings"
+
+cat >long.yaml <<'YAML'
+name: long
+dataset: {generate: dcsbm, vertices: 2000, average_degree: 40, features: 32, classes: 4}
+model: {hidden: [32]}
+scheme: {name: gossip-gcn, clusters: 40}
+partitioner: random
+gpus: 3
+threads_per_rank: 1
+epochs: 100000
+warmup: 0
+trials: 1
+YAML
+"$bin/gnnbench" run --no-verify long.yaml >"$work/out" 2>"$work/err" &
+host=$!
+until_value "SELECT count(*) > 3 FROM workers WHERE experiment = 'long'" 1 60 "workers train"
+begun=$SECONDS
+kill -9 "$(ranks | tail -n 1)"
+code=0
+wait "$host" || code=$?
+[[ $((SECONDS - begun)) -le 5 ]] || fail "a killed worker: it took $((SECONDS - begun)) s"
+expect_code 1 "a killed worker"
+expect_no_processes 5 "a killed worker"
+expect_value "SELECT status FROM trials WHERE experiment = 'long'" crashed "a killed worker"
+expect_value "SELECT count(*) > 3 FROM workers WHERE experiment = 'long'" 1 "what workers had recorded"
+echo "ok"
