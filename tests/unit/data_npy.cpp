@@ -109,8 +109,8 @@ TEST_CASE("members of archives convert, and say where they cannot") {
 
 TEST_CASE("rows without columns are read at once, however many there are, in either order") {
     for (const char* order : {"True", "False"}) {
-        auto empty =
-            array_of(fmt::format("{{'descr': '|b1', 'fortran_order': {}, 'shape': (2147483647, 0), }}", order), "");
+        auto empty = array_of(
+            fmt::format("{{'descr': '|b1', 'fortran_order': {}, 'shape': (2147483647, 0), }}", order), "");
         CHECK(empty.header().elements() == 0);
         const auto begin = std::clock();
         CHECK(empty.as<float>().empty());
