@@ -53,10 +53,12 @@ public:
         const auto unit = static_cast<int>(word_bytes);
         std::int64_t* mine = nullptr;
         if (group.split_by_host().size() == group.size())
-            check_mpi(MPI_Win_allocate_shared(bytes, unit, MPI_INFO_NULL, comm, &mine, &window_),
-                      "MPI_Win_allocate_shared");
+            check_mpi(
+                MPI_Win_allocate_shared(bytes, unit, MPI_INFO_NULL, comm, static_cast<void*>(&mine), &window_),
+                "MPI_Win_allocate_shared");
         else
-            check_mpi(MPI_Win_allocate(bytes, unit, MPI_INFO_NULL, comm, &mine, &window_), "MPI_Win_allocate");
+            check_mpi(MPI_Win_allocate(bytes, unit, MPI_INFO_NULL, comm, static_cast<void*>(&mine), &window_),
+                      "MPI_Win_allocate");
         check_mpi(MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
         check_mpi(MPI_Win_lock_all(0, window_), "MPI_Win_lock_all");
         if (group.rank() == home) {
