@@ -21,15 +21,16 @@ namespace {
 struct PhaseColour {
     std::string_view phase, fill, text;
 };
-constexpr std::array<PhaseColour, 9> colours = {{{"spmm", "#0072b2", "#ffffff"},
-                                                 {"gemm", "#e69f00", "#000000"},
-                                                 {"activation", "#009e73", "#ffffff"},
-                                                 {"loss", "#7b3294", "#ffffff"},
-                                                 {"optimizer", "#f0e442", "#000000"},
-                                                 {"pack", "#56b4e9", "#000000"},
-                                                 {"comm", "#d55e00", "#ffffff"},
-                                                 {"wait", "#bbbbbb", "#000000"},
-                                                 {"other", "#ffffff", "#000000"}}};
+constexpr std::array<PhaseColour, 10> colours = {{{"spmm", "#0072b2", "#ffffff"},
+                                                  {"gemm", "#e69f00", "#000000"},
+                                                  {"activation", "#009e73", "#ffffff"},
+                                                  {"loss", "#7b3294", "#ffffff"},
+                                                  {"optimizer", "#f0e442", "#000000"},
+                                                  {"pack", "#56b4e9", "#000000"},
+                                                  {"sampling", "#8c6d31", "#ffffff"},
+                                                  {"comm", "#d55e00", "#ffffff"},
+                                                  {"wait", "#bbbbbb", "#000000"},
+                                                  {"other", "#ffffff", "#000000"}}};
 const PhaseColour& colour_of(std::string_view phase) {
     const auto* found = std::ranges::find(colours, phase, &PhaseColour::phase);
     return found == colours.end() ? colours.back() : *found;

@@ -29,6 +29,8 @@ tiny_experiment tiny.yaml
 gnnbench run tiny.yaml --set trials=1 --set train.evaluate_every=1 --trace
 expect_code 0 "a run with verifications, evaluations and a timeline"
 gnnbench run tiny.yaml --set trials=1 --set name=broken --set train.lr=1e30 --set scheme=serial --set gpus=1 --no-verify
+gnnbench run tiny.yaml --set trials=1 --set name=workers --set 'scheme={name: gossip-gcn, clusters: 4}' --set gpus=2 --trace
+expect_code 0 "a run of independent workers"
 [[ -s journal ]] || fail "the launcher kept no journal"
 
 python3 - "$schema" journal <<'PYTHON' || fail "the journal's lines (above)"
@@ -62,6 +64,8 @@ refused("an end without a status", "end", lambda l: l.pop("status"))
 refused("an epoch without a loss", "epoch", lambda l: l.pop("loss"))
 refused("an epoch without ranks", "epoch", lambda l: l.update(ranks=[]))
 refused("a negative time", "epoch", lambda l: l["ranks"][0].update(wall_s=-1))
+refused("a worker's epoch without its rank", "worker", lambda l: l.pop("rank"))
+refused("an averaging with nobody", "worker", lambda l: l.update(averagings=[{"staleness": 1}]))
 refused("an unknown operation", "spans", lambda l: l["ranks"][0][0].update(phase="thinking"))
 refused("an accuracy above one", "evaluation", lambda l: l.update(train=1.5))
 refused("a score of luck", "evaluation", lambda l: l.update(metric="luck"))
