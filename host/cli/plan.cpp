@@ -87,6 +87,7 @@ json to_json(const PlannedCell& planned, const PreparedCell& prepared,
             {"gpus", cell.gpus},
             {"threads_per_rank", cell.threads_per_rank},
             {"kernel", cell.kernel.name},
+            {"slowdown", slowdown_text(cell.slowdown)},
             {"cell", gnnbench::to_json(cell, JsonFor::identity)}};
 }
 
@@ -178,12 +179,20 @@ std::string folded_lines(const std::string& text) {
 }
 
 void print_text(const Plan& plan, const PreparedExperiment& prepared, const Estimates& estimates) {
-    TextColumns columns({"", "dataset", "scheme", "partitioner", "gpus", "memory/rank", "trials"});
+    const bool slowed = std::ranges::any_of(
+        plan.cells, [&](const PlannedCell& p) { return prepared.cells[p.cell].cell.slowdown.declared(); });
+    std::vector<std::string> heads{"", "dataset", "scheme", "partitioner", "gpus", "memory/rank", "trials"};
+    if (slowed) heads.insert(heads.begin() + 5, "slowdown");
+    TextColumns columns(std::move(heads));
     for (std::size_t i = 0; i < plan.cells.size(); ++i) {
         const PlannedCell& planned = plan.cells[i];
         const Cell& cell = prepared.cells[planned.cell].cell;
-        columns.add({to_text(planned.verdict), cell.dataset.name, cell.scheme.label, cell.partitioner.label,
-                     std::to_string(cell.gpus), memory_text(planned, estimates[i]), detail(planned)});
+        std::vector<std::string> line{
+            to_text(planned.verdict), cell.dataset.name,         cell.scheme.label,
+            cell.partitioner.label,   std::to_string(cell.gpus), memory_text(planned, estimates[i]),
+            detail(planned)};
+        if (slowed) line.insert(line.begin() + 5, slowdown_text(cell.slowdown));
+        columns.add(std::move(line));
     }
     std::string below = fmt::format("{} cells: {} to run ({} trials), {} present, {} skipped\n", plan.cells.size(),
                                     plan.run, plan.trials, plan.present, plan.skipped) +

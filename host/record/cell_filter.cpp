@@ -63,9 +63,11 @@ std::string after_colon(const std::string& message) {
 }  // namespace
 
 CellFields cell_fields(const json& identity) {
-    CellFields fields;
+    CellFields fields{{"slowdown", "none"}};  // identities have it only where it is declared
     for (const auto& [key, value] : identity.items()) {
-        if (!value.is_object()) {
+        if (key == "slowdown" && value.is_object()) {
+            fields[key] = value_of(value.value("label", json()));
+        } else if (!value.is_object()) {
             fields[key] = value_of(value);
         } else if (value.contains("name") && key != "dataset") {  // a plugin
             fields[key] = value_of(value.at("name"));

@@ -223,7 +223,8 @@ std::map<std::string, std::string> fields_of(const sqlite::Statement& q) {
             {"hidden", q.text(14)},
             {"layers", fmt::format("{}", q.integer(15))},
             {"optimizer", q.text(16)},
-            {"seed", fmt::format("{}", q.integer(17))}};
+            {"seed", fmt::format("{}", q.integer(17))},
+            {"slowdown", q.text(18)}};
 }
 
 }  // namespace
@@ -248,7 +249,7 @@ ComparisonData read_comparison(const std::filesystem::path& database, const std:
         "SELECT c.id, c.dataset, c.partitioner_label, c.scheme_label, c.scheme, c.gpus, c.identity, "
         "c.verification_key, c.kernel, c.threads_per_rank, c.epochs, c.warmup, c.partitioner, c.precision, "
         "c.hidden, "
-        "c.layers, c.optimizer, c.seed FROM experiment_cell x "
+        "c.layers, c.optimizer, c.seed, c.slowdown FROM experiment_cell x "
         "JOIN cell c ON c.id = x.cell_id WHERE x.experiment_id = ? ORDER BY x.position",
         "read an experiment's cells");
     q.bind(id);
@@ -268,6 +269,7 @@ ComparisonData read_comparison(const std::filesystem::path& database, const std:
         cell.fields = fields_of(q);
         places.push_back(fmt::format("{}\n{}\n{}\n{}", cell.dataset, cell.partitioner, cell.scheme, cell.gpus));
         identities.push_back(stored_json(q.text(6)));
+        if (identities.back().is_object()) identities.back().emplace("slowdown", "none");
         cell.program = program_digest(identities.back());
         std::vector<std::string> keys;
         if (const auto t = trials.find(q.integer(0)); t != trials.end()) summarise(cell, t->second, keys);

@@ -26,7 +26,7 @@ void add_cells(ExperimentOrigin& origin, const sqlite::Connection& c, std::int64
     auto q = c.prepare(
         "SELECT c.id, c.digest, c.dataset, c.dataset_digest, c.scheme_label, c.partitioner_label, c.kernel, "
         "c.gpus, "
-        "c.threads_per_rank, c.identity FROM experiment_cell x JOIN cell c ON c.id = x.cell_id "
+        "c.threads_per_rank, c.identity, c.slowdown FROM experiment_cell x JOIN cell c ON c.id = x.cell_id "
         "WHERE x.experiment_id = ? ORDER BY x.position",
         "read an experiment's cells");
     q.bind(experiment);
@@ -41,6 +41,7 @@ void add_cells(ExperimentOrigin& origin, const sqlite::Connection& c, std::int64
                                 .kernel = q.text(6),
                                 .gpus = q.integer(7),
                                 .threads_per_rank = q.integer(8),
+                                .slowdown = q.text(10),
                                 .where = {},
                                 .trials = {}});
         fields.push_back(cell_fields(stored_json(q.text(9))));

@@ -28,7 +28,8 @@ struct TrialOrigin {
 struct CellOrigin {
     std::string digest, dataset, dataset_digest, scheme, partitioner, kernel;
     std::int64_t gpus = 1, threads_per_rank = 1;
-    std::string where;  ///< expression that selects it among the experiment's cells, see cell_expressions
+    std::string slowdown;  ///< "none" without
+    std::string where;     ///< expression that selects it among the experiment's cells, see cell_expressions
     std::vector<TrialOrigin> trials;  ///< the oldest first
 };
 

@@ -15,9 +15,10 @@ namespace {
 std::string cell_id(const CellOrigin& cell) { return "cell-" + anchor(cell.digest.substr(0, 16)); }
 
 std::string setting(const CellOrigin& c) {
-    return fmt::format("{}{}, {} × {}, kernel {}", c.dataset,
+    return fmt::format("{}{}, {} × {}, kernel {}{}", c.dataset,
                        c.gpus > 1 && !c.partitioner.empty() ? ", " + c.partitioner + " partition" : "",
-                       plural(c.gpus, "gpu"), plural(c.threads_per_rank, "thread"), c.kernel);
+                       plural(c.gpus, "gpu"), plural(c.threads_per_rank, "thread"), c.kernel,
+                       c.slowdown.empty() || c.slowdown == "none" ? "" : ", slowdown " + c.slowdown);
 }
 
 std::string code(const std::string& text) { return "<code>" + html_escaped(text) + "</code>"; }

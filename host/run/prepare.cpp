@@ -43,6 +43,7 @@ std::string verification_key(Cell cell, const nlohmann::json& code) {
     cell.patience = standard.patience;
     cell.threads_per_rank = standard.threads_per_rank;
     cell.separate_wait = standard.separate_wait;
+    cell.slowdown = standard.slowdown;
     cell.initial_weights.clear();
     const double input_dropout = cell.train.input_dropout, dropout = cell.train.dropout;
     cell.train = standard.train;

@@ -59,6 +59,11 @@ json train_json(const Cell& c) {
             {"initial_weights", c.initial_weights}};
 }
 
+json slowdown_json(const Slowdown& s) {
+    if (!s.declared()) return slowdown_text(s);
+    return {{"factors", s.factor}, {"jitter", s.jitter}, {"label", slowdown_text(s)}};
+}
+
 /// An object that must be read key by key: nothing missing, nothing of another type, nothing left.
 class Object {
 public:
@@ -174,6 +179,14 @@ void read_train(const json& j, Cell& c) {
     o.done();
 }
 
+void read_slowdown(const json& j, Slowdown& s) {
+    Object o(j, "slowdown");
+    o.into("factors", s.factor);
+    o.into("jitter", s.jitter);
+    o.at("label");
+    o.done();
+}
+
 void read_dataset(const json& j, DatasetChoice& d) {
     Object o(j, "dataset");
     d.source = o.at("source");
@@ -185,6 +198,15 @@ void read_dataset(const json& j, DatasetChoice& d) {
 }
 
 }  // namespace
+
+std::string slowdown_text(const Slowdown& s) {
+    if (!s.declared()) return "none";
+    std::string text;
+    for (const auto& [rank, factor] : s.factor)
+        text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", rank, factor);
+    if (s.jitter > 0) text += fmt::format("{}jitter: {}", text.empty() ? "" : ", ", s.jitter);
+    return "{" + text + "}";
+}
 
 std::string device_of(const Cell& cell) { return cell.kernel.name == "cuda" ? "cuda" : "cpu"; }
 
@@ -211,12 +233,14 @@ json identity_part(const Cell& c, std::string_view key) {
     if (key == "warmup") return c.warmup;
     if (key == "seed") return c.train.seed;
     if (key == "separate_wait") return c.separate_wait;
+    if (key == "slowdown") return slowdown_json(c.slowdown);
     throw LogicError(fmt::format("a cell has no part '{}'", key));
 }
 
 json to_json(const Cell& c, JsonFor use) {
     json j;
     for (const char* key : identity_keys) j[key] = identity_part(c, key);
+    if (!c.slowdown.declared()) j.erase("slowdown");
     if (use == JsonFor::worker) {
         j["dataset"]["store"] = c.dataset.store;
         if (c.scheme.is_program()) j["scheme"]["program"] = c.scheme.program;
@@ -240,6 +264,7 @@ Cell cell_from_json(const json& j) {
     o.into("warmup", c.warmup);
     o.into("seed", c.train.seed);
     o.into("separate_wait", c.separate_wait);
+    if (o.has("slowdown")) read_slowdown(o.at("slowdown"), c.slowdown);
     o.done();
     return c;
 }
@@ -278,6 +303,12 @@ public:
         plugin("scheme", c.scheme);
         member("seed", t.seed);
         member("separate_wait", c.separate_wait);
+        if (c.slowdown.declared()) {
+            open("slowdown");
+            member("factors", c.slowdown.factor);
+            member("jitter", c.slowdown.jitter);
+            close();
+        }
         member("threads_per_rank", c.threads_per_rank);
         open("train");
         member("beta1", t.beta1);

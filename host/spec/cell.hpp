@@ -8,6 +8,7 @@
 
 #include <gnnbench/model.hpp>
 #include <gnnbench/params.hpp>
+#include <gnnbench/slowdown.hpp>
 
 namespace gnnbench {
 
@@ -52,7 +53,11 @@ struct Cell {
     std::int64_t patience = 0;    ///< evaluations without a better validation score before stopping; 0: never
     std::string initial_weights;  ///< folder of W0.npy, b0.npy …; empty: drawn from the seed
     bool separate_wait = false;   ///< barrier before each operation (see Communicator)
+    Slowdown slowdown{};          ///< without its seed, which is the cell's; part of the identity where declared
 };
+
+/// As YAML writes it and tables show it, "{3: 2, jitter: 0.2}"; "none" where none is declared.
+std::string slowdown_text(const Slowdown& slowdown);
 
 /// Limits of a trial's run; they do not change what it measures and are not part of a cell's identity.
 struct Limits {
@@ -71,10 +76,11 @@ std::string program_approximation(const Cell& cell);
 /// and a program's absolute paths.
 enum class JsonFor { identity, worker };
 nlohmann::json to_json(const Cell& cell, JsonFor use);
-/// Its top-level keys under JsonFor::identity, and the value of one. Throws LogicError for others.
+/// Its top-level keys under JsonFor::identity, and the value of one. Throws LogicError for others. A slowdown that is not
+/// declared has no key, and the value "none".
 inline constexpr const char* identity_keys[] = {
-    "dataset",          "model",     "train",  "scheme", "partitioner", "kernel",       "gpus",
-    "threads_per_rank", "precision", "epochs", "warmup", "seed",        "separate_wait"};
+    "dataset",          "model",     "train",  "scheme", "partitioner", "kernel",        "gpus",
+    "threads_per_rank", "precision", "epochs", "warmup", "seed",        "separate_wait", "slowdown"};
 nlohmann::json identity_part(const Cell& cell, std::string_view key);
 /// The inverse of to_json(cell, JsonFor::worker). Throws SpecError on anything missing or unknown.
 Cell cell_from_json(const nlohmann::json& j);

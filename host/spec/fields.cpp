@@ -72,6 +72,13 @@ const Field declared[] = {
     {"separate_wait", T::boolean, "false", nullptr, true, any, no_words,
      "Whether a barrier before each communication separates waiting for late ranks from moving data; costs time",
      [](Draft& d, const V& v) { d.cell.separate_wait = flag(v); }},
+    {"slowdown", T::slowdown, "{}", nullptr, true, any, no_words,
+     "How much slower than they could ranks train, in schemes that train by batches: after each batch, rank 3 in "
+     "{3: 2} sleeps (2 − 1) × the processor time that the batch took. Jitter j multiplies every rank's factor, "
+     "for "
+     "each batch, by a number drawn by the seed from 1 − j to 1 + j. Shown as text, which is none without a "
+     "slowdown",
+     [](Draft& d, const V& v) { d.cell.slowdown = std::get<Slowdown>(v); }},
 
     {"model.layers", T::word, "gcn", nullptr, true, any, words::layers,
      "The kind of all layers: graph convolutions; GraphSAGE with the mean of the neighbours and self weights; GIN "
@@ -249,6 +256,9 @@ std::string expectation(const Field& f) {
             return "a list of integers" + range_text(f.range);
         case T::per_layer:
             return fmt::format("a number{}, or a list with one per layer", range_text(f.range));
+        case T::slowdown:
+            return "a mapping from ranks to factors of at least 1, with a jitter between 0 and 1 if there is any: "
+                   "{3: 2, jitter: 0.2}";
         case T::dataset:
             return "a dataset: a store's name, {store: name}, {path: file, …} or {generate: kind, …}";
         default:

@@ -25,7 +25,8 @@ struct Draft {
 };
 
 /// What a key's value may be. `word` is one of a few; `texts` is a list of
-/// texts, `widths` one of integers; `per_layer` is a number or a list of numbers; the last four are names or mappings.
+/// texts, `widths` one of integers; `per_layer` is a number or a list of numbers; `slowdown` is a mapping from ranks to
+/// factors; the last four are names or mappings.
 enum class FieldType {
     boolean,
     integer,
@@ -36,13 +37,15 @@ enum class FieldType {
     word,
     widths,
     per_layer,
+    slowdown,
     dataset,
     strategy,
     partitioner,
     kernel
 };
-using FieldValue = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>,
-                                std::vector<double>, std::vector<std::string>, DatasetChoice, PluginChoice>;
+using FieldValue =
+    std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>,
+                 std::vector<std::string>, Slowdown, DatasetChoice, PluginChoice>;
 
 /// The numbers a key allows. The bounds themselves are allowed unless open.
 struct Range {

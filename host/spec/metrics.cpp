@@ -75,6 +75,7 @@ constexpr std::array all_fields{
     CellField{"optimizer", "sgd, adam or adamw"},
     CellField{"seed", "of the cell"},
     CellField{"epochs", "measured ones"},
+    CellField{"slowdown", "of ranks, as declared: {3: 2, jitter: 0.2}; none where none is"},
 };
 
 constexpr std::array all_units{

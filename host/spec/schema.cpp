@@ -43,6 +43,13 @@ ordered_json item(const Field& f) {
             if (f.type == T::widths) return {{"type", "array"}, {"items", one}};
             return any_of({one, list_of(one)});
         }
+        case T::slowdown:
+            return {
+                {"type", "object"},
+                {"additionalProperties", false},
+                {"properties", {{"jitter", {{"type", "number"}, {"minimum", 0}, {"maximum", 1}, {"default", 0}}}}},
+                {"patternProperties",
+                 {{"^(0|[1-9][0-9]*)$", {{"type", "number"}, {"minimum", 1}, {"maximum", 1000000}}}}}};
         default:
             return reference(f.path);
     }
@@ -54,7 +61,7 @@ ordered_json default_of(const Field& f) {
     Findings findings;
     const YamlNode node = parse_yaml_value(f.fallback, "default", findings);
     double v = 0;
-    if (f.type == T::widths || f.type == T::texts) return ordered_json::parse(f.fallback);
+    if (f.type == T::widths || f.type == T::texts || f.type == T::slowdown) return ordered_json::parse(f.fallback);
     if (node.is(YamlNode::Kind::boolean)) return node.text == "true";
     return to_real(node, v) ? schema_number(v) : ordered_json(node.text);
 }

@@ -37,6 +37,15 @@ std::string from(PluginKind kind, const PluginChoice& plugin, const std::string&
 
 }  // namespace
 
+std::string why_not_slowed(const Cell& cell, const Strategy& strategy) {
+    if (!cell.slowdown.declared()) return {};
+    if (!strategy.obeys_slowdown())
+        return "slowdown is for schemes that train by batches, which this one does not";
+    const auto& factors = cell.slowdown.factor;
+    if (factors.empty() || factors.rbegin()->first < cell.gpus) return {};
+    return fmt::format("slowdown names rank {}; ranks are {{0 … {}}}", factors.rbegin()->first, cell.gpus - 1);
+}
+
 std::string why_kernel_unsupported(const Cell& cell, const PluginSource& plugins) {
     KernelSetting setting;
     setting.dtype = cell.precision == "float64" ? DType::f64 : DType::f32;
@@ -58,10 +67,13 @@ std::string why_unsupported_without_kernel(const Cell& cell, const std::optional
     if (cell.model.aggregate_input && cell.train.input_dropout > 0)
         return "model: aggregate_input: true needs train.input_dropout: 0, since dropout makes layer 0's input "
                "random";
-    if (cell.scheme.is_program()) return {};
+    if (cell.scheme.is_program())
+        return cell.slowdown.declared() ? from(PluginKind::strategy, cell.scheme, "a program has no slowdown")
+                                        : "";
     const Strategy& strategy = plugins.strategy(cell.scheme.name);
     const Setting setting{cell.gpus, q.model, q.train, cell.scheme.params};
     std::string why = strategy.why_unsupported(setting);
+    if (why.empty()) why = why_not_slowed(cell, strategy);
     if (!why.empty()) return from(PluginKind::strategy, cell.scheme, why);
     if (dataset) {
         const Partitioner& partitioner = plugins.partitioner(cell.partitioner.name);

@@ -34,6 +34,8 @@ std::string why_unsupported(const Cell& cell, const std::optional<DatasetFacts>&
 /// The same without the kernel, whose answer depends on the host.
 std::string why_unsupported_without_kernel(const Cell& cell, const std::optional<DatasetFacts>& dataset,
                                            const PluginSource& plugins);
+/// Why the slowdown that a cell declares is not possible; empty if it is, or where none is declared.
+std::string why_not_slowed(const Cell& cell, const Strategy& strategy);
 std::string why_kernel_unsupported(const Cell& cell, const PluginSource& plugins);
 
 }  // namespace gnnbench

@@ -1,5 +1,6 @@
 #include "spec/values.hpp"
 
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 
@@ -41,6 +42,8 @@ Read ValueReader::read(const Field& field, const YamlNode& node, const std::stri
             return widths(field, node, key);
         case FieldType::per_layer:
             return per_layer(field, node, key);
+        case FieldType::slowdown:
+            return slowdown(field, node, key);
         case FieldType::dataset:
             return dataset(node, key);
         case FieldType::strategy:
@@ -136,6 +139,46 @@ Read ValueReader::per_layer(const Field& field, const YamlNode& node, const std:
         return {};
     }
     return Read(std::move(all));
+}
+
+namespace {
+
+/// −1 for a key that is no rank of any cell; "03" is none, since "3" would be the same.
+int rank_of(const std::string& key) {
+    constexpr int most = 65536;  // gpus
+    int rank = -1;
+    const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), rank);
+    const bool whole = error == std::errc() && end == key.data() + key.size() && std::to_string(rank) == key;
+    return whole && rank >= 0 && rank < most ? rank : -1;
+}
+
+}  // namespace
+
+Read ValueReader::slowdown(const Field& field, const YamlNode& node, const std::string& key) const {
+    if (!node.is(Kind::map)) return unexpected(field, node, key);
+    Slowdown result;
+    bool sound = true;
+    const auto refuse = [&](const Place& place, const YamlEntry& e, const std::string& expected,
+                            const std::string& found) {
+        findings_.add(place, key + "." + e.key, fmt::format("expected {}; found {}", expected, found));
+        sound = false;
+    };
+    for (const YamlEntry& e : node.entries) {
+        const bool jitter = e.key == "jitter";
+        const int rank = rank_of(e.key);
+        const Range range = jitter ? Range{0, 1} : Range{1, 1e6};
+        double value = 0;
+        if (!jitter && rank < 0)
+            refuse(e.place, e, "a rank from 0 to 65535, or jitter, as key", fmt::format("'{}'", e.key));
+        else if (!to_real(e.value, value) || !range.contains(value))
+            refuse(e.value.place, e, jitter ? "a number between 0 and 1" : "a factor between 1 and 1000000",
+                   describe(e.value));
+        else if (jitter)
+            result.jitter = value;
+        else if (value > 1)  // 1 is what a rank has that is not named
+            result.factor[rank] = value;
+    }
+    return sound ? Read(std::move(result)) : std::nullopt;
 }
 
 std::optional<std::filesystem::path> ValueReader::path(const YamlNode& node, const std::string& key) const {

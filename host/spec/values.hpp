@@ -27,6 +27,7 @@ private:
     std::optional<FieldValue> texts(const Field& field, const YamlNode& node, const std::string& key) const;
     std::optional<FieldValue> widths(const Field& field, const YamlNode& node, const std::string& key) const;
     std::optional<FieldValue> per_layer(const Field& field, const YamlNode& node, const std::string& key) const;
+    std::optional<FieldValue> slowdown(const Field& field, const YamlNode& node, const std::string& key) const;
     std::optional<FieldValue> plugin(PluginKind kind, const YamlNode& node, const std::string& key) const;
     std::optional<FieldValue> program(const YamlNode& map, const std::string& key) const;
     std::optional<FieldValue> dataset(const YamlNode& node, const std::string& key) const;

@@ -87,8 +87,15 @@ private:
     }
 
     Problem problem() const {
-        return {work_->data,          *index_,      partition_, work_->model, work_->train, cell_.scheme.params,
-                work_->initial.get(), group_.size()};
+        return {work_->data,          *index_,       partition_, work_->model, work_->train, cell_.scheme.params,
+                work_->initial.get(), group_.size(), slowdown()};
+    }
+    /// Verification trains the same at any pace, so it has none.
+    Slowdown slowdown() const {
+        if (request_.purpose == Purpose::verify) return {};
+        Slowdown declared = cell_.slowdown;
+        declared.seed = work_->train.seed;
+        return declared;
     }
     StatedVolume stated_volume(std::int64_t epoch) const {
         return plugins_.strategy->stated_volume(problem(), group_.rank(),
@@ -100,6 +107,7 @@ private:
     std::string agreed_reason(const KernelSetting& device) const {
         std::string reason = plugins_.kernel->why_unsupported(device);
         if (reason.empty()) reason = plugins_.strategy->why_unsupported(setting());
+        if (reason.empty()) reason = why_not_slowed(cell_, *plugins_.strategy);
         if (reason.empty())
             reason = plugins_.partitioner->why_unsupported(
                 {work_->data.graph.vertices(), work_->data.graph.edges(), !work_->data.graph.weights.empty()},

@@ -20,7 +20,7 @@ using Set = std::map<std::string, std::string>;
 class Setup {
 public:
     Setup(const std::string& strategy, const graphs::NamedGraph& graph, Part clusters, const Set& set,
-          const KernelVariant& kernel)
+          const KernelVariant& kernel, Slowdown slowdown = {})
         : owned_(dress(graph, 4, 3)), data_(owned_.view()), kernel_variant_(kernel) {
         variant_.widths = {4, 5, 3};
         model_ = variant_.complete_model();
@@ -40,7 +40,8 @@ public:
         }
         kernel_ = catalog().kernel(kernel.name)->create(kernel_setting_of(kernel));
         world_.emplace(kernel_->connect(processes_), *kernel_, counter_);
-        problem_.emplace(Problem{data_, *index_, partition_, model_, train_, params_, nullptr, processes_.size()});
+        problem_.emplace(Problem{data_, *index_, partition_, model_, train_, params_, nullptr, processes_.size(),
+                                 std::move(slowdown)});
         REQUIRE(strategy_->why_unsupported({processes_.size(), model_, train_, params_}) == "");
         const std::int64_t before = kernel_->memory().current_bytes;
         trainer_ = strategy_->make_trainer(*problem_, {*kernel_, *world_, processes_});
@@ -317,4 +318,26 @@ TEST_CASE("batches: evaluation is of the best local model") {
         highest = std::max(highest, s.independent().evaluate(one).of[1]);
     }
     CHECK(best.of[1] == highest);
+}
+
+TEST_CASE("batches: a worker that is declared slow trains fewer batches than the others") {
+    const int ranks = ProcessGroup::world().size();
+    if (ranks == 1) return;
+    for (const char* strategy : {"gossip-gcn", "gossip-active-passive"}) {
+        if (strategy == std::string_view("gossip-active-passive") && ranks % 2 != 0) continue;
+        constexpr std::int64_t epochs = 10, clusters = 10;
+        // Steps of about a millisecond, which the machine's other work does not lengthen: processor time counts. Never
+        // averaging, nobody waits for another.
+        Setup s(strategy, graphs::directed_random(4000, 40000, false), clusters,
+                {{"averaging_interval", "1000000"}}, exactly, {.factor = {{0, 300}}, .jitter = 0.5, .seed = 1});
+        Seen seen(ranks);
+        s.independent().train(epochs, seen);
+        s.processes().wait_for_all();
+        const double slow = s.processes().sum({s.me() == 0 ? static_cast<double>(seen.steps) : 0})[0];
+        const double others = (epochs * clusters - slow) / (ranks - 1);
+        INFO(strategy << ": the slow one of " << ranks << " workers trained " << slow << " batches, the others "
+                      << others << " each");
+        CHECK(slow > 0);
+        CHECK(3 * slow < others);
+    }
 }

@@ -112,3 +112,13 @@ TEST_CASE("without cells nothing is chosen, and fields still have names") {
     CHECK(none.where("gpus > 2").empty());
     CHECK_THROWS_WITH(none.where("gpu > 2"), Contains("did you mean 'gpus'?"));
 }
+
+TEST_CASE("a slowdown is text, and none where none is declared") {
+    json slowed = three[1];
+    slowed["slowdown"] = {{"factors", {{3, 2.0}}}, {"jitter", 0.0}, {"label", "{3: 2}"}};
+    const CellFields fields[] = {cell_fields(three[0]), cell_fields(slowed)};
+    const CellFilter filter(fields);
+    CHECK(filter.where("slowdown = '{3: 2}'") == std::vector<bool>{false, true});
+    CHECK(filter.where("slowdown = 'none'") == std::vector<bool>{true, false});
+    CHECK(cell_fields(slowed).contains("slowdown.jitter") == false);
+}

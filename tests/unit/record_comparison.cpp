@@ -73,6 +73,23 @@ TEST_CASE("a comparison is read from trials of one machine") {
     CHECK(read_verifications(path, "sample").size() == 3);
 }
 
+TEST_CASE("cells of one place that differ in slowdown are told apart by it") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    Database d(path);
+    const auto even = samples::cell("gossip-gcn", 4);
+    auto slowed = even;
+    slowed.digest += "-slowed";
+    slowed.identity["slowdown"] = {{"factors", {{3, 2.0}}}, {"jitter", 0.0}, {"label", "{3: 2}"}};
+    d.register_experiment("sample", "", std::vector<CellRecord>{even, slowed});
+    const ComparisonData c = read_comparison(path, "sample");
+    CHECK(c.other_keys == std::vector<std::string>{"slowdown"});
+    REQUIRE(c.cells.size() == 2);
+    CHECK(c.cells[0].others == std::vector<std::string>{"none"});
+    CHECK(c.cells[1].others == std::vector<std::string>{"{3: 2}"});
+    CHECK(c.cells[1].fields.at("slowdown") == "{3: 2}");
+}
+
 TEST_CASE("fields that differ between cells of one place are found") {
     const std::vector<json> identities{{{"seed", 1}, {"gpus", 1}, {"train", {{"lr", 0.1}}}},
                                        {{"seed", 2}, {"gpus", 1}, {"train", {{"lr", 0.1}}}},

@@ -27,6 +27,9 @@ TEST_CASE("a cell that is not whole is not read") {
         INFO("without " << key);
         CHECK_THROWS_WITH(cell_from_json(less), Contains("has no '" + key + "'"));
     }
+    auto slowed = whole;
+    slowed["slowdown"] = {{"factors", nlohmann::json::array()}, {"jitter", 0.5}};
+    CHECK_THROWS_WITH(cell_from_json(slowed), Contains("slowdown has no 'label'"));
     auto more = whole;
     more["train"]["momentum"] = 1;
     CHECK_THROWS_WITH(cell_from_json(more), Contains("train has keys this version does not know"));
@@ -41,12 +44,14 @@ TEST_CASE("a cell that is not whole is not read") {
 
 TEST_CASE("a worker reads the cell the host wrote") {
     Cell c = sample();
+    c.slowdown = {.factor = {{0, 1.5}, {10, 2}}, .jitter = 0.1};
     c.dataset.store = "/data/x";
     c.dataset.digest = "abc";
     const nlohmann::json j = to_json(c, JsonFor::worker);
     const Cell read_back = cell_from_json(nlohmann::json::parse(j.dump()));
     CHECK(to_json(read_back, JsonFor::worker) == j);
     CHECK(read_back.scheme.params == c.scheme.params);
+    CHECK(read_back.slowdown == c.slowdown);
     CHECK(read_back.partitioner.params == c.partitioner.params);  // 1.0 stays a real number
     CHECK(read_back.dataset.store == "/data/x");
     CHECK(cell_digest(read_back) == cell_digest(c));
@@ -81,6 +86,9 @@ TEST_CASE("identity is what is measured, not where or how it is shown") {
     CHECK(differs([](Cell& o) { o.model.aggregate_input = true; }));
     CHECK(differs([](Cell& o) { o.model.kind = LayerKind::sage; }));
     CHECK(differs([](Cell& o) { o.separate_wait = true; }));
+    CHECK(differs([](Cell& o) { o.slowdown.factor[1] = 2; }));
+    CHECK(differs([](Cell& o) { o.slowdown.jitter = 0.1; }));
+    CHECK_FALSE(to_json(c, JsonFor::identity).contains("slowdown"));
 
     // Once the content is known, where it came from is not part of it.
     Cell a = c, b = c;
@@ -108,11 +116,15 @@ TEST_CASE("a digest is that of the identity's JSON without what is only shown") 
     gin.model.epsilon = 0.25;
     CHECK(cell_from_json(to_json(gin, JsonFor::worker)).model.epsilon == 0.25);
     CHECK(cell_from_json(to_json(gin, JsonFor::worker)).model.kind == LayerKind::gin);
-    for (const Cell& c : {Cell{}, sample(), other, gin}) {
+    Cell slowed = sample();
+    slowed.slowdown = {.factor = {{3, 2}, {10, 1.5}}, .jitter = 0.25};
+    CHECK(to_json(slowed, JsonFor::identity)["slowdown"]["label"] == "{3: 2, 10: 1.5, jitter: 0.25}");
+    for (const Cell& c : {Cell{}, sample(), other, gin, slowed}) {
         nlohmann::json j = to_json(c, JsonFor::identity);
         j["dataset"].erase("name");
         if (!c.dataset.digest.empty()) j["dataset"].erase("source");
         for (const char* plugin : {"scheme", "partitioner", "kernel"}) j[plugin].erase("label");
+        if (j.contains("slowdown")) j["slowdown"].erase("label");
         j["model"]["aggregate_input"] = c.model.aggregate_input ? "true" : "default";  // as it was spelt once
         const std::string text = j.dump();
         const XXH128_hash_t h = XXH3_128bits(text.data(), text.size());

@@ -87,6 +87,29 @@ TEST_CASE("what contradicts the kind of layers is refused where it is written") 
     CHECK_THAT(complaint(head + "model: {layers: gat}\n"), Contains("allowed: gcn, sage, gin"));
 }
 
+TEST_CASE("a slowdown that cannot be is refused where it is written") {
+    CHECK_THAT(complaint(head + "slowdown: 2\n"),
+               Contains("exp.yaml:3:11: slowdown: expected a mapping from ranks to factors of at least 1") &&
+                   Contains("found the integer 2"));
+    CHECK_THAT(
+        complaint(head + "slowdown: {0: 2, 3: 0.5}\n"),
+        Contains("exp.yaml:3:21: slowdown.3: expected a factor between 1 and 1000000; found the real number 0.5"));
+    CHECK_THAT(complaint(head + "slowdown: {3: fast}\n"), Contains("found the text 'fast'"));
+    CHECK_THAT(complaint(head + "slowdown: {3: .nan}\n"), Contains("found the real number .nan"));
+    CHECK_THAT(
+        complaint(head + "slowdown: {3: 2, jitter: 1.5}\n"),
+        Contains("exp.yaml:3:26: slowdown.jitter: expected a number between 0 and 1; found the real number 1.5"));
+    CHECK_THAT(complaint(head + "slowdown: {jitter: -0.1}\n"), Contains("found the real number -0.1"));
+    for (const char* key : {"-1", "03", "3.0", "rank 3", "65536", "99999999999999999999", "jiter"}) {
+        INFO(key);
+        CHECK_THAT(complaint(head + "slowdown: {" + key + ": 2}\n"),
+                   Contains("exp.yaml:3:12: slowdown." + std::string(key) +
+                            ": expected a rank from 0 to 65535, or jitter, as key; found '" + key + "'"));
+    }
+    CHECK_THAT(complaint(head + "slowdown: {3: 2, 3: 4}\n"), Contains("given twice"));
+    CHECK_THAT(complaint(head + "matrix: {slowdown: [{}, {3: 0}]}\n"), Contains("exp.yaml:3:29: slowdown.3: "));
+}
+
 TEST_CASE("keys that do not fit together are refused") {
     CHECK_THAT(
         complaint(head + "train: {weight_decay: [1, 2, 3]}\n"),

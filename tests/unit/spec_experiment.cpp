@@ -84,6 +84,7 @@ warmup: 0
 trials: 2
 seed: 11
 separate_wait: true
+slowdown: {3: 2, 0: 1.5, 2: 1, jitter: 0.25}
 model: {layers: gcn, hidden: [32, 8], activation: leaky_relu, normalisation: mean, feature_normalisation: row,
         self_loops: false, bias: false, initialiser: kaiming, aggregate_input: true}
 train: {optimizer: sgd, lr: 1, weight_decay: [1e-3, 0, 2], dropout: 0.5, input_dropout: .25, beta1: 0.8, beta2: 0.99,
@@ -107,6 +108,7 @@ limits: {trial_timeout: 10, verify_timeout: 2.5}
     CHECK(c.warmup == 0);
     CHECK(c.train.seed == 11);
     CHECK(c.separate_wait);
+    CHECK(c.slowdown == Slowdown{.factor = {{0, 1.5}, {3, 2.0}}, .jitter = 0.25});  // 1 is no slowdown
     CHECK(c.model.widths == std::vector<std::int64_t>{32, 8});
     CHECK(c.model.activation == Activation::leaky_relu);
     CHECK(c.model.normalisation == Normalisation::mean);
@@ -128,6 +130,22 @@ limits: {trial_timeout: 10, verify_timeout: 2.5}
     CHECK(c.initial_weights == "/");
     CHECK(e.limits.trial_timeout_s == 10);
     CHECK(e.limits.verify_timeout_s == 2.5);
+}
+
+TEST_CASE("a slowdown varies like every key, and one of factor 1 is none") {
+    const Experiment e = read(
+        "dataset: cora\nscheme: mg-gcn\ngpus: 4\nmatrix: {slowdown: [{}, {3: 2.0}, {3: 1}, {jitter: 0.5}]}\n");
+    REQUIRE(e.cells.size() == 3);
+    CHECK(slowdown_text(e.cells[0].slowdown) == "none");
+    CHECK(slowdown_text(e.cells[1].slowdown) == "{3: 2}");
+    CHECK(slowdown_text(e.cells[2].slowdown) == "{jitter: 0.5}");
+    REQUIRE(e.axes.size() == 1);
+    CHECK(e.axes[0].values[1] == "{3: 2.0}");
+    const std::string varied = "dataset: cora\nscheme: mg-gcn\ngpus: 4\nmatrix: {slowdown: [{}, {3: 2}], ";
+    CHECK(read(varied + "exclude: {slowdown: {3: 2.0}}}\n").cells.at(0).slowdown == Slowdown{});
+    CHECK(read(varied + "exclude: {where: slowdown = 'none'}}\n").cells.at(0).slowdown.factor.at(3) == 2);
+    CHECK(read(varied + "include: {slowdown: {3: 2}, epochs: 9}}\n").cells.at(1).epochs == 9);
+    CHECK(read("dataset: cora\nscheme: mg-gcn\n", {"slowdown.0=4"}).cells.at(0).slowdown.factor.at(0) == 4);
 }
 
 TEST_CASE("defaults that depend on other keys") {

@@ -39,6 +39,13 @@ TEST_CASE("a cell that cannot run is skipped with the reason of whoever said so"
         reason("scheme: mg-gcn\nmodel: {aggregate_input: true}\ntrain: {dropout: 0.5}\n").find("input_dropout") !=
         std::string::npos);
     CHECK(reason("scheme: square\ngpus: 4\n").empty());
+    CHECK(reason("scheme: square\ngpus: 4\nslowdown: {3: 2}\n") ==
+          "scheme square: slowdown is for schemes that train by batches, which this one does not");
+    CHECK(reason("scheme: {command: ./train}\nslowdown: {0: 2}\n") == "scheme train: a program has no slowdown");
+    CHECK(reason("scheme: mg-gcn\ngpus: 2\nslowdown: {0: 2, 3: 2}\n") ==
+          "scheme mg-gcn: slowdown names rank 3; ranks are {0 … 1}");
+    CHECK(reason("scheme: mg-gcn\ngpus: 4\nslowdown: {3: 2, jitter: 0.5}\n").empty());
+    CHECK(reason("scheme: square\ngpus: 4\nslowdown: {3: 1}\n").empty());
 }
 
 TEST_CASE("stored trials count, failures stay until asked for") {

@@ -13,6 +13,7 @@ struct Slowdown {
     std::uint64_t seed = 0;
 
     bool declared() const { return !factor.empty() || jitter > 0; }
+    bool operator==(const Slowdown&) const = default;
     /// Seconds to sleep after a step that took `busy_s`; not less than 0.
     double pause_s(int rank, std::int64_t step, double busy_s) const;
     /// Sleeps them, as phase `other`.

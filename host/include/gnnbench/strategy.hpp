@@ -177,6 +177,9 @@ public:
     virtual std::string approximation(const Params& params) const;
     /// Why it does not support the setting ("needs a square number of ranks; 6 given"); empty if it does.
     virtual std::string why_unsupported(const Setting& setting) const;
+    /// Whether its trainers obey Problem::slowdown, as those on BatchTraining do. By default not; a cell that declares one is
+    /// skipped then.
+    virtual bool obeys_slowdown() const;
     /// What it requests from a partitioner; by default as many parts as ranks.
     virtual PartitionNeed partition_need(const Setting& setting) const;
     /// The volume of one epoch of one rank, evaluation not included.

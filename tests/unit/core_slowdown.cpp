@@ -1,0 +1,47 @@
+// How long a rank that is declared slow sleeps after a step.
+#include <algorithm>
+
+#include <catch2/catch.hpp>
+
+#include <gnnbench/slowdown.hpp>
+
+using gnnbench::Slowdown;
+
+TEST_CASE("a slow rank sleeps its factor less one times what its step took, another not at all") {
+    const Slowdown s{.factor = {{3, 2.5}}, .jitter = 0, .seed = 7};
+    for (const std::int64_t step : {0, 1, 99}) {
+        CHECK(s.pause_s(3, step, 0.2) == Approx(0.3));
+        CHECK(s.pause_s(3, step, 0) == 0);
+        CHECK(s.pause_s(2, step, 0.2) == 0);
+    }
+    CHECK(s.declared());
+    CHECK(Slowdown{.factor = {}, .jitter = 0.1}.declared());
+    CHECK_FALSE(Slowdown{.factor = {}, .jitter = 0, .seed = 7}.declared());
+}
+
+TEST_CASE("jitter stays in its range, reaches its ends, and is a function of seed, rank and step") {
+    const Slowdown s{.factor = {{0, 3}}, .jitter = 0.2, .seed = 7};
+    Slowdown other = s;
+    other.seed = 8;
+    double low = 1e9, high = -1e9, sum = 0, unnamed_low = 1e9, unnamed_high = -1e9;
+    int repeated = 0, same_elsewhere = 0;
+    constexpr int steps = 2000;
+    for (int i = 0; i < steps; ++i) {
+        const double t = s.pause_s(0, i, 1), unnamed = s.pause_s(1, i, 1);
+        low = std::min(low, t), high = std::max(high, t), sum += t;
+        unnamed_low = std::min(unnamed_low, unnamed), unnamed_high = std::max(unnamed_high, unnamed);
+        repeated += t == s.pause_s(0, i, 1);
+        same_elsewhere += t == other.pause_s(0, i, 1) || t == s.pause_s(0, i + steps, 1);
+    }
+    // 3 · (1 ± 0.2) − 1; a rank without a factor has 1 · (1 ± 0.2) − 1, and never less than 0.
+    CHECK(low >= 1.4);
+    CHECK(low < 1.41);
+    CHECK(high <= 2.6);
+    CHECK(high > 2.59);
+    CHECK(sum / steps == Approx(2).margin(0.04));  // five standard deviations of the mean
+    CHECK(unnamed_low == 0);
+    CHECK(unnamed_high > 0.19);
+    CHECK(unnamed_high <= 0.2);
+    CHECK(repeated == steps);
+    CHECK(same_elsewhere < 5);
+}
