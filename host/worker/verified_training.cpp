@@ -10,6 +10,7 @@
 #include "check/bounds.hpp"
 #include "check/checked_kernel.hpp"
 #include "worker/records.hpp"
+#include "worker/training_run.hpp"
 
 namespace gnnbench {
 namespace {
@@ -85,94 +86,6 @@ void compare_copies(const VerificationCase& c, const EpochResult& mine, const Re
                                      copy.worst.substr(copy.worst.find(' ', 6) + 1)));
 }
 
-/// A strategy at work on a kernel of its own. The ledger gets what its memory and its epochs show.
-class Training {
-public:
-    Training(const VerificationCase& c, std::unique_ptr<Kernel> kernel, std::shared_ptr<Ledger> ledger)
-        : case_(c),
-          ledger_(std::move(ledger)),
-          kernel_(std::move(kernel)),
-          world_(kernel_->connect(c.group), *kernel_, counter_) {
-        world_.separate_wait(c.separate_wait);
-        const std::int64_t before = kernel_->memory().current_bytes;
-        trainer_ = c.strategy.make_trainer(c.problem, {*kernel_, world_, c.group});
-        held_bytes_ = kernel_->memory().current_bytes - before;
-        counter_.take();
-    }
-
-    /// `waits`: the order in which the messages of this epoch are taken, or empty: as they arrive.
-    double epoch(std::int64_t e, std::vector<std::size_t> waits = {}) {
-        ledger_->enter_epoch(e);
-        kernel_->order_waits(std::move(waits));
-        case_.group.barrier();
-        kernel_->trace().begin_epoch();
-        const std::int64_t allocations = kernel_->memory().allocations;
-        const Step step = train(e);
-        kernel_->synchronize(StreamRole::compute);
-        kernel_->trace().end_epoch();
-        volume_ = counter_.take();
-        allocations_ += kernel_->memory().allocations - allocations;
-        return over_ranks(step, case_.group).loss;
-    }
-    /// Reading sharded matrices communicates, outside the epoch.
-    ModelWeights gradients() { return uncounted(base(trainer_).gradients()); }
-    ModelWeights weights() { return uncounted(base(trainer_).weights()); }
-    /// What an evaluation moves.
-    Volume evaluation() {
-        base(trainer_).evaluate();
-        return counter_.take();
-    }
-    /// Of an epoch; 0 of independent workers.
-    std::int64_t steps() const {
-        const auto* together = std::get_if<std::unique_ptr<CollectiveTrainer>>(&trainer_);
-        return together ? (*together)->steps(0) : 0;
-    }
-
-    const Volume& volume() const { return volume_; }                            ///< of the last epoch
-    const std::vector<std::size_t>& waits() const { return kernel_->waits(); }  ///< of the last epoch
-    std::int64_t held_bytes() const { return held_bytes_; }
-    std::int64_t allocations() const { return allocations_; }
-    DType dtype() const { return kernel_->dtype(); }
-    std::string notes() const { return notes_of(base(trainer_), *kernel_); }
-
-private:
-    /// Independent workers train all of one epoch.
-    struct Unrecorded final : StepObserver {
-        void begins(std::int64_t) override {}
-        void stepped(const Step&) override {}
-        void averaged(const Averaging&) override {}
-    };
-
-    Step train(std::int64_t e) {
-        if (auto* alone = std::get_if<std::unique_ptr<IndependentTrainer>>(&trainer_)) {
-            Unrecorded unrecorded;
-            (*alone)->train(1, unrecorded);
-            case_.group.wait_for_all();
-            return {};
-        }
-        CollectiveTrainer& trainer = *std::get<std::unique_ptr<CollectiveTrainer>>(trainer_);
-        const std::int64_t steps = trainer.steps(e);
-        if (case_.most_steps == 0 || steps <= case_.most_steps) return trainer.train_epoch(e);
-        Step last;
-        for (std::int64_t s = 0; s < case_.most_steps; ++s) last = trainer.train_step(e, s);
-        return last;
-    }
-
-    ModelWeights uncounted(ModelWeights w) {
-        counter_.take();
-        return w;
-    }
-
-    const VerificationCase& case_;
-    std::shared_ptr<Ledger> ledger_;
-    std::unique_ptr<Kernel> kernel_;
-    VolumeCounter counter_;
-    Communicator world_;
-    AnyTrainer trainer_;
-    Volume volume_;
-    std::int64_t held_bytes_ = 0, allocations_ = 0;
-};
-
 /// Losses and gradients of a training, and the order in which it took messages, by epoch.
 struct Epochs {
     std::vector<double> loss;
@@ -185,69 +98,21 @@ std::string off(const Agreement& a) {
                        a.gradient_error, a.worst, a.tolerance);
 }
 
-void compare_volume(const VerificationCase& c, std::int64_t e, const Training& training, Ledger& ledger) {
-    count_call(ledger, "volume");
-    const StatedVolume stated = c.strategy.stated_volume(c.problem, c.group.rank(),
-                                                         static_cast<std::int64_t>(size_of(training.dtype())), e);
-    if (const std::string differs = difference(stated, training.volume()); !differs.empty())
-        ledger.add_fault("volume", differs);
-}
-
-void compare_memory(const VerificationCase& c, const Training& training, Ledger& ledger) {
-    count_call(ledger, "memory");
-    const std::int64_t stated =
-        c.strategy.stated_memory(c.problem, c.group.rank(), static_cast<std::int64_t>(size_of(training.dtype())));
-    if (training.held_bytes() != stated)
-        ledger.add_fault("memory", fmt::format("{} bytes of device memory are held, {} are stated",
-                                               training.held_bytes(), stated));
-}
-
-void compare_allocations(const Training& training, Ledger& ledger) {
-    if (training.allocations() > 0)
-        ledger.add_fault("memory", fmt::format("epochs allocate {} times; none may", training.allocations()));
-}
-
-/// Whole epochs of many steps, unwatched, for their volumes.
-void volume_run(const VerificationCase& c, Ledger& ledger, VerifiedTraining& out) {
-    VerificationCase whole = c;
-    whole.most_steps = 0;
-    Training training(whole, c.kernel(), std::make_shared<Ledger>(c.group.rank()));
-    for (std::int64_t e = 0; e < c.epochs; ++e) {
-        ledger.enter_epoch(e);
-        training.epoch(e);
-        compare_volume(c, e, training, ledger);
-    }
-    out.epoch = training.volume();
-}
-
-/// Independent workers under watch.
-void workers_run(const VerificationCase& c, const std::shared_ptr<Ledger>& ledger, VerifiedTraining& out) {
-    ledger->enter_epoch(-1);
-    Training training(c, std::make_unique<CheckedKernel>(c.kernel(), ledger, c.threads), ledger);
-    compare_memory(c, training, *ledger);
-    training.epoch(0);
-    compare_volume(c, 0, training, *ledger);
-    compare_allocations(training, *ledger);
-    out.epoch = training.volume();
-    out.notes = training.notes();
-}
-
 /// Run 1. Volume and agreement go to the ledger, but for gradients that float64 may still explain.
-Epochs plain_run(const VerificationCase& c, Training& training, const ReferenceResult* reference, Ledger& ledger,
-                 VerifiedTraining& out) {
+Epochs plain_run(const VerificationCase& c, TrainingRun& training, const ReferenceResult* reference,
+                 Ledger& ledger, VerifiedTraining& out) {
     Agreement agreement = agreement_for(training.dtype());
     Epochs all;
-    for (std::int64_t e = 0; e < c.epochs; ++e) {
-        ledger.enter_epoch(e);
+    for (std::int64_t e = 0; e < training.epochs(); ++e) {
         all.loss.push_back(training.epoch(e));
         all.waits.push_back(training.waits());
-        if (c.most_steps == 0) compare_volume(c, e, training, ledger);
+        if (!training.has_many_steps()) training.check_volume(e);
         all.gradient.push_back(training.gradients());
         compare_copies(c, {e, all.loss.back(), all.gradient.back(), training.dtype()}, reference, ledger);
         if (reference) agreement.compare(e, all.loss.back(), all.gradient.back(), *reference);
     }
     out.notes = training.notes();
-    if (c.most_steps == 0) out.epoch = training.volume();
+    out.epoch = training.volume();
     if (c.evaluates) out.evaluation = training.evaluation();
     if (!reference) return all;
     out.loss_error = agreement.loss_error;
@@ -259,6 +124,16 @@ Epochs plain_run(const VerificationCase& c, Training& training, const ReferenceR
     else if (!agreement.holds())
         ledger.add_fault("reference", "differs from the serial reference: " + off(agreement));
     return all;
+}
+
+/// Whole epochs, after run 1 has trained only the first steps of some.
+void volume_run(const VerificationCase& c, const std::shared_ptr<Ledger>& ledger, VerifiedTraining& out) {
+    TrainingRun training(c, c.kernel(), ledger);
+    for (std::int64_t e = 0; e < training.epochs(); ++e) {
+        training.whole_epoch(e);
+        training.check_volume(e);
+    }
+    out.epoch = training.volume();
 }
 
 /// All matrices around one step of the optimizer.
@@ -312,14 +187,17 @@ bool compare_runs(Ledger& ledger, const EpochResult& checked, const Epochs& plai
     return false;
 }
 
+std::unique_ptr<Kernel> checked_kernel(const VerificationCase& c, const std::shared_ptr<Ledger>& ledger) {
+    return std::make_unique<CheckedKernel>(c.kernel(), ledger, c.threads);
+}
+
 /// Run 2.
 void checked_run(const VerificationCase& c, const Epochs& plain, const ReferenceResult* reference,
                  const std::shared_ptr<Ledger>& ledger, VerifiedTraining& out) {
-    ledger->enter_epoch(-1);
-    Training training(c, std::make_unique<CheckedKernel>(c.kernel(), ledger, c.threads), ledger);
-    compare_memory(c, training, *ledger);
+    TrainingRun training(c, checked_kernel(c, ledger), ledger);
+    training.check_memory();
     ModelWeights weights = training.weights();
-    for (std::int64_t e = 0; e < c.epochs; ++e) {
+    for (std::int64_t e = 0; e < training.epochs(); ++e) {
         const double loss = training.epoch(e, plain.waits.at(usize(e)));
         const ModelWeights gradient = training.gradients();
         out.same_bits &= compare_runs(*ledger, {e, loss, gradient, training.dtype()}, plain, reference);
@@ -327,7 +205,7 @@ void checked_run(const VerificationCase& c, const Epochs& plain, const Reference
         if (reference) judge_step(*ledger, {weights, stepped, gradient, c.problem.train}, training.dtype());
         weights = std::move(stepped);
     }
-    compare_allocations(training, *ledger);
+    training.check_allocations();
 }
 
 /// The trial's own optimizer under watch: its step depends on the epoch, so there are two.
@@ -344,16 +222,15 @@ void own_optimizer_run(const VerificationCase& c, const std::shared_ptr<Ledger>&
                                     .dtype = c.dtype,
                                     .epochs = 2,
                                     .separate_wait = c.separate_wait,
-                                    .threads = c.threads,
-                                    .most_steps = c.most_steps};
-    Training training(with_own, std::make_unique<CheckedKernel>(c.kernel(), ledger, c.threads), ledger);
+                                    .threads = c.threads};
+    TrainingRun training(with_own, checked_kernel(c, ledger), ledger);
     for (std::int64_t e = 0; e < with_own.epochs; ++e) training.epoch(e);
 }
 
 /// Run 3.
-void float64_run(const VerificationCase& c, const ReferenceResult& reference, Ledger& ledger,
-                 VerifiedTraining& out) {
-    Training training(c, c.float64_kernel(), std::make_shared<Ledger>(c.group.rank()));
+void float64_run(const VerificationCase& c, const ReferenceResult& reference,
+                 const std::shared_ptr<Ledger>& ledger, VerifiedTraining& out) {
+    TrainingRun training(c, c.float64_kernel(), ledger);
     Agreement agreement = agreement_for(DType::f64);
     for (std::int64_t e = 0; e < c.epochs; ++e) {
         const double loss = training.epoch(e);
@@ -361,9 +238,9 @@ void float64_run(const VerificationCase& c, const ReferenceResult& reference, Le
     }
     out.in_float64 = true;
     out.float64_error = std::max(agreement.loss_error, agreement.gradient_error);
-    count_agreement(ledger, "float64", agreement);
+    count_agreement(*ledger, "float64", agreement);
     if (!agreement.holds())
-        ledger.add_fault("float64", "in float64 it differs from the serial reference: " + off(agreement));
+        ledger->add_fault("float64", "in float64 it differs from the serial reference: " + off(agreement));
 }
 
 double timed(auto&& run) {
@@ -397,32 +274,40 @@ void gather(const Ledger& mine, const ProcessGroup& group, VerifiedTraining& int
 
 namespace {
 
-/// Epochs of many steps are verified by few of them.
-VerificationCase of_few_steps(const VerificationCase& c) {
-    VerificationCase few = c;
-    few.epochs = std::min<std::int64_t>(c.epochs, 2);
-    few.most_steps = 3;
-    return few;
-}
-
-std::unique_ptr<Training> unwatched(const VerificationCase& c) {
-    return std::make_unique<Training>(c, c.kernel(), std::make_shared<Ledger>(c.group.rank()));
-}
-
 /// The three runs, the first by `training`.
-void verify_epochs(const VerificationCase& c, std::unique_ptr<Training> training, const ReferenceResult* reference,
-                   const std::shared_ptr<Ledger>& ledger, VerifiedTraining& v) {
+void verify_epochs(const VerificationCase& c, std::unique_ptr<TrainingRun> training,
+                   const ReferenceResult* reference, const std::shared_ptr<Ledger>& ledger, VerifiedTraining& v) {
     Epochs plain;
     v.plain_s = timed([&] {
+        const bool few_steps = training->has_many_steps();
         plain = plain_run(c, *training, reference, *ledger, v);
         training.reset();
-        if (c.most_steps > 0) volume_run(c, *ledger, v);
+        if (few_steps) volume_run(c, ledger, v);
     });
     v.checked_s = timed([&] {
         checked_run(c, plain, reference, ledger, v);
         own_optimizer_run(c, ledger);
     });
-    if (reference && c.dtype == DType::f32) v.float64_s = timed([&] { float64_run(c, *reference, *ledger, v); });
+    if (reference && c.dtype == DType::f32) v.float64_s = timed([&] { float64_run(c, *reference, ledger, v); });
+}
+
+/// Independent workers: an epoch by `training`, and one under watch. No two such epochs are the same.
+void verify_workers(const VerificationCase& c, std::unique_ptr<TrainingRun> training,
+                    const std::shared_ptr<Ledger>& ledger, VerifiedTraining& v) {
+    const auto one_epoch = [&](TrainingRun& run) {
+        run.check_memory();
+        run.whole_epoch(0);
+        run.check_volume(0);
+        run.check_allocations();
+        v.epoch = run.volume();
+        v.notes = run.notes();
+    };
+    v.plain_s = timed([&] { one_epoch(*training); });
+    training.reset();
+    v.checked_s = timed([&] {
+        TrainingRun watched(c, checked_kernel(c, ledger), ledger);
+        one_epoch(watched);
+    });
 }
 
 }  // namespace
@@ -431,17 +316,11 @@ VerifiedTraining verify_training(const VerificationCase& c, const ReferenceResul
     VerifiedTraining v;
     const SharedReference shared(known, c);
     const auto ledger = std::make_shared<Ledger>(c.group.rank());
-    std::unique_ptr<Training> training = unwatched(c);
-    if (training->steps() == 0) {
-        training.reset();
-        v.checked_s = timed([&] { workers_run(c, ledger, v); });
-    } else if (training->steps() == 1) {
+    auto training = std::make_unique<TrainingRun>(c, c.kernel(), ledger);
+    if (training->advances_together())
         verify_epochs(c, std::move(training), shared.get(), ledger, v);
-    } else {
-        const VerificationCase few = of_few_steps(c);
-        training.reset();
-        verify_epochs(few, unwatched(few), shared.get(), ledger, v);
-    }
+    else
+        verify_workers(c, std::move(training), ledger, v);
     gather(*ledger, c.group, v);
     v.volume_equal = std::ranges::none_of(v.faults, [](const Fault& f) { return f.check == "volume"; });
     v.loss_error = largest(c.group, v.loss_error);

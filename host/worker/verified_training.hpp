@@ -30,8 +30,6 @@ struct VerificationCase {
     bool separate_wait = false;
     int threads = 1;         ///< of this rank, for the checks
     bool evaluates = false;  ///< evaluates once after the plain run, for what that moves
-    /// Of an epoch's steps, those that are trained in each run; 0: all. Volumes are then compared in a run of their own.
-    std::int64_t most_steps = 0;
 };
 
 /// What verifying found, of all ranks and on all ranks.
@@ -59,9 +57,9 @@ struct VerifiedTraining {
 ///     not SGD;
 ///  3. in float64 against the reference (1e-10), if the kernel's type is another.
 /// A float32 gradient may be up to 1e-2 off if 2 and 3 find nothing. `reference`: on rank 0; null if the strategy is
-/// approximate, which leaves 2 and the volume. Of epochs with several steps, the first few of two epochs are trained in each
-/// run, and two whole epochs in one for their volumes. Independent workers train one epoch, checked, and volume and memory are
-/// held to what is stated; two such runs differ, so that none is compared with another.
+/// approximate, which leaves 2 and the volume. Of epochs with many steps, the first few of two epochs are trained in each
+/// run, and whole epochs once more for their volumes. Independent workers train one epoch plainly and one checked; volume
+/// and memory are held to what is stated, but the two are not compared, because who meets whom depends on timing.
 VerifiedTraining verify_training(const VerificationCase& c, const ReferenceResult* reference);
 
 /// What is kept of it: runs, checks, faults.

@@ -1,0 +1,68 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "check/ledger.hpp"
+#include "worker/verified_training.hpp"
+
+namespace gnnbench {
+
+/// Of an epoch with more steps, verifying trains so many, and no more than two such epochs.
+inline constexpr std::int64_t verified_steps = 3, verified_epochs_of_many_steps = 2;
+
+/// A strategy at work on a kernel of its own while its training is verified. What its volume, memory and epochs show goes to
+/// the ledger.
+class TrainingRun {
+public:
+    /// `c` outlives it. Collective.
+    TrainingRun(const VerificationCase& c, std::unique_ptr<Kernel> kernel, std::shared_ptr<Ledger> ledger);
+
+    /// Whether ranks advance together; else they are independent workers.
+    bool advances_together() const { return std::holds_alternative<std::unique_ptr<CollectiveTrainer>>(trainer_); }
+    bool has_many_steps() const;
+    /// Epochs to verify.
+    std::int64_t epochs() const;
+
+    /// One epoch, or the first steps of one that has many; its loss over all ranks. `waits`: the order in which the messages
+    /// are taken, or empty: as they arrive. Independent workers train all of one epoch, and have no loss.
+    double epoch(std::int64_t e, std::vector<std::size_t> waits = {});
+    /// All steps of an epoch.
+    void whole_epoch(std::int64_t e);
+
+    /// Reading sharded matrices communicates, outside the epoch.
+    ModelWeights gradients() { return uncounted(base(trainer_).gradients()); }
+    ModelWeights weights() { return uncounted(base(trainer_).weights()); }
+    /// What an evaluation moves.
+    Volume evaluation();
+
+    /// What was counted in the last epoch, which was a whole one, against what is stated of it.
+    void check_volume(std::int64_t e);
+    /// What set-up allocated against what is stated.
+    void check_memory();
+    /// Epochs allocate nothing.
+    void check_allocations();
+
+    const Volume& volume() const { return volume_; }                            ///< of the last epoch
+    const std::vector<std::size_t>& waits() const { return kernel_->waits(); }  ///< of the last epoch
+    DType dtype() const { return kernel_->dtype(); }
+    std::string notes() const;
+
+private:
+    Step train(std::int64_t e, bool whole);
+    Step timed(std::int64_t e, std::vector<std::size_t> waits, bool whole);
+    ModelWeights uncounted(ModelWeights w);
+    std::int64_t element_bytes() const { return static_cast<std::int64_t>(size_of(kernel_->dtype())); }
+
+    const VerificationCase& case_;
+    std::shared_ptr<Ledger> ledger_;
+    std::unique_ptr<Kernel> kernel_;
+    VolumeCounter counter_;
+    Communicator world_;
+    AnyTrainer trainer_;
+    Volume volume_;
+    std::int64_t held_bytes_ = 0, allocations_ = 0;
+};
+
+}  // namespace gnnbench
