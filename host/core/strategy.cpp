@@ -55,7 +55,7 @@ const char* to_text(ScoreMetric metric) { return metric == ScoreMetric::micro_f1
 
 std::string Strategy::approximation(const Params&) const { return {}; }
 std::string Strategy::why_unsupported(const Setting&) const { return {}; }
-bool Strategy::obeys_slowdown() const { return false; }
+bool Strategy::trains_on_batches() const { return false; }
 PartitionNeed Strategy::partition_need(const Setting& s) const { return {.parts = s.ranks}; }
 
 bool trains_features(const Params& params) {

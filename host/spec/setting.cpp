@@ -39,7 +39,7 @@ std::string from(PluginKind kind, const PluginChoice& plugin, const std::string&
 
 std::string why_not_slowed(const Cell& cell, const Strategy& strategy) {
     if (!cell.slowdown.declared()) return {};
-    if (!strategy.obeys_slowdown())
+    if (!strategy.trains_on_batches())
         return "slowdown is for schemes that train by batches, which this one does not";
     const auto& factors = cell.slowdown.factor;
     if (factors.empty() || factors.rbegin()->first < cell.gpus) return {};

@@ -75,6 +75,8 @@ GNNBENCH_PLUGIN_PATH="$work/workers" quietly "$bin/gnnbench" run "$work/workers.
 expect "every batch of every epoch trained once" "18" \
     "$("$bin/gnnbench" query 'SELECT sum(steps) AS steps FROM workers' --database "$work/workers.sqlite" --csv | tail -n 1)"
 
+GNNBENCH_PLUGIN_PATH="$work/workers" quietly "$bin/contract_batches"
+
 # The same partitioner with headers of another interface version.
 cp -r "$prefix" "$work/other"
 sed -i 's/^#define GNNBENCH_API_VERSION .*/#define GNNBENCH_API_VERSION 4711/' "$work/other/include/gnnbench/version.hpp"

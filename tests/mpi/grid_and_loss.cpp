@@ -1,11 +1,12 @@
 // Process grids and the loss over sharded classes, on every grid of this many ranks.
 #include <array>
 #include <cmath>
+#include <functional>
 
 #include <catch2/catch.hpp>
 
-#include <gnnbench/training/process_grid.hpp>
 #include <gnnbench/random.hpp>
+#include <gnnbench/training/process_grid.hpp>
 #include <gnnbench/training/sharded_loss.hpp>
 
 #include "plugin/loader.hpp"
@@ -118,102 +119,110 @@ TEST_CASE("lines and planes of a grid hold the ranks they say, in the order they
     }
 }
 
-TEST_CASE("the loss over sharded classes equals the loss over whole rows, and moves what it states") {
+namespace {
+
+/// Rows and classes of logits over a grid: whole on every rank, and this rank's piece of them.
+struct Sharded {
+    Sharded(Bench& bench, const GridShape& shape, std::int64_t n, std::int64_t classes)
+        : b(bench),
+          grid(b.world, shape),
+          columns(shape.extent(Axis::y)),
+          y(grid.at(Axis::y)),
+          mine{block_begin(n, shape.extent(Axis::x), grid.at(Axis::x)),
+               block_size(n, shape.extent(Axis::x), grid.at(Axis::x)), block_begin(classes, columns, y),
+               block_size(classes, columns, y)},
+          all{0, n, 0, classes},
+          my_labels(label(*b.kernel, mine, classes)),
+          all_labels(label(*b.kernel, all, classes)),
+          whole(upload(*b.kernel, all)),
+          logits(upload(*b.kernel, mine)),
+          whole_gradient(b.kernel->matrix(n, classes)),
+          gradient(b.kernel->matrix(mine.rows, mine.classes)) {}
+
+    /// With nothing counted so far.
+    ShardedLoss loss(bool multi_label) {
+        ShardedLoss loss(*b.kernel, grid.along(Axis::y), b.world, mine.rows, all.classes, multi_label);
+        b.counter.take();
+        return loss;
+    }
+    Volume stated(bool multi_label) const {
+        return ShardedLoss::volume(mine.rows, multi_label, columns, y, b.world.size(), b.world.rank(), 8);
+    }
+    void check_gradient() const {
+        const HostMatrix wanted = b.kernel->download(whole_gradient), found = b.kernel->download(gradient);
+        for (std::int64_t r = 0; r < mine.rows; ++r)
+            for (std::int64_t c = 0; c < mine.classes; ++c)
+                CHECK(found(r, c) == Approx(wanted(mine.first_row + r, mine.first_class + c)).margin(1e-14));
+    }
+
+    Bench& b;
+    ProcessGrid grid;
+    int columns, y;
+    Piece mine, all;
+    Labelled my_labels, all_labels;
+    Matrix whole, logits, whole_gradient, gradient;
+};
+
+void for_every_sharding(const std::function<void(Sharded&)>& check) {
     Bench b;
     for (const GridShape& shape : grids_of(b.world.size()))
         for (const std::int64_t n : {0, 1, 11})
             for (const std::int64_t classes : {1, 2, 5}) {
                 if (shape.extent(Axis::z) > 1) continue;
                 INFO(shape.text() << ", " << n << " rows, " << classes << " classes");
-                ProcessGrid grid(b.world, shape);
-                const int rows = shape.extent(Axis::x), x = grid.at(Axis::x), columns = shape.extent(Axis::y),
-                          y = grid.at(Axis::y);
-                const Piece mine{block_begin(n, rows, x), block_size(n, rows, x), block_begin(classes, columns, y),
-                                 block_size(classes, columns, y)};
-                const Piece all{0, n, 0, classes};
-                const Labelled my_labels = label(*b.kernel, mine, classes),
-                               all_labels = label(*b.kernel, all, classes);
-                const Matrix whole = upload(*b.kernel, all), logits = upload(*b.kernel, mine);
-                Matrix whole_gradient = b.kernel->matrix(n, classes),
-                       gradient = b.kernel->matrix(mine.rows, mine.classes);
-                const Array<double> whole_loss = b.kernel->upload(std::span<const double>(std::array{0.0}));
-                b.kernel->softmax_cross_entropy(whole, all_labels.input(0.25), whole_gradient, whole_loss.data());
-
-                ShardedLoss loss(*b.kernel, grid.along(Axis::y), b.world, mine.rows, classes, false);
-                CHECK(loss.first_class() == mine.first_class);
-                b.counter.take();
-                loss.start(logits, my_labels.input(0.25), gradient);
-                CHECK(loss.value() == Approx(*whole_loss.data()).margin(1e-12));
-                CHECK(difference(
-                          ShardedLoss::volume(mine.rows, false, columns, y, b.world.size(), b.world.rank(), 8),
-                          b.counter.take()) == "");
-                const HostMatrix wanted = b.kernel->download(whole_gradient), found = b.kernel->download(gradient);
-                for (std::int64_t r = 0; r < mine.rows; ++r)
-                    for (std::int64_t c = 0; c < mine.classes; ++c)
-                        CHECK(found(r, c) ==
-                              Approx(wanted(mine.first_row + r, mine.first_class + c)).margin(1e-14));
-
-                std::array<std::int64_t, 6> counts{};
-                b.kernel->count_correct(whole, all_labels.input(1), counts.data());
-                const Score score = loss.score(logits, my_labels.input(1));
-                for (std::size_t s = 0; s < 3; ++s) {
-                    if (counts[2 * s + 1] == 0)
-                        CHECK(std::isnan(score.of[s]));
-                    else
-                        CHECK(score.of[s] ==
-                              Approx(static_cast<double>(counts[2 * s]) / static_cast<double>(counts[2 * s + 1])));
-                }
+                Sharded s(b, shape, n, classes);
+                check(s);
             }
 }
 
-TEST_CASE(
-    "a label matrix: the loss over sharded classes equals that over whole rows, and class groups exchange "
-    "nothing") {
-    Bench b;
-    for (const GridShape& shape : grids_of(b.world.size()))
-        for (const std::int64_t n : {0, 1, 11})
-            for (const std::int64_t classes : {1, 2, 5}) {
-                if (shape.extent(Axis::z) > 1) continue;
-                INFO(shape.text() << ", " << n << " rows, " << classes << " classes");
-                ProcessGrid grid(b.world, shape);
-                const int rows = shape.extent(Axis::x), x = grid.at(Axis::x), columns = shape.extent(Axis::y),
-                          y = grid.at(Axis::y);
-                const Piece mine{block_begin(n, rows, x), block_size(n, rows, x), block_begin(classes, columns, y),
-                                 block_size(classes, columns, y)};
-                const Piece all{0, n, 0, classes};
-                const Labelled my_labels = label(*b.kernel, mine, classes),
-                               all_labels = label(*b.kernel, all, classes);
-                const Matrix whole = upload(*b.kernel, all), logits = upload(*b.kernel, mine);
-                const Matrix whole_gradient = b.kernel->matrix(n, classes),
-                             gradient = b.kernel->matrix(mine.rows, mine.classes);
-                double wanted_loss = 0;
-                b.kernel->binary_cross_entropy(whole, all_labels.several(0.25), whole_gradient, &wanted_loss);
+/// `hits` of `of`, or NaN where that is none.
+void check_share(double found, std::int64_t hits, std::int64_t of) {
+    if (of == 0)
+        CHECK(std::isnan(found));
+    else
+        CHECK(found == Approx(static_cast<double>(hits) / static_cast<double>(of)));
+}
 
-                ShardedLoss loss(*b.kernel, grid.along(Axis::y), b.world, mine.rows, classes, true);
-                b.counter.take();
-                loss.start(logits, my_labels.several(0.25), gradient);
-                CHECK(loss.value() == Approx(wanted_loss).margin(1e-12));
-                const Volume counted = b.counter.take();
-                CHECK(
-                    difference(ShardedLoss::volume(mine.rows, true, columns, y, b.world.size(), b.world.rank(), 8),
-                               counted) == "");
-                CHECK_FALSE(counted.contains({CommOp::all_reduce, Content::payload}));
-                const HostMatrix wanted = b.kernel->download(whole_gradient), found = b.kernel->download(gradient);
-                for (std::int64_t r = 0; r < mine.rows; ++r)
-                    for (std::int64_t c = 0; c < mine.classes; ++c)
-                        CHECK(found(r, c) ==
-                              Approx(wanted(mine.first_row + r, mine.first_class + c)).margin(1e-14));
+}  // namespace
 
-                std::array<std::int64_t, 9> k{};
-                b.kernel->count_positives(whole, all_labels.several(1), k.data());
-                const Score score = loss.score(logits, my_labels.several(1));
-                CHECK(score.metric == ScoreMetric::micro_f1);
-                for (std::size_t s = 0; s < 3; ++s) {
-                    const std::int64_t hits = 2 * k[3 * s], of = hits + k[3 * s + 1] + k[3 * s + 2];
-                    if (of == 0)
-                        CHECK(std::isnan(score.of[s]));
-                    else
-                        CHECK(score.of[s] == Approx(static_cast<double>(hits) / static_cast<double>(of)));
-                }
-            }
+TEST_CASE("the loss over sharded classes equals the loss over whole rows, and moves what it states") {
+    for_every_sharding([](Sharded& s) {
+        double wanted = 0;
+        s.b.kernel->softmax_cross_entropy(s.whole, s.all_labels.input(0.25), s.whole_gradient, &wanted);
+        ShardedLoss loss = s.loss(false);
+        CHECK(loss.first_class() == s.mine.first_class);
+        loss.start(s.logits, s.my_labels.input(0.25), s.gradient);
+        CHECK(loss.value() == Approx(wanted).margin(1e-12));
+        CHECK(difference(s.stated(false), s.b.counter.take()) == "");
+        s.check_gradient();
+
+        std::array<std::int64_t, 6> k{};
+        s.b.kernel->count_correct(s.whole, s.all_labels.input(1), k.data());
+        const Score score = loss.score(s.logits, s.my_labels.input(1));
+        CHECK(score.metric == ScoreMetric::accuracy);
+        for (std::size_t i = 0; i < 3; ++i) check_share(score.of[i], k[2 * i], k[2 * i + 1]);
+    });
+}
+
+TEST_CASE("a label matrix: the sharded loss equals that over whole rows, and class groups exchange nothing") {
+    for_every_sharding([](Sharded& s) {
+        double wanted = 0;
+        s.b.kernel->binary_cross_entropy(s.whole, s.all_labels.several(0.25), s.whole_gradient, &wanted);
+        ShardedLoss loss = s.loss(true);
+        loss.start(s.logits, s.my_labels.several(0.25), s.gradient);
+        CHECK(loss.value() == Approx(wanted).margin(1e-12));
+        const Volume counted = s.b.counter.take();
+        CHECK(difference(s.stated(true), counted) == "");
+        CHECK_FALSE(counted.contains({CommOp::all_reduce, Content::payload}));
+        s.check_gradient();
+
+        std::array<std::int64_t, 9> k{};
+        s.b.kernel->count_positives(s.whole, s.all_labels.several(1), k.data());
+        const Score score = loss.score(s.logits, s.my_labels.several(1));
+        CHECK(score.metric == ScoreMetric::micro_f1);
+        for (std::size_t i = 0; i < 3; ++i) {
+            const std::int64_t hits = 2 * k[3 * i];
+            check_share(score.of[i], hits, hits + k[3 * i + 1] + k[3 * i + 2]);
+        }
+    });
 }

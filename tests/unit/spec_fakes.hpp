@@ -25,7 +25,7 @@ public:
             return "needs a square number of ranks; " + std::to_string(s.ranks) + " given";
         return {};
     }
-    bool obeys_slowdown() const override { return ranks_ == Ranks::any; }
+    bool trains_on_batches() const override { return ranks_ == Ranks::any; }
     StatedVolume stated_volume(const Problem&, int, std::int64_t, std::int64_t) const override { return {}; }
     std::int64_t stated_memory(const Problem&, int, std::int64_t) const override { return 0; }
     AnyTrainer make_trainer(const Problem&, Rank) const override { return {}; }

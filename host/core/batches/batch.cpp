@@ -8,6 +8,8 @@
 #include <gnnbench/training/vertex_data.hpp>
 #include <gnnbench/usize.hpp>
 
+#include "core/host_span.hpp"
+
 namespace gnnbench {
 namespace {
 
@@ -128,15 +130,13 @@ void BatchLoader::expect(std::int64_t item) {
 
 std::unique_ptr<Batch> BatchLoader::take(std::int64_t item) {
     ++taken_;
-    Span waited{.phase = Phase::sampling, .operation = "batch", .begin_s = trace_.now_s()};
+    const HostSpan waited(trace_, Phase::sampling, "batch");
     const bool foreseen = expected_ == item;
     std::unique_ptr<Batch> batch = joined();
     if (foreseen)
         ++foreseen_;
     else
         batch = maker_.make(item);
-    waited.end_s = trace_.now_s();
-    trace_.add(waited);
     return batch;
 }
 

@@ -1,5 +1,7 @@
 #include <gnnbench/batches/cluster_worker.hpp>
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include <gnnbench/training/parameters.hpp>
@@ -30,7 +32,12 @@ ClusterWorker::ClusterWorker(const Problem& problem, Rank rank)
       maker_(problem_, source_, {.diagonal_enhancement = problem_.params.real("diagonal_enhancement")}),
       training_(problem_, rank, {source_.most_vertices(), most_batch_nonzeros(problem_, source_)}),
       judge_(problem_, rank),
-      loader_(maker_, rank.kernel.trace()) {}
+      loader_(maker_, rank.kernel.trace()) {
+    for (Part c = 0; c < problem_.index.parts(); ++c)
+        train_vertices_.push_back(std::ranges::count_if(problem_.index.owned(c), [&](GlobalId v) {
+            return problem_.dataset.split[usize(value(v))] == Split::train;
+        }));
+}
 
 std::int64_t ClusterWorker::stated_memory(const Problem& p, std::int64_t element_bytes, bool averages) {
     MemoryStatement m(element_bytes);
@@ -42,9 +49,7 @@ std::int64_t ClusterWorker::stated_memory(const Problem& p, std::int64_t element
 
 std::int64_t ClusterWorker::samples(std::int64_t item) const {
     std::int64_t count = 0;
-    for (const Part c : source_.clusters_of(item))
-        for (const GlobalId v : problem_.index.owned(c))
-            count += problem_.dataset.split[usize(value(v))] == Split::train ? 1 : 0;
+    for (const Part c : source_.clusters_of(item)) count += train_vertices_[usize(c)];
     return count;
 }
 

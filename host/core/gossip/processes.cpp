@@ -4,9 +4,8 @@
 #include <chrono>
 #include <exception>
 #include <thread>
-#include <utility>
 
-#include "core/idle_wait.hpp"
+#include "core/host_span.hpp"
 #include "core/idle_wait.hpp"
 #include "core/mpi_check.hpp"
 
@@ -17,30 +16,6 @@ constexpr int home = 0;  ///< the rank whose memory has the words
 constexpr std::int64_t word_bytes = 8;
 
 MPI_Comm comm_of(const ProcessGroup& group) { return *static_cast<MPI_Comm*>(group.native()); }
-
-/// Times what the host does between a rank's verbs.
-class Timed {
-public:
-    Timed(Trace& trace, Phase phase, const char* operation, std::int64_t bytes = 0, int group_size = 0)
-        : trace_(trace),
-          span_{.phase = phase,
-                .stream = StreamRole::compute,
-                .operation = operation,
-                .begin_s = trace.now_s(),
-                .end_s = 0,
-                .bytes = bytes,
-                .group_size = group_size} {}
-    Timed(const Timed&) = delete;
-    Timed& operator=(const Timed&) = delete;
-    ~Timed() {
-        span_.end_s = trace_.now_s();
-        trace_.add(span_);
-    }
-
-private:
-    Trace& trace_;
-    Span span_;
-};
 
 /// A window on the words, locked for passive access as long as it lives. Where all ranks share a host it is of shared memory:
 /// then an access is an atomic instruction of the rank that makes it, and needs nobody's progress. (Open MPI 4.1 emulates
@@ -90,7 +65,7 @@ public:
 
 private:
     std::int64_t do_compare_and_swap(Word word, std::int64_t expected, std::int64_t desired) override {
-        const Timed timed = accessed({2 * word_bytes, word_bytes, 1}, "compare-and-swap");
+        const HostSpan timed = accessed({2 * word_bytes, word_bytes, 1}, "compare-and-swap");
         std::int64_t found = 0;
         check_mpi(MPI_Compare_and_swap(&desired, &expected, &found, MPI_INT64_T, home, index(word), window_.get()),
                   "MPI_Compare_and_swap");
@@ -98,7 +73,7 @@ private:
         return found;
     }
     std::int64_t do_fetch_and_add(Word word, std::int64_t addend) override {
-        const Timed timed = accessed({word_bytes, word_bytes, 1}, "fetch-and-add");
+        const HostSpan timed = accessed({word_bytes, word_bytes, 1}, "fetch-and-add");
         std::int64_t found = 0;
         check_mpi(MPI_Fetch_and_op(&addend, &found, MPI_INT64_T, home, index(word), MPI_SUM, window_.get()),
                   "MPI_Fetch_and_op");
@@ -107,24 +82,24 @@ private:
     }
     void do_load(Word first, std::span<std::int64_t> values) override {
         const auto count = mpi_count(std::ssize(values), "MPI_Get");
-        const Timed timed = accessed({0, count * word_bytes, 1}, "get");
+        const HostSpan timed = accessed({0, count * word_bytes, 1}, "get");
         check_mpi(
             MPI_Get(values.data(), count, MPI_INT64_T, home, index(first), count, MPI_INT64_T, window_.get()),
             "MPI_Get");
         window_.flush();
     }
     void do_store(Word word, std::int64_t value) override {
-        const Timed timed = accessed({word_bytes, 0, 1}, "put");
+        const HostSpan timed = accessed({word_bytes, 0, 1}, "put");
         check_mpi(MPI_Put(&value, 1, MPI_INT64_T, home, index(word), 1, MPI_INT64_T, window_.get()), "MPI_Put");
         window_.flush();
     }
     // Critical sections take some ten microseconds.
     void do_back_off(int attempt) override {
-        const Timed timed(rank_.kernel.trace(), Phase::wait, "back-off");
+        const HostSpan timed(rank_.kernel.trace(), Phase::wait, "back-off");
         std::this_thread::sleep_for(std::chrono::microseconds(1 << std::min(attempt, 10)));
     }
 
-    Timed accessed(const Traffic& t, const char* operation) {
+    HostSpan accessed(const Traffic& t, const char* operation) {
         rank_.world.count(CommOp::one_sided, Content::metadata, t);
         return {rank_.kernel.trace(), Phase::comm, operation, t.sent_bytes + t.received_bytes, 2};
     }
@@ -143,7 +118,7 @@ private:
     void do_exchange(int partner, std::span<const std::int64_t> mine, std::span<std::int64_t> theirs) override {
         const auto bytes = static_cast<std::int64_t>(mine.size_bytes());
         rank_.world.count(CommOp::point_to_point, Content::metadata, {bytes, bytes, 1});
-        const Timed timed(rank_.kernel.trace(), Phase::wait, "partner", 2 * bytes, 2);
+        const HostSpan timed(rank_.kernel.trace(), Phase::wait, "partner", 2 * bytes, 2);
         const int count = mpi_count(std::ssize(mine), "MPI_Isend");
         MPI_Request both[2];
         check_mpi(MPI_Irecv(theirs.data(), count, MPI_INT64_T, partner, 0, comm_, &both[0]), "MPI_Irecv");

@@ -3,10 +3,10 @@
 #include <array>
 #include <span>
 
-#include <gnnbench/training/loss.hpp>
-#include <gnnbench/training/network.hpp>
 #include <fmt/format.h>
 
+#include <gnnbench/training/loss.hpp>
+#include <gnnbench/training/network.hpp>
 #include <gnnbench/training/parameters.hpp>
 #include <gnnbench/training/vertex_data.hpp>
 #include <gnnbench/usize.hpp>

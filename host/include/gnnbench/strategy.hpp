@@ -13,10 +13,10 @@
 #include <gnnbench/graph.hpp>
 #include <gnnbench/kernel.hpp>
 #include <gnnbench/model.hpp>
-#include <gnnbench/slowdown.hpp>
 #include <gnnbench/params.hpp>
 #include <gnnbench/partition.hpp>
 #include <gnnbench/plugin.hpp>
+#include <gnnbench/slowdown.hpp>
 #include <gnnbench/transport.hpp>
 #include <gnnbench/volume.hpp>
 
@@ -177,9 +177,9 @@ public:
     virtual std::string approximation(const Params& params) const;
     /// Why it does not support the setting ("needs a square number of ranks; 6 given"); empty if it does.
     virtual std::string why_unsupported(const Setting& setting) const;
-    /// Whether its trainers obey Problem::slowdown, as those on BatchTraining do. By default not; a cell that declares one is
-    /// skipped then.
-    virtual bool obeys_slowdown() const;
+    /// Whether each step is on a batch, not on the whole graph; by default not. Trainers on batches obey Problem::slowdown, as
+    /// BatchTraining does; for other strategies a cell that declares one is skipped.
+    virtual bool trains_on_batches() const;
     /// What it requests from a partitioner; by default as many parts as ranks.
     virtual PartitionNeed partition_need(const Setting& setting) const;
     /// The volume of one epoch of one rank, evaluation not included.

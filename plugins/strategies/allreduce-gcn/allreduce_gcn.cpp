@@ -116,7 +116,7 @@ public:
             return fmt::format("an epoch of {} batches leaves some of {} workers without any", batches, s.ranks);
         return clusters_why_unsupported(s);
     }
-    bool obeys_slowdown() const override { return true; }
+    bool trains_on_batches() const override { return true; }
     PartitionNeed partition_need(const Setting& s) const override { return clusters_needed(s); }
 
     StatedVolume stated_volume(const Problem& p, int rank, std::int64_t element_bytes,

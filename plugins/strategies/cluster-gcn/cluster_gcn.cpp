@@ -40,7 +40,7 @@ public:
         if (s.ranks != 1) return fmt::format("trains on one device; {} ranks given", s.ranks);
         return clusters_why_unsupported(s);
     }
-    bool obeys_slowdown() const override { return true; }
+    bool trains_on_batches() const override { return true; }
     PartitionNeed partition_need(const Setting& s) const override { return clusters_needed(s); }
     StatedVolume stated_volume(const Problem&, int, std::int64_t, std::int64_t) const override { return {}; }
     std::int64_t stated_memory(const Problem& p, int, std::int64_t element_bytes) const override {

@@ -86,6 +86,7 @@ private:
     BatchTraining training_;
     BestLocalModel judge_;
     BatchLoader loader_;
+    std::vector<std::int64_t> train_vertices_;  ///< by cluster
 };
 
 }  // namespace gnnbench

@@ -21,7 +21,7 @@ public:
 
     std::string approximation(const Params& params) const final;
     std::string why_unsupported(const Setting& setting) const override;
-    bool obeys_slowdown() const final { return true; }
+    bool trains_on_batches() const final { return true; }
     PartitionNeed partition_need(const Setting& setting) const final { return clusters_needed(setting); }
     /// At most: every batch of the epoch by this worker, each with an averaging, and the one in the clean-up.
     StatedVolume stated_volume(const Problem& problem, int rank, std::int64_t element_bytes,
