@@ -32,19 +32,3 @@ CREATE TABLE averaging (
     PRIMARY KEY (trial_id, epoch, rank, number),
     FOREIGN KEY (trial_id, epoch, rank) REFERENCES worker_epoch ON DELETE CASCADE
 ) WITHOUT ROWID;
-
-CREATE VIEW workers AS
-SELECT t.uuid AS trial, x.name AS experiment, c.digest AS cell, c.dataset, c.scheme_label AS scheme, c.partitioner_label AS partitioner,
-       c.gpus, w.epoch, w.rank, e.warmup, w.steps, w.samples, w.loss, r.wall_s, w.end_s,
-       (SELECT p.seconds FROM rank_phase p WHERE p.trial_id = w.trial_id AND p.epoch = w.epoch
-         AND p.rank = w.rank AND p.phase = 'wait') AS wait_s,
-       (SELECT count(*) FROM averaging a WHERE a.trial_id = w.trial_id AND a.epoch = w.epoch AND a.rank = w.rank)
-         AS averagings,
-       (SELECT avg(abs(a.staleness)) FROM averaging a WHERE a.trial_id = w.trial_id AND a.epoch = w.epoch
-         AND a.rank = w.rank) AS mean_staleness
-FROM trial t
-JOIN cell c ON c.id = t.cell_id
-JOIN experiment x ON x.id = t.experiment_id
-JOIN worker_epoch w ON w.trial_id = t.id
-JOIN epoch e ON e.trial_id = w.trial_id AND e.epoch = w.epoch
-JOIN rank_epoch r ON r.trial_id = w.trial_id AND r.epoch = w.epoch AND r.rank = w.rank;

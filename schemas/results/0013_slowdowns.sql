@@ -15,7 +15,7 @@ SELECT digest AS cell, dataset, scheme_label AS scheme, partitioner_label AS par
        dataset_digest, identity
 FROM cell;
 
-DROP VIEW workers;
+-- One row for each epoch of each independent worker.
 CREATE VIEW workers AS
 SELECT t.uuid AS trial, x.name AS experiment, c.digest AS cell, c.dataset, c.scheme_label AS scheme, c.partitioner_label AS partitioner,
        c.gpus, c.slowdown, w.epoch, w.rank, e.warmup, w.steps, w.samples, w.loss, r.wall_s, w.end_s,
