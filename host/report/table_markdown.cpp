@@ -31,11 +31,18 @@ std::string show(const Table::Cell& cell, const Table::Group& group) {
     return all + (all.empty() || marks.empty() ? "" : " ") + marks;
 }
 
+/// A line of its own where it is rendered, in lines that fit where it is read as it is.
+std::string lines_of(const std::string& text) {
+    std::string lines = wrapped(text, 120);
+    lines.insert(lines.size() - 1, "  ");
+    return lines;
+}
+
 }  // namespace
 
 std::string table_markdown(const Table& t) {
     std::string out;
-    for (const std::string& line : t.heading) out += markdown_escaped(line) + "  \n";
+    for (const std::string& line : t.heading) out += lines_of(markdown_escaped(line));
     if (t.rows.empty()) return out + t.nothing + "\n";
     if (!t.cell_legend.empty()) out += t.cell_legend + "\n";
     out += '\n';
@@ -58,7 +65,8 @@ std::string table_markdown(const Table& t) {
         out += markdown_line(line);
     }
     if (!t.notes.empty()) out += '\n';
-    for (const auto& note : t.notes) out += "<sup>" + note.mark + "</sup> " + markdown_escaped(note.text) + "  \n";
+    for (const auto& note : t.notes)
+        out += lines_of("<sup>" + note.mark + "</sup> " + markdown_escaped(note.text));
     return out;
 }
 
