@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include <gnnbench/training/adjacency.hpp>
 #include <gnnbench/random.hpp>
+#include <gnnbench/training/adjacency.hpp>
 #include <gnnbench/transport.hpp>
 
 #include "check/bounds.hpp"

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
-#include <gnnbench/usize.hpp>
 #include <gnnbench/training/vertex_order.hpp>
+#include <gnnbench/usize.hpp>
 
 #include "cli/options.hpp"
 #include "cli/output.hpp"

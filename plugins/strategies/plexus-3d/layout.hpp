@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include <gnnbench/training/process_grid.hpp>
 #include <gnnbench/strategy.hpp>
-#include <gnnbench/usize.hpp>
+#include <gnnbench/training/process_grid.hpp>
 #include <gnnbench/training/vertex_order.hpp>
+#include <gnnbench/usize.hpp>
 
 /// Which block of which matrix a rank holds (sections 3.1 and 3.2).
 namespace gnnbench::plexus {

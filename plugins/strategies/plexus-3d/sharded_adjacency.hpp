@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include <gnnbench/training/adjacency.hpp>
 #include <gnnbench/kernel.hpp>
+#include <gnnbench/training/adjacency.hpp>
 #include <gnnbench/usize.hpp>
 
 #include "layout.hpp"

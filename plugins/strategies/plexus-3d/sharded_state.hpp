@@ -2,8 +2,8 @@
 #include <memory>
 #include <vector>
 
-#include <gnnbench/training/sharded_loss.hpp>
 #include <gnnbench/strategy.hpp>
+#include <gnnbench/training/sharded_loss.hpp>
 #include <gnnbench/usize.hpp>
 
 #include "layout.hpp"

@@ -3,9 +3,9 @@
 #include <utility>
 #include <vector>
 
-#include <gnnbench/training/adjacency.hpp>
 #include <gnnbench/communicator.hpp>
 #include <gnnbench/kernel.hpp>
+#include <gnnbench/training/adjacency.hpp>
 
 #include "layout.hpp"
 #include "stated_volume.hpp"

@@ -4,8 +4,8 @@
 
 #include <gnnbench/training/sharded_loss.hpp>
 #include <gnnbench/training/stated_memory.hpp>
-#include <gnnbench/usize.hpp>
 #include <gnnbench/training/vertex_data.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench::plexus {
 namespace {

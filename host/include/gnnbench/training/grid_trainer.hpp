@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
+#include <gnnbench/strategy.hpp>
 #include <gnnbench/training/parameters.hpp>
 #include <gnnbench/training/process_grid.hpp>
 #include <gnnbench/training/row_parallel.hpp>
 #include <gnnbench/training/sparse_blocks.hpp>
 #include <gnnbench/training/stated_memory.hpp>
 #include <gnnbench/training/stated_volume.hpp>
-#include <gnnbench/strategy.hpp>
 
 /// Shared by the strategies that cut dense matrices by rows and columns: CAGNET 2D and 3D. They differ in how they
 /// multiply on their grid (GridProducts); layers, loss, bias, optimizer and the blocks themselves are common.

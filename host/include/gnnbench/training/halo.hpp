@@ -2,8 +2,8 @@
 #include <cstdint>
 #include <vector>
 
-#include <gnnbench/training/adjacency.hpp>
 #include <gnnbench/communicator.hpp>
+#include <gnnbench/training/adjacency.hpp>
 #include <gnnbench/training/stated_memory.hpp>
 #include <gnnbench/usize.hpp>
 

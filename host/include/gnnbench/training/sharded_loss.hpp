@@ -3,9 +3,9 @@
 
 #include <gnnbench/communicator.hpp>
 #include <gnnbench/kernel.hpp>
+#include <gnnbench/strategy.hpp>
 #include <gnnbench/training/process_grid.hpp>
 #include <gnnbench/training/stated_memory.hpp>
-#include <gnnbench/strategy.hpp>
 #include <gnnbench/volume.hpp>
 
 namespace gnnbench {

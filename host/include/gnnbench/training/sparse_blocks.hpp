@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include <gnnbench/training/adjacency.hpp>
 #include <gnnbench/communicator.hpp>
+#include <gnnbench/training/adjacency.hpp>
 #include <gnnbench/training/stated_memory.hpp>
 #include <gnnbench/training/stated_volume.hpp>
 

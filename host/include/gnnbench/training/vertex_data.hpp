@@ -4,8 +4,8 @@
 #include <vector>
 
 #include <gnnbench/kernel.hpp>
-#include <gnnbench/training/stated_memory.hpp>
 #include <gnnbench/strategy.hpp>
+#include <gnnbench/training/stated_memory.hpp>
 
 /// The data that a rank loads for the vertices whose rows it holds, and what the settings derive from them.
 

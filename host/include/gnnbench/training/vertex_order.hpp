@@ -3,8 +3,8 @@
 #include <span>
 #include <vector>
 
-#include <gnnbench/training/adjacency.hpp>
 #include <gnnbench/partition.hpp>
+#include <gnnbench/training/adjacency.hpp>
 #include <gnnbench/training/process_grid.hpp>
 
 /// Vertex orders that strategies choose themselves, and their effect on the nonzeros of a matrix's
