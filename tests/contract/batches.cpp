@@ -247,7 +247,8 @@ TEST_CASE("batches: volume and memory of every strategy are as stated, and epoch
                     all["clusters_per_batch"] = per_batch;
                     Setup s(p.name, graph, 8, all, as_timed);
                     if (!s.unsupported().empty()) continue;
-                    INFO(p.name << " on " << graph.name << ", " << per_batch << " clusters a batch, rank " << s.me());
+                    INFO(p.name << " on " << graph.name << ", " << per_batch << " clusters a batch, rank "
+                                << s.me());
                     CHECK(s.held_bytes() == s.stated_memory());
                     const auto allocations = s.kernel().memory().allocations;
                     // Workers leave epochs at different times: what they do in one epoch is counted as one.
