@@ -27,7 +27,7 @@ inline Rounding rounding_of(DType t) {
     return {0x1p-52, 0x1p-1022, 0x1.fffffffffffffp1023};
 }
 
-/// Relative error, in u, that exp, log and sigmoid of a kernel's mathematics library may have.
+/// Relative error, in u, that exp, log and sigmoid of a back end's mathematics library may have.
 inline constexpr double function_error = 16;
 
 }  // namespace gnnbench

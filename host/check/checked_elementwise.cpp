@@ -5,7 +5,7 @@
 
 #include <gnnbench/transport.hpp>
 
-#include "check/checked_kernel.hpp"
+#include "check/checked_backend.hpp"
 #include "check/judge_products.hpp"
 
 namespace gnnbench {
@@ -35,13 +35,13 @@ void for_elements(const HostMatrix& m, Same&& f) {
         for (std::int64_t c = 0; c < m.cols; ++c) f(r, c);
 }
 
-/// x in the kernel's type.
+/// x in the back end's type.
 double rounded(double x, DType t) { return t == DType::f32 ? static_cast<double>(static_cast<float>(x)) : x; }
 
 /// One parameter array before or after a step.
 struct SlotValues {
     std::vector<double> weight, gradient, first, second;
-    SlotValues(Kernel& k, const ParameterSlot& s, bool moments)
+    SlotValues(Backend& k, const ParameterSlot& s, bool moments)
         : weight(read_numbers(k, s.weight, s.count, k.dtype())),
           gradient(read_numbers(k, s.gradient, s.count, k.dtype())) {
         if (!moments) return;
@@ -51,7 +51,7 @@ struct SlotValues {
 };
 
 /// SGD: w − η(g + λw). Adam (Kingma & Ba 2015), algorithm 1, with λ in the gradient; AdamW (Loshchilov & Hutter 2019),
-/// algorithm 2: decoupled λ. The step is checked from the moments that the kernel stored, which are checked separately.
+/// algorithm 2: decoupled λ. The step is checked from the moments that the back end stored, which are checked separately.
 void judge_step(Judgement& j, const TrainSpec& o, std::int64_t step, double decay, const SlotValues& before,
                 const SlotValues& after, const Rounding& rounding) {
     const double few = rounding.gamma(12);
@@ -85,13 +85,13 @@ void judge_step(Judgement& j, const TrainSpec& o, std::int64_t step, double deca
 
 std::string shape_of(ConstMatrixView m) { return fmt::format("[{}x{}]", m.rows, m.cols); }
 
-void CheckedKernel::do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) {
+void CheckedBackend::do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) {
     const char* verb = x.data == z.data ? "activation" : "dropout";
     reads(verb, x);
     writes(verb, z);
     const HostMatrix before = read_view(inner(), x);
     const HostEpilogue host = read_epilogue(inner(), e, z.rows, z.cols);
-    ForwardingKernel::do_apply(e, x, z);
+    ForwardingBackend::do_apply(e, x, z);
     const HostMatrix found = read_view(inner(), z);
     const Rounding rounding = rounding_of(dtype());
     Judgement j(*ledger_, verb, shape_of(z));
@@ -102,7 +102,7 @@ void CheckedKernel::do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z)
     });
 }
 
-void CheckedKernel::do_apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) {
+void CheckedBackend::do_apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) {
     reads("activation-backward", h);
     reads("activation-backward", dh);
     writes("activation-backward", dz);
@@ -125,7 +125,7 @@ void CheckedKernel::do_apply_backward(const Epilogue& e, ConstMatrixView h, Cons
     });
 }
 
-void CheckedKernel::do_column_sums(ConstMatrixView g, MatrixView out) {
+void CheckedBackend::do_column_sums(ConstMatrixView g, MatrixView out) {
     reads("column-sums", g);
     writes("column-sums", out);
     const HostMatrix terms = read_view(inner(), g);
@@ -143,8 +143,8 @@ void CheckedKernel::do_column_sums(ConstMatrixView g, MatrixView out) {
     }
 }
 
-void CheckedKernel::do_optimizer_step(const TrainSpec& spec, std::int64_t step,
-                                      std::span<const ParameterSlot> slots) {
+void CheckedBackend::do_optimizer_step(const TrainSpec& spec, std::int64_t step,
+                                       std::span<const ParameterSlot> slots) {
     const bool moments = spec.optimizer != OptimizerKind::sgd;
     const auto size = static_cast<std::int64_t>(size_of(dtype()));
     std::vector<SlotValues> before;
@@ -162,7 +162,7 @@ void CheckedKernel::do_optimizer_step(const TrainSpec& spec, std::int64_t step,
     }
 }
 
-void CheckedKernel::do_fill(MatrixView m, double v) {
+void CheckedBackend::do_fill(MatrixView m, double v) {
     writes("fill", m);
     inner().fill(m, v);
     const HostMatrix found = read_view(inner(), m);
@@ -171,7 +171,7 @@ void CheckedKernel::do_fill(MatrixView m, double v) {
     for_elements(found, [&](std::int64_t r, std::int64_t c) { j.same(r, c, found(r, c), expected); });
 }
 
-void CheckedKernel::do_copy(ConstMatrixView from, MatrixView to) {
+void CheckedBackend::do_copy(ConstMatrixView from, MatrixView to) {
     reads("copy", from);
     writes("copy", to);
     const HostMatrix source = read_view(inner(), from);
@@ -181,14 +181,14 @@ void CheckedKernel::do_copy(ConstMatrixView from, MatrixView to) {
     for_elements(found, [&](std::int64_t r, std::int64_t c) { j.same(r, c, found(r, c), source(r, c)); });
 }
 
-void CheckedKernel::do_axpby(double alpha, ConstMatrixView x, double beta, MatrixView y) {
+void CheckedBackend::do_axpby(double alpha, ConstMatrixView x, double beta, MatrixView y) {
     reads("axpby", x);
     writes("axpby", y);
     const HostMatrix added = read_view(inner(), x), before = read_view(inner(), y);
     inner().axpby(alpha, x, beta, y);
     const HostMatrix found = read_view(inner(), y);
     const Rounding rounding = rounding_of(dtype());
-    // Factors are rounded to the kernel's type, then two products and a sum.
+    // Factors are rounded to the back end's type, then two products and a sum.
     Judgement j(*ledger_, "axpby", shape_of(y));
     for_elements(found, [&](std::int64_t r, std::int64_t c) {
         const double a = alpha * added(r, c), b = beta * before(r, c);
@@ -196,7 +196,7 @@ void CheckedKernel::do_axpby(double alpha, ConstMatrixView x, double beta, Matri
     });
 }
 
-void CheckedKernel::do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
+void CheckedBackend::do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
     reads("gather-rows", from);
     writes("gather-rows", to);
     const HostMatrix source = read_view(inner(), from);
@@ -209,7 +209,7 @@ void CheckedKernel::do_gather_rows(ConstMatrixView from, const std::int32_t* row
     });
 }
 
-void CheckedKernel::do_scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
+void CheckedBackend::do_scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
     reads("scatter-add-rows", from);
     writes("scatter-add-rows", to);
     const HostMatrix source = read_view(inner(), from);

@@ -7,7 +7,7 @@
 #include <gnnbench/transport.hpp>
 
 #include "check/bounds.hpp"
-#include "check/checked_kernel.hpp"
+#include "check/checked_backend.hpp"
 #include "check/host_copy.hpp"
 
 namespace gnnbench {
@@ -16,7 +16,7 @@ namespace {
 struct HostLossInput {
     std::vector<std::int32_t> labels;
     std::vector<Split> split;
-    HostLossInput(Kernel& k, const LossInput& in, std::int64_t rows)
+    HostLossInput(Backend& k, const LossInput& in, std::int64_t rows)
         : labels(read_array(k, in.labels, rows)), split(read_array(k, in.split, rows)) {}
 };
 
@@ -37,7 +37,7 @@ ExpSum exp_sum(const HostMatrix& logits, std::int64_t row, double top) {
     return s;
 }
 
-/// The kernel's operands and results.
+/// The back end's operands and results.
 struct LossCase {
     const HostMatrix& logits;
     const HostMatrix& grad;
@@ -71,8 +71,8 @@ void judge_counted_row(Judgement& j, const LossCase& l, std::int64_t row, std::i
 
 }  // namespace
 
-void CheckedKernel::do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
-                                             double* loss_out) {
+void CheckedBackend::do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
+                                              double* loss_out) {
     reads("loss", logits);
     writes("loss", grad);
     const HostMatrix before = read_view(inner(), logits);
@@ -96,7 +96,7 @@ void CheckedKernel::do_softmax_cross_entropy(ConstMatrixView logits, const LossI
     j.near(-1, -1, read_array(inner(), loss_out, 1)[0], loss.value, loss.bound);
 }
 
-void CheckedKernel::do_row_maxima(ConstMatrixView logits, MatrixView maxima) {
+void CheckedBackend::do_row_maxima(ConstMatrixView logits, MatrixView maxima) {
     reads("loss", logits);
     writes("loss", maxima);
     inner().row_maxima(logits, maxima);
@@ -109,7 +109,7 @@ void CheckedKernel::do_row_maxima(ConstMatrixView logits, MatrixView maxima) {
     }
 }
 
-void CheckedKernel::do_row_exp_sums(ConstMatrixView logits, ConstMatrixView maxima, MatrixView sums) {
+void CheckedBackend::do_row_exp_sums(ConstMatrixView logits, ConstMatrixView maxima, MatrixView sums) {
     reads("loss", logits);
     reads("loss", maxima);
     writes("loss", sums);
@@ -125,9 +125,9 @@ void CheckedKernel::do_row_exp_sums(ConstMatrixView logits, ConstMatrixView maxi
     }
 }
 
-void CheckedKernel::do_softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView maxima,
-                                                   ConstMatrixView sums, std::int64_t first_class,
-                                                   const LossInput& in, MatrixView grad, double* loss_out) {
+void CheckedBackend::do_softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView maxima,
+                                                    ConstMatrixView sums, std::int64_t first_class,
+                                                    const LossInput& in, MatrixView grad, double* loss_out) {
     for (const ConstMatrixView m : {logits, maxima, sums}) reads("loss", m);
     writes("loss", grad);
     const HostMatrix before = read_view(inner(), logits), tops = read_view(inner(), maxima),
@@ -150,7 +150,7 @@ void CheckedKernel::do_softmax_cross_entropy_shard(ConstMatrixView logits, Const
     j.near(-1, -1, read_array(inner(), loss_out, 1)[0], loss.value, loss.bound);
 }
 
-void CheckedKernel::do_count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) {
+void CheckedBackend::do_count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) {
     reads("accuracy", logits);
     const HostMatrix values = read_view(inner(), logits);
     const HostLossInput host(inner(), in, logits.rows);

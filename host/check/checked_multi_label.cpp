@@ -7,7 +7,7 @@
 #include <gnnbench/usize.hpp>
 
 #include "check/bounds.hpp"
-#include "check/checked_kernel.hpp"
+#include "check/checked_backend.hpp"
 #include "check/host_copy.hpp"
 
 namespace gnnbench {
@@ -17,7 +17,7 @@ struct HostLabelMatrix {
     std::vector<std::uint8_t> labels;  ///< [rows × cols]
     std::vector<Split> split;
     std::int64_t cols;
-    HostLabelMatrix(Kernel& k, const LossInput& in, ConstMatrixView logits)
+    HostLabelMatrix(Backend& k, const LossInput& in, ConstMatrixView logits)
         : labels(read_array(k, in.label_matrix, logits.rows * logits.cols)),
           split(read_array(k, in.split, logits.rows)),
           cols(logits.cols) {}
@@ -29,8 +29,8 @@ struct HostLabelMatrix {
 /// Of an element, with t = ∓x and e = exp(−|t|), in u: function_error for e, whose relative error log1p takes on no larger,
 /// function_error for log1p, and 4; every term is positive, so the sum's relative error is that of its terms and
 /// additions. Its derivative is p − y, p = σ(x): function_error and 4 of p, and 4 of y.
-void CheckedKernel::do_binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
-                                            double* loss_out) {
+void CheckedBackend::do_binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
+                                             double* loss_out) {
     reads("loss", logits);
     writes("loss", grad);
     const HostMatrix before = read_view(inner(), logits);
@@ -60,7 +60,7 @@ void CheckedKernel::do_binary_cross_entropy(ConstMatrixView logits, const LossIn
     j.near(-1, -1, read_array(inner(), loss_out, 1)[0], loss, bound);
 }
 
-void CheckedKernel::do_count_positives(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) {
+void CheckedBackend::do_count_positives(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) {
     reads("micro-F1", logits);
     const HostMatrix values = read_view(inner(), logits);
     const HostLabelMatrix host(inner(), in, logits);

@@ -4,14 +4,14 @@
 #include <gnnbench/training/adjacency.hpp>
 #include <gnnbench/transport.hpp>
 
-#include "check/checked_kernel.hpp"
+#include "check/checked_backend.hpp"
 #include "check/checked_transport.hpp"
 #include "check/judge_products.hpp"
 
 namespace gnnbench {
 namespace {
 
-/// A matrix that the kernel under test prepared, and the matrix that it was prepared from.
+/// A matrix that the back end under test prepared, and the matrix that it was prepared from.
 struct KeptMatrix final : PreparedMatrix {
     std::unique_ptr<PreparedMatrix> prepared;
     Csr csr, transpose;  ///< the latter where its products are wanted
@@ -23,36 +23,36 @@ std::string text(const char* what, std::int64_t rows, std::int64_t inner, std::i
 
 }  // namespace
 
-CheckedKernel::CheckedKernel(std::unique_ptr<Kernel> under_test, std::shared_ptr<Ledger> ledger, int threads)
-    : ForwardingKernel(std::move(under_test)),
+CheckedBackend::CheckedBackend(std::unique_ptr<Backend> under_test, std::shared_ptr<Ledger> ledger, int threads)
+    : ForwardingBackend(std::move(under_test)),
       ledger_(std::move(ledger)),
       in_flight_(std::make_shared<InFlight>(ledger_)),
       threads_(threads) {}
 
-void CheckedKernel::do_copy_in(const void* host, void* device, std::size_t bytes) {
+void CheckedBackend::do_copy_in(const void* host, void* device, std::size_t bytes) {
     in_flight_->check_access("upload", device, static_cast<std::int64_t>(bytes), true);
     inner().upload_bytes(host, device, bytes);
 }
 
-void CheckedKernel::do_copy_out(const void* device, void* host, std::size_t bytes, StreamRole stream) {
+void CheckedBackend::do_copy_out(const void* device, void* host, std::size_t bytes, StreamRole stream) {
     in_flight_->check_access("download", device, static_cast<std::int64_t>(bytes), false);
     settle(inner(), stream);
     inner().download_bytes(device, host, bytes, stream);
 }
 
-void CheckedKernel::do_wait(StreamRole stream, const Event& event) {
+void CheckedBackend::do_wait(StreamRole stream, const Event& event) {
     auto* checked = dynamic_cast<CheckedEvent*>(event.state());
     if (!checked) return inner().wait(stream, event);
     inner().wait(stream, checked->inner());
     checked->judge(stream);
 }
 
-std::unique_ptr<Transport> CheckedKernel::do_connect(const ProcessGroup& group) {
+std::unique_ptr<Transport> CheckedBackend::do_connect(const ProcessGroup& group) {
     return std::make_unique<CheckedTransport>(inner().connect(group), group.split(0, group.rank()), inner(),
                                               ledger_, in_flight_);
 }
 
-std::unique_ptr<PreparedMatrix> CheckedKernel::do_prepare(const Csr& a, TransposedProducts t) {
+std::unique_ptr<PreparedMatrix> CheckedBackend::do_prepare(const Csr& a, TransposedProducts t) {
     auto kept = std::make_unique<KeptMatrix>();
     kept->prepared = inner().prepare(a, t);
     kept->format = kept->prepared->format;
@@ -61,7 +61,8 @@ std::unique_ptr<PreparedMatrix> CheckedKernel::do_prepare(const Csr& a, Transpos
     return kept;
 }
 
-void CheckedKernel::do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
+void CheckedBackend::do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
+                             const Epilogue& e) {
     const auto& kept = static_cast<const KeptMatrix&>(a);
     reads("spmm", b);
     writes("spmm", c);
@@ -74,8 +75,8 @@ void CheckedKernel::do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixVi
                kept.csr.indices, kept.csr.values, operand);
 }
 
-void CheckedKernel::do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
-                                       const Epilogue& e) {
+void CheckedBackend::do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
+                                        const Epilogue& e) {
     const auto& kept = static_cast<const KeptMatrix&>(a);
     reads("spmm-transposed", b);
     writes("spmm-transposed", c);
@@ -88,7 +89,7 @@ void CheckedKernel::do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView 
                kept.transpose.indices, kept.transpose.values, operand);
 }
 
-void CheckedKernel::do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
+void CheckedBackend::do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
     reads("spmm", b);
     writes("spmm", c);
     in_flight_->check_access("spmm", a.indptr, (a.rows + 1) * static_cast<std::int64_t>(sizeof *a.indptr), false);
@@ -107,8 +108,8 @@ void CheckedKernel::do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, S
                operand);
 }
 
-void CheckedKernel::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c,
-                            Scale s, const Epilogue& e) {
+void CheckedBackend::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c,
+                             Scale s, const Epilogue& e) {
     reads("gemm", a);
     reads("gemm", b);
     writes("gemm", c);

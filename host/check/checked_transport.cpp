@@ -15,8 +15,8 @@
 namespace gnnbench {
 namespace {
 
-std::vector<std::byte> read_bytes(Kernel& kernel, const void* data, std::int64_t bytes, StreamRole stream) {
-    return read_array(kernel, static_cast<const std::byte*>(data), bytes, stream);
+std::vector<std::byte> read_bytes(Backend& backend, const void* data, std::int64_t bytes, StreamRole stream) {
+    return read_array(backend, static_cast<const std::byte*>(data), bytes, stream);
 }
 
 /// Bytes as numbers of a type, where that many make whole numbers.
@@ -56,18 +56,18 @@ void CheckedEvent::wait_on_host() {
     judge(StreamRole::communication);
 }
 
-CheckedTransport::CheckedTransport(std::unique_ptr<Transport> under_test, ProcessGroup control, Kernel& kernel,
+CheckedTransport::CheckedTransport(std::unique_ptr<Transport> under_test, ProcessGroup control, Backend& backend,
                                    std::shared_ptr<Ledger> ledger, std::shared_ptr<InFlight> in_flight)
     : ForwardingTransport(std::move(under_test)),
       control_(std::make_shared<ControlMessages>(std::move(control))),
-      kernel_(kernel),
+      backend_(backend),
       ledger_(std::move(ledger)),
       in_flight_(std::move(in_flight)) {}
 CheckedTransport::~CheckedTransport() = default;
 
 std::unique_ptr<Transport> CheckedTransport::do_split(int color, int key) const {
     return std::make_unique<CheckedTransport>(inner().split(color, key), control_->group().split(color, key),
-                                              kernel_, ledger_, in_flight_);
+                                              backend_, ledger_, in_flight_);
 }
 
 Event CheckedTransport::judged(Event event, CheckedEvent::Judge judge) const {
@@ -81,11 +81,11 @@ Event CheckedTransport::judged(Event event, CheckedEvent::Judge judge) const {
 CheckedEvent::Judge CheckedTransport::same_bytes(const char* operation, const void* data, std::int64_t bytes,
                                                  std::size_t expected, InFlight::Id id) const {
     return
-        [=, control = control_, ledger = ledger_, in_flight = in_flight_, &kernel = kernel_](StreamRole stream) {
+        [=, control = control_, ledger = ledger_, in_flight = in_flight_, &backend = backend_](StreamRole stream) {
             in_flight->end(id);
-            const auto found = read_bytes(kernel, data, bytes, stream);
+            const auto found = read_bytes(backend, data, bytes, stream);
             const auto sent = control->take(expected).bytes;
-            const DType t = kernel.dtype();
+            const DType t = backend.dtype();
             const std::size_t step = bytes % static_cast<std::int64_t>(size_of(t)) == 0 ? size_of(t) : 4;
             Judgement j(*ledger, operation, fmt::format("of {} bytes", bytes));
             for (std::size_t at = 0; at < found.size(); at += step) {
@@ -100,10 +100,10 @@ CheckedEvent::Judge CheckedTransport::same_bytes(const char* operation, const vo
 CheckedEvent::Judge CheckedTransport::reduced(const char* operation, const Reduction& reduction,
                                               InFlight::Id id) const {
     return [operation, reduction, id, control = control_, ledger = ledger_, in_flight = in_flight_,
-            ranks = inner().size(), &kernel = kernel_](StreamRole stream) {
+            ranks = inner().size(), &backend = backend_](StreamRole stream) {
         const auto [data, count, dtype, op, sums, first] = reduction;
         in_flight->end(id);
-        const auto found = read_numbers(kernel, data, count, dtype, stream);
+        const auto found = read_numbers(backend, data, count, dtype, stream);
         const auto whole = control->take(sums).numbers;
         const Rounding rounding = rounding_of(dtype);
         Judgement j(*ledger, operation, fmt::format("of {} elements over {} ranks", count, ranks));
@@ -122,8 +122,8 @@ CheckedEvent::Judge CheckedTransport::reduced(const char* operation, const Reduc
 Event CheckedTransport::do_broadcast(void* data, std::int64_t bytes, int root, Wait wait) {
     const bool sends = inner().rank() == root;
     in_flight_->check_access("broadcast", data, bytes, !sends);
-    auto copy =
-        sends ? read_bytes(kernel_, data, bytes, StreamRole::communication) : std::vector<std::byte>(usize(bytes));
+    auto copy = sends ? read_bytes(backend_, data, bytes, StreamRole::communication)
+                      : std::vector<std::byte>(usize(bytes));
     const auto expected = control_->broadcast(std::move(copy), root);
     const auto id = in_flight_->begin("broadcast", data, bytes, !sends);
     return judged(inner().broadcast(data, bytes, root, wait), same_bytes("broadcast", data, bytes, expected, id));
@@ -133,7 +133,7 @@ Event CheckedTransport::do_all_reduce(void* data, std::int64_t count, DType dtyp
     const std::int64_t bytes = count * static_cast<std::int64_t>(size_of(dtype));
     in_flight_->check_access("all-reduce", data, bytes, true);
     const auto sums = control_->all_reduce(
-        terms_of(read_numbers(kernel_, data, count, dtype, StreamRole::communication), op), op);
+        terms_of(read_numbers(backend_, data, count, dtype, StreamRole::communication), op), op);
     const auto id = in_flight_->begin("all-reduce", data, bytes, true);
     return judged(inner().all_reduce(data, count, dtype, op, wait),
                   reduced("all-reduce", {data, count, dtype, op, sums}, id));
@@ -144,7 +144,7 @@ Event CheckedTransport::do_reduce(void* data, std::int64_t count, DType dtype, R
     const bool receives = inner().rank() == root;
     in_flight_->check_access("reduce", data, bytes, receives);
     const auto sums = control_->all_reduce(
-        terms_of(read_numbers(kernel_, data, count, dtype, StreamRole::communication), op), op);
+        terms_of(read_numbers(backend_, data, count, dtype, StreamRole::communication), op), op);
     const auto id = in_flight_->begin("reduce", data, bytes, receives);
     Event event = inner().reduce(data, count, dtype, op, root, wait);
     if (receives) return judged(std::move(event), reduced("reduce", {data, count, dtype, op, sums}, id));
@@ -158,7 +158,7 @@ Event CheckedTransport::do_all_gather(void* all, std::span<const std::int64_t> b
     const std::int64_t bytes = total(byte_counts);
     in_flight_->check_access("all-gather", all, bytes, true);
     const auto expected =
-        control_->all_gather(read_bytes(kernel_, all, bytes, StreamRole::communication), byte_counts);
+        control_->all_gather(read_bytes(backend_, all, bytes, StreamRole::communication), byte_counts);
     const auto id = in_flight_->begin("all-gather", all, bytes, true);
     return judged(inner().all_gather(all, byte_counts, wait), same_bytes("all-gather", all, bytes, expected, id));
 }
@@ -170,7 +170,7 @@ Event CheckedTransport::do_reduce_scatter(const void* all, void* mine, std::span
     in_flight_->check_access("reduce-scatter", all, total(counts) * size, false);
     in_flight_->check_access("reduce-scatter", mine, counts[rank] * size, true);
     const auto sums = control_->all_reduce(
-        terms_of(read_numbers(kernel_, all, total(counts), dtype, StreamRole::communication), ReduceOp::sum),
+        terms_of(read_numbers(backend_, all, total(counts), dtype, StreamRole::communication), ReduceOp::sum),
         ReduceOp::sum);
     const auto read = in_flight_->begin("reduce-scatter", all, total(counts) * size, false);
     const auto written = in_flight_->begin("reduce-scatter", mine, counts[rank] * size, true);
@@ -187,7 +187,7 @@ void CheckedTransport::send_copies(const char* operation, std::span<const Messag
     for (const Message& m : sends) {
         if (m.bytes == 0) continue;
         in_flight_->check_access(operation, m.data, m.bytes, false);
-        control_->send(read_bytes(kernel_, m.data, m.bytes, StreamRole::communication), m.peer);
+        control_->send(read_bytes(backend_, m.data, m.bytes, StreamRole::communication), m.peer);
     }
 }
 

@@ -6,7 +6,7 @@
 #include "check/forwarding_transport.hpp"
 #include "check/in_flight.hpp"
 
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 
 namespace gnnbench {
 
@@ -40,8 +40,8 @@ class ControlMessages;
 /// (one rounding for each addition, in any order), maxima exactly.
 class CheckedTransport final : public ForwardingTransport {
 public:
-    /// `control`: the same ranks, for this purpose only. `kernel` owns the memory and must outlive it.
-    CheckedTransport(std::unique_ptr<Transport> under_test, ProcessGroup control, Kernel& kernel,
+    /// `control`: the same ranks, for this purpose only. `backend` owns the memory and must outlive it.
+    CheckedTransport(std::unique_ptr<Transport> under_test, ProcessGroup control, Backend& backend,
                      std::shared_ptr<Ledger> ledger, std::shared_ptr<InFlight> in_flight);
     ~CheckedTransport() override;
 
@@ -78,7 +78,7 @@ private:
     CheckedEvent::Judge sends_end(const char* operation, std::span<const Message> sends);
 
     std::shared_ptr<ControlMessages> control_;
-    Kernel& kernel_;
+    Backend& backend_;
     std::shared_ptr<Ledger> ledger_;
     std::shared_ptr<InFlight> in_flight_;
 };

@@ -2,15 +2,15 @@
 #include <utility>
 #include <vector>
 
-#include "check/forwarding_kernel.hpp"
+#include "check/forwarding_backend.hpp"
 
 namespace gnnbench {
 
-/// A kernel of the serial reference that also records the sizes of its weight gradients' terms: a gradient Hᵀ U may cancel,
+/// The serial reference's back end, which also records the sizes of its weight gradients' terms: a gradient Hᵀ U may cancel,
 /// and then no rounding error is small relative to it, but all are relative to |H|ᵀ|U|.
-class GradientSizes final : public ForwardingKernel {
+class GradientSizes final : public ForwardingBackend {
 public:
-    explicit GradientSizes(std::unique_ptr<Kernel> inner) : ForwardingKernel(std::move(inner)) {}
+    explicit GradientSizes(std::unique_ptr<Backend> inner) : ForwardingBackend(std::move(inner)) {}
 
     /// Since they were last taken, in order: ‖|A|ᵀ|B|‖_F of each product AᵀB, and ‖Σ|g|‖ of each column sum.
     std::vector<double> take_products() { return std::exchange(products_, {}); }

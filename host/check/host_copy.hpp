@@ -1,7 +1,7 @@
 #pragma once
 #include <vector>
 
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 #include <gnnbench/usize.hpp>
 
 namespace gnnbench {
@@ -10,22 +10,22 @@ namespace gnnbench {
 
 /// Waits until the device has completed `stream`'s work, while MPI progresses: a rank blocked in a device's wait
 /// could hold up the control messages that another rank waits for.
-void settle(Kernel& kernel, StreamRole stream);
+void settle(Backend& backend, StreamRole stream);
 
 /// Any view, in float64.
-HostMatrix read_view(Kernel& kernel, ConstMatrixView m, StreamRole stream = StreamRole::compute);
+HostMatrix read_view(Backend& backend, ConstMatrixView m, StreamRole stream = StreamRole::compute);
 
 template <class T>
-std::vector<T> read_array(Kernel& kernel, const T* data, std::int64_t count,
+std::vector<T> read_array(Backend& backend, const T* data, std::int64_t count,
                           StreamRole stream = StreamRole::compute) {
     std::vector<T> out(usize(count));
-    settle(kernel, stream);
-    kernel.download_bytes(data, out.data(), out.size() * sizeof(T), stream);
+    settle(backend, stream);
+    backend.download_bytes(data, out.data(), out.size() * sizeof(T), stream);
     return out;
 }
 
-/// `count` numbers of the kernel's type (or another), in float64.
-std::vector<double> read_numbers(Kernel& kernel, const void* data, std::int64_t count, DType dtype,
+/// `count` numbers of the back end's type (or another), in float64.
+std::vector<double> read_numbers(Backend& backend, const void* data, std::int64_t count, DType dtype,
                                  StreamRole stream = StreamRole::compute);
 
 /// An epilogue with its arrays on the host.
@@ -39,6 +39,6 @@ struct HostEpilogue {
         return dropout.active() && dropout.dropped(row_ids[usize(row)], static_cast<std::uint32_t>(col));
     }
 };
-HostEpilogue read_epilogue(Kernel& kernel, const Epilogue& e, std::int64_t rows, std::int64_t cols);
+HostEpilogue read_epilogue(Backend& backend, const Epilogue& e, std::int64_t rows, std::int64_t cols);
 
 }  // namespace gnnbench

@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 
 #include "check/bounds.hpp"
 #include "check/host_copy.hpp"
@@ -18,11 +18,11 @@ struct ProductEnds {
     HostEpilogue epilogue;
 };
 
-/// A kernel's product, to be judged.
+/// A back end's product, to be judged.
 struct FoundProduct {
     const HostMatrix& c;
     const ProductEnds& ends;
-    Rounding rounding;  ///< of the kernel's type
+    Rounding rounding;  ///< of the back end's type
     int threads = 1;    ///< to judge it on
 };
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 
 #include "cli/options.hpp"
 #include "cli/output.hpp"
@@ -113,7 +113,7 @@ std::string kernel_in_child(const PluginCatalog& catalog, const std::string& nam
     return result.said.substr(1);
 }
 
-void check_kernels(const PluginCatalog& catalog, std::vector<Check>& checks) {
+void check_backends(const PluginCatalog& catalog, std::vector<Check>& checks) {
     const std::vector<std::string> names = catalog.names(PluginKind::kernel);
     if (names.empty()) checks.push_back({"kernels", "no kernel plugin was found", false});
     for (const std::string& name : names)
@@ -162,7 +162,7 @@ std::vector<Check> examine(const GlobalOptions& options) {
                       true});
     const PluginCatalog catalog;
     check_plugins(catalog, checks);
-    check_kernels(catalog, checks);
+    check_backends(catalog, checks);
     checks.push_back(check("database", [&] {
         return writable(options.database) + megabytes_free(options.database, least_free_mib);
     }));

@@ -52,11 +52,11 @@ Traffic traffic(std::span<const Message> sends, std::span<const Message> receive
 
 }  // namespace
 
-Communicator::Communicator(std::unique_ptr<Transport> transport, Kernel& kernel, VolumeCounter& counter)
-    : transport_(std::move(transport)), kernel_(&kernel), counter_(&counter) {}
+Communicator::Communicator(std::unique_ptr<Transport> transport, Backend& backend, VolumeCounter& counter)
+    : transport_(std::move(transport)), backend_(&backend), counter_(&counter) {}
 
 Communicator Communicator::split(int color, int key) const {
-    Communicator part(transport_->split(color, key), *kernel_, *counter_);
+    Communicator part(transport_->split(color, key), *backend_, *counter_);
     part.separate_wait_ = separate_wait_;
     return part;
 }
@@ -65,28 +65,28 @@ Communicator Communicator::split(int color, int key) const {
 void Communicator::prepare(CommOp op, Content content, const Traffic& t) {
     counter_->count(op, content, t);
     if (separate_wait_ && size() > 1) {
-        Trace& trace = kernel_->trace();
+        Trace& trace = backend_->trace();
         const auto span = trace.open({.phase = Phase::wait, .operation = "barrier", .group_size = size()});
         transport_->barrier();
         trace.close(span);
     }
-    kernel_->wait(StreamRole::communication, kernel_->record(StreamRole::compute));
+    backend_->wait(StreamRole::communication, backend_->record(StreamRole::compute));
 }
 
 Trace::SpanId Communicator::open_span(CommOp op, std::int64_t bytes) {
-    return kernel_->trace().open({.phase = Phase::comm,
-                                  .stream = StreamRole::communication,
-                                  // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): names are literals
-                                  .operation = comm_op_names[usize(op)].data(),
-                                  .bytes = bytes,
-                                  .group_size = size()});
+    return backend_->trace().open({.phase = Phase::comm,
+                                   .stream = StreamRole::communication,
+                                   // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): names are literals
+                                   .operation = comm_op_names[usize(op)].data(),
+                                   .bytes = bytes,
+                                   .group_size = size()});
 }
 
 /// The event that also closes the span, if only the host can complete it; else the span ends here.
 Event Communicator::traced(Event event, Trace::SpanId span) {
     if (!event.happened_at_once() && event.state()->completed_by_host())
-        return Event(std::make_shared<TracedEvent>(std::move(event), kernel_->trace(), span));
-    kernel_->trace().close(span);
+        return Event(std::make_shared<TracedEvent>(std::move(event), backend_->trace(), span));
+    backend_->trace().close(span);
     return event;
 }
 
@@ -144,7 +144,7 @@ Event Communicator::reduce_scatter(ConstMatrixView all, MatrixView mine, std::sp
             "reduce_scatter: one row count per rank, adding up to the matrix's rows");
     if (all.empty()) return {};
     if (size() == 1) {
-        kernel_->copy(all, mine);
+        backend_->copy(all, mine);
         return {};
     }
     std::vector<std::int64_t> counts;

@@ -23,7 +23,7 @@ public:
     static PluginLibrary open(const std::filesystem::path& file, PluginKind kind, std::string_view name);
 
     const PluginInfo& info() const { return *info_; }
-    /// A new Strategy, Partitioner or KernelPlugin, by the plugin's kind.
+    /// A new Strategy, Partitioner or BackendPlugin, by the plugin's kind.
     void* create() const { return create_(); }
 
 private:

@@ -11,7 +11,7 @@
 #include <fmt/ranges.h>
 
 #include <gnnbench/error.hpp>
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 #include <gnnbench/partition.hpp>
 #include <gnnbench/spelling.hpp>
 #include <gnnbench/strategy.hpp>
@@ -159,8 +159,8 @@ std::unique_ptr<Partitioner> PluginCatalog::partitioner(std::string_view name) c
     return std::unique_ptr<Partitioner>(static_cast<Partitioner*>(open(PluginKind::partitioner, name).create()));
 }
 
-std::unique_ptr<KernelPlugin> PluginCatalog::kernel(std::string_view name) const {
-    return std::unique_ptr<KernelPlugin>(static_cast<KernelPlugin*>(open(PluginKind::kernel, name).create()));
+std::unique_ptr<BackendPlugin> PluginCatalog::kernel(std::string_view name) const {
+    return std::unique_ptr<BackendPlugin>(static_cast<BackendPlugin*>(open(PluginKind::kernel, name).create()));
 }
 
 }  // namespace gnnbench

@@ -14,7 +14,7 @@
 
 namespace gnnbench {
 
-class KernelPlugin;
+class BackendPlugin;
 class Partitioner;
 class Strategy;
 
@@ -66,7 +66,7 @@ public:
     PluginDescription find(PluginKind kind, std::string_view name) const;
     std::unique_ptr<Strategy> strategy(std::string_view name) const;
     std::unique_ptr<Partitioner> partitioner(std::string_view name) const;
-    std::unique_ptr<KernelPlugin> kernel(std::string_view name) const;
+    std::unique_ptr<BackendPlugin> kernel(std::string_view name) const;
 
 private:
     struct File {

@@ -110,7 +110,7 @@ PreparedExperiment prepare(Experiment experiment, const Catalog& catalog, const 
     PreparedExperiment prepared{std::move(experiment), {}};
     std::map<std::string, DatasetChoice> known;  // each is created, or looked up, once
     CodeDigests code(plugins);
-    std::map<std::string, bool> kernel_memory;  // by kernel: whether it is the host's
+    std::map<std::string, bool> backend_memory;  // by kernel: whether it is the host's
     prepared.cells.reserve(prepared.experiment.cells.size());
     for (Cell& cell : prepared.experiment.cells) {
         const std::string key = cell.dataset.source.dump() + std::to_string(cell.dataset.split);
@@ -119,10 +119,10 @@ PreparedExperiment prepare(Experiment experiment, const Catalog& catalog, const 
             known[key] = cell.dataset;
         }
         cell.dataset = known[key];
-        if (!kernel_memory.contains(cell.kernel.name))
-            kernel_memory[cell.kernel.name] = in_host_memory(cell, plugins);
+        if (!backend_memory.contains(cell.kernel.name))
+            backend_memory[cell.kernel.name] = in_host_memory(cell, plugins);
         prepared.cells.push_back({cell, record_of(cell, code.of(cell), datasets), approximation_of(cell, plugins),
-                                  kernel_memory.at(cell.kernel.name)});
+                                  backend_memory.at(cell.kernel.name)});
     }
     return prepared;
 }

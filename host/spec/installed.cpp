@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 #include <gnnbench/strategy.hpp>
 
 #include "data/generate.hpp"
 #include "data/import.hpp"
-#include "plugin/kernel_memory.hpp"
+#include "plugin/backend_memory.hpp"
 #include "spec/cell.hpp"
 
 namespace gnnbench {
@@ -44,8 +44,8 @@ const Strategy& InstalledPlugins::strategy(std::string_view name) const {
 const Partitioner& InstalledPlugins::partitioner(std::string_view name) const {
     return opened(partitioners_, opening_, name, [&] { return catalog_.partitioner(name); });
 }
-const KernelPlugin& InstalledPlugins::kernel(std::string_view name) const {
-    return opened(kernels_, opening_, name, [&] { return catalog_.kernel(name); });
+const BackendPlugin& InstalledPlugins::kernel(std::string_view name) const {
+    return opened(backends_, opening_, name, [&] { return catalog_.kernel(name); });
 }
 
 std::vector<std::string> InstalledDatasets::stores() const {

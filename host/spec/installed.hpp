@@ -21,7 +21,7 @@ public:
     std::optional<PluginFacts> find(PluginKind kind, std::string_view name) const override;
     const Strategy& strategy(std::string_view name) const override;
     const Partitioner& partitioner(std::string_view name) const override;
-    const KernelPlugin& kernel(std::string_view name) const override;
+    const BackendPlugin& kernel(std::string_view name) const override;
     const PluginCatalog& catalog() const { return catalog_; }
 
 private:
@@ -29,7 +29,7 @@ private:
     mutable std::mutex opening_;
     mutable std::map<std::string, std::unique_ptr<Strategy>, std::less<>> strategies_;
     mutable std::map<std::string, std::unique_ptr<Partitioner>, std::less<>> partitioners_;
-    mutable std::map<std::string, std::unique_ptr<KernelPlugin>, std::less<>> kernels_;
+    mutable std::map<std::string, std::unique_ptr<BackendPlugin>, std::less<>> backends_;
 };
 
 /// The stores of a catalog, and the built-in generators and file formats.

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 #include <gnnbench/strategy.hpp>
 
 namespace gnnbench {

@@ -13,7 +13,7 @@ namespace gnnbench {
 
 class Strategy;
 class Partitioner;
-class KernelPlugin;
+class BackendPlugin;
 struct DatasetChoice;
 
 /// A plugin's declaration. The parameters live as long as the source that returned them.
@@ -36,7 +36,7 @@ public:
     /// Throw PluginError where the plugin cannot be loaded.
     virtual const Strategy& strategy(std::string_view name) const = 0;
     virtual const Partitioner& partitioner(std::string_view name) const = 0;
-    virtual const KernelPlugin& kernel(std::string_view name) const = 0;
+    virtual const BackendPlugin& kernel(std::string_view name) const = 0;
 };
 
 /// A way to make a dataset: a generator, or a format of files, with the parameters it declares.

@@ -18,13 +18,13 @@ bool Measurement::evaluates_after(std::int64_t epoch) const {
     return epoch + 1 == epochs() || (every > 0 && (epoch + 1) % every == 0);
 }
 
-Step timed_epoch(const ProcessGroup& group, Kernel& kernel, CollectiveTrainer& trainer, std::int64_t epoch) {
+Step timed_epoch(const ProcessGroup& group, Backend& backend, CollectiveTrainer& trainer, std::int64_t epoch) {
     group.barrier();
-    kernel.reset_peak_memory();
-    kernel.trace().begin_epoch();
+    backend.reset_peak_memory();
+    backend.trace().begin_epoch();
     const Step step = trainer.train_epoch(epoch);
-    kernel.synchronize(StreamRole::compute);
-    kernel.trace().end_epoch();
+    backend.synchronize(StreamRole::compute);
+    backend.trace().end_epoch();
     return step;
 }
 
@@ -32,7 +32,7 @@ namespace {
 
 /// The trace holds the epoch's spans until the next begins. Collective.
 void write_spans(const Measurement& m, std::int64_t epoch) {
-    json ranks = m.record.gather(to_json(m.kernel.trace().spans()));
+    json ranks = m.record.gather(to_json(m.backend.trace().spans()));
     m.record.write("spans", {{"epoch", epoch}, {"ranks", std::move(ranks)}});
 }
 
@@ -67,7 +67,7 @@ TrialEnd measure_epochs(const Measurement& m, CollectiveTrainer& trainer) {
     Patience patience(m.request.cell.patience);
     std::int64_t e = 0;
     for (; e < m.epochs(); ++e) {
-        const Step step = over_ranks(timed_epoch(m.group, m.kernel, trainer, e), m.group);
+        const Step step = over_ranks(timed_epoch(m.group, m.backend, trainer, e), m.group);
         const Volume counted = m.counter.take();
         json line = {{"epoch", e},
                      {"warmup", m.warms_up(e)},
@@ -76,7 +76,7 @@ TrialEnd measure_epochs(const Measurement& m, CollectiveTrainer& trainer) {
                      {"samples", step.samples}};
         if (m.as_stated) line["as_stated"] = m.group.maximum({m.as_stated(e, counted) ? 0.0 : 1.0})[0] == 0;
         line["ranks"] =
-            m.record.gather(epoch_json(m.kernel.trace().times(), counted, m.kernel.memory().peak_bytes));
+            m.record.gather(epoch_json(m.backend.trace().times(), counted, m.backend.memory().peak_bytes));
         m.record.write("epoch", std::move(line));
         if (m.traces(e)) write_spans(m, e);
         // Ranks that read different losses still stop together.

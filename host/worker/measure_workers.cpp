@@ -42,8 +42,8 @@ public:
     void begins(std::int64_t epoch) override {
         if (now_ && now_->epoch == epoch) return;
         leave();
-        m_.kernel.reset_peak_memory();
-        m_.kernel.trace().begin_epoch();
+        m_.backend.reset_peak_memory();
+        m_.backend.trace().begin_epoch();
         now_.emplace().epoch = epoch;
     }
     void stepped(const Step& step) override {
@@ -68,11 +68,11 @@ private:
 
     void leave() {
         if (!now_) return;
-        m_.kernel.synchronize(StreamRole::compute);
-        m_.kernel.trace().end_epoch();
+        m_.backend.synchronize(StreamRole::compute);
+        m_.backend.trace().end_epoch();
         const double end_s = seconds(Clock::now() - start_);
         const Volume counted = m_.counter.take();
-        json line = epoch_json(m_.kernel.trace().times(), counted, m_.kernel.memory().peak_bytes);
+        json line = epoch_json(m_.backend.trace().times(), counted, m_.backend.memory().peak_bytes);
         if (m_.as_stated) line["as_stated"] = m_.as_stated(now_->epoch, counted);
         json averagings = json::array();
         for (const Averaging& a : now_->averagings)
@@ -91,7 +91,7 @@ private:
         if (m_.traces(now_->epoch) || (m_.traces(last_epoch) && now_->epoch + 1 == m_.epochs()))
             m_.record.write_own("worker_spans", {{"epoch", now_->epoch},
                                                  {"rank", m_.group.rank()},
-                                                 {"spans", to_json(m_.kernel.trace().spans())}});
+                                                 {"spans", to_json(m_.backend.trace().spans())}});
         if (m_.evaluates_after(now_->epoch)) snapshots_.keep(now_->epoch, trainer_.own_weights());
         now_.reset();
     }

@@ -18,7 +18,7 @@ struct Measurement {
     const TrialRequest& request;
     const ProcessGroup& group;
     TrialRecord& record;
-    Kernel& kernel;
+    Backend& backend;
     VolumeCounter& counter;  ///< of all the training's communicators
     std::int64_t vertices;   ///< of the dataset, for exports
     /// Whether what this rank counted in an epoch is as stated; not set where every epoch has the same, which the set-up's
@@ -34,7 +34,7 @@ struct Measurement {
 
 /// One epoch between barriers, in the trace and the counter. Its peak memory is its own: not set-up's, not that of an
 /// evaluation between epochs. Collective.
-Step timed_epoch(const ProcessGroup& group, Kernel& kernel, CollectiveTrainer& trainer, std::int64_t epoch);
+Step timed_epoch(const ProcessGroup& group, Backend& backend, CollectiveTrainer& trainer, std::int64_t epoch);
 
 /// All epochs, of ranks that advance together; rank 0 writes a line for each. Collective.
 TrialEnd measure_epochs(const Measurement& m, CollectiveTrainer& trainer);

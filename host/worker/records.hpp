@@ -68,8 +68,8 @@ nlohmann::json evaluation_json(std::int64_t epoch, const Score& score,
 nlohmann::json to_json(std::span<const Span> spans);
 /// The ranks' common text if all agree; else one line for each distinct text: "ranks 0, 2: …".
 std::string merged_by_rank(const std::vector<std::string>& texts);
-/// A trainer's notes, then its kernel's.
-std::string notes_of(const Trainer& trainer, const Kernel& kernel);
+/// A trainer's notes, then its back end's.
+std::string notes_of(const Trainer& trainer, const Backend& backend);
 /// A step of all ranks from what each had of it: the mean over all samples. Collective where the step is this rank's.
 Step over_ranks(const Step& mine, const ProcessGroup& group);
 /// A number, or null where it is not finite.

@@ -18,16 +18,17 @@ struct Unrecorded final : StepObserver {
 
 }  // namespace
 
-TrainingRun::TrainingRun(const VerificationCase& c, std::unique_ptr<Kernel> kernel, std::shared_ptr<Ledger> ledger)
+TrainingRun::TrainingRun(const VerificationCase& c, std::unique_ptr<Backend> backend,
+                         std::shared_ptr<Ledger> ledger)
     : case_(c),
       ledger_(std::move(ledger)),
-      kernel_(std::move(kernel)),
-      world_(kernel_->connect(c.group), *kernel_, counter_) {
+      backend_(std::move(backend)),
+      world_(backend_->connect(c.group), *backend_, counter_) {
     ledger_->enter_epoch(-1);
     world_.separate_wait(c.separate_wait);
-    const std::int64_t before = kernel_->memory().current_bytes;
-    trainer_ = c.strategy.make_trainer(c.problem, {*kernel_, world_, c.group});
-    held_bytes_ = kernel_->memory().current_bytes - before;
+    const std::int64_t before = backend_->memory().current_bytes;
+    trainer_ = c.strategy.make_trainer(c.problem, {*backend_, world_, c.group});
+    held_bytes_ = backend_->memory().current_bytes - before;
     counter_.take();
 }
 
@@ -48,15 +49,15 @@ void TrainingRun::whole_epoch(std::int64_t e) { timed(e, {}, true); }
 
 Step TrainingRun::timed(std::int64_t e, std::vector<std::size_t> waits, bool whole) {
     ledger_->enter_epoch(e);
-    kernel_->order_waits(std::move(waits));
+    backend_->order_waits(std::move(waits));
     case_.group.barrier();
-    kernel_->trace().begin_epoch();
-    const std::int64_t allocations = kernel_->memory().allocations;
+    backend_->trace().begin_epoch();
+    const std::int64_t allocations = backend_->memory().allocations;
     const Step step = train(e, whole);
-    kernel_->synchronize(StreamRole::compute);
-    kernel_->trace().end_epoch();
+    backend_->synchronize(StreamRole::compute);
+    backend_->trace().end_epoch();
     volume_ = counter_.take();
-    allocations_ += kernel_->memory().allocations - allocations;
+    allocations_ += backend_->memory().allocations - allocations;
     return step;
 }
 
@@ -100,7 +101,7 @@ void TrainingRun::check_allocations() {
         ledger_->add_fault("memory", fmt::format("epochs allocate {} times; none may", allocations_));
 }
 
-std::string TrainingRun::notes() const { return notes_of(base(trainer_), *kernel_); }
+std::string TrainingRun::notes() const { return notes_of(base(trainer_), *backend_); }
 
 ModelWeights TrainingRun::uncounted(ModelWeights w) {
     counter_.take();

@@ -12,12 +12,12 @@ namespace gnnbench {
 /// Of an epoch with more steps, verifying trains so many, and no more than two such epochs.
 inline constexpr std::int64_t verified_steps = 3, verified_epochs_of_many_steps = 2;
 
-/// A strategy at work on a kernel of its own while its training is verified. What its volume, memory and epochs show goes to
+/// A strategy at work on its own back end while its training is verified. What its volume, memory and epochs show goes to
 /// the ledger.
 class TrainingRun {
 public:
     /// `c` outlives it. Collective.
-    TrainingRun(const VerificationCase& c, std::unique_ptr<Kernel> kernel, std::shared_ptr<Ledger> ledger);
+    TrainingRun(const VerificationCase& c, std::unique_ptr<Backend> backend, std::shared_ptr<Ledger> ledger);
 
     /// Whether ranks advance together; else they are independent workers.
     bool advances_together() const { return std::holds_alternative<std::unique_ptr<CollectiveTrainer>>(trainer_); }
@@ -44,20 +44,20 @@ public:
     /// Epochs allocate nothing.
     void check_allocations();
 
-    const Volume& volume() const { return volume_; }                            ///< of the last epoch
-    const std::vector<std::size_t>& waits() const { return kernel_->waits(); }  ///< of the last epoch
-    DType dtype() const { return kernel_->dtype(); }
+    const Volume& volume() const { return volume_; }                             ///< of the last epoch
+    const std::vector<std::size_t>& waits() const { return backend_->waits(); }  ///< of the last epoch
+    DType dtype() const { return backend_->dtype(); }
     std::string notes() const;
 
 private:
     Step train(std::int64_t e, bool whole);
     Step timed(std::int64_t e, std::vector<std::size_t> waits, bool whole);
     ModelWeights uncounted(ModelWeights w);
-    std::int64_t element_bytes() const { return static_cast<std::int64_t>(size_of(kernel_->dtype())); }
+    std::int64_t element_bytes() const { return static_cast<std::int64_t>(size_of(backend_->dtype())); }
 
     const VerificationCase& case_;
     std::shared_ptr<Ledger> ledger_;
-    std::unique_ptr<Kernel> kernel_;
+    std::unique_ptr<Backend> backend_;
     VolumeCounter counter_;
     Communicator world_;
     AnyTrainer trainer_;

@@ -58,10 +58,10 @@ public:
         const double partition_s = seconds_since(partitioning);
 
         const auto building = std::chrono::steady_clock::now();
-        kernel_ = plugins_.kernel->create(for_this_model(device));
-        world_ = std::make_unique<Communicator>(kernel_->connect(group_), *kernel_, counter_);
+        backend_ = plugins_.backend->create(for_this_model(device));
+        world_ = std::make_unique<Communicator>(backend_->connect(group_), *backend_, counter_);
         world_->separate_wait(cell_.separate_wait);
-        trainer_ = plugins_.strategy->make_trainer(problem(), {*kernel_, *world_, group_});
+        trainer_ = plugins_.strategy->make_trainer(problem(), {*backend_, *world_, group_});
         group_.barrier();
         const json seconds = {{"load", load_s},
                               {"partition", partition_s},
@@ -72,7 +72,7 @@ public:
         same_every_epoch_ = stated.means == StatedVolume::Means::every_epoch;
         write_setup(seconds, same_every_epoch_ ? stated.volume : Volume(),
                     plugins_.strategy->stated_memory(problem(), group_.rank(),
-                                                     static_cast<std::int64_t>(size_of(kernel_->dtype()))));
+                                                     static_cast<std::int64_t>(size_of(backend_->dtype()))));
         counter_.take();  // set-up's communication does not count towards an epoch
         if (request_.purpose == Purpose::verify) return verify();
         TrialEnd end = measure();
@@ -99,13 +99,13 @@ private:
     }
     StatedVolume stated_volume(std::int64_t epoch) const {
         return plugins_.strategy->stated_volume(problem(), group_.rank(),
-                                                static_cast<std::int64_t>(size_of(kernel_->dtype())), epoch);
+                                                static_cast<std::int64_t>(size_of(backend_->dtype())), epoch);
     }
     Setting setting() const { return {group_.size(), work_->model, work_->train, cell_.scheme.params}; }
 
     /// Why this cell cannot run here, from whichever rank cannot run it.
     std::string agreed_reason(const KernelSetting& device) const {
-        std::string reason = plugins_.kernel->why_unsupported(device);
+        std::string reason = plugins_.backend->why_unsupported(device);
         if (reason.empty()) reason = plugins_.strategy->why_unsupported(setting());
         if (reason.empty()) reason = why_not_slowed(cell_, *plugins_.strategy);
         if (reason.empty())
@@ -120,10 +120,10 @@ private:
     void write_start(const KernelSetting& device) {
         char host[256] = {};
         gethostname(host, sizeof host - 1);
-        const bool usable = plugins_.kernel->why_unsupported(device).empty();
+        const bool usable = plugins_.backend->why_unsupported(device).empty();
         const json all = record_.gather({{"host", host},
                                          {"pid", static_cast<std::int64_t>(getpid())},
-                                         {"device", usable ? plugins_.kernel->device_name(device) : "none"}});
+                                         {"device", usable ? plugins_.backend->device_name(device) : "none"}});
         json hosts, pids, devices;
         for (const json& rank : all) {
             hosts.push_back(rank["host"]);
@@ -138,11 +138,11 @@ private:
     }
 
     /// Collective.
-    std::string notes() const { return merged_by_rank(group_.all_gather(notes_of(base(trainer_), *kernel_))); }
+    std::string notes() const { return merged_by_rank(group_.all_gather(notes_of(base(trainer_), *backend_))); }
 
     void write_setup(json seconds, const Volume& stated, std::int64_t stated_memory) {
         const json ranks = record_.gather({{"stated", to_json(stated)},
-                                           {"memory", kernel_->memory().current_bytes},
+                                           {"memory", backend_->memory().current_bytes},
                                            {"stated_memory", stated_memory}});
         json all_stated = json::array(), memory = json::array(), all_stated_memory = json::array();
         for (const json& rank : ranks) {
@@ -167,7 +167,7 @@ private:
         Measurement m{.request = request_,
                       .group = group_,
                       .record = record_,
-                      .kernel = *kernel_,
+                      .backend = *backend_,
                       .counter = counter_,
                       .vertices = work_->data.graph.vertices(),
                       .as_stated = {}};
@@ -180,13 +180,13 @@ private:
         return measure_workers(m, *std::get<std::unique_ptr<IndependentTrainer>>(trainer_));
     }
 
-    /// The cell's kernel in float64; where it has none, the reference's, which is said in the record.
-    std::unique_ptr<Kernel> float64_kernel(std::string& name) const {
+    /// The cell's back end in float64; where it has none, the reference's, which is said in the record.
+    std::unique_ptr<Backend> float64_kernel(std::string& name) const {
         KernelSetting wide = for_this_model(kernel_setting(cell_, group_));
         wide.dtype = DType::f64;
-        const bool serves = group_.maximum({plugins_.kernel->why_unsupported(wide).empty() ? 0.0 : 1.0})[0] == 0;
+        const bool serves = group_.maximum({plugins_.backend->why_unsupported(wide).empty() ? 0.0 : 1.0})[0] == 0;
         name = serves ? cell_.kernel.name : "reference";
-        return serves ? plugins_.kernel->create(wide)
+        return serves ? plugins_.backend->create(wide)
                       : catalog_.kernel("reference")->create({.dtype = DType::f64});
     }
 
@@ -194,7 +194,7 @@ private:
     void release_training() {
         trainer_ = {};
         world_.reset();
-        kernel_.reset();
+        backend_.reset();
     }
 
     std::optional<ReferenceResult> reference() const {
@@ -210,7 +210,7 @@ private:
 
     TrialEnd verify() {
         const std::string approximation = plugins_.strategy->approximation(cell_.scheme.params);
-        const DType dtype = kernel_->dtype();
+        const DType dtype = backend_->dtype();
         release_training();
         std::optional<ReferenceResult> known;
         if (approximation.empty()) known = reference();
@@ -222,7 +222,7 @@ private:
             {.strategy = *plugins_.strategy,
              .problem = trained,
              .group = group_,
-             .kernel = [&] { return plugins_.kernel->create(for_this_model(kernel_setting(cell_, group_))); },
+             .backend = [&] { return plugins_.backend->create(for_this_model(kernel_setting(cell_, group_))); },
              .float64_kernel = [&] { return float64_kernel(float64_name); },
              .dtype = dtype,
              .own_training = &own,
@@ -249,17 +249,17 @@ private:
         const Problem full{
             whole,        index, partition, work_->model, work_->train, cell_.scheme.params, work_->initial.get(),
             group_.size()};
-        ProductProbe kernel(plugins_.kernel->create(for_this_model(kernel_setting(cell_, group_))));
-        Communicator world(kernel.connect(group_), kernel, counter_);
-        const AnyTrainer made = plugins_.strategy->make_trainer(full, {kernel, world, group_});
+        ProductProbe backend(plugins_.backend->create(for_this_model(kernel_setting(cell_, group_))));
+        Communicator world(backend.connect(group_), backend, counter_);
+        const AnyTrainer made = plugins_.strategy->make_trainer(full, {backend, world, group_});
         const auto* trainer = std::get_if<std::unique_ptr<CollectiveTrainer>>(&made);
         // Batches are no larger than those that were verified, and their matrices are not prepared.
         if (!trainer || (*trainer)->steps(0) > 1) return 0;
-        timed_epoch(group_, kernel, **trainer, 0);
+        timed_epoch(group_, backend, **trainer, 0);
         counter_.take();
         Ledger ledger(group_.rank());
         ledger.enter_epoch(0);
-        kernel.test(ledger, work_->train.seed);
+        backend.test(ledger, work_->train.seed);
         gather(ledger, group_, v);
         return seconds_since(start);
     }
@@ -306,7 +306,7 @@ private:
     std::optional<Workload> work_;
     Partition partition_;
     std::optional<IndexMap> index_;
-    std::unique_ptr<Kernel> kernel_;
+    std::unique_ptr<Backend> backend_;
     VolumeCounter counter_;
     std::unique_ptr<Communicator> world_;
     AnyTrainer trainer_;

@@ -20,8 +20,8 @@ namespace fs = std::filesystem;
 namespace {
 
 /// The backward pass goes from the last matrix to the first, with one product for each weight, one sum for each bias.
-GradientScale scale_of(const ModelWeights& gradient, GradientSizes& kernel) {
-    std::vector<double> products = kernel.take_products(), sums = kernel.take_sums();
+GradientScale scale_of(const ModelWeights& gradient, GradientSizes& backend) {
+    std::vector<double> products = backend.take_products(), sums = backend.take_sums();
     GradientScale scale;
     for (const NamedMatrix& m : gradient.matrices) {
         std::vector<double>& from = m.role == ParameterRole::bias ? sums : products;
@@ -39,10 +39,10 @@ GradientScale scale_of(const ModelWeights& gradient, GradientSizes& kernel) {
 ReferenceResult compute_reference(const PluginCatalog& catalog, const ReferenceTraining& training) {
     const auto& [data, model, train, initial, epochs, trained_features] = training;
     const ProcessGroup alone = ProcessGroup::self();
-    GradientSizes kernel(catalog.kernel("reference")->create({.dtype = DType::f64}));
+    GradientSizes backend(catalog.kernel("reference")->create({.dtype = DType::f64}));
     const auto strategy = catalog.strategy("serial");
     VolumeCounter counter;
-    Communicator self(kernel.connect(alone), kernel, counter);
+    Communicator self(backend.connect(alone), backend, counter);
     const Partition whole{
         .parts = 1, .part_of = std::vector<Part>(usize(data.graph.vertices())), .column_part_of = {}};
     const IndexMap index(whole);
@@ -51,12 +51,12 @@ ReferenceResult compute_reference(const PluginCatalog& catalog, const ReferenceT
     for (const ParamDecl& p : declared)
         if (std::string_view(p.name) == trainable_features) params.set(p, trained_features ? "true" : "false");
     const Problem problem{data, index, whole, model, train, params, initial};
-    const auto trainer = strategy->make_collective_trainer(problem, {kernel, self, alone});
+    const auto trainer = strategy->make_collective_trainer(problem, {backend, self, alone});
     ReferenceResult r;
     for (std::int64_t e = 0; e < epochs; ++e) {
         r.loss.push_back(trainer->train_epoch(e).loss);
         r.gradient.push_back(trainer->gradients());
-        r.scale.push_back(scale_of(r.gradient.back(), kernel));
+        r.scale.push_back(scale_of(r.gradient.back(), backend));
     }
     return r;
 }

@@ -31,7 +31,7 @@ struct ReferenceTraining {
     bool trained_features = false;
 };
 
-/// Trains `serial` on the `reference` kernel in float64, in this process alone.
+/// Trains `serial` on the `reference` back end in float64, in this process alone.
 ReferenceResult compute_reference(const PluginCatalog& catalog, const ReferenceTraining& training);
 
 /// A digest of everything that the reference depends on: model, training, and of the dataset its own digest.

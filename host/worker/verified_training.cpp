@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "check/bounds.hpp"
-#include "check/checked_kernel.hpp"
+#include "check/checked_backend.hpp"
 #include "worker/records.hpp"
 #include "worker/training_run.hpp"
 
@@ -128,7 +128,7 @@ Epochs plain_run(const VerificationCase& c, TrainingRun& training, const Referen
 
 /// Whole epochs, after run 1 has trained only the first steps of some.
 void volume_run(const VerificationCase& c, const std::shared_ptr<Ledger>& ledger, VerifiedTraining& out) {
-    TrainingRun training(c, c.kernel(), ledger);
+    TrainingRun training(c, c.backend(), ledger);
     for (std::int64_t e = 0; e < training.epochs(); ++e) {
         training.whole_epoch(e);
         training.check_volume(e);
@@ -187,14 +187,14 @@ bool compare_runs(Ledger& ledger, const EpochResult& checked, const Epochs& plai
     return false;
 }
 
-std::unique_ptr<Kernel> checked_kernel(const VerificationCase& c, const std::shared_ptr<Ledger>& ledger) {
-    return std::make_unique<CheckedKernel>(c.kernel(), ledger, c.threads);
+std::unique_ptr<Backend> checked_backend(const VerificationCase& c, const std::shared_ptr<Ledger>& ledger) {
+    return std::make_unique<CheckedBackend>(c.backend(), ledger, c.threads);
 }
 
 /// Run 2.
 void checked_run(const VerificationCase& c, const Epochs& plain, const ReferenceResult* reference,
                  const std::shared_ptr<Ledger>& ledger, VerifiedTraining& out) {
-    TrainingRun training(c, checked_kernel(c, ledger), ledger);
+    TrainingRun training(c, checked_backend(c, ledger), ledger);
     training.check_memory();
     ModelWeights weights = training.weights();
     for (std::int64_t e = 0; e < training.epochs(); ++e) {
@@ -217,13 +217,13 @@ void own_optimizer_run(const VerificationCase& c, const std::shared_ptr<Ledger>&
     const VerificationCase with_own{.strategy = c.strategy,
                                     .problem = own,
                                     .group = c.group,
-                                    .kernel = c.kernel,
+                                    .backend = c.backend,
                                     .float64_kernel = c.float64_kernel,
                                     .dtype = c.dtype,
                                     .epochs = 2,
                                     .separate_wait = c.separate_wait,
                                     .threads = c.threads};
-    TrainingRun training(with_own, checked_kernel(c, ledger), ledger);
+    TrainingRun training(with_own, checked_backend(c, ledger), ledger);
     for (std::int64_t e = 0; e < with_own.epochs; ++e) training.epoch(e);
 }
 
@@ -305,7 +305,7 @@ void verify_workers(const VerificationCase& c, std::unique_ptr<TrainingRun> trai
     v.plain_s = timed([&] { one_epoch(*training); });
     training.reset();
     v.checked_s = timed([&] {
-        TrainingRun watched(c, checked_kernel(c, ledger), ledger);
+        TrainingRun watched(c, checked_backend(c, ledger), ledger);
         one_epoch(watched);
     });
 }
@@ -316,7 +316,7 @@ VerifiedTraining verify_training(const VerificationCase& c, const ReferenceResul
     VerifiedTraining v;
     const SharedReference shared(known, c);
     const auto ledger = std::make_shared<Ledger>(c.group.rank());
-    auto training = std::make_unique<TrainingRun>(c, c.kernel(), ledger);
+    auto training = std::make_unique<TrainingRun>(c, c.backend(), ledger);
     if (training->advances_together())
         verify_epochs(c, std::move(training), shared.get(), ledger, v);
     else

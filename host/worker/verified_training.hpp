@@ -21,9 +21,9 @@ struct VerificationCase {
     const Strategy& strategy;
     const Problem& problem;
     const ProcessGroup& group;
-    std::function<std::unique_ptr<Kernel>()> kernel;          ///< the one under test
-    std::function<std::unique_ptr<Kernel>()> float64_kernel;  ///< the same in float64 where it has that
-    DType dtype = DType::f32;                                 ///< of the former
+    std::function<std::unique_ptr<Backend>()> backend;         ///< the one under test
+    std::function<std::unique_ptr<Backend>()> float64_kernel;  ///< the same in float64 where it has that
+    DType dtype = DType::f32;                                  ///< of the former
     /// As the trial trains: verification steps by SGD, so another optimizer is watched in two epochs of its own. Or null.
     const TrainSpec* own_training = nullptr;
     std::int64_t epochs = 5;
@@ -34,7 +34,7 @@ struct VerificationCase {
 
 /// What verifying found, of all ranks and on all ranks.
 struct VerifiedTraining {
-    double loss_error = 0, gradient_error = 0;  ///< against the reference, in the kernel's type; 0 without one
+    double loss_error = 0, gradient_error = 0;  ///< against the reference, in the back end's type; 0 without one
     double float64_error = 0;                   ///< the larger of both in float64
     bool in_float64 = false;                    ///< whether run 3 was made
     bool volume_equal = true;
@@ -51,11 +51,11 @@ struct VerifiedTraining {
 /// Verifies a training in three runs of it. Collective.
 ///  1. plain, as it is timed: losses and gradients are compared with the reference (1e-4 in float32) on every rank,
 ///     counted volume with the stated one;
-///  2. checked: every verb and message by itself (check/checked_kernel.hpp), the memory with the stated one, the
+///  2. checked: every verb and message by itself (check/checked_backend.hpp), the memory with the stated one, the
 ///     gradients with the step of the optimizer. Losses and gradients must equal the plain run's, because the checks
 ///     wait where the plain run might have forgotten to. Then two epochs with the trial's own optimizer, if that is
 ///     not SGD;
-///  3. in float64 against the reference (1e-10), if the kernel's type is another.
+///  3. in float64 against the reference (1e-10), if the back end's type is another.
 /// A float32 gradient may be up to 1e-2 off if 2 and 3 find nothing. `reference`: on rank 0; null if the strategy is
 /// approximate, which leaves 2 and the volume. Of epochs with many steps, the first few of two epochs are trained in each
 /// run, and whole epochs once more for their volumes. Independent workers train one epoch plainly and one checked; volume

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 #include <gnnbench/strategy.hpp>
 
 #include "data/store.hpp"
@@ -61,11 +61,11 @@ std::unique_ptr<ModelWeights> read_weights(const std::string& folder, const Mode
 struct CellPlugins {
     std::unique_ptr<Strategy> strategy;
     std::unique_ptr<Partitioner> partitioner;
-    std::unique_ptr<KernelPlugin> kernel;
+    std::unique_ptr<BackendPlugin> backend;
 };
 CellPlugins load_plugins(const Cell& cell, const PluginCatalog& catalog, const ProcessGroup& group);
 
-/// The setting for this rank's kernel.
+/// The setting for this rank's back end.
 KernelSetting kernel_setting(const Cell& cell, const ProcessGroup& group);
 
 }  // namespace gnnbench

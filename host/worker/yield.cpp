@@ -32,19 +32,19 @@ bool sleep_asked() {
     return asked;
 }
 
-int yield_to_kernel() { return static_cast<int>(syscall(SYS_sched_yield)); }
+int yield_to_backend() { return static_cast<int>(syscall(SYS_sched_yield)); }
 
 }  // namespace
 
 extern "C" int sched_yield() noexcept {
-    if (!sleep_asked()) return yield_to_kernel();
+    if (!sleep_asked()) return yield_to_backend();
     thread_local int sleeps = 0;
     if (sleeps > 0) {
         --sleeps;
         return nanosleep(&nap, nullptr);
     }
     const auto begin = Clock::now();
-    const int result = yield_to_kernel();
+    const int result = yield_to_backend();
     if (Clock::now() - begin < a_time_slice) return result;
     prctl(PR_SET_TIMERSLACK, 1000);  // ns; else the kernel may lengthen a sleep by 50 µs
     sleeps = sleeps_after_one;

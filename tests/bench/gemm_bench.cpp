@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <libxsmm.h>
 
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 
 #include "plugin/loader.hpp"
 #include "timing.hpp"
@@ -72,7 +72,7 @@ void xsmm_at_b(const Operands& g, int threads) {
 
 const char* text(Form f) { return f == Form::plain ? "A·B" : f == Form::at_b ? "AᵀB" : "A·Bᵀ"; }
 
-double one_shape(const Options& o, Kernel& k, const Operands& g, Report& report) {
+double one_shape(const Options& o, Backend& k, const Operands& g, Report& report) {
     const auto [n, in, out] = g.s;
     const bool sums = g.form == Form::at_b, back = g.form == Form::a_bt;
     const std::int64_t other_rows = sums ? n : back ? out : in, other_cols = back ? in : out;
@@ -111,10 +111,10 @@ double one_shape(const Options& o, Kernel& k, const Operands& g, Report& report)
 
 void bench_gemm(const Options& o, Report& report) {
     const PluginCatalog catalog;
-    const auto kernel = catalog.kernel("cpu")->create(
+    const auto backend = catalog.kernel("cpu")->create(
         {.threads = o.threads, .params = Params(catalog.find(PluginKind::kernel, "cpu").params)});
     const auto n = std::max<std::int64_t>(512, static_cast<std::int64_t>(o.rows_of(232'960)) / 512 * 512);
-    const Matrix tall = kernel->matrix(n, 602), other = kernel->matrix(n, 602), c = kernel->matrix(n, 602);
+    const Matrix tall = backend->matrix(n, 602), other = backend->matrix(n, 602), c = backend->matrix(n, 602);
     for (const auto& [m, salt] : {std::pair(tall.view(), 1u), std::pair(other.view(), 77u)}) {
         auto* p = static_cast<float*>(m.data);
         for (std::int64_t i = 0; i < n * 602; ++i)
@@ -133,7 +133,7 @@ void bench_gemm(const Options& o, Report& report) {
              {std::pair<std::int64_t, std::int64_t>{602, 128}, {128, 128}, {128, 41}, {100, 128}}) {
             const bool back = form == Form::a_bt;  // from out columns back to in
             const Shape s{n, back ? out : in, back ? in : out};
-            one_shape(o, *kernel,
+            one_shape(o, *backend,
                       {form, s, static_cast<const float*>(tall.view().data),
                        static_cast<const float*>(other.view().data), static_cast<float*>(c.view().data)},
                       report);

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 
 #include "graphs.hpp"
 #include "plain.hpp"
@@ -58,28 +58,28 @@ bool close(const std::vector<float>& a, const std::vector<float>& b) {
 
 class SpmmBench {
 public:
-    SpmmBench(const Options& o, Kernel& kernel, const Csr& a) : o_(o), kernel_(kernel) {
+    SpmmBench(const Options& o, Backend& backend, const Csr& a) : o_(o), backend_(backend) {
         const double begin = seconds_now(o);
-        prepared_ = kernel.prepare(a);
+        prepared_ = backend.prepare(a);
         prepare_s_ = seconds_now(o) - begin;
         const long widest = *std::max_element(o.widths.begin(), o.widths.end());
-        b_ = kernel.matrix(a.cols, widest);
-        c_ = kernel.matrix(a.rows, widest);
+        b_ = backend.matrix(a.cols, widest);
+        c_ = backend.matrix(a.rows, widest);
         auto* p = static_cast<float*>(b_.view().data);
 #pragma omp parallel for num_threads(o.threads)
         for (std::int64_t i = 0; i < a.cols * widest; ++i)
             p[i] = static_cast<float>((static_cast<std::uint64_t>(i) * 2654435761u >> 16 & 1023)) / 512.0f - 1.0f;
-        indptr_ = kernel.upload(std::span<const std::int64_t>(a.indptr));
-        indices_ = kernel.upload(std::span<const std::int32_t>(a.indices));
-        values_ = kernel.matrix(1, a.nonzeros());
-        kernel.upload(std::span<const double>(a.values), values_);
+        indptr_ = backend.upload(std::span<const std::int64_t>(a.indptr));
+        indices_ = backend.upload(std::span<const std::int32_t>(a.indices));
+        values_ = backend.matrix(1, a.nonzeros());
+        backend.upload(std::span<const double>(a.values), values_);
         plain_ = {indptr_.data(), indices_.data(), static_cast<const float*>(values_.view().data), a.rows};
         // Random rows for the gather bound.
         std::vector<std::int32_t> rows(static_cast<std::size_t>(std::min<std::int64_t>(a.nonzeros(), 4'000'000)));
         for (std::size_t i = 0; i < rows.size(); ++i)
             rows[i] =
                 static_cast<std::int32_t>((i * 0x9E3779B97F4A7C15u >> 20) % static_cast<std::uint64_t>(a.cols));
-        rows_ = kernel.upload(std::span<const std::int32_t>(rows));
+        rows_ = backend.upload(std::span<const std::int32_t>(rows));
     }
 
     /// One row of the table; returns plain ÷ ours.
@@ -89,13 +89,13 @@ public:
         auto* to = static_cast<float*>(c.data);
         plain_spmm(plain_, from, to, w, o_.threads);
         const auto wanted = sampled(c);
-        kernel_.fill(c, NAN);
-        kernel_.spmm(*prepared_, b, c);
+        backend_.fill(c, NAN);
+        backend_.spmm(*prepared_, b, c);
         const bool agrees = close(sampled(c), wanted);
         report.agrees = report.agrees && agrees;
         volatile double keep = 0;
         const auto s = take_turns(
-            o_, {[&] { plain_spmm(plain_, from, to, w, o_.threads); }, [&] { kernel_.spmm(*prepared_, b, c); },
+            o_, {[&] { plain_spmm(plain_, from, to, w, o_.threads); }, [&] { backend_.spmm(*prepared_, b, c); },
                  [&] { keep = gather_rows(from, w, rows_.data(), rows_.size(), o_.threads); }});
         const double row_bytes = 4.0 * static_cast<double>(w), ratio = median_ratio(s[0], s[1]);
         const double gathered = static_cast<double>(prepared_->nonzeros) * row_bytes;
@@ -111,7 +111,7 @@ public:
 
 private:
     const Options& o_;
-    Kernel& kernel_;
+    Backend& backend_;
     std::unique_ptr<PreparedMatrix> prepared_;
     double prepare_s_ = 0;
     Matrix b_, c_, values_;
@@ -129,9 +129,9 @@ void bench_spmm(const Options& o, Report& report) {
                                 .params = Params(catalog.find(PluginKind::kernel, "cpu").params)};
     for (const Case& one : cases) {
         if (!o.graph.empty() && o.graph != one.name) continue;
-        const auto kernel = plugin->create(setting);
+        const auto backend = plugin->create(setting);
         std::optional<Csr> a = one.make(o);
-        SpmmBench bench(o, *kernel, *a);
+        SpmmBench bench(o, *backend, *a);
         a.reset();
         report.line(
             fmt::format("## SpMM: {}\n\n{} rows, {} nonzeros; format `{}`, prepared in {:.2f} s. "

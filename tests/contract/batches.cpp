@@ -20,8 +20,8 @@ using Set = std::map<std::string, std::string>;
 class Setup {
 public:
     Setup(const std::string& strategy, const graphs::NamedGraph& graph, Part clusters, const Set& set,
-          const KernelVariant& kernel, Slowdown slowdown = {})
-        : owned_(dress(graph, 4, 3)), data_(owned_.view()), kernel_variant_(kernel) {
+          const KernelVariant& backend, Slowdown slowdown = {})
+        : owned_(dress(graph, 4, 3)), data_(owned_.view()), kernel_variant_(backend) {
         variant_.widths = {4, 5, 3};
         model_ = variant_.complete_model();
         train_ = variant_.complete_train();
@@ -38,15 +38,15 @@ public:
             if (std::string_view(p.name) == "clusters") params_.set(p, std::to_string(clusters));
             if (const auto found = set.find(p.name); found != set.end()) params_.set(p, found->second);
         }
-        kernel_ = catalog().kernel(kernel.name)->create(kernel_setting_of(kernel));
-        world_.emplace(kernel_->connect(processes_), *kernel_, counter_);
+        backend_ = catalog().kernel(backend.name)->create(kernel_setting_of(backend));
+        world_.emplace(backend_->connect(processes_), *backend_, counter_);
         problem_.emplace(Problem{data_, *index_, partition_, model_, train_, params_, nullptr, processes_.size(),
                                  std::move(slowdown)});
         unsupported_ = strategy_->why_unsupported({processes_.size(), model_, train_, params_});
         if (!unsupported_.empty()) return;
-        const std::int64_t before = kernel_->memory().current_bytes;
-        trainer_ = strategy_->make_trainer(*problem_, {*kernel_, *world_, processes_});
-        held_bytes_ = kernel_->memory().current_bytes - before;
+        const std::int64_t before = backend_->memory().current_bytes;
+        trainer_ = strategy_->make_trainer(*problem_, {*backend_, *world_, processes_});
+        held_bytes_ = backend_->memory().current_bytes - before;
         counter_.take();
     }
 
@@ -58,13 +58,13 @@ public:
     int me() const { return processes_.rank(); }
     int ranks() const { return processes_.size(); }
     Volume take() { return counter_.take(); }
-    Kernel& kernel() { return *kernel_; }
+    Backend& backend() { return *backend_; }
     StatedVolume stated(std::int64_t epoch) const {
         return strategy_->stated_volume(*problem_, me(), bytes(), epoch);
     }
     std::int64_t stated_memory() const { return strategy_->stated_memory(*problem_, me(), bytes()); }
     std::int64_t held_bytes() const { return held_bytes_; }
-    std::int64_t bytes() const { return static_cast<std::int64_t>(size_of(kernel_->dtype())); }
+    std::int64_t bytes() const { return static_cast<std::int64_t>(size_of(backend_->dtype())); }
     const DatasetView& data() const { return data_; }
     const ModelSpec& model() const { return model_; }
     const TrainSpec& train() const { return train_; }
@@ -112,7 +112,7 @@ private:
     std::optional<IndexMap> index_;
     std::unique_ptr<Strategy> strategy_;
     std::string unsupported_;
-    std::unique_ptr<Kernel> kernel_;
+    std::unique_ptr<Backend> backend_;
     VolumeCounter counter_;
     std::optional<Communicator> world_;
     std::optional<Problem> problem_;
@@ -218,12 +218,12 @@ TEST_CASE("batches: a step of allreduce-gcn is serial's on each worker's batch, 
 TEST_CASE("batches: one worker of allreduce-gcn and of gossip-gcn is cluster-gcn, to the bit") {
     if (ProcessGroup::world().size() != 1) return;
     for (const auto& graph : test_graphs())
-        for (const KernelVariant& kernel : {exactly, as_timed})
+        for (const KernelVariant& backend : {exactly, as_timed})
             for (const char* per_batch : {"1", "3"}) {
-                INFO(graph.name << " on " << kernel.name << ", " << per_batch << " clusters a batch");
+                INFO(graph.name << " on " << backend.name << ", " << per_batch << " clusters a batch");
                 const Set set{{"clusters_per_batch", per_batch}, {"diagonal_enhancement", "0.5"}};
-                Setup alone("cluster-gcn", graph, 7, set, kernel), reduced("allreduce-gcn", graph, 7, set, kernel),
-                    gossip("gossip-gcn", graph, 7, set, kernel);
+                Setup alone("cluster-gcn", graph, 7, set, backend),
+                    reduced("allreduce-gcn", graph, 7, set, backend), gossip("gossip-gcn", graph, 7, set, backend);
                 for (std::int64_t epoch = 0; epoch < 3; ++epoch) {
                     alone.collective().train_epoch(epoch);
                     reduced.collective().train_epoch(epoch);
@@ -250,7 +250,7 @@ TEST_CASE("batches: volume and memory of every strategy are as stated, and epoch
                     INFO(p.name << " on " << graph.name << ", " << per_batch << " clusters a batch, rank "
                                 << s.me());
                     CHECK(s.held_bytes() == s.stated_memory());
-                    const auto allocations = s.kernel().memory().allocations;
+                    const auto allocations = s.backend().memory().allocations;
                     // Workers leave epochs at different times: what they do in one epoch is counted as one.
                     for (std::int64_t epoch = 0; epoch < (s.advances_together() ? 4 : 1); ++epoch) {
                         if (s.advances_together()) {
@@ -261,7 +261,7 @@ TEST_CASE("batches: volume and memory of every strategy are as stated, and epoch
                         }
                         CHECK(difference(s.stated(epoch), s.take()) == "");
                     }
-                    CHECK(s.kernel().memory().allocations == allocations);
+                    CHECK(s.backend().memory().allocations == allocations);
                     s.processes().wait_for_all();
                     ++ran;
                 }
@@ -279,10 +279,10 @@ TEST_CASE("batches: gossiping workers train each batch once and average in pairs
                 Setup s(strategy, graph, clusters, set, as_timed);
                 INFO(strategy << " on " << graph.name << ", rank " << s.me() << " of " << ranks);
                 CHECK(s.held_bytes() == s.stated_memory());
-                const auto allocations = s.kernel().memory().allocations;
+                const auto allocations = s.backend().memory().allocations;
                 Seen seen(ranks);
                 s.independent().train(epochs, seen);
-                CHECK(s.kernel().memory().allocations == allocations);
+                CHECK(s.backend().memory().allocations == allocations);
                 const Volume counted = s.take();
                 s.processes().wait_for_all();
 

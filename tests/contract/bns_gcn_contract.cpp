@@ -52,9 +52,9 @@ public:
         params_ = Params(declared);
         params_.set(declared[0], std::to_string(rate));
         strategy_ = catalog().strategy("bns-gcn");
-        kernel_ = catalog().kernel("reference")->create({.dtype = DType::f64});
+        backend_ = catalog().kernel("reference")->create({.dtype = DType::f64});
         problem_.emplace(Problem{data_, *index_, partition_, model_, train_, params_, &zeros_, 3});
-        training_.emplace(*strategy_, *problem_, *kernel_);
+        training_.emplace(*strategy_, *problem_, *backend_);
     }
 
     /// Row v of the sampled Â in one epoch.
@@ -78,7 +78,7 @@ private:
     std::optional<IndexMap> index_;
     Params params_;
     std::shared_ptr<Strategy> strategy_;
-    std::shared_ptr<Kernel> kernel_;
+    std::shared_ptr<Backend> backend_;
     std::optional<Problem> problem_;
     std::optional<CheckedTraining> training_;
 };

@@ -34,24 +34,24 @@ struct Outcome {
 class CheckedTraining {
 public:
     /// Collective. All three must outlive it. separate_wait: see Communicator.
-    CheckedTraining(const Strategy& strategy, const Problem& problem, Kernel& kernel, bool separate_wait = false)
+    CheckedTraining(const Strategy& strategy, const Problem& problem, Backend& backend, bool separate_wait = false)
         : strategy_(strategy),
           problem_(problem),
-          kernel_(kernel),
+          backend_(backend),
           world_(ProcessGroup::world()),
-          comm_(kernel.connect(world_), kernel, counter_) {
+          comm_(backend.connect(world_), backend, counter_) {
         comm_.separate_wait(separate_wait);
-        const auto before = kernel.memory().allocations;
-        const auto bytes_before = kernel.memory().current_bytes;
-        trainer_ = strategy.make_collective_trainer(problem, {kernel, comm_, world_});
-        allocations_at_setup_ = kernel.memory().allocations - before;
-        bytes_at_setup_ = kernel.memory().current_bytes - bytes_before;
+        const auto before = backend.memory().allocations;
+        const auto bytes_before = backend.memory().current_bytes;
+        trainer_ = strategy.make_collective_trainer(problem, {backend, comm_, world_});
+        allocations_at_setup_ = backend.memory().allocations - before;
+        bytes_at_setup_ = backend.memory().current_bytes - bytes_before;
     }
 
     /// From epoch 0 on. `reference` is asked on rank 0, and only where the strategy is exact.
     Outcome train(std::int64_t epochs, const std::function<const ReferenceResult&()>& reference) {
         Outcome o{.skipped = {},
-                  .agreement = agreement_for(kernel_.dtype()),
+                  .agreement = agreement_for(backend_.dtype()),
                   .volume_difference = {},
                   .sum = {},
                   .allocations_at_setup = allocations_at_setup_,
@@ -65,19 +65,19 @@ public:
             const ReplicaSpread spread = replica_spread(mine, world_);
             if (!(spread.error <= o.replicas.error)) o.replicas = {spread.error, what + " " + spread.worst};
         };
-        const auto element_bytes = static_cast<std::int64_t>(size_of(kernel_.dtype()));
+        const auto element_bytes = static_cast<std::int64_t>(size_of(backend_.dtype()));
         o.stated_bytes = strategy_.stated_memory(problem_, world_.rank(), element_bytes);
         const Volume stated = strategy_.stated_volume(problem_, world_.rank(), element_bytes, 0).volume;
         std::string differs;
         Traffic sum;
         for (std::int64_t e = 0; e < epochs; ++e) {
             counter_.take();  // reading gradients of sharded weights back communicates, outside the epoch
-            const auto allocated = kernel_.memory().allocations;
-            kernel_.trace().begin_epoch();
+            const auto allocated = backend_.memory().allocations;
+            backend_.trace().begin_epoch();
             const double loss = trainer_->train_epoch(e).loss;
-            kernel_.trace().end_epoch();
-            o.allocations_in_epochs += kernel_.memory().allocations - allocated;
-            for (const Span& span : kernel_.trace().spans())
+            backend_.trace().end_epoch();
+            o.allocations_in_epochs += backend_.memory().allocations - allocated;
+            for (const Span& span : backend_.trace().spans())
                 o.copies_in_epochs += std::string_view(span.operation) == "copy";
             counted_ = counter_.take();
             o.gathers = o.gathers || counted_.contains({CommOp::all_gather, Content::payload});
@@ -111,7 +111,7 @@ public:
 private:
     const Strategy& strategy_;
     const Problem& problem_;
-    Kernel& kernel_;
+    Backend& backend_;
     ProcessGroup world_;
     VolumeCounter counter_;
     Communicator comm_;

@@ -1,4 +1,4 @@
-// The 2D and 3D schemes hold what their READMEs state, to the byte. The reference kernel keeps sparse matrices
+// The 2D and 3D schemes hold what their READMEs state, to the byte. The reference back end keeps sparse matrices
 // outside its counted memory, so what is counted is all the rest.
 #include <algorithm>
 #include <cmath>

@@ -29,9 +29,9 @@ inline Seen see(const Strategy& strategy, const Params& params, const graphs::Na
     const Partition partition{
         .parts = *std::max_element(part_of.begin(), part_of.end()) + 1, .part_of = part_of, .column_part_of = {}};
     const IndexMap index(partition);
-    const auto kernel = catalog().kernel("reference")->create({.dtype = DType::f64});
+    const auto backend = catalog().kernel("reference")->create({.dtype = DType::f64});
     const Problem problem{data, index, partition, model, train, params, nullptr, world.size()};
-    CheckedTraining training(strategy, problem, *kernel);
+    CheckedTraining training(strategy, problem, *backend);
     // Agreement with the reference is contract_strategy's affair.
     const Outcome o = training.train(
         1, [&]() -> const ReferenceResult& { return reference(data, v, 1, trains_features(params)); });
@@ -119,7 +119,7 @@ class WastefulTrainer final : public CollectiveTrainer {
 public:
     WastefulTrainer(std::unique_ptr<CollectiveTrainer> trainer, Rank rank, Wasteful::Waste waste)
         : trainer_(std::move(trainer)), world_(rank.world), waste_(waste) {
-        if (waste_ == Wasteful::Waste::holds) unneeded_ = rank.kernel.matrix(1, 1);
+        if (waste_ == Wasteful::Waste::holds) unneeded_ = rank.backend.matrix(1, 1);
         element_ = HostMatrix(1, 2);
     }
     Step train_step(std::int64_t epoch, std::int64_t) override {

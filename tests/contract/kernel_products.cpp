@@ -1,9 +1,9 @@
-// Every kernel against `reference`: sparse and dense products, with every epilogue, scale and view.
+// Every back end against `reference`: sparse and dense products, with every epilogue, scale and view.
 #include <numeric>
 
 #include <gnnbench/training/adjacency.hpp>
 
-#include "contract/kernel_pair.hpp"
+#include "contract/backend_pair.hpp"
 
 using namespace gnnbench;
 using namespace gnnbench::contract;
@@ -43,9 +43,9 @@ std::vector<std::pair<std::string, Csr>> sparse_matrices() {
             {"one entry", csr_of({1}, 1, 6)}};
 }
 
-/// Bias, an activation and dropout on both kernels; ids far apart and above 2^32.
+/// Bias, an activation and dropout on both back ends; ids far apart and above 2^32.
 struct TwinEpilogue {
-    TwinEpilogue(KernelPair& pair, std::int64_t rows, std::int64_t cols, Activation a, double rate,
+    TwinEpilogue(BackendPair& pair, std::int64_t rows, std::int64_t cols, Activation a, double rate,
                  std::uint32_t first_column)
         : bias(pair, random_matrix(1, cols, 9)),
           ids(pair, row_ids(rows)),
@@ -72,10 +72,10 @@ struct View {
 }  // namespace
 
 TEST_CASE("kernel: sparse times dense, prepared") {
-    for_every_kernel([](KernelPair& pair) {
+    for_every_backend([](BackendPair& pair) {
         for (const auto& [name, a] : sparse_matrices()) {
             std::unique_ptr<PreparedMatrix> prepared[2];
-            pair.both([&](Kernel& k, std::size_t i) { prepared[i] = k.prepare(a); });
+            pair.both([&](Backend& k, std::size_t i) { prepared[i] = k.prepare(a); });
             CHECK(prepared[0]->nonzeros == a.nonzeros());
             for (const std::int64_t width : {1, 2, 3, 4, 8, 16, 17, 32, 41, 64, 96, 128, 130, 260, 602}) {
                 if (width > 200 && name != "two long rows") continue;
@@ -83,13 +83,13 @@ TEST_CASE("kernel: sparse times dense, prepared") {
                 INFO(name << ", width " << width << ", " << pair.what);
                 const Twin b(pair, random_matrix(a.cols, width, 1), at.first, at.beyond);
                 const Twin plain(pair, random_matrix(a.rows, width, 2), at.first, at.beyond);
-                pair.both([&](Kernel& k, std::size_t i) { k.spmm(*prepared[i], b[i], plain[i]); });
+                pair.both([&](Backend& k, std::size_t i) { k.spmm(*prepared[i], b[i], plain[i]); });
                 CHECK(plain.difference() < pair.tolerance(1500));
                 const Twin scaled(pair, random_matrix(a.rows, width, 3), at.first, at.beyond);
                 const TwinEpilogue e(pair, a.rows, width, Activation::leaky_relu, width % 2 == 0 ? 0.4 : 0.0,
                                      static_cast<std::uint32_t>(width % 5));
                 pair.both(
-                    [&](Kernel& k, std::size_t i) { k.spmm(*prepared[i], b[i], scaled[i], {-0.5, 2}, e[i]); });
+                    [&](Backend& k, std::size_t i) { k.spmm(*prepared[i], b[i], scaled[i], {-0.5, 2}, e[i]); });
                 CHECK(scaled.difference() < pair.tolerance(1500));
             }
         }
@@ -97,10 +97,10 @@ TEST_CASE("kernel: sparse times dense, prepared") {
 }
 
 TEST_CASE("kernel: the transpose of a prepared matrix times dense, and the matrix itself as before") {
-    for_every_kernel([](KernelPair& pair) {
+    for_every_backend([](BackendPair& pair) {
         for (const auto& [name, a] : sparse_matrices()) {
             std::unique_ptr<PreparedMatrix> prepared[2];
-            pair.both([&](Kernel& k, std::size_t i) { prepared[i] = k.prepare(a, TransposedProducts::wanted); });
+            pair.both([&](Backend& k, std::size_t i) { prepared[i] = k.prepare(a, TransposedProducts::wanted); });
             CHECK(prepared[0]->multiplies_transposed);
             for (const std::int64_t width : {1, 3, 8, 17, 64, 130, 602}) {
                 if (width > 200 && name != "two long rows") continue;
@@ -110,21 +110,21 @@ TEST_CASE("kernel: the transpose of a prepared matrix times dense, and the matri
                 HostMatrix nothing(a.cols, width);
                 std::fill(nothing.values.begin(), nothing.values.end(), NAN);
                 const Twin plain(pair, nothing, at.first, at.beyond);
-                pair.both([&](Kernel& k, std::size_t i) { k.spmm_transposed(*prepared[i], b[i], plain[i]); });
+                pair.both([&](Backend& k, std::size_t i) { k.spmm_transposed(*prepared[i], b[i], plain[i]); });
                 CHECK(plain.difference() < pair.tolerance(1500));
                 const Twin added(pair, random_matrix(a.cols, width, 2));
                 pair.both(
-                    [&](Kernel& k, std::size_t i) { k.spmm_transposed(*prepared[i], b[i], added[i], {1, 1}); });
+                    [&](Backend& k, std::size_t i) { k.spmm_transposed(*prepared[i], b[i], added[i], {1, 1}); });
                 CHECK(added.difference() < pair.tolerance(1500));
                 const Twin scaled(pair, random_matrix(a.cols, width, 3), at.first, at.beyond);
                 const TwinEpilogue e(pair, a.cols, width, Activation::relu, width % 2 == 0 ? 0.4 : 0.0,
                                      static_cast<std::uint32_t>(width % 5));
-                pair.both([&](Kernel& k, std::size_t i) {
+                pair.both([&](Backend& k, std::size_t i) {
                     k.spmm_transposed(*prepared[i], b[i], scaled[i], {-0.5, 2}, e[i]);
                 });
                 CHECK(scaled.difference() < pair.tolerance(1500));
                 const Twin x(pair, random_matrix(a.cols, width, 4)), y(pair, random_matrix(a.rows, width, 5));
-                pair.both([&](Kernel& k, std::size_t i) { k.spmm(*prepared[i], x[i], y[i]); });
+                pair.both([&](Backend& k, std::size_t i) { k.spmm(*prepared[i], x[i], y[i]); });
                 CHECK(y.difference() < pair.tolerance(1500));
             }
         }
@@ -133,7 +133,7 @@ TEST_CASE("kernel: the transpose of a prepared matrix times dense, and the matri
 
 TEST_CASE(
     "kernel: the transpose of A times B is what the prepared transpose gives, and refused where not asked for") {
-    for_every_kernel([](KernelPair& pair) {
+    for_every_backend([](BackendPair& pair) {
         const Csr a = csr_of({3, 0, 2, 5}, 7, 1), t = transposed(a);
         const Twin b(pair, random_matrix(4, 8, 1)), c(pair, random_matrix(7, 8, 2));
         pair.tested->spmm_transposed(*pair.tested->prepare(a, TransposedProducts::wanted), b[0], c[0]);
@@ -144,18 +144,18 @@ TEST_CASE(
 }
 
 TEST_CASE("kernel: sparse times dense with beta 0 never reads C") {
-    for_every_kernel([](KernelPair& pair) {
+    for_every_backend([](BackendPair& pair) {
         const Csr a = csr_of({3, 0, 2, 5}, 7, 1);
         HostMatrix nothing(4, 8);
         std::fill(nothing.values.begin(), nothing.values.end(), NAN);
         const Twin b(pair, random_matrix(7, 8, 1)), c(pair, nothing);
-        pair.both([&](Kernel& k, std::size_t i) { k.spmm(*k.prepare(a), b[i], c[i]); });
+        pair.both([&](Backend& k, std::size_t i) { k.spmm(*k.prepare(a), b[i], c[i]); });
         CHECK(c.difference() < pair.tolerance(5));
     });
 }
 
 TEST_CASE("kernel: sparse times dense from a matrix in device memory") {
-    for_every_kernel([](KernelPair& pair) {
+    for_every_backend([](BackendPair& pair) {
         for (const auto& [name, a] : sparse_matrices()) {
             const TwinArray<std::int64_t> indptr(pair, a.indptr);
             const TwinArray<std::int32_t> indices(pair, a.indices);
@@ -166,7 +166,7 @@ TEST_CASE("kernel: sparse times dense from a matrix in device memory") {
                 INFO(name << ", width " << width << ", " << pair.what);
                 const Twin b(pair, random_matrix(a.cols, width, 1)),
                     c(pair, random_matrix(a.rows, width, 2), 1, 0);
-                pair.both([&](Kernel& k, std::size_t i) {
+                pair.both([&](Backend& k, std::size_t i) {
                     k.spmm(CsrView{indptr[i], indices[i], values[i].data, a.rows, a.cols}, b[i], c[i], {1, 1});
                 });
                 CHECK(c.difference() < pair.tolerance(1500));
@@ -179,7 +179,7 @@ TEST_CASE("kernel: dense products of every transposition, of views inside wider 
     struct Shape {
         std::int64_t m, n, k;
     };
-    for_every_kernel([](KernelPair& pair) {
+    for_every_backend([](BackendPair& pair) {
         int turn = 0;
         for (const Shape s : {Shape{1, 1, 1}, {5, 3, 7}, {17, 16, 33}, {64, 41, 20}, {3, 70, 130}, {40, 8, 0}})
             for (const Transpose ta : {Transpose::no, Transpose::yes})
@@ -194,19 +194,20 @@ TEST_CASE("kernel: dense products of every transposition, of views inside wider 
                                  tb == Transpose::no ? random_matrix(s.k, s.n, 2) : random_matrix(s.n, s.k, 2),
                                  at.first, at.beyond);
                     const Twin plain(pair, random_matrix(s.m, s.n, 3), at.first, at.beyond);
-                    pair.both([&](Kernel& k, std::size_t i) { k.gemm(ta, a[i], tb, b[i], plain[i]); });
+                    pair.both([&](Backend& k, std::size_t i) { k.gemm(ta, a[i], tb, b[i], plain[i]); });
                     CHECK(plain.difference() < pair.tolerance(s.k));
                     const Twin scaled(pair, random_matrix(s.m, s.n, 4), at.first, at.beyond);
                     const TwinEpilogue e(pair, s.m, s.n, Activation::relu, 0.3, 2);
-                    pair.both(
-                        [&](Kernel& k, std::size_t i) { k.gemm(ta, a[i], tb, b[i], scaled[i], {2, -0.5}, e[i]); });
+                    pair.both([&](Backend& k, std::size_t i) {
+                        k.gemm(ta, a[i], tb, b[i], scaled[i], {2, -0.5}, e[i]);
+                    });
                     CHECK(scaled.difference() < pair.tolerance(s.k));
                 }
     });
 }
 
 TEST_CASE("kernel: epilogues and their backward; what is dropped is the same to the bit") {
-    for_every_kernel([](KernelPair& pair) {
+    for_every_backend([](BackendPair& pair) {
         int turn = 0;
         for (const std::int64_t cols : {1, 3, 4, 8, 41, 64, 150})
             for (const Activation act :
@@ -220,15 +221,15 @@ TEST_CASE("kernel: epilogues and their backward; what is dropped is the same to 
                     const TwinEpilogue e(pair, rows, cols, act, rate, first_column);
                     const Twin z(pair, random_matrix(rows, cols, 1), at.first, at.beyond);
                     const Twin out(pair, random_matrix(rows, cols, 2), at.first, at.beyond);
-                    pair.both([&](Kernel& k, std::size_t i) { k.dropout(e[i], z[i], out[i]); });
+                    pair.both([&](Backend& k, std::size_t i) { k.dropout(e[i], z[i], out[i]); });
                     CHECK(out.difference() < pair.tolerance());
-                    pair.both([&](Kernel& k, std::size_t i) { k.apply(e[i], z[i]); });
+                    pair.both([&](Backend& k, std::size_t i) { k.apply(e[i], z[i]); });
                     CHECK(z.difference() < pair.tolerance());
                     Epilogue backward[2] = {e[0], e[1]};
                     for (Epilogue& b : backward) b.bias = nullptr;
                     const Twin dh(pair, random_matrix(rows, cols, 3), at.first, at.beyond),
                         dz(pair, random_matrix(rows, cols, 4));
-                    pair.both([&](Kernel& k, std::size_t i) {
+                    pair.both([&](Backend& k, std::size_t i) {
                         k.apply_backward(backward[i], z[i], dh[i], dz[i]);
                         k.apply_backward(backward[i], z[i], dh[i], z[i]);  // over h itself
                     });
@@ -240,7 +241,7 @@ TEST_CASE("kernel: epilogues and their backward; what is dropped is the same to 
         std::fill(ones.values.begin(), ones.values.end(), 1.0);
         const Twin kept(pair, ones);
         const TwinEpilogue e(pair, 7, 53, Activation::identity, 0.5, 3);
-        pair.both([&](Kernel& k, std::size_t i) {
+        pair.both([&](Backend& k, std::size_t i) {
             Epilogue only = e[i];
             only.bias = nullptr;
             k.apply(only, kept[i]);

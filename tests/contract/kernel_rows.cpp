@@ -1,13 +1,13 @@
-// Every kernel against `reference`: rows, sums, the loss, the optimizer, memory and order.
+// Every back end against `reference`: rows, sums, the loss, the optimizer, memory and order.
 #include <numeric>
 
-#include "contract/kernel_pair.hpp"
+#include "contract/backend_pair.hpp"
 
 using namespace gnnbench;
 using namespace gnnbench::contract;
 
 TEST_CASE("kernel: rows filled, copied, gathered and added, in views inside wider matrices") {
-    for_every_kernel([](KernelPair& pair) {
+    for_every_backend([](BackendPair& pair) {
         for (const std::int64_t cols : {1, 2, 4, 16, 37, 200})
             for (const std::int64_t first : {0, 1, 4}) {
                 const std::int64_t n = 61;
@@ -22,7 +22,7 @@ TEST_CASE("kernel: rows filled, copied, gathered and added, in views inside wide
                     copied(pair, random_matrix(n, cols, 4), first, 1),
                     filled(pair, random_matrix(n, cols, 5), first, 2),
                     averaged(pair, random_matrix(n, cols, 6), first, 1), scaled(pair, random_matrix(n, cols, 7));
-                pair.both([&](Kernel& k, std::size_t i) {
+                pair.both([&](Backend& k, std::size_t i) {
                     k.gather_rows(from[i], list[i], gathered[i]);
                     k.scatter_add_rows(gathered[i], list[i], sum[i]);
                     k.copy(from[i], copied[i]);
@@ -37,12 +37,12 @@ TEST_CASE("kernel: rows filled, copied, gathered and added, in views inside wide
 }
 
 TEST_CASE("kernel: column sums") {
-    for_every_kernel([](KernelPair& pair) {
+    for_every_backend([](BackendPair& pair) {
         for (const std::int64_t rows : {0, 1, 7, 300, 3000})
             for (const std::int64_t cols : {1, 33, 70}) {
                 INFO(rows << " x " << cols << ", " << pair.what);
                 const Twin g(pair, random_matrix(rows, cols, 5), 1, 1), out(pair, random_matrix(1, cols, 6));
-                pair.both([&](Kernel& k, std::size_t i) { k.column_sums(g[i], out[i]); });
+                pair.both([&](Backend& k, std::size_t i) { k.column_sums(g[i], out[i]); });
                 CHECK(out.difference() < pair.tolerance(rows));
             }
     });
@@ -73,7 +73,7 @@ HostMatrix logits_of(std::int64_t rows, std::int64_t classes) {
 }  // namespace
 
 TEST_CASE("kernel: softmax cross entropy and accuracy, whole rows and shards of them") {
-    for_every_kernel([](KernelPair& pair) {
+    for_every_backend([](BackendPair& pair) {
         for (const std::int64_t classes : {1, 2, 7, 41, 100})
             for (const std::int64_t rows : {0, 1, 90}) {
                 INFO(rows << " rows, " << classes << " classes, " << pair.what);
@@ -89,7 +89,7 @@ TEST_CASE("kernel: softmax cross entropy and accuracy, whole rows and shards of 
                 const Twin maxima(pair, random_matrix(rows, 1, 1)), sums(pair, random_matrix(rows, 1, 2));
                 const Twin other_maxima(pair, random_matrix(rows, 1, 3)),
                     other_sums(pair, random_matrix(rows, 1, 4));
-                pair.both([&](Kernel& k, std::size_t i) {
+                pair.both([&](Backend& k, std::size_t i) {
                     const LossInput in{labels[i], split[i], Split::train, 1.0 / 1234};
                     const MatrixView left = whole[i].cols_from(0, cut),
                                      right = whole[i].cols_from(cut, classes - cut);
@@ -117,7 +117,7 @@ TEST_CASE("kernel: softmax cross entropy and accuracy, whole rows and shards of 
 }
 
 TEST_CASE("kernel: binary cross-entropy and counts of positives, on a matrix of labels") {
-    for_every_kernel([](KernelPair& pair) {
+    for_every_backend([](BackendPair& pair) {
         for (const std::int64_t classes : {1, 2, 7, 41, 100})
             for (const std::int64_t rows : {0, 1, 90}) {
                 INFO(rows << " rows, " << classes << " classes, " << pair.what);
@@ -131,7 +131,7 @@ TEST_CASE("kernel: binary cross-entropy and counts of positives, on a matrix of 
                 HostMatrix x = logits_of(rows, classes);
                 if (!x.values.empty()) x.values[0] = 0;  // claims nothing
                 const Twin logits(pair, x, 1, 2), grad(pair, random_matrix(rows, classes, 8));
-                pair.both([&](Kernel& k, std::size_t i) {
+                pair.both([&](Backend& k, std::size_t i) {
                     const LossInput in{
                         .split = split[i], .scale = 1.0 / 1234, .label_matrix = matrix[i], .multi_label = true};
                     k.count_positives(logits[i], in, counts[i]);
@@ -149,7 +149,7 @@ TEST_CASE("kernel: binary cross-entropy and counts of positives, on a matrix of 
 }
 
 TEST_CASE("kernel: binary cross-entropy of logits that are huge, zero or no number, by hand") {
-    for_every_kernel([](KernelPair& pair) {
+    for_every_backend([](BackendPair& pair) {
         // log(1 + eᵗ): of a right claim at ±500 nothing, of a wrong one 500; of 0 it is log 2.
         HostMatrix x(1, 5);
         x.values = {500, 500, -500, -500, 0};
@@ -158,7 +158,7 @@ TEST_CASE("kernel: binary cross-entropy of logits that are huge, zero or no numb
         const TwinArray<double> loss(pair, {-1.0});
         const TwinArray<std::int64_t> counts(pair, std::vector<std::int64_t>(9, -1));
         const Twin logits(pair, x), grad(pair, random_matrix(1, 5, 8));
-        pair.both([&](Kernel& k, std::size_t i) {
+        pair.both([&](Backend& k, std::size_t i) {
             const LossInput in{.split = split[i], .scale = 0.5, .label_matrix = labels[i], .multi_label = true};
             k.count_positives(logits[i], in, counts[i]);
             k.binary_cross_entropy(logits[i], in, grad[i], loss[i]);
@@ -179,14 +179,14 @@ TEST_CASE("kernel: binary cross-entropy of logits that are huge, zero or no numb
 }
 
 TEST_CASE("kernel: the gradient may take the logits' place, and a NaN makes the loss NaN") {
-    for_every_kernel([](KernelPair& pair) {
+    for_every_backend([](BackendPair& pair) {
         const std::int64_t rows = 40, classes = 50;
         const Labels l = labels_of(rows, classes);
         const TwinArray<std::int32_t> labels(pair, l.labels);
         const TwinArray<Split> split(pair, l.split);
         const TwinArray<double> loss(pair, {0.0});
         const Twin logits(pair, logits_of(rows, classes));
-        pair.both([&](Kernel& k, std::size_t i) {
+        pair.both([&](Backend& k, std::size_t i) {
             k.softmax_cross_entropy(logits[i], {labels[i], split[i], Split::train, 0.01}, logits[i], loss[i]);
         });
         CHECK(logits.difference() < pair.tolerance());
@@ -200,7 +200,7 @@ TEST_CASE("kernel: the gradient may take the logits' place, and a NaN makes the 
 }
 
 TEST_CASE("kernel: three steps of SGD, Adam and AdamW over arrays of every length") {
-    for_every_kernel([](KernelPair& pair) {
+    for_every_backend([](BackendPair& pair) {
         for (const OptimizerKind kind : {OptimizerKind::sgd, OptimizerKind::adam, OptimizerKind::adamw}) {
             const TrainSpec spec{.optimizer = kind, .learning_rate = 0.05, .weight_decay = {}};
             // More arrays than one launch takes; starts that are not aligned, as layers of a slab have them.
@@ -211,7 +211,7 @@ TEST_CASE("kernel: three steps of SGD, Adam and AdamW over arrays of every lengt
                 v(pair, HostMatrix(1, total));
             for (std::int64_t step = 1; step <= 3; ++step) {
                 const Twin g(pair, random_matrix(1, total, static_cast<std::uint64_t>(10 + step)));
-                pair.both([&](Kernel& k, std::size_t i) {
+                pair.both([&](Backend& k, std::size_t i) {
                     std::vector<ParameterSlot> slots;
                     std::int64_t at = 0;
                     for (const std::int64_t n : lengths) {
@@ -230,8 +230,8 @@ TEST_CASE("kernel: three steps of SGD, Adam and AdamW over arrays of every lengt
 }
 
 TEST_CASE("kernel: memory is counted, and too much is refused with what was asked and what is free") {
-    for_every_kernel([](KernelPair& pair) {
-        Kernel& k = *pair.tested;
+    for_every_backend([](BackendPair& pair) {
+        Backend& k = *pair.tested;
         const MemoryUse before = k.memory();
         {
             const Matrix a = k.matrix(100, 10), b = k.matrix(50, 10);
@@ -246,17 +246,17 @@ TEST_CASE("kernel: memory is counted, and too much is refused with what was aske
         CHECK_THROWS_WITH(k.allocate(too_much), Catch::Contains("4611686018427387904 bytes"));
         // And goes on.
         const Twin x(pair, random_matrix(3, 3, 1));
-        pair.both([&](Kernel& each, std::size_t i) { each.fill(x[i], 2); });
+        pair.both([&](Backend& each, std::size_t i) { each.fill(x[i], 2); });
         CHECK(x.difference() == 0);
     });
 }
 
 TEST_CASE("kernel: what one stream records, the other and the host can wait for") {
-    for_every_kernel([](KernelPair& pair) {
-        Kernel& k = *pair.tested;
+    for_every_backend([](BackendPair& pair) {
+        Backend& k = *pair.tested;
         const Twin x(pair, random_matrix(200, 64, 1));
         for (int turn = 0; turn < 3; ++turn) {
-            pair.both([&](Kernel& each, std::size_t i) { each.fill(x[i], turn); });
+            pair.both([&](Backend& each, std::size_t i) { each.fill(x[i], turn); });
             const Event filled = k.record(StreamRole::compute);
             k.wait(StreamRole::communication, filled);
             const Event passed = k.record(StreamRole::communication);
@@ -271,7 +271,7 @@ TEST_CASE("kernel: what one stream records, the other and the host can wait for"
                 sum(pair, HostMatrix(64, 64));
             std::vector<std::int32_t> order(64);
             std::iota(order.rbegin(), order.rend(), 0);
-            pair.both([&](Kernel& each, std::size_t i) {
+            pair.both([&](Backend& each, std::size_t i) {
                 // The list goes while the device may still read it.
                 const auto list = each.upload(std::span<const std::int32_t>(order));
                 each.scatter_add_rows(again[i], list.data(), sum[i]);
@@ -282,8 +282,8 @@ TEST_CASE("kernel: what one stream records, the other and the host can wait for"
 }
 
 TEST_CASE("kernel: an epoch's spans are timed in order, and within the epoch") {
-    for_every_kernel([](KernelPair& pair) {
-        Kernel& k = *pair.tested;
+    for_every_backend([](BackendPair& pair) {
+        Backend& k = *pair.tested;
         const Twin a(pair, random_matrix(64, 64, 1)), c(pair, random_matrix(64, 64, 2));
         for (int epoch = 0; epoch < 2; ++epoch) {
             k.trace().begin_epoch();

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "contract/recording_kernel.hpp"
+#include "contract/recording_backend.hpp"
 #include "contract/strategy_case.hpp"
 
 using namespace gnnbench;
@@ -37,20 +37,20 @@ Work work_of(const std::string& name, const Settings& set, const ModelVariant& v
                           .column_part_of = {}};
     const IndexMap index(whole);
     const auto reference = catalog().kernel("reference")->create(kernel_setting_of({"reference", DType::f64}));
-    RecordingKernel kernel(*reference);
+    RecordingBackend backend(*reference);
     VolumeCounter counter;
     const ProcessGroup alone = ProcessGroup::self();
-    Communicator self(kernel.connect(alone), kernel, counter);
+    Communicator self(backend.connect(alone), backend, counter);
     const Problem problem{data, index, whole, model, train, params, nullptr, 1};
-    const std::int64_t before = kernel.memory().current_bytes;
-    const auto trainer = strategy->make_collective_trainer(problem, {kernel, self, alone});
+    const std::int64_t before = backend.memory().current_bytes;
+    const auto trainer = strategy->make_collective_trainer(problem, {backend, self, alone});
     Work w;
-    w.allocated_bytes = kernel.memory().current_bytes - before;
+    w.allocated_bytes = backend.memory().current_bytes - before;
     w.stated_bytes = strategy->stated_memory(problem, 0, 8);
-    kernel.take();  // set-up's
-    w.prepared_nonzeros = kernel.prepared_nonzeros();
+    backend.take();  // set-up's
+    w.prepared_nonzeros = backend.prepared_nonzeros();
     trainer->train_epoch(0);
-    for (const auto& p : kernel.take()) {
+    for (const auto& p : backend.take()) {
         w.products.push_back(p.text());
         if (p.sparse) w.spmm_columns += p.columns;
     }

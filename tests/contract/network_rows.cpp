@@ -14,39 +14,39 @@ namespace {
 /// The whole matrix, on this device.
 class LocalSpmm final : public DistributedSpmm {
 public:
-    LocalSpmm(const GraphView& graph, const ModelSpec& model, Kernel& kernel) : kernel_(kernel) {
+    LocalSpmm(const GraphView& graph, const ModelSpec& model, Backend& backend) : backend_(backend) {
         const Adjacency a(graph, model);
         const Partition whole{
             .parts = 1, .part_of = std::vector<Part>(usize(graph.vertices())), .column_part_of = {}};
         const IndexMap index(whole);
-        blocks_ = std::make_unique<PreparedBlocks>(a, index, 0, kernel);
+        blocks_ = std::make_unique<PreparedBlocks>(a, index, 0, backend);
     }
     void multiply(Direction d, MatrixView b, MatrixView c, const Epilogue& e) override {
-        kernel_.spmm(blocks_->block(d, 0), b, c, {}, e);
+        backend_.spmm(blocks_->block(d, 0), b, c, {}, e);
     }
 
 private:
-    Kernel& kernel_;
+    Backend& backend_;
     std::unique_ptr<PreparedBlocks> blocks_;
 };
 
 /// A batch: features, labels and splits on the device, and the matrix.
 struct Batch {
-    Batch(const graphs::NamedGraph& graph, const ModelSpec& model, Kernel& kernel)
+    Batch(const graphs::NamedGraph& graph, const ModelSpec& model, Backend& backend)
         : owned(dress(graph, model.widths.front(), static_cast<std::int32_t>(model.widths.back()))),
-          x(kernel.matrix(graph.view().vertices(), model.widths.front())),
-          labels(kernel.upload(std::span<const std::int32_t>(owned.labels))),
-          split(kernel.upload(std::span<const Split>(owned.split))),
-          ids(kernel.upload(std::span<const std::int64_t>(std::vector<std::int64_t>(owned.labels.size(), 7)))),
-          loss(kernel.upload(std::span<const double>(std::array{0.0}))),
-          spmm(graph.view(), model, kernel) {
-        kernel.upload(std::span<const float>(owned.features), x);
+          x(backend.matrix(graph.view().vertices(), model.widths.front())),
+          labels(backend.upload(std::span<const std::int32_t>(owned.labels))),
+          split(backend.upload(std::span<const Split>(owned.split))),
+          ids(backend.upload(std::span<const std::int64_t>(std::vector<std::int64_t>(owned.labels.size(), 7)))),
+          loss(backend.upload(std::span<const double>(std::array{0.0}))),
+          spmm(graph.view(), model, backend) {
+        backend.upload(std::span<const float>(owned.features), x);
     }
 
-    ModelWeights gradients(Network& network, Kernel& kernel, std::int64_t step) {
+    ModelWeights gradients(Network& network, Backend& backend, std::int64_t step) {
         const ConstMatrixView z = network.forward(x, ids.data(), Pass::training, step, spmm);
-        kernel.softmax_cross_entropy(z, {.labels = labels.data(), .split = split.data(), .scale = 0.1},
-                                     network.output_gradient(), loss.data());
+        backend.softmax_cross_entropy(z, {.labels = labels.data(), .split = split.data(), .scale = 0.1},
+                                      network.output_gradient(), loss.data());
         int layers = 0;
         network.backward(spmm, [&](MatrixView row, bool last) {
             CHECK(row.cols == network.plan().spec(network.plan().size() - ++layers).elements());
@@ -78,7 +78,7 @@ ModelSpec model_of(LayerKind kind) {
 }  // namespace
 
 TEST_CASE("a network made for many rows trains batches of fewer, one after another, to the bit") {
-    const auto kernel = catalog().kernel("reference")->create({.dtype = DType::f64});
+    const auto backend = catalog().kernel("reference")->create({.dtype = DType::f64});
     TrainSpec train;
     train.dropout = train.input_dropout = 0.3;
     for (const LayerKind kind : {LayerKind::gcn, LayerKind::sage, LayerKind::gin})
@@ -90,20 +90,20 @@ TEST_CASE("a network made for many rows trains batches of fewer, one after anoth
                 LayerPlan plan = narrowest_plan(model, trains_input);
                 plan.buffers = buffers;
                 const ModelWeights start = initial_weights(model, 3);
-                const auto held = kernel->memory().current_bytes;
-                Network large(plan, model, train, start, 40, *kernel);
+                const auto held = backend->memory().current_bytes;
+                Network large(plan, model, train, start, 40, *backend);
                 MemoryStatement stated(8);
                 Network::state_memory(stated, plan, model, train, 40);
-                CHECK(kernel->memory().current_bytes - held == stated.bytes());
+                CHECK(backend->memory().current_bytes - held == stated.bytes());
                 std::int64_t step = 0;
                 for (const std::int32_t rows : {40, 17, 29, 1}) {
-                    Batch batch(graphs::directed_random(rows, 4 * rows, true), model, *kernel);
-                    Network exact(plan, model, train, start, rows, *kernel);
+                    Batch batch(graphs::directed_random(rows, 4 * rows, true), model, *backend);
+                    Network exact(plan, model, train, start, rows, *backend);
                     large.set_rows(rows);
-                    const auto before = kernel->memory().allocations;
-                    const ModelWeights found = batch.gradients(large, *kernel, ++step);
-                    CHECK(kernel->memory().allocations == before);
-                    const ModelWeights wanted = batch.gradients(exact, *kernel, step);
+                    const auto before = backend->memory().allocations;
+                    const ModelWeights found = batch.gradients(large, *backend, ++step);
+                    CHECK(backend->memory().allocations == before);
+                    const ModelWeights wanted = batch.gradients(exact, *backend, step);
                     for (std::size_t m = 0; m < wanted.matrices.size(); ++m) {
                         INFO(rows << " rows, " << wanted.matrices[m].name);
                         CHECK(found.matrices[m].values.values == wanted.matrices[m].values.values);

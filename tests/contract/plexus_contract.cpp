@@ -77,7 +77,7 @@ TEST_CASE("plexus-3d is exact on every grid, whatever its parameters") {
 }
 
 TEST_CASE("plexus-3d holds the memory that its README states, where everything divides") {
-    // The reference kernel keeps sparse matrices outside its counted memory, so what is counted is all the rest.
+    // The reference back end keeps sparse matrices outside its counted memory, so what is counted is all the rest.
     const std::int64_t n = 48;
     ModelVariant v{.name = "divides", .widths = {24, 48, 24}};
     v.model.bias = false;

@@ -21,11 +21,11 @@ struct SerialTraining {
 inline SerialTraining train_serially(const PluginCatalog& catalog, const DatasetView& data, const ModelSpec& model,
                                      const TrainSpec& train, const ModelWeights* initial, std::int64_t epochs,
                                      bool trained_features) {
-    const auto kernel = catalog.kernel("reference")->create({.dtype = DType::f64});
+    const auto backend = catalog.kernel("reference")->create({.dtype = DType::f64});
     const auto strategy = catalog.strategy("serial");
     VolumeCounter counter;
     const ProcessGroup alone = ProcessGroup::self();
-    Communicator self(kernel->connect(alone), *kernel, counter);
+    Communicator self(backend->connect(alone), *backend, counter);
     const Partition whole{.parts = 1,
                           .part_of = std::vector<Part>(static_cast<std::size_t>(data.graph.vertices())),
                           .column_part_of = {}};
@@ -35,7 +35,7 @@ inline SerialTraining train_serially(const PluginCatalog& catalog, const Dataset
     for (const ParamDecl& p : declared)
         if (std::string(p.name) == trainable_features) params.set(p, trained_features ? "true" : "false");
     const auto trainer = strategy->make_collective_trainer({data, index, whole, model, train, params, initial},
-                                                           {*kernel, self, alone});
+                                                           {*backend, self, alone});
     SerialTraining out;
     for (std::int64_t e = 0; e < epochs; ++e) {
         out.loss.push_back(trainer->train_epoch(e).loss);

@@ -139,7 +139,7 @@ struct KernelVariant {
     std::optional<Params> params = {};  ///< nothing: the defaults
 };
 
-/// What a kernel is made from on this rank, which has its place among the ranks of its host.
+/// What a back end is made from on this rank, which has its place among the ranks of its host.
 inline KernelSetting kernel_setting_of(const KernelVariant& k) {
     const ProcessGroup host = ProcessGroup::world().split_by_host();
     return {.dtype = k.dtype,
@@ -192,9 +192,9 @@ inline Outcome run(const StrategyVariant& s, const std::string& partitioner_name
 
     const Partition partition = partitioner->partition(data.graph, need, partitioner_params, 3);
     const IndexMap index(partition);
-    const auto kernel = catalog().kernel(k.name)->create(kernel_setting_of(k));
+    const auto backend = catalog().kernel(k.name)->create(kernel_setting_of(k));
     const Problem problem{data, index, partition, model, train, s.params, nullptr, world.size()};
-    CheckedTraining training(*strategy, problem, *kernel, separate_wait);
+    CheckedTraining training(*strategy, problem, *backend, separate_wait);
     const bool trained = trains_features(s.params);
     o = training.train(epochs, [&]() -> const ReferenceResult& { return reference(data, v, epochs, trained); });
     if (k.dtype == DType::f64) {

@@ -7,7 +7,7 @@
 
 #include <gnnbench/training/process_grid.hpp>
 
-#include "contract/kernel_choice.hpp"
+#include "contract/backend_choice.hpp"
 #include "contract/strategy_case.hpp"
 
 using namespace gnnbench;
@@ -133,16 +133,16 @@ std::vector<std::string> full_batch_strategies() {
     return names;
 }
 
-/// float64 on `reference`, and float32 on every kernel this machine can serve; or float32 on the one that is asked for.
+/// float64 on `reference`, and float32 on every back end this machine can serve; or float32 on the one that is asked for.
 std::vector<KernelVariant> kernels() {
     std::vector<KernelVariant> out;
-    if (asked_kernel().empty()) out.push_back({"reference", DType::f64});
-    for (const KernelChoice& choice : kernel_choices(catalog())) {
+    if (asked_backend().empty()) out.push_back({"reference", DType::f64});
+    for (const BackendChoice& choice : backend_choices(catalog())) {
         const KernelVariant k{choice.name, DType::f32, choice.params};
         const std::string why = catalog().kernel(k.name)->why_unsupported(kernel_setting_of(k));
         if (why.empty())
             out.push_back(k);
-        else if (!asked_kernel().empty())
+        else if (!asked_backend().empty())
             WARN("skipped: kernel " << k.name << ": " << why);
     }
     return out;

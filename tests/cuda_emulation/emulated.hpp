@@ -24,6 +24,6 @@ struct Event {
 void run_until(Stream& stream, long place);
 inline void run_all(Stream& stream) { run_until(stream, stream.given()); }
 /// Every thread of a launch, now.
-void run_launch(dim3 grid, dim3 block, const void* kernel, const std::function<void()>& body);
+void run_launch(dim3 grid, dim3 block, const void* backend, const std::function<void()>& body);
 
 }  // namespace emulated

@@ -85,10 +85,11 @@ void run_until(Stream& stream, long place) {
 
 void later(cudaStream_t stream, std::function<void()> work) { stream->work.push_back(std::move(work)); }
 
-cudaError_t enqueue(cudaStream_t stream, dim3 grid, dim3 block, const void* kernel, std::function<void()> thread) {
+cudaError_t enqueue(cudaStream_t stream, dim3 grid, dim3 block, const void* backend,
+                    std::function<void()> thread) {
     const bool grid_fits = grid.x > 0 && grid.x < (1u << 31) && grid.y > 0 && grid.y < (1u << 16);
     if (!grid_fits || block.x * block.y == 0 || block.x * block.y > 1024) return cudaErrorInvalidConfiguration;
-    later(stream, [=, thread = std::move(thread)] { run_launch(grid, block, kernel, thread); });
+    later(stream, [=, thread = std::move(thread)] { run_launch(grid, block, backend, thread); });
     return cudaSuccess;
 }
 

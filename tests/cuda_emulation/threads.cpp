@@ -119,13 +119,13 @@ void run_as_coroutines() {
 
 }  // namespace
 
-void run_launch(dim3 grid, dim3 shape, const void* kernel, const std::function<void()>& body) {
+void run_launch(dim3 grid, dim3 shape, const void* backend, const std::function<void()>& body) {
     static std::set<const void*> without_barriers;
     gridDim = grid;
     blockDim = shape;
     block.body = &body;
     block.size = static_cast<int>(shape.x * shape.y);
-    const bool plain = without_barriers.contains(kernel);
+    const bool plain = without_barriers.contains(backend);
     block.met_barrier = false;
     for (unsigned y = 0; y < grid.y; ++y)
         for (unsigned x = 0; x < grid.x; ++x) {
@@ -139,7 +139,7 @@ void run_launch(dim3 grid, dim3 shape, const void* kernel, const std::function<v
                 body();
             }
         }
-    if (!block.met_barrier) without_barriers.insert(kernel);
+    if (!block.met_barrier) without_barriers.insert(backend);
 }
 
 void shuffle_xor(void* value, std::size_t bytes, int mask) {

@@ -6,7 +6,7 @@ namespace {
 using enum Class;
 
 constexpr Entry entries[] = {
-    // Kernel, in float32 alone.
+    // Backend, in float32 alone.
     {Fault::last_nonzero_dropped, structural, "last nonzero dropped",
      "SpMM leaves out the last nonzero of one row", "cagnet-1d", "spmm"},
     {Fault::wrong_tail_column, structural, "wrong tail column",

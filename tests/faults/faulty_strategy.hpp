@@ -22,20 +22,20 @@ public:
           train_(train),
           fault_(injected.fault),
           times_(injected.times),
-          tolerance_(agreement_for(rank.kernel.dtype()).tolerance) {
-        if (fault_ == Fault::wasted_buffer || fault_ == Fault::over_sending) buffer_ = rank.kernel.matrix(1, 16);
+          tolerance_(agreement_for(rank.backend.dtype()).tolerance) {
+        if (fault_ == Fault::wasted_buffer || fault_ == Fault::over_sending) buffer_ = rank.backend.matrix(1, 16);
     }
 
     Step train_step(std::int64_t epoch, std::int64_t) override {
         if (fault_ == Fault::over_sending) rank_.world.broadcast_now(buffer_, 0);
-        if (fault_ == Fault::allocating_epoch) rank_.kernel.allocate(64);
+        if (fault_ == Fault::allocating_epoch) rank_.backend.allocate(64);
         return inner_->train_epoch(epoch);
     }
     Score evaluate() override { return inner_->evaluate(); }
     ModelWeights weights() override { return inner_->weights(); }
     ModelWeights gradients() override {
         ModelWeights g = inner_->gradients();
-        const bool narrow = rank_.kernel.dtype() == DType::f32;
+        const bool narrow = rank_.backend.dtype() == DType::f32;
         if (fault_ == Fault::copy_differs && rank_.world.rank() == rank_.world.size() - 1) {
             const auto last =
                 std::ranges::find_if(g.matrices.rbegin(), g.matrices.rend(),

@@ -11,10 +11,10 @@ namespace gnnbench::faults {
 Event FaultyTransport::do_broadcast(void* data, std::int64_t bytes, int root, Wait wait) {
     Event event = inner().broadcast(data, bytes, root, wait);
     if (injected_.fault != Fault::message_of_epoch_before || inner().rank() == root) return event;
-    kernel_.wait(StreamRole::communication, event);
+    backend_.wait(StreamRole::communication, event);
     auto& old = before_[{data, bytes}];
-    auto now = read_array(kernel_, static_cast<const std::byte*>(data), bytes, StreamRole::communication);
-    if (!old.empty()) kernel_.upload_bytes(old.data(), data, old.size());
+    auto now = read_array(backend_, static_cast<const std::byte*>(data), bytes, StreamRole::communication);
+    if (!old.empty()) backend_.upload_bytes(old.data(), data, old.size());
     old = std::move(now);
     return {};
 }
@@ -23,12 +23,12 @@ Event FaultyTransport::do_broadcast(void* data, std::int64_t bytes, int root, Wa
 std::vector<double> FaultyTransport::sum_of_sizes(const std::vector<double>& mine) {
     std::vector<float> sizes(mine.size());
     for (std::size_t i = 0; i < mine.size(); ++i) sizes[i] = static_cast<float>(std::abs(mine[i]));
-    const Buffer sum = kernel_.allocate(sizes.size() * sizeof(float));
-    kernel_.upload_bytes(sizes.data(), sum.data(), sum.bytes());
+    const Buffer sum = backend_.allocate(sizes.size() * sizeof(float));
+    backend_.upload_bytes(sizes.data(), sum.data(), sum.bytes());
     const auto count = static_cast<std::int64_t>(sizes.size());
-    kernel_.wait(StreamRole::communication,
-                 inner().all_reduce(sum.data(), count, DType::f32, ReduceOp::sum, Wait::at_once));
-    return read_numbers(kernel_, sum.data(), count, DType::f32, StreamRole::communication);
+    backend_.wait(StreamRole::communication,
+                  inner().all_reduce(sum.data(), count, DType::f32, ReduceOp::sum, Wait::at_once));
+    return read_numbers(backend_, sum.data(), count, DType::f32, StreamRole::communication);
 }
 
 Event FaultyTransport::do_all_reduce(void* data, std::int64_t count, DType dtype, ReduceOp op, Wait wait) {
@@ -37,16 +37,16 @@ Event FaultyTransport::do_all_reduce(void* data, std::int64_t count, DType dtype
     if (dtype != DType::f32) return inner().all_reduce(data, count, dtype, op, wait);
     std::vector<double> sizes;
     if (fault == Fault::reduction_off)
-        sizes = sum_of_sizes(read_numbers(kernel_, data, count, dtype, StreamRole::communication));
+        sizes = sum_of_sizes(read_numbers(backend_, data, count, dtype, StreamRole::communication));
     if (fault == Fault::rank_left_out && last) {
         const std::vector<float> nothing(static_cast<std::size_t>(count));
-        kernel_.upload_bytes(nothing.data(), data, nothing.size() * sizeof(float));
+        backend_.upload_bytes(nothing.data(), data, nothing.size() * sizeof(float));
     }
     Event event = inner().all_reduce(data, count, dtype, op, wait);
     const bool off = fault == Fault::reduction_off && last;
     if (!off && fault != Fault::unwatched) return event;
-    kernel_.wait(StreamRole::communication, event);
-    const auto sums = read_numbers(kernel_, data, count, dtype, StreamRole::communication);
+    backend_.wait(StreamRole::communication, event);
+    const auto sums = read_numbers(backend_, data, count, dtype, StreamRole::communication);
     std::vector<float> spoiled(sums.begin(), sums.end());
     if (fault == Fault::unwatched) {
         for (float& x : spoiled) x *= static_cast<float>(1 + injected_.times * agreement_for(dtype).tolerance);
@@ -58,21 +58,21 @@ Event FaultyTransport::do_all_reduce(void* data, std::int64_t count, DType dtype
         const double bound = rounding_of(dtype).gamma(inner().size() - 1) * sizes[at];
         spoiled[at] = static_cast<float>(sums[at] + injected_.times * bound);
     }
-    kernel_.upload_bytes(spoiled.data(), data, spoiled.size() * sizeof(float));
+    backend_.upload_bytes(spoiled.data(), data, spoiled.size() * sizeof(float));
     return {};
 }
 
 /// The last element of the first message that has any, one unit in the last place off.
 Event FaultyTransport::spoiled(Event event, std::span<const Message> receives) {
     if (injected_.fault != Fault::wrong_element) return event;
-    kernel_.wait(StreamRole::communication, event);
+    backend_.wait(StreamRole::communication, event);
     for (const Message& m : receives) {
         if (m.bytes < 4) continue;
         char* at = static_cast<char*>(m.data) + m.bytes - 4;
         float x = 0;
-        kernel_.download_bytes(at, &x, sizeof x, StreamRole::communication);
+        backend_.download_bytes(at, &x, sizeof x, StreamRole::communication);
         x = std::nextafter(x, INFINITY);
-        kernel_.upload_bytes(&x, at, sizeof x);
+        backend_.upload_bytes(&x, at, sizeof x);
         break;
     }
     return {};

@@ -69,10 +69,10 @@ TrainingCase combination(std::uint64_t number, int ranks) {
     const auto variants = contract::variants(t.scheme = pick(usable(PluginKind::strategy), draw));
     t.scheme_params = pick(variants, draw).params;
     t.partitioner = pick(usable(PluginKind::partitioner), draw);
-    t.kernel = draw.below(5) == 0 ? "reference" : "cpu";
-    const auto declared = contract::catalog().find(PluginKind::kernel, t.kernel).params;
+    t.backend = draw.below(5) == 0 ? "reference" : "cpu";
+    const auto declared = contract::catalog().find(PluginKind::kernel, t.backend).params;
     t.kernel_params = Params(declared);
-    if (t.kernel == "cpu")
+    if (t.backend == "cpu")
         t.kernel_params.set(declared[0],
                             pick(std::vector<std::string>{"auto", "rows", "tiled", "reordered"}, draw));
     t.threads = static_cast<int>(1 + draw.below(3));
@@ -93,7 +93,7 @@ std::string text(std::uint64_t number, const TrainingCase& t, int ranks) {
     return fmt::format(
         "combination {}: {} on {} ranks, {} threads, {} of {} vertices and {} edges, {}, kernel {}, activation {}",
         number, t.scheme, ranks, t.threads, t.partitioner, t.graph.view().vertices(), t.graph.view().edges(),
-        widths, t.kernel, static_cast<int>(t.model.model.activation));
+        widths, t.backend, static_cast<int>(t.model.model.activation));
 }
 
 }  // namespace

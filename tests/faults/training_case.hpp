@@ -5,7 +5,7 @@
 
 #include "check/product_probe.hpp"
 #include "contract/strategy_case.hpp"
-#include "faults/faulty_kernel.hpp"
+#include "faults/faulty_backend.hpp"
 #include "faults/faulty_strategy.hpp"
 #include "worker/verified_training.hpp"
 
@@ -15,7 +15,7 @@ namespace gnnbench::faults {
 struct TrainingCase {
     graphs::NamedGraph graph;
     contract::ModelVariant model;
-    std::string scheme = "cagnet-1d", partitioner = "block", kernel = "cpu";
+    std::string scheme = "cagnet-1d", partitioner = "block", backend = "cpu";
     Params scheme_params, kernel_params;
     int threads = 1;
     std::uint64_t seed = 3;
@@ -50,15 +50,15 @@ inline VerifiedTraining verify(TrainingCase& t, Injected injected, const Process
     const FaultyStrategy strategy(*scheme, injected);
     const Problem problem{data, index, partition, model, train, t.scheme_params, nullptr, world.size()};
     bool first = true;
-    const auto plain_kernel = [&](DType dtype) {
-        KernelSetting s = contract::kernel_setting_of({t.kernel, dtype, t.kernel_params});
+    const auto plain_backend = [&](DType dtype) {
+        KernelSetting s = contract::kernel_setting_of({t.backend, dtype, t.kernel_params});
         s.threads = t.threads;
-        return catalog.kernel(t.kernel)->create(s);
+        return catalog.kernel(t.backend)->create(s);
     };
-    const auto make_kernel = [&]() -> std::unique_ptr<Kernel> {
-        auto kernel = plain_kernel(DType::f32);
-        if (injected.fault == Fault::none) return kernel;
-        return std::make_unique<FaultyKernel>(std::move(kernel), injected, std::exchange(first, false));
+    const auto make_backend = [&]() -> std::unique_ptr<Backend> {
+        auto backend = plain_backend(DType::f32);
+        if (injected.fault == Fault::none) return backend;
+        return std::make_unique<FaultyBackend>(std::move(backend), injected, std::exchange(first, false));
     };
     std::optional<ReferenceResult> reference;
     if (world.rank() == 0 && strategy.approximation(t.scheme_params).empty())
@@ -70,8 +70,8 @@ inline VerifiedTraining verify(TrainingCase& t, Injected injected, const Process
     VerifiedTraining v = verify_training({.strategy = strategy,
                                           .problem = problem,
                                           .group = world,
-                                          .kernel = make_kernel,
-                                          .float64_kernel = [&] { return plain_kernel(DType::f64); },
+                                          .backend = make_backend,
+                                          .float64_kernel = [&] { return plain_backend(DType::f64); },
                                           .own_training = &own,
                                           .epochs = t.epochs},
                                          reference ? &*reference : nullptr);
@@ -83,14 +83,14 @@ inline VerifiedTraining verify(TrainingCase& t, Injected injected, const Process
     const IndexMap full_index(full_partition);
     const Problem full{full_data, full_index,      full_partition, model,
                        train,     t.scheme_params, nullptr,        world.size()};
-    ProductProbe kernel(make_kernel());
+    ProductProbe backend(make_backend());
     VolumeCounter counter;
-    Communicator comm(kernel.connect(world), kernel, counter);
-    const auto trainer = strategy.make_collective_trainer(full, {kernel, comm, world});
+    Communicator comm(backend.connect(world), backend, counter);
+    const auto trainer = strategy.make_collective_trainer(full, {backend, comm, world});
     trainer->train_epoch(0);
-    kernel.synchronize(StreamRole::compute);
+    backend.synchronize(StreamRole::compute);
     Ledger ledger(world.rank());
-    kernel.test(ledger, t.seed);
+    backend.test(ledger, t.seed);
     gather(ledger, world, v);
     return v;
 }

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 
 #include "graphs.hpp"
 #include "plugin/loader.hpp"
@@ -20,26 +20,26 @@ namespace gnnbench::bench {
 namespace {
 
 struct Settings {
-    std::string kernel = "cuda";
+    std::string backend = "cuda";
     double scale = 1;
     int rounds = 5;
     std::vector<std::int64_t> widths = {16, 32, 41, 64, 128, 256, 512};
 };
 
-std::unique_ptr<Kernel> make_kernel(const PluginCatalog& catalog, const Settings& s, const std::string& spmm,
-                                    std::vector<std::int64_t> widths) {
-    const auto about = catalog.find(PluginKind::kernel, s.kernel);
+std::unique_ptr<Backend> make_backend(const PluginCatalog& catalog, const Settings& s, const std::string& spmm,
+                                      std::vector<std::int64_t> widths) {
+    const auto about = catalog.find(PluginKind::kernel, s.backend);
     KernelSetting setting{.params = Params(about.params), .widths = std::move(widths)};
     for (const ParamDecl& p : about.params)
         if (std::string(p.name) == "spmm" && !spmm.empty()) setting.params.set(p, spmm);
-    const auto plugin = catalog.kernel(s.kernel);
+    const auto plugin = catalog.kernel(s.backend);
     if (const std::string why = plugin->why_unsupported(setting); !why.empty()) throw EnvironmentError(why);
     std::fprintf(stderr, "gpu_spmm: %s\n", plugin->device_name(setting).c_str());
     return plugin->create(setting);
 }
 
 /// The median of the seconds that `work` takes on the device, after one run that is not counted.
-double seconds(Kernel& k, int rounds, auto&& work) {
+double seconds(Backend& k, int rounds, auto&& work) {
     std::vector<double> all;
     for (int r = 0; r <= rounds; ++r) {
         k.trace().begin_epoch();
@@ -53,7 +53,7 @@ double seconds(Kernel& k, int rounds, auto&& work) {
 }
 
 /// Bytes per second of a copy that no cache holds.
-double copy_speed(Kernel& k, const Settings& s) {
+double copy_speed(Backend& k, const Settings& s) {
     const auto rows = static_cast<std::int64_t>(std::max(1000.0, 2e6 * s.scale));
     const Matrix from = k.matrix(rows, 128), to = k.matrix(rows, 128);
     k.fill(from, 1);
@@ -123,24 +123,24 @@ struct Column {
 };
 
 Column measure(const PluginCatalog& catalog, const Settings& s, const Csr& a, const std::string& way) {
-    const auto kernel = make_kernel(catalog, s, way, s.widths);
-    const auto prepared = kernel->prepare(a);
+    const auto backend = make_backend(catalog, s, way, s.widths);
+    const auto prepared = backend->prepare(a);
     Column c;
     c.format = prepared->format;
     for (const std::int64_t w : s.widths) {
-        const Matrix b = kernel->matrix(a.cols, w), out = kernel->matrix(a.rows, w);
-        kernel->fill(b, 0.5);
-        c.seconds[w] = seconds(*kernel, s.rounds, [&] { kernel->spmm(*prepared, b, out); });
+        const Matrix b = backend->matrix(a.cols, w), out = backend->matrix(a.rows, w);
+        backend->fill(b, 0.5);
+        c.seconds[w] = seconds(*backend, s.rounds, [&] { backend->spmm(*prepared, b, out); });
     }
     return c;
 }
 
 void run(const Settings& s) {
     const PluginCatalog catalog;
-    const auto first = make_kernel(catalog, s, "", {});
+    const auto first = make_backend(catalog, s, "", {});
     const double speed = copy_speed(*first, s);
     const auto element = static_cast<std::int64_t>(size_of(first->dtype()));
-    const bool has_ways = !catalog.find(PluginKind::kernel, s.kernel).params.empty() && s.kernel == "cuda";
+    const bool has_ways = !catalog.find(PluginKind::kernel, s.backend).params.empty() && s.backend == "cuda";
     const std::vector<std::string> ways =
         has_ways ? std::vector<std::string>{"rows", "balanced", "cusparse", "auto"} : std::vector<std::string>{""};
     fmt::print(
@@ -183,7 +183,7 @@ int main(int argc, char** argv) {
     using namespace gnnbench;
     bench::Settings s;
     CLI::App app("Sparse times dense on a GPU, by our kernels and cuSPARSE");
-    app.add_option("--kernel", s.kernel, "Another kernel, to try this program where there is no GPU");
+    app.add_option("--kernel", s.backend, "Another kernel, to try this program where there is no GPU");
     app.add_option("--scale", s.scale, "Of the graphs' rows")->check(CLI::PositiveNumber);
     app.add_option("--rounds", s.rounds, "Timed runs; the median counts")->check(CLI::PositiveNumber);
     app.add_option("--widths", s.widths, "Columns of B")->delimiter(',');

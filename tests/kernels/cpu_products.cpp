@@ -54,33 +54,33 @@ struct Multiplier {
     std::string format;
     int threads;
     DType dtype;
-    std::unique_ptr<Kernel> kernel;
+    std::unique_ptr<Backend> backend;
     std::unique_ptr<PreparedMatrix> prepared;
 
     Multiplier(const Csr& a, const std::string& asked, int n, DType t)
-        : format(asked), threads(n), dtype(t), kernel(cpu_kernel(n, asked, t)), prepared(kernel->prepare(a)) {}
+        : format(asked), threads(n), dtype(t), backend(cpu_kernel(n, asked, t)), prepared(backend->prepare(a)) {}
 
     void check(const Product& p, Scale s, const EpilogueOnHost& e, const Expected& x) const {
         INFO((dtype == DType::f32 ? "float32, format " : "float64, format ")
              << format << ": " << prepared->format << ", " << threads << " threads, " << p.a.rows << " x "
              << p.a.cols << ", " << p.a.nonzeros() << " nonzeros, width " << p.b.cols << ", alpha " << s.alpha
              << ", beta " << s.beta);
-        const Matrix b = to_device(*kernel, p.b);
-        const EpilogueOnDevice on_device(*kernel, e);
-        Matrix c = to_device(*kernel, x.start);
-        kernel->spmm(*prepared, b, c, s, on_device.epilogue);
-        CHECK(error(kernel->download(c), x.wanted) < tolerance(*kernel, longest_row(p.a)));
+        const Matrix b = to_device(*backend, p.b);
+        const EpilogueOnDevice on_device(*backend, e);
+        Matrix c = to_device(*backend, x.start);
+        backend->spmm(*prepared, b, c, s, on_device.epilogue);
+        CHECK(error(backend->download(c), x.wanted) < tolerance(*backend, longest_row(p.a)));
         if (format != "rows") return;
         // A plain view, which every kernel multiplies in the same way.
-        const auto indptr = kernel->upload(std::span<const std::int64_t>(p.a.indptr));
-        const auto indices = kernel->upload(std::span<const std::int32_t>(p.a.indices));
+        const auto indptr = backend->upload(std::span<const std::int64_t>(p.a.indptr));
+        const auto indices = backend->upload(std::span<const std::int32_t>(p.a.indices));
         HostMatrix values_host(1, p.a.nonzeros());
         values_host.values = p.a.values;
-        const Matrix values = to_device(*kernel, values_host);
-        c = to_device(*kernel, x.start);
-        kernel->spmm(CsrView{indptr.data(), indices.data(), values.view().data, p.a.rows, p.a.cols}, b, c, s,
-                     on_device.epilogue);
-        CHECK(error(kernel->download(c), x.wanted) < tolerance(*kernel, longest_row(p.a)));
+        const Matrix values = to_device(*backend, values_host);
+        c = to_device(*backend, x.start);
+        backend->spmm(CsrView{indptr.data(), indices.data(), values.view().data, p.a.rows, p.a.cols}, b, c, s,
+                      on_device.epilogue);
+        CHECK(error(backend->download(c), x.wanted) < tolerance(*backend, longest_row(p.a)));
     }
 };
 
@@ -259,7 +259,7 @@ TEST_CASE("spmm transposed: the same bits in every run and with any number of th
 
 TEST_CASE("gemm: every transposition, odd shapes, alpha, beta, epilogue") {
     const DType dtype = GENERATE(DType::f32, DType::f64);
-    const std::unique_ptr<Kernel> kernels[] = {cpu_kernel(1, "auto", dtype), cpu_kernel(2, "auto", dtype)};
+    const std::unique_ptr<Backend> kernels[] = {cpu_kernel(1, "auto", dtype), cpu_kernel(2, "auto", dtype)};
     for (const auto& [m, n, depth] : {std::tuple<std::int64_t, std::int64_t, std::int64_t>{1, 1, 1},
                                       {3, 5, 7},
                                       {41, 128, 1000},

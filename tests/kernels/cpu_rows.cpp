@@ -8,7 +8,7 @@ using namespace gnnbench::test;
 
 namespace {
 /// Each test in both types.
-std::unique_ptr<Kernel> either_kernel(int threads) {
+std::unique_ptr<Backend> either_backend(int threads) {
     return cpu_kernel(threads, "auto", GENERATE(DType::f32, DType::f64));
 }
 
@@ -18,7 +18,7 @@ constexpr Activation activations[] = {Activation::identity, Activation::relu, Ac
 
 TEST_CASE("apply, dropout and apply_backward at every width from 1 to 140") {
     const int threads = GENERATE(1, 2);
-    const auto k = either_kernel(threads);
+    const auto k = either_backend(threads);
     for (std::int64_t cols = 1; cols <= 140; cols += cols < 70 ? 1 : 7)
         for (const Activation a : activations)
             for (const double rate : {0.0, 0.4}) {
@@ -49,7 +49,7 @@ TEST_CASE("apply, dropout and apply_backward at every width from 1 to 140") {
 }
 
 TEST_CASE("a shard of columns drops what the whole matrix drops") {
-    const auto k = either_kernel(1);
+    const auto k = either_backend(1);
     EpilogueOnHost e = full_epilogue(5, 150, Activation::identity);
     e.bias.clear();
     HostMatrix ones(5, 150);
@@ -72,7 +72,7 @@ TEST_CASE("a shard of columns drops what the whole matrix drops") {
 }
 
 TEST_CASE("sigmoid stays exact to rounding far from zero, and passes NaN on") {
-    const auto k = either_kernel(1);
+    const auto k = either_backend(1);
     HostMatrix z(1, 7);
     z.values = {-100, -30, -5, 0, 5, 100, NAN};
     Matrix m = to_device(*k, z);
@@ -87,7 +87,7 @@ TEST_CASE("sigmoid stays exact to rounding far from zero, and passes NaN on") {
 }
 
 TEST_CASE("column_sums") {
-    const auto k = either_kernel(2);
+    const auto k = either_backend(2);
     for (const std::int64_t rows : {0, 1, 257, 40000})
         for (const std::int64_t cols : {1, 16, 41}) {
             const HostMatrix g = random_matrix(rows, cols, 5);
@@ -103,7 +103,7 @@ TEST_CASE("column_sums") {
 
 TEST_CASE("softmax cross entropy and accuracy") {
     const int threads = GENERATE(1, 2);
-    const auto k = either_kernel(threads);
+    const auto k = either_backend(threads);
     for (const std::int64_t classes : {1, 2, 7, 16, 41, 100}) {
         const std::int64_t rows = 9000;
         HostMatrix x = random_matrix(rows, classes, 6);
@@ -155,7 +155,7 @@ TEST_CASE("softmax cross entropy and accuracy") {
 }
 
 TEST_CASE("a NaN logit makes the loss NaN") {
-    const auto k = either_kernel(1);
+    const auto k = either_backend(1);
     HostMatrix x(1, 3);
     x.values = {1, NAN, 2};
     const std::vector<std::int32_t> labels{2};
@@ -168,7 +168,7 @@ TEST_CASE("a NaN logit makes the loss NaN") {
 }
 
 TEST_CASE("three steps of SGD, Adam and AdamW") {
-    const auto k = either_kernel(2);
+    const auto k = either_backend(2);
     for (const OptimizerKind kind : {OptimizerKind::sgd, OptimizerKind::adam, OptimizerKind::adamw})
         for (const std::int64_t count : {1, 15, 16, 33, 20011}) {
             const TrainSpec spec{.optimizer = kind, .learning_rate = 0.05, .weight_decay = {}};
@@ -201,7 +201,7 @@ TEST_CASE("three steps of SGD, Adam and AdamW") {
 }
 
 TEST_CASE("fill, copy, gather and scatter of rows, also of views inside wider matrices") {
-    const auto k = either_kernel(2);
+    const auto k = either_backend(2);
     for (const std::int64_t cols : {1, 16, 37, 200}) {
         const std::int64_t n = 900;
         const HostMatrix from = random_matrix(n, cols, 1);
@@ -237,7 +237,7 @@ TEST_CASE("fill, copy, gather and scatter of rows, also of views inside wider ma
 }
 
 TEST_CASE("gathering more rows than caches hold gives the same rows") {
-    const auto k = either_kernel(2);
+    const auto k = either_backend(2);
     const std::int64_t n = 1000, picked = 700'000;  // 45 MB of rows of one cache line, or of two
     const HostMatrix from = random_matrix(n, 16, 3);
     const Matrix from_dev = to_device(*k, from), gathered = k->matrix(picked, 16);

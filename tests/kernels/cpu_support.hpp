@@ -6,15 +6,15 @@
 #include <string>
 #include <vector>
 
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 
 #include "plugin/loader.hpp"
 
 namespace gnnbench::test {
 
 /// The cpu kernel from its plugin.
-inline std::unique_ptr<Kernel> cpu_kernel(int threads, const std::string& format = "auto",
-                                          DType dtype = DType::f32) {
+inline std::unique_ptr<Backend> cpu_kernel(int threads, const std::string& format = "auto",
+                                           DType dtype = DType::f32) {
     const PluginCatalog catalog;
     const PluginDescription about = catalog.find(PluginKind::kernel, "cpu");
     KernelSetting setting{.dtype = dtype, .threads = threads, .params = Params(about.params)};
@@ -63,7 +63,7 @@ inline Csr random_csr(std::int64_t rows, std::int64_t cols, std::int64_t most, s
     return a;
 }
 
-inline Matrix to_device(Kernel& k, const HostMatrix& m) {
+inline Matrix to_device(Backend& k, const HostMatrix& m) {
     Matrix out = k.matrix(m.rows, m.cols);
     k.upload(std::span<const double>(m.values), out);
     return out;
@@ -119,7 +119,7 @@ struct EpilogueOnHost {
 
 /// The same epilogue on the device, with what it points to.
 struct EpilogueOnDevice {
-    EpilogueOnDevice(Kernel& k, const EpilogueOnHost& h) {
+    EpilogueOnDevice(Backend& k, const EpilogueOnHost& h) {
         if (!h.bias.empty()) {
             bias = k.matrix(1, static_cast<std::int64_t>(h.bias.size()));
             k.upload(std::span<const double>(h.bias), bias);
@@ -144,11 +144,11 @@ inline EpilogueOnHost full_epilogue(std::int64_t rows, std::int64_t cols, Activa
 }
 
 /// The unit roundoff of a kernel's type.
-inline double unit(const Kernel& k) { return k.dtype() == DType::f32 ? 0x1p-24 : 0x1p-53; }
+inline double unit(const Backend& k) { return k.dtype() == DType::f32 ? 0x1p-24 : 0x1p-53; }
 
 /// What sums of `terms` values of about 1 may differ by: the kernel's rounding, and that of a double loop, one after
 /// another.
-inline double tolerance(const Kernel& k, std::int64_t terms) {
+inline double tolerance(const Backend& k, std::int64_t terms) {
     const auto n = static_cast<double>(terms);
     return 17 * unit(k) * (8 + std::sqrt(n)) + 0x1p-53 * n;
 }

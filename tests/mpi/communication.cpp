@@ -18,18 +18,18 @@ namespace {
 
 struct Bench {
     ProcessGroup group = ProcessGroup::world();
-    std::unique_ptr<Kernel> kernel = PluginCatalog().kernel("reference")->create({.dtype = DType::f64});
+    std::unique_ptr<Backend> backend = PluginCatalog().kernel("reference")->create({.dtype = DType::f64});
     VolumeCounter counter;
-    Communicator world{kernel->connect(group), *kernel, counter};
+    Communicator world{backend->connect(group), *backend, counter};
 
     Matrix matrix(std::int64_t rows, std::int64_t cols, const std::function<double(std::int64_t)>& element) {
         std::vector<double> values;
         for (std::int64_t i = 0; i < rows * cols; ++i) values.push_back(element(i));
-        Matrix m = kernel->matrix(rows, cols);
-        kernel->upload(std::span<const double>(values), m);
+        Matrix m = backend->matrix(rows, cols);
+        backend->upload(std::span<const double>(values), m);
         return m;
     }
-    std::vector<double> values(ConstMatrixView m) { return kernel->download(m).values; }
+    std::vector<double> values(ConstMatrixView m) { return backend->download(m).values; }
 };
 
 /// What one form of an operation leaves in a matrix of this rank.
@@ -46,7 +46,7 @@ constexpr std::int64_t rows = 4099, cols = 3;
 void finish(Bench& b, bool now, const std::function<void()>& at_once, const std::function<Event()>& start) {
     if (now) return at_once();
     const Event e = start();
-    b.kernel->wait(StreamRole::compute, e);
+    b.backend->wait(StreamRole::compute, e);
 }
 
 std::vector<Operation> operations() {
@@ -92,7 +92,7 @@ std::vector<Operation> operations() {
          [=](Bench& b, bool now) {
              const Matrix m = dense(b);
              const auto counts = block_sizes(rows, b.world.size());
-             const Matrix own = b.kernel->matrix(counts[static_cast<std::size_t>(b.world.rank())], cols);
+             const Matrix own = b.backend->matrix(counts[static_cast<std::size_t>(b.world.rank())], cols);
              finish(
                  b, now, [&] { b.world.reduce_scatter_now(m, own, counts); },
                  [&] { return b.world.reduce_scatter(m, own, counts); });
@@ -142,17 +142,17 @@ TEST_CASE("an operation waited for at once gives the same data, volume and spans
         b.world.separate_wait(separate);
         for (const Operation& o : operations()) {
             INFO(comm_op_names[static_cast<std::size_t>(o.op)] << ", rank " << b.world.rank());
-            b.kernel->trace().begin_epoch();
+            b.backend->trace().begin_epoch();
             const std::vector<double> started = o.run(b, false);
-            b.kernel->trace().end_epoch();
-            const auto started_spans = spans(b.kernel->trace());
+            b.backend->trace().end_epoch();
+            const auto started_spans = spans(b.backend->trace());
             const Volume started_volume = b.counter.take();
-            b.kernel->trace().begin_epoch();
+            b.backend->trace().begin_epoch();
             const std::vector<double> waited = o.run(b, true);
-            b.kernel->trace().end_epoch();  // throws if a span is open
+            b.backend->trace().end_epoch();  // throws if a span is open
             // Whole numbers: no order of summing makes a difference.
             CHECK(std::equal(started.begin(), started.end(), waited.begin(), waited.end()));
-            CHECK(spans(b.kernel->trace()) == started_spans);
+            CHECK(spans(b.backend->trace()) == started_spans);
             CHECK(difference(started_volume, b.counter.take()) == "");
         }
     }
@@ -169,7 +169,7 @@ TEST_CASE("sums waited for at once are the sums") {
         if (sums[i] == static_cast<double>(i) * all) continue;
         FAIL("element " << i << ": " << sums[i] << ", wanted " << static_cast<double>(i) * all);
     }
-    const Array<double> scalar = b.kernel->upload(std::span<const double>(std::array{rank + 1.0}));
+    const Array<double> scalar = b.backend->upload(std::span<const double>(std::array{rank + 1.0}));
     b.world.all_reduce_scalars_now(scalar.data(), 1);
     CHECK(*scalar.data() == all);
 }
@@ -182,8 +182,8 @@ TEST_CASE("a blocking operation finishes while started ones of the same and of o
     const Event world_started = b.world.all_reduce(of_world), half_started = half.all_reduce(of_half);
     half.all_reduce_now(first);
     b.world.all_reduce_now(second);
-    b.kernel->wait(StreamRole::compute, half_started);
-    b.kernel->wait(StreamRole::compute, world_started);
+    b.backend->wait(StreamRole::compute, half_started);
+    b.backend->wait(StreamRole::compute, world_started);
     CHECK(b.values(of_world) == b.values(second));
     CHECK(b.values(of_half) == b.values(first));
     CHECK(b.values(first)[0] == half.size());
@@ -198,7 +198,7 @@ TEST_CASE("messages are taken in the order that is given, and the order taken is
     std::vector<RowMessage> sends, receives;
     for (int peer = 0; peer < ranks; ++peer) {
         if (peer == rank) continue;
-        theirs.push_back(b.kernel->matrix(rows, cols));
+        theirs.push_back(b.backend->matrix(rows, cols));
         sends.push_back({peer, mine});
         receives.push_back({peer, theirs.back()});
     }
@@ -208,18 +208,18 @@ TEST_CASE("messages are taken in the order that is given, and the order taken is
         arrivals.pop_back();
         std::vector<bool> done(arrivals.size());
         for (std::size_t k = 0; k < arrivals.size(); ++k)
-            done[b.kernel->wait_any(StreamRole::compute, arrivals, done)] = true;
+            done[b.backend->wait_any(StreamRole::compute, arrivals, done)] = true;
         CHECK(std::ranges::count(done, false) == 0);
-        b.kernel->wait(StreamRole::compute, sent);
+        b.backend->wait(StreamRole::compute, sent);
     };
     take_all();
-    CHECK(b.kernel->waits().empty());  // nobody asked
+    CHECK(b.backend->waits().empty());  // nobody asked
     std::vector<std::size_t> order;
     for (std::size_t i = receives.size(); i > 0; --i) order.push_back(i - 1);
     for (int turn = 0; turn < 3; ++turn) {
-        b.kernel->order_waits(order);
+        b.backend->order_waits(order);
         take_all();
-        CHECK(b.kernel->waits() == order);
+        CHECK(b.backend->waits() == order);
         for (std::size_t i = 0; i < theirs.size(); ++i) CHECK(b.values(theirs[i])[0] == receives[i].peer);
         std::ranges::rotate(order, order.begin() + (order.empty() ? 0 : 1));
     }

@@ -25,12 +25,12 @@ std::vector<GridShape> grids_of(int ranks) {
     return out;
 }
 
-/// A rank's kernel in float64 and its world.
+/// A rank's back end in float64 and its world.
 struct Bench {
     ProcessGroup group = ProcessGroup::world();
-    std::unique_ptr<Kernel> kernel = PluginCatalog().kernel("reference")->create({.dtype = DType::f64});
+    std::unique_ptr<Backend> backend = PluginCatalog().kernel("reference")->create({.dtype = DType::f64});
     VolumeCounter counter;
-    Communicator world{kernel->connect(group), *kernel, counter};
+    Communicator world{backend->connect(group), *backend, counter};
 };
 
 double logit(std::int64_t row, std::int64_t column) {
@@ -44,7 +44,7 @@ struct Piece {
     std::int64_t first_row, rows, first_class, classes;
 };
 
-Matrix upload(Kernel& k, const Piece& p) {
+Matrix upload(Backend& k, const Piece& p) {
     std::vector<double> z;
     for (std::int64_t r = 0; r < p.rows; ++r)
         for (std::int64_t c = 0; c < p.classes; ++c) z.push_back(logit(p.first_row + r, p.first_class + c));
@@ -65,7 +65,7 @@ struct Labelled {
     }
 };
 
-Labelled label(Kernel& k, const Piece& p, std::int64_t classes) {
+Labelled label(Backend& k, const Piece& p, std::int64_t classes) {
     std::vector<std::int32_t> labels;
     std::vector<std::uint8_t> label_matrix;
     std::vector<Split> split;
@@ -109,12 +109,12 @@ TEST_CASE("lines and planes of a grid hold the ranks they say, in the order they
             CHECK(grid.plane(a).size() * shape.extent(a) == b.world.size());
             // Rank 0 of the line is the one whose number names it.
             double first = b.world.rank();
-            Matrix m = b.kernel->matrix(1, 1);
-            b.kernel->upload(std::span<const double>(&first, 1), m);
+            Matrix m = b.backend->matrix(1, 1);
+            b.backend->upload(std::span<const double>(&first, 1), m);
             grid.along(a).broadcast_now(m, 0);
             GridPlace start = grid.place();
             start[a] = 0;
-            CHECK(b.kernel->download(m)(0, 0) == shape.rank(start));
+            CHECK(b.backend->download(m)(0, 0) == shape.rank(start));
         }
     }
 }
@@ -132,16 +132,16 @@ struct Sharded {
                block_size(n, shape.extent(Axis::x), grid.at(Axis::x)), block_begin(classes, columns, y),
                block_size(classes, columns, y)},
           all{0, n, 0, classes},
-          my_labels(label(*b.kernel, mine, classes)),
-          all_labels(label(*b.kernel, all, classes)),
-          whole(upload(*b.kernel, all)),
-          logits(upload(*b.kernel, mine)),
-          whole_gradient(b.kernel->matrix(n, classes)),
-          gradient(b.kernel->matrix(mine.rows, mine.classes)) {}
+          my_labels(label(*b.backend, mine, classes)),
+          all_labels(label(*b.backend, all, classes)),
+          whole(upload(*b.backend, all)),
+          logits(upload(*b.backend, mine)),
+          whole_gradient(b.backend->matrix(n, classes)),
+          gradient(b.backend->matrix(mine.rows, mine.classes)) {}
 
     /// With nothing counted so far.
     ShardedLoss loss(bool multi_label) {
-        ShardedLoss loss(*b.kernel, grid.along(Axis::y), b.world, mine.rows, all.classes, multi_label);
+        ShardedLoss loss(*b.backend, grid.along(Axis::y), b.world, mine.rows, all.classes, multi_label);
         b.counter.take();
         return loss;
     }
@@ -149,7 +149,7 @@ struct Sharded {
         return ShardedLoss::volume(mine.rows, multi_label, columns, y, b.world.size(), b.world.rank(), 8);
     }
     void check_gradient() const {
-        const HostMatrix wanted = b.kernel->download(whole_gradient), found = b.kernel->download(gradient);
+        const HostMatrix wanted = b.backend->download(whole_gradient), found = b.backend->download(gradient);
         for (std::int64_t r = 0; r < mine.rows; ++r)
             for (std::int64_t c = 0; c < mine.classes; ++c)
                 CHECK(found(r, c) == Approx(wanted(mine.first_row + r, mine.first_class + c)).margin(1e-14));
@@ -188,7 +188,7 @@ void check_share(double found, std::int64_t hits, std::int64_t of) {
 TEST_CASE("the loss over sharded classes equals the loss over whole rows, and moves what it states") {
     for_every_sharding([](Sharded& s) {
         double wanted = 0;
-        s.b.kernel->softmax_cross_entropy(s.whole, s.all_labels.input(0.25), s.whole_gradient, &wanted);
+        s.b.backend->softmax_cross_entropy(s.whole, s.all_labels.input(0.25), s.whole_gradient, &wanted);
         ShardedLoss loss = s.loss(false);
         CHECK(loss.first_class() == s.mine.first_class);
         loss.start(s.logits, s.my_labels.input(0.25), s.gradient);
@@ -197,7 +197,7 @@ TEST_CASE("the loss over sharded classes equals the loss over whole rows, and mo
         s.check_gradient();
 
         std::array<std::int64_t, 6> k{};
-        s.b.kernel->count_correct(s.whole, s.all_labels.input(1), k.data());
+        s.b.backend->count_correct(s.whole, s.all_labels.input(1), k.data());
         const Score score = loss.score(s.logits, s.my_labels.input(1));
         CHECK(score.metric == ScoreMetric::accuracy);
         for (std::size_t i = 0; i < 3; ++i) check_share(score.of[i], k[2 * i], k[2 * i + 1]);
@@ -207,7 +207,7 @@ TEST_CASE("the loss over sharded classes equals the loss over whole rows, and mo
 TEST_CASE("a label matrix: the sharded loss equals that over whole rows, and class groups exchange nothing") {
     for_every_sharding([](Sharded& s) {
         double wanted = 0;
-        s.b.kernel->binary_cross_entropy(s.whole, s.all_labels.several(0.25), s.whole_gradient, &wanted);
+        s.b.backend->binary_cross_entropy(s.whole, s.all_labels.several(0.25), s.whole_gradient, &wanted);
         ShardedLoss loss = s.loss(true);
         loss.start(s.logits, s.my_labels.several(0.25), s.gradient);
         CHECK(loss.value() == Approx(wanted).margin(1e-12));
@@ -217,7 +217,7 @@ TEST_CASE("a label matrix: the sharded loss equals that over whole rows, and cla
         s.check_gradient();
 
         std::array<std::int64_t, 9> k{};
-        s.b.kernel->count_positives(s.whole, s.all_labels.several(1), k.data());
+        s.b.backend->count_positives(s.whole, s.all_labels.several(1), k.data());
         const Score score = loss.score(s.logits, s.my_labels.several(1));
         CHECK(score.metric == ScoreMetric::micro_f1);
         for (std::size_t i = 0; i < 3; ++i) {

@@ -18,14 +18,14 @@ using gossip::Word;
 
 namespace {
 
-/// A rank with the kernel `reference`.
+/// A rank with the back end `reference`.
 struct Bench {
-    Bench() : kernel(PluginCatalog().kernel("reference")->create({.dtype = DType::f64})) {}
+    Bench() : backend(PluginCatalog().kernel("reference")->create({.dtype = DType::f64})) {}
     ProcessGroup processes = ProcessGroup::world();
-    std::unique_ptr<Kernel> kernel;
+    std::unique_ptr<Backend> backend;
     VolumeCounter counter;
-    Communicator world{kernel->connect(processes), *kernel, counter};
-    Rank rank{*kernel, world, processes};
+    Communicator world{backend->connect(processes), *backend, counter};
+    Rank rank{*backend, world, processes};
     int me = processes.rank(), size = processes.size();
 
     std::int64_t over_ranks(std::int64_t mine) const {

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 #include <gnnbench/strategy.hpp>
 
 #include "spec/experiment.hpp"
@@ -44,12 +44,12 @@ public:
     }
 };
 
-class FakeKernel : public KernelPlugin {
+class FakeBackend : public BackendPlugin {
 public:
-    explicit FakeKernel(std::string missing) : missing_(std::move(missing)) {}
+    explicit FakeBackend(std::string missing) : missing_(std::move(missing)) {}
     std::string why_unsupported(const KernelSetting&) const override { return missing_; }
     std::string device_name(const KernelSetting&) const override { return "none"; }
-    std::unique_ptr<Kernel> create(const KernelSetting&) const override { return {}; }
+    std::unique_ptr<Backend> create(const KernelSetting&) const override { return {}; }
 
 private:
     std::string missing_;
@@ -85,7 +85,7 @@ public:
             if (n != name) continue;
             if (name == "mg-gcn") return PluginFacts{version, "", overlap_params};
             if (name == "metis") return PluginFacts{version, "", metis_params};
-            return PluginFacts{version, "", {}, {}, name == host_memory_kernel};
+            return PluginFacts{version, "", {}, {}, name == host_memory_backend};
         }
         return {};
     }
@@ -93,16 +93,16 @@ public:
         return name == "serial" ? one_ : name == "square" ? square_ : any_;
     }
     const Partitioner& partitioner(std::string_view) const override { return partitioner_; }
-    const KernelPlugin& kernel(std::string_view name) const override { return name == "cuda" ? cuda_ : cpu_; }
+    const BackendPlugin& kernel(std::string_view name) const override { return name == "cuda" ? cuda_ : cpu_; }
 
     std::string version = "1.0.0";
-    std::string host_memory_kernel = "cpu";  ///< the one that says so
+    std::string host_memory_backend = "cpu";  ///< the one that says so
 
 private:
     FakeStrategy any_{FakeStrategy::Ranks::any}, one_{FakeStrategy::Ranks::one},
         square_{FakeStrategy::Ranks::square};
     FakePartitioner partitioner_;
-    FakeKernel cpu_{""}, cuda_{"no CUDA device"};
+    FakeBackend cpu_{""}, cuda_{"no CUDA device"};
 };
 
 class FakeDatasets : public DatasetSource {

@@ -112,7 +112,7 @@ TEST_CASE("a kernel says itself whether it computes in host memory, whatever its
     const Experiment e = read("dataset: cora\nscheme: mg-gcn\ngpus: 2\n");
     test::FakePlugins plugins;
     CHECK(in_host_memory(e.cells.at(0), plugins));
-    plugins.host_memory_kernel = "cuda";
+    plugins.host_memory_backend = "cuda";
     CHECK_FALSE(in_host_memory(e.cells.at(0), plugins));
     Cell other = e.cells.at(0);
     other.kernel.name = "cuda";

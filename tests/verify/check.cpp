@@ -73,7 +73,7 @@ CellChecker::CellChecker(const PluginCatalog& catalog, const Graphs& graphs, std
       graphs_(graphs),
       references_(std::move(references)),
       world_(world),
-      kernel_(catalog.kernel("cpu")) {}
+      backend_(catalog.kernel("cpu")) {}
 
 const CellChecker::Divided& CellChecker::divided(const LoadedGraph& graph, const std::string& partitioner,
                                                  const PartitionNeed& need) {
@@ -106,9 +106,9 @@ const ReferenceResult& CellChecker::reference(const LoadedGraph& graph, bool tra
                                            .trained_features = trained_features});
 }
 
-std::unique_ptr<Kernel> CellChecker::make_kernel(DType dtype) const {
+std::unique_ptr<Backend> CellChecker::make_backend(DType dtype) const {
     const Params params(catalog_.find(PluginKind::kernel, "cpu").params);
-    return kernel_->create({.dtype = dtype, .threads = 1, .params = params});
+    return backend_->create({.dtype = dtype, .threads = 1, .params = params});
 }
 
 Finding CellChecker::check(const ProductCell& cell) {
@@ -123,8 +123,8 @@ Finding CellChecker::check(const ProductCell& cell) {
     const VerifiedTraining v = verify_training({.strategy = *strategy,
                                                 .problem = problem,
                                                 .group = world_,
-                                                .kernel = [&] { return make_kernel(DType::f32); },
-                                                .float64_kernel = [&] { return make_kernel(DType::f64); },
+                                                .backend = [&] { return make_backend(DType::f32); },
+                                                .float64_kernel = [&] { return make_backend(DType::f64); },
                                                 .epochs = verified_epochs,
                                                 .evaluates = scheme.has_value()},
                                                known);

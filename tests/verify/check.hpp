@@ -38,14 +38,14 @@ private:
         std::string quality_problem;  ///< where the partition report counts another connectivity
     };
     const Divided& divided(const LoadedGraph& graph, const std::string& partitioner, const PartitionNeed& need);
-    std::unique_ptr<Kernel> make_kernel(DType dtype) const;
+    std::unique_ptr<Backend> make_backend(DType dtype) const;
     const ReferenceResult& reference(const LoadedGraph& graph, bool trained_features);
 
     const PluginCatalog& catalog_;
     const Graphs& graphs_;
     std::filesystem::path references_;
     const ProcessGroup& world_;
-    std::unique_ptr<KernelPlugin> kernel_;
+    std::unique_ptr<BackendPlugin> backend_;
     std::map<std::tuple<std::string, std::string, Part, Part>, std::unique_ptr<Divided>> divided_;
     std::map<std::pair<std::string, bool>, ReferenceResult> known_;
 };

@@ -18,14 +18,14 @@ namespace {
 /// Multiplies by the current batch.
 class BatchSpmm final : public DistributedSpmm {
 public:
-    BatchSpmm(Kernel& kernel, const CsrView& forward, const CsrView& backward)
-        : kernel_(kernel), forward_(forward), backward_(backward) {}
+    BatchSpmm(Backend& backend, const CsrView& forward, const CsrView& backward)
+        : backend_(backend), forward_(forward), backward_(backward) {}
     void multiply(Direction d, MatrixView b, MatrixView c, const Epilogue& e) override {
-        kernel_.spmm(d == Direction::forward ? forward_ : backward_, b, c, {}, e);
+        backend_.spmm(d == Direction::forward ? forward_ : backward_, b, c, {}, e);
     }
 
 private:
-    Kernel& kernel_;
+    Backend& backend_;
     const CsrView &forward_, &backward_;
 };
 
@@ -33,7 +33,7 @@ ModelWeights starting_weights(const Problem& p) {
     return p.initial_weights ? *p.initial_weights : initial_weights(p.model, p.train.seed);
 }
 
-/// Of the calling thread, which takes part in all that its kernel's threads do.
+/// Of the calling thread, which takes part in all that its back end's threads do.
 double cpu_seconds() {
     timespec t{};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -41,13 +41,13 @@ double cpu_seconds() {
 }
 
 template <class T>
-Array<T> room(Kernel& kernel, std::int64_t count) {
-    return {kernel.allocate(usize(count) * sizeof(T)), count};
+Array<T> room(Backend& backend, std::int64_t count) {
+    return {backend.allocate(usize(count) * sizeof(T)), count};
 }
 
 template <class T>
-void load_list(Kernel& kernel, const std::vector<T>& from, const Array<T>& to) {
-    if (!from.empty()) kernel.upload_bytes(from.data(), to.data(), from.size() * sizeof(T));
+void load_list(Backend& backend, const std::vector<T>& from, const Array<T>& to) {
+    if (!from.empty()) backend.upload_bytes(from.data(), to.data(), from.size() * sizeof(T));
 }
 
 }  // namespace
@@ -59,21 +59,21 @@ bool symmetric_batches(const Problem& p) {
 BatchTraining::BatchTraining(const Problem& problem, Rank rank, const BatchSize& most)
     : problem_(problem),
       rank_(rank),
-      kernel_(rank.kernel),
+      backend_(rank.backend),
       network_(narrowest_plan(problem), problem.model, problem.train, starting_weights(problem), most.rows,
-               kernel_),
+               backend_),
       most_(most),
-      features_(kernel_.matrix(most.rows, problem.dataset.feature_count)),
+      features_(backend_.matrix(most.rows, problem.dataset.feature_count)),
       forward_(room_for_csr()),
       symmetric_(symmetric_batches(problem)),
-      split_(room<Split>(kernel_, most.rows)),
-      ids_(room<std::int64_t>(kernel_, most.rows)),
-      loss_(kernel_.upload(std::span<const double>(std::array{0.0}))) {
+      split_(room<Split>(backend_, most.rows)),
+      ids_(room<std::int64_t>(backend_, most.rows)),
+      loss_(backend_.upload(std::span<const double>(std::array{0.0}))) {
     if (!symmetric_) backward_ = room_for_csr();
     if (problem.dataset.multi_label())
-        label_matrix_ = room<std::uint8_t>(kernel_, most.rows * problem.dataset.classes);
+        label_matrix_ = room<std::uint8_t>(backend_, most.rows * problem.dataset.classes);
     else
-        labels_ = room<std::int32_t>(kernel_, most.rows);
+        labels_ = room<std::int32_t>(backend_, most.rows);
 }
 
 void BatchTraining::state_csr_memory(MemoryStatement& m, const BatchSize& most) {
@@ -93,38 +93,38 @@ void BatchTraining::state_memory(MemoryStatement& m, const Problem& p, const Bat
 
 BatchTraining::DeviceCsr BatchTraining::room_for_csr() {
     DeviceCsr d;
-    d.indptr = room<std::int64_t>(kernel_, most_.rows + 1);
-    d.indices = room<std::int32_t>(kernel_, most_.nonzeros);
-    d.values = kernel_.matrix(1, most_.nonzeros);
+    d.indptr = room<std::int64_t>(backend_, most_.rows + 1);
+    d.indices = room<std::int32_t>(backend_, most_.nonzeros);
+    d.values = backend_.matrix(1, most_.nonzeros);
     return d;
 }
 
 void BatchTraining::load(const Csr& from, DeviceCsr& to) {
     require(from.nonzeros() <= most_.nonzeros, "a batch has more nonzeros than there is room for");
-    load_list(kernel_, from.indptr, to.indptr);
-    load_list(kernel_, from.indices, to.indices);
+    load_list(backend_, from.indptr, to.indptr);
+    load_list(backend_, from.indices, to.indices);
     if (from.nonzeros() > 0)
-        kernel_.upload(std::span<const double>(from.values), to.values.view().cols_from(0, from.nonzeros()));
+        backend_.upload(std::span<const double>(from.values), to.values.view().cols_from(0, from.nonzeros()));
     to.view = {to.indptr.data(), to.indices.data(), to.values.view().data, from.rows, from.cols};
 }
 
 void BatchTraining::load(const Batch& batch) {
     network_.set_rows(batch.rows());
-    kernel_.upload(std::span<const float>(batch.features), features_.view().rows_from(0, batch.rows()));
+    backend_.upload(std::span<const float>(batch.features), features_.view().rows_from(0, batch.rows()));
     load(batch.forward, forward_);
     if (batch.backward) load(*batch.backward, backward_);
     std::vector<std::int64_t> ids;
     for (const GlobalId v : batch.vertices) ids.push_back(value(v));
-    load_list(kernel_, ids, ids_);
-    load_list(kernel_, batch.split, split_);
-    load_list(kernel_, batch.labels, labels_);
-    load_list(kernel_, batch.label_matrix, label_matrix_);
+    load_list(backend_, ids, ids_);
+    load_list(backend_, batch.split, split_);
+    load_list(backend_, batch.labels, labels_);
+    load_list(backend_, batch.label_matrix, label_matrix_);
 }
 
 Step BatchTraining::compute_gradient(const Batch& batch, std::int64_t step) {
     const double begin_s = cpu_seconds();
     load(batch);
-    BatchSpmm spmm(kernel_, forward_.view, batch.backward ? backward_.view : forward_.view);
+    BatchSpmm spmm(backend_, forward_.view, batch.backward ? backward_.view : forward_.view);
     const ConstMatrixView logits =
         network_.forward(features_.view().rows_from(0, batch.rows()), ids_.data(), Pass::training, step, spmm);
     const bool multi_label = problem_.dataset.multi_label();
@@ -136,10 +136,10 @@ Step BatchTraining::compute_gradient(const Batch& batch, std::int64_t step) {
                        .scale = 1 / counted,
                        .label_matrix = label_matrix_.data(),
                        .multi_label = multi_label};
-    loss_and_gradient(kernel_, logits, in, network_.output_gradient(), loss_.data());
+    loss_and_gradient(backend_, logits, in, network_.output_gradient(), loss_.data());
     network_.backward(spmm);
     Step done{.samples = batch.samples, .extent = Extent::this_rank};
-    kernel_.download_bytes(loss_.data(), &done.loss, sizeof done.loss);
+    backend_.download_bytes(loss_.data(), &done.loss, sizeof done.loss);
     problem_.slowdown.sleep_after(rank_.world.rank(), step, cpu_seconds() - begin_s);
     return done;
 }
@@ -149,7 +149,7 @@ WholeGraphModel::WholeGraphModel(const Problem& p, const ModelWeights& weights, 
       index_(whole_) {
     const Problem own{p.dataset, index_, whole_, p.model, p.train, no_params_, &weights, 1};
     trainer_ = make_row_parallel_trainer(own, alone, narrowest_plan(own), [&](const Adjacency& a, std::int64_t) {
-        return make_whole_spmm(a, index_, alone.kernel);
+        return make_whole_spmm(a, index_, alone.backend);
     });
 }
 

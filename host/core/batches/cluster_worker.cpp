@@ -32,7 +32,7 @@ ClusterWorker::ClusterWorker(const Problem& problem, Rank rank)
       maker_(problem_, source_, {.diagonal_enhancement = problem_.params.real("diagonal_enhancement")}),
       training_(problem_, rank, {source_.most_vertices(), most_batch_nonzeros(problem_, source_)}),
       judge_(problem_, rank),
-      loader_(maker_, rank.kernel.trace()) {
+      loader_(maker_, rank.backend.trace()) {
     for (Part c = 0; c < problem_.index.parts(); ++c)
         train_vertices_.push_back(std::ranges::count_if(problem_.index.owned(c), [&](GlobalId v) {
             return problem_.dataset.split[usize(value(v))] == Split::train;

@@ -22,7 +22,7 @@ BestLocalModel::BestLocalModel(const Problem& problem, Rank rank)
       processes_(rank.processes),
       alone_(rank.processes.split(rank.processes.rank(), 0)),
       self_(rank.world.split(rank.world.rank(), 0)),
-      alone_rank_{rank.kernel, self_, alone_} {
+      alone_rank_{rank.backend, self_, alone_} {
     self_.separate_wait(false);
 }
 

@@ -12,11 +12,11 @@ namespace {
 /// What a worker does between the protocol's steps.
 class WorkerTraining final : public LocalTraining {
 public:
-    WorkerTraining(ClusterWorker& worker, Communicator& pairs, Kernel& kernel, MatrixView averaged,
+    WorkerTraining(ClusterWorker& worker, Communicator& pairs, Backend& backend, MatrixView averaged,
                    MatrixView received, StepObserver& observer, std::int64_t items)
         : worker_(worker),
           pairs_(pairs),
-          kernel_(kernel),
+          backend_(backend),
           averaged_(averaged),
           received_(received),
           observer_(observer),
@@ -31,7 +31,7 @@ private:
     }
     void average(const Meeting& meeting) override {
         exchange(meeting);
-        kernel_.axpby(0.5, received_, 0.5, averaged_);
+        backend_.axpby(0.5, received_, 0.5, averaged_);
     }
     void update_weights() override {
         worker_.training().update();
@@ -40,7 +40,7 @@ private:
     // Gradients are of no use any more to this worker, weights are.
     void average_in_clean_up(const Meeting& meeting) override {
         exchange(meeting);
-        if (averaged_.data == worker_.training().values().data) kernel_.axpby(0.5, received_, 0.5, averaged_);
+        if (averaged_.data == worker_.training().values().data) backend_.axpby(0.5, received_, 0.5, averaged_);
     }
 
     void exchange(const Meeting& meeting) {
@@ -51,7 +51,7 @@ private:
 
     ClusterWorker& worker_;
     Communicator& pairs_;
-    Kernel& kernel_;
+    Backend& backend_;
     MatrixView averaged_, received_;
     StepObserver& observer_;
     std::int64_t items_;
@@ -68,7 +68,7 @@ public:
           worker_(p, rank),
           averaged_(p.params.choice("average") == "weights" ? worker_.training().values()
                                                             : worker_.training().gradients()),
-          received_(rank.kernel.matrix(1, averaged_.cols)),
+          received_(rank.backend.matrix(1, averaged_.cols)),
           pairs_(rank.world.split(0, rank.world.rank())),
           words_(make_shared_words(rank, words)),
           meetings_(make_pairwise_exchange(rank)) {
@@ -77,7 +77,7 @@ public:
 
     void train(std::int64_t epochs, StepObserver& observer) override {
         const std::int64_t items = epochs * worker_.batches();
-        WorkerTraining training(worker_, pairs_, rank_.kernel, averaged_, received_, observer, items);
+        WorkerTraining training(worker_, pairs_, rank_.backend, averaged_, received_, observer, items);
         RandomStream random(seed_, Draw::gossip, static_cast<std::uint32_t>(rank_.world.rank()));
         record_ = protocol_({.workers = rank_.world.size(), .items = items, .averaging_interval = interval_},
                             {.id = rank_.world.rank(),

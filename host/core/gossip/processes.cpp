@@ -95,13 +95,13 @@ private:
     }
     // Critical sections take some ten microseconds.
     void do_back_off(int attempt) override {
-        const HostSpan timed(rank_.kernel.trace(), Phase::wait, "back-off");
+        const HostSpan timed(rank_.backend.trace(), Phase::wait, "back-off");
         std::this_thread::sleep_for(std::chrono::microseconds(1 << std::min(attempt, 10)));
     }
 
     HostSpan accessed(const Traffic& t, const char* operation) {
         rank_.world.count(CommOp::one_sided, Content::metadata, t);
-        return {rank_.kernel.trace(), Phase::comm, operation, t.sent_bytes + t.received_bytes, 2};
+        return {rank_.backend.trace(), Phase::comm, operation, t.sent_bytes + t.received_bytes, 2};
     }
 
     Rank rank_;
@@ -118,7 +118,7 @@ private:
     void do_exchange(int partner, std::span<const std::int64_t> mine, std::span<std::int64_t> theirs) override {
         const auto bytes = static_cast<std::int64_t>(mine.size_bytes());
         rank_.world.count(CommOp::point_to_point, Content::metadata, {bytes, bytes, 1});
-        const HostSpan timed(rank_.kernel.trace(), Phase::wait, "partner", 2 * bytes, 2);
+        const HostSpan timed(rank_.backend.trace(), Phase::wait, "partner", 2 * bytes, 2);
         const int count = mpi_count(std::ssize(mine), "MPI_Isend");
         MPI_Request both[2];
         check_mpi(MPI_Irecv(theirs.data(), count, MPI_INT64_T, partner, 0, comm_, &both[0]), "MPI_Irecv");

@@ -74,7 +74,7 @@ Csr transposed(const Csr& a) {
     return t;
 }
 
-PreparedBlocks::PreparedBlocks(const Adjacency& a, const IndexMap& index, Part p, Kernel& kernel,
+PreparedBlocks::PreparedBlocks(const Adjacency& a, const IndexMap& index, Part p, Backend& backend,
                                const HoldsBlock& holds, BlockLine line, ProductDirections directions) {
     const auto transposes =
         directions == ProductDirections::both ? TransposedProducts::none : TransposedProducts::wanted;
@@ -84,8 +84,8 @@ PreparedBlocks::PreparedBlocks(const Adjacency& a, const IndexMap& index, Part p
             line == BlockLine::row ? block_row(a, index, p, d) : block_column(a, index, p, d);
         for (Part j = 0; j < index.parts(); ++j) {
             Csr& block = blocks[static_cast<std::size_t>(j)];
-            prepared.push_back(holds(j) ? kernel.prepare(block, transposes) : nullptr);
-            block = Csr();  // the kernel has its own copy; free this one before the next block
+            prepared.push_back(holds(j) ? backend.prepare(block, transposes) : nullptr);
+            block = Csr();  // the back end has its own copy; free this one before the next block
         }
         return prepared;
     };

@@ -49,8 +49,8 @@ std::vector<std::int64_t> panel_columns(const GridLayout& at, const ModelSpec& m
 GridBroadcasts::GridBroadcasts(GridRank rank, const ModelSpec& model, Buffers buffers)
     : rank_(rank), panels_(rank.layout.panels()) {
     const GridLayout& at = rank.layout;
-    if (at.extent(Axis::x) > 1) panel_ = {rank.kernel, at.largest_panel(), panel_columns(at, model, buffers)};
-    if (at.extent(Axis::y) > 1) column_block_ = {rank.kernel, at.rows(), block_columns(at, model, buffers)};
+    if (at.extent(Axis::x) > 1) panel_ = {rank.backend, at.largest_panel(), panel_columns(at, model, buffers)};
+    if (at.extent(Axis::y) > 1) column_block_ = {rank.backend, at.rows(), block_columns(at, model, buffers)};
 }
 
 void GridBroadcasts::for_each_panel(MatrixView b, const std::function<void(int k, MatrixView b_k)>& visit) {
@@ -86,8 +86,8 @@ void GridBroadcasts::transform(MatrixView t, MatrixView w, MatrixView z, const E
     std::int64_t from = 0;
     for_each_column_block(t, w.rows, [&](int k, MatrixView t_k) {
         const bool last = from + t_k.cols == w.rows;
-        rank_.kernel.gemm(Transpose::no, t_k, Transpose::no, w_y.rows_from(from, t_k.cols), z,
-                          {.beta = k == 0 ? 0.0 : 1.0}, last ? epilogue : Epilogue{});
+        rank_.backend.gemm(Transpose::no, t_k, Transpose::no, w_y.rows_from(from, t_k.cols), z,
+                           {.beta = k == 0 ? 0.0 : 1.0}, last ? epilogue : Epilogue{});
         from += t_k.cols;
     });
 }
@@ -121,11 +121,11 @@ void backward_by_rows(GridRank rank, GridBroadcasts& broadcasts, MatrixView h, M
     std::int64_t from = 0;
     broadcasts.for_each_column_block(u, g, [&](int k, MatrixView u_k) {
         // dW_yk ← H_xyᵀ U_xk
-        rank.kernel.gemm(Transpose::yes, h, Transpose::no, u_k, dw_y.cols_from(from, u_k.cols));
+        rank.backend.gemm(Transpose::yes, h, Transpose::no, u_k, dw_y.cols_from(from, u_k.cols));
         // dH_xy ← dH_xy + U_xk W_ykᵀ
         if (dh)
-            rank.kernel.gemm(Transpose::no, u_k, Transpose::yes, w_y.cols_from(from, u_k.cols), *dh,
-                             {.beta = k == 0 ? 0.0 : 1.0});
+            rank.backend.gemm(Transpose::no, u_k, Transpose::yes, w_y.cols_from(from, u_k.cols), *dh,
+                              {.beta = k == 0 ? 0.0 : 1.0});
         from += u_k.cols;
     });
     rank.grid.plane(Axis::y).all_reduce_now(dw_y);
@@ -142,8 +142,8 @@ void state_backward_by_rows(VolumeStatement& v, const GridLayout& at, std::int64
 std::unique_ptr<PanelBlocks> make_panel_blocks(bool travel, const Adjacency& a, GridRank rank) {
     const GridLayout& at = rank.layout;
     const std::vector<Part> panels = at.panels();
-    return travel ? send_blocks(a, at.index, at.line_parts(), panels, rank.kernel, rank.grid.along(Axis::y))
-                  : keep_blocks(a, at.index, at.line_parts(), panels, rank.kernel);
+    return travel ? send_blocks(a, at.index, at.line_parts(), panels, rank.backend, rank.grid.along(Axis::y))
+                  : keep_blocks(a, at.index, at.line_parts(), panels, rank.backend);
 }
 
 TravelStatement::TravelStatement(bool travel, const Problem& problem, const GridLayout& at)

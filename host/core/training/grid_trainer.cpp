@@ -30,27 +30,27 @@ public:
                 const MakeGridProducts& make_products)
         : problem_(problem),
           model_(problem.model),
-          kernel_(rank.kernel),
+          backend_(rank.backend),
           grid_(rank.world, shape),
           layout_{problem.index, shape, grid_.place()},
           parameters_(
               model_, problem.train,
               problem.initial_weights ? *problem.initial_weights : initial_weights(model_, problem.train.seed),
-              kernel_),
-          products_(make_products(Adjacency(problem.dataset.graph, model_), {kernel_, grid_, layout_})),
-          vertices_(problem, layout_.owned(), kernel_,
+              backend_),
+          products_(make_products(Adjacency(problem.dataset.graph, model_), {backend_, grid_, layout_})),
+          vertices_(problem, layout_.owned(), backend_,
                     {layout_.first_column(width(model_.layers())), columns(model_.layers())}),
-          input_(load_features(problem, layout_.owned(), layout_.first_column(width(0)), columns(0), kernel_)),
-          loss_(kernel_, grid_.along(Axis::y), grid_.world(), layout_.rows(), width(model_.layers()),
+          input_(load_features(problem, layout_.owned(), layout_.first_column(width(0)), columns(0), backend_)),
+          loss_(backend_, grid_.along(Axis::y), grid_.world(), layout_.rows(), width(model_.layers()),
                 problem.dataset.multi_label()) {
         for (int l = 0; l <= last(); ++l) {
             const LayerBuffers of_layer = grid_layer_buffers(layout_, model_, buffers, l);
-            outputs_.push_back(kernel_.matrix(layout_.rows(), of_layer.output));
+            outputs_.push_back(backend_.matrix(layout_.rows(), of_layer.output));
             if (buffers == Buffers::separate)
-                gradients_.push_back(kernel_.matrix(layout_.rows(), of_layer.gradient));
+                gradients_.push_back(backend_.matrix(layout_.rows(), of_layer.gradient));
         }
-        product_ = {kernel_, layout_.rows(), product_columns(layout_, model_, buffers)};
-        if (problem.train.input_dropout > 0) dropped_input_ = kernel_.matrix(layout_.rows(), columns(0));
+        product_ = {backend_, layout_.rows(), product_columns(layout_, model_, buffers)};
+        if (problem.train.input_dropout > 0) dropped_input_ = backend_.matrix(layout_.rows(), columns(0));
     }
 
     Step train_step(std::int64_t epoch, std::int64_t) override {
@@ -69,7 +69,7 @@ public:
         // Ranks of a grid row hold the same vertices; the first one represents them.
         if (grid_.at(Axis::y) != 0) return {{}, HostMatrix(0, rows.cols())};
         const auto owned = layout_.owned();
-        return {{owned.begin(), owned.end()}, kernel_.download(rows)};
+        return {{owned.begin(), owned.end()}, backend_.download(rows)};
     }
     std::string notes() const override {
         return fmt::format("grid: {}; {}", layout_.shape.text(), products_->notes());
@@ -129,7 +129,7 @@ private:
 
     ConstMatrixView forward(Pass pass, std::int64_t epoch) {
         if (const Epilogue e = dropout(0, pass, epoch); e.dropout.active())
-            kernel_.dropout(e, input_, dropped_input_);
+            backend_.dropout(e, input_, dropped_input_);
         for (int l = 0; l <= last(); ++l) {
             begin_layer(l);
             const MatrixView t = product(columns(l));
@@ -151,19 +151,19 @@ private:
         products_->backward(input(l, Pass::training), u, parameters_.values(l).weight,
                             parameters_.gradients(l).weight, dh);
         if (dh)  // G = dH ∘ σ'(Z)
-            kernel_.apply_backward(epilogue(l - 1, Pass::training, epoch), output(l - 1), *dh, gradient(l - 1));
+            backend_.apply_backward(epilogue(l - 1, Pass::training, epoch), output(l - 1), *dh, gradient(l - 1));
     }
 
     void bias_gradient(int l) {
         const MatrixView db = parameters_.gradients(l).bias, mine = bias_block(db);
-        if (!mine.empty()) kernel_.column_sums(gradient(l), mine);
+        if (!mine.empty()) backend_.column_sums(gradient(l), mine);
         grid_.plane(Axis::y).all_reduce_now(mine);
         grid_.along(Axis::y).all_gather_now(db.reshaped(db.cols, 1), block_sizes(db.cols, grid_.extent(Axis::y)));
     }
 
     const Problem problem_;
     const ModelSpec& model_;
-    Kernel& kernel_;
+    Backend& backend_;
     ProcessGrid grid_;
     const GridLayout layout_;
     ReplicatedParameters parameters_;

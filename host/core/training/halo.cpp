@@ -147,17 +147,17 @@ void state_halo_memory(MemoryStatement& m, const HaloShape& halo, std::int64_t w
     m.list<std::int32_t>(rows.sent_bytes);
 }
 
-HaloExchange::HaloExchange(const Halo& halo, Kernel& kernel, std::int64_t widest)
-    : needed_start_{0}, sent_start_{0}, kernel_(kernel) {
+HaloExchange::HaloExchange(const Halo& halo, Backend& backend, std::int64_t widest)
+    : needed_start_{0}, sent_start_{0}, backend_(backend) {
     std::vector<std::int32_t> rows;
     for (std::size_t j = 0; j < halo.needed.size(); ++j) {
         needed_start_.push_back(needed_start_.back() + std::ssize(halo.needed[j]));
         sent_start_.push_back(sent_start_.back() + std::ssize(halo.sent[j]));
         rows.insert(rows.end(), halo.sent[j].begin(), halo.sent[j].end());
     }
-    send_ = kernel.matrix(sent_start_.back(), widest);
-    receive_ = kernel.matrix(needed_start_.back(), widest);
-    sent_rows_ = kernel.upload(std::span<const std::int32_t>(rows));
+    send_ = backend.matrix(sent_start_.back(), widest);
+    receive_ = backend.matrix(needed_start_.back(), widest);
+    sent_rows_ = backend.upload(std::span<const std::int32_t>(rows));
 }
 
 namespace {
@@ -179,7 +179,7 @@ std::vector<RowMessage> segments(const Matrix& buffer, const std::vector<std::in
 }  // namespace
 
 std::vector<RowMessage> HaloExchange::pack(ConstMatrixView b) {
-    kernel_.gather_rows(b, sent_rows_.data(), send_.view().reshaped(sent_start_.back(), b.cols));
+    backend_.gather_rows(b, sent_rows_.data(), send_.view().reshaped(sent_start_.back(), b.cols));
     return segments(send_, sent_start_, b.cols);
 }
 
@@ -202,7 +202,7 @@ std::vector<RowMessage> HaloExchange::return_receives(std::int64_t width) {
 void HaloExchange::add_returned(MatrixView c) {
     // Part by part, because two parts may both have returned sums of one row.
     for (std::size_t j = 0; j + 1 < sent_start_.size(); ++j)
-        kernel_.scatter_add_rows(segment(send_, sent_start_, j, c.cols), sent_rows_.data() + sent_start_[j], c);
+        backend_.scatter_add_rows(segment(send_, sent_start_, j, c.cols), sent_rows_.data() + sent_start_[j], c);
 }
 
 }  // namespace gnnbench

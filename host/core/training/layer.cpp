@@ -111,23 +111,23 @@ Epilogue Layer::epilogue_without_self(const ForwardStep& s) const {
 
 void Layer::add_self(const ForwardStep& s) const {
     if (!spec_.has(ParameterRole::self_weight)) return;
-    s.kernel.gemm(Transpose::no, s.h, Transpose::no, s.values.self_weight, s.z, {.beta = 1}, s.epilogue);
+    s.backend.gemm(Transpose::no, s.h, Transpose::no, s.values.self_weight, s.z, {.beta = 1}, s.epilogue);
 }
 
 void Layer::bias_gradient(const BackwardStep& s) const {
-    if (spec_.has(ParameterRole::bias)) s.kernel.column_sums(s.g, s.gradients.bias);
+    if (spec_.has(ParameterRole::bias)) s.backend.column_sums(s.g, s.gradients.bias);
 }
 
 void Layer::weight_gradients(const BackwardStep& s, ConstMatrixView left, ConstMatrixView right) const {
-    s.kernel.gemm(Transpose::yes, left, Transpose::no, right, s.gradients.weight);
+    s.backend.gemm(Transpose::yes, left, Transpose::no, right, s.gradients.weight);
     if (spec_.has(ParameterRole::self_weight))
-        s.kernel.gemm(Transpose::yes, s.h, Transpose::no, s.g, s.gradients.self_weight);
+        s.backend.gemm(Transpose::yes, s.h, Transpose::no, s.g, s.gradients.self_weight);
     if (s.gradients_ready) s.gradients_ready();
 }
 
 void Layer::add_self_input_gradient(const BackwardStep& s) const {
     if (!spec_.has(ParameterRole::self_weight)) return;
-    s.kernel.gemm(Transpose::no, s.g, Transpose::yes, s.values.self_weight, s.dh, {.beta = 1});
+    s.backend.gemm(Transpose::no, s.g, Transpose::yes, s.values.self_weight, s.dh, {.beta = 1});
 }
 
 }  // namespace gnnbench

@@ -14,7 +14,7 @@ public:
         s.aggregate(Direction::backward, s.g, u);  // U = Âᵀ G
         weight_gradients(s, s.h, u);               // dW = Hᵀ U
         if (!spec().input_gradient) return;
-        s.kernel.gemm(Transpose::no, u, Transpose::yes, s.values.weight, s.dh);  // dH = U Wᵀ
+        s.backend.gemm(Transpose::no, u, Transpose::yes, s.values.weight, s.dh);  // dH = U Wᵀ
         add_self_input_gradient(s);
     }
 };
@@ -25,8 +25,8 @@ public:
     std::int64_t width(Direction) const override { return spec().g; }
     void forward(const ForwardStep& s) const override {
         const MatrixView t = s.product(spec().g);
-        s.kernel.gemm(Transpose::no, s.h, Transpose::no, s.values.weight, t);  // T = H W
-        s.aggregate(Direction::forward, t, s.z, epilogue_without_self(s));     // H' = σ(Â T + b)
+        s.backend.gemm(Transpose::no, s.h, Transpose::no, s.values.weight, t);  // T = H W
+        s.aggregate(Direction::forward, t, s.z, epilogue_without_self(s));      // H' = σ(Â T + b)
         add_self(s);
     }
 };
@@ -39,7 +39,7 @@ public:
         const MatrixView t = s.product(spec().f);
         s.aggregate(Direction::forward, s.h, t);  // T = Â H
         // H' = σ(T W + b)
-        s.kernel.gemm(Transpose::no, t, Transpose::no, s.values.weight, s.z, {}, epilogue_without_self(s));
+        s.backend.gemm(Transpose::no, t, Transpose::no, s.values.weight, s.z, {}, epilogue_without_self(s));
         add_self(s);
     }
 };
@@ -54,7 +54,7 @@ public:
     void forward(const ForwardStep& s) const override {
         s.aggregate(Direction::forward, s.h, s.kept);  // T = Â H
         // H' = σ(T W + b)
-        s.kernel.gemm(Transpose::no, s.kept, Transpose::no, s.values.weight, s.z, {}, epilogue_without_self(s));
+        s.backend.gemm(Transpose::no, s.kept, Transpose::no, s.values.weight, s.z, {}, epilogue_without_self(s));
         add_self(s);
     }
     void backward(const BackwardStep& s) const override {
@@ -62,8 +62,8 @@ public:
         weight_gradients(s, s.kept, s.g);  // dW = Tᵀ G
         if (!spec().input_gradient) return;
         const MatrixView v = s.product(spec().f);
-        s.kernel.gemm(Transpose::no, s.g, Transpose::yes, s.values.weight, v);  // V = G Wᵀ
-        s.aggregate(Direction::backward, v, s.dh);                              // dH = Âᵀ V
+        s.backend.gemm(Transpose::no, s.g, Transpose::yes, s.values.weight, v);  // V = G Wᵀ
+        s.aggregate(Direction::backward, v, s.dh);                               // dH = Âᵀ V
         add_self_input_gradient(s);
     }
 };
@@ -78,8 +78,8 @@ public:
     std::int64_t width(Direction d) const override { return d == Direction::forward ? spec().g : 0; }
     void forward(const ForwardStep& s) const override {
         const MatrixView t = s.product(spec().g);
-        s.kernel.gemm(Transpose::no, s.h, Transpose::no, s.values.weight, t);  // T = H W
-        s.aggregate(Direction::forward, t, s.z, s.epilogue);                   // H' = σ(Â T + b)
+        s.backend.gemm(Transpose::no, s.h, Transpose::no, s.values.weight, t);  // T = H W
+        s.aggregate(Direction::forward, t, s.z, s.epilogue);                    // H' = σ(Â T + b)
     }
     void backward(const BackwardStep& s) const override {
         bias_gradient(s);
@@ -95,13 +95,14 @@ public:
     std::int64_t width(Direction) const override { return 0; }
     bool reads_gradient_late() const override { return true; }
     void forward(const ForwardStep& s) const override {
-        s.kernel.gemm(Transpose::no, s.h, Transpose::no, s.values.weight, s.z, {}, s.epilogue);  // H' = σ(H W + b)
+        s.backend.gemm(Transpose::no, s.h, Transpose::no, s.values.weight, s.z, {},
+                       s.epilogue);  // H' = σ(H W + b)
     }
     void backward(const BackwardStep& s) const override {
         bias_gradient(s);
         weight_gradients(s, s.h, s.g);  // dW = Hᵀ G
         if (!spec().input_gradient) return;
-        s.kernel.gemm(Transpose::no, s.g, Transpose::yes, s.values.weight, s.dh);  // dH = G Wᵀ
+        s.backend.gemm(Transpose::no, s.g, Transpose::yes, s.values.weight, s.dh);  // dH = G Wᵀ
     }
 };
 

@@ -78,8 +78,8 @@ LayerPlan narrowest_plan(const ModelSpec& model, bool trains_input) {
     });
 }
 
-LayerwiseBuffers::LayerwiseBuffers(Kernel& kernel, std::int64_t rows, std::span<const std::int64_t> columns) {
-    for (const std::int64_t c : columns) of_layer_.push_back(kernel.matrix(rows, c));
+LayerwiseBuffers::LayerwiseBuffers(Backend& backend, std::int64_t rows, std::span<const std::int64_t> columns) {
+    for (const std::int64_t c : columns) of_layer_.push_back(backend.matrix(rows, c));
 }
 
 void LayerwiseBuffers::state_memory(MemoryStatement& m, std::int64_t rows, std::span<const std::int64_t> columns) {

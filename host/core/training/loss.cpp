@@ -6,22 +6,22 @@
 
 namespace gnnbench {
 
-void loss_and_gradient(Kernel& kernel, ConstMatrixView logits, const LossInput& in, MatrixView grad,
+void loss_and_gradient(Backend& backend, ConstMatrixView logits, const LossInput& in, MatrixView grad,
                        double* loss) {
     if (in.multi_label)
-        kernel.binary_cross_entropy(logits, in, grad, loss);
+        backend.binary_cross_entropy(logits, in, grad, loss);
     else
-        kernel.softmax_cross_entropy(logits, in, grad, loss);
+        backend.softmax_cross_entropy(logits, in, grad, loss);
 }
 
-std::vector<double> count_score(Kernel& kernel, ConstMatrixView logits, const LossInput& in,
+std::vector<double> count_score(Backend& backend, ConstMatrixView logits, const LossInput& in,
                                 std::int64_t* counts) {
     if (in.multi_label)
-        kernel.count_positives(logits, in, counts);
+        backend.count_positives(logits, in, counts);
     else
-        kernel.count_correct(logits, in, counts);
+        backend.count_correct(logits, in, counts);
     std::vector<std::int64_t> found(usize(score_counts(in.multi_label)));
-    kernel.download_bytes(counts, found.data(), found.size() * sizeof(std::int64_t));
+    backend.download_bytes(counts, found.data(), found.size() * sizeof(std::int64_t));
     return {found.begin(), found.end()};
 }
 

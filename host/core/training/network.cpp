@@ -11,12 +11,12 @@
 namespace gnnbench {
 
 Network::Network(LayerPlan plan, const ModelSpec& model, const TrainSpec& train, const ModelWeights& initial,
-                 std::int64_t max_rows, Kernel& kernel)
+                 std::int64_t max_rows, Backend& backend)
     : plan_(std::move(plan)),
       model_(model),
       train_(train),
-      kernel_(kernel),
-      parameters_(model, train, initial, kernel),
+      backend_(backend),
+      parameters_(model, train, initial, backend),
       max_rows_(max_rows),
       rows_(max_rows) {
     for (int l = 0; l <= last(); ++l) {
@@ -28,8 +28,8 @@ Network::Network(LayerPlan plan, const ModelSpec& model, const TrainSpec& train,
     }
     shared_product_ = buffer(plan_.shared_columns());
     late_gradient_ = buffer(plan_.late_gradient_columns());
-    if (train.input_dropout > 0) dropped_input_ = kernel.matrix(max_rows, plan_.spec(0).f);
-    if (plan_.trains_input()) dx_ = kernel.matrix(max_rows, plan_.spec(0).f);
+    if (train.input_dropout > 0) dropped_input_ = backend.matrix(max_rows, plan_.spec(0).f);
+    if (plan_.trains_input()) dx_ = backend.matrix(max_rows, plan_.spec(0).f);
 }
 
 void Network::state_memory(MemoryStatement& m, const LayerPlan& plan, const ModelSpec& model,
@@ -45,7 +45,7 @@ void Network::state_memory(MemoryStatement& m, const LayerPlan& plan, const Mode
 }
 
 Matrix Network::buffer(std::int64_t columns) {
-    return columns > 0 ? kernel_.matrix(max_rows_, columns) : Matrix();
+    return columns > 0 ? backend_.matrix(max_rows_, columns) : Matrix();
 }
 
 void Network::set_rows(std::int64_t rows) {
@@ -99,7 +99,7 @@ ConstMatrixView Network::forward(MatrixView input, const std::int64_t* row_ids, 
     input_ = input;
     if (const DropoutMask m = mask(0); m.active()) {
         input_ = used(dropped_input_, input.cols);
-        kernel_.dropout({.dropout = m, .row_ids = row_ids}, input, input_);
+        backend_.dropout({.dropout = m, .row_ids = row_ids}, input, input_);
     }
     if (pass == Pass::training)
         spmm.begin_epoch(step);
@@ -107,7 +107,7 @@ ConstMatrixView Network::forward(MatrixView input, const std::int64_t* row_ids, 
         spmm.begin_evaluation();
     for (int l = 0; l <= last(); ++l) {
         const LayerAggregation aggregate(spmm, plan_.layer(l), l);
-        plan_.layer(l).forward({.kernel = kernel_,
+        plan_.layer(l).forward({.backend = backend_,
                                 .aggregate = aggregate,
                                 .values = parameters_.values(l),
                                 .h = this->input(l),
@@ -123,7 +123,7 @@ void Network::backward(DistributedSpmm& spmm, const GradientsReady& ready) {
     for (int l = last(); l >= 0; --l) {
         const LayerAggregation aggregate(spmm, plan_.layer(l), l);
         const MatrixView dh = input_gradient(l);
-        BackwardStep step{.kernel = kernel_,
+        BackwardStep step{.backend = backend_,
                           .aggregate = aggregate,
                           .values = parameters_.values(l),
                           .gradients = parameters_.gradients(l),
@@ -137,10 +137,10 @@ void Network::backward(DistributedSpmm& spmm, const GradientsReady& ready) {
             step.gradients_ready = [&, l] { ready(parameters_.gradient_row(l), !plan_.spec(l).input_gradient); };
         plan_.layer(l).backward(step);
         if (l > 0)  // G = dH ∘ σ'(Z) of the layer below, in that layer's own buffer
-            kernel_.apply_backward(epilogue(l - 1), output(l - 1), dh, gradient(l - 1));
+            backend_.apply_backward(epilogue(l - 1), output(l - 1), dh, gradient(l - 1));
     }
     if (const DropoutMask m = mask(0); plan_.trains_input() && m.active())
-        kernel_.apply_backward({.dropout = m, .row_ids = row_ids_}, input_, input_gradient(), input_gradient());
+        backend_.apply_backward({.dropout = m, .row_ids = row_ids_}, input_, input_gradient(), input_gradient());
 }
 
 void Network::aggregate_input(MatrixView input, DistributedSpmm& spmm) {
@@ -152,9 +152,9 @@ void Network::aggregate_input(MatrixView input, DistributedSpmm& spmm) {
         const std::int64_t count = std::min(columns, input.cols - c);
         const MatrixView panel = input.cols_from(c, count), from = products(0).reshaped(rows_, count),
                          to = output(0, count);
-        kernel_.copy(panel, from);
+        backend_.copy(panel, from);
         spmm.multiply(Direction::forward, from, to, {});
-        kernel_.copy(to, panel);
+        backend_.copy(to, panel);
     }
 }
 

@@ -59,8 +59,8 @@ void ReplicatedParameters::state_memory(MemoryStatement& m, const ModelSpec& mod
 }
 
 ReplicatedParameters::ReplicatedParameters(const ModelSpec& model, const TrainSpec& train,
-                                           const ModelWeights& initial, Kernel& kernel)
-    : train_(train), kernel_(kernel) {
+                                           const ModelWeights& initial, Backend& backend)
+    : train_(train), backend_(backend) {
     check_weights(initial, model);
     for (const LayerSpec& layer : layers_of(model, false)) {
         auto& placed = layers_.emplace_back();
@@ -69,19 +69,19 @@ ReplicatedParameters::ReplicatedParameters(const ModelSpec& model, const TrainSp
             elements_ += p.rows * p.cols;
         }
     }
-    values_ = kernel.matrix(1, elements_);
-    gradients_ = kernel.matrix(1, elements_);
-    kernel.fill(gradients_, 0);
+    values_ = backend.matrix(1, elements_);
+    gradients_ = backend.matrix(1, elements_);
+    backend.fill(gradients_, 0);
     if (train.optimizer != OptimizerKind::sgd) {
-        first_moments_ = kernel.matrix(1, elements_);
-        second_moments_ = kernel.matrix(1, elements_);
-        kernel.fill(first_moments_, 0);
-        kernel.fill(second_moments_, 0);
+        first_moments_ = backend.matrix(1, elements_);
+        second_moments_ = backend.matrix(1, elements_);
+        backend.fill(first_moments_, 0);
+        backend.fill(second_moments_, 0);
     }
     auto next = initial.matrices.begin();
     for (const auto& layer : layers_)
         for (const Placed& p : layer)
-            kernel.upload(std::span<const double>((next++)->values.values), view(values_, p));
+            backend.upload(std::span<const double>((next++)->values.values), view(values_, p));
 }
 
 MatrixView ReplicatedParameters::view(const Matrix& slab, const Placed& p) const {
@@ -89,7 +89,7 @@ MatrixView ReplicatedParameters::view(const Matrix& slab, const Placed& p) const
 }
 
 LayerParameters ReplicatedParameters::of_layer(const Matrix& slab, int layer) const {
-    const MatrixView none{nullptr, 1, 0, 0, kernel_.dtype()};
+    const MatrixView none{nullptr, 1, 0, 0, backend_.dtype()};
     LayerParameters out{none, none, none};
     for (const Placed& p : layers_[usize(layer)]) {
         const MatrixView m = view(slab, p);
@@ -128,14 +128,14 @@ void ReplicatedParameters::step() {
                              .count = p.spec.rows * p.spec.cols,
                              .weight_decay = decays ? train_.weight_decay.at(usize(p.spec.layer)) : 0});
         }
-    kernel_.optimizer_step(train_, ++step_, slots);
+    backend_.optimizer_step(train_, ++step_, slots);
 }
 
 ModelWeights ReplicatedParameters::download(const Matrix& slab) const {
     ModelWeights out;
     for (const auto& layer : layers_)
         for (const Placed& p : layer)
-            out.matrices.push_back({p.spec.name, p.spec.layer, p.spec.role, kernel_.download(view(slab, p))});
+            out.matrices.push_back({p.spec.name, p.spec.layer, p.spec.role, backend_.download(view(slab, p))});
     return out;
 }
 

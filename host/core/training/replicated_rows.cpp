@@ -23,14 +23,14 @@ ReplicatedLayout::ReplicatedLayout(int ranks, int c, int rank)
 
 ReplicatedSpmm::ReplicatedSpmm(const ReplicatedRank& r)
     : layout_(r.layout),
-      kernel_(r.rank.kernel),
+      backend_(r.rank.backend),
       column_(r.column),
       row_(r.rank.world.split(r.layout.part, r.layout.replica)) {}
 
 void ReplicatedSpmm::multiply(Direction d, MatrixView h_i, MatrixView z_i, const Epilogue& epilogue) {
     multiply_stages(d, h_i, z_i);
     row_.all_reduce_now(z_i);
-    kernel_.apply(epilogue, z_i);
+    backend_.apply(epilogue, z_i);
 }
 
 std::string ReplicatedRows::why_unsupported(const Setting& s) const {

@@ -19,15 +19,15 @@ public:
     RowParallelTrainer(const Problem& problem, Rank rank, RowLayout layout, LayerPlan plan,
                        const MakeSpmm& make_spmm)
         : problem_(problem),
-          kernel_(rank.kernel),
+          backend_(rank.backend),
           group_(std::move(layout.group)),
           owned_(problem.index.owned(layout.part)),
           network_(std::move(plan), problem.model, problem.train,
                    problem.initial_weights ? *problem.initial_weights
                                            : initial_weights(problem.model, problem.train.seed),
-                   std::ssize(owned_), kernel_),
-          vertices_(problem, owned_, kernel_),
-          input_(load_features(problem, owned_, 0, problem.dataset.feature_count, kernel_)) {
+                   std::ssize(owned_), backend_),
+          vertices_(problem, owned_, backend_),
+          input_(load_features(problem, owned_, 0, problem.dataset.feature_count, backend_)) {
         const Adjacency adjacency(problem.dataset.graph, problem.model);
         spmm_ = make_spmm(adjacency, network_.plan().widest_operand());
         load();
@@ -41,37 +41,37 @@ public:
         network_.parameters().step();
         if (network_.plan().trains_input()) step_input();
         // Read last, so that the device does not stall in the middle of the epoch.
-        kernel_.wait(StreamRole::compute, summed);
+        backend_.wait(StreamRole::compute, summed);
         double loss = 0;
-        kernel_.download_bytes(loss_.data(), &loss, sizeof loss);
+        backend_.download_bytes(loss_.data(), &loss, sizeof loss);
         return {.loss = loss, .samples = vertices_.samples};
     }
 
     Score evaluate() override {
         const std::vector<double> mine =
-            count_score(kernel_, forward(Pass::evaluation, 0), vertices_.loss_input(), counts_.data());
+            count_score(backend_, forward(Pass::evaluation, 0), vertices_.loss_input(), counts_.data());
         return score_of(vertices_.multi_label, all_reduced(mine).values);
     }
 
     ModelWeights weights() override { return network_.parameters().weights(); }
     ModelWeights gradients() override { return network_.parameters().gradients(); }
     OwnedRows embeddings() override {
-        return {{owned_.begin(), owned_.end()}, kernel_.download(forward(Pass::evaluation, 0))};
+        return {{owned_.begin(), owned_.end()}, backend_.download(forward(Pass::evaluation, 0))};
     }
     std::string notes() const override { return spmm_->notes(); }
 
 private:
     void load() {
-        loss_ = kernel_.upload(std::span<const double>(std::array{0.0}));
+        loss_ = backend_.upload(std::span<const double>(std::array{0.0}));
         const std::vector<std::int64_t> counts(usize(score_counts(vertices_.multi_label)));
-        counts_ = kernel_.upload(std::span<const std::int64_t>(counts));
+        counts_ = backend_.upload(std::span<const std::int64_t>(counts));
     }
 
     void make_input_moments() {
         const bool moments = problem_.train.optimizer != OptimizerKind::sgd;
         for (Matrix& m : input_moments_) {
-            m = kernel_.matrix(moments ? input_.rows() : 0, input_.cols());
-            kernel_.fill(m, 0);
+            m = backend_.matrix(moments ? input_.rows() : 0, input_.cols());
+            backend_.fill(m, 0);
         }
     }
 
@@ -81,7 +81,7 @@ private:
 
     /// The global mean over train vertices; where buffers are shared, G of the last layer replaces its logits.
     Event start_loss(ConstMatrixView logits) {
-        loss_and_gradient(kernel_, logits, vertices_.loss_input(), network_.output_gradient(), loss_.data());
+        loss_and_gradient(backend_, logits, vertices_.loss_input(), network_.output_gradient(), loss_.data());
         return group_->all_reduce_scalars(loss_.data(), 1);
     }
 
@@ -94,7 +94,7 @@ private:
             else
                 reductions.push_back(group_->all_reduce(gradients));
         });
-        for (const Event& e : reductions) kernel_.wait(StreamRole::compute, e);
+        for (const Event& e : reductions) backend_.wait(StreamRole::compute, e);
     }
 
     /// One optimizer step on X; every rank trains the rows it owns.
@@ -105,21 +105,21 @@ private:
                                  .second_moment = input_moments_[1].view().data,
                                  .count = input_.rows() * input_.cols(),
                                  .weight_decay = 0};
-        kernel_.optimizer_step(problem_.train, ++input_steps_, std::span(&slot, 1));
+        backend_.optimizer_step(problem_.train, ++input_steps_, std::span(&slot, 1));
     }
 
     HostMatrix all_reduced(const std::vector<double>& local) {
         // Through the device, because these sums are sent as every other message is.
         const auto count = static_cast<std::int64_t>(local.size());
-        Array<double> device = kernel_.upload(std::span<const double>(local));
+        Array<double> device = backend_.upload(std::span<const double>(local));
         group_->all_reduce_scalars_now(device.data(), count);
         HostMatrix out(1, count);
-        kernel_.download_bytes(device.data(), out.values.data(), out.values.size() * sizeof(double));
+        backend_.download_bytes(device.data(), out.values.data(), out.values.size() * sizeof(double));
         return out;
     }
 
     const Problem problem_;
-    Kernel& kernel_;
+    Backend& backend_;
     std::shared_ptr<Communicator> group_;
     std::span<const GlobalId> owned_;
     Network network_;
@@ -134,23 +134,23 @@ private:
 
 class WholeSpmm final : public DistributedSpmm {
 public:
-    WholeSpmm(const Adjacency& a, const IndexMap& index, Kernel& kernel)
-        : blocks_(a, index, 0, kernel), kernel_(kernel) {}
+    WholeSpmm(const Adjacency& a, const IndexMap& index, Backend& backend)
+        : blocks_(a, index, 0, backend), backend_(backend) {}
     // C = Â B, or Âᵀ B
     void multiply(Direction d, MatrixView b, MatrixView c, const Epilogue& e) override {
-        kernel_.spmm(blocks_.block(d, 0), b, c, {}, e);
+        backend_.spmm(blocks_.block(d, 0), b, c, {}, e);
     }
     std::string notes() const override { return fmt::format("matrix: {}", blocks_.formats()); }
 
 private:
     PreparedBlocks blocks_;
-    Kernel& kernel_;
+    Backend& backend_;
 };
 
 }  // namespace
 
-std::unique_ptr<DistributedSpmm> make_whole_spmm(const Adjacency& a, const IndexMap& index, Kernel& kernel) {
-    return std::make_unique<WholeSpmm>(a, index, kernel);
+std::unique_ptr<DistributedSpmm> make_whole_spmm(const Adjacency& a, const IndexMap& index, Backend& backend) {
+    return std::make_unique<WholeSpmm>(a, index, backend);
 }
 
 std::unique_ptr<CollectiveTrainer> make_row_parallel_trainer(const Problem& problem, Rank rank, LayerPlan plan,

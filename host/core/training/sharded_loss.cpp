@@ -9,58 +9,58 @@
 
 namespace gnnbench {
 
-ShardedLoss::ShardedLoss(Kernel& kernel, Communicator& class_group, Communicator& holders, std::int64_t rows,
+ShardedLoss::ShardedLoss(Backend& backend, Communicator& class_group, Communicator& holders, std::int64_t rows,
                          std::int64_t classes, bool multi_label)
-    : kernel_(kernel),
+    : backend_(backend),
       class_group_(class_group),
       holders_(holders),
       rows_(rows),
       classes_(classes),
       multi_label_(multi_label),
-      maxima_(multi_label ? Matrix() : kernel.matrix(rows, 1)),
-      sums_(multi_label ? Matrix() : kernel.matrix(rows, 1)),
-      loss_(kernel.upload(std::span<const double>(std::array{0.0}))) {}
+      maxima_(multi_label ? Matrix() : backend.matrix(rows, 1)),
+      sums_(multi_label ? Matrix() : backend.matrix(rows, 1)),
+      loss_(backend.upload(std::span<const double>(std::array{0.0}))) {}
 
 void ShardedLoss::start(ConstMatrixView logits, const LossInput& in, MatrixView grad) {
     require(in.multi_label == multi_label_, "the loss was made for the other kind of labels");
     if (multi_label_) {
-        kernel_.binary_cross_entropy(logits, in, grad, loss_.data());
+        backend_.binary_cross_entropy(logits, in, grad, loss_.data());
     } else {
         // m ← max over all classes
-        kernel_.row_maxima(logits, maxima_);
+        backend_.row_maxima(logits, maxima_);
         class_group_.all_reduce_now(maxima_, ReduceOp::maximum);
         // s ← Σ over all classes of exp(z − m)
-        kernel_.row_exp_sums(logits, maxima_, sums_);
+        backend_.row_exp_sums(logits, maxima_, sums_);
         class_group_.all_reduce_now(sums_);
-        kernel_.softmax_cross_entropy_shard(logits, maxima_, sums_, first_class(), in, grad, loss_.data());
+        backend_.softmax_cross_entropy_shard(logits, maxima_, sums_, first_class(), in, grad, loss_.data());
     }
     summed_ = holders_.all_reduce_scalars(loss_.data(), 1);
 }
 
 double ShardedLoss::value() {
-    kernel_.wait(StreamRole::compute, summed_);
+    backend_.wait(StreamRole::compute, summed_);
     summed_ = {};
     double loss = 0;
-    kernel_.download_bytes(loss_.data(), &loss, sizeof loss);
+    backend_.download_bytes(loss_.data(), &loss, sizeof loss);
     return loss;
 }
 
 Matrix ShardedLoss::whole_rows(ConstMatrixView logits) {
     // Gathered shard after shard, then laid side by side.
-    Matrix shards = kernel_.matrix(rows_ * classes_, 1), whole = kernel_.matrix(rows_, classes_);
+    Matrix shards = backend_.matrix(rows_ * classes_, 1), whole = backend_.matrix(rows_, classes_);
     const auto part = [&](int k) {
         const std::int64_t first = block_begin(classes_, class_group_.size(), k);
         const std::int64_t count = block_size(classes_, class_group_.size(), k);
         return shards.view().rows_from(first * rows_, count * rows_).reshaped(rows_, count);
     };
-    kernel_.copy(logits, part(class_group_.rank()));
+    backend_.copy(logits, part(class_group_.rank()));
     std::vector<std::int64_t> counts;
     for (int k = 0; k < class_group_.size(); ++k)
         counts.push_back(rows_ * block_size(classes_, class_group_.size(), k));
     class_group_.all_gather_now(shards, counts);
     for (int k = 0; k < class_group_.size(); ++k) {
         const MatrixView from = part(k);
-        kernel_.copy(from, whole.view().cols_from(block_begin(classes_, class_group_.size(), k), from.cols));
+        backend_.copy(from, whole.view().cols_from(block_begin(classes_, class_group_.size(), k), from.cols));
     }
     return whole;
 }
@@ -68,18 +68,18 @@ Matrix ShardedLoss::whole_rows(ConstMatrixView logits) {
 Score ShardedLoss::score(ConstMatrixView logits, const LossInput& in) {
     const std::int64_t numbers = score_counts(multi_label_);
     const std::vector<std::int64_t> none(usize(numbers));
-    const Array<std::int64_t> counts = kernel_.upload(std::span<const std::int64_t>(none));
+    const Array<std::int64_t> counts = backend_.upload(std::span<const std::int64_t>(none));
     std::vector<double> sums(usize(numbers));
     if (multi_label_) {
-        sums = count_score(kernel_, logits, in, counts.data());
+        sums = count_score(backend_, logits, in, counts.data());
     } else {
         // A row is counted by the first rank of its class group alone.
         const Matrix whole = whole_rows(logits);
-        if (class_group_.rank() == 0) sums = count_score(kernel_, whole, in, counts.data());
+        if (class_group_.rank() == 0) sums = count_score(backend_, whole, in, counts.data());
     }
-    const Array<double> device_sums = kernel_.upload(std::span<const double>(sums));
+    const Array<double> device_sums = backend_.upload(std::span<const double>(sums));
     holders_.all_reduce_scalars_now(device_sums.data(), numbers);
-    kernel_.download_bytes(device_sums.data(), sums.data(), sums.size() * sizeof(double));
+    backend_.download_bytes(device_sums.data(), sums.data(), sums.size() * sizeof(double));
     return score_of(multi_label_, sums);
 }
 

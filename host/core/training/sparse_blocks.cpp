@@ -99,13 +99,13 @@ struct BothWays {
 class KeptBlocks final : public PanelBlocks {
 public:
     KeptBlocks(const Adjacency& a, const IndexMap& index, PartRange rows, std::span<const Part> panels,
-               Kernel& kernel)
-        : kernel_(kernel) {
+               Backend& backend)
+        : backend_(backend) {
         const auto prepare = [&](Direction d) {
             std::vector<std::unique_ptr<PreparedMatrix>> prepared;
             for (Csr& block : sparse_blocks(a, index, rows, panels, d)) {
-                prepared.push_back(kernel.prepare(block));
-                block = Csr();  // the kernel has its own copy; free this one before the next block
+                prepared.push_back(backend.prepare(block));
+                block = Csr();  // the back end has its own copy; free this one before the next block
             }
             return prepared;
         };
@@ -116,7 +116,7 @@ public:
     bool multiply(Direction d, int k, ConstMatrixView b, MatrixView c, bool add) override {
         const PreparedMatrix& a = *blocks_.at(d, k);
         if (a.nonzeros == 0) return false;
-        kernel_.spmm(a, b, c, {.beta = add ? 1.0 : 0.0});
+        backend_.spmm(a, b, c, {.beta = add ? 1.0 : 0.0});
         return true;
     }
 
@@ -131,7 +131,7 @@ public:
     }
 
 private:
-    Kernel& kernel_;
+    Backend& backend_;
     BothWays<std::unique_ptr<PreparedMatrix>> blocks_;
 };
 
@@ -146,8 +146,8 @@ struct SentBlock {
 class SentBlocks final : public PanelBlocks {
 public:
     SentBlocks(const Adjacency& a, const IndexMap& index, PartRange rows, std::span<const Part> panels,
-               Kernel& kernel, Communicator& line)
-        : kernel_(kernel),
+               Backend& backend, Communicator& line)
+        : backend_(backend),
           line_(line),
           rows_(rows.size(index)),
           panels_(static_cast<std::int64_t>(panels.size())) {
@@ -158,9 +158,9 @@ public:
             for (const SentBlock& b : *side) most = std::max(most, b.nonzeros);
         if (line.size() == 1) return;
         arrived_.indptr =
-            kernel.upload(std::span<const std::int64_t>(std::vector<std::int64_t>(usize(rows_) + 1)));
-        arrived_.indices = kernel.upload(std::span<const std::int32_t>(std::vector<std::int32_t>(usize(most))));
-        arrived_.values = kernel.matrix(1, most);
+            backend.upload(std::span<const std::int64_t>(std::vector<std::int64_t>(usize(rows_) + 1)));
+        arrived_.indices = backend.upload(std::span<const std::int32_t>(std::vector<std::int32_t>(usize(most))));
+        arrived_.values = backend.matrix(1, most);
     }
 
     bool multiply(Direction d, int k, ConstMatrixView b, MatrixView c, bool add) override {
@@ -173,7 +173,7 @@ public:
         line_.broadcast_now({block.indptr.data(), 1, starts, starts, DType::f64}, root, Content::metadata);
         line_.broadcast_now({block.indices.data(), 1, count, count, DType::f32}, root, Content::metadata);
         line_.broadcast_now(block.values.view().cols_from(0, count), root);
-        kernel_.spmm(
+        backend_.spmm(
             CsrView{block.indptr.data(), block.indices.data(), block.values.view().data, rows_, mine.cols}, b, c,
             {.beta = add ? 1.0 : 0.0});
         return true;
@@ -202,15 +202,15 @@ private:
         const std::vector<Csr> own = sparse_blocks(a, index, rows, panels.subspan(first, count), d);
         for (std::size_t i = 0; i < count; ++i) {
             SentBlock& b = out[first + i];
-            b.indptr = kernel_.upload(std::span<const std::int64_t>(own[i].indptr));
-            b.indices = kernel_.upload(std::span<const std::int32_t>(own[i].indices));
-            b.values = kernel_.matrix(1, b.nonzeros);
-            kernel_.upload(std::span<const double>(own[i].values), b.values);
+            b.indptr = backend_.upload(std::span<const std::int64_t>(own[i].indptr));
+            b.indices = backend_.upload(std::span<const std::int32_t>(own[i].indices));
+            b.values = backend_.matrix(1, b.nonzeros);
+            backend_.upload(std::span<const double>(own[i].values), b.values);
         }
         return out;
     }
 
-    Kernel& kernel_;
+    Backend& backend_;
     Communicator& line_;
     std::int64_t rows_, panels_;
     BothWays<SentBlock> blocks_;
@@ -220,13 +220,13 @@ private:
 }  // namespace
 
 std::unique_ptr<PanelBlocks> keep_blocks(const Adjacency& a, const IndexMap& index, PartRange rows,
-                                         std::span<const Part> panels, Kernel& kernel) {
-    return std::make_unique<KeptBlocks>(a, index, rows, panels, kernel);
+                                         std::span<const Part> panels, Backend& backend) {
+    return std::make_unique<KeptBlocks>(a, index, rows, panels, backend);
 }
 
 std::unique_ptr<PanelBlocks> send_blocks(const Adjacency& a, const IndexMap& index, PartRange rows,
-                                         std::span<const Part> panels, Kernel& kernel, Communicator& line) {
-    return std::make_unique<SentBlocks>(a, index, rows, panels, kernel, line);
+                                         std::span<const Part> panels, Backend& backend, Communicator& line) {
+    return std::make_unique<SentBlocks>(a, index, rows, panels, backend, line);
 }
 
 void state_sent_blocks(VolumeStatement& v, std::int64_t rows, std::span<const std::int64_t> nonzeros, int ranks,

@@ -10,30 +10,30 @@ namespace gnnbench {
 namespace {
 
 template <class T>
-Array<T> load_owned(std::span<const T> all, std::span<const GlobalId> owned, Kernel& kernel) {
+Array<T> load_owned(std::span<const T> all, std::span<const GlobalId> owned, Backend& backend) {
     std::vector<T> mine;
     mine.reserve(owned.size());
     for (const GlobalId v : owned) mine.push_back(all[usize(value(v))]);
-    return kernel.upload(std::span<const T>(mine));
+    return backend.upload(std::span<const T>(mine));
 }
 
 /// The columns of `held`, row by row.
 Array<std::uint8_t> load_label_matrix(const DatasetView& data, std::span<const GlobalId> owned, ClassRange held,
-                                      Kernel& kernel) {
+                                      Backend& backend) {
     std::vector<std::uint8_t> mine;
     mine.reserve(owned.size() * usize(held.count));
     for (const GlobalId v : owned) {
         const auto row = data.label_matrix.subspan(usize(value(v) * data.classes + held.first), usize(held.count));
         mine.insert(mine.end(), row.begin(), row.end());
     }
-    return kernel.upload(std::span<const std::uint8_t>(mine));
+    return backend.upload(std::span<const std::uint8_t>(mine));
 }
 
-Array<std::int64_t> load_ids(std::span<const GlobalId> owned, Kernel& kernel) {
+Array<std::int64_t> load_ids(std::span<const GlobalId> owned, Backend& backend) {
     std::vector<std::int64_t> ids;
     ids.reserve(owned.size());
     for (const GlobalId v : owned) ids.push_back(value(v));
-    return kernel.upload(std::span<const std::int64_t>(ids));
+    return backend.upload(std::span<const std::int64_t>(ids));
 }
 
 }  // namespace
@@ -58,29 +58,29 @@ std::vector<float> host_features(const DatasetView& data, const ModelSpec& model
 }
 
 Matrix load_features(const Problem& problem, std::span<const GlobalId> owned, std::int64_t first_column,
-                     std::int64_t columns, Kernel& kernel) {
+                     std::int64_t columns, Backend& backend) {
     const std::vector<float> rows = host_features(problem.dataset, problem.model, owned, first_column, columns);
-    Matrix x = kernel.matrix(static_cast<std::int64_t>(owned.size()), columns);
-    kernel.upload(std::span<const float>(rows), x);
+    Matrix x = backend.matrix(static_cast<std::int64_t>(owned.size()), columns);
+    backend.upload(std::span<const float>(rows), x);
     return x;
 }
 
-VertexData::VertexData(const Problem& problem, std::span<const GlobalId> owned, Kernel& kernel, ClassRange held)
+VertexData::VertexData(const Problem& problem, std::span<const GlobalId> owned, Backend& backend, ClassRange held)
     : multi_label(problem.dataset.multi_label()),
-      split(load_owned(problem.dataset.split, owned, kernel)),
-      ids(load_ids(owned, kernel)) {
+      split(load_owned(problem.dataset.split, owned, backend)),
+      ids(load_ids(owned, backend)) {
     if (multi_label)
-        label_matrix = load_label_matrix(problem.dataset, owned, held, kernel);
+        label_matrix = load_label_matrix(problem.dataset, owned, held, backend);
     else
-        labels = load_owned(problem.dataset.labels, owned, kernel);
+        labels = load_owned(problem.dataset.labels, owned, backend);
     const auto& all = problem.dataset.split;
     samples = std::count(all.begin(), all.end(), Split::train);
     const std::int64_t counted = std::max<std::int64_t>(samples, 1);
     loss_scale = 1 / static_cast<double>(multi_label ? counted * problem.dataset.classes : counted);
 }
 
-VertexData::VertexData(const Problem& problem, std::span<const GlobalId> owned, Kernel& kernel)
-    : VertexData(problem, owned, kernel, {.first = 0, .count = problem.dataset.classes}) {}
+VertexData::VertexData(const Problem& problem, std::span<const GlobalId> owned, Backend& backend)
+    : VertexData(problem, owned, backend, {.first = 0, .count = problem.dataset.classes}) {}
 
 void VertexData::state_memory(MemoryStatement& m, const DatasetView& data, std::int64_t vertices,
                               std::int64_t held_classes) {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 #include <gnnbench/transport.hpp>
 #include <gnnbench/volume.hpp>
 
@@ -28,16 +28,16 @@ struct RowMessage {
 };
 
 /// What strategies communicate with: device matrices among the ranks of a group, counted by the rules of
-/// volume.hpp and timed into the kernel's trace. Operations start after all work that the compute stream has been
+/// volume.hpp and timed into the back end's trace. Operations start after all work that the compute stream has been
 /// given so far. Matrices must be contiguous.
 ///
 /// Each operation has two forms. `all_reduce` starts it and returns an event: do other work, then wait with
-/// Kernel::wait before touching the data. `all_reduce_now` is the blocking form, for when there is nothing to overlap:
+/// Backend::wait before touching the data. `all_reduce_now` is the blocking form, for when there is nothing to overlap:
 /// the compute stream's next verb sees the data. It is often faster under MPI. All ranks must use the same form.
 class Communicator {
 public:
-    /// `kernel` and `counter` must outlive it.
-    Communicator(std::unique_ptr<Transport> transport, Kernel& kernel, VolumeCounter& counter);
+    /// `backend` and `counter` must outlive it.
+    Communicator(std::unique_ptr<Transport> transport, Backend& backend, VolumeCounter& counter);
 
     int rank() const { return transport_->rank(); }
     int size() const { return transport_->size(); }
@@ -121,13 +121,13 @@ private:
     Event all_gather(MatrixView all, std::span<const std::int64_t> row_counts, Content content, Wait when);
     Event reduce_scatter(ConstMatrixView all, MatrixView mine, std::span<const std::int64_t> row_counts,
                          Content content, Wait when);
-    void wait(const Event& event) { kernel_->wait(StreamRole::compute, event); }
+    void wait(const Event& event) { backend_->wait(StreamRole::compute, event); }
     Event timed(CommOp op, Content content, const Traffic& t, auto&& start);
     void prepare(CommOp op, Content content, const Traffic& t);
     Trace::SpanId open_span(CommOp op, std::int64_t bytes);
     Event traced(Event event, Trace::SpanId span);
     std::unique_ptr<Transport> transport_;
-    Kernel* kernel_;
+    Backend* backend_;
     VolumeCounter* counter_;
     bool separate_wait_ = false;
 };

@@ -5,7 +5,7 @@
 
 namespace gnnbench {
 
-/// An asynchronous operation of a kernel or a transport that is in flight. Each implements it: a set of MPI
+/// An asynchronous operation of a back end or a transport that is in flight. Each implements it: a set of MPI
 /// requests on the CPU, a CUDA event on a GPU.
 class EventState {
 public:
@@ -19,7 +19,7 @@ public:
 };
 
 /// A handle to an asynchronous operation. Cheap to copy; a default-constructed one is complete.
-/// Wait with Kernel::wait, which makes a stream wait instead of the host where the device supports that.
+/// Wait with Backend::wait, which makes a stream wait instead of the host where the device supports that.
 class Event {
 public:
     Event() = default;

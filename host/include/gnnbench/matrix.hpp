@@ -9,7 +9,7 @@
 
 namespace gnnbench {
 
-/// Element type of every dense value a kernel holds.
+/// Element type of every dense value a back end holds.
 enum class DType : std::uint8_t { f32, f64 };
 
 constexpr std::size_t size_of(DType t) { return t == DType::f32 ? 4 : 8; }
@@ -23,7 +23,7 @@ constexpr std::int64_t value(GlobalId v) { return static_cast<std::int64_t>(v); 
 constexpr std::int32_t value(LocalId v) { return static_cast<std::int32_t>(v); }
 
 /// A non-owning view of a row-major dense matrix: element (r, c) is at data[r * ld + c], in the memory
-/// of the kernel that made it. [rows × cols], ld ≥ cols, in elements.
+/// of the back end that made it. [rows × cols], ld ≥ cols, in elements.
 struct ConstMatrixView {
     const void* data = nullptr;
     std::int64_t rows = 0, cols = 0, ld = 0;

@@ -5,7 +5,7 @@
 #include <gnnbench/version.hpp>
 
 /// What a plugin's shared library exports. The host reads `gnnbench_plugin_info` first, checks it, and only
-/// then calls `gnnbench_plugin_create`, which returns a new Strategy, Partitioner or KernelPlugin.
+/// then calls `gnnbench_plugin_create`, which returns a new Strategy, Partitioner or BackendPlugin.
 
 namespace gnnbench {
 
@@ -66,4 +66,4 @@ struct PluginInfo {
 
 #define GNNBENCH_INTERFACE_strategy Strategy
 #define GNNBENCH_INTERFACE_partitioner Partitioner
-#define GNNBENCH_INTERFACE_kernel KernelPlugin
+#define GNNBENCH_INTERFACE_kernel BackendPlugin

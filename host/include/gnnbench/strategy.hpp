@@ -11,7 +11,7 @@
 
 #include <gnnbench/communicator.hpp>
 #include <gnnbench/graph.hpp>
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 #include <gnnbench/model.hpp>
 #include <gnnbench/params.hpp>
 #include <gnnbench/partition.hpp>
@@ -66,7 +66,7 @@ struct Problem {
 
 /// What a rank computes and communicates with.
 struct Rank {
-    Kernel& kernel;
+    Backend& backend;
     Communicator& world;            ///< device memory, counted and timed
     const ProcessGroup& processes;  ///< the same ranks' control messages on the host
 };
@@ -117,7 +117,7 @@ public:
     virtual ModelWeights gradients() = 0;
     /// The final layer's output of a forward pass without dropout: this rank's share.
     virtual OwnedRows embeddings() = 0;
-    /// Choices made at run time, for the record (kernel formats, tuned orders): lines of text.
+    /// Choices made at run time, for the record (back end formats, tuned orders): lines of text.
     virtual std::string notes() const { return {}; }
 };
 
@@ -186,7 +186,7 @@ public:
     virtual StatedVolume stated_volume(const Problem& problem, int rank, std::int64_t element_bytes,
                                        std::int64_t epoch) const = 0;
     /// The bytes of device memory that one rank's trainer holds before its first epoch, and so in every epoch: none
-    /// allocates. Excludes prepared sparse matrices, whose format, and so whose size, is the kernel's choice.
+    /// allocates. Excludes prepared sparse matrices, whose format, and so whose size, is the back end's choice.
     virtual std::int64_t stated_memory(const Problem& problem, int rank, std::int64_t element_bytes) const = 0;
     virtual AnyTrainer make_trainer(const Problem& problem, Rank rank) const = 0;
     /// make_trainer, for a strategy whose ranks advance together. Throws LogicError where they are independent workers.

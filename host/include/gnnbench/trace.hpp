@@ -51,8 +51,8 @@ public:
     virtual std::vector<double> resolve() = 0;
 };
 
-/// The spans of the current epoch of one rank, written by Kernel and Communicator only.
-/// Times come from a clock that the kernel supplies (the host's, or device events resolved at the epoch's end).
+/// The spans of the current epoch of one rank, written by Backend and Communicator only.
+/// Times come from a clock that the back end supplies (the host's, or device events resolved at the epoch's end).
 class Trace {
 public:
     using SpanId = std::size_t;

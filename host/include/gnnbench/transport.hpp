@@ -67,8 +67,8 @@ enum class Wait : std::uint8_t {
     at_once,  ///< blocking: the transport may block and return a complete event
 };
 
-/// Moves device memory between ranks. It neither counts nor times; Communicator does both. A kernel's transport
-/// knows that kernel's memory. Calls return immediately where possible; data may be touched again once the event
+/// Moves device memory between ranks. It neither counts nor times; Communicator does both. A back end's transport
+/// knows that back end's memory. Calls return immediately where possible; data may be touched again once the event
 /// is complete. Calls of one group are matched in order on all its ranks.
 class Transport {
 public:
@@ -128,7 +128,7 @@ private:
     virtual void do_barrier() = 0;
 };
 
-/// The transport for kernels whose device memory is host memory.
+/// The transport for back ends whose device memory is host memory.
 std::unique_ptr<Transport> make_mpi_transport(const ProcessGroup& group);
 
 }  // namespace gnnbench

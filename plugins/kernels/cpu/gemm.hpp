@@ -1,5 +1,5 @@
 #pragma once
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 
 #include "row_operations.hpp"
 #include "workspace.hpp"

@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 
 #include "threads.hpp"
 

@@ -2,10 +2,10 @@
 #include <string>
 
 #include <gnnbench/host_memory.hpp>
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 #include <gnnbench/plugin.hpp>
 
-#include "cpu_kernel.hpp"
+#include "cpu_backend.hpp"
 #include "row_operations.hpp"
 
 namespace gnnbench::cpu {
@@ -22,7 +22,7 @@ FormatChoice format_choice(const std::string& name) {
     return name == "tiled" ? FormatChoice::tiled : FormatChoice::automatic;
 }
 
-class CpuPlugin final : public KernelPlugin {
+class CpuPlugin final : public BackendPlugin {
 public:
     std::string why_unsupported(const KernelSetting& s) const override {
         if (s.threads < 1) return "needs at least 1 thread; " + std::to_string(s.threads) + " given";
@@ -31,11 +31,11 @@ public:
     std::string device_name(const KernelSetting& s) const override {
         return "CPU, " + std::to_string(s.threads) + (s.threads == 1 ? " thread" : " threads");
     }
-    std::unique_ptr<Kernel> create(const KernelSetting& s) const override {
+    std::unique_ptr<Backend> create(const KernelSetting& s) const override {
         if (const std::string why = why_unsupported(s); !why.empty()) throw LogicError("cpu kernel: " + why);
         const FormatChoice format = format_choice(s.params.choice("format"));
-        if (s.dtype == DType::f32) return std::make_unique<CpuKernel<float>>(s.threads, format);
-        return std::make_unique<CpuKernel<double>>(s.threads, format);
+        if (s.dtype == DType::f32) return std::make_unique<CpuBackend<float>>(s.threads, format);
+        return std::make_unique<CpuBackend<double>>(s.threads, format);
     }
 };
 

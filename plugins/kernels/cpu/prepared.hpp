@@ -1,9 +1,9 @@
 #pragma once
 #include <memory>
 
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 
-#include "cpu_kernel.hpp"
+#include "cpu_backend.hpp"
 #include "spmm.hpp"
 
 namespace gnnbench::cpu {

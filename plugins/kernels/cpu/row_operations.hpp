@@ -3,7 +3,7 @@
 #include <span>
 #include <type_traits>
 
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 
 /// Operations on a run of rows, each compiled for several instruction sets; the best one this machine
 /// has is picked at run time. None of them starts a thread. T is float or double.

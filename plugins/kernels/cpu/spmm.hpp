@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 
 #include "row_operations.hpp"
 #include "workspace.hpp"

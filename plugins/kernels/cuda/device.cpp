@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 
 #include "check.hpp"
 

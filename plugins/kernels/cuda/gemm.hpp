@@ -1,7 +1,7 @@
 #pragma once
 #include <cublas_v2.h>
 
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 
 namespace gnnbench::cuda {
 

@@ -1,10 +1,10 @@
 // The `cuda` kernel: one NVIDIA GPU per rank.
 #include <string>
 
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 #include <gnnbench/plugin.hpp>
 
-#include "cuda_kernel.hpp"
+#include "cuda_backend.hpp"
 #include "device.hpp"
 
 namespace gnnbench::cuda {
@@ -37,19 +37,19 @@ TransportChoice transport_choice(const std::string& name) {
     return name == "staged" ? TransportChoice::staged : TransportChoice::automatic;
 }
 
-class CudaPlugin final : public KernelPlugin {
+class CudaPlugin final : public BackendPlugin {
 public:
     std::string why_unsupported(const KernelSetting& s) const override { return why_no_device(s); }
     std::string device_name(const KernelSetting& s) const override { return cuda::device_name(s); }
-    std::unique_ptr<Kernel> create(const KernelSetting& s) const override {
+    std::unique_ptr<Backend> create(const KernelSetting& s) const override {
         // The device first: streams and handles belong to the one that is current when they are made.
         const int device = use_device(s);
-        return std::make_unique<CudaKernel>(Options{.dtype = s.dtype,
-                                                    .product = product_choice(s.params.choice("spmm")),
-                                                    .transport = transport_choice(s.params.choice("transport")),
-                                                    .tf32 = s.params.boolean("tf32"),
-                                                    .device = device,
-                                                    .widths = s.widths});
+        return std::make_unique<CudaBackend>(Options{.dtype = s.dtype,
+                                                     .product = product_choice(s.params.choice("spmm")),
+                                                     .transport = transport_choice(s.params.choice("transport")),
+                                                     .tf32 = s.params.boolean("tf32"),
+                                                     .device = device,
+                                                     .widths = s.widths});
     }
 };
 

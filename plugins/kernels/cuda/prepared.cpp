@@ -39,26 +39,26 @@ LibraryCsr CudaMatrix::for_library(DType dtype) const {
     return {rows, cols, nonzeros, narrow_indptr.data(), indices.data(), values.view().data, dtype};
 }
 
-std::unique_ptr<CudaMatrix> upload_matrix(const Csr& a, Kernel& kernel, bool always_items, bool for_library) {
+std::unique_ptr<CudaMatrix> upload_matrix(const Csr& a, Backend& backend, bool always_items, bool for_library) {
     auto m = std::make_unique<CudaMatrix>();
     m->rows = a.rows;
     m->cols = a.cols;
     m->nonzeros = a.nonzeros();
-    m->indptr = kernel.upload(std::span<const std::int64_t>(a.indptr));
-    m->indices = kernel.upload(std::span<const std::int32_t>(a.indices));
-    m->values = kernel.matrix(1, a.nonzeros());
-    kernel.upload(std::span<const double>(a.values), m->values);
+    m->indptr = backend.upload(std::span<const std::int64_t>(a.indptr));
+    m->indices = backend.upload(std::span<const std::int32_t>(a.indices));
+    m->values = backend.matrix(1, a.nonzeros());
+    backend.upload(std::span<const double>(a.values), m->values);
     const RowLengths lengths = row_lengths(a.indptr);
     if (a.nonzeros() > 0 && (always_items || lengths.uneven())) {
         const WorkPlan plan = plan_work(a.indptr, lengths.split_after());
-        m->items = kernel.upload(std::span<const WorkItem>(plan.items));
-        if (!plan.split.empty()) m->split = kernel.upload(std::span<const SplitRow>(plan.split));
+        m->items = backend.upload(std::span<const WorkItem>(plan.items));
+        if (!plan.split.empty()) m->split = backend.upload(std::span<const SplitRow>(plan.split));
         m->slots = plan.slots;
         m->usual = Product::balanced;
     }
     if (for_library && a.nonzeros() > 0 && a.nonzeros() < std::numeric_limits<std::int32_t>::max()) {
         const std::vector<std::int32_t> narrow(a.indptr.begin(), a.indptr.end());
-        m->narrow_indptr = kernel.upload(std::span<const std::int32_t>(narrow));
+        m->narrow_indptr = backend.upload(std::span<const std::int32_t>(narrow));
     }
     return m;
 }

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 
 #include "launch.hpp"
 #include "library_spmm.hpp"
@@ -50,7 +50,7 @@ public:
 };
 
 /// Uploads `a`. Items are built if rows are uneven, or always; row starts for cuSPARSE if it may be used.
-std::unique_ptr<CudaMatrix> upload_matrix(const Csr& a, Kernel& kernel, bool always_items, bool for_library);
+std::unique_ptr<CudaMatrix> upload_matrix(const Csr& a, Backend& backend, bool always_items, bool for_library);
 
 /// A call of our kernels, without operands and epilogue.
 template <class T>

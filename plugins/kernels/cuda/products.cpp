@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "check.hpp"
-#include "cuda_kernel.hpp"
+#include "cuda_backend.hpp"
 
 namespace gnnbench::cuda {
 namespace {
@@ -48,7 +48,7 @@ private:
 
 }  // namespace
 
-std::unique_ptr<PreparedMatrix> CudaKernel::do_prepare(const Csr& a, TransposedProducts t) {
+std::unique_ptr<PreparedMatrix> CudaBackend::do_prepare(const Csr& a, TransposedProducts t) {
     const bool library = options_.product == ProductChoice::library;
     const bool tries = (options_.product == ProductChoice::measured || library) && !options_.widths.empty();
     const bool transposed = t == TransposedProducts::wanted;
@@ -66,13 +66,13 @@ std::unique_ptr<PreparedMatrix> CudaKernel::do_prepare(const Csr& a, TransposedP
     return m;
 }
 
-void CudaKernel::do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
+void CudaBackend::do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
     const auto& m = static_cast<const CudaMatrix&>(a);
     multiply(m, m.product(c.cols), b, c, s, e);
 }
 
-void CudaKernel::do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
-                                    const Epilogue& e) {
+void CudaBackend::do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
+                                     const Epilogue& e) {
     const auto& m = static_cast<const CudaMatrix&>(a);
     if (m.nonzeros > 0)
         multiply_by_library(m, Product::transposed, b, c, s);
@@ -81,7 +81,7 @@ void CudaKernel::do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, 
     if (!e.empty()) do_apply(e, c, c);
 }
 
-void CudaKernel::do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
+void CudaBackend::do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
     typed([&]<class T>(T) {
         SpmmCall<T> call;
         call.indptr = a.indptr;
@@ -93,8 +93,8 @@ void CudaKernel::do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scal
     });
 }
 
-void CudaKernel::multiply(const CudaMatrix& a, Product how, ConstMatrixView b, MatrixView c, Scale s,
-                          const Epilogue& e) {
+void CudaBackend::multiply(const CudaMatrix& a, Product how, ConstMatrixView b, MatrixView c, Scale s,
+                           const Epilogue& e) {
     if (a.nonzeros == 0) how = Product::rows;
     if (how == Product::library_2 || how == Product::library_3) {
         multiply_by_library(a, how, b, c, s);
@@ -111,11 +111,12 @@ void CudaKernel::multiply(const CudaMatrix& a, Product how, ConstMatrixView b, M
     });
 }
 
-void CudaKernel::multiply_by_library(const CudaMatrix& a, Product how, ConstMatrixView b, MatrixView c, Scale s) {
+void CudaBackend::multiply_by_library(const CudaMatrix& a, Product how, ConstMatrixView b, MatrixView c, Scale s) {
     library_product(a, how, b, c).multiply(b, c, s.alpha, s.beta);
 }
 
-const LibrarySpmm& CudaKernel::library_product(const CudaMatrix& a, Product how, ConstMatrixView b, MatrixView c) {
+const LibrarySpmm& CudaBackend::library_product(const CudaMatrix& a, Product how, ConstMatrixView b,
+                                                MatrixView c) {
     CudaMatrix::Planned& plan = a.planned[{c.cols, how}];
     if (plan.product) return *plan.product;
     auto product = std::make_unique<LibrarySpmm>(
@@ -133,7 +134,7 @@ const LibrarySpmm& CudaKernel::library_product(const CudaMatrix& a, Product how,
 }
 
 /// The least of three runs after one; nothing where cuSPARSE refuses or memory is short.
-std::optional<float> CudaKernel::trial_ms(const CudaMatrix& a, Product how, ConstMatrixView b, MatrixView c) {
+std::optional<float> CudaBackend::trial_ms(const CudaMatrix& a, Product how, ConstMatrixView b, MatrixView c) {
     try {
         multiply(a, how, b, c, {}, {});
         std::optional<float> least;
@@ -156,7 +157,7 @@ std::optional<float> CudaKernel::trial_ms(const CudaMatrix& a, Product how, Cons
     }
 }
 
-void CudaKernel::run_trials(CudaMatrix& a, bool keeps_narrow_indptr) {
+void CudaBackend::run_trials(CudaMatrix& a, bool keeps_narrow_indptr) {
     std::set<std::int64_t> widths;
     for (const std::int64_t w : options_.widths) widths.insert(std::clamp<std::int64_t>(w, 1, widest_trial));
     const auto element = static_cast<std::int64_t>(size_of(dtype()));

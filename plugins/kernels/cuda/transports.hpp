@@ -4,7 +4,7 @@
 
 #include <gnnbench/transport.hpp>
 
-#include "cuda_kernel.hpp"
+#include "cuda_backend.hpp"
 #include "pinned.hpp"
 #include "streams.hpp"
 

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include <gnnbench/host_memory.hpp>
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 #include <gnnbench/transport.hpp>
 
 namespace gnnbench {
@@ -71,9 +71,9 @@ struct PlainMatrix final : PreparedMatrix {
 };
 
 template <class T>
-class ReferenceKernel final : public Kernel {
+class ReferenceBackend final : public Backend {
 public:
-    ReferenceKernel() : Kernel(std::is_same_v<T, float> ? DType::f32 : DType::f64) {}
+    ReferenceBackend() : Backend(std::is_same_v<T, float> ? DType::f32 : DType::f64) {}
 
 private:
     void* do_allocate(std::size_t bytes) override { return std::malloc(bytes); }
@@ -330,13 +330,13 @@ private:
     std::unique_ptr<Transport> do_connect(const ProcessGroup& group) override { return make_mpi_transport(group); }
 };
 
-class ReferencePlugin final : public KernelPlugin {
+class ReferencePlugin final : public BackendPlugin {
 public:
     std::string why_unsupported(const KernelSetting&) const override { return {}; }
     std::string device_name(const KernelSetting&) const override { return "CPU, 1 thread"; }
-    std::unique_ptr<Kernel> create(const KernelSetting& s) const override {
-        if (s.dtype == DType::f32) return std::make_unique<ReferenceKernel<float>>();
-        return std::make_unique<ReferenceKernel<double>>();
+    std::unique_ptr<Backend> create(const KernelSetting& s) const override {
+        if (s.dtype == DType::f32) return std::make_unique<ReferenceBackend<float>>();
+        return std::make_unique<ReferenceBackend<double>>();
     }
 };
 

@@ -53,7 +53,7 @@ public:
         if (item >= 0)
             done = worker_.compute_gradient(item, next(epoch, step));  // 10, 11
         else if (averages && !averages_weights_)
-            rank_.kernel.fill(worker_.training().gradients(), 0);
+            rank_.backend.fill(worker_.training().gradients(), 0);
         if (averages && !averages_weights_) average(worker_.training().gradients(), share(epoch, step));  // 13
         if (item >= 0 || (averages && !averages_weights_)) worker_.training().update();                   // 14
         if (averages && averages_weights_)
@@ -94,7 +94,7 @@ private:
     /// m ← Σ over workers of weight · m.
     void average(MatrixView m, double weight) {
         if (rounds_.workers == 1) return;
-        if (weight != 1) rank_.kernel.axpby(0, m, weight, m);
+        if (weight != 1) rank_.backend.axpby(0, m, weight, m);
         rank_.world.all_reduce_now(m);
     }
 

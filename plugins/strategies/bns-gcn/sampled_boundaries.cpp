@@ -26,29 +26,29 @@ class SampledBoundaries final : public DistributedSpmm {
 public:
     SampledBoundaries(const Adjacency& a, const IndexMap& index, Rank rank, std::int64_t widest, double p,
                       std::uint64_t seed)
-        : kernel_(rank.kernel), world_(rank.world), p_(p), seed_(seed) {
+        : backend_(rank.backend), world_(rank.world), p_(p), seed_(seed) {
         const Halo halo = make_halo(a, index, world_.rank(), Direction::forward, every_block);
-        own_ = kernel_.prepare(halo.own);
-        if (!a.symmetric()) own_transposed_ = kernel_.prepare(transposed(halo.own));
+        own_ = backend_.prepare(halo.own);
+        if (!a.symmetric()) own_transposed_ = backend_.prepare(transposed(halo.own));
         std::vector<Csr> blocks;
         std::int64_t received = 0, sent = 0, nonzeros = 0;
         for (Part j = 0; j < index.parts(); ++j) {
             const auto n = usize(j);
             if (const auto& needed = halo.needed[n]; !needed.empty()) {
-                in_.add(j, needed, p_, kernel_);
+                in_.add(j, needed, p_, backend_);
                 blocks.push_back(halo.compact[n]);
                 received += in_.capacity.back();
                 nonzeros += most_nonzeros(blocks.back(), in_.capacity.back());
             }
             if (const auto& rows = halo.sent[n]; !rows.empty()) {
-                out_.add(j, rows, p_, kernel_);
-                whole_.push_back(kernel_.upload(std::span<const std::int32_t>(rows)));
+                out_.add(j, rows, p_, backend_);
+                whole_.push_back(backend_.upload(std::span<const std::int32_t>(rows)));
                 sent += out_.capacity.back();
             }
         }
-        columns_ = std::make_unique<SampledColumns>(halo.own.rows, blocks, received, nonzeros, kernel_);
-        received_ = kernel_.matrix(received, widest);
-        sent_ = kernel_.matrix(sent, widest);
+        columns_ = std::make_unique<SampledColumns>(halo.own.rows, blocks, received, nonzeros, backend_);
+        received_ = backend_.matrix(received, widest);
+        sent_ = backend_.matrix(sent, widest);
         exchanges_ = agree_on_exchanges();
     }
 
@@ -90,13 +90,13 @@ private:
         std::vector<std::int64_t> sampled, capacity, rows;  ///< k; rows of the buffer; rows in this exchange
         std::vector<Array<std::int32_t>> ids;               ///< U as local ids of the owner; length capacity
 
-        void add(Part peer, const std::vector<std::int32_t>& boundary, double p, Kernel& kernel) {
+        void add(Part peer, const std::vector<std::int32_t>& boundary, double p, Backend& backend) {
             peers.push_back(peer);
             owner_rows.push_back(boundary);
             sampled.push_back(sample_size(p, std::ssize(boundary)));
             capacity.push_back(capacity_for(p, std::ssize(boundary)));
             rows.push_back(0);
-            ids.push_back(kernel.upload(std::span<const std::int32_t>(boundary).first(usize(sampled.back()))));
+            ids.push_back(backend.upload(std::span<const std::int32_t>(boundary).first(usize(sampled.back()))));
         }
     };
 
@@ -119,52 +119,53 @@ private:
             choice_.push_back(before + place);
             place = boundary[usize(place)];
         }
-        kernel_.upload_bytes(places_.data(), in_.ids[j].data(), keep * sizeof(std::int32_t));
+        backend_.upload_bytes(places_.data(), in_.ids[j].data(), keep * sizeof(std::int32_t));
     }
 
     // [Alg 1, lines 7–11] Z_i = Â_ii H_i + Σ_j (b_ij / k_ij) Â_ij[:, U_ij] H_U
     void aggregate(MatrixView h_i, MatrixView z_i, const Epilogue& e) {
         const auto sends = segments(out_.peers, out_.rows, sent_, h_i.cols);
-        for (std::size_t j = 0; j < sends.size(); ++j) kernel_.gather_rows(h_i, out_.ids[j].data(), sends[j].rows);
+        for (std::size_t j = 0; j < sends.size(); ++j)
+            backend_.gather_rows(h_i, out_.ids[j].data(), sends[j].rows);
         const Event arrived = world_.all_to_all(sends, segments(in_.peers, in_.rows, received_, h_i.cols));
-        kernel_.spmm(*own_, h_i, z_i);
-        kernel_.wait(StreamRole::compute, arrived);
+        backend_.spmm(*own_, h_i, z_i);
+        backend_.wait(StreamRole::compute, arrived);
         add_received(z_i);
-        kernel_.apply(e, z_i);
+        backend_.apply(e, z_i);
     }
 
     void add_received(MatrixView z_i) {
         const CsrView a = columns_->forward();
-        if (a.cols > 0) kernel_.spmm(a, received_.view().reshaped(a.cols, z_i.cols), z_i, {.beta = 1});
+        if (a.cols > 0) backend_.spmm(a, received_.view().reshaped(a.cols, z_i.cols), z_i, {.beta = 1});
     }
 
     // [Alg 1, line 14] dH_j gets (b_ij / k_ij) (Â_ij[:, U_ij])ᵀ V_i from every i that received its rows
     void return_gradients(MatrixView v_i, MatrixView dh_i) {
         require(sampling_, "gradients are returned for an epoch's sample");
         const CsrView a = columns_->backward();
-        if (a.rows > 0) kernel_.spmm(a, v_i, received_.view().reshaped(a.rows, v_i.cols));
+        if (a.rows > 0) backend_.spmm(a, v_i, received_.view().reshaped(a.rows, v_i.cols));
         const auto receives = segments(out_.peers, out_.rows, sent_, v_i.cols);
         const Event arrived = world_.all_to_all(segments(in_.peers, in_.rows, received_, v_i.cols), receives);
-        kernel_.spmm(own_transposed_ ? *own_transposed_ : *own_, v_i, dh_i);
-        kernel_.wait(StreamRole::compute, arrived);
+        backend_.spmm(own_transposed_ ? *own_transposed_ : *own_, v_i, dh_i);
+        backend_.wait(StreamRole::compute, arrived);
         for (std::size_t j = 0; j < receives.size(); ++j)
-            kernel_.scatter_add_rows(receives[j].rows, out_.ids[j].data(), dh_i);
+            backend_.scatter_add_rows(receives[j].rows, out_.ids[j].data(), dh_i);
     }
 
     /// Z_i = Â_ii H_i + Σ_j Â_ij H_B, in chunks of as many rows of each boundary as the buffers hold.
     void aggregate_whole(MatrixView h_i, MatrixView z_i, const Epilogue& e) {
-        kernel_.spmm(*own_, h_i, z_i);
+        backend_.spmm(*own_, h_i, z_i);
         for (std::int64_t x = 0; x < exchanges_; ++x) {
             choose_run(x);
             for (std::size_t j = 0; j < out_.peers.size(); ++j) out_.rows[j] = run_length(out_, j, x);
             const auto sends = segments(out_.peers, out_.rows, sent_, h_i.cols);
             for (std::size_t j = 0; j < sends.size(); ++j)
                 if (out_.rows[j] > 0)
-                    kernel_.gather_rows(h_i, whole_[j].data() + x * out_.capacity[j], sends[j].rows);
+                    backend_.gather_rows(h_i, whole_[j].data() + x * out_.capacity[j], sends[j].rows);
             world_.all_to_all_now(sends, segments(in_.peers, in_.rows, received_, h_i.cols));
             add_received(z_i);
         }
-        kernel_.apply(e, z_i);
+        backend_.apply(e, z_i);
     }
 
     /// Rows of boundary j in exchange x.
@@ -192,13 +193,13 @@ private:
         for (std::size_t j = 0; j < in_.peers.size(); ++j)
             most = std::max(most, std::ceil(static_cast<double>(in_.owner_rows[j].size()) /
                                             static_cast<double>(in_.capacity[j])));
-        Array<double> device = kernel_.upload(std::span<const double>(&most, 1));
+        Array<double> device = backend_.upload(std::span<const double>(&most, 1));
         world_.all_reduce_now({device.data(), 1, 1, 1, DType::f64}, ReduceOp::maximum, Content::metadata);
-        kernel_.download_bytes(device.data(), &most, sizeof most);
+        backend_.download_bytes(device.data(), &most, sizeof most);
         return static_cast<std::int64_t>(most);
     }
 
-    Kernel& kernel_;
+    Backend& backend_;
     Communicator& world_;
     double p_;
     std::uint64_t seed_;

@@ -6,8 +6,8 @@
 namespace gnnbench::bns {
 
 SampledColumns::SampledColumns(std::int64_t rows, std::span<const Csr> blocks, std::int64_t columns,
-                               std::int64_t nonzeros, Kernel& kernel)
-    : kernel_(kernel), rows_(rows) {
+                               std::int64_t nonzeros, Backend& backend)
+    : backend_(backend), rows_(rows) {
     by_column_.cols = rows_;
     for (const Csr& block : blocks) {
         const Csr t = transposed(block);
@@ -24,8 +24,8 @@ SampledColumns::SampledColumns(std::int64_t rows, std::span<const Csr> blocks, s
 SampledColumns::OnDevice SampledColumns::allocate(std::int64_t rows, std::int64_t nonzeros) {
     const std::vector<std::int64_t> indptr(usize(rows) + 1);
     const std::vector<std::int32_t> indices(usize(nonzeros));
-    return {kernel_.upload(std::span<const std::int64_t>(indptr)),
-            kernel_.upload(std::span<const std::int32_t>(indices)), kernel_.matrix(1, nonzeros)};
+    return {backend_.upload(std::span<const std::int64_t>(indptr)),
+            backend_.upload(std::span<const std::int32_t>(indices)), backend_.matrix(1, nonzeros)};
 }
 
 void SampledColumns::choose(std::span<const std::int32_t> columns, std::span<const double> scales,
@@ -63,9 +63,9 @@ void SampledColumns::choose(std::span<const std::int32_t> columns, std::span<con
 
 void SampledColumns::upload(const Csr& a, OnDevice& to) {
     require(a.nonzeros() <= to.indices.size(), "a choice of columns has more nonzeros than there is space for");
-    kernel_.upload_bytes(a.indptr.data(), to.indptr.data(), a.indptr.size() * sizeof(std::int64_t));
-    kernel_.upload_bytes(a.indices.data(), to.indices.data(), a.indices.size() * sizeof(std::int32_t));
-    kernel_.upload(std::span<const double>(a.values), to.values.view().cols_from(0, a.nonzeros()));
+    backend_.upload_bytes(a.indptr.data(), to.indptr.data(), a.indptr.size() * sizeof(std::int64_t));
+    backend_.upload_bytes(a.indices.data(), to.indices.data(), a.indices.size() * sizeof(std::int32_t));
+    backend_.upload(std::span<const double>(a.values), to.values.view().cols_from(0, a.nonzeros()));
 }
 
 }  // namespace gnnbench::bns

@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 
 namespace gnnbench::bns {
 
@@ -14,7 +14,7 @@ public:
     /// `blocks`: M's blocks side by side, each [rows × b_j]. A choice has at most `columns` columns with `nonzeros`
     /// nonzeros in all.
     SampledColumns(std::int64_t rows, std::span<const Csr> blocks, std::int64_t columns, std::int64_t nonzeros,
-                   Kernel& kernel);
+                   Backend& backend);
 
     /// Takes `columns` of M, ascending, column c times scales[c], in place of the last choice. `transposed`: for
     /// backward(), too.
@@ -36,7 +36,7 @@ private:
     OnDevice allocate(std::int64_t rows, std::int64_t nonzeros);
     void upload(const Csr& a, OnDevice& to);
 
-    Kernel& kernel_;
+    Backend& backend_;
     std::int64_t rows_, chosen_ = 0;
     Csr by_column_;             ///< Mᵀ
     Csr by_rows_, by_columns_;  ///< the choice, before it is uploaded

@@ -8,26 +8,26 @@ namespace {
 class WholeBoundaries final : public DistributedSpmm {
 public:
     WholeBoundaries(const Adjacency& a, const IndexMap& index, Rank rank, std::int64_t widest)
-        : kernel_(rank.kernel), world_(rank.world) {
+        : backend_(rank.backend), world_(rank.world) {
         const Halo halo = make_halo(a, index, world_.rank(), Direction::forward, every_block);
-        own_ = kernel_.prepare(halo.own);
-        if (!a.symmetric()) own_transposed_ = kernel_.prepare(transposed(halo.own));
+        own_ = backend_.prepare(halo.own);
+        if (!a.symmetric()) own_transposed_ = backend_.prepare(transposed(halo.own));
         for (Part j = 0; j < index.parts(); ++j) {
             const auto n = usize(j);
             if (const auto& needed = halo.needed[n]; !needed.empty()) {
                 givers_.push_back(j);
                 needed_.push_back(std::ssize(needed));
-                blocks_.push_back(kernel_.prepare(halo.compact[n]));
-                transposed_.push_back(kernel_.prepare(transposed(halo.compact[n])));
+                blocks_.push_back(backend_.prepare(halo.compact[n]));
+                transposed_.push_back(backend_.prepare(transposed(halo.compact[n])));
             }
             if (const auto& sent = halo.sent[n]; !sent.empty()) {
                 takers_.push_back(j);
                 given_.push_back(std::ssize(sent));
-                rows_.push_back(kernel_.upload(std::span<const std::int32_t>(sent)));
+                rows_.push_back(backend_.upload(std::span<const std::int32_t>(sent)));
             }
         }
-        received_ = kernel_.matrix(halo.needed_rows(), widest);
-        sent_ = kernel_.matrix(halo.sent_rows(), widest);
+        received_ = backend_.matrix(halo.needed_rows(), widest);
+        sent_ = backend_.matrix(halo.sent_rows(), widest);
     }
 
     void multiply(Direction d, MatrixView b, MatrixView c, const Epilogue& e) override {
@@ -40,28 +40,28 @@ private:
     void aggregate(MatrixView h_i, MatrixView z_i, const Epilogue& e) {
         const auto sends = segments(takers_, given_, sent_, h_i.cols);
         const auto receives = segments(givers_, needed_, received_, h_i.cols);
-        for (std::size_t j = 0; j < takers_.size(); ++j) kernel_.gather_rows(h_i, rows_[j].data(), sends[j].rows);
+        for (std::size_t j = 0; j < takers_.size(); ++j) backend_.gather_rows(h_i, rows_[j].data(), sends[j].rows);
         const Event arrived = world_.all_to_all(sends, receives);
-        kernel_.spmm(*own_, h_i, z_i);
-        kernel_.wait(StreamRole::compute, arrived);
+        backend_.spmm(*own_, h_i, z_i);
+        backend_.wait(StreamRole::compute, arrived);
         for (std::size_t j = 0; j < givers_.size(); ++j)
-            kernel_.spmm(*blocks_[j], receives[j].rows, z_i, {.beta = 1});
-        kernel_.apply(e, z_i);
+            backend_.spmm(*blocks_[j], receives[j].rows, z_i, {.beta = 1});
+        backend_.apply(e, z_i);
     }
 
     // [Alg 1, line 14] dH_j gets Â_ijᵀ V_i from every i that received its rows
     void return_gradients(MatrixView v_i, MatrixView dh_i) {
         const auto sends = segments(givers_, needed_, received_, v_i.cols);
         const auto receives = segments(takers_, given_, sent_, v_i.cols);
-        for (std::size_t j = 0; j < givers_.size(); ++j) kernel_.spmm(*transposed_[j], v_i, sends[j].rows);
+        for (std::size_t j = 0; j < givers_.size(); ++j) backend_.spmm(*transposed_[j], v_i, sends[j].rows);
         const Event arrived = world_.all_to_all(sends, receives);
-        kernel_.spmm(own_transposed_ ? *own_transposed_ : *own_, v_i, dh_i);
-        kernel_.wait(StreamRole::compute, arrived);
+        backend_.spmm(own_transposed_ ? *own_transposed_ : *own_, v_i, dh_i);
+        backend_.wait(StreamRole::compute, arrived);
         for (std::size_t j = 0; j < takers_.size(); ++j)
-            kernel_.scatter_add_rows(receives[j].rows, rows_[j].data(), dh_i);
+            backend_.scatter_add_rows(receives[j].rows, rows_[j].data(), dh_i);
     }
 
-    Kernel& kernel_;
+    Backend& backend_;
     Communicator& world_;
     std::unique_ptr<PreparedMatrix> own_, own_transposed_;
     std::vector<Part> givers_, takers_;         ///< the parts j with b_ij > 0, with b_ji > 0

@@ -27,9 +27,9 @@ class ReplicatedBroadcast final : public ReplicatedSpmm {
 public:
     ReplicatedBroadcast(const Problem& p, const Adjacency& a, const ReplicatedRank& r)
         : ReplicatedSpmm(r),
-          blocks_(a, p.index, layout_.part, kernel_, [layout = layout_](Part j) { return layout.stage(j); }),
+          blocks_(a, p.index, layout_.part, backend_, [layout = layout_](Part j) { return layout.stage(j); }),
           index_(p.index) {
-        if (column_.size() > 1) receive_ = {kernel_, index_.largest(), receive_columns(p)};
+        if (column_.size() > 1) receive_ = {backend_, index_.largest(), receive_columns(p)};
     }
     void begin_layer(int l) override { receive_.begin_layer(l); }
 
@@ -43,7 +43,7 @@ private:
             column_.broadcast_now(h_j, j);
             // Ẑ_ik ← Ẑ_ik + Â_ij H_j
             const PreparedMatrix& a_ij = blocks_.block(d, j);
-            if (beta == 0 || a_ij.nonzeros > 0) kernel_.spmm(a_ij, h_j, z_ik, {.beta = beta});
+            if (beta == 0 || a_ij.nonzeros > 0) backend_.spmm(a_ij, h_j, z_ik, {.beta = beta});
             beta = 1;
         }
     }

@@ -36,16 +36,16 @@ std::vector<std::int64_t> partial_columns(const Problem& p) { return plan(p).rec
 class BlockRows final : public DistributedSpmm {
 public:
     BlockRows(const Problem& p, const Adjacency& a, Rank rank)
-        : rows_(a, p.index, rank.world.rank(), rank.kernel, every_block, BlockLine::row,
+        : rows_(a, p.index, rank.world.rank(), rank.backend, every_block, BlockLine::row,
                 by_outer_product(p.params) ? ProductDirections::forward_and_its_transposes
                                            : ProductDirections::both),
           by_outer_product_(by_outer_product(p.params)),
           index_(p.index),
-          kernel_(rank.kernel),
+          backend_(rank.backend),
           world_(rank.world) {
-        if (world_.size() > 1) receive_ = {kernel_, index_.largest(), receive_columns(p)};
+        if (world_.size() > 1) receive_ = {backend_, index_.largest(), receive_columns(p)};
         if (!by_outer_product_) return;
-        if (world_.size() > 1) partial_ = {kernel_, index_.vertices(), partial_columns(p)};
+        if (world_.size() > 1) partial_ = {backend_, index_.vertices(), partial_columns(p)};
         for (Part j = 0; j < world_.size(); ++j) row_counts_.push_back(index_.size(j));
     }
 
@@ -70,27 +70,27 @@ private:
             const bool first = j == 0, last = j == ranks - 1;
             const PreparedMatrix& a_ij = rows_.block(d, j);
             if (first || last || a_ij.nonzeros > 0)
-                kernel_.spmm(a_ij, h_j, z_i, {.beta = first ? 0.0 : 1.0}, last ? e : Epilogue{});
+                backend_.spmm(a_ij, h_j, z_i, {.beta = first ? 0.0 : 1.0}, last ? e : Epilogue{});
         }
     }
 
     void outer_product(MatrixView g_i, MatrixView u_i, const Epilogue& e) {
         if (world_.size() == 1)
-            return kernel_.spmm_transposed(rows_.block(Direction::forward, 0), g_i, u_i, {}, e);
+            return backend_.spmm_transposed(rows_.block(Direction::forward, 0), g_i, u_i, {}, e);
         // Û^i ← (Â_i:)ᵀ G_i, all n rows of it, of rank n_i
         const MatrixView partial = partial_.view(index_.vertices(), g_i.cols);
         for (Part j = 0; j < world_.size(); ++j)
-            kernel_.spmm_transposed(rows_.block(Direction::forward, j), g_i,
-                                    partial.rows_from(index_.offset(j), index_.size(j)));
+            backend_.spmm_transposed(rows_.block(Direction::forward, j), g_i,
+                                     partial.rows_from(index_.offset(j), index_.size(j)));
         // U_j ← rows j of Σ_i Û^i
         world_.reduce_scatter_now(partial, u_i, row_counts_);
-        kernel_.apply(e, u_i);
+        backend_.apply(e, u_i);
     }
 
     PreparedBlocks rows_;
     bool by_outer_product_;
     const IndexMap& index_;
-    Kernel& kernel_;
+    Backend& backend_;
     Communicator& world_;
     LayerwiseBuffers receive_, partial_;  // [max n_j × f], [n × g]
     std::vector<std::int64_t> row_counts_;

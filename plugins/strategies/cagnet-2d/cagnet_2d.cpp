@@ -27,7 +27,7 @@ class Summa2d final : public GridProducts {
 public:
     Summa2d(const Adjacency& a, GridRank rank, const Params& params, const ModelSpec& model)
         : rank_(rank),
-          kernel_(rank.kernel),
+          backend_(rank.backend),
           grid_(rank.grid),
           at_(rank.layout),
           blocks_(make_panel_blocks(params.boolean("travel"), a, rank)),
@@ -42,9 +42,9 @@ public:
             widest = std::max(widest, block_size(f, r, at_.at(Axis::x)));
             largest = std::max(largest, f * g);
         }
-        transposed_ = kernel_.matrix(at_.index.size(at_.at(Axis::y)), widest);
-        left_ = kernel_.matrix(at_.index.largest(), widest);
-        tiles_ = kernel_.matrix(largest, 1);
+        transposed_ = backend_.matrix(at_.index.size(at_.at(Axis::y)), widest);
+        left_ = backend_.matrix(at_.index.largest(), widest);
+        tiles_ = backend_.matrix(largest, 1);
     }
 
     void begin_layer(int l) override { broadcasts_.begin_layer(l); }
@@ -56,7 +56,7 @@ public:
             // T_xy ← T_xy + Â_xk H_ky                                    [Eq 1]; with Âᵀ: U = ÂᵀG   [Eq 3]
             started |= blocks_->multiply(d, k, h_k, t, started);
         });
-        if (!started) kernel_.fill(t, 0);
+        if (!started) backend_.fill(t, 0);
     }
 
     // Z_xy ← σ(Σ_k T_xk W_ky + b_y), T's blocks broadcast along the grid row               [Eq 2]
@@ -73,7 +73,7 @@ public:
         const MatrixView w_y = w.rows_from(at_.first_column(w.rows), dh->cols);
         broadcasts_.for_each_column_block(u, w.cols, [&](int k, MatrixView u_k) {
             const MatrixView w_yk = w_y.cols_from(block_begin(w.cols, at_.extent(Axis::y), k), u_k.cols);
-            kernel_.gemm(Transpose::no, u_k, Transpose::yes, w_yk, *dh, {.beta = k == 0 ? 0.0 : 1.0});
+            backend_.gemm(Transpose::no, u_k, Transpose::yes, w_yk, *dh, {.beta = k == 0 ? 0.0 : 1.0});
         });
     }
     std::string notes() const override {
@@ -105,7 +105,7 @@ private:
             const MatrixView h_kx = k == y ? h_yx : left_.view().reshaped(at_.index.size(k), dw_xy.rows);
             grid_.along(Axis::y).broadcast_now(h_kx, k);
             // dW_xy ← dW_xy + (Hᵀ)_xk U_ky                                              [Eq 4]
-            kernel_.gemm(Transpose::yes, h_kx, Transpose::no, u_ky, dw_xy, {.beta = k == 0 ? 0.0 : 1.0});
+            backend_.gemm(Transpose::yes, h_kx, Transpose::no, u_ky, dw_xy, {.beta = k == 0 ? 0.0 : 1.0});
         });
         gather_tiles(dw);
     }
@@ -131,16 +131,16 @@ private:
         };
         const int self = at_.shape.rank(at_.place);
         for_each_tile([&](int rank, MatrixView tile, MatrixView block) {
-            if (rank == self) kernel_.copy(block, tile);
+            if (rank == self) backend_.copy(block, tile);
         });
         grid_.world().all_gather_now(all, counts);
         for_each_tile([&](int rank, MatrixView tile, MatrixView block) {
-            if (rank != self) kernel_.copy(tile, block);
+            if (rank != self) backend_.copy(tile, block);
         });
     }
 
     GridRank rank_;
-    Kernel& kernel_;
+    Backend& backend_;
     ProcessGrid& grid_;
     const GridLayout& at_;
     std::unique_ptr<PanelBlocks> blocks_;

@@ -25,7 +25,7 @@ public:
         for (int z = 0; z < at_.extent(Axis::z); ++z)
             fibre_rows_.push_back(at_.row_parts(at_.at(Axis::x), z).size(at_.index));
         if (at_.extent(Axis::z) > 1)
-            partial_ = {rank.kernel, at_.line_rows(), partial_columns(at_, model, grid_buffers(params))};
+            partial_ = {rank.backend, at_.line_rows(), partial_columns(at_, model, grid_buffers(params))};
     }
 
     /// Of the buffers for T_xy, before the sum over the fibre.
@@ -49,7 +49,7 @@ public:
             // T_xy ← T_xy + Â_xkz H_kyz                                  [Eq 1]; with Âᵀ: U = ÂᵀG   [Eq 4]
             started |= blocks_->multiply(d, k, h_kyz, t_xy, started);
         });
-        if (!started) rank_.kernel.fill(t_xy, 0);
+        if (!started) rank_.backend.fill(t_xy, 0);
         // T_xyz ← Σ over layers of T_xy, rows of part z                                   [Eq 2]
         if (split) rank_.grid.along(Axis::z).reduce_scatter_now(t_xy, t, fibre_rows_);
     }

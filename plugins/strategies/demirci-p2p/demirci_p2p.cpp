@@ -17,7 +17,7 @@ namespace {
 class PointToPointSpmm final : public DistributedSpmm {
 public:
     PointToPointSpmm(const Adjacency& a, const IndexMap& index, Rank rank, std::int64_t widest)
-        : kernel_(rank.kernel), world_(rank.world), forward_(make_side(a, index, Direction::forward, widest)) {
+        : backend_(rank.backend), world_(rank.world), forward_(make_side(a, index, Direction::forward, widest)) {
         if (!a.symmetric()) backward_ = make_side(a, index, Direction::backward, widest);
     }
 
@@ -30,17 +30,17 @@ public:
         arrivals.pop_back();
         // [Alg 1, line 6] Z_m = A_mm H_m, while messages are in flight
         const bool alone = s.peers.empty();
-        kernel_.spmm(*s.own, h_m, z_m, {}, alone ? e : Epilogue{});
+        backend_.spmm(*s.own, h_m, z_m, {}, alone ? e : Epilogue{});
         // [Alg 1, lines 7–9] Z_m = Z_m + A_mn H_nm, in order of arrival
         std::vector<bool> done(arrivals.size());
         for (std::size_t k = 0; k < arrivals.size(); ++k) {
-            const std::size_t n = kernel_.wait_any(StreamRole::compute, arrivals, done);
+            const std::size_t n = backend_.wait_any(StreamRole::compute, arrivals, done);
             done[n] = true;
             const bool last = k + 1 == arrivals.size();
-            kernel_.spmm(*s.blocks[n], s.exchange.received(s.peers[n], h_m.cols), z_m, {.beta = 1},
-                         last ? e : Epilogue{});
+            backend_.spmm(*s.blocks[n], s.exchange.received(s.peers[n], h_m.cols), z_m, {.beta = 1},
+                          last ? e : Epilogue{});
         }
-        kernel_.wait(StreamRole::compute, sent);
+        backend_.wait(StreamRole::compute, sent);
     }
 
 private:
@@ -54,16 +54,16 @@ private:
     std::unique_ptr<Side> make_side(const Adjacency& a, const IndexMap& index, Direction d, std::int64_t widest) {
         const Halo halo = make_halo(a, index, world_.rank(), d, every_block);
         auto side =
-            std::make_unique<Side>(Side{HaloExchange(halo, kernel_, widest), kernel_.prepare(halo.own), {}, {}});
+            std::make_unique<Side>(Side{HaloExchange(halo, backend_, widest), backend_.prepare(halo.own), {}, {}});
         for (Part n = 0; n < index.parts(); ++n)
             if (!halo.needed[usize(n)].empty()) {
                 side->peers.push_back(n);
-                side->blocks.push_back(kernel_.prepare(halo.compact[usize(n)]));
+                side->blocks.push_back(backend_.prepare(halo.compact[usize(n)]));
             }
         return side;
     }
 
-    Kernel& kernel_;
+    Backend& backend_;
     Communicator& world_;
     std::unique_ptr<Side> forward_, backward_;
 };

@@ -21,14 +21,14 @@ class Pipeline : public DistributedSpmm {
 public:
     Pipeline(const Adjacency& a, const IndexMap& index, Rank rank, BlockLine line, std::int64_t widest,
              bool overlap)
-        : tiles_(a, index, rank.world.rank(), rank.kernel, every_block, line),
-          kernel_(rank.kernel),
+        : tiles_(a, index, rank.world.rank(), rank.backend, every_block, line),
+          backend_(rank.backend),
           world_(rank.world),
           overlap_(overlap),
           index_(index) {
         if (world_.size() == 1) return;
-        bc_[0] = kernel_.matrix(index.largest(), widest);
-        if (overlap) bc_[1] = kernel_.matrix(index.largest(), widest);
+        bc_[0] = backend_.matrix(index.largest(), widest);
+        if (overlap) bc_[1] = backend_.matrix(index.largest(), widest);
     }
     std::string notes() const override { return fmt::format("tiles: {}", tiles_.formats()); }
 
@@ -52,7 +52,7 @@ protected:
     }
 
     PreparedBlocks tiles_;
-    Kernel& kernel_;
+    Backend& backend_;
     Communicator& world_;
     bool overlap_;
 
@@ -73,12 +73,12 @@ public:
         for (Part j = 0; j < stages; ++j) {
             const Event now = arrived;
             if (overlap_ && j + 1 < stages) arrived = broadcast(rows(h_i, j + 1), j + 1);
-            kernel_.wait(StreamRole::compute, now);
+            backend_.wait(StreamRole::compute, now);
             // C^i ← C^i + A^ij H^j [Sec 4.1]
             const bool first = j == 0, last = j == stages - 1;
             const PreparedMatrix& a_ij = tiles_.block(d, j);
             if (first || last || a_ij.nonzeros > 0)
-                kernel_.spmm(a_ij, rows(h_i, j), c_i, {.beta = first ? 0.0 : 1.0}, last ? e : Epilogue{});
+                backend_.spmm(a_ij, rows(h_i, j), c_i, {.beta = first ? 0.0 : 1.0}, last ? e : Epilogue{});
             if (!overlap_ && !last) arrived = broadcast(rows(h_i, j + 1), j + 1);
         }
     }
@@ -94,13 +94,13 @@ public:
         std::array<Event, 2> reduced;
         for (Part i = 0; i < world_.size(); ++i) {
             Event& under_way = reduced[usize(i % 2)];
-            kernel_.wait(StreamRole::compute, under_way);
+            backend_.wait(StreamRole::compute, under_way);
             const MatrixView c_ij = rows(c_j, i);
-            kernel_.spmm(tiles_.block(d, i), h_j, c_ij);  // A^ij H^j
-            under_way = reduce(c_ij, i);                  // C^i ← Σ_j A^ij H^j at rank i [Sec 4.1]
+            backend_.spmm(tiles_.block(d, i), h_j, c_ij);  // A^ij H^j
+            under_way = reduce(c_ij, i);                   // C^i ← Σ_j A^ij H^j at rank i [Sec 4.1]
         }
-        for (const Event& last : reduced) kernel_.wait(StreamRole::compute, last);
-        kernel_.apply(e, c_j);
+        for (const Event& last : reduced) backend_.wait(StreamRole::compute, last);
+        backend_.apply(e, c_j);
     }
 };
 

@@ -47,7 +47,7 @@ public:
         const Matrix whole = loss_.whole_rows(forward(Pass::evaluation, 0));
         const Roles roles = layout_.layer(last()).roles;
         if (layout_.at(roles.o) > 0 || layout_.at(roles.i) > 0) return {{}, HostMatrix(0, whole.cols())};
-        return {rows_, kernel_.download(whole)};
+        return {rows_, backend_.download(whole)};
     }
     std::string notes() const override {
         const std::string products = products_.notes();
@@ -73,7 +73,7 @@ private:
         // [Alg 1, line 5] All-gather W across Z
         const Gathered w = gathered_weights(l);
         // [Alg 1, line 6] [Eq 2.2] Q = SGEMM(H, W)
-        kernel_.gemm(Transpose::no, h(l), Transpose::no, w.weight, q(l));
+        backend_.gemm(Transpose::no, h(l), Transpose::no, w.weight, q(l));
         const void* bias = problem_.model.bias ? w.bias.data : nullptr;
         if (l < last() && exchange(l + 1)) return spread(l, pass, epoch, bias);
         // [Alg 1, line 7] All-reduce Q across Y
@@ -83,7 +83,7 @@ private:
     }
     void activate(Epilogue e, const void* bias, MatrixView z) {
         e.bias = bias;
-        kernel_.apply(e, z);
+        backend_.apply(e, z);
     }
 
     /// [Sec 8.1] In place of lines 7 and 8: Q's rows are reduced to their owners along Y, which apply σ and give
@@ -104,8 +104,8 @@ private:
         Communicator& line = along(layout_.layer(l).roles.d);
         rows.reduce(panel(l), line);
         // [Eq 2.4] dQ = dF ⊙ σ'(Q)
-        kernel_.apply_backward(epilogue(l - 1, Pass::training, epoch, first_own_row(l - 1)), rows.own(f(l)),
-                               rows.own(panel(l)), own_rows(l - 1));
+        backend_.apply_backward(epilogue(l - 1, Pass::training, epoch, first_own_row(l - 1)), rows.own(f(l)),
+                                rows.own(panel(l)), own_rows(l - 1));
         line.all_gather_now(q(l - 1), row_counts(l - 1));
     }
 
@@ -123,7 +123,7 @@ private:
         std::int64_t first = 0;
         for (const auto& a : blocks) {
             const MatrixView rows = c.rows_from(first, a->rows);
-            kernel_.spmm(*a, b, rows);
+            backend_.spmm(*a, b, rows);
             if (line && a == blocks.back())
                 line->all_reduce_now(rows);
             else if (line)
@@ -142,14 +142,14 @@ private:
         // of W
         const Gathered dw = weight_gradient(l);
         products_.multiply(l, h(l), q(l), dw.weight);
-        if (problem_.model.bias) kernel_.column_sums(q(l), dw.bias);
+        if (problem_.model.bias) backend_.column_sums(q(l), dw.bias);
         // [Alg 1, line 13] Reduce-scatter dW across Z
         scattered_ = scatter_gradient(l);
         if (l == 0 && !kind_.trainable) return;  // F is fixed: dH is not needed
         // [Alg 1, line 14] All-gather W across Z
         const Gathered w = gathered_weights(l);
         // [Alg 1, line 15] [Eq 2.6] dH = SGEMM(dQ, Wᵀ), in H's place
-        kernel_.gemm(Transpose::no, q(l), Transpose::yes, w.weight, h(l));
+        backend_.gemm(Transpose::no, q(l), Transpose::yes, w.weight, h(l));
         // [Alg 1, line 16] All-reduce dH across X
         along(o).all_reduce_now(h(l));
         // [Alg 1, line 17] [Eq 2.7] dF = SpMM(Aᵀ, dH)
@@ -158,7 +158,7 @@ private:
         if (l == 0) return scatter_feature_gradient(epoch);
         if (exchange(l)) return collect(l, epoch);
         // [Eq 2.4] dQ = dF ⊙ σ'(Q) of the layer below
-        kernel_.apply_backward(epilogue(l - 1, Pass::training, epoch), q(l - 1), panel(l), q(l - 1));
+        backend_.apply_backward(epilogue(l - 1, Pass::training, epoch), q(l - 1), panel(l), q(l - 1));
     }
 
     void scatter_feature_gradient(std::int64_t epoch) {
@@ -168,7 +168,7 @@ private:
             along(d).reduce_scatter_now(df(0), feature_gradient_, block_sizes(s.n_o, layout_.extent(d)));
         const Epilogue dropped = input_dropout(Pass::training, epoch);
         if (!dropped.empty())
-            kernel_.apply_backward(dropped, data_.features, feature_gradient_, feature_gradient_);
+            backend_.apply_backward(dropped, data_.features, feature_gradient_, feature_gradient_);
     }
 
     std::vector<GlobalId> rows_;   ///< of the last layer's output

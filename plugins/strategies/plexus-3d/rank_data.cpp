@@ -5,10 +5,10 @@
 namespace gnnbench::plexus {
 namespace {
 
-Array<std::int64_t> load_ids(std::span<const GlobalId> vertices, Kernel& kernel) {
+Array<std::int64_t> load_ids(std::span<const GlobalId> vertices, Backend& backend) {
     std::vector<std::int64_t> ids;
     for (const GlobalId v : vertices) ids.push_back(value(v));
-    return kernel.upload(std::span<const std::int64_t>(ids));
+    return backend.upload(std::span<const std::int64_t>(ids));
 }
 
 std::span<const GlobalId> rows_of(const VertexBlocks& vertices, const Layout& layout, int l) {
@@ -24,17 +24,17 @@ ClassRange held_classes(const Problem& problem, const Layout& layout) {
 
 }  // namespace
 
-RankData::RankData(const Problem& problem, const VertexBlocks& vertices, const Layout& layout, Kernel& kernel)
-    : outputs(problem, rows_of(vertices, layout, layout.layers() - 1), kernel, held_classes(problem, layout)) {
+RankData::RankData(const Problem& problem, const VertexBlocks& vertices, const Layout& layout, Backend& backend)
+    : outputs(problem, rows_of(vertices, layout, layout.layers() - 1), backend, held_classes(problem, layout)) {
     const LayerShape& bottom = layout.layer(0);
     const auto [o, i, d] = bottom.roles;
     const auto begin = block_begin(bottom.n_o, layout.extent(d), layout.at(d));
     const auto count = block_size(bottom.n_o, layout.extent(d), layout.at(d));
     const auto mine = vertices.columns(0).owned(layout.at(o)).subspan(usize(begin), usize(count));
-    features = load_features(problem, mine, bottom.first_f, bottom.f_i, kernel);
-    if (problem.train.input_dropout > 0) feature_ids = load_ids(mine, kernel);
+    features = load_features(problem, mine, bottom.first_f, bottom.f_i, backend);
+    if (problem.train.input_dropout > 0) feature_ids = load_ids(mine, backend);
     for (int l = 0; l + 1 < layout.layers(); ++l)
-        output_ids.push_back(problem.train.dropout > 0 ? load_ids(rows_of(vertices, layout, l), kernel)
+        output_ids.push_back(problem.train.dropout > 0 ? load_ids(rows_of(vertices, layout, l), backend)
                                                        : Array<std::int64_t>());
 }
 

@@ -9,7 +9,7 @@ namespace gnnbench::plexus {
 
 /// The part of the dataset that one rank holds on its device.
 struct RankData {
-    RankData(const Problem& problem, const VertexBlocks& vertices, const Layout& layout, Kernel& kernel);
+    RankData(const Problem& problem, const VertexBlocks& vertices, const Layout& layout, Backend& backend);
 
     Matrix features;                  ///< layer 0's F, cut further along d: [n_o / d × f_i]
     Array<std::int64_t> feature_ids;  ///< original ids of its rows; with input dropout only

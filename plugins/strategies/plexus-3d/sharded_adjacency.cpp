@@ -32,7 +32,7 @@ Csr shard_of(const Adjacency& a, const VertexBlocks& vertices, const Layout& lay
     return shard;
 }
 
-PreparedRowBlocks prepare_row_blocks(const Csr& a, int blocks, Kernel& kernel) {
+PreparedRowBlocks prepare_row_blocks(const Csr& a, int blocks, Backend& backend) {
     PreparedRowBlocks prepared;
     for (int b = 0; b < blocks; ++b) {
         const auto first = usize(block_begin(a.rows, blocks, b));
@@ -44,7 +44,7 @@ PreparedRowBlocks prepare_row_blocks(const Csr& a, int blocks, Kernel& kernel) {
                   .indices = {a.indices.begin() + begin, a.indices.begin() + end},
                   .values = {a.values.begin() + begin, a.values.begin() + end}};
         for (std::size_t r = first; r <= first + rows; ++r) block.indptr.push_back(a.indptr[r] - begin);
-        prepared.push_back(kernel.prepare(block));
+        prepared.push_back(backend.prepare(block));
     }
     return prepared;
 }
@@ -52,7 +52,7 @@ PreparedRowBlocks prepare_row_blocks(const Csr& a, int blocks, Kernel& kernel) {
 }  // namespace
 
 ShardedAdjacency::ShardedAdjacency(const Adjacency& a, const VertexBlocks& vertices, const Layout& layout,
-                                   const SparsePlan& sparse, const Options& options, Kernel& kernel) {
+                                   const SparsePlan& sparse, const Options& options, Backend& backend) {
     std::set<Key> backward;
     for (int l = 0; l < layout.layers(); ++l) {
         of_layer_.emplace_back(vertices.shard(l), sparse.input(l) != nullptr);
@@ -67,8 +67,8 @@ ShardedAdjacency::ShardedAdjacency(const Adjacency& a, const VertexBlocks& verti
             shard.cols = rows->rows();
         }
         Shard& s = shards_[key];
-        s.forward = prepare_row_blocks(shard, options.blocks, kernel);
-        if (backward.contains(key)) s.backward = prepare_row_blocks(transposed(shard), options.blocks, kernel);
+        s.forward = prepare_row_blocks(shard, options.blocks, backend);
+        if (backward.contains(key)) s.backward = prepare_row_blocks(transposed(shard), options.blocks, backend);
     }
 }
 

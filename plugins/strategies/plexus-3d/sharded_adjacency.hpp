@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 #include <gnnbench/training/adjacency.hpp>
 #include <gnnbench/usize.hpp>
 
@@ -24,7 +24,7 @@ class ShardedAdjacency {
 public:
     /// Layer 0 needs Aᵀ only where features are trained. Shards that multiply a compact F have its columns only.
     ShardedAdjacency(const Adjacency& a, const VertexBlocks& vertices, const Layout& layout,
-                     const SparsePlan& sparse, const Options& options, Kernel& kernel);
+                     const SparsePlan& sparse, const Options& options, Backend& backend);
     std::span<const std::unique_ptr<PreparedMatrix>> row_blocks(int l, Direction d) const {
         const Shard& s = shards_.at(of_layer_[usize(l)]);
         return d == Direction::forward ? s.forward : s.backward;

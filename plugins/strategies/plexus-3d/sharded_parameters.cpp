@@ -30,8 +30,8 @@ void visit_run(const Layout& of_rank, int l, ModelWeights& whole, auto&& visit) 
 }  // namespace
 
 ShardedParameters::ShardedParameters(const Layout& layout, const ModelSpec& model, const TrainSpec& train,
-                                     const ModelWeights& initial, Kernel& kernel)
-    : layout_(layout), model_(model), train_(train), kernel_(kernel), start_{0} {
+                                     const ModelWeights& initial, Backend& backend)
+    : layout_(layout), model_(model), train_(train), backend_(backend), start_{0} {
     check_weights(initial, model);
     ModelWeights whole = initial;
     std::vector<double> values;
@@ -44,12 +44,12 @@ ShardedParameters::ShardedParameters(const Layout& layout, const ModelSpec& mode
         visit_run(layout, l, whole, [&](double& w) { values.push_back(w); });
     }
     const auto slab = [&] {
-        Matrix m = kernel.matrix(start_.back(), 1);
-        kernel.fill(m, 0);
+        Matrix m = backend.matrix(start_.back(), 1);
+        backend.fill(m, 0);
         return m;
     };
     weights_ = slab();
-    kernel.upload(std::span<const double>(values), weights_);
+    backend.upload(std::span<const double>(values), weights_);
     gradients_ = slab();
     if (train.optimizer == OptimizerKind::sgd) return;
     first_moments_ = slab();
@@ -81,7 +81,7 @@ void ShardedParameters::step(std::span<const ParameterSlot> more) {
         add(0, decayed_[layer], decay);
         add(decayed_[layer], all - decayed_[layer], 0);  // biases do not decay
     }
-    kernel_.optimizer_step(train_, ++step_, slots);
+    backend_.optimizer_step(train_, ++step_, slots);
 }
 
 ModelWeights ShardedParameters::assembled(const Matrix& slab, Communicator& world) const {
@@ -94,10 +94,10 @@ ModelWeights ShardedParameters::assembled(const Matrix& slab, Communicator& worl
         rows.push_back(elements);
     }
     const std::int64_t before = std::reduce(rows.begin(), rows.begin() + world.rank());
-    const Matrix all = kernel_.matrix(std::reduce(rows.begin(), rows.end()), 1);
-    kernel_.copy(slab, all.view().rows_from(before, slab.rows()));
+    const Matrix all = backend_.matrix(std::reduce(rows.begin(), rows.end()), 1);
+    backend_.copy(slab, all.view().rows_from(before, slab.rows()));
     world.all_gather_now(all, rows);
-    const HostMatrix host = kernel_.download(all);
+    const HostMatrix host = backend_.download(all);
 
     ModelWeights whole = zero_weights(model_);
     std::vector<double>::const_iterator next = host.values.begin();

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include <gnnbench/communicator.hpp>
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 #include <gnnbench/usize.hpp>
 
 #include "layout.hpp"
@@ -15,7 +15,7 @@ namespace gnnbench::plexus {
 class ShardedParameters {
 public:
     ShardedParameters(const Layout& layout, const ModelSpec& model, const TrainSpec& train,
-                      const ModelWeights& initial, Kernel& kernel);
+                      const ModelWeights& initial, Backend& backend);
 
     /// This rank's run of layer l, [elements × 1].
     MatrixView weight_shard(int l) const { return shard(weights_, l); }
@@ -37,7 +37,7 @@ private:
     const Layout& layout_;
     ModelSpec model_;
     TrainSpec train_;
-    Kernel& kernel_;
+    Backend& backend_;
     std::vector<std::int64_t> start_;                ///< of each layer in a slab; length layers + 1
     std::vector<std::vector<std::int64_t>> counts_;  ///< per layer
     std::vector<std::int64_t> decayed_;              ///< per layer: leading elements of the run that belong to W

@@ -12,16 +12,16 @@ ShardedState::ShardedState(const Problem& problem, Rank rank, const Layout& layo
     : problem_(problem),
       layout_(layout),
       kind_(kind),
-      kernel_(rank.kernel),
+      backend_(rank.backend),
       grid_(rank.world, layout.grid()),
-      data_(problem, vertices, layout, kernel_),
-      adjacency_(Adjacency(problem.dataset.graph, problem.model), vertices, layout, sparse, options, kernel_),
+      data_(problem, vertices, layout, backend_),
+      adjacency_(Adjacency(problem.dataset.graph, problem.model), vertices, layout, sparse, options, backend_),
       parameters_(
           layout_, problem.model, problem.train,
           problem.initial_weights ? *problem.initial_weights : initial_weights(problem.model, problem.train.seed),
-          kernel_),
-      products_(layout, options.tune, kernel_),
-      loss_(kernel_, grid_.along(layout.layer(last()).roles.o), grid_.plane(layout.layer(last()).roles.i),
+          backend_),
+      products_(layout, options.tune, backend_),
+      loss_(backend_, grid_.along(layout.layer(last()).roles.o), grid_.plane(layout.layer(last()).roles.i),
             layout.layer(last()).n_d, problem.model.widths.back(), problem.dataset.multi_label()) {
     allocate(sparse);
 }
@@ -31,21 +31,21 @@ void ShardedState::allocate(const SparsePlan& sparse) {
     for (int l = 0; l <= last(); ++l) {
         const LayerShape& s = layout_.layer(l);
         const SparseRows* rows = sparse.input(l);
-        exchanges_.push_back(rows ? std::make_unique<RowExchange>(*rows, s.f_i, kernel_) : nullptr);
-        compact_f_.push_back(rows ? kernel_.matrix(rows->rows(), s.f_i) : Matrix());
-        h_.push_back(kernel_.matrix(s.n_d, s.f_i));
-        q_.push_back(kernel_.matrix(s.n_d, s.g_o));
+        exchanges_.push_back(rows ? std::make_unique<RowExchange>(*rows, s.f_i, backend_) : nullptr);
+        compact_f_.push_back(rows ? backend_.matrix(rows->rows(), s.f_i) : Matrix());
+        h_.push_back(backend_.matrix(s.n_d, s.f_i));
+        q_.push_back(backend_.matrix(s.n_d, s.g_o));
         const bool used_in_place = l == 0 && one_run(0) && problem_.train.input_dropout == 0;
         if (!used_in_place) panel = std::max(panel, rows_of_f(l) * s.f_i);
         if (!one_run(l)) weights = std::max(weights, s.parameters());
     }
-    panel_ = kernel_.matrix(panel, 1);
-    gathered_ = kernel_.matrix(weights, 1);
-    dw_ = kernel_.matrix(weights, 1);
+    panel_ = backend_.matrix(panel, 1);
+    gathered_ = backend_.matrix(weights, 1);
+    dw_ = backend_.matrix(weights, 1);
     if (!kind_.trainable) return;
     const auto like_features = [&] {
-        Matrix m = kernel_.matrix(data_.features.rows(), data_.features.cols());
-        kernel_.fill(m, 0);
+        Matrix m = backend_.matrix(data_.features.rows(), data_.features.cols());
+        backend_.fill(m, 0);
         return m;
     };
     feature_gradient_ = like_features();
@@ -90,9 +90,9 @@ MatrixView ShardedState::gathered_features(Pass pass, std::int64_t epoch) {
     const MatrixView mine =
         panel(0).rows_from(block_begin(s.n_o, layout_.extent(d), layout_.at(d)), data_.features.rows());
     if (dropping.empty())
-        kernel_.copy(data_.features, mine);
+        backend_.copy(data_.features, mine);
     else
-        kernel_.dropout(dropping, data_.features, mine);
+        backend_.dropout(dropping, data_.features, mine);
     along(d).all_gather_now(panel(0), block_sizes(s.n_o, layout_.extent(d)));
     return panel(0);
 }
@@ -107,7 +107,7 @@ ShardedState::Gathered ShardedState::gathered_weights(int l) {
     if (one_run(l)) return parts(l, parameters_.weight_shard(l));
     const MatrixView all = gathered_.view().rows_from(0, layout_.layer(l).parameters());
     const MatrixView mine = parameters_.weight_shard(l);
-    kernel_.copy(mine, all.rows_from(layout_.parameter_begin(l), mine.rows));
+    backend_.copy(mine, all.rows_from(layout_.parameter_begin(l), mine.rows));
     along(layout_.layer(l).roles.d).all_gather_now(all, parameters_.counts(l));
     return parts(l, all);
 }

@@ -47,7 +47,7 @@ protected:
     MatrixView own_rows(int l) const { return q(l).rows_from(first_own_row(l), row_counts(l)[own_place(l)]); }
     std::int64_t first_own_row(int l) const;
     std::vector<std::int64_t> row_counts(int l) const;
-    void wait(const Event& e) { kernel_.wait(StreamRole::compute, e); }
+    void wait(const Event& e) { backend_.wait(StreamRole::compute, e); }
 
     /// Layer 0's F [n_o × f_i] from the shards along d, with its dropout. If nothing must be gathered or
     /// dropped, the shard itself.
@@ -73,7 +73,7 @@ protected:
     const Problem problem_;
     const Layout layout_;
     const EpochKind kind_;
-    Kernel& kernel_;
+    Backend& backend_;
     ProcessGrid grid_;
     RankData data_;
     ShardedAdjacency adjacency_;

@@ -67,15 +67,15 @@ std::vector<RowTraffic> SparsePlan::traffic(int layers) const {
     return all;
 }
 
-RowExchange::RowExchange(const SparseRows& rows, std::int64_t widest, Kernel& kernel)
-    : kernel_(kernel), own_(usize(rows.own)), segment_(rows.segment), start_{0} {
+RowExchange::RowExchange(const SparseRows& rows, std::int64_t widest, Backend& backend)
+    : backend_(backend), own_(usize(rows.own)), segment_(rows.segment), start_{0} {
     std::vector<std::int32_t> all;
     for (const auto& to : rows.given) {
         all.insert(all.end(), to.begin(), to.end());
         start_.push_back(std::ssize(all));
     }
-    given_ = kernel.upload(std::span<const std::int32_t>(all));
-    packed_ = kernel.matrix(start_.back(), widest);
+    given_ = backend.upload(std::span<const std::int32_t>(all));
+    packed_ = backend.matrix(start_.back(), widest);
 }
 
 std::vector<RowMessage> RowExchange::segments(MatrixView compact) const {
@@ -93,14 +93,14 @@ std::vector<RowMessage> RowExchange::parts(std::int64_t width) const {
 }
 
 void RowExchange::gather(MatrixView f, Communicator& line) {
-    kernel_.gather_rows(own(f), given_.data(), packed_.view().reshaped(start_.back(), f.cols));
+    backend_.gather_rows(own(f), given_.data(), packed_.view().reshaped(start_.back(), f.cols));
     line.all_to_all_now(parts(f.cols), segments(f));
 }
 
 void RowExchange::reduce(MatrixView df, Communicator& line) {
     line.all_to_all_now(segments(df), parts(df.cols));
     for (std::size_t j = 0; j + 1 < start_.size(); ++j)
-        kernel_.scatter_add_rows(part(j, df.cols), given_.data() + start_[j], own(df));
+        backend_.scatter_add_rows(part(j, df.cols), given_.data() + start_[j], own(df));
 }
 
 }  // namespace gnnbench::plexus

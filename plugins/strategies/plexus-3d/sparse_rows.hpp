@@ -4,7 +4,7 @@
 #include <vector>
 
 #include <gnnbench/communicator.hpp>
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 #include <gnnbench/training/adjacency.hpp>
 
 #include "layout.hpp"
@@ -51,7 +51,7 @@ private:
 /// Moves the rows of one SparseRows.
 class RowExchange {
 public:
-    RowExchange(const SparseRows& rows, std::int64_t widest, Kernel& kernel);
+    RowExchange(const SparseRows& rows, std::int64_t widest, Backend& backend);
     /// compact f [rows × w]: own segment given, the others ← their owners'.
     void gather(MatrixView f, Communicator& line);
     /// compact df [rows × w]: own segment += what the others hold of those rows.
@@ -69,7 +69,7 @@ private:
     std::vector<RowMessage> segments(MatrixView compact) const;
     std::vector<RowMessage> parts(std::int64_t width) const;
 
-    Kernel& kernel_;
+    Backend& backend_;
     std::size_t own_;
     std::vector<std::int64_t> segment_, start_;  ///< of the compact F; of each rank's rows among the given ones
     Array<std::int32_t> given_;

@@ -22,22 +22,22 @@ std::string name(int way) {
 }
 
 /// to ← fromᵀ, along the narrower side: a line of `from` at a time.
-void transpose(Kernel& kernel, MatrixView from, MatrixView to) {
+void transpose(Backend& backend, MatrixView from, MatrixView to) {
     const auto column = [](MatrixView m, std::int64_t c) { return m.cols_from(c, 1); };
     const auto row = [](MatrixView m, std::int64_t r) {  // as a column
         MatrixView line = m.rows_from(r, 1);
         return MatrixView{line.data, line.cols, 1, 1, line.dtype};
     };
     if (from.cols <= from.rows)
-        for (std::int64_t c = 0; c < from.cols; ++c) kernel.copy(column(from, c), row(to, c));
+        for (std::int64_t c = 0; c < from.cols; ++c) backend.copy(column(from, c), row(to, c));
     else
-        for (std::int64_t r = 0; r < from.rows; ++r) kernel.copy(row(from, r), column(to, r));
+        for (std::int64_t r = 0; r < from.rows; ++r) backend.copy(row(from, r), column(to, r));
 }
 
 }  // namespace
 
-TunedProduct::TunedProduct(const Layout& layout, bool tune, Kernel& kernel)
-    : kernel_(kernel), tune_(tune), layers_(usize(layout.layers())) {
+TunedProduct::TunedProduct(const Layout& layout, bool tune, Backend& backend)
+    : backend_(backend), tune_(tune), layers_(usize(layout.layers())) {
     if (!tune) return;
     std::int64_t h = 0, g = 0, w = 0;
     for (int l = 0; l < layout.layers(); ++l) {
@@ -46,9 +46,9 @@ TunedProduct::TunedProduct(const Layout& layout, bool tune, Kernel& kernel)
         g = std::max(g, s.n_d * s.g_o);
         w = std::max(w, s.f_i * s.g_o);
     }
-    h_transposed_ = kernel.matrix(h, 1);
-    g_transposed_ = kernel.matrix(g, 1);
-    reversed_ = kernel.matrix(w, 1);
+    h_transposed_ = backend.matrix(h, 1);
+    g_transposed_ = backend.matrix(g, 1);
+    reversed_ = backend.matrix(w, 1);
 }
 
 void TunedProduct::run(int way, MatrixView h, MatrixView g, MatrixView dw) {
@@ -56,28 +56,28 @@ void TunedProduct::run(int way, MatrixView h, MatrixView g, MatrixView dw) {
     MatrixView left = h, right = g;
     if (way & h_copied) {
         left = h_transposed_.view().reshaped(h.cols, h.rows);
-        transpose(kernel_, h, left);
+        transpose(backend_, h, left);
     }
     if (way & g_copied) {
         right = g_transposed_.view().reshaped(g.cols, g.rows);
-        transpose(kernel_, g, right);
+        transpose(backend_, g, right);
     }
     const auto read = [](bool as_is) { return as_is ? Transpose::no : Transpose::yes; };
     if (!(way & reversed)) {
-        kernel_.gemm(read(way & h_copied), left, read(!(way & g_copied)), right, dw);
+        backend_.gemm(read(way & h_copied), left, read(!(way & g_copied)), right, dw);
         return;
     }
     const MatrixView t = reversed_.view().reshaped(dw.cols, dw.rows);
-    kernel_.gemm(read(way & g_copied), right, read(!(way & h_copied)), left, t);
-    transpose(kernel_, t, dw);
+    backend_.gemm(read(way & g_copied), right, read(!(way & h_copied)), left, t);
+    transpose(backend_, t, dw);
 }
 
 double TunedProduct::timed(int way, MatrixView h, MatrixView g, MatrixView dw) {
     using Clock = std::chrono::steady_clock;
-    kernel_.synchronize(StreamRole::compute);
+    backend_.synchronize(StreamRole::compute);
     const auto begin = Clock::now();
     run(way, h, g, dw);
-    kernel_.synchronize(StreamRole::compute);
+    backend_.synchronize(StreamRole::compute);
     return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 

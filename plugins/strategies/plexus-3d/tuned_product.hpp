@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 
 #include "layout.hpp"
 
@@ -19,7 +19,7 @@ class TunedProduct {
 public:
     static constexpr int ways = 8, rounds = 2;
 
-    TunedProduct(const Layout& layout, bool tune, Kernel& kernel);
+    TunedProduct(const Layout& layout, bool tune, Backend& backend);
     /// dw [f_i × g_o] ← hᵀ g of layer l; h [n_d × f_i], g [n_d × g_o], all contiguous.
     void multiply(int l, MatrixView h, MatrixView g, MatrixView dw);
     /// The choices so far: "dW products: layer 0 TN, layer 1 TN reversed".
@@ -35,7 +35,7 @@ private:
     /// Frees what the chosen ways do not need.
     void settle();
 
-    Kernel& kernel_;
+    Backend& backend_;
     bool tune_;
     std::vector<Layer> layers_;
     Matrix h_transposed_, g_transposed_, reversed_;  ///< as large as the largest layer's

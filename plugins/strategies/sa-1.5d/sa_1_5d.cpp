@@ -19,8 +19,8 @@ public:
         : ReplicatedSpmm(r) {
         const auto make_side = [&](Direction d) {
             const Halo halo = make_halo(a, index, layout_.part, d, [&](Part j) { return layout_.stage(j); });
-            return std::make_unique<Side>(Side{HaloExchange(halo, kernel_, widest), kernel_.prepare(halo.own),
-                                               kernel_.prepare(halo.joined())});
+            return std::make_unique<Side>(Side{HaloExchange(halo, backend_, widest), backend_.prepare(halo.own),
+                                               backend_.prepare(halo.joined())});
         };
         forward_ = make_side(Direction::forward);
         if (!a.symmetric()) backward_ = make_side(Direction::backward);
@@ -31,9 +31,9 @@ private:
         Side& s = d == Direction::backward && backward_ ? *backward_ : *forward_;
         const auto sends = s.exchange.pack(h_i);
         column_.all_to_all_now(sends, s.exchange.receives(h_i.cols));
-        kernel_.spmm(*s.own, h_i, z_ik);  // Ẑ_ik ← Â_ii H_i, where i ∈ J_k
+        backend_.spmm(*s.own, h_i, z_ik);  // Ẑ_ik ← Â_ii H_i, where i ∈ J_k
         // Ẑ_ik ← Ẑ_ik + Σ_{j ∈ J_k} Â_ij H̃_j
-        kernel_.spmm(*s.halo, s.exchange.received(h_i.cols), z_ik, {.beta = 1});
+        backend_.spmm(*s.halo, s.exchange.received(h_i.cols), z_ik, {.beta = 1});
     }
 
     struct Side {

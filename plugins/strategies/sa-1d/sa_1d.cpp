@@ -21,18 +21,18 @@ class SparsityAwareSpmm final : public DistributedSpmm {
 public:
     SparsityAwareSpmm(const Adjacency& a, const IndexMap& index, Rank rank, std::int64_t widest,
                       BackwardExchange backward)
-        : kernel_(rank.kernel), world_(rank.world), backward_(backward) {
+        : backend_(rank.backend), world_(rank.world), backward_(backward) {
         const Halo forward = make_halo(a, index, world_.rank(), Direction::forward, every_block);
-        forward_ = {kernel_.prepare(forward.own), kernel_.prepare(forward.joined())};
-        forward_exchange_.emplace(forward, kernel_, widest);
+        forward_ = {backend_.prepare(forward.own), backend_.prepare(forward.joined())};
+        forward_exchange_.emplace(forward, backend_, widest);
         if (backward == BackwardExchange::return_sums) {
             backward_ = BackwardExchange::return_sums;
-            transposed_ = {kernel_.prepare(transposed(forward.own)),
-                           kernel_.prepare(transposed(forward.joined()))};
+            transposed_ = {backend_.prepare(transposed(forward.own)),
+                           backend_.prepare(transposed(forward.joined()))};
         } else if (!a.symmetric()) {
             const Halo other = make_halo(a, index, world_.rank(), Direction::backward, every_block);
-            transposed_ = {kernel_.prepare(other.own), kernel_.prepare(other.joined())};
-            backward_exchange_.emplace(other, kernel_, widest);
+            transposed_ = {backend_.prepare(other.own), backend_.prepare(other.joined())};
+            backward_exchange_.emplace(other, backend_, widest);
         }
     }
 
@@ -52,20 +52,20 @@ private:
     void gather(const Blocks& a, HaloExchange& x, MatrixView h_i, MatrixView z_i, const Epilogue& e) {
         const auto sends = x.pack(h_i);
         world_.all_to_all_now(sends, x.receives(h_i.cols));
-        kernel_.spmm(*a.own, h_i, z_i);                                    // Z_i ← Â_ii H_i
-        kernel_.spmm(*a.halo, x.received(h_i.cols), z_i, {.beta = 1}, e);  // Z_i ← Z_i + Â_i,halo H̃
+        backend_.spmm(*a.own, h_i, z_i);                                    // Z_i ← Â_ii H_i
+        backend_.spmm(*a.halo, x.received(h_i.cols), z_i, {.beta = 1}, e);  // Z_i ← Z_i + Â_i,halo H̃
     }
 
     // U_j = Σ_i Â_ijᵀ G_i, where each rank returns the sums for rows that it does not own
     void return_sums(MatrixView g_i, MatrixView u_i) {
         HaloExchange& x = *forward_exchange_;
-        kernel_.spmm(*transposed_.halo, g_i, x.received(g_i.cols));  // Â_i,haloᵀ G_i
+        backend_.spmm(*transposed_.halo, g_i, x.received(g_i.cols));  // Â_i,haloᵀ G_i
         world_.all_to_all_now(x.return_sends(g_i.cols), x.return_receives(g_i.cols));
-        kernel_.spmm(*transposed_.own, g_i, u_i);  // U_i ← Â_iiᵀ G_i
-        x.add_returned(u_i);                       // U_i ← U_i + the sums returned by the others
+        backend_.spmm(*transposed_.own, g_i, u_i);  // U_i ← Â_iiᵀ G_i
+        x.add_returned(u_i);                        // U_i ← U_i + the sums returned by the others
     }
 
-    Kernel& kernel_;
+    Backend& backend_;
     Communicator& world_;
     BackwardExchange backward_;
     Blocks forward_, transposed_;

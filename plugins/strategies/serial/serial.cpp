@@ -29,7 +29,7 @@ public:
 
     AnyTrainer make_trainer(const Problem& p, Rank rank) const override {
         return make_row_parallel_trainer(p, rank, narrowest_plan(p), [&](const Adjacency& a, std::int64_t) {
-            return make_whole_spmm(a, p.index, rank.kernel);
+            return make_whole_spmm(a, p.index, rank.backend);
         });
     }
 };

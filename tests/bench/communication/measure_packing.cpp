@@ -27,15 +27,16 @@ json measure_packing(const Ground& g, const std::string& partitioner, const std:
     ModelSpec model;
     const Halo halo =
         make_halo(Adjacency(g.data.graph, model), index, g.world.rank(), Direction::forward, every_block);
-    const auto kernel = g.catalog.kernel("cpu")->create(
+    const auto backend = g.catalog.kernel("cpu")->create(
         {.threads = 1, .params = Params(g.catalog.find(PluginKind::kernel, "cpu").params)});
     json results = json::array();
     for (const std::int64_t width : widths) {
-        HaloExchange exchange(halo, *kernel, width);
-        const Matrix rows = kernel->matrix(index.size(g.world.rank()), width);
-        const Matrix from = kernel->matrix(halo.sent_rows(), width), to = kernel->matrix(halo.sent_rows(), width);
-        for (const Matrix* m : {&rows, &from, &to}) kernel->fill(*m, 1);
-        for (const RowMessage& m : exchange.return_receives(width)) kernel->fill(m.rows, 1);
+        HaloExchange exchange(halo, *backend, width);
+        const Matrix rows = backend->matrix(index.size(g.world.rank()), width);
+        const Matrix from = backend->matrix(halo.sent_rows(), width),
+                     to = backend->matrix(halo.sent_rows(), width);
+        for (const Matrix* m : {&rows, &from, &to}) backend->fill(*m, 1);
+        for (const RowMessage& m : exchange.return_receives(width)) backend->fill(m.rows, 1);
         double pack = std::numeric_limits<double>::infinity(), add = pack, copy = pack;
         for (int round = -1; round < g.rounds; ++round) {
             // A barrier before each, so that all ranks use the memory at once for the same thing.

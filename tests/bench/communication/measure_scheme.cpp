@@ -64,9 +64,9 @@ double waits(const Trace& trace) { return trace.times().phase_s[static_cast<std:
 /// Epochs of one trainer, each followed by its calls made by plain MPI.
 class Rounds {
 public:
-    Rounds(CollectiveTrainer& trainer, Kernel& kernel, VolumeCounter& counter, Recording& recording,
+    Rounds(CollectiveTrainer& trainer, Backend& backend, VolumeCounter& counter, Recording& recording,
            const ProcessGroup& world)
-        : trainer_(trainer), kernel_(kernel), counter_(counter), world_(world) {
+        : trainer_(trainer), backend_(backend), counter_(counter), world_(world) {
         counter_.take();  // set-up's
         epoch();
         counter_.take();
@@ -74,7 +74,7 @@ public:
         epoch();
         recording.on = false;
         volume_ = counter_.take();
-        const CallTimes spans = of_spans(kernel_.trace());
+        const CallTimes spans = of_spans(backend_.trace());
         for (const auto& [op, seconds] :
              by_operation(recording.calls, std::vector<double>(recording.calls.size())))
             if (!spans.contains(op) || spans.at(op).size() != seconds.size())
@@ -85,11 +85,11 @@ public:
     }
 
     void run(int rounds) {
-        Replay replay(*calls_, kernel_);
+        Replay replay(*calls_, backend_);
         for (int round = -1; round < rounds; ++round) {
             epoch();
-            const CallTimes ours = of_spans(kernel_.trace());
-            const double wall = kernel_.trace().times().wall_s, wait = waits(kernel_.trace());
+            const CallTimes ours = of_spans(backend_.trace());
+            const double wall = backend_.trace().times().wall_s, wait = waits(backend_.trace());
             const CallTimes non_blocking = by_operation(*calls_, replay.run(Manner::non_blocking));
             const CallTimes blocking = by_operation(*calls_, replay.run(Manner::blocking));
             if (round < 0) continue;  // pages are touched, paths are known
@@ -130,14 +130,14 @@ public:
 private:
     void epoch() {
         world_.barrier();
-        kernel_.trace().begin_epoch();
+        backend_.trace().begin_epoch();
         trainer_.train_epoch(epoch_++);
-        kernel_.synchronize(StreamRole::compute);
-        kernel_.trace().end_epoch();
+        backend_.synchronize(StreamRole::compute);
+        backend_.trace().end_epoch();
     }
 
     CollectiveTrainer& trainer_;
-    Kernel& kernel_;
+    Backend& backend_;
     VolumeCounter& counter_;
     const ProcessGroup& world_;
     const std::vector<Call>* calls_ = nullptr;
@@ -206,17 +206,17 @@ json measure_scheme(const Ground& g, const Scheme& scheme) {
     const Partition partition =
         g.catalog.partitioner("random")->partition(g.data.graph, strategy->partition_need(setting), none, 1);
     const IndexMap index(partition);
-    const auto kernel = g.catalog.kernel("cpu")->create(
+    const auto backend = g.catalog.kernel("cpu")->create(
         {.threads = 1, .params = Params(g.catalog.find(PluginKind::kernel, "cpu").params)});
     VolumeCounter counter;
     Recording recording;
     Communicator world(
-        make_recording_transport(kernel->connect(g.world), *static_cast<MPI_Comm*>(g.world.native()), recording),
-        *kernel, counter);
+        make_recording_transport(backend->connect(g.world), *static_cast<MPI_Comm*>(g.world.native()), recording),
+        *backend, counter);
     world.separate_wait(true);
     const Problem problem{g.data, index, partition, model, train, params, nullptr, g.world.size()};
-    const auto trainer = strategy->make_collective_trainer(problem, {*kernel, world, g.world});
-    Rounds rounds(*trainer, *kernel, counter, recording, g.world);
+    const auto trainer = strategy->make_collective_trainer(problem, {*backend, world, g.world});
+    Rounds rounds(*trainer, *backend, counter, recording, g.world);
     rounds.run(g.rounds);
     json result = rounds.result();
     result["scheme"] = scheme.text();

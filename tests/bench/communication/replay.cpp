@@ -48,7 +48,7 @@ std::vector<int> narrowed(const std::vector<std::int64_t>& counts) {
 
 }  // namespace
 
-Replay::Replay(const std::vector<Call>& calls, Kernel& kernel) : calls_(calls) {
+Replay::Replay(const std::vector<Call>& calls, Backend& backend) : calls_(calls) {
     std::vector<Range> all;
     for (const Call& c : calls)
         for (const Range& r : touched(c)) all.push_back(r);
@@ -61,7 +61,7 @@ Replay::Replay(const std::vector<Call>& calls, Kernel& kernel) : calls_(calls) {
             regions_.emplace(begin, Region{bytes, {}});
     }
     for (auto& [begin, region] : regions_) {
-        region.memory = kernel.allocate(region.bytes);
+        region.memory = backend.allocate(region.bytes);
         std::memset(region.memory.data(), 0, region.bytes);
     }
 }

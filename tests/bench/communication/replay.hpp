@@ -2,7 +2,7 @@
 #include <map>
 #include <vector>
 
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 
 #include "recorder.hpp"
 
@@ -16,7 +16,7 @@ enum class Manner { non_blocking, blocking };
 class Replay {
 public:
     /// The memory is `kernel`'s, with pages of the same size: what MPI reads of another process it pays by the page.
-    Replay(const std::vector<Call>& calls, Kernel& kernel);
+    Replay(const std::vector<Call>& calls, Backend& backend);
 
     /// Seconds of each call, after a barrier among its ranks that is not timed. Collective.
     std::vector<double> run(Manner manner);

@@ -39,7 +39,7 @@ private:
 
     const Problem problem_;
     Rank rank_;
-    Kernel& kernel_;
+    Backend& backend_;
     Network network_;
     BatchSize most_;
     Matrix features_;

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include <gnnbench/graph.hpp>
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 #include <gnnbench/matrix.hpp>
 #include <gnnbench/model.hpp>
 #include <gnnbench/partition.hpp>
@@ -85,7 +85,7 @@ std::vector<Csr> block_column(const Adjacency& a, const IndexMap& index, Part p,
 enum class BlockLine : std::uint8_t { row, column };
 
 /// The products that a set of blocks serves: those of either direction, or forward's and those of the same blocks'
-/// transposes (Kernel::spmm_transposed).
+/// transposes (Backend::spmm_transposed).
 enum class ProductDirections : std::uint8_t { both, forward_and_its_transposes };
 
 /// The columns of blocks that a rank multiplies: all of them (1D), or its stages only (1.5D).
@@ -93,11 +93,11 @@ using HoldsBlock = std::function<bool(Part column)>;
 /// All columns of blocks: J = {0 … parts−1}.
 inline bool every_block(Part) { return true; }
 
-/// A row or a column of blocks prepared by a kernel, for both directions; a symmetric Â is prepared once and
+/// A row or a column of blocks prepared by a back end, for both directions; a symmetric Â is prepared once and
 /// serves both.
 class PreparedBlocks {
 public:
-    PreparedBlocks(const Adjacency& a, const IndexMap& index, Part p, Kernel& kernel,
+    PreparedBlocks(const Adjacency& a, const IndexMap& index, Part p, Backend& backend,
                    const HoldsBlock& holds = every_block, BlockLine line = BlockLine::row,
                    ProductDirections directions = ProductDirections::both);
     /// Block j of the line; this rank must hold it.
@@ -105,7 +105,7 @@ public:
         const auto& blocks = d == Direction::backward && !backward_.empty() ? backward_ : forward_;
         return *blocks[static_cast<std::size_t>(j)];
     }
-    /// The formats the kernel chose, for the record.
+    /// The formats the back end chose, for the record.
     std::string formats() const;
 
 private:

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string>
 
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 #include <gnnbench/training/adjacency.hpp>
 
 namespace gnnbench {

@@ -58,7 +58,7 @@ struct GridLayout {
 
 /// A rank on its grid.
 struct GridRank {
-    Kernel& kernel;
+    Backend& backend;
     ProcessGrid& grid;
     const GridLayout& layout;
 };

@@ -34,7 +34,7 @@ Halo make_halo(const Adjacency& a, const IndexMap& index, Part i, Direction d, c
 class HaloExchange {
 public:
     /// Buffers hold rows of up to `widest` columns.
-    HaloExchange(const Halo& halo, Kernel& kernel, std::int64_t widest);
+    HaloExchange(const Halo& halo, Backend& backend, std::int64_t widest);
 
     /// Packs the rows of b to send and returns the messages that carry them, without empty ones.
     std::vector<RowMessage> pack(ConstMatrixView b);
@@ -52,7 +52,7 @@ public:
 
 private:
     std::vector<std::int64_t> needed_start_, sent_start_;  ///< by part, length parts + 1: rows before
-    Kernel& kernel_;
+    Backend& backend_;
     Matrix send_, receive_;
     Array<std::int32_t> sent_rows_;  ///< concatenated `sent`
 };

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 #include <gnnbench/model.hpp>
 #include <gnnbench/training/distributed_spmm.hpp>
 
@@ -60,7 +60,7 @@ private:
 
 /// The matrices that a forward pass works on, all [n × …] on the device.
 struct ForwardStep {
-    Kernel& kernel;
+    Backend& backend;
     const LayerAggregation& aggregate;
     LayerParameters values;
     MatrixView h;         ///< [n × f]
@@ -74,7 +74,7 @@ struct ForwardStep {
 
 /// And those of a backward pass.
 struct BackwardStep {
-    Kernel& kernel;
+    Backend& backend;
     const LayerAggregation& aggregate;
     LayerParameters values, gradients;
     MatrixView h;         ///< as in forward

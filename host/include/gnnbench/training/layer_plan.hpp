@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 #include <gnnbench/model.hpp>
 #include <gnnbench/training/layer.hpp>
 #include <gnnbench/training/stated_memory.hpp>
@@ -70,7 +70,7 @@ LayerPlan narrowest_plan(const ModelSpec& model, bool trains_input);
 class LayerwiseBuffers {
 public:
     LayerwiseBuffers() = default;
-    LayerwiseBuffers(Kernel& kernel, std::int64_t rows, std::span<const std::int64_t> columns);
+    LayerwiseBuffers(Backend& backend, std::int64_t rows, std::span<const std::int64_t> columns);
     /// Selects the layer of the following views.
     void begin_layer(int l) { layer_ = of_layer_.size() > 1 ? usize(l) : 0; }
     MatrixView view(std::int64_t rows, std::int64_t columns) const {

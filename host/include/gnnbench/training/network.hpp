@@ -3,7 +3,7 @@
 #include <functional>
 #include <vector>
 
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 #include <gnnbench/model.hpp>
 #include <gnnbench/strategy.hpp>
 #include <gnnbench/training/layer_plan.hpp>
@@ -20,9 +20,9 @@ enum class Pass : std::uint8_t { training, evaluation };
 /// DistributedSpmm.
 class Network {
 public:
-    /// Buffers for up to max_rows rows, and rows() = max_rows. The kernel must outlive it.
+    /// Buffers for up to max_rows rows, and rows() = max_rows. The back end must outlive it.
     Network(LayerPlan plan, const ModelSpec& model, const TrainSpec& train, const ModelWeights& initial,
-            std::int64_t max_rows, Kernel& kernel);
+            std::int64_t max_rows, Backend& backend);
 
     /// The number of rows of the following passes, at most max_rows.
     void set_rows(std::int64_t rows);
@@ -73,7 +73,7 @@ private:
     const LayerPlan plan_;
     const ModelSpec model_;
     const TrainSpec train_;
-    Kernel& kernel_;
+    Backend& backend_;
     ReplicatedParameters parameters_;
     std::int64_t max_rows_, rows_;
     std::vector<Matrix> outputs_, gradients_, products_,

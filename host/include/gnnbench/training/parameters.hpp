@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 #include <gnnbench/model.hpp>
 #include <gnnbench/strategy.hpp>
 #include <gnnbench/training/layer.hpp>
@@ -27,7 +27,7 @@ void check_weights(const ModelWeights& given, const ModelSpec& model);
 class ReplicatedParameters {
 public:
     ReplicatedParameters(const ModelSpec& model, const TrainSpec& train, const ModelWeights& initial,
-                         Kernel& kernel);
+                         Backend& backend);
 
     /// Of one of layers_of(model).
     LayerParameters values(int layer) const { return of_layer(values_, layer); }
@@ -56,7 +56,7 @@ private:
     ModelWeights download(const Matrix& slab) const;
 
     TrainSpec train_;
-    Kernel& kernel_;
+    Backend& backend_;
     std::vector<std::vector<Placed>> layers_;
     std::int64_t elements_ = 0;
     Matrix values_, gradients_, first_moments_, second_moments_;

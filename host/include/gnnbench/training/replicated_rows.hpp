@@ -37,7 +37,7 @@ public:
 
 protected:
     const ReplicatedLayout layout_;
-    Kernel& kernel_;
+    Backend& backend_;
     Communicator& column_;
 
 private:

@@ -58,7 +58,7 @@ LayerPlan narrowest_plan(const Problem& problem);
 std::string row_parallel_why_unsupported(const Setting& setting);
 
 /// Â of the whole graph on this device, prepared; the index has one part.
-std::unique_ptr<DistributedSpmm> make_whole_spmm(const Adjacency& a, const IndexMap& index, Kernel& kernel);
+std::unique_ptr<DistributedSpmm> make_whole_spmm(const Adjacency& a, const IndexMap& index, Backend& backend);
 
 /// Makes the DistributedSpmm of one rank; `widest` is the widest operand of an epoch.
 using MakeSpmm = std::function<std::unique_ptr<DistributedSpmm>(const Adjacency&, std::int64_t widest)>;

@@ -2,7 +2,7 @@
 #include <cstdint>
 
 #include <gnnbench/communicator.hpp>
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 #include <gnnbench/strategy.hpp>
 #include <gnnbench/training/process_grid.hpp>
 #include <gnnbench/training/stated_memory.hpp>
@@ -25,8 +25,8 @@ namespace gnnbench {
 /// constructor.
 class ShardedLoss {
 public:
-    /// The communicators and the kernel must outlive it.
-    ShardedLoss(Kernel& kernel, Communicator& class_group, Communicator& holders, std::int64_t rows,
+    /// The communicators and the back end must outlive it.
+    ShardedLoss(Backend& backend, Communicator& class_group, Communicator& holders, std::int64_t rows,
                 std::int64_t classes, bool multi_label);
 
     std::int64_t first_class() const { return block_begin(classes_, class_group_.size(), class_group_.rank()); }
@@ -50,7 +50,7 @@ public:
     static void state_memory(MemoryStatement& m, std::int64_t rows, bool multi_label);
 
 private:
-    Kernel& kernel_;
+    Backend& backend_;
     Communicator& class_group_;
     Communicator& holders_;
     std::int64_t rows_, classes_;

@@ -41,15 +41,15 @@ public:
     virtual std::string notes() const = 0;
 };
 
-/// Every block on this rank, prepared by its kernel.
+/// Every block on this rank, prepared by its back end.
 std::unique_ptr<PanelBlocks> keep_blocks(const Adjacency& a, const IndexMap& index, PartRange rows,
-                                         std::span<const Part> panels, Kernel& kernel);
+                                         std::span<const Part> panels, Backend& backend);
 
 /// Ranks of `line` have the same rows and panels; each owns a run of panels, as equal as possible in number and in
 /// the line's order, and broadcasts each block for every product: row starts (8 bytes) and column indices (4
 /// bytes) as metadata, values as payload. Blocks without nonzeros are not sent.
 std::unique_ptr<PanelBlocks> send_blocks(const Adjacency& a, const IndexMap& index, PartRange rows,
-                                         std::span<const Part> panels, Kernel& kernel, Communicator& line);
+                                         std::span<const Part> panels, Backend& backend, Communicator& line);
 
 /// What multiplying by every block once sends and receives, given block_nonzeros; `rank` is this one's in the
 /// line.

@@ -9,7 +9,7 @@ public:
     explicit MemoryStatement(std::int64_t element_bytes) : element_bytes_(element_bytes) {}
 
     void matrix(std::int64_t rows, std::int64_t columns) { bytes_ += rows * columns * element_bytes_; }
-    /// `count` items of type T, whatever the kernel's precision.
+    /// `count` items of type T, whatever the back end's precision.
     template <class T>
     void list(std::int64_t count) {
         bytes_ += count * static_cast<std::int64_t>(sizeof(T));

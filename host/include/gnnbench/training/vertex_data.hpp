@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 #include <gnnbench/strategy.hpp>
 #include <gnnbench/training/stated_memory.hpp>
 
@@ -14,7 +14,7 @@ namespace gnnbench {
 /// Columns [first_column, first_column + columns) of X for the vertices `owned`, feature-normalised by whole rows.
 /// [owned × columns], on the device.
 Matrix load_features(const Problem& problem, std::span<const GlobalId> owned, std::int64_t first_column,
-                     std::int64_t columns, Kernel& kernel);
+                     std::int64_t columns, Backend& backend);
 
 /// The same on the host: [owned × columns], row-major.
 std::vector<float> host_features(const DatasetView& data, const ModelSpec& model, std::span<const GlobalId> owned,
@@ -28,9 +28,9 @@ struct ClassRange {
 /// Per owned vertex, on the device, in the order given.
 struct VertexData {
     /// Of a label matrix, the columns of `held`.
-    VertexData(const Problem& problem, std::span<const GlobalId> owned, Kernel& kernel, ClassRange held);
+    VertexData(const Problem& problem, std::span<const GlobalId> owned, Backend& backend, ClassRange held);
     /// Of a label matrix, all columns.
-    VertexData(const Problem& problem, std::span<const GlobalId> owned, Kernel& kernel);
+    VertexData(const Problem& problem, std::span<const GlobalId> owned, Backend& backend);
 
     static void state_memory(MemoryStatement& m, const DatasetView& data, std::int64_t vertices,
                              std::int64_t held_classes);

@@ -7,15 +7,15 @@
 
 #include <fmt/format.h>
 
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 #include <gnnbench/transport.hpp>
 
 namespace gnnbench::contract {
 
-/// Forwards every verb to another kernel and writes down the products: what a strategy really multiplies.
-class RecordingKernel final : public Kernel {
+/// Forwards every verb to another back end and writes down the products: what a strategy really multiplies.
+class RecordingBackend final : public Backend {
 public:
-    explicit RecordingKernel(Kernel& inner) : Kernel(inner.dtype()), inner_(inner) {}
+    explicit RecordingBackend(Backend& inner) : Backend(inner.dtype()), inner_(inner) {}
 
     struct Product {
         bool sparse = false;
@@ -118,7 +118,7 @@ private:
     }
     std::unique_ptr<Transport> do_connect(const ProcessGroup& group) override { return inner_.connect(group); }
 
-    Kernel& inner_;
+    Backend& inner_;
     std::map<void*, Buffer> held_;
     std::vector<Product> products_;
     std::int64_t prepared_nonzeros_ = 0;

@@ -1,4 +1,4 @@
-#include "plugin/kernel_memory.hpp"
+#include "plugin/backend_memory.hpp"
 
 #include <dlfcn.h>
 

@@ -18,15 +18,15 @@
 
 namespace gnnbench {
 
-class Kernel;
+class Backend;
 class ProcessGroup;
 class Transport;
 
-/// Device memory of a kernel. Move-only; freed on destruction. The kernel must outlive it.
+/// Device memory of a back end. Move-only; freed on destruction. The back end must outlive it.
 class Buffer {
 public:
     Buffer() = default;
-    Buffer(Kernel& owner, void* data, std::size_t bytes) : owner_(&owner), data_(data), bytes_(bytes) {}
+    Buffer(Backend& owner, void* data, std::size_t bytes) : owner_(&owner), data_(data), bytes_(bytes) {}
     Buffer(Buffer&& o) noexcept;
     Buffer& operator=(Buffer&& o) noexcept;
     ~Buffer();
@@ -34,7 +34,7 @@ public:
     std::size_t bytes() const { return bytes_; }
 
 private:
-    Kernel* owner_ = nullptr;
+    Backend* owner_ = nullptr;
     void* data_ = nullptr;
     std::size_t bytes_ = 0;
 };
@@ -70,17 +70,17 @@ private:
     std::int64_t size_ = 0;
 };
 
-/// A sparse matrix in its kernel's preferred format, prepared once and multiplied often. Opaque; immutable.
+/// A sparse matrix in its back end's preferred format, prepared once and multiplied often. Opaque; immutable.
 class PreparedMatrix {
 public:
     virtual ~PreparedMatrix();
     std::int64_t rows = 0, cols = 0, nonzeros = 0;
     bool multiplies_transposed = false;  ///< spmm_transposed may be called
-    /// What the kernel chose, for the record: "csr", "tiled 16384 x 64".
+    /// What the back end chose, for the record: "csr", "tiled 16384 x 64".
     std::string format;
 };
 
-/// Whether a matrix is prepared for products by its transpose too, for which a kernel may keep an index of its columns,
+/// Whether a matrix is prepared for products by its transpose too, for which a back end may keep an index of its columns,
 /// but never its values a second time.
 enum class TransposedProducts : std::uint8_t { none, wanted };
 
@@ -88,7 +88,7 @@ enum class TransposedProducts : std::uint8_t { none, wanted };
 struct CsrView {
     const std::int64_t* indptr = nullptr;   ///< length rows + 1
     const std::int32_t* indices = nullptr;  ///< length indptr[rows]
-    const void* values = nullptr;           ///< length indptr[rows], of the kernel's dtype
+    const void* values = nullptr;           ///< length indptr[rows], of the back end's dtype
     std::int64_t rows = 0, cols = 0;
 };
 
@@ -96,7 +96,7 @@ enum class Transpose : std::uint8_t { no, yes };
 
 /// Applied to each element of a complete product: + bias[column], σ, dropout, in this order.
 struct Epilogue {
-    const void* bias = nullptr;  ///< length cols, device, kernel's dtype; or none
+    const void* bias = nullptr;  ///< length cols, device, back end's dtype; or none
     Activation activation = Activation::identity;
     DropoutMask dropout;                    ///< inactive at rate 0
     const std::int64_t* row_ids = nullptr;  ///< length rows, device: original ids, for dropout
@@ -132,21 +132,21 @@ struct LossInput {
 
 struct MemoryUse {
     std::int64_t current_bytes = 0, peak_bytes = 0;
-    std::int64_t allocations = 0;  ///< calls of allocate since the kernel's construction
+    std::int64_t allocations = 0;  ///< calls of allocate since the back end's construction
 };
 
 /// A rank's compute back end: memory, streams, products, element-wise operations. The public verbs check
 /// shapes, record their time in the trace and call the private ones, which a plugin implements.
 ///
-/// Ordering: operations on one stream run in order. Between streams only events order. A kernel whose
+/// Ordering: operations on one stream run in order. Between streams only events order. A back end whose
 /// device is the host may complete every verb before it returns.
-/// Row-major everywhere. All dense values have the kernel's dtype.
-class Kernel {
+/// Row-major everywhere. All dense values have the back end's dtype.
+class Backend {
 public:
-    explicit Kernel(DType dtype) : dtype_(dtype) {}
-    Kernel(const Kernel&) = delete;
-    Kernel& operator=(const Kernel&) = delete;
-    virtual ~Kernel();
+    explicit Backend(DType dtype) : dtype_(dtype) {}
+    Backend(const Backend&) = delete;
+    Backend& operator=(const Backend&) = delete;
+    virtual ~Backend();
 
     DType dtype() const { return dtype_; }
     Trace& trace() { return trace_; }
@@ -161,7 +161,7 @@ public:
     Matrix matrix(std::int64_t rows, std::int64_t cols);
     template <class T>
     Array<T> upload(std::span<const T> host);
-    /// float32 or float64 host values become the kernel's dtype. Both contiguous, of to.rows × to.cols.
+    /// float32 or float64 host values become the back end's dtype. Both contiguous, of to.rows × to.cols.
     void upload(std::span<const float> from, MatrixView to);
     void upload(std::span<const double> from, MatrixView to);
     /// Waits for `stream`'s work, then reads back in float64.
@@ -243,11 +243,11 @@ public:
     /// to[rows[i]] += from[i]; rows has no repeats.
     void scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to);
 
-    /// The transport that moves this kernel's memory between the ranks of `group`.
+    /// The transport that moves this back end's memory between the ranks of `group`.
     std::unique_ptr<Transport> connect(const ProcessGroup& group);
 
 protected:
-    /// Device memory that the kernel allocated (negative: freed) for itself, in addition to allocate's buffers.
+    /// Device memory that the back end allocated (negative: freed) for itself, in addition to allocate's buffers.
     void count_own_memory(std::int64_t bytes);
 
 private:
@@ -301,32 +301,32 @@ private:
 };
 
 template <class T>
-Array<T> Kernel::upload(std::span<const T> host) {
+Array<T> Backend::upload(std::span<const T> host) {
     Buffer b = allocate(host.size_bytes());
     if (!host.empty()) do_copy_in(host.data(), b.data(), host.size_bytes());
     return {std::move(b), static_cast<std::int64_t>(host.size())};
 }
 
-/// The settings that a kernel plugin makes a kernel for.
+/// The settings that a back-end plugin makes a back end for.
 struct KernelSetting {
     DType dtype = DType::f32;
     int threads = 1;      ///< CPU threads of this rank
     int local_rank = 0;   ///< this rank's number on its host, which selects its device
     int local_ranks = 1;  ///< ranks on this host
     Params params = {};
-    /// Widths of the dense matrices to come, if known; a kernel may tune its products for them.
+    /// Widths of the dense matrices to come, if known; a back end may tune its products for them.
     std::vector<std::int64_t> widths = {};
 };
 
-/// A kernel plugin: says whether this machine supports it, and makes kernels.
-class KernelPlugin {
+/// A back-end plugin: says whether this machine supports it, and makes back ends.
+class BackendPlugin {
 public:
-    virtual ~KernelPlugin();
+    virtual ~BackendPlugin();
     /// Why this machine does not support the setting ("no CUDA device (driver not found)"); empty if it does.
     virtual std::string why_unsupported(const KernelSetting& setting) const = 0;
     /// What it computes on: "CPU, 2 threads", "NVIDIA H100 80GB".
     virtual std::string device_name(const KernelSetting& setting) const = 0;
-    virtual std::unique_ptr<Kernel> create(const KernelSetting& setting) const = 0;
+    virtual std::unique_ptr<Backend> create(const KernelSetting& setting) const = 0;
 };
 
 }  // namespace gnnbench

@@ -3,22 +3,22 @@
 #include <memory>
 #include <vector>
 
-#include "check/forwarding_kernel.hpp"
+#include "check/forwarding_backend.hpp"
 #include "check/judge_products.hpp"
 #include "faults/faults.hpp"
 
 namespace gnnbench::faults {
 
-/// A kernel in float32 with one fault, and a transport that may have one.
-class FaultyKernel final : public ForwardingKernel {
+/// A back end in float32 with one fault, and a transport that may have one.
+class FaultyBackend final : public ForwardingBackend {
 public:
-    /// `first`: of the kernels that a verification makes.
-    FaultyKernel(std::unique_ptr<Kernel> inner, Injected injected, bool first)
-        : ForwardingKernel(std::move(inner)), fault_(injected.fault), times_(injected.times), first_(first) {}
+    /// `first`: of the back ends that a verification makes.
+    FaultyBackend(std::unique_ptr<Backend> inner, Injected injected, bool first)
+        : ForwardingBackend(std::move(inner)), fault_(injected.fault), times_(injected.times), first_(first) {}
 
 private:
     std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a, TransposedProducts t) override;
-    using ForwardingKernel::do_spmm;
+    using ForwardingBackend::do_spmm;
     void do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override;
     void do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
                  const Epilogue& e) override;

@@ -1,4 +1,4 @@
-#include "contract/kernel_pair.hpp"
+#include "contract/backend_pair.hpp"
 
 namespace gnnbench::contract {
 namespace {
@@ -9,15 +9,15 @@ const PluginCatalog& catalog() {
 }
 
 /// The parameters as they are, and each choice that is not about messages changed alone.
-std::vector<KernelChoice> with_parameters(const KernelChoice& base) {
+std::vector<BackendChoice> with_parameters(const BackendChoice& base) {
     const auto declared = catalog().find(PluginKind::kernel, base.name).params;
-    std::vector<KernelChoice> out = {base};
+    std::vector<BackendChoice> out = {base};
     for (const ParamDecl& p : declared) {
         if (p.type != ParamType::choice || std::string(p.name) == "transport") continue;
         std::istringstream words(p.choices);
         for (std::string word; std::getline(words, word, '|');) {
             if (word == p.default_value) continue;
-            KernelChoice changed = base;
+            BackendChoice changed = base;
             changed.params.set(p, word);
             changed.changed += std::string(" ") + p.name + "=" + word;
             out.push_back(changed);
@@ -26,8 +26,8 @@ std::vector<KernelChoice> with_parameters(const KernelChoice& base) {
     return out;
 }
 
-bool run(const KernelChoice& choice, DType dtype, std::vector<std::int64_t> widths,
-         const std::function<void(KernelPair&)>& test) {
+bool run(const BackendChoice& choice, DType dtype, std::vector<std::int64_t> widths,
+         const std::function<void(BackendPair&)>& test) {
     const auto plugin = catalog().kernel(choice.name);
     const KernelSetting setting{
         .dtype = dtype, .threads = 2, .params = choice.params, .widths = std::move(widths)};
@@ -35,7 +35,7 @@ bool run(const KernelChoice& choice, DType dtype, std::vector<std::int64_t> widt
         if (dtype == DType::f32) WARN("skipped: kernel " << choice.name << choice.changed << ": " << why);
         return false;
     }
-    KernelPair pair{
+    BackendPair pair{
         choice.name + choice.changed + (dtype == DType::f32 ? ", float32" : ", float64") +
             (setting.widths.empty() ? "" : ", widths known"),
         plugin->create(setting),
@@ -47,15 +47,15 @@ bool run(const KernelChoice& choice, DType dtype, std::vector<std::int64_t> widt
 
 }  // namespace
 
-void for_every_kernel(const std::function<void(KernelPair&)>& test) {
+void for_every_backend(const std::function<void(BackendPair&)>& test) {
     int ran = 0;
-    for (const KernelChoice& base : kernel_choices(catalog())) {
-        for (const KernelChoice& choice : with_parameters(base))
+    for (const BackendChoice& base : backend_choices(catalog())) {
+        for (const BackendChoice& choice : with_parameters(base))
             for (const DType dtype : {DType::f32, DType::f64}) ran += run(choice, dtype, {}, test);
         run(base, DType::f32, {17, 64, 600}, test);
     }
-    // Where one kernel is asked for and this machine cannot serve it, its reason was said; CTest skips on it.
-    CHECK((ran > 0 || !asked_kernel().empty()));
+    // Where one back end is asked for and this machine cannot serve it, its reason was said; CTest skips on it.
+    CHECK((ran > 0 || !asked_backend().empty()));
 }
 
 }  // namespace gnnbench::contract

@@ -1,4 +1,4 @@
-#include "cuda_kernel.hpp"
+#include "cuda_backend.hpp"
 
 #include <cmath>
 #include <exception>
@@ -22,8 +22,8 @@ Counted counted(const LossInput& in) {
 
 }  // namespace
 
-CudaKernel::CudaKernel(Options options)
-    : Kernel(options.dtype),
+CudaBackend::CudaBackend(Options options)
+    : Backend(options.dtype),
       options_(std::move(options)),
       clock_(streams_),
       pinned_(std::make_shared<PinnedPool>()),
@@ -36,23 +36,23 @@ CudaKernel::CudaKernel(Options options)
     trace().use(&clock_);
 }
 
-CudaKernel::~CudaKernel() {
+CudaBackend::~CudaBackend() {
     trace().use(nullptr);
     streams_.drain();
 }
 
-void* CudaKernel::do_allocate(std::size_t bytes) { return pool_.take(bytes); }
+void* CudaBackend::do_allocate(std::size_t bytes) { return pool_.take(bytes); }
 
-void CudaKernel::do_free(void* data, std::size_t) noexcept {
+void CudaBackend::do_free(void* data, std::size_t) noexcept {
     // The block may be handed out again: no stream may still be at work on it. Freeing is rare and outside of
     // epochs. During stack unwinding, peers may never arrive, and nothing is allocated any more.
     if (std::uncaught_exceptions() == 0) streams_.drain();
     pool_.give_back(data);
 }
 
-std::int64_t CudaKernel::do_free_bytes() const { return pool_.free_bytes(); }
+std::int64_t CudaBackend::do_free_bytes() const { return pool_.free_bytes(); }
 
-std::shared_ptr<void> CudaKernel::own_memory(std::size_t bytes) {
+std::shared_ptr<void> CudaBackend::own_memory(std::size_t bytes) {
     void* data = pool_.take(bytes);
     if (!data) return nullptr;
     count_own_memory(static_cast<std::int64_t>(bytes));
@@ -62,7 +62,7 @@ std::shared_ptr<void> CudaKernel::own_memory(std::size_t bytes) {
             }};
 }
 
-void* CudaKernel::scratch(std::size_t bytes) {
+void* CudaBackend::scratch(std::size_t bytes) {
     if (bytes <= scratch_bytes_) return scratch_.get();
     scratch_bytes_ = 0;
     scratch_.reset();
@@ -74,14 +74,14 @@ void* CudaKernel::scratch(std::size_t bytes) {
     return scratch_.get();
 }
 
-void CudaKernel::do_copy_in(const void* host, void* device, std::size_t bytes) {
+void CudaBackend::do_copy_in(const void* host, void* device, std::size_t bytes) {
     // In the compute stream, so that its earlier work on a reused block has completed.
     check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, compute()),
           "cudaMemcpyAsync to the device");
     streams_.synchronize(StreamRole::compute);
 }
 
-void CudaKernel::do_copy_out(const void* device, void* host, std::size_t bytes, StreamRole stream) {
+void CudaBackend::do_copy_out(const void* device, void* host, std::size_t bytes, StreamRole stream) {
     // Waits first, because the copy itself would block without checking whether a peer failed.
     streams_.synchronize(stream);
     check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, streams_.of(stream)),
@@ -89,12 +89,12 @@ void CudaKernel::do_copy_out(const void* device, void* host, std::size_t bytes, 
     streams_.synchronize(stream);
 }
 
-Event CudaKernel::do_record(StreamRole stream) { return streams_.record(stream); }
-void CudaKernel::do_wait(StreamRole stream, const Event& event) { streams_.wait(stream, event); }
-void CudaKernel::do_synchronize(StreamRole stream) { streams_.synchronize(stream); }
+Event CudaBackend::do_record(StreamRole stream) { return streams_.record(stream); }
+void CudaBackend::do_wait(StreamRole stream, const Event& event) { streams_.wait(stream, event); }
+void CudaBackend::do_synchronize(StreamRole stream) { streams_.synchronize(stream); }
 
-void CudaKernel::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
-                         const Epilogue& e) {
+void CudaBackend::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
+                          const Epilogue& e) {
     const std::int64_t inner = ta == Transpose::no ? a.cols : a.rows;
     if (inner > 0 && s.alpha != 0) {
         blas_->gemm(ta, a, tb, b, c, s);
@@ -104,7 +104,7 @@ void CudaKernel::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMat
     if (!e.empty()) do_apply(e, c, c);
 }
 
-void CudaKernel::keep(MatrixView c, double beta) {
+void CudaBackend::keep(MatrixView c, double beta) {
     typed([&]<class T>(T) {
         if (beta == 0)
             check(cuda::fill(dense<T>(c), T(0), compute()), "launching fill");
@@ -113,20 +113,20 @@ void CudaKernel::keep(MatrixView c, double beta) {
     });
 }
 
-void CudaKernel::do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) {
+void CudaBackend::do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) {
     typed([&]<class T>(T) {
         check(cuda::apply(finish<T>(e), dense<T>(x), dense<T>(z), compute()), "launching apply");
     });
 }
 
-void CudaKernel::do_apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) {
+void CudaBackend::do_apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) {
     typed([&]<class T>(T) {
         check(cuda::apply_backward(finish<T>(e), dense<T>(h), dense<T>(dh), dense<T>(dz), compute()),
               "launching apply_backward");
     });
 }
 
-void CudaKernel::do_column_sums(ConstMatrixView g, MatrixView out) {
+void CudaBackend::do_column_sums(ConstMatrixView g, MatrixView out) {
     const auto count = static_cast<std::size_t>(column_sum_parts(g.rows) * g.cols);
     auto* partial = static_cast<double*>(scratch(count * sizeof(double)));
     typed([&]<class T>(T) {
@@ -135,8 +135,8 @@ void CudaKernel::do_column_sums(ConstMatrixView g, MatrixView out) {
     });
 }
 
-void CudaKernel::do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
-                                          double* loss_out) {
+void CudaBackend::do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
+                                           double* loss_out) {
     auto* partial =
         static_cast<double*>(scratch(static_cast<std::size_t>(loss_blocks(logits.rows)) * sizeof(double)));
     typed([&]<class T>(T) {
@@ -146,22 +146,22 @@ void CudaKernel::do_softmax_cross_entropy(ConstMatrixView logits, const LossInpu
     });
 }
 
-void CudaKernel::do_row_maxima(ConstMatrixView logits, MatrixView maxima) {
+void CudaBackend::do_row_maxima(ConstMatrixView logits, MatrixView maxima) {
     typed([&]<class T>(T) {
         check(cuda::row_maxima(dense<T>(logits), dense<T>(maxima), compute()), "launching row_maxima");
     });
 }
 
-void CudaKernel::do_row_exp_sums(ConstMatrixView logits, ConstMatrixView maxima, MatrixView sums) {
+void CudaBackend::do_row_exp_sums(ConstMatrixView logits, ConstMatrixView maxima, MatrixView sums) {
     typed([&]<class T>(T) {
         check(cuda::row_exp_sums(dense<T>(logits), dense<T>(maxima), dense<T>(sums), compute()),
               "launching row_exp_sums");
     });
 }
 
-void CudaKernel::do_softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView maxima,
-                                                ConstMatrixView sums, std::int64_t first_class,
-                                                const LossInput& in, MatrixView grad, double* loss_out) {
+void CudaBackend::do_softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView maxima,
+                                                 ConstMatrixView sums, std::int64_t first_class,
+                                                 const LossInput& in, MatrixView grad, double* loss_out) {
     auto* partial =
         static_cast<double*>(scratch(static_cast<std::size_t>(loss_blocks(logits.rows)) * sizeof(double)));
     typed([&]<class T>(T) {
@@ -171,14 +171,14 @@ void CudaKernel::do_softmax_cross_entropy_shard(ConstMatrixView logits, ConstMat
     });
 }
 
-void CudaKernel::do_count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) {
+void CudaBackend::do_count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) {
     typed([&]<class T>(T) {
         check(cuda::count_correct(dense<T>(logits), counted(in), counts, compute()), "launching count_correct");
     });
 }
 
-void CudaKernel::do_binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
-                                         double* loss_out) {
+void CudaBackend::do_binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
+                                          double* loss_out) {
     auto* partial =
         static_cast<double*>(scratch(static_cast<std::size_t>(loss_blocks(logits.rows)) * sizeof(double)));
     typed([&]<class T>(T) {
@@ -188,15 +188,15 @@ void CudaKernel::do_binary_cross_entropy(ConstMatrixView logits, const LossInput
     });
 }
 
-void CudaKernel::do_count_positives(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) {
+void CudaBackend::do_count_positives(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) {
     typed([&]<class T>(T) {
         check(cuda::count_positives(dense<T>(logits), counted(in), counts, compute()),
               "launching count_positives");
     });
 }
 
-void CudaKernel::do_optimizer_step(const TrainSpec& spec, std::int64_t step,
-                                   std::span<const ParameterSlot> slots) {
+void CudaBackend::do_optimizer_step(const TrainSpec& spec, std::int64_t step,
+                                    std::span<const ParameterSlot> slots) {
     const auto t = static_cast<double>(step);
     typed([&]<class T>(T) {
         OptimizerStep<T> o{};
@@ -232,38 +232,38 @@ void CudaKernel::do_optimizer_step(const TrainSpec& spec, std::int64_t step,
 static_assert(static_cast<int>(OptimizerKind::sgd) == 0 && static_cast<int>(OptimizerKind::adam) == 1 &&
               static_cast<int>(OptimizerKind::adamw) == 2);
 
-void CudaKernel::do_fill(MatrixView m, double v) {
+void CudaBackend::do_fill(MatrixView m, double v) {
     typed([&]<class T>(T) { check(cuda::fill(dense<T>(m), static_cast<T>(v), compute()), "launching fill"); });
 }
 
-void CudaKernel::do_copy(ConstMatrixView from, MatrixView to) { do_gather_rows(from, nullptr, to); }
+void CudaBackend::do_copy(ConstMatrixView from, MatrixView to) { do_gather_rows(from, nullptr, to); }
 
-void CudaKernel::do_axpby(double alpha, ConstMatrixView x, double beta, MatrixView y) {
+void CudaBackend::do_axpby(double alpha, ConstMatrixView x, double beta, MatrixView y) {
     typed([&]<class T>(T) {
         check(cuda::axpby(static_cast<T>(alpha), dense<T>(x), static_cast<T>(beta), dense<T>(y), compute()),
               "launching axpby");
     });
 }
 
-void CudaKernel::do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
+void CudaBackend::do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
     typed([&]<class T>(T) {
         check(cuda::gather_rows(dense<T>(from), rows, dense<T>(to), compute()), "launching gather_rows");
     });
 }
 
-void CudaKernel::do_scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
+void CudaBackend::do_scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
     typed([&]<class T>(T) {
         check(cuda::scatter_add_rows(dense<T>(from), rows, dense<T>(to), compute()), "launching scatter_add_rows");
     });
 }
 
-std::unique_ptr<Transport> CudaKernel::do_connect(const ProcessGroup& group) {
+std::unique_ptr<Transport> CudaBackend::do_connect(const ProcessGroup& group) {
     Connection c = connect_ranks(group, options_.transport, options_.device, streams_, pinned_);
     transport_note_ = c.note;
     return std::move(c.transport);
 }
 
-std::string CudaKernel::do_notes() const {
+std::string CudaBackend::do_notes() const {
     return fmt::format("cuda: {}tf32 {}", transport_note_.empty() ? "" : "transport " + transport_note_ + "; ",
                        options_.tf32 ? "on" : "off");
 }

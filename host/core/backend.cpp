@@ -1,4 +1,4 @@
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -37,8 +37,8 @@ void check_spmm(std::int64_t rows, std::int64_t cols, ConstMatrixView b, ConstMa
 
 }  // namespace
 
-Kernel::~Kernel() = default;
-KernelPlugin::~KernelPlugin() = default;
+Backend::~Backend() = default;
+BackendPlugin::~BackendPlugin() = default;
 PreparedMatrix::~PreparedMatrix() = default;
 
 Buffer::Buffer(Buffer&& o) noexcept
@@ -57,7 +57,7 @@ Buffer::~Buffer() {
     if (owner_) owner_->release(data_, bytes_);
 }
 
-Buffer Kernel::allocate(std::size_t bytes) {
+Buffer Backend::allocate(std::size_t bytes) {
     void* data = bytes == 0 ? nullptr : do_allocate(bytes);
     if (bytes > 0 && !data) {
         const std::int64_t free = do_free_bytes();
@@ -70,17 +70,17 @@ Buffer Kernel::allocate(std::size_t bytes) {
     return {*this, data, bytes};
 }
 
-void Kernel::release(void* data, std::size_t bytes) noexcept {
+void Backend::release(void* data, std::size_t bytes) noexcept {
     if (data) do_free(data, bytes);
     memory_.current_bytes -= static_cast<std::int64_t>(bytes);
 }
 
-void Kernel::count_own_memory(std::int64_t bytes) {
+void Backend::count_own_memory(std::int64_t bytes) {
     memory_.current_bytes += bytes;
     memory_.peak_bytes = std::max(memory_.peak_bytes, memory_.current_bytes);
 }
 
-Matrix Kernel::matrix(std::int64_t rows, std::int64_t cols) {
+Matrix Backend::matrix(std::int64_t rows, std::int64_t cols) {
     return {allocate(static_cast<std::size_t>(rows * cols) * size_of(dtype_)), rows, cols, dtype_};
 }
 
@@ -96,21 +96,21 @@ void with_dtype(std::span<const From> from, DType to, auto&& copy) {
 }
 }  // namespace
 
-void Kernel::upload(std::span<const float> from, MatrixView to) {
+void Backend::upload(std::span<const float> from, MatrixView to) {
     require(to.contiguous() && static_cast<std::int64_t>(from.size()) == to.rows * to.cols,
             "upload: sizes differ");
     if (!from.empty())
         with_dtype(from, dtype_, [&](const void* p, std::size_t bytes) { do_copy_in(p, to.data, bytes); });
 }
 
-void Kernel::upload(std::span<const double> from, MatrixView to) {
+void Backend::upload(std::span<const double> from, MatrixView to) {
     require(to.contiguous() && static_cast<std::int64_t>(from.size()) == to.rows * to.cols,
             "upload: sizes differ");
     if (!from.empty())
         with_dtype(from, dtype_, [&](const void* p, std::size_t bytes) { do_copy_in(p, to.data, bytes); });
 }
 
-HostMatrix Kernel::download(ConstMatrixView from, StreamRole stream) {
+HostMatrix Backend::download(ConstMatrixView from, StreamRole stream) {
     require(from.contiguous(), "download: the matrix must be contiguous");
     HostMatrix out(from.rows, from.cols);
     if (from.empty()) return out;
@@ -124,19 +124,19 @@ HostMatrix Kernel::download(ConstMatrixView from, StreamRole stream) {
     return out;
 }
 
-void Kernel::upload_bytes(const void* from, void* to, std::size_t bytes) {
+void Backend::upload_bytes(const void* from, void* to, std::size_t bytes) {
     if (bytes > 0) do_copy_in(from, to, bytes);
 }
 
-void Kernel::download_bytes(const void* from, void* to, std::size_t bytes, StreamRole stream) {
+void Backend::download_bytes(const void* from, void* to, std::size_t bytes, StreamRole stream) {
     if (bytes > 0) do_copy_out(from, to, bytes, stream);
 }
 
-Event Kernel::record(StreamRole stream) { return do_record(stream); }
-void Kernel::wait(StreamRole stream, const Event& event) {
+Event Backend::record(StreamRole stream) { return do_record(stream); }
+void Backend::wait(StreamRole stream, const Event& event) {
     if (!event.happened_at_once()) do_wait(stream, event);
 }
-std::size_t Kernel::wait_any(StreamRole stream, std::span<const Event> events, const std::vector<bool>& done) {
+std::size_t Backend::wait_any(StreamRole stream, std::span<const Event> events, const std::vector<bool>& done) {
     require(events.size() == done.size(), "wait_any: one mark per event");
     const auto first = static_cast<std::size_t>(std::find(done.begin(), done.end(), false) - done.begin());
     require(first < events.size(), "wait_any: every event is already done");
@@ -152,14 +152,14 @@ std::size_t Kernel::wait_any(StreamRole stream, std::span<const Event> events, c
     if (orders_waits_) waits_.push_back(i);
     return i;
 }
-void Kernel::order_waits(std::vector<std::size_t> repeat) {
+void Backend::order_waits(std::vector<std::size_t> repeat) {
     orders_waits_ = true;
     waits_to_repeat_ = std::move(repeat);
     waits_.clear();
 }
-void Kernel::synchronize(StreamRole stream) { do_synchronize(stream); }
+void Backend::synchronize(StreamRole stream) { do_synchronize(stream); }
 
-std::unique_ptr<PreparedMatrix> Kernel::prepare(const Csr& a, TransposedProducts t) {
+std::unique_ptr<PreparedMatrix> Backend::prepare(const Csr& a, TransposedProducts t) {
     auto prepared = do_prepare(a, t);
     prepared->rows = a.rows;
     prepared->cols = a.cols;
@@ -168,22 +168,22 @@ std::unique_ptr<PreparedMatrix> Kernel::prepare(const Csr& a, TransposedProducts
     return prepared;
 }
 
-void Kernel::spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
+void Backend::spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
     check_spmm(a.rows, a.cols, b, c);
     if (c.empty()) return;
     const Timed timed(trace_, Phase::spmm, "spmm");
     do_spmm(a, b, c, s, e);
 }
 
-void Kernel::spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
+void Backend::spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
     check_spmm(a.rows, a.cols, b, c);
     if (c.empty()) return;
     const Timed timed(trace_, Phase::spmm, "spmm-unprepared");
     do_spmm(a, b, c, s, e);
 }
 
-void Kernel::spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
-                             const Epilogue& e) {
+void Backend::spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
+                              const Epilogue& e) {
     require(a.multiplies_transposed, "spmm_transposed: the matrix was prepared for its own products only");
     check_spmm(a.cols, a.rows, b, c);
     if (c.empty()) return;
@@ -191,8 +191,8 @@ void Kernel::spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixV
     do_spmm_transposed(a, b, c, s, e);
 }
 
-void Kernel::gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
-                  const Epilogue& e) {
+void Backend::gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
+                   const Epilogue& e) {
     const auto [m, ka] = ta == Transpose::no ? std::pair(a.rows, a.cols) : std::pair(a.cols, a.rows);
     const auto [kb, n] = tb == Transpose::no ? std::pair(b.rows, b.cols) : std::pair(b.cols, b.rows);
     if (ka != kb || c.rows != m || c.cols != n)
@@ -204,20 +204,20 @@ void Kernel::gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView
     do_gemm(ta, a, tb, b, c, s, e);
 }
 
-void Kernel::apply(const Epilogue& e, MatrixView z) {
+void Backend::apply(const Epilogue& e, MatrixView z) {
     if (z.empty() || e.empty()) return;
     const Timed timed(trace_, Phase::activation, "activation");
     do_apply(e, z, z);
 }
 
-void Kernel::dropout(const Epilogue& e, ConstMatrixView x, MatrixView out) {
+void Backend::dropout(const Epilogue& e, ConstMatrixView x, MatrixView out) {
     same_shape("dropout", x, out);
     if (x.empty()) return;
     const Timed timed(trace_, Phase::activation, "dropout");
     do_apply(e, x, out);
 }
 
-void Kernel::apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) {
+void Backend::apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) {
     same_shape("apply_backward", h, dh);
     same_shape("apply_backward", h, dz);
     if (h.empty()) return;
@@ -225,36 +225,36 @@ void Kernel::apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixVie
     do_apply_backward(e, h, dh, dz);
 }
 
-void Kernel::column_sums(ConstMatrixView g, MatrixView out) {
+void Backend::column_sums(ConstMatrixView g, MatrixView out) {
     require(out.rows == 1 && out.cols == g.cols, "column_sums: the result is one row as wide as the argument");
     const Timed timed(trace_, Phase::activation, "column-sums");
     do_column_sums(g, out);
 }
 
-void Kernel::softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
-                                   double* loss_out) {
+void Backend::softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
+                                    double* loss_out) {
     same_shape("softmax_cross_entropy", logits, grad);
     require(!in.multi_label, "softmax_cross_entropy: the input has a label matrix");
     const Timed timed(trace_, Phase::loss, "softmax-cross-entropy");
     do_softmax_cross_entropy(logits, in, grad, loss_out);
 }
 
-void Kernel::row_maxima(ConstMatrixView logits, MatrixView maxima) {
+void Backend::row_maxima(ConstMatrixView logits, MatrixView maxima) {
     require(maxima.rows == logits.rows && maxima.cols == 1, "row_maxima: one maximum per row");
     const Timed timed(trace_, Phase::loss, "row-maxima");
     do_row_maxima(logits, maxima);
 }
 
-void Kernel::row_exp_sums(ConstMatrixView logits, ConstMatrixView maxima, MatrixView sums) {
+void Backend::row_exp_sums(ConstMatrixView logits, ConstMatrixView maxima, MatrixView sums) {
     same_shape("row_exp_sums", maxima, sums);
     require(sums.rows == logits.rows && sums.cols == 1, "row_exp_sums: one sum per row");
     const Timed timed(trace_, Phase::loss, "row-exp-sums");
     do_row_exp_sums(logits, maxima, sums);
 }
 
-void Kernel::softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView maxima, ConstMatrixView sums,
-                                         std::int64_t first_class, const LossInput& in, MatrixView grad,
-                                         double* loss_out) {
+void Backend::softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView maxima, ConstMatrixView sums,
+                                          std::int64_t first_class, const LossInput& in, MatrixView grad,
+                                          double* loss_out) {
     same_shape("softmax_cross_entropy_shard", logits, grad);
     same_shape("softmax_cross_entropy_shard", maxima, sums);
     require(!in.multi_label, "softmax_cross_entropy_shard: the input has a label matrix");
@@ -262,64 +262,65 @@ void Kernel::softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView
     do_softmax_cross_entropy_shard(logits, maxima, sums, first_class, in, grad, loss_out);
 }
 
-void Kernel::count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) {
+void Backend::count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) {
     require(!in.multi_label, "count_correct: the input has a label matrix");
     const Timed timed(trace_, Phase::loss, "count-correct");
     do_count_correct(logits, in, counts);
 }
 
-void Kernel::binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad, double* loss_out) {
+void Backend::binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
+                                   double* loss_out) {
     same_shape("binary_cross_entropy", logits, grad);
     require(in.multi_label, "binary_cross_entropy: the input has no label matrix");
     const Timed timed(trace_, Phase::loss, "binary-cross-entropy");
     do_binary_cross_entropy(logits, in, grad, loss_out);
 }
 
-void Kernel::count_positives(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) {
+void Backend::count_positives(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) {
     require(in.multi_label, "count_positives: the input has no label matrix");
     const Timed timed(trace_, Phase::loss, "count-positives");
     do_count_positives(logits, in, counts);
 }
 
-void Kernel::optimizer_step(const TrainSpec& spec, std::int64_t step, std::span<const ParameterSlot> slots) {
+void Backend::optimizer_step(const TrainSpec& spec, std::int64_t step, std::span<const ParameterSlot> slots) {
     const Timed timed(trace_, Phase::optimizer, "optimizer");
     do_optimizer_step(spec, step, slots);
 }
 
-void Kernel::fill(MatrixView m, double v) {
+void Backend::fill(MatrixView m, double v) {
     if (m.empty()) return;
     const Timed timed(trace_, Phase::pack, "fill");
     do_fill(m, v);
 }
 
-void Kernel::copy(ConstMatrixView from, MatrixView to) {
+void Backend::copy(ConstMatrixView from, MatrixView to) {
     same_shape("copy", from, to);
     if (from.empty()) return;
     const Timed timed(trace_, Phase::pack, "copy");
     do_copy(from, to);
 }
 
-void Kernel::axpby(double alpha, ConstMatrixView x, double beta, MatrixView y) {
+void Backend::axpby(double alpha, ConstMatrixView x, double beta, MatrixView y) {
     same_shape("axpby", x, y);
     if (x.empty()) return;
     const Timed timed(trace_, Phase::pack, "axpby");
     do_axpby(alpha, x, beta, y);
 }
 
-void Kernel::gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
+void Backend::gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
     require(from.cols == to.cols, "gather_rows: widths differ");
     if (to.empty()) return;
     const Timed timed(trace_, Phase::pack, "gather-rows");
     do_gather_rows(from, rows, to);
 }
 
-void Kernel::scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
+void Backend::scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
     require(from.cols == to.cols, "scatter_add_rows: widths differ");
     if (from.empty()) return;
     const Timed timed(trace_, Phase::pack, "scatter-add-rows");
     do_scatter_add_rows(from, rows, to);
 }
 
-std::unique_ptr<Transport> Kernel::connect(const ProcessGroup& group) { return do_connect(group); }
+std::unique_ptr<Transport> Backend::connect(const ProcessGroup& group) { return do_connect(group); }
 
 }  // namespace gnnbench

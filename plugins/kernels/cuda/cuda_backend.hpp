@@ -2,7 +2,7 @@
 #include <optional>
 #include <string>
 
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 
 #include "gemm.hpp"
 #include "library_spmm.hpp"
@@ -28,10 +28,10 @@ struct Options {
 
 /// One CUDA device: two streams, a memory pool, cuBLAS, cuSPARSE and kernels of our own.
 /// Every verb only enqueues work on the compute stream; uploads, downloads and synchronize wait for it.
-class CudaKernel final : public Kernel {
+class CudaBackend final : public Backend {
 public:
-    explicit CudaKernel(Options options);
-    ~CudaKernel() override;
+    explicit CudaBackend(Options options);
+    ~CudaBackend() override;
 
 private:
     void* do_allocate(std::size_t bytes) override;
@@ -105,7 +105,7 @@ private:
 
 /// Calls f with a value of the kernel's element type.
 template <class F>
-void CudaKernel::typed(F&& f) {
+void CudaBackend::typed(F&& f) {
     if (dtype() == DType::f32)
         f(float{});
     else

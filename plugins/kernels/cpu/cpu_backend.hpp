@@ -2,31 +2,30 @@
 #include <memory>
 #include <string>
 
-#include "check/forwarding_kernel.hpp"
-#include "check/in_flight.hpp"
-#include "check/ledger.hpp"
+#include <gnnbench/backend.hpp>
 
-namespace gnnbench {
+#include "workspace.hpp"
 
-std::string shape_of(ConstMatrixView m);  ///< "[3x4]", for reports
+namespace gnnbench::cpu {
 
-/// A kernel under test: every verb runs on it, and then again in float64 on the host from the operands that the verb
-/// received; each element of the result must be within the bound that rounding sets (bounds.hpp). Its transport's
-/// messages are checked too (checked_transport.hpp). Slow, and it waits for the device after every verb: a fault that
-/// needs a missing wait shows only in a training without it.
-///
-/// Products: |C − C64| ≤ γ_k(|α||A||B| + |βC| + |bias|), k the nonzeros of the row or the inner length, and one more for
-/// each rounding of α, β, bias and the conversion of A's values. An activation that is monotone must lie between its
-/// values at both ends of that interval. Copies, gathers, fills, maxima and counts are exact.
-class CheckedKernel final : public ForwardingKernel {
+/// The layout that `prepare` chooses for a matrix.
+enum class FormatChoice : std::uint8_t { automatic, rows, tiled, reordered };
+
+/// float32 or float64 on this machine's cores. Every verb has ended when it returns, so streams and events order nothing.
+template <class T>
+class CpuBackend final : public Backend {
 public:
-    /// Products are recomputed on up to `threads` threads.
-    CheckedKernel(std::unique_ptr<Kernel> under_test, std::shared_ptr<Ledger> ledger, int threads = 1);
+    CpuBackend(int threads, FormatChoice format);
 
 private:
+    void* do_allocate(std::size_t bytes) override;
+    void do_free(void* data, std::size_t bytes) noexcept override;
+    std::int64_t do_free_bytes() const override;
     void do_copy_in(const void* host, void* device, std::size_t bytes) override;
     void do_copy_out(const void* device, void* host, std::size_t bytes, StreamRole stream) override;
+    Event do_record(StreamRole stream) override;
     void do_wait(StreamRole stream, const Event& event) override;
+    void do_synchronize(StreamRole stream) override;
     std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a, TransposedProducts t) override;
     void do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override;
     void do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override;
@@ -57,12 +56,9 @@ private:
     void do_scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) override;
     std::unique_ptr<Transport> do_connect(const ProcessGroup& group) override;
 
-    void reads(const char* verb, ConstMatrixView m) { in_flight_->check_access(verb, m, false); }
-    void writes(const char* verb, ConstMatrixView m) { in_flight_->check_access(verb, m, true); }
-
-    std::shared_ptr<Ledger> ledger_;
-    std::shared_ptr<InFlight> in_flight_;
     int threads_;
+    FormatChoice format_;
+    Workspace workspace_;
 };
 
-}  // namespace gnnbench
+}  // namespace gnnbench::cpu

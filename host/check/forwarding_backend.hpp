@@ -2,19 +2,19 @@
 #include <map>
 #include <memory>
 
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 
 namespace gnnbench {
 
-/// A kernel that forwards every verb to another: the base of decorators. Memory is counted here too, so memory() is
-/// what was allocated through this kernel, without what the inner one takes for itself.
-class ForwardingKernel : public Kernel {
+/// A back end that forwards every verb to another: the base of decorators. Memory is counted here too, so memory() is
+/// what was allocated through this back end, without what the inner one takes for itself.
+class ForwardingBackend : public Backend {
 public:
-    explicit ForwardingKernel(std::unique_ptr<Kernel> inner);
-    ~ForwardingKernel() override;
+    explicit ForwardingBackend(std::unique_ptr<Backend> inner);
+    ~ForwardingBackend() override;
 
 protected:
-    Kernel& inner() const { return *inner_; }
+    Backend& inner() const { return *inner_; }
 
     void* do_allocate(std::size_t bytes) override;
     void do_free(void* data, std::size_t bytes) noexcept override;
@@ -92,8 +92,8 @@ protected:
     std::string do_notes() const override { return inner_->notes(); }
 
 private:
-    std::unique_ptr<Kernel> inner_;
-    std::map<void*, Buffer> buffers_;  ///< of the inner kernel, by address
+    std::unique_ptr<Backend> inner_;
+    std::map<void*, Buffer> buffers_;  ///< of the inner back end, by address
 };
 
 }  // namespace gnnbench

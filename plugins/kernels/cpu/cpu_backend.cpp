@@ -1,4 +1,4 @@
-#include "cpu_kernel.hpp"
+#include "cpu_backend.hpp"
 
 #include <cmath>
 #include <cstring>
@@ -45,79 +45,79 @@ DenseSide<T> dense_side(ConstMatrixView b, MatrixView c, Scale s, const Epilogue
 }  // namespace
 
 template <class T>
-CpuKernel<T>::CpuKernel(int threads, FormatChoice format)
-    : Kernel(dtype_of<T>), threads_(threads), format_(format), workspace_(threads) {}
+CpuBackend<T>::CpuBackend(int threads, FormatChoice format)
+    : Backend(dtype_of<T>), threads_(threads), format_(format), workspace_(threads) {}
 
 template <class T>
-void* CpuKernel<T>::do_allocate(std::size_t bytes) {
+void* CpuBackend<T>::do_allocate(std::size_t bytes) {
     return allocate_host(bytes);
 }
 template <class T>
-void CpuKernel<T>::do_free(void* data, std::size_t) noexcept {
+void CpuBackend<T>::do_free(void* data, std::size_t) noexcept {
     free_host(data);
 }
 template <class T>
-std::int64_t CpuKernel<T>::do_free_bytes() const {
+std::int64_t CpuBackend<T>::do_free_bytes() const {
     return free_host_bytes();
 }
 template <class T>
-void CpuKernel<T>::do_copy_in(const void* host, void* device, std::size_t bytes) {
+void CpuBackend<T>::do_copy_in(const void* host, void* device, std::size_t bytes) {
     std::memcpy(device, host, bytes);
 }
 template <class T>
-void CpuKernel<T>::do_copy_out(const void* device, void* host, std::size_t bytes, StreamRole) {
+void CpuBackend<T>::do_copy_out(const void* device, void* host, std::size_t bytes, StreamRole) {
     std::memcpy(host, device, bytes);
 }
 
 template <class T>
-Event CpuKernel<T>::do_record(StreamRole) {
+Event CpuBackend<T>::do_record(StreamRole) {
     return {};
 }
 template <class T>
-void CpuKernel<T>::do_wait(StreamRole, const Event& event) {
+void CpuBackend<T>::do_wait(StreamRole, const Event& event) {
     event.state()->wait_on_host();
 }
 template <class T>
-void CpuKernel<T>::do_synchronize(StreamRole) {}
+void CpuBackend<T>::do_synchronize(StreamRole) {}
 
 template <class T>
-std::unique_ptr<PreparedMatrix> CpuKernel<T>::do_prepare(const Csr& a, TransposedProducts t) {
+std::unique_ptr<PreparedMatrix> CpuBackend<T>::do_prepare(const Csr& a, TransposedProducts t) {
     return prepare_matrix<T>(a, format_, t, threads_);
 }
 
 template <class T>
-void CpuKernel<T>::do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
+void CpuBackend<T>::do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
     static_cast<const CpuPrepared<T>&>(a).multiply(dense_side<T>(b, c, s, e), threads_, workspace_);
 }
 
 template <class T>
-void CpuKernel<T>::do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
+void CpuBackend<T>::do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
     const FlatCsr<T> flat{{a.indptr, a.indices, a.rows, a.cols}, static_cast<const T*>(a.values)};
     spmm_by_rows(flat, dense_side<T>(b, c, s, e), threads_);
 }
 
 template <class T>
-void CpuKernel<T>::do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
-                                      const Epilogue& e) {
+void CpuBackend<T>::do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
+                                       const Epilogue& e) {
     static_cast<const CpuPrepared<T>&>(a).multiply_transposed(dense_side<T>(b, c, s, e), threads_);
 }
 
 template <class T>
-void CpuKernel<T>::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
-                           const Epilogue& e) {
+void CpuBackend<T>::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c,
+                            Scale s, const Epilogue& e) {
     cpu::gemm(GemmCall<T>{ta, a, tb, b, c, static_cast<T>(s.alpha), static_cast<T>(s.beta), FlatEpilogue<T>(e)},
               threads_, workspace_);
 }
 
 template <class T>
-void CpuKernel<T>::do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) {
+void CpuBackend<T>::do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) {
     const FlatEpilogue<T> flat(e);
     parallel_ranges(threads_, x.rows, least_rows(x.cols),
                     [&](std::int64_t begin, std::int64_t end) { epilogue_rows(flat, x, z, {begin, end}); });
 }
 
 template <class T>
-void CpuKernel<T>::do_apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) {
+void CpuBackend<T>::do_apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) {
     const FlatEpilogue<T> flat(e);
     parallel_ranges(threads_, h.rows, least_rows(h.cols), [&](std::int64_t begin, std::int64_t end) {
         row_operations<T>().epilogue_backward(flat, h, dh, dz, {begin, end});
@@ -125,7 +125,7 @@ void CpuKernel<T>::do_apply_backward(const Epilogue& e, ConstMatrixView h, Const
 }
 
 template <class T>
-void CpuKernel<T>::do_column_sums(ConstMatrixView g, MatrixView out) {
+void CpuBackend<T>::do_column_sums(ConstMatrixView g, MatrixView out) {
     // Fixed runs of rows, added up in their order: the same bits at any number of threads.
     constexpr std::int64_t run = 1 << 14;
     const std::int64_t runs = (g.rows + run - 1) / run;
@@ -143,30 +143,30 @@ void CpuKernel<T>::do_column_sums(ConstMatrixView g, MatrixView out) {
 }
 
 template <class T>
-void CpuKernel<T>::do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
-                                            double* loss_out) {
+void CpuBackend<T>::do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
+                                             double* loss_out) {
     *loss_out = sum_of_runs(threads_, logits.rows, [&](RowRange rows) {
         return loss_operations<T>().softmax_cross_entropy(logits, in, grad, rows);
     });
 }
 
 template <class T>
-void CpuKernel<T>::do_row_maxima(ConstMatrixView logits, MatrixView maxima) {
+void CpuBackend<T>::do_row_maxima(ConstMatrixView logits, MatrixView maxima) {
     cpu::row_maxima<T>(threads_, logits, maxima);
 }
 template <class T>
-void CpuKernel<T>::do_row_exp_sums(ConstMatrixView logits, ConstMatrixView maxima, MatrixView sums) {
+void CpuBackend<T>::do_row_exp_sums(ConstMatrixView logits, ConstMatrixView maxima, MatrixView sums) {
     cpu::row_exp_sums<T>(threads_, logits, maxima, sums);
 }
 template <class T>
-void CpuKernel<T>::do_softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView maxima,
-                                                  ConstMatrixView sums, std::int64_t first_class,
-                                                  const LossInput& in, MatrixView grad, double* loss_out) {
+void CpuBackend<T>::do_softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView maxima,
+                                                   ConstMatrixView sums, std::int64_t first_class,
+                                                   const LossInput& in, MatrixView grad, double* loss_out) {
     *loss_out = cpu::softmax_cross_entropy_shard<T>(threads_, logits, maxima, sums, first_class, in, grad);
 }
 
 template <class T>
-void CpuKernel<T>::do_count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) {
+void CpuBackend<T>::do_count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) {
     std::fill_n(counts, 6, 0);
     parallel_ranges(threads_, logits.rows, least_rows(logits.cols), [&](std::int64_t begin, std::int64_t end) {
         std::int64_t mine[6] = {};
@@ -178,15 +178,15 @@ void CpuKernel<T>::do_count_correct(ConstMatrixView logits, const LossInput& in,
 }
 
 template <class T>
-void CpuKernel<T>::do_binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
-                                           double* loss_out) {
+void CpuBackend<T>::do_binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
+                                            double* loss_out) {
     *loss_out = sum_of_runs(threads_, logits.rows, [&](RowRange rows) {
         return loss_operations<T>().binary_cross_entropy(logits, in, grad, rows);
     });
 }
 
 template <class T>
-void CpuKernel<T>::do_count_positives(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) {
+void CpuBackend<T>::do_count_positives(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) {
     std::fill_n(counts, 9, 0);
     parallel_ranges(threads_, logits.rows, least_rows(logits.cols), [&](std::int64_t begin, std::int64_t end) {
         std::int64_t mine[9] = {};
@@ -198,8 +198,8 @@ void CpuKernel<T>::do_count_positives(ConstMatrixView logits, const LossInput& i
 }
 
 template <class T>
-void CpuKernel<T>::do_optimizer_step(const TrainSpec& spec, std::int64_t step,
-                                     std::span<const ParameterSlot> slots) {
+void CpuBackend<T>::do_optimizer_step(const TrainSpec& spec, std::int64_t step,
+                                      std::span<const ParameterSlot> slots) {
     const auto t = static_cast<double>(step);
     const OptimizerStep<T> s{.kind = spec.optimizer,
                              .rate = static_cast<T>(spec.learning_rate),
@@ -217,7 +217,7 @@ void CpuKernel<T>::do_optimizer_step(const TrainSpec& spec, std::int64_t step,
 }
 
 template <class T>
-void CpuKernel<T>::do_fill(MatrixView m, double v) {
+void CpuBackend<T>::do_fill(MatrixView m, double v) {
     const auto value = static_cast<T>(v);
     parallel_ranges(threads_, m.rows, least_rows(m.cols), [&](std::int64_t begin, std::int64_t end) {
         if (m.contiguous()) {
@@ -229,7 +229,7 @@ void CpuKernel<T>::do_fill(MatrixView m, double v) {
 }
 
 template <class T>
-void CpuKernel<T>::do_copy(ConstMatrixView from, MatrixView to) {
+void CpuBackend<T>::do_copy(ConstMatrixView from, MatrixView to) {
     const std::size_t row_bytes = static_cast<std::size_t>(from.cols) * sizeof(T);
     parallel_ranges(threads_, from.rows, least_rows(from.cols), [&](std::int64_t begin, std::int64_t end) {
         if (from.contiguous() && to.contiguous()) {
@@ -244,7 +244,7 @@ void CpuKernel<T>::do_copy(ConstMatrixView from, MatrixView to) {
 
 // One pass at memory speed, which the compiler vectorises.
 template <class T>
-void CpuKernel<T>::do_axpby(double alpha, ConstMatrixView x, double beta, MatrixView y) {
+void CpuBackend<T>::do_axpby(double alpha, ConstMatrixView x, double beta, MatrixView y) {
     const T a = static_cast<T>(alpha), b = static_cast<T>(beta);
     const bool flat = x.contiguous() && y.contiguous();
     const std::int64_t rows = flat ? y.rows * y.cols : y.rows, cols = flat ? 1 : y.cols;
@@ -258,7 +258,7 @@ void CpuKernel<T>::do_axpby(double alpha, ConstMatrixView x, double beta, Matrix
 }
 
 template <class T>
-void CpuKernel<T>::do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
+void CpuBackend<T>::do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
     // Rows in their old places and in their new ones compete for the last cache: from a quarter of it on, writing past
     // the caches saves fetching what is overwritten.
     const bool past_caches = to.cols % 16 == 0 && to.ld % 16 == 0 &&
@@ -270,18 +270,18 @@ void CpuKernel<T>::do_gather_rows(ConstMatrixView from, const std::int32_t* rows
 }
 
 template <class T>
-void CpuKernel<T>::do_scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
+void CpuBackend<T>::do_scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
     parallel_ranges(threads_, from.rows, least_rows(from.cols), [&](std::int64_t begin, std::int64_t end) {
         row_operations<T>().scatter_add(from, rows, to, {begin, end});
     });
 }
 
 template <class T>
-std::unique_ptr<Transport> CpuKernel<T>::do_connect(const ProcessGroup& group) {
+std::unique_ptr<Transport> CpuBackend<T>::do_connect(const ProcessGroup& group) {
     return make_mpi_transport(group);
 }
 
-template class CpuKernel<float>;
-template class CpuKernel<double>;
+template class CpuBackend<float>;
+template class CpuBackend<double>;
 
 }  // namespace gnnbench::cpu

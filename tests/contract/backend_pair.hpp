@@ -8,12 +8,12 @@
 
 #include <catch2/catch.hpp>
 
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 #include <gnnbench/random.hpp>
 
-#include "contract/kernel_choice.hpp"
+#include "contract/backend_choice.hpp"
 
-/// A kernel beside `reference`, given the same things to do.
+/// A back end beside `reference`, given the same things to do.
 namespace gnnbench::contract {
 
 /// In [−1, 1), with more digits than float32 has.
@@ -30,10 +30,10 @@ inline HostMatrix random_matrix(std::int64_t rows, std::int64_t cols, std::uint6
     return m;
 }
 
-/// The tested kernel first, then `reference` in the same type.
-struct KernelPair {
+/// The tested back end first, then `reference` in the same type.
+struct BackendPair {
     std::string what;  ///< "cuda spmm=balanced, float32"
-    std::unique_ptr<Kernel> tested, reference;
+    std::unique_ptr<Backend> tested, reference;
 
     bool f32() const { return tested->dtype() == DType::f32; }
     /// What sums of `terms` products of numbers of about 1 may differ by.
@@ -42,23 +42,23 @@ struct KernelPair {
     }
     /// The type's unit roundoff.
     double unit() const { return f32() ? 0x1p-24 : 0x1p-53; }
-    void both(const std::function<void(Kernel&, std::size_t)>& f) {
+    void both(const std::function<void(Backend&, std::size_t)>& f) {
         f(*tested, 0);
         f(*reference, 1);
     }
 };
 
-/// A matrix on both kernels: columns [first, first + cols) of a wider one, so that what lies around the view is
+/// A matrix on both back ends: columns [first, first + cols) of a wider one, so that what lies around the view is
 /// seen too.
 class Twin {
 public:
-    Twin(KernelPair& pair, const HostMatrix& values, std::int64_t first = 0, std::int64_t beyond = 0)
+    Twin(BackendPair& pair, const HostMatrix& values, std::int64_t first = 0, std::int64_t beyond = 0)
         : pair_(pair), first_(first), cols_(values.cols) {
         HostMatrix whole(values.rows, first + values.cols + beyond);
         std::fill(whole.values.begin(), whole.values.end(), 77.0);
         for (std::int64_t r = 0; r < values.rows; ++r)
             for (std::int64_t c = 0; c < values.cols; ++c) whole(r, first + c) = values(r, c);
-        pair.both([&](Kernel& k, std::size_t i) {
+        pair.both([&](Backend& k, std::size_t i) {
             whole_[i] = k.matrix(whole.rows, whole.cols);
             k.upload(std::span<const double>(whole.values), whole_[i]);
         });
@@ -80,20 +80,20 @@ public:
     }
 
 private:
-    KernelPair& pair_;
+    BackendPair& pair_;
     std::int64_t first_, cols_;
     Matrix whole_[2];
 };
 
-/// Plain data on both kernels.
+/// Plain data on both back ends.
 template <class T>
 class TwinArray {
 public:
-    TwinArray(KernelPair& pair, const std::vector<T>& values) {
-        pair.both([&](Kernel& k, std::size_t i) { arrays_[i] = k.upload(std::span<const T>(values)); });
+    TwinArray(BackendPair& pair, const std::vector<T>& values) {
+        pair.both([&](Backend& k, std::size_t i) { arrays_[i] = k.upload(std::span<const T>(values)); });
     }
     T* operator[](std::size_t i) const { return arrays_[i].data(); }
-    std::vector<T> read(Kernel& k, std::size_t i) const {
+    std::vector<T> read(Backend& k, std::size_t i) const {
         std::vector<T> out(static_cast<std::size_t>(arrays_[i].size()));
         k.download_bytes(arrays_[i].data(), out.data(), out.size() * sizeof(T));
         return out;
@@ -103,8 +103,8 @@ private:
     Array<T> arrays_[2];
 };
 
-/// Runs `test` for every kernel that serves here, in each type: with default parameters, and with each choice of
+/// Runs `test` for every back end that serves here, in each type: with default parameters, and with each choice of
 /// each parameter that says how it computes.
-void for_every_kernel(const std::function<void(KernelPair&)>& test);
+void for_every_backend(const std::function<void(BackendPair&)>& test);
 
 }  // namespace gnnbench::contract

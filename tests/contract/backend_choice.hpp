@@ -4,22 +4,22 @@
 #include <string>
 #include <vector>
 
-#include <gnnbench/kernel.hpp>
+#include <gnnbench/backend.hpp>
 
 #include "plugin/loader.hpp"
 
-/// Which kernels the contract tests run on: all that serve here, or the one that GNNBENCH_CONTRACT_KERNEL names
+/// Which back ends the contract tests run on: all that serve here, or the one that GNNBENCH_CONTRACT_KERNEL names
 /// with its parameters ("cuda share_devices=true transport=nccl"), which must then serve.
 namespace gnnbench::contract {
 
-struct KernelChoice {
+struct BackendChoice {
     std::string name;
     Params params;
     std::string changed;  ///< parameters other than the defaults
 };
 
-/// The asked kernel's name and parameter assignments; empty where none is asked for.
-inline std::vector<std::string> asked_kernel() {
+/// The asked back end's name and parameter assignments; empty where none is asked for.
+inline std::vector<std::string> asked_backend() {
     const char* text = std::getenv("GNNBENCH_CONTRACT_KERNEL");
     std::istringstream words(text ? text : "");
     std::vector<std::string> out;
@@ -34,13 +34,13 @@ inline void assign(Params& params, std::span<const ParamDecl> declared, const st
     throw SpecError("GNNBENCH_CONTRACT_KERNEL: the kernel has no parameter '" + assignment.substr(0, cut) + "'");
 }
 
-inline std::vector<KernelChoice> kernel_choices(const PluginCatalog& catalog) {
-    std::vector<KernelChoice> out;
-    const auto asked = asked_kernel();
+inline std::vector<BackendChoice> backend_choices(const PluginCatalog& catalog) {
+    std::vector<BackendChoice> out;
+    const auto asked = asked_backend();
     for (const ListedPlugin& p : catalog.list()) {
         if (p.kind != PluginKind::kernel || !p.usable() || (!asked.empty() && p.name != asked[0])) continue;
         const auto declared = catalog.find(PluginKind::kernel, p.name).params;
-        KernelChoice choice{p.name, Params(declared), ""};
+        BackendChoice choice{p.name, Params(declared), ""};
         for (std::size_t i = 1; i < asked.size(); ++i) {
             assign(choice.params, declared, asked[i]);
             choice.changed += " " + asked[i];

@@ -1,4 +1,4 @@
-#include "faults/faulty_kernel.hpp"
+#include "faults/faulty_backend.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -36,7 +36,7 @@ Csr shortened(Csr a) {
     return a;
 }
 
-void write_row(Kernel& k, MatrixView m, std::int64_t r, const double* values) {
+void write_row(Backend& k, MatrixView m, std::int64_t r, const double* values) {
     std::vector<float> narrow(values, values + m.cols);
     k.upload_bytes(narrow.data(), static_cast<float*>(m.data) + r * m.ld, narrow.size() * sizeof(float));
 }
@@ -60,7 +60,7 @@ constexpr double no_bound = 1e-30;
 
 }  // namespace
 
-void FaultyKernel::add_to(MatrixView m, std::int64_t r, std::int64_t c, double x) {
+void FaultyBackend::add_to(MatrixView m, std::int64_t r, std::int64_t c, double x) {
     float* at = static_cast<float*>(m.data) + r * m.ld + c;
     float value = 0;
     inner().download_bytes(at, &value, sizeof value);
@@ -68,14 +68,14 @@ void FaultyKernel::add_to(MatrixView m, std::int64_t r, std::int64_t c, double x
     inner().upload_bytes(&value, at, sizeof value);
 }
 
-std::unique_ptr<PreparedMatrix> FaultyKernel::do_prepare(const Csr& a, TransposedProducts t) {
+std::unique_ptr<PreparedMatrix> FaultyBackend::do_prepare(const Csr& a, TransposedProducts t) {
     const bool drops = fault_ == Fault::last_nonzero_dropped || (fault_ == Fault::wrong_at_size && a.rows >= 1500);
     auto prepared = inner().prepare(drops ? shortened(a) : a, t);
     csr_[prepared.get()] = a;
     return prepared;
 }
 
-Epilogue FaultyKernel::changed(const Epilogue& e, std::int64_t cols, Buffer& bias) const {
+Epilogue FaultyBackend::changed(const Epilogue& e, std::int64_t cols, Buffer& bias) const {
     Epilogue given = e;
     if (fault_ == Fault::dropout_of_other_epoch) ++given.dropout.epoch;
     if (fault_ != Fault::bias_dropped || !e.bias) return given;
@@ -88,11 +88,11 @@ Epilogue FaultyKernel::changed(const Epilogue& e, std::int64_t cols, Buffer& bia
 }
 
 /// What a product starts from, where a fault needs its bound.
-ProductEnds FaultyKernel::ends(MatrixView c, Scale s, const Epilogue& e) {
+ProductEnds FaultyBackend::ends(MatrixView c, Scale s, const Epilogue& e) {
     return {s.beta != 0 ? read_view(inner(), c) : HostMatrix(), s, read_epilogue(inner(), e, c.rows, c.cols)};
 }
 
-void FaultyKernel::do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
+void FaultyBackend::do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
     Buffer bias;
     if (fault_ == Fault::beta_ignored) s.beta = 0;
     const ProductEnds given = ends(c, s, e);
@@ -101,7 +101,7 @@ void FaultyKernel::do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixVie
     spoil(c);
 }
 
-void FaultyKernel::spoil(MatrixView c) {
+void FaultyBackend::spoil(MatrixView c) {
     HostMatrix found = read_view(inner(), c);
     switch (fault_) {
         case Fault::wrong_tail_column:
@@ -129,8 +129,8 @@ void FaultyKernel::spoil(MatrixView c) {
 }
 
 /// An element of the longest row.
-void FaultyKernel::spoil_product(const PreparedMatrix& a, ConstMatrixView b, MatrixView c,
-                                 const ProductEnds& ends) {
+void FaultyBackend::spoil_product(const PreparedMatrix& a, ConstMatrixView b, MatrixView c,
+                                  const ProductEnds& ends) {
     const Csr& csr = csr_.at(&a);
     const std::int64_t r = longest_row(csr);
     if (c.rows == 0 || c.cols == 0 || length(csr, r) == 0) return;
@@ -141,8 +141,8 @@ void FaultyKernel::spoil_product(const PreparedMatrix& a, ConstMatrixView b, Mat
     add_to(c, r, 0, times_ * bound_of(judge, read_view(inner(), c), r, 0));
 }
 
-void FaultyKernel::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
-                           const Epilogue& e) {
+void FaultyBackend::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c,
+                            Scale s, const Epilogue& e) {
     Buffer bias;
     const ProductEnds given = ends(c, s, e);
     inner().gemm(ta, a, tb, b, c, s, changed(e, c.cols, bias));
@@ -153,7 +153,7 @@ void FaultyKernel::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstM
 }
 
 /// The first element that sums up more than zeros.
-void FaultyKernel::spoil_gradient(ConstMatrixView a, ConstMatrixView b, MatrixView c, const ProductEnds& ends) {
+void FaultyBackend::spoil_gradient(ConstMatrixView a, ConstMatrixView b, MatrixView c, const ProductEnds& ends) {
     const HostMatrix left = read_view(inner(), a), right = read_view(inner(), b), found = read_view(inner(), c);
     const auto judge = [&](Judgement& j, const HostMatrix& m) {
         judge_gemm(j, {m, ends, rounding_of(dtype())}, Transpose::yes, left, Transpose::no, right);
@@ -164,7 +164,7 @@ void FaultyKernel::spoil_gradient(ConstMatrixView a, ConstMatrixView b, MatrixVi
 }
 
 /// The first element that must be 0, because what ReLU gets is negative whatever rounding did.
-void FaultyKernel::spoil_zero(ConstMatrixView a, ConstMatrixView b, MatrixView c, const ProductEnds& ends) {
+void FaultyBackend::spoil_zero(ConstMatrixView a, ConstMatrixView b, MatrixView c, const ProductEnds& ends) {
     const HostMatrix left = read_view(inner(), a), right = read_view(inner(), b), found = read_view(inner(), c);
     const auto judge = [&](Judgement& j, const HostMatrix& m) {
         judge_gemm(j, {m, ends, rounding_of(dtype())}, Transpose::no, left, Transpose::no, right);
@@ -173,13 +173,13 @@ void FaultyKernel::spoil_zero(ConstMatrixView a, ConstMatrixView b, MatrixView c
         if (bound_of(judge, found, r, 0) == 0) return add_to(c, r, 0, 1e-30);
 }
 
-void FaultyKernel::do_apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) {
+void FaultyBackend::do_apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) {
     Epilogue given = e;
     if (fault_ == Fault::wrong_derivative) given.activation = Activation::identity;
     inner().apply_backward(given, h, dh, dz);
 }
 
-void FaultyKernel::do_column_sums(ConstMatrixView g, MatrixView out) {
+void FaultyBackend::do_column_sums(ConstMatrixView g, MatrixView out) {
     inner().column_sums(g, out);
     if (fault_ != Fault::column_sum_off) return;
     const HostMatrix terms = read_view(inner(), g);
@@ -188,8 +188,8 @@ void FaultyKernel::do_column_sums(ConstMatrixView g, MatrixView out) {
     add_to(out, 0, 0, times_ * rounding_of(dtype()).gamma(static_cast<double>(terms.rows)) * size);
 }
 
-void FaultyKernel::do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
-                                            double* loss_out) {
+void FaultyBackend::do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
+                                             double* loss_out) {
     LossInput given = in;
     if (fault_ == Fault::loss_mean) given.scale = in.scale / (1 + in.scale);  // 1/n, then 1/(n + 1)
     // The gradient may replace the logits.
@@ -198,8 +198,8 @@ void FaultyKernel::do_softmax_cross_entropy(ConstMatrixView logits, const LossIn
     if (fault_ == Fault::loss_gradient_off) spoil_loss(before, in, grad);
 }
 
-void FaultyKernel::do_binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
-                                           double* loss_out) {
+void FaultyBackend::do_binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
+                                            double* loss_out) {
     LossInput given = in;
     if (fault_ == Fault::class_mean) given.scale = in.scale * static_cast<double>(logits.cols);
     inner().binary_cross_entropy(logits, given, grad, loss_out);
@@ -207,7 +207,7 @@ void FaultyKernel::do_binary_cross_entropy(ConstMatrixView logits, const LossInp
 
 /// Of the first counted row, the gradient of a class that is not its label: p·scale, p = exp(x) / Σ exp. Its bound has, in u,
 /// 16 for each of the two exponentials, their rounded arguments, the sum's additions and 4 for the rest.
-void FaultyKernel::spoil_loss(const HostMatrix& logits, const LossInput& in, MatrixView grad) {
+void FaultyBackend::spoil_loss(const HostMatrix& logits, const LossInput& in, MatrixView grad) {
     const auto labels = read_array(inner(), in.labels, logits.rows);
     const auto split = read_array(inner(), in.split, logits.rows);
     for (std::int64_t r = 0; r < logits.rows; ++r) {
@@ -229,8 +229,8 @@ void FaultyKernel::spoil_loss(const HostMatrix& logits, const LossInput& in, Mat
     }
 }
 
-void FaultyKernel::do_optimizer_step(const TrainSpec& spec, std::int64_t step,
-                                     std::span<const ParameterSlot> slots) {
+void FaultyBackend::do_optimizer_step(const TrainSpec& spec, std::int64_t step,
+                                      std::span<const ParameterSlot> slots) {
     std::vector<ParameterSlot> given(slots.begin(), slots.end());
     double decay = 0;
     for (const ParameterSlot& s : slots) decay = std::max(decay, s.weight_decay);
@@ -244,7 +244,7 @@ void FaultyKernel::do_optimizer_step(const TrainSpec& spec, std::int64_t step,
 }
 
 /// w' = w − η(g + λw) may be γ_12·η(|g| + λ|w|) + 2u|w| off.
-void FaultyKernel::spoil_step(const TrainSpec& spec, const ParameterSlot& slot, double before) {
+void FaultyBackend::spoil_step(const TrainSpec& spec, const ParameterSlot& slot, double before) {
     const Rounding rounding = rounding_of(dtype());
     const double g = read_numbers(inner(), slot.gradient, 1, dtype())[0];
     const double bound =
@@ -253,34 +253,34 @@ void FaultyKernel::spoil_step(const TrainSpec& spec, const ParameterSlot& slot, 
     add_to({slot.weight, 1, 1, 1, dtype()}, 0, 0, times_ * bound);
 }
 
-void FaultyKernel::do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
+void FaultyBackend::do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
     inner().gather_rows(from, rows, to);
     if (fault_ != Fault::wrong_gather || to.rows < 2) return;
     const HostMatrix found = read_view(inner(), to);
     write_row(inner(), to, to.rows - 1, found.values.data());
 }
 
-void FaultyKernel::do_wait(StreamRole stream, const Event& event) {
+void FaultyBackend::do_wait(StreamRole stream, const Event& event) {
     if (fault_ != Fault::late_wait) return inner().wait(stream, event);
     unwaited_.push_back(event);
 }
 
-void FaultyKernel::catch_up(StreamRole stream) {
+void FaultyBackend::catch_up(StreamRole stream) {
     for (const Event& e : std::exchange(unwaited_, {})) inner().wait(stream, e);
 }
 
-void FaultyKernel::do_copy_out(const void* device, void* host, std::size_t bytes, StreamRole stream) {
+void FaultyBackend::do_copy_out(const void* device, void* host, std::size_t bytes, StreamRole stream) {
     // Of a few bytes alone, as the loss: the checks' own reading is none of the training's.
     if (bytes <= sizeof(double)) catch_up(stream);
     inner().download_bytes(device, host, bytes, stream);
 }
 
-void FaultyKernel::do_synchronize(StreamRole stream) {
+void FaultyBackend::do_synchronize(StreamRole stream) {
     catch_up(stream);
     inner().synchronize(stream);
 }
 
-std::unique_ptr<Transport> FaultyKernel::do_connect(const ProcessGroup& group) {
+std::unique_ptr<Transport> FaultyBackend::do_connect(const ProcessGroup& group) {
     // Only the first training's gradients are summed up wrongly where nobody watches.
     const Fault fault = fault_ == Fault::unwatched && !first_ ? Fault::none : fault_;
     return std::make_unique<FaultyTransport>(inner().connect(group), inner(), Injected{fault, times_});
