@@ -112,6 +112,7 @@ TrialEnd measure_workers(const Measurement& m, IndependentTrainer& trainer) {
     trainer.train(m.epochs(), recorder);
     recorder.end();
     m.group.wait_for_all();
+    m.record.collect_own();
     if (m.group.maximum({recorder.finite() ? 0.0 : 1.0})[0] > 0)
         return {TrialStatus::diverged, "the loss of a batch is not finite"};
     for (std::int64_t e = 0; e < m.epochs(); ++e) {

@@ -38,7 +38,7 @@ namespace {
 /// `folder` takes what a program is given.
 void run(const std::optional<TrialRequest>& request, const std::filesystem::path& folder) {
     const ProcessGroup world = ProcessGroup::world();
-    TrialRecord record(world, request->journal, request->trial);
+    TrialRecord record(world, request->journal, request->trial, on_host_of_rank_0(world));
     const TrialEnd end = request->cell.scheme.is_program() ? run_program_trial(*request, folder, record)
                                                            : run_trial(*request, world, record);
     record.write("end", {{"status", to_text(end.status)}, {"reason", end.reason}, {"notes", end.notes}});

@@ -13,8 +13,13 @@ namespace gnnbench {
 
 using nlohmann::json;
 
-TrialRecord::TrialRecord(const ProcessGroup& group, const std::string& journal, std::string trial)
-    : group_(group), trial_(std::move(trial)), writes_(group.rank() == 0), path_(journal) {
+TrialRecord::TrialRecord(const ProcessGroup& group, const std::string& journal, std::string trial,
+                         bool reaches_journal)
+    : group_(group),
+      trial_(std::move(trial)),
+      writes_(group.rank() == 0),
+      path_(journal),
+      reaches_journal_(reaches_journal || writes_) {
     if (writes_ && !path_.empty()) journal_ = std::make_unique<WorkerJournal>(path_);
 }
 
@@ -36,8 +41,23 @@ void TrialRecord::write(const char* type, json fields) {
 
 void TrialRecord::write_own(const char* type, json fields) {
     if (path_.empty()) return;
+    if (!reaches_journal_) {
+        kept_.push_back({{"type", type}, {"fields", std::move(fields)}});
+        return;
+    }
     if (!journal_) journal_ = std::make_unique<WorkerJournal>(path_);
     append(*journal_, type, std::move(fields));
+}
+
+void TrialRecord::collect_own() {
+    const json lines = gather(std::exchange(kept_, json::array()));
+    for (const json& of_rank : lines)
+        for (const json& line : of_rank)
+            write(line.at("type").get_ref<const std::string&>().c_str(), line.at("fields"));
+}
+
+bool on_host_of_rank_0(const ProcessGroup& group) {
+    return group.split_by_host().maximum({group.rank() == 0 ? 1.0 : 0.0})[0] > 0;
 }
 
 std::string merged_by_rank(const std::vector<std::string>& texts) {

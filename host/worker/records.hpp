@@ -23,15 +23,19 @@ namespace gnnbench {
 /// record/README.md.
 class TrialRecord {
 public:
-    /// `journal` empty: nothing is written.
-    TrialRecord(const ProcessGroup& group, const std::string& journal, std::string trial);
+    /// `journal` empty: nothing is written. `reaches_journal`: whether this rank may append to it, as ranks on rank 0's host
+    /// may; network file systems do not keep appends from several hosts apart.
+    TrialRecord(const ProcessGroup& group, const std::string& journal, std::string trial, bool reaches_journal);
 
     /// Every rank's JSON as a list in rank order; null except on rank 0. Collective.
     nlohmann::json gather(const nlohmann::json& mine) const;
     /// Rank 0 adds type and trial and appends the line; the other ranks do nothing.
     void write(const char* type, nlohmann::json fields);
-    /// This rank adds a line of its own. Lines of ranks on several hosts need a file system whose appends are atomic.
+    /// This rank adds a line of its own: at once, or by collect_own where it does not reach the journal.
     void write_own(const char* type, nlohmann::json fields);
+    /// Rank 0 appends the lines of ranks that do not reach the journal. Collective, once training has ended; a trial that
+    /// fails before has none of them.
+    void collect_own();
     bool writes() const { return writes_; }
 
 private:
@@ -41,8 +45,13 @@ private:
 
     bool writes_;
     std::string path_;
-    std::unique_ptr<WorkerJournal> journal_;  ///< of a rank other than 0: opened by its first line
+    bool reaches_journal_;
+    std::unique_ptr<WorkerJournal> journal_;         ///< of a rank other than 0: opened by its first line
+    nlohmann::json kept_ = nlohmann::json::array();  ///< own lines, without a journal to append them to
 };
+
+/// Whether this rank runs on rank 0's host. Collective.
+bool on_host_of_rank_0(const ProcessGroup& group);
 
 /// The fields of a verification line.
 struct VerificationLine {
