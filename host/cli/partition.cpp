@@ -79,8 +79,9 @@ struct Found {
     json facts;
 };
 
-Found partition_of(const GraphView& graph, const Candidate& candidate, Part parts, std::uint64_t seed,
+Found partition_of(const DatasetView& data, const Candidate& candidate, Part parts, std::uint64_t seed,
                    bool volume) {
+    const GraphView& graph = data.graph;
     Found found{.partition = {}, .volume = {}, .facts = {{"partitioner", candidate.name}, {"parts", parts}}};
     const PartitionNeed need{.parts = parts, .column_parts = 0};
     const std::string reason = candidate.plugin->why_unsupported(
@@ -90,7 +91,14 @@ Found partition_of(const GraphView& graph, const Candidate& candidate, Part part
         return found;
     }
     const auto start = std::chrono::steady_clock::now();
-    found.partition = candidate.plugin->partition(graph, need, candidate.params, seed);
+    try {
+        found.partition = candidate.plugin->partition(
+            {.dataset = data, .model = {}, .need = need, .params = candidate.params, .seed = seed});
+        check_partition(found.partition, need, graph.vertices());
+    } catch (const Unsupported& e) {
+        found.facts["skipped"] = e.what();
+        return found;
+    }
     const double wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const PartitionQuality q = measure_quality(graph, found.partition);
     const IndexMap map(found.partition);
@@ -154,8 +162,9 @@ std::string command_of(const PartitionChoice& choice) {
 }
 
 /// The first partitioner over the second, as lines of a measured.csv.
-int write_lines(const PartitionChoice& choice, const Store& store, const GraphView& graph,
+int write_lines(const PartitionChoice& choice, const Store& store, const DatasetView& data,
                 const std::vector<Candidate>& all) {
+    const GraphView& graph = data.graph;
     if (all.size() != 2 || choice.parts.size() != 1 || choice.partitioners.empty() || choice.row.empty())
         throw SpecError(
             "--csv-for expects a table's row in --row, one number in --parts, and in --with the partitioner and "
@@ -164,7 +173,7 @@ int write_lines(const PartitionChoice& choice, const Store& store, const GraphVi
     const Part parts = choice.parts.front();
     std::vector<PartitionVolume> volumes;
     for (const Candidate& candidate : all) {
-        const Found found = partition_of(graph, candidate, parts, choice.seed, true);
+        const Found found = partition_of(data, candidate, parts, choice.seed, true);
         if (found.facts.contains("skipped"))
             throw SpecError("no partition to count: " + candidate.name + " " +
                             found.facts["skipped"].get<std::string>());
@@ -185,20 +194,21 @@ int write_lines(const PartitionChoice& choice, const Store& store, const GraphVi
 
 int partition(const PartitionChoice& choice, const Catalog& catalog) {
     const Store store = Store::open(catalog.find(choice.dataset));
-    const GraphView graph = store.view().graph;
+    const DatasetView data = store.view();
+    const GraphView& graph = data.graph;
     const PluginCatalog plugins;
     const std::vector<Candidate> all = candidates(choice, plugins);
     if (!choice.output.empty() && (all.size() != 1 || choice.parts.size() != 1))
         throw SpecError("--output expects one partition: one partitioner in --with, one number in --parts");
 
-    if (!choice.csv_for.empty()) return write_lines(choice, store, graph, all);
+    if (!choice.csv_for.empty()) return write_lines(choice, store, data, all);
     json list = json::array();
     TextColumns volumes({"partitioner", "parts", "rows sent, mean", "max", "messages, mean", "max"});
     TextColumns columns({"partitioner", "parts", "edges cut", "of all", "sum(λ−1)", "per vertex",
                          "vertices max/mean", "nonzeros max/mean", "time"});
     for (const Part parts : choice.parts)
         for (const Candidate& candidate : all) {
-            Found found = partition_of(graph, candidate, parts, choice.seed, choice.volume);
+            Found found = partition_of(data, candidate, parts, choice.seed, choice.volume);
             columns.add(row_of(found.facts, graph));
             if (choice.volume) volumes.add(volume_row(found.facts));
             if (!choice.output.empty()) {

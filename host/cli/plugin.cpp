@@ -31,6 +31,10 @@ std::string allowed_text(const ParamDecl& param) {
                 words += *c == '|' ? std::string(" | ") : std::string(1, *c);
             return words;
         }
+        case ParamType::text:
+            return "one line";
+        case ParamType::path:
+            return "a path";
         case ParamType::integer:
         case ParamType::real:
             break;
@@ -49,6 +53,10 @@ std::string type_text(ParamType type) {
             return "real";
         case ParamType::choice:
             return "choice";
+        case ParamType::text:
+            return "text";
+        case ParamType::path:
+            return "path";
     }
     return "unknown";
 }

@@ -10,6 +10,7 @@ DataError::~DataError() = default;
 EnvironmentError::~EnvironmentError() = default;
 PluginError::~PluginError() = default;
 OutOfMemory::~OutOfMemory() = default;
+Unsupported::~Unsupported() = default;
 CommunicationError::~CommunicationError() = default;
 LogicError::~LogicError() = default;
 EventState::~EventState() = default;

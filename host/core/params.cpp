@@ -1,5 +1,6 @@
 #include <gnnbench/params.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -40,6 +41,10 @@ std::string allowed(const ParamDecl& p) {
             return "a number" + range_words(p);
         case ParamType::choice:
             return "one of " + listed(p.choices);
+        case ParamType::text:
+            return "one line of at most 4096 characters";
+        case ParamType::path:
+            return "a path of at most 4096 characters";
     }
     return {};
 }
@@ -51,6 +56,12 @@ bool in_choices(std::string_view choices, std::string_view word) {
         choices = cut == std::string_view::npos ? std::string_view() : choices.substr(cut + 1);
     }
     return false;
+}
+
+bool is_line(std::string_view text) {
+    constexpr std::size_t longest = 4096;
+    return text.size() <= longest &&
+           std::none_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; });
 }
 
 }  // namespace
@@ -85,6 +96,8 @@ void Params::set(const ParamDecl& p, std::string_view text) {
         values_.insert_or_assign(p.name, number);
     } else if (p.type == ParamType::choice && in_choices(p.choices ? p.choices : "", text)) {
         values_.insert_or_assign(p.name, std::string(text));
+    } else if ((p.type == ParamType::text || p.type == ParamType::path) && is_line(text)) {
+        values_.insert_or_assign(p.name, std::string(text));
     } else {
         throw SpecError(fmt::format("parameter '{}' is '{}'; allowed is {}", p.name, text, allowed(p)));
     }
@@ -101,6 +114,7 @@ bool Params::boolean(std::string_view name) const { return std::get<bool>(at(nam
 std::int64_t Params::integer(std::string_view name) const { return std::get<std::int64_t>(at(name)); }
 double Params::real(std::string_view name) const { return std::get<double>(at(name)); }
 const std::string& Params::choice(std::string_view name) const { return std::get<std::string>(at(name)); }
+const std::string& Params::text(std::string_view name) const { return std::get<std::string>(at(name)); }
 
 std::string to_text(const ParamValue& value) {
     return std::visit(

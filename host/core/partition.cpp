@@ -1,6 +1,7 @@
 #include <gnnbench/partition.hpp>
 
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -9,19 +10,56 @@
 namespace gnnbench {
 
 Partitioner::~Partitioner() = default;
+std::string Partitioner::outside_input(const Params&) const { return {}; }
+
+namespace {
+
+void check_parts(std::span<const Part> part_of, Part parts, std::int64_t vertices, const char* what) {
+    if (std::ssize(part_of) != vertices)
+        throw LogicError(fmt::format("a partition gives parts to {} {}; the graph has {} vertices", part_of.size(),
+                                     what, vertices));
+    const auto wrong = std::ranges::find_if(part_of, [&](Part p) { return p < 0 || p >= parts; });
+    if (wrong != part_of.end())
+        throw LogicError(fmt::format("a partition of {} parts holds part {}, of vertex {}", parts, *wrong,
+                                     wrong - part_of.begin()));
+}
+
+void check_order(std::span<const std::int32_t> order, std::int64_t vertices) {
+    if (order.empty()) return;
+    if (std::ssize(order) != vertices)
+        throw LogicError(fmt::format("a partition orders {} vertices of {}", order.size(), vertices));
+    std::vector<bool> seen(usize(vertices));
+    for (const std::int32_t v : order) {
+        if (v < 0 || v >= vertices) throw LogicError(fmt::format("a partition's order holds vertex {}", v));
+        if (seen[usize(v)]) throw LogicError(fmt::format("a partition's order holds vertex {} twice", v));
+        seen[usize(v)] = true;
+    }
+}
+
+}  // namespace
+
+void check_partition(const Partition& partition, const PartitionNeed& need, std::int64_t vertices) {
+    if (partition.parts != need.parts)
+        throw LogicError(fmt::format("a partition has {} parts; {} were asked for", partition.parts, need.parts));
+    check_parts(partition.part_of, need.parts, vertices, "vertices");
+    if (need.column_parts > 0)
+        check_parts(partition.column_part_of, need.column_parts, vertices, "columns");
+    else if (!partition.column_part_of.empty())
+        throw LogicError("a partition divides the columns apart, which nobody asked for");
+    check_order(partition.order, vertices);
+}
 
 IndexMap::IndexMap(const Partition& partition)
     : offsets_(usize(partition.parts) + 1), part_of_(partition.part_of) {
-    for (const Part p : part_of_) {
-        if (p < 0 || p >= partition.parts)
-            throw LogicError(fmt::format("a partition of {} parts holds part {}", partition.parts, p));
-        ++offsets_[usize(p) + 1];
-    }
+    check_parts(part_of_, partition.parts, std::ssize(part_of_), "vertices");
+    check_order(partition.order, std::ssize(part_of_));
+    for (const Part p : part_of_) ++offsets_[usize(p) + 1];
     for (std::size_t p = 1; p < offsets_.size(); ++p) offsets_[p] += offsets_[p - 1];
     std::vector<std::int64_t> next(offsets_.begin(), offsets_.end() - 1);
     local_.resize(part_of_.size());
     order_.resize(part_of_.size());
-    for (std::size_t v = 0; v < part_of_.size(); ++v) {
+    for (std::size_t i = 0; i < part_of_.size(); ++i) {
+        const std::size_t v = partition.order.empty() ? i : usize(partition.order[i]);
         const auto p = usize(part_of_[v]);
         const std::int64_t position = next[p]++;
         local_[v] = LocalId{static_cast<std::int32_t>(position - offsets_[p])};

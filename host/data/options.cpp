@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <vector>
 
 #include <fmt/format.h>
@@ -46,7 +47,10 @@ Params resolve_params(std::span<const ParamDecl> declared, const json& given, co
                                         did_you_mean(key, names)));
         }
         try {
-            params.set(*found, as_text(value, found->type));
+            std::string text = as_text(value, found->type);
+            if (found->type == ParamType::path && !text.empty())
+                text = std::filesystem::absolute(text).lexically_normal().string();
+            params.set(*found, text);
         } catch (const SpecError& e) {
             throw SpecError(fmt::format("{}: {}", what, e.what()));
         }

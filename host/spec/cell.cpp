@@ -117,7 +117,7 @@ Params params_from(const json& j, const std::string& owner) {
         throw SpecError(fmt::format("cell: expected an object as {}.params; found {}", owner, j.dump()));
     Params params;
     for (const auto& [key, value] : j.items()) {
-        ParamDecl d{key.c_str(), ParamType::choice, "", -1e300, 1e300, nullptr, ""};
+        ParamDecl d{key.c_str(), ParamType::text, "", -1e300, 1e300, nullptr, ""};
         std::string text = value.is_string() ? value.get<std::string>() : value.dump();
         if (value.is_boolean())
             d.type = ParamType::boolean;
@@ -127,7 +127,6 @@ Params params_from(const json& j, const std::string& owner) {
             d.type = ParamType::real;
         else if (!value.is_string())
             throw SpecError(fmt::format("cell: {}.params.{} has an unexpected type: {}", owner, key, text));
-        d.choices = text.c_str();
         params.set(d, text);
     }
     return params;

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <gnnbench/partition.hpp>
+
 #include "core/range_words.hpp"
 #include "data/options.hpp"
 #include "spec/values.hpp"
@@ -31,6 +33,8 @@ bool typed(ParamType type, Kind kind) {
         case ParamType::real:
             return kind == Kind::integer || kind == Kind::real;
         case ParamType::choice:
+        case ParamType::text:
+        case ParamType::path:
             return kind != Kind::null && kind != Kind::list && kind != Kind::map;
     }
     return false;
@@ -54,6 +58,10 @@ std::string expectation(const ParamDecl& d) {
             return "a number" + range_words(d);
         case ParamType::choice:
             return fmt::format("one of: {}", d.choices ? d.choices : "");
+        case ParamType::text:
+            return "one line of text";
+        case ParamType::path:
+            return "a path";
     }
     return {};
 }
@@ -120,8 +128,15 @@ Params ValueReader::params(std::span<const ParamDecl> declared, const YamlNode& 
                 entry.value.place, whole,
                 fmt::format("{} expects {}; found {}{}", owner, expectation(*d), describe(entry.value), hint));
         } else {
+            const bool verbatim = d->type == ParamType::text || d->type == ParamType::path;
+            std::string text = verbatim ? entry.value.text : plain_text(entry.value);
+            if (d->type == ParamType::path && !text.empty()) {
+                const auto file = existing(entry.value, whole);
+                if (!file) continue;
+                text = file->string();
+            }
             try {
-                result.set(*d, plain_text(entry.value));
+                result.set(*d, text);
             } catch (const SpecError& e) {
                 findings_.add(entry.value.place, whole, fmt::format("{}: {}", owner, e.what()));
             }
@@ -149,6 +164,9 @@ Read ValueReader::plugin(PluginKind kind, const YamlNode& node, const std::strin
     static const std::string taken[] = {"name"};
     const std::string owner = fmt::format("{} '{}'", yaml_word(kind), name->text);
     PluginChoice choice{name->text, facts->version, params(facts->params, node, taken, owner, key), {}};
+    if (kind == PluginKind::partitioner)
+        if (const std::string read = plugins_.partitioner(choice.name).outside_input(choice.params); !read.empty())
+            choice.version += "+" + read;  // another file is another cell
     choice.label = label_of(choice.name, choice.params, facts->params);
     return Read(std::move(choice));
 }
@@ -225,6 +243,17 @@ nlohmann::json ValueReader::stored(const YamlNode& node, const std::string& key)
     return {};
 }
 
+std::optional<std::filesystem::path> ValueReader::existing(const YamlNode& node, const std::string& key) const {
+    auto file = path(node, key);
+    if (!file) return {};
+    if (!file->has_filename()) file = file->parent_path();  // "folder/" is "folder"
+    std::error_code ignored;
+    if (std::filesystem::exists(*file, ignored)) return file;
+    findings_.add(node.place, key,
+                  fmt::format("there is no file or folder {} (given as '{}')", file->string(), node.text));
+    return {};
+}
+
 nlohmann::json ValueReader::imported(const YamlNode& map, const std::string& key) const {
     const YamlNode &node = *map.find("path"), *format = map.find("format");
     const std::string whole = key + ".path";
@@ -232,15 +261,8 @@ nlohmann::json ValueReader::imported(const YamlNode& map, const std::string& key
         findings_.add(node.place, whole, fmt::format("expected a path; found {}", describe(node)));
         return {};
     }
-    auto file = path(node, whole);
+    const auto file = existing(node, whole);
     if (!file) return {};
-    if (!file->has_filename()) file = file->parent_path();  // "folder/" is "folder"
-    std::error_code ignored;
-    if (!std::filesystem::exists(*file, ignored)) {
-        findings_.add(node.place, whole,
-                      fmt::format("there is no file or folder {} (given as '{}')", file->string(), node.text));
-        return {};
-    }
     YamlNode told = format ? *format : node;
     if (!format) {
         told.kind = Kind::text;

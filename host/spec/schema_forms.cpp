@@ -49,7 +49,12 @@ ordered_json param_schema(const ParamDecl& p) {
                 j["enum"].push_back(rest.substr(0, cut));
             }
             j["default"] = text;
+            break;
         }
+        case ParamType::text:
+        case ParamType::path:
+            j["type"] = "string";
+            j["default"] = text;
     }
     return j;
 }

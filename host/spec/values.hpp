@@ -41,6 +41,8 @@ private:
                   const std::string& owner, const std::string& key) const;
     /// ${VARIABLE} and ${VARIABLE:-otherwise} replaced; made absolute. Empty if a variable is not set.
     std::optional<std::filesystem::path> path(const YamlNode& node, const std::string& key) const;
+    /// The same of a file or folder that there is; else reports.
+    std::optional<std::filesystem::path> existing(const YamlNode& node, const std::string& key) const;
     std::optional<FieldValue> unexpected(const Field& field, const YamlNode& node, const std::string& key) const;
 
     const PluginSource& plugins_;

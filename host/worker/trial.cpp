@@ -51,9 +51,11 @@ public:
         const double load_s = seconds_since(start);
 
         const auto partitioning = std::chrono::steady_clock::now();
-        partition_ =
-            make_partition(*plugins_.partitioner, work_->data, plugins_.strategy->partition_need(setting()),
-                           cell_.partitioner.params, work_->train.seed, group_);
+        try {
+            partition_ = make_partition(*plugins_.partitioner, partition_task(work_->data), group_);
+        } catch (const Unsupported& e) {
+            return {TrialStatus::skipped, e.what()};
+        }
         index_.emplace(partition_);
         const double partition_s = seconds_since(partitioning);
 
@@ -100,6 +102,13 @@ private:
     StatedVolume stated_volume(std::int64_t epoch) const {
         return plugins_.strategy->stated_volume(problem(), group_.rank(),
                                                 static_cast<std::int64_t>(size_of(backend_->dtype())), epoch);
+    }
+    PartitionTask partition_task(const DatasetView& data) const {
+        return {.dataset = data,
+                .model = work_->model,
+                .need = plugins_.strategy->partition_need(setting()),
+                .params = cell_.partitioner.params,
+                .seed = work_->train.seed};
     }
     Setting setting() const { return {group_.size(), work_->model, work_->train, cell_.scheme.params}; }
 
@@ -242,9 +251,7 @@ private:
     double probe_full_size(VerifiedTraining& v) {
         const auto start = std::chrono::steady_clock::now();
         const DatasetView whole = work_->store.view(cell_.dataset.split);
-        const Partition partition =
-            make_partition(*plugins_.partitioner, whole, plugins_.strategy->partition_need(setting()),
-                           cell_.partitioner.params, work_->train.seed, group_);
+        const Partition partition = make_partition(*plugins_.partitioner, partition_task(whole), group_);
         const IndexMap index(partition);
         const Problem full{
             whole,        index, partition, work_->model, work_->train, cell_.scheme.params, work_->initial.get(),

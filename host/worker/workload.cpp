@@ -123,34 +123,72 @@ Workload load_workload(const TrialRequest& request) {
     return w;
 }
 
-Partition make_partition(const Partitioner& partitioner, const DatasetView& data, const PartitionNeed& need,
-                         const Params& params, std::uint64_t seed, const ProcessGroup& group) {
-    Partition p{.parts = need.parts, .part_of = {}, .column_part_of = {}};
-    // The others wait for rank 0, which broadcasts what went wrong, and whether memory ran out.
-    std::string error, no_memory;
+namespace {
+
+/// How partitioning failed on rank 0: by the exception's kind, which decides how the trial ends.
+enum class Failure : char { none = 'n', oom = 'm', unsupported = 'u', other = 'o' };
+
+/// Rank 0 broadcasts what went wrong there, and all throw it alike.
+void throw_failure_of_root(const ProcessGroup& group, Failure failure, const std::string& what) {
+    const std::string told = group.all_gather(static_cast<char>(failure) + what)[0];
+    const std::string message = told.substr(1);
+    switch (static_cast<Failure>(told.front())) {
+        case Failure::none:
+            return;
+        case Failure::oom:
+            throw OutOfMemory(message);
+        case Failure::unsupported:
+            throw Unsupported(message);
+        case Failure::other:
+            throw Error(message);
+    }
+}
+
+template <class T>
+void share(const ProcessGroup& group, std::vector<T>& values) {
+    std::uint64_t size = values.size();
+    group.broadcast(&size, sizeof size, 0);
+    values.resize(size);
+    group.broadcast(values.data(), size * sizeof(T), 0);
+}
+
+}  // namespace
+
+Partition make_partition(const Partitioner& partitioner, const PartitionTask& task, const ProcessGroup& group) {
+    PartitionTask own = task;
+    const std::int64_t vertices = task.dataset.graph.vertices();
+    if (partitioner.collective()) {
+        own.processes = &group;
+        Partition p = partitioner.partition(own);
+        check_partition(p, task.need, vertices);
+        return p;
+    }
+    own.processes = nullptr;
+    Partition p{.parts = task.need.parts, .part_of = {}, .column_part_of = {}};
+    Failure failure = Failure::none;
+    std::string what;
     if (group.rank() == 0) {
         try {
-            p = partitioner.partition(data.graph, need, params, seed);
+            p = partitioner.partition(own);
+            check_partition(p, task.need, vertices);
         } catch (const OutOfMemory& e) {
-            no_memory = e.what();
+            failure = Failure::oom;
+            what = e.what();
         } catch (const std::bad_alloc&) {
-            no_memory = "the host has no memory left to partition the graph in";
+            failure = Failure::oom;
+            what = "the host has no memory left to partition the graph in";
+        } catch (const Unsupported& e) {
+            failure = Failure::unsupported;
+            what = e.what();
         } catch (const std::exception& e) {
-            error = e.what();
+            failure = Failure::other;
+            what = e.what();
         }
     }
-    no_memory = group.all_gather(no_memory)[0];
-    if (!no_memory.empty()) throw OutOfMemory(no_memory);
-    error = group.all_gather(error)[0];
-    if (!error.empty()) throw Error(error);
-    const auto share = [&](std::vector<Part>& parts) {
-        std::uint64_t size = parts.size();
-        group.broadcast(&size, sizeof size, 0);
-        parts.resize(size);
-        group.broadcast(parts.data(), size * sizeof(Part), 0);
-    };
-    share(p.part_of);
-    share(p.column_part_of);
+    throw_failure_of_root(group, failure, what);
+    share(group, p.part_of);
+    share(group, p.column_part_of);
+    share(group, p.order);
     return p;
 }
 

@@ -50,9 +50,9 @@ struct Workload {
 /// A verification trains with settings of its own, on a sample if the reference would take too long.
 Workload load_workload(const TrialRequest& request);
 
-/// Rank 0 partitions and broadcasts the result. Collective; if rank 0 fails, all throw its error.
-Partition make_partition(const Partitioner& partitioner, const DatasetView& data, const PartitionNeed& need,
-                         const Params& params, std::uint64_t seed, const ProcessGroup& group);
+/// Rank 0 partitions and broadcasts the result, unless the partitioner is collective. Collective; if rank 0 fails, all
+/// throw an error of its kind. Checks the partition; `task.processes` is set here.
+Partition make_partition(const Partitioner& partitioner, const PartitionTask& task, const ProcessGroup& group);
 
 /// The weights a cell starts from: W<l>.npy and b<l>.npy of a folder; null where the folder is empty text.
 std::unique_ptr<ModelWeights> read_weights(const std::string& folder, const ModelSpec& model);

@@ -23,6 +23,11 @@ struct NamedGraph {
     }
 };
 
+/// A graph as a dataset without features, labels and splits.
+inline DatasetView bare(const GraphView& graph) {
+    return {.name = "", .graph = graph, .features = {}, .labels = {}, .split = {}};
+}
+
 /// Row, column.
 using Entries = std::vector<std::pair<std::int32_t, std::int32_t>>;
 

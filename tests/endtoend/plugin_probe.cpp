@@ -19,8 +19,13 @@ void print_partition(const std::string& name) {
     const PluginCatalog catalog;
     const Params params(catalog.find(PluginKind::partitioner, name).params);
     const std::vector<std::int64_t> indptr(11, 0);
-    const GraphView graph{.indptr = indptr, .indices = {}, .weights = {}};
-    const Partition p = catalog.partitioner(name)->partition(graph, {.parts = 3}, params, 1);
+    const DatasetView data{.name = "",
+                           .graph = {.indptr = indptr, .indices = {}, .weights = {}},
+                           .features = {},
+                           .labels = {},
+                           .split = {}};
+    const Partition p = catalog.partitioner(name)->partition(
+        {.dataset = data, .model = {}, .need = {.parts = 3}, .params = params, .seed = 1});
     for (Part part : p.part_of) std::printf("%d ", part);
     std::printf("\n");
 }

@@ -45,7 +45,12 @@ inline VerifiedTraining verify(TrainingCase& t, Injected injected, const Process
         t.skipped = partitioner->why_unsupported(
             {data.graph.vertices(), data.graph.edges(), !data.graph.weights.empty()}, need, partitioner_params);
     if (!t.skipped.empty()) return {};
-    const Partition partition = make_partition(*partitioner, data, need, partitioner_params, t.seed, world);
+    const auto divided = [&](const DatasetView& of) {
+        return make_partition(
+            *partitioner,
+            {.dataset = of, .model = model, .need = need, .params = partitioner_params, .seed = t.seed}, world);
+    };
+    const Partition partition = divided(data);
     const IndexMap index(partition);
     const FaultyStrategy strategy(*scheme, injected);
     const Problem problem{data, index, partition, model, train, t.scheme_params, nullptr, world.size()};
@@ -78,8 +83,7 @@ inline VerifiedTraining verify(TrainingCase& t, Injected injected, const Process
 
     const OwnedDataset whole = t.full ? contract::dress(*t.full, t.model) : owned;
     const DatasetView full_data = whole.view();
-    const Partition full_partition =
-        make_partition(*partitioner, full_data, need, partitioner_params, t.seed, world);
+    const Partition full_partition = divided(full_data);
     const IndexMap full_index(full_partition);
     const Problem full{full_data, full_index,      full_partition, model,
                        train,     t.scheme_params, nullptr,        world.size()};

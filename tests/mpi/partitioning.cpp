@@ -10,6 +10,9 @@
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <gnnbench/error.hpp>
 #include <gnnbench/partition.hpp>
 #include <gnnbench/transport.hpp>
@@ -26,9 +29,9 @@ public:
     std::string why_unsupported(const GraphSize&, const PartitionNeed&, const Params&) const override {
         return {};
     }
-    Partition partition(const GraphView&, const PartitionNeed& need, const Params&, std::uint64_t) const override {
+    Partition partition(const PartitionTask& task) const override {
         fail_();
-        return {.parts = need.parts, .part_of = {0, 1, 0}, .column_part_of = {}};
+        return {.parts = task.need.parts, .part_of = {0, 1, 0}, .column_part_of = {}, .order = {2, 0, 1}};
     }
 
 private:
@@ -38,11 +41,20 @@ private:
 /// "oom: …", "error: …", or "parts: …" on this rank.
 std::string outcome(const ProcessGroup& group, std::function<void()> fail) {
     const Failing partitioner(std::move(fail));
+    const std::vector<std::int64_t> indptr(4);
+    const DatasetView data{.name = "",
+                           .graph = {.indptr = indptr, .indices = {}, .weights = {}},
+                           .features = {},
+                           .labels = {},
+                           .split = {}};
     try {
-        const Partition p = make_partition(partitioner, {}, {.parts = 2}, {}, 1, group);
-        return "parts: " + std::to_string(p.part_of.size());
+        const Partition p = make_partition(
+            partitioner, {.dataset = data, .model = {}, .need = {.parts = 2}, .params = {}, .seed = 1}, group);
+        return fmt::format("parts: {}, order: {}", fmt::join(p.part_of, " "), fmt::join(p.order, " "));
     } catch (const OutOfMemory& e) {
         return std::string("oom: ") + e.what();
+    } catch (const Unsupported& e) {
+        return std::string("unsupported: ") + e.what();
     } catch (const Error& e) {
         return std::string("error: ") + e.what();
     }
@@ -67,11 +79,12 @@ int main(int argc, char** argv) {
     bool right = true;
     {
         const ProcessGroup world = ProcessGroup::world();
-        right &= all_say(world, "parts: 3", [] {});
+        right &= all_say(world, "parts: 0 1 0, order: 2 0 1", [] {});
         right &= all_say(world, "oom: the partitioner asked for 900 GiB",
                          [] { throw OutOfMemory("the partitioner asked for 900 GiB"); });
         right &= all_say(world, "oom: the host has no memory left to partition the graph in",
                          [] { throw std::bad_alloc(); });
+        right &= all_say(world, "unsupported: too large", [] { throw Unsupported("too large"); });
         right &= all_say(world, "error: no such part", [] { throw DataError("no such part"); });
         right &= all_say(world, "error: out of range", [] { throw std::out_of_range("out of range"); });
     }

@@ -11,6 +11,7 @@
 #include <gnnbench/error.hpp>
 #include <gnnbench/partition.hpp>
 
+#include "contract/graphs.hpp"
 #include "plugin/agreement.hpp"
 #include "plugin/description.hpp"
 #include "plugin/loader.hpp"
@@ -180,8 +181,9 @@ TEST_CASE("loader: a good plugin tells about itself and works after its catalog 
     CHECK(params.integer("tries") == 4);
 
     const std::vector<std::int64_t> indptr = {0, 0, 0};
+    const DatasetView data = graphs::bare({.indptr = indptr, .indices = {}, .weights = {}});
     const Partition p =
-        partitioner->partition({.indptr = indptr, .indices = {}, .weights = {}}, {.parts = 3}, params, 0);
+        partitioner->partition({.dataset = data, .model = {}, .need = {.parts = 3}, .params = params});
     CHECK(p.parts == 3);
     CHECK(p.part_of == std::vector<Part>{0, 0});
 }

@@ -39,9 +39,7 @@ public:
     std::string why_unsupported(const GraphSize& graph, const PartitionNeed& need, const Params&) const override {
         return graph.vertices < need.parts ? "fewer vertices than parts" : "";
     }
-    Partition partition(const GraphView&, const PartitionNeed&, const Params&, std::uint64_t) const override {
-        return {};
-    }
+    Partition partition(const PartitionTask&) const override { return {}; }
 };
 
 class FakeBackend : public BackendPlugin {

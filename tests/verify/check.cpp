@@ -81,7 +81,13 @@ const CellChecker::Divided& CellChecker::divided(const LoadedGraph& graph, const
     if (known) return *known;
     const auto plugin = catalog_.partitioner(partitioner);
     const Params params(catalog_.find(PluginKind::partitioner, partitioner).params);
-    Partition partition = make_partition(*plugin, graph.data, need, params, partition_seed, world_);
+    Partition partition = make_partition(*plugin,
+                                         {.dataset = graph.data,
+                                          .model = graph.subject.model,
+                                          .need = need,
+                                          .params = params,
+                                          .seed = partition_seed},
+                                         world_);
     IndexMap index(partition);
     Connectivity nets;
     std::string problem;

@@ -47,6 +47,14 @@ public:
     ~OutOfMemory() override;
 };
 
+/// What is asked for cannot be done with this input, which only a look at the whole input can tell; the trial ends as
+/// `skipped`.
+class Unsupported : public Error {
+public:
+    explicit Unsupported(const std::string& message) : Error(message) {}
+    ~Unsupported() override;
+};
+
 /// A communication call failed; the trial ends as `failed`.
 class CommunicationError : public Error {
 public:

@@ -9,7 +9,14 @@
 
 namespace gnnbench {
 
-enum class ParamType : std::int32_t { boolean, integer, real, choice };
+enum class ParamType : std::int32_t {
+    boolean,
+    integer,
+    real,
+    choice,
+    text,  ///< one line, possibly empty
+    path,  ///< a file or folder, absolute once resolved: YAML's is relative to its file; empty: none
+};
 
 /// One parameter a plugin declares. Plain data: it is read before any C++ symbol of the plugin is touched.
 struct ParamDecl {
@@ -37,6 +44,8 @@ public:
     std::int64_t integer(std::string_view name) const;
     double real(std::string_view name) const;
     const std::string& choice(std::string_view name) const;
+    /// Of a parameter of type text or path.
+    const std::string& text(std::string_view name) const;
 
     const std::map<std::string, ParamValue, std::less<>>& values() const { return values_; }
     bool operator==(const Params&) const = default;

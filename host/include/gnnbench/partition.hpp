@@ -6,21 +6,27 @@
 
 #include <gnnbench/graph.hpp>
 #include <gnnbench/matrix.hpp>
+#include <gnnbench/model.hpp>
 #include <gnnbench/params.hpp>
 #include <gnnbench/plugin.hpp>
 #include <gnnbench/usize.hpp>
 
 namespace gnnbench {
 
+class ProcessGroup;
+
 using Part = std::int32_t;
 
-/// Which part every vertex belongs to. A part may be empty.
+/// Which part every vertex belongs to, and how vertices lie inside a part. A part may be empty.
 struct Partition {
     Part parts = 1;
     std::vector<Part> part_of;  ///< length vertices, each in [0, parts)
     /// Where columns are ordered differently from rows (2D, 3D and Plexus layouts): the part of every vertex
     /// as a column; empty when the same as rows.
     std::vector<Part> column_part_of;
+    /// A permutation of the original ids, length vertices: the vertices of each part lie in the order in which they
+    /// appear here. Empty: by original id.
+    std::vector<std::int32_t> order = {};
 };
 
 /// What a strategy requests from a partitioner.
@@ -35,19 +41,42 @@ struct GraphSize {
     bool weighted = false;
 };
 
-/// graph + number of parts → Partition. Stateless; the same arguments give the same partition.
+/// What a partitioner gets. Everything is valid during the call only.
+struct PartitionTask {
+    /// Row v of its graph lists the vertices that v aggregates from. `split`, which says which vertices are trained on,
+    /// and features and labels are empty where only a graph is partitioned.
+    const DatasetView& dataset;
+    const ModelSpec& model;  ///< without widths where no model is trained (`gnnbench partition`)
+    PartitionNeed need;
+    const Params& params;
+    std::uint64_t seed = 0;  ///< the cell's; a deterministic partitioner ignores it
+    /// The trial's ranks, for a collective partitioner; nullptr: this process is alone.
+    const ProcessGroup* processes = nullptr;
+};
+
+/// A graph and a number of parts → Partition. Stateless; the same task gives the same partition, at any number of ranks.
 class Partitioner {
 public:
     virtual ~Partitioner();
     /// Why it does not support this; empty if it does.
     virtual std::string why_unsupported(const GraphSize& graph, const PartitionNeed& need,
                                         const Params& params) const = 0;
-    /// `seed` is the cell's; a deterministic partitioner ignores it.
-    virtual Partition partition(const GraphView& graph, const PartitionNeed& need, const Params& params,
-                                std::uint64_t seed) const = 0;
+    /// Throws OutOfMemory where memory does not suffice (the trial ends as `oom`), Unsupported where the graph turns out
+    /// to be one that it cannot serve (`skipped`), DataError for a file that it cannot use.
+    virtual Partition partition(const PartitionTask& task) const = 0;
+    /// Whether partition() is collective over `task.processes`: each rank calls it and gets the whole partition.
+    /// Otherwise rank 0 calls it alone, without processes, and the host sends the partition to the others. A collective
+    /// partitioner serves a process that is alone, too.
+    virtual bool collective() const { return false; }
+    /// A digest of what partition() reads besides its task, such as a file that a parameter names; empty: nothing.
+    virtual std::string outside_input(const Params& params) const;
 };
 
-/// The order of vertices under a partition: parts one after another, inside a part by original id.
+/// Throws LogicError, which says where, unless each vertex has a part of those that `need` requests, and the order is
+/// empty or a permutation.
+void check_partition(const Partition& partition, const PartitionNeed& need, std::int64_t vertices);
+
+/// The order of vertices under a partition: parts one after another, inside a part by the partition's order.
 ///
 /// Global ids  G = {0 … n−1}, the dataset's order.
 /// Position    of v: offset[part_of(v)] + local(v); part p owns positions [offset[p], offset[p+1]).

@@ -21,11 +21,10 @@ public:
         return {};
     }
 
-    Partition partition(const GraphView& graph, const PartitionNeed& need, const Params&,
-                        std::uint64_t) const override {
-        Partition result{
-            .parts = need.parts, .part_of = blocks(graph.vertices(), need.parts), .column_part_of = {}};
-        if (need.column_parts > 0) result.column_part_of = blocks(graph.vertices(), need.column_parts);
+    Partition partition(const PartitionTask& task) const override {
+        const std::int64_t n = task.dataset.graph.vertices();
+        Partition result{.parts = task.need.parts, .part_of = blocks(n, task.need.parts), .column_part_of = {}};
+        if (task.need.column_parts > 0) result.column_part_of = blocks(n, task.need.column_parts);
         return result;
     }
 };

@@ -69,8 +69,10 @@ public:
         return {};
     }
 
-    Partition partition(const GraphView& graph, const PartitionNeed& need, const Params& params,
-                        std::uint64_t cell_seed) const override {
+    Partition partition(const PartitionTask& task) const override {
+        const GraphView& graph = task.dataset.graph;
+        const PartitionNeed& need = task.need;
+        const Params& params = task.params;
         Partition result{
             .parts = need.parts, .part_of = std::vector<Part>(usize(graph.vertices())), .column_part_of = {}};
         if (need.parts == 1 || graph.vertices() == 0) return result;
@@ -83,7 +85,7 @@ public:
         options[METIS_OPTION_NUMBERING] = 0;
         options[METIS_OPTION_UFACTOR] = static_cast<idx_t>(std::lround(params.real("imbalance") * 1000));
         options[METIS_OPTION_SEED] =
-            static_cast<idx_t>((own_seed < 0 ? cell_seed : static_cast<std::uint64_t>(own_seed)) & 0x7fffffff);
+            static_cast<idx_t>((own_seed < 0 ? task.seed : static_cast<std::uint64_t>(own_seed)) & 0x7fffffff);
 
         MetisGraph g = symmetrised(graph);
         g.neighbours.reserve(1);  // METIS needs an address even if there are no edges

@@ -61,8 +61,8 @@ MetisGraph symmetrised(const GraphView& graph) {
     for (std::int64_t v = 0; v < graph.vertices(); ++v) {
         visit_union(row(graph, v), other.row(v), v, [&](std::int32_t) { ++entries; });
         if (entries > metis_limit)
-            throw DataError("metis counts entries in 32 bits: the graph made symmetric has more than " +
-                            std::to_string(metis_limit) + " of them. Use partitioner random or block.");
+            throw Unsupported("metis counts entries in 32 bits: the graph made symmetric has more than " +
+                              std::to_string(metis_limit) + " of them");
         result.offsets.push_back(static_cast<idx_t>(entries));
     }
     result.neighbours.reserve(usize(entries));

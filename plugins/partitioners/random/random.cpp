@@ -35,11 +35,11 @@ public:
         return {};
     }
 
-    Partition partition(const GraphView& graph, const PartitionNeed& need, const Params& params,
-                        std::uint64_t cell_seed) const override {
-        const std::int64_t own = params.integer("seed");
-        const std::uint64_t seed = own < 0 ? cell_seed : static_cast<std::uint64_t>(own);
-        const std::int64_t n = graph.vertices();
+    Partition partition(const PartitionTask& task) const override {
+        const std::int64_t own = task.params.integer("seed");
+        const std::uint64_t seed = own < 0 ? task.seed : static_cast<std::uint64_t>(own);
+        const std::int64_t n = task.dataset.graph.vertices();
+        const PartitionNeed& need = task.need;
         Partition result{.parts = need.parts,
                          .part_of = shuffled_blocks(n, need.parts, seed, Order::rows),
                          .column_part_of = {}};
