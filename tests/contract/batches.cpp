@@ -6,126 +6,13 @@
 
 #include <catch2/catch.hpp>
 
+#include "contract/batch_setup.hpp"
 #include "contract/serial_training.hpp"
-#include "contract/strategy_case.hpp"
 
 using namespace gnnbench;
 using namespace gnnbench::contract;
 
 namespace {
-
-using Set = std::map<std::string, std::string>;
-
-/// A graph with its vertices dealt to clusters, and a strategy's training on it.
-class Setup {
-public:
-    Setup(const std::string& strategy, const graphs::NamedGraph& graph, Part clusters, const Set& set,
-          const KernelVariant& backend, Slowdown slowdown = {})
-        : owned_(dress(graph, 4, 3)), data_(owned_.view()), kernel_variant_(backend) {
-        variant_.widths = {4, 5, 3};
-        model_ = variant_.complete_model();
-        train_ = variant_.complete_train();
-        train_.weight_decay = {0, 0};
-        // Cluster sizes differ, and the last may be empty.
-        for (std::int64_t v = 0; v < data_.graph.vertices(); ++v)
-            partition_.part_of.push_back(static_cast<Part>((v * v + v / 2) % clusters));
-        partition_.parts = clusters;
-        index_.emplace(partition_);
-        strategy_ = catalog().strategy(strategy);
-        const auto declared = catalog().find(PluginKind::strategy, strategy).params;
-        params_ = Params(declared);
-        for (const ParamDecl& p : declared) {
-            if (std::string_view(p.name) == "clusters") params_.set(p, std::to_string(clusters));
-            if (const auto found = set.find(p.name); found != set.end()) params_.set(p, found->second);
-        }
-        backend_ = catalog().kernel(backend.name)->create(kernel_setting_of(backend));
-        world_.emplace(backend_->connect(processes_), *backend_, counter_);
-        problem_.emplace(Problem{data_, *index_, partition_, model_, train_, params_, nullptr, processes_.size(),
-                                 std::move(slowdown)});
-        unsupported_ = strategy_->why_unsupported({processes_.size(), model_, train_, params_});
-        if (!unsupported_.empty()) return;
-        const std::int64_t before = backend_->memory().current_bytes;
-        trainer_ = strategy_->make_trainer(*problem_, {*backend_, *world_, processes_});
-        held_bytes_ = backend_->memory().current_bytes - before;
-        counter_.take();
-    }
-
-    const std::string& unsupported() const { return unsupported_; }
-    bool advances_together() const { return std::holds_alternative<std::unique_ptr<CollectiveTrainer>>(trainer_); }
-    CollectiveTrainer& collective() { return *std::get<std::unique_ptr<CollectiveTrainer>>(trainer_); }
-    IndependentTrainer& independent() { return *std::get<std::unique_ptr<IndependentTrainer>>(trainer_); }
-    const ProcessGroup& processes() const { return processes_; }
-    int me() const { return processes_.rank(); }
-    int ranks() const { return processes_.size(); }
-    Volume take() { return counter_.take(); }
-    Backend& backend() { return *backend_; }
-    StatedVolume stated(std::int64_t epoch) const {
-        return strategy_->stated_volume(*problem_, me(), bytes(), epoch);
-    }
-    std::int64_t stated_memory() const { return strategy_->stated_memory(*problem_, me(), bytes()); }
-    std::int64_t held_bytes() const { return held_bytes_; }
-    std::int64_t bytes() const { return static_cast<std::int64_t>(size_of(backend_->dtype())); }
-    const DatasetView& data() const { return data_; }
-    const ModelSpec& model() const { return model_; }
-    const TrainSpec& train() const { return train_; }
-
-    /// A cluster's subgraph as a dataset of its own, edge by edge: nothing of the code under test makes it.
-    OwnedDataset cluster(Part c) const {
-        std::vector<std::int32_t> local(owned_.split.size(), -1);
-        OwnedDataset d;
-        d.symmetric = owned_.symmetric;
-        d.feature_count = owned_.feature_count;
-        d.classes = owned_.classes;
-        std::int32_t count = 0;
-        for (std::size_t v = 0; v < local.size(); ++v)
-            if (partition_.part_of[v] == c) local[v] = count++;
-        d.indptr.assign(1, 0);
-        for (std::size_t v = 0; v < local.size(); ++v) {
-            if (local[v] < 0) continue;
-            for (auto e = static_cast<std::size_t>(owned_.indptr[v]);
-                 e < static_cast<std::size_t>(owned_.indptr[v + 1]); ++e) {
-                const auto u = static_cast<std::size_t>(owned_.indices[e]);
-                if (local[u] < 0) continue;
-                d.indices.push_back(local[u]);
-                if (!owned_.weights.empty()) d.weights.push_back(owned_.weights[e]);
-            }
-            d.indptr.push_back(static_cast<std::int64_t>(d.indices.size()));
-            d.labels.push_back(owned_.labels[v]);
-            d.split.push_back(owned_.split[v]);
-            const auto f = static_cast<std::size_t>(owned_.feature_count);
-            d.features.insert(d.features.end(), owned_.features.begin() + static_cast<std::ptrdiff_t>(v * f),
-                              owned_.features.begin() + static_cast<std::ptrdiff_t>((v + 1) * f));
-        }
-        return d;
-    }
-
-private:
-    const ProcessGroup processes_ = ProcessGroup::world();
-    OwnedDataset owned_;
-    DatasetView data_;
-    KernelVariant kernel_variant_;
-    ModelVariant variant_;
-    ModelSpec model_;
-    TrainSpec train_;
-    Params params_;
-    Partition partition_;
-    std::optional<IndexMap> index_;
-    std::unique_ptr<Strategy> strategy_;
-    std::string unsupported_;
-    std::unique_ptr<Backend> backend_;
-    VolumeCounter counter_;
-    std::optional<Communicator> world_;
-    std::optional<Problem> problem_;
-    AnyTrainer trainer_;
-    std::int64_t held_bytes_ = 0;
-};
-
-std::vector<graphs::NamedGraph> test_graphs() {
-    return {graphs::known_symmetric(graphs::grid(6)), graphs::directed_random(41, 150, true),
-            graphs::disconnected(5), graphs::without_edges(13)};
-}
-
-const KernelVariant exactly{"reference", DType::f64}, as_timed{"cpu", DType::f32};
 
 bool same_bits(const ModelWeights& a, const ModelWeights& b) {
     for (std::size_t m = 0; m < a.matrices.size(); ++m) {
@@ -133,14 +20,6 @@ bool same_bits(const ModelWeights& a, const ModelWeights& b) {
         if (x.size() != y.size() || std::memcmp(x.data(), y.data(), x.size() * sizeof(double)) != 0) return false;
     }
     return a.matrices.size() == b.matrices.size();
-}
-
-double largest_difference(const ModelWeights& a, const ModelWeights& b) {
-    double worst = 0;
-    for (std::size_t m = 0; m < a.matrices.size(); ++m)
-        for (std::size_t i = 0; i < a.matrices[m].values.values.size(); ++i)
-            worst = std::max(worst, std::abs(a.matrices[m].values.values[i] - b.matrices[m].values.values[i]));
-    return worst;
 }
 
 void add(ModelWeights& to, double factor, const ModelWeights& from) {
@@ -169,8 +48,6 @@ public:
     std::int64_t epoch = 0, steps = 0, samples = 0, staleness = 0;
     std::vector<std::int64_t> with;
 };
-
-std::int64_t train_vertices(const DatasetView& d) { return std::ranges::count(d.split, Split::train); }
 
 }  // namespace
 
@@ -218,12 +95,12 @@ TEST_CASE("batches: a step of allreduce-gcn is serial's on each worker's batch, 
 TEST_CASE("batches: one worker of allreduce-gcn and of gossip-gcn is cluster-gcn, to the bit") {
     if (ProcessGroup::world().size() != 1) return;
     for (const auto& graph : test_graphs())
-        for (const KernelVariant& backend : {exactly, as_timed})
+        for (const KernelVariant& kernel : {exactly, as_timed})
             for (const char* per_batch : {"1", "3"}) {
-                INFO(graph.name << " on " << backend.name << ", " << per_batch << " clusters a batch");
+                INFO(graph.name << " on " << kernel.name << ", " << per_batch << " clusters a batch");
                 const Set set{{"clusters_per_batch", per_batch}, {"diagonal_enhancement", "0.5"}};
-                Setup alone("cluster-gcn", graph, 7, set, backend),
-                    reduced("allreduce-gcn", graph, 7, set, backend), gossip("gossip-gcn", graph, 7, set, backend);
+                Setup alone("cluster-gcn", graph, 7, set, kernel), reduced("allreduce-gcn", graph, 7, set, kernel),
+                    gossip("gossip-gcn", graph, 7, set, kernel);
                 for (std::int64_t epoch = 0; epoch < 3; ++epoch) {
                     alone.collective().train_epoch(epoch);
                     reduced.collective().train_epoch(epoch);

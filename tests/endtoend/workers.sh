@@ -38,6 +38,30 @@ expect_value "SELECT count(DISTINCT epoch) FROM evaluations" 3 "epochs that are 
 expect_value "SELECT sum(CASE WHEN rank < partner THEN 1 ELSE -1 END) FROM averaging" 0 "averagings of both"
 expect_value "SELECT count(*) > 0 FROM averaging" 1 "averagings"
 
+# The same batch on all ranks, each with its share: a batch is a step of every rank.
+cat >samples.yaml <<'YAML'
+name: samples
+dataset: {generate: dcsbm, vertices: 240, average_degree: 8, features: 6, classes: 4}
+model: {hidden: [8]}
+train: {dropout: 0.2}
+matrix:
+  scheme:
+    - {name: minibatch-p2p, batch_vertices: 60}
+    - {name: minibatch-p2p, sampler: neighbours, batch_vertices: 60, fan_out: 3}
+  gpus: [1, 2, 4]
+partitioner: metis
+threads_per_rank: 1
+epochs: 4
+warmup: 1
+trials: 1
+YAML
+gnnbench run samples.yaml
+expect_code 0 "samples over a partition"
+expect_value "SELECT count(*) FROM trials WHERE experiment = 'samples' AND purpose = 'measure' AND status = 'ok'" 6 "cells of samples"
+expect_value "SELECT count(*) FROM trials WHERE experiment = 'samples' AND purpose = 'verify' AND volume_as_stated = 0" 0 "volumes of samples, verified"
+expect_value "SELECT min(coalesce(volume_as_stated, 1)) FROM trials WHERE experiment = 'samples' AND purpose = 'measure'" 1 "volumes of samples"
+expect_value "SELECT count(DISTINCT sent) > 1 FROM (SELECT epoch, sum(sent_bytes) AS sent FROM volumes WHERE experiment = 'samples' AND gpus = 4 AND operation = 'point-to-point' GROUP BY trial, epoch)" 1 "volumes of different epochs"
+
 cat >long.yaml <<'YAML'
 name: long
 dataset: {generate: dcsbm, vertices: 2000, average_degree: 40, features: 32, classes: 4}

@@ -5,10 +5,7 @@
 #include <numeric>
 
 #include <gnnbench/training/adjacency.hpp>
-#include <gnnbench/training/vertex_data.hpp>
 #include <gnnbench/usize.hpp>
-
-#include "core/host_span.hpp"
 
 namespace gnnbench {
 namespace {
@@ -36,17 +33,27 @@ void enhance_diagonal(Csr& m, double lambda) {
             if (m.indices[e] == v) m.values[e] *= 1 + lambda;
 }
 
-/// What no set of `count` vertices has more of: the edges of those with the most.
 std::int64_t most_edges(const GraphView& graph, std::int64_t count) {
     std::vector<std::int64_t> degrees;
     for (std::int64_t v = 0; v < graph.vertices(); ++v)
-        degrees.push_back(std::min(count, graph.indptr[usize(v) + 1] - graph.indptr[usize(v)]));
-    const auto end = degrees.begin() + std::min(count, graph.vertices());
-    std::partial_sort(degrees.begin(), end, degrees.end(), std::greater<>());
-    return std::accumulate(degrees.begin(), end, std::int64_t{0});
+        degrees.push_back(graph.indptr[usize(v) + 1] - graph.indptr[usize(v)]);
+    return most_entries(std::move(degrees), count, count);
 }
 
 }  // namespace
+
+std::string batches_why_unsupported(const Setting& s) {
+    if (s.model.aggregate_input)
+        return "aggregate_input needs layer 0's neighbours to stay the same, and every batch has its own";
+    return {};
+}
+
+std::int64_t most_entries(std::vector<std::int64_t> degrees, std::int64_t count, std::int64_t columns) {
+    for (std::int64_t& d : degrees) d = std::min(d, columns);
+    const auto end = degrees.begin() + std::min<std::int64_t>(count, std::ssize(degrees));
+    std::partial_sort(degrees.begin(), end, degrees.end(), std::greater<>());
+    return std::accumulate(degrees.begin(), end, std::int64_t{0});
+}
 
 std::int64_t most_batch_nonzeros(const Problem& p, const BatchSource& source) {
     const GraphView& graph = p.dataset.graph;
@@ -85,58 +92,12 @@ std::unique_ptr<Batch> BatchMaker::make(std::int64_t item) {
     const Subgraph& s = subgraph(item);
     auto batch = std::make_unique<Batch>();
     batch->item = item;
-    batch->vertices = s.vertices;
+    batch->vertices = gather_vertices(data_, model_, s.vertices, source_.seeds(item));
     const Adjacency adjacency(s.view(), model_);
     batch->forward = whole_matrix(adjacency);
     if (settings_.diagonal_enhancement != 0) enhance_diagonal(batch->forward, settings_.diagonal_enhancement);
     if (!adjacency.symmetric()) batch->backward = transposed(batch->forward);
-    batch->features = host_features(data_, model_, s.vertices, 0, data_.feature_count);
-    for (const GlobalId v : s.vertices) {
-        if (data_.multi_label()) {
-            const auto labels = data_.label_matrix.subspan(usize(value(v) * data_.classes), usize(data_.classes));
-            batch->label_matrix.insert(batch->label_matrix.end(), labels.begin(), labels.end());
-        } else {
-            batch->labels.push_back(data_.labels[usize(value(v))]);
-        }
-        batch->split.push_back(data_.split[usize(value(v))]);
-    }
-    batch->samples = std::ranges::count(batch->split, Split::train);
-    return batch;
-}
-
-BatchLoader::~BatchLoader() {
-    if (thread_.joinable()) thread_.join();
-}
-
-std::unique_ptr<Batch> BatchLoader::joined() {
-    if (thread_.joinable()) thread_.join();
-    expected_ = -1;
-    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
-    return std::move(prepared_);
-}
-
-void BatchLoader::expect(std::int64_t item) {
-    if (expected_ == item) return;
-    joined();
-    expected_ = item;
-    thread_ = std::jthread([this, item] {
-        try {
-            prepared_ = maker_.make(item);
-        } catch (...) {
-            error_ = std::current_exception();
-        }
-    });
-}
-
-std::unique_ptr<Batch> BatchLoader::take(std::int64_t item) {
-    ++taken_;
-    const HostSpan waited(trace_, Phase::sampling, "batch");
-    const bool foreseen = expected_ == item;
-    std::unique_ptr<Batch> batch = joined();
-    if (foreseen)
-        ++foreseen_;
-    else
-        batch = maker_.make(item);
+    batch->samples = std::ranges::count(batch->vertices.split, Split::train);
     return batch;
 }
 

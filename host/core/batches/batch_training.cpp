@@ -1,15 +1,10 @@
 #include <gnnbench/batches/batch_training.hpp>
 
-#include <time.h>
-
 #include <array>
-#include <chrono>
-#include <thread>
 
-#include <gnnbench/random.hpp>
+#include <gnnbench/batches/busy_time.hpp>
 #include <gnnbench/training/loss.hpp>
 #include <gnnbench/training/row_parallel.hpp>
-#include <gnnbench/training/vertex_data.hpp>
 #include <gnnbench/usize.hpp>
 
 namespace gnnbench {
@@ -33,23 +28,6 @@ ModelWeights starting_weights(const Problem& p) {
     return p.initial_weights ? *p.initial_weights : initial_weights(p.model, p.train.seed);
 }
 
-/// Of the calling thread, which takes part in all that its back end's threads do.
-double cpu_seconds() {
-    timespec t{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
-template <class T>
-Array<T> room(Backend& backend, std::int64_t count) {
-    return {backend.allocate(usize(count) * sizeof(T)), count};
-}
-
-template <class T>
-void load_list(Backend& backend, const std::vector<T>& from, const Array<T>& to) {
-    if (!from.empty()) backend.upload_bytes(from.data(), to.data(), from.size() * sizeof(T));
-}
-
 }  // namespace
 
 bool symmetric_batches(const Problem& p) {
@@ -63,17 +41,11 @@ BatchTraining::BatchTraining(const Problem& problem, Rank rank, const BatchSize&
       network_(narrowest_plan(problem), problem.model, problem.train, starting_weights(problem), most.rows,
                backend_),
       most_(most),
-      features_(backend_.matrix(most.rows, problem.dataset.feature_count)),
+      vertices_(problem.dataset, most.rows, backend_),
       forward_(room_for_csr()),
       symmetric_(symmetric_batches(problem)),
-      split_(room<Split>(backend_, most.rows)),
-      ids_(room<std::int64_t>(backend_, most.rows)),
       loss_(backend_.upload(std::span<const double>(std::array{0.0}))) {
     if (!symmetric_) backward_ = room_for_csr();
-    if (problem.dataset.multi_label())
-        label_matrix_ = room<std::uint8_t>(backend_, most.rows * problem.dataset.classes);
-    else
-        labels_ = room<std::int32_t>(backend_, most.rows);
 }
 
 void BatchTraining::state_csr_memory(MemoryStatement& m, const BatchSize& most) {
@@ -84,10 +56,9 @@ void BatchTraining::state_csr_memory(MemoryStatement& m, const BatchSize& most) 
 
 void BatchTraining::state_memory(MemoryStatement& m, const Problem& p, const BatchSize& most) {
     Network::state_memory(m, narrowest_plan(p), p.model, p.train, most.rows);
-    m.matrix(most.rows, p.dataset.feature_count);
+    DeviceVertices::state_memory(m, p.dataset, most.rows);
     state_csr_memory(m, most);
     if (!symmetric_batches(p)) state_csr_memory(m, most);
-    VertexData::state_memory(m, p.dataset, most.rows, p.dataset.classes);
     m.list<double>(1);  // the loss
 }
 
@@ -110,37 +81,24 @@ void BatchTraining::load(const Csr& from, DeviceCsr& to) {
 
 void BatchTraining::load(const Batch& batch) {
     network_.set_rows(batch.rows());
-    backend_.upload(std::span<const float>(batch.features), features_.view().rows_from(0, batch.rows()));
+    vertices_.load(batch.vertices);
     load(batch.forward, forward_);
     if (batch.backward) load(*batch.backward, backward_);
-    std::vector<std::int64_t> ids;
-    for (const GlobalId v : batch.vertices) ids.push_back(value(v));
-    load_list(backend_, ids, ids_);
-    load_list(backend_, batch.split, split_);
-    load_list(backend_, batch.labels, labels_);
-    load_list(backend_, batch.label_matrix, label_matrix_);
 }
 
 Step BatchTraining::compute_gradient(const Batch& batch, std::int64_t step) {
-    const double begin_s = cpu_seconds();
+    BusyTime busy;
+    busy.start();
     load(batch);
     BatchSpmm spmm(backend_, forward_.view, batch.backward ? backward_.view : forward_.view);
     const ConstMatrixView logits =
-        network_.forward(features_.view().rows_from(0, batch.rows()), ids_.data(), Pass::training, step, spmm);
-    const bool multi_label = problem_.dataset.multi_label();
-    double counted = static_cast<double>(std::max<std::int64_t>(batch.samples, 1));
-    if (multi_label) counted *= static_cast<double>(problem_.dataset.classes);
-    const LossInput in{.labels = labels_.data(),
-                       .split = split_.data(),
-                       .counted = Split::train,
-                       .scale = 1 / counted,
-                       .label_matrix = label_matrix_.data(),
-                       .multi_label = multi_label};
-    loss_and_gradient(backend_, logits, in, network_.output_gradient(), loss_.data());
+        network_.forward(vertices_.features(), vertices_.ids(), Pass::training, step, spmm);
+    loss_and_gradient(backend_, logits, vertices_.loss_input(batch.samples), network_.output_gradient(),
+                      loss_.data());
     network_.backward(spmm);
     Step done{.samples = batch.samples, .extent = Extent::this_rank};
     backend_.download_bytes(loss_.data(), &done.loss, sizeof done.loss);
-    problem_.slowdown.sleep_after(rank_.world.rank(), step, cpu_seconds() - begin_s);
+    problem_.slowdown.sleep_after(rank_.world.rank(), step, busy.seconds());
     return done;
 }
 

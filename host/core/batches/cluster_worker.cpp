@@ -9,12 +9,6 @@
 
 namespace gnnbench {
 
-std::string clusters_why_unsupported(const Setting& s) {
-    if (s.model.aggregate_input)
-        return "aggregate_input needs layer 0's neighbours to stay the same, and every batch has its own";
-    return {};
-}
-
 PartitionNeed clusters_needed(const Setting& s) {
     return {.parts = static_cast<Part>(s.params.integer("clusters"))};
 }
@@ -32,7 +26,7 @@ ClusterWorker::ClusterWorker(const Problem& problem, Rank rank)
       maker_(problem_, source_, {.diagonal_enhancement = problem_.params.real("diagonal_enhancement")}),
       training_(problem_, rank, {source_.most_vertices(), most_batch_nonzeros(problem_, source_)}),
       judge_(problem_, rank),
-      loader_(maker_, rank.backend.trace()) {
+      loader_(prepared_ahead(maker_, rank.backend.trace())) {
     for (Part c = 0; c < problem_.index.parts(); ++c)
         train_vertices_.push_back(std::ranges::count_if(problem_.index.owned(c), [&](GlobalId v) {
             return problem_.dataset.split[usize(value(v))] == Split::train;

@@ -126,7 +126,7 @@ std::string GossipStrategy::approximation(const Params& params) const {
         params.choice("average"));
 }
 
-std::string GossipStrategy::why_unsupported(const Setting& s) const { return clusters_why_unsupported(s); }
+std::string GossipStrategy::why_unsupported(const Setting& s) const { return batches_why_unsupported(s); }
 
 StatedVolume GossipStrategy::stated_volume(const Problem& p, int, std::int64_t element_bytes, std::int64_t) const {
     VolumeStatement v(element_bytes);

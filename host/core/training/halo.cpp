@@ -148,16 +148,35 @@ void state_halo_memory(MemoryStatement& m, const HaloShape& halo, std::int64_t w
 }
 
 HaloExchange::HaloExchange(const Halo& halo, Backend& backend, std::int64_t widest)
-    : needed_start_{0}, sent_start_{0}, backend_(backend) {
+    : HaloExchange(HaloRoom{halo.needed_rows(), halo.sent_rows()}, backend, widest) {
+    load(halo);
+}
+
+HaloExchange::HaloExchange(const HaloRoom& room, Backend& backend, std::int64_t widest)
+    : needed_start_{0},
+      sent_start_{0},
+      backend_(backend),
+      send_(backend.matrix(room.sent_rows, widest)),
+      receive_(backend.matrix(room.needed_rows, widest)),
+      sent_rows_(backend.allocate(usize(room.sent_rows) * sizeof(std::int32_t)), room.sent_rows) {}
+
+void HaloExchange::state_memory(MemoryStatement& m, const HaloRoom& room, std::int64_t widest) {
+    m.matrix(room.needed_rows + room.sent_rows, widest);
+    m.list<std::int32_t>(room.sent_rows);
+}
+
+void HaloExchange::load(const Halo& halo) {
+    needed_start_.assign(1, 0);
+    sent_start_.assign(1, 0);
     std::vector<std::int32_t> rows;
     for (std::size_t j = 0; j < halo.needed.size(); ++j) {
         needed_start_.push_back(needed_start_.back() + std::ssize(halo.needed[j]));
         sent_start_.push_back(sent_start_.back() + std::ssize(halo.sent[j]));
         rows.insert(rows.end(), halo.sent[j].begin(), halo.sent[j].end());
     }
-    send_ = backend.matrix(sent_start_.back(), widest);
-    receive_ = backend.matrix(needed_start_.back(), widest);
-    sent_rows_ = backend.upload(std::span<const std::int32_t>(rows));
+    require(needed_start_.back() <= receive_.rows() && sent_start_.back() <= send_.rows(),
+            "a halo has more rows than there is room for");
+    if (!rows.empty()) backend_.upload_bytes(rows.data(), sent_rows_.data(), rows.size() * sizeof rows[0]);
 }
 
 namespace {

@@ -114,7 +114,7 @@ public:
                            batches = (n + q - 1) / q;
         if (batches < s.ranks)
             return fmt::format("an epoch of {} batches leaves some of {} workers without any", batches, s.ranks);
-        return clusters_why_unsupported(s);
+        return batches_why_unsupported(s);
     }
     bool trains_on_batches() const override { return true; }
     PartitionNeed partition_need(const Setting& s) const override { return clusters_needed(s); }

@@ -38,7 +38,7 @@ public:
     }
     std::string why_unsupported(const Setting& s) const override {
         if (s.ranks != 1) return fmt::format("trains on one device; {} ranks given", s.ranks);
-        return clusters_why_unsupported(s);
+        return batches_why_unsupported(s);
     }
     bool trains_on_batches() const override { return true; }
     PartitionNeed partition_need(const Setting& s) const override { return clusters_needed(s); }

@@ -2,12 +2,14 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <thread>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include <gnnbench/batches/source.hpp>
+#include <gnnbench/batches/ahead.hpp>
 #include <gnnbench/batches/subgraph.hpp>
+#include <gnnbench/batches/vertices.hpp>
 #include <gnnbench/strategy.hpp>
 
 namespace gnnbench {
@@ -15,22 +17,25 @@ namespace gnnbench {
 /// What one step trains on, on the host: a subgraph, normalised by itself, and its vertices' data.
 struct Batch {
     std::int64_t item = -1;
-    std::vector<GlobalId> vertices;          ///< ascending; a row of every other member is a position here
-    Csr forward;                             ///< Â of the subgraph
-    std::optional<Csr> backward;             ///< its transpose; none where Â is symmetric
-    std::vector<float> features;             ///< [vertices × f_0], normalised as the model wants
-    std::vector<std::int32_t> labels;        ///< of one label a vertex; else none
-    std::vector<std::uint8_t> label_matrix;  ///< [vertices × classes] where a vertex may have several; else none
-    std::vector<Split> split;
-    std::int64_t samples = 0;  ///< train vertices
+    BatchVertices vertices;       ///< a row or column of the matrices is a position here
+    Csr forward;                  ///< Â of the subgraph
+    std::optional<Csr> backward;  ///< its transpose; none where Â is symmetric
+    std::int64_t samples = 0;     ///< train vertices whose loss counts
 
-    std::int64_t rows() const { return static_cast<std::int64_t>(vertices.size()); }
+    std::int64_t rows() const { return vertices.rows(); }
 };
 
 struct BatchSettings {
     /// λ: Â's diagonal is multiplied by 1 + λ. (Cluster-GCN, equation 11: Ã + λ diag(Ã))
     double diagonal_enhancement = 0;
 };
+
+/// Why a strategy on batches does not support a setting; empty if it does.
+std::string batches_why_unsupported(const Setting& setting);
+
+/// What no set of `count` of the given rows has more of: the entries of those with the most, each in up to `columns`
+/// columns. `degrees`: a row's entries.
+std::int64_t most_entries(std::vector<std::int64_t> degrees, std::int64_t count, std::int64_t columns);
 
 /// No batch of a source has more nonzeros of Â: where sets are fixed, edges between vertices of one set, counted, and a
 /// diagonal; else the edges of the most connected vertices.
@@ -56,35 +61,9 @@ private:
     Subgraph other_;               ///< the last that is none of them
 };
 
-/// Prepares the next batch on a thread of its own while the previous one trains.
-class BatchLoader {
-public:
-    /// Both must outlive it.
-    BatchLoader(BatchMaker& maker, Trace& trace) : maker_(maker), trace_(trace) {}
-    ~BatchLoader();
-    BatchLoader(const BatchLoader&) = delete;
-    BatchLoader& operator=(const BatchLoader&) = delete;
-
-    /// The batch of `item`, prepared before if it was expected. Time that the caller waits for it is phase `sampling`.
-    std::unique_ptr<Batch> take(std::int64_t item);
-    /// Starts to prepare what is likely taken next. Another item may be taken instead, which then is prepared while the
-    /// caller waits.
-    void expect(std::int64_t item);
-
-    std::int64_t taken() const { return taken_; }
-    /// Of those, how many had been expected.
-    std::int64_t foreseen() const { return foreseen_; }
-
-private:
-    std::unique_ptr<Batch> joined();
-
-    BatchMaker& maker_;
-    Trace& trace_;
-    std::jthread thread_;
-    std::int64_t expected_ = -1;
-    std::unique_ptr<Batch> prepared_;
-    std::exception_ptr error_;
-    std::int64_t taken_ = 0, foreseen_ = 0;
-};
+/// Prepares the next batch while the previous one trains. `maker` must outlive it.
+inline PreparedAhead<Batch> prepared_ahead(BatchMaker& maker, Trace& trace) {
+    return {[&maker](std::int64_t item) { return maker.make(item); }, trace};
+}
 
 }  // namespace gnnbench

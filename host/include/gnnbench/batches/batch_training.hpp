@@ -4,6 +4,7 @@
 #include <string>
 
 #include <gnnbench/batches/batch.hpp>
+#include <gnnbench/batches/vertices.hpp>
 #include <gnnbench/strategy.hpp>
 #include <gnnbench/training/network.hpp>
 
@@ -42,7 +43,7 @@ private:
     Backend& backend_;
     Network network_;
     BatchSize most_;
-    Matrix features_;
+    DeviceVertices vertices_;
     /// Of Â and, where it is another, its transpose.
     struct DeviceCsr {
         Array<std::int64_t> indptr;
@@ -55,10 +56,6 @@ private:
     void load(const Csr& from, DeviceCsr& to);
     DeviceCsr forward_, backward_;
     bool symmetric_;
-    Array<std::int32_t> labels_;
-    Array<std::uint8_t> label_matrix_;  ///< one of the two
-    Array<Split> split_;
-    Array<std::int64_t> ids_;
     Array<double> loss_;
 };
 

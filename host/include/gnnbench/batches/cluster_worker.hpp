@@ -50,8 +50,6 @@ constexpr ParamDecls<(N + ...)> joined(const ParamDecl (&... lists)[N]) {
     return all;
 }
 
-/// Why a strategy on clusters does not support a setting; empty if it does.
-std::string clusters_why_unsupported(const Setting& setting);
 /// One part for each cluster.
 PartitionNeed clusters_needed(const Setting& setting);
 
@@ -85,7 +83,7 @@ private:
     BatchMaker maker_;
     BatchTraining training_;
     BestLocalModel judge_;
-    BatchLoader loader_;
+    PreparedAhead<Batch> loader_;
     std::vector<std::int64_t> train_vertices_;  ///< by cluster
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 #include <cstdint>
-#include <span>
+#include <optional>
 #include <vector>
 
 #include <gnnbench/graph.hpp>
@@ -18,6 +18,8 @@ public:
     virtual std::int64_t batches() const = 0;
     /// Of an item: ascending, without repeats.
     virtual std::vector<GlobalId> vertices(std::int64_t item) const = 0;
+    /// Those of them whose loss counts, if they are train vertices; nothing: all. Ascending.
+    virtual std::optional<std::vector<GlobalId>> seeds(std::int64_t /*item*/) const { return std::nullopt; }
     /// No item has more vertices.
     virtual std::int64_t most_vertices() const = 0;
     /// Items with the same number have the same vertices, {0 … fixed_sets() − 1}; −1 where nothing repeats.

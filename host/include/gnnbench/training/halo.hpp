@@ -29,12 +29,22 @@ struct Halo {
 /// Every rank of the group holds the same columns of blocks, so part i is sent to other ranks only where i ∈ J.
 Halo make_halo(const Adjacency& a, const IndexMap& index, Part i, Direction d, const HoldsBlock& holds);
 
+/// Rows that a HaloExchange has room for.
+struct HaloRoom {
+    std::int64_t needed_rows = 0, sent_rows = 0;
+};
+
 /// A halo's rows in flight: a packed send buffer and a receive buffer, each with one segment per part, and the
 /// index lists on the device. The return direction uses the same segments in reverse.
 class HaloExchange {
 public:
     /// Buffers hold rows of up to `widest` columns.
     HaloExchange(const Halo& halo, Backend& backend, std::int64_t widest);
+    /// For halos that change: nothing to exchange until one is loaded.
+    HaloExchange(const HaloRoom& room, Backend& backend, std::int64_t widest);
+    static void state_memory(MemoryStatement& m, const HaloRoom& room, std::int64_t widest);
+    /// The halo of the following exchanges; there must be room for its rows. Nothing may be in flight.
+    void load(const Halo& halo);
 
     /// Packs the rows of b to send and returns the messages that carry them, without empty ones.
     std::vector<RowMessage> pack(ConstMatrixView b);
