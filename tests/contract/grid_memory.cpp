@@ -66,8 +66,13 @@ TEST_CASE("cagnet-2d and cagnet-3d hold the memory they state") {
                     dress(graph, v.widths.front(), static_cast<std::int32_t>(v.widths.back()));
                 const DatasetView data = owned.view();
                 const Params params(catalog().find(PluginKind::partitioner, "random").params);
+                const ModelSpec model = v.complete_model();
                 const IndexMap index(catalog().partitioner("random")->partition(
-                    data.graph, {.parts = shape.extent(Axis::x) * shape.extent(Axis::z)}, params, 3));
+                    {.dataset = data,
+                     .model = model,
+                     .need = {.parts = shape.extent(Axis::x) * shape.extent(Axis::z)},
+                     .params = params,
+                     .seed = 3}));
                 for (const std::string buffers : {"separate", "shared"}) {
                     const Outcome o = run(variants(name, {{"buffers", buffers}})[0], "random",
                                           {"reference", DType::f64}, v, graph);

@@ -190,7 +190,8 @@ inline Outcome run(const StrategyVariant& s, const std::string& partitioner_name
             {data.graph.vertices(), data.graph.edges(), !data.graph.weights.empty()}, need, partitioner_params);
     if (!o.skipped.empty()) return o;
 
-    const Partition partition = partitioner->partition(data.graph, need, partitioner_params, 3);
+    const Partition partition = partitioner->partition(
+        {.dataset = data, .model = model, .need = need, .params = partitioner_params, .seed = 3});
     const IndexMap index(partition);
     const auto backend = catalog().kernel(k.name)->create(kernel_setting_of(k));
     const Problem problem{data, index, partition, model, train, s.params, nullptr, world.size()};

@@ -21,10 +21,14 @@ double seconds_of(auto&& work) {
 
 json measure_packing(const Ground& g, const std::string& partitioner, const std::vector<std::int64_t>& widths) {
     const Params params(g.catalog.find(PluginKind::partitioner, partitioner).params);
-    const Partition partition =
-        g.catalog.partitioner(partitioner)->partition(g.data.graph, {.parts = g.world.size()}, params, 1);
+    const ModelSpec model;
+    const Partition partition = g.catalog.partitioner(partitioner)
+                                    ->partition({.dataset = g.data,
+                                                 .model = model,
+                                                 .need = {.parts = g.world.size()},
+                                                 .params = params,
+                                                 .seed = 1});
     const IndexMap index(partition);
-    ModelSpec model;
     const Halo halo =
         make_halo(Adjacency(g.data.graph, model), index, g.world.rank(), Direction::forward, every_block);
     const auto backend = g.catalog.kernel("cpu")->create(
