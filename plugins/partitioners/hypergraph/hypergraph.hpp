@@ -1,0 +1,46 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <gnnbench/graph.hpp>
+
+namespace gnnbench::hypergraph {
+
+// Index spaces: vertices V = {0 … n−1} (rows of the matrix, or clusters of them), nets N = {0 … m−1} (columns, or groups of
+// columns with the same pins), parts {0 … k−1}. A pin is an incidence (net, vertex).
+using Id = std::uint32_t;
+using PartId = std::int32_t;
+using Weight = std::int64_t;     ///< of vertices and parts
+using NetWeight = std::int32_t;  ///< at most the number of columns, also in sums over different nets
+
+/// Both directions of the incidence, each in compressed rows.
+struct Hypergraph {
+    std::vector<std::int64_t> net_offsets;     ///< length nets + 1
+    std::vector<Id> pins;                      ///< length pins; ascending in each net
+    std::vector<std::int64_t> vertex_offsets;  ///< length vertices + 1
+    std::vector<Id> nets;                      ///< length pins; ascending for each vertex
+    std::vector<Weight> vertex_weight;         ///< length vertices
+    std::vector<NetWeight> net_weight;         ///< length nets
+    Weight total_weight = 0;
+
+    Id vertex_count() const { return static_cast<Id>(vertex_weight.size()); }
+    Id net_count() const { return static_cast<Id>(net_weight.size()); }
+    std::int64_t pin_count() const { return static_cast<std::int64_t>(pins.size()); }
+    Id net_size(Id net) const { return static_cast<Id>(net_offsets[net + 1] - net_offsets[net]); }
+    std::span<const Id> pins_of(Id net) const { return {pins.data() + net_offsets[net], net_size(net)}; }
+    std::span<const Id> nets_of(Id vertex) const {
+        return {nets.data() + vertex_offsets[vertex],
+                static_cast<std::size_t>(vertex_offsets[vertex + 1] - vertex_offsets[vertex])};
+    }
+};
+
+/// The column-net hypergraph of Â (Çatalyürek & Aykanat 1999; Demirci et al., equation 10): net j holds the rows with an
+/// entry in column j, and j itself. A vertex weighs the entries of its row, diagonal included, or 1. Nets of one pin, which
+/// can't be cut, are left out. Throws DataError where 32 bits do not number the vertices.
+Hypergraph column_nets(const GraphView& graph, bool unit_weights);
+
+/// Fills vertex_offsets and nets from net_offsets and pins.
+void index_vertices(Hypergraph& h);
+
+}  // namespace gnnbench::hypergraph
