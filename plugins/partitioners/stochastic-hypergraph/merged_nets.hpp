@@ -1,0 +1,31 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include <gnnbench/batches/source.hpp>
+#include <gnnbench/graph.hpp>
+
+#include "hypergraph.hpp"
+
+namespace gnnbench::stochastic {
+
+/// The nets of many batches over the vertices of the whole graph: H = (V, ∪ N'_i) of Algorithm 3. Net j of a batch has the
+/// rows of the batch with an entry in column j, and j. Nets of one pin, which cost nothing under any partition, are left
+/// out; nets with the same pins are one with the sum of their weights.
+struct MergedNets {
+    hypergraph::Hypergraph hypergraph;  ///< vertices: the graph's, with the weights given
+    std::int64_t nets = 0;              ///< drawn, those of one pin included
+    std::int64_t entries = 0;           ///< drawn: off-diagonal entries of the batches' matrices
+};
+
+/// Lines 1 to 3 of Algorithm 3: items 0 … batches − 1 of `source`. Throws DataError where 31 bits do not number the nets.
+MergedNets merge_nets(const GraphView& graph, const BatchSource& source, std::int64_t batches,
+                      std::vector<hypergraph::Weight> vertex_weight);
+
+/// The sample, and the expectation where it says nothing: each off-diagonal entry (i, j) with a row or column that no net
+/// of the sample has is a net {i, j}. A batch that has few of the vertices moves row j for it with the same probability
+/// as for any other entry, and no row for two of them at once. Nets of the sample weigh as much more as the sample has
+/// fewer entries than the graph, so that both stand for the same number of batches.
+hypergraph::Hypergraph with_expected_nets(const GraphView& graph, MergedNets sample);
+
+}  // namespace gnnbench::stochastic

@@ -1,0 +1,131 @@
+// SHP: the stochastic hypergraph model of Demirci, Haldar and Ferhatosmanoglu, "Scalable Graph Convolutional Network
+// Training on Distributed-Memory Systems", PVLDB 16(4), 2022, section 4.3.3, Algorithm 3.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include <gnnbench/batches/sampled.hpp>
+#include <gnnbench/error.hpp>
+#include <gnnbench/partition.hpp>
+#include <gnnbench/usize.hpp>
+
+#include "balance.hpp"
+#include "merged_nets.hpp"
+#include "multilevel.hpp"
+#include "nets_needed.hpp"
+#include "random.hpp"
+
+namespace gnnbench::stochastic {
+namespace {
+
+constexpr ParamDecl declared[] = {
+    {"sampler", ParamType::choice, "vertices", 0, 0, "vertices|neighbours",
+     "the batches to partition for, as strategy minibatch-p2p draws them"},
+    {"batch_vertices", ParamType::integer, "1000", 1, 1 << 30, nullptr,
+     "vertices of a batch; of sampler neighbours, its train vertices"},
+    {"fan_out", ParamType::integer, "10", 1, 1024, nullptr,
+     "sampler neighbours: how many are drawn of each vertex"},
+    {"theta", ParamType::real, "0.1", 1e-6, 1e6, nullptr, "error allowed in the mean connectivity (equation 14)"},
+    {"delta", ParamType::real, "0.5", 1e-9, 1, nullptr, "probability of a larger error (equation 14)"},
+    {"coverage", ParamType::real, "0", 0, 1e6, nullptr,
+     "at least so many batches that an edge is sampled so often, on average; of sampler neighbours, epochs"},
+    {"batches", ParamType::integer, "-1", -1, 1 << 30, nullptr,
+     "how many are drawn; -1: by theta, delta and coverage"},
+    {"imbalance", ParamType::real, "0.01", 0, 10, nullptr, "how much heavier than the mean a part may be"},
+    {"weights", ParamType::choice, "nonzeros", 0, 0, "nonzeros|none",
+     "what is balanced: the entries of rows with their diagonal, or vertices"},
+    {"preset", ParamType::choice, "default", 0, 0, "default|quality", "quality: less volume for more time"},
+    {"seed", ParamType::integer, "-1", -1, 2147483647, nullptr, "the random seed; -1: the cell's seed"},
+};
+
+/// Training with the same seed draws other batches, so that what it communicates is a test of the partition.
+std::uint64_t sampling_seed(std::uint64_t seed) { return hypergraph::mixed(seed, 0x53485000); }
+
+std::vector<GlobalId> seeds_of(const DatasetView& data) {
+    std::vector<GlobalId> seeds;
+    for (std::int64_t v = 0; v < data.graph.vertices(); ++v)
+        if (data.split.empty() || data.split[usize(v)] == Split::train) seeds.push_back(GlobalId{v});
+    return seeds;
+}
+
+std::unique_ptr<BatchSource> source_of(const PartitionTask& task, std::uint64_t seed) {
+    const std::int64_t batch = task.params.integer("batch_vertices");
+    if (task.params.choice("sampler") == "vertices")
+        return std::make_unique<VertexSamples>(task.dataset.graph.vertices(),
+                                               VertexSampleSettings{.batch_vertices = batch, .seed = seed});
+    constexpr int unknown_model_hops = 2;
+    return std::make_unique<NeighbourSamples>(
+        task.dataset.graph, seeds_of(task.dataset),
+        NeighbourSampleSettings{.batch_seeds = batch,
+                                .fan_out = task.params.integer("fan_out"),
+                                .hops = task.model.widths.empty() ? unknown_model_hops : task.model.layers(),
+                                .seed = seed});
+}
+
+/// As many as equation 14 asks for, and as `coverage` does: a batch has an edge with probability (batch / n)².
+std::int64_t batches_of(const PartitionTask& task, const BatchSource& source) {
+    if (const std::int64_t given = task.params.integer("batches"); given >= 0) return given;
+    const auto batch = static_cast<double>(std::max<std::int64_t>(1, source.most_vertices()));
+    const auto n = static_cast<double>(task.dataset.graph.vertices());
+    const auto nets =
+        static_cast<double>(nets_needed(task.need.parts, task.params.real("theta"), task.params.real("delta")));
+    const double coverage = task.params.real("coverage");
+    const double covering = task.params.choice("sampler") == "vertices"
+                                ? coverage * (n / batch) * (n / batch)
+                                : coverage * static_cast<double>(source.batches());
+    return static_cast<std::int64_t>(std::ceil(std::max({1.0, nets / batch, covering})));
+}
+
+/// w(v) = |cols(Â(v, :))|, or 1.
+std::vector<hypergraph::Weight> weights_of(const GraphView& graph, bool unit) {
+    std::vector<hypergraph::Weight> weights(usize(graph.vertices()), 1);
+    if (unit) return weights;
+    for (std::size_t v = 0; v < weights.size(); ++v) {
+        const auto row =
+            graph.indices.subspan(usize(graph.indptr[v]), usize(graph.indptr[v + 1] - graph.indptr[v]));
+        const bool diagonal = std::binary_search(row.begin(), row.end(), static_cast<std::int32_t>(v));
+        weights[v] = static_cast<hypergraph::Weight>(row.size()) + (diagonal ? 0 : 1);
+    }
+    return weights;
+}
+
+class StochasticHypergraph final : public Partitioner {
+public:
+    std::string why_unsupported(const GraphSize& graph, const PartitionNeed& need, const Params&) const override {
+        if (need.column_parts > 0)
+            return "orders rows and columns alike; this scheme needs columns partitioned apart";
+        if (need.parts > 1 && need.parts > graph.vertices)
+            return fmt::format("cannot make {} parts of {} vertices", need.parts, graph.vertices);
+        return {};
+    }
+
+    Partition partition(const PartitionTask& task) const override {
+        const GraphView& graph = task.dataset.graph;
+        const Part parts = task.need.parts;
+        Partition result{
+            .parts = parts, .part_of = std::vector<Part>(usize(graph.vertices())), .column_part_of = {}};
+        if (parts == 1 || graph.vertices() == 0) return result;
+
+        const std::int64_t own = task.params.integer("seed");
+        const std::uint64_t seed = own < 0 ? task.seed : static_cast<std::uint64_t>(own);
+        const std::unique_ptr<BatchSource> source = source_of(task, sampling_seed(seed));
+        const hypergraph::Hypergraph nets =
+            with_expected_nets(graph, merge_nets(graph, *source, batches_of(task, *source),
+                                                 weights_of(graph, task.params.choice("weights") == "none")));
+        const hypergraph::Weight limit = hypergraph::part_limit(nets, parts, task.params.real("imbalance"));
+        result.part_of = partition_multilevel(
+            nets, parts, limit, task.params.choice("preset") == "quality" ? hypergraph::quality : hypergraph::fast,
+            seed);
+        return result;
+    }
+};
+
+}  // namespace
+}  // namespace gnnbench::stochastic
+
+GNNBENCH_PLUGIN(partitioner, gnnbench::stochastic::StochasticHypergraph, "stochastic-hypergraph", "1.0.0",
+                "the stochastic hypergraph model for mini-batches (Demirci et al., PVLDB 2022)",
+                gnnbench::stochastic::declared)

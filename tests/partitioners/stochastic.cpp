@@ -1,0 +1,149 @@
+// The stochastic hypergraph model's parts: how many nets, the nets of batches, the expectation beside them.
+#include <catch2/catch.hpp>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include <gnnbench/batches/sampled.hpp>
+#include <gnnbench/partition.hpp>
+#include <gnnbench/random.hpp>
+#include <gnnbench/usize.hpp>
+
+#include "contract/graphs.hpp"
+#include "expected_volume.hpp"
+#include "merged_nets.hpp"
+#include "nets_needed.hpp"
+#include "partitioned.hpp"
+
+using namespace gnnbench;
+using namespace gnnbench::stochastic;
+
+namespace {
+
+std::vector<graphs::NamedGraph> small_graphs() {
+    return {graphs::grid(3),
+            graphs::directed_cycle(7),
+            graphs::directed_star(9),
+            graphs::disconnected(2),
+            graphs::looped_path(6),
+            graphs::without_edges(5),
+            graphs::directed_random(10, 40, false)};
+}
+
+std::vector<hypergraph::Weight> ones(const GraphView& graph) {
+    return std::vector<hypergraph::Weight>(usize(graph.vertices()), 1);
+}
+
+std::vector<Part> random_parts(const GraphView& graph, Part parts, std::uint64_t seed) {
+    RandomStream random(seed, Draw::partition, 0);
+    std::vector<Part> part_of(usize(graph.vertices()));
+    for (Part& p : part_of) p = static_cast<Part>(random.below(static_cast<std::uint64_t>(parts)));
+    return part_of;
+}
+
+/// Rows that a forward product moves where only the vertices of `present` (bits) are there.
+std::int64_t volume_among(const GraphView& graph, const std::vector<Part>& part_of, std::uint32_t present) {
+    std::int64_t rows = 0;
+    for (std::int64_t j = 0; j < graph.vertices(); ++j) {
+        if (!(present >> j & 1)) continue;
+        std::uint64_t parts = 0;
+        for (std::int64_t i = 0; i < graph.vertices(); ++i)
+            for (std::int64_t e = graph.indptr[usize(i)]; e < graph.indptr[usize(i) + 1]; ++e)
+                if (graph.indices[usize(e)] == j && (present >> i & 1) && part_of[usize(i)] != part_of[usize(j)])
+                    parts |= std::uint64_t{1} << part_of[usize(i)];
+        rows += std::popcount(parts);
+    }
+    return rows;
+}
+
+}  // namespace
+
+TEST_CASE("equation 14 asks for 46,857 nets at 27 parts, theta 0.1 and delta 0.5") {
+    CHECK(nets_needed(27, 0.1, 0.5) == 46857);
+    CHECK(nets_needed(1, 0.1, 0.5) == 0);
+    CHECK(nets_needed(2, 1, 2 / std::exp(4.0)) == 2);  // ln(2/δ) = 4
+}
+
+TEST_CASE("the expected volume is the mean over all batches, each with its probability") {
+    for (const graphs::NamedGraph& g : small_graphs()) {
+        const auto n = static_cast<int>(g.view().vertices());
+        for (const double q : {0.06, 0.5, 1.0}) {
+            const std::vector<Part> part_of = random_parts(g.view(), 3, 5);
+            double mean = 0;
+            for (std::uint32_t present = 0; present < 1u << n; ++present) {
+                const int there = std::popcount(present);
+                mean += std::pow(q, there) * std::pow(1 - q, n - there) *
+                        static_cast<double>(volume_among(g.view(), part_of, present));
+            }
+            INFO(g.name << ", q = " << q);
+            CHECK(expected_volume(g.view(), part_of, 3, q) == Approx(mean).margin(1e-12));
+        }
+    }
+}
+
+TEST_CASE("the connectivity of the sample's nets is the volume of its batches") {
+    for (const graphs::NamedGraph& g : small_graphs())
+        for (const std::int64_t batch : {1, 4, 100}) {
+            const VertexSamples source(g.view().vertices(), {.batch_vertices = batch, .seed = 3});
+            const std::int64_t batches = 6;
+            const MergedNets sample = merge_nets(g.view(), source, batches, ones(g.view()));
+            const std::vector<Part> part_of = random_parts(g.view(), 3, 11);
+            std::int64_t volume = 0, vertices = 0;
+            for (std::int64_t b = 0; b < batches; ++b) {
+                std::uint32_t present = 0;
+                for (const GlobalId v : source.vertices(b)) present |= 1u << value(v);
+                volume += volume_among(g.view(), part_of, present);
+                vertices += std::popcount(present);
+            }
+            INFO(g.name << ", batches of " << batch);
+            CHECK(connectivity_minus_one(sample.hypergraph, part_of, 3) == volume);
+            CHECK(sample.nets == vertices);
+        }
+}
+
+TEST_CASE("without a sample, the expectation is the cut of directed edges") {
+    for (const graphs::NamedGraph& g : small_graphs()) {
+        const VertexSamples source(g.view().vertices(), {.batch_vertices = 1, .seed = 3});
+        const MergedNets nothing = merge_nets(g.view(), source, 4, ones(g.view()));
+        CHECK(nothing.entries == 0);
+        const hypergraph::Hypergraph nets = with_expected_nets(g.view(), nothing);
+        for (const std::uint64_t seed : {1, 2, 3}) {
+            const std::vector<Part> part_of = random_parts(g.view(), 3, seed);
+            const Partition partition{.parts = 3, .part_of = part_of, .column_part_of = {}};
+            INFO(g.name << ", seed " << seed);
+            CHECK(connectivity_minus_one(nets, part_of, 3) == measure_quality(g.view(), partition).edge_cut);
+        }
+    }
+}
+
+TEST_CASE("where the sample has every vertex, it is all there is") {
+    for (const graphs::NamedGraph& g : small_graphs()) {
+        const VertexSamples source(g.view().vertices(), {.batch_vertices = 1000, .seed = 3});
+        const hypergraph::Hypergraph nets =
+            with_expected_nets(g.view(), merge_nets(g.view(), source, 1, ones(g.view())));
+        const std::vector<Part> part_of = random_parts(g.view(), 3, 2);
+        const Partition partition{.parts = 3, .part_of = part_of, .column_part_of = {}};
+        INFO(g.name);
+        CHECK(connectivity_minus_one(nets, part_of, 3) ==
+              measure_quality(g.view(), partition).connectivity_minus_one);
+    }
+}
+
+TEST_CASE("a small sample's nets weigh as much as the batches that the expectation stands for") {
+    const graphs::NamedGraph g = graphs::grid(8);  // 224 entries
+    const VertexSamples source(64, {.batch_vertices = 16, .seed = 5});
+    const MergedNets sample = merge_nets(g.view(), source, 1, ones(g.view()));
+    REQUIRE(sample.entries > 0);
+    const std::int64_t scale = g.view().edges() / sample.entries;
+    REQUIRE(scale > 1);
+    const hypergraph::Hypergraph nets = with_expected_nets(g.view(), sample);
+    hypergraph::NetWeight heaviest = 0;
+    for (const hypergraph::NetWeight w : nets.net_weight) heaviest = std::max(heaviest, w);
+    CHECK(heaviest >= scale);
+    std::vector<bool> met(64);
+    for (const hypergraph::Id pin : nets.pins) met[pin] = true;
+    CHECK(std::accumulate(met.begin(), met.end(), 0) == 64);
+}
