@@ -26,18 +26,20 @@ std::string over_phases(std::string_view condition, std::string_view divisor) {
         condition, divisor);
 }
 
-constexpr std::array phases{"spmm", "gemm", "activation", "loss", "optimizer", "pack", "comm", "wait", "other"};
+constexpr std::array phases{"spmm", "gemm",     "activation", "loss", "optimizer",
+                            "pack", "sampling", "comm",       "wait", "other"};
 
-/// Payload of a rank, mean over measured epochs, then over ranks (avg) or of the largest (max).
-std::string per_rank(std::string_view over, std::string_view column) {
+/// Payload of a rank, mean over measured epochs, then over ranks (avg) or of the largest (max). `which`: a condition on
+/// what is counted.
+std::string per_rank(std::string_view over, std::string_view column, std::string_view which = "true") {
     return fmt::format(
         "SELECT {}(v) FROM (SELECT sum(v.{}) * 1.0 / (SELECT count(*) FROM epoch m WHERE m.trial_id = ?1 AND NOT "
         "m.warmup) "
         "AS v FROM rank_epoch r JOIN epoch e ON e.trial_id = r.trial_id AND e.epoch = r.epoch LEFT JOIN "
         "rank_volume v "
-        "ON v.trial_id = r.trial_id AND v.epoch = r.epoch AND v.rank = r.rank AND v.content = 'payload' "
+        "ON v.trial_id = r.trial_id AND v.epoch = r.epoch AND v.rank = r.rank AND v.content = 'payload' AND {} "
         "WHERE r.trial_id = ?1 AND NOT e.warmup GROUP BY r.rank)",
-        over, column);
+        over, column, which);
 }
 
 /// A column of the trial's row.
@@ -79,6 +81,8 @@ Question question(const std::string& metric) {
     if (metric == "training_s") return {"SELECT sum(wall_s) FROM epoch WHERE trial_id = ?1 AND NOT warmup", ""};
     if (metric == "average_degree") return {"SELECT edges * 1.0 / vertices FROM trial WHERE id = ?1", ""};
     if (metric == "mean_sent_bytes") return {per_rank("avg", "sent_bytes"), ""};
+    if (metric == "mean_point_to_point_bytes")
+        return {per_rank("avg", "sent_bytes", "v.operation = 'point-to-point'"), ""};
     if (metric == "max_sent_bytes") return {per_rank("max", "sent_bytes"), ""};
     if (metric == "mean_messages") return {per_rank("avg", "messages"), ""};
     if (metric == "max_messages") return {per_rank("max", "messages"), ""};

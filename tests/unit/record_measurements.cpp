@@ -45,6 +45,26 @@ TEST_CASE("cells of several experiments, on the machine of the newest trial") {
     REQUIRE(m.cells[1].ok_trials.size() == 1);
 }
 
+TEST_CASE("bytes of messages between two ranks are told from those of collectives") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    Database d(path);
+    const auto cell = samples::cell("demirci-p2p", 2);
+    d.register_experiment("sample", "", std::vector<CellRecord>{cell});
+    auto lines = samples::whole_trial("m0", cell);
+    for (auto& line : lines)
+        if (line.at("type") == "epoch") {
+            auto messages = samples::volume_row(40, 0, 1);
+            messages["operation"] = "point-to-point";
+            line.at("ranks").at(0).at("volume").push_back(messages);
+        }
+    d.apply(lines);
+    const auto trial = read_measured(path, std::vector<std::string>{"sample"}).cells.at(0).ok_trials.at(0);
+    const MetricReader reader(path);
+    CHECK(reader.read(trial, "mean_point_to_point_bytes") == 20);
+    CHECK(reader.read(trial, "mean_sent_bytes") == 70);
+}
+
 TEST_CASE("metrics of a trial, worked out by hand") {
     // Measured epochs of the two ranks: 1 and 2 s, 3 and 1 s, 7 and 6 s; half of it spmm, a quarter each comm and other.
     samples::Folder folder;
@@ -64,6 +84,7 @@ TEST_CASE("metrics of a trial, worked out by hand") {
     CHECK(reader.read(trial, "gemm_s") == 0);
     CHECK(reader.read(trial, "sent_bytes_per_epoch") == 100);
     CHECK(reader.read(trial, "mean_sent_bytes") == 50);
+    CHECK(reader.read(trial, "mean_point_to_point_bytes") == 0);  // it was a broadcast
     CHECK(reader.read(trial, "max_sent_bytes") == 100);
     CHECK(reader.read(trial, "mean_messages") == 1);
     CHECK(reader.read(trial, "max_messages") == 1);
