@@ -1,8 +1,11 @@
 # What tests share: programs that load plugins, programs that run under MPI.
 
-# gnnbench_needs_plugins(target): build all plugins before this target is said to be built.
+# gnnbench_needs_plugins(target [kind]): build all plugins, or those of a kind, before this target is said to be built.
 function(gnnbench_needs_plugins target)
   get_property(plugins GLOBAL PROPERTY GNNBENCH_PLUGIN_TARGETS)
+  if(ARGN)
+    list(FILTER plugins INCLUDE REGEX "^${ARGV1}_")
+  endif()
   if(plugins)
     add_dependencies(${target} ${plugins})
   endif()

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Python environments for the frameworks that full_batch.py trains with; nothing else of gnnbench needs them.
-# usage: setup.sh pyg|dgl [--yes]      without --yes it says what it would do, and how much it is
+# Python environments for the frameworks that full_batch.py trains with, and for mtkahypar_partition.py; nothing else of
+# gnnbench needs them.
+# usage: setup.sh pyg|dgl|mtkahypar [--yes]      without --yes it says what it would do, and how much it is
 #
 # They lie in $GNNBENCH_BASELINES, else in gnnbench/baselines of the user's cache, one folder each; delete a folder to be
 # rid of it. The packages are PyPI's, whose builds of PyTorch for Linux bring the CUDA libraries along and run on CPUs too.
@@ -17,6 +18,10 @@ case "${1:-}" in
         # The last DGL on PyPI, and what it was built against.
         size="3 GB to download, 5.5 GB on disk"
         packages=(torch==2.2.1 dgl==2.1.0 'numpy<2' torchdata==0.7.1 pandas pyyaml pydantic)
+        ;;
+    mtkahypar)  # a partitioner, for mtkahypar_partition.py
+        size="6 MB to download, 95 MB on disk"
+        packages=(mtkahypar==1.7.post1)
         ;;
     *)
         sed -n 's/^# usage: /usage: /p' "$0" >&2

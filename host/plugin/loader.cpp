@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <map>
+#include <mutex>
 #include <tuple>
+#include <vector>
 
 #include <sys/stat.h>
 
@@ -145,10 +148,43 @@ PluginLibrary PluginCatalog::open(PluginKind kind, std::string_view name) const 
     return PluginLibrary::open(file_of(kind, name).path, kind, name);
 }
 
+namespace {
+
+/// Which order vertices have inside a part is no partitioner's business: the host gives each the parameter, and obeys it
+/// (host/partition/ordered.hpp).
+constexpr ParamDecl order_declaration = {"order",
+                                         ParamType::choice,
+                                         "natural",
+                                         0,
+                                         0,
+                                         "natural|random|degree|rcm",
+                                         "how vertices lie inside a part: by id, at random, by descending entries "
+                                         "of their rows, or reverse Cuthill–McKee"};
+
+/// The declarations and that one. They live as long as the process, as the plugin's own do.
+std::span<const ParamDecl> with_order(const std::filesystem::path& file, std::span<const ParamDecl> declared) {
+    static std::mutex extending;
+    static std::map<std::filesystem::path, std::vector<ParamDecl>> extended;
+    const std::lock_guard lock(extending);
+    auto& all = extended[file];
+    if (!all.empty()) return all;
+    for (const ParamDecl& d : declared)
+        if (std::string_view(d.name) == order_declaration.name)
+            throw PluginError(fmt::format(
+                "{} declares a parameter '{}', which every partitioner has from the host", file.string(), d.name));
+    all.assign(declared.begin(), declared.end());
+    all.push_back(order_declaration);
+    return all;
+}
+
+}  // namespace
+
 PluginDescription PluginCatalog::find(PluginKind kind, std::string_view name) const {
     const File& file = file_of(kind, name);
     const PluginInfo& info = PluginLibrary::open(file.path, kind, name).info();
-    return {kind, info.name, info.version, info.summary, file.path, {info.params, usize(info.param_count)}};
+    const std::span<const ParamDecl> declared = {info.params, usize(info.param_count)};
+    return {kind,         info.name, info.version,
+            info.summary, file.path, kind == PluginKind::partitioner ? with_order(file.path, declared) : declared};
 }
 
 std::unique_ptr<Strategy> PluginCatalog::strategy(std::string_view name) const {

@@ -63,7 +63,8 @@ std::string after_colon(const std::string& message) {
 }  // namespace
 
 CellFields cell_fields(const json& identity) {
-    CellFields fields{{"slowdown", "none"}};  // identities have it only where it is declared
+    // Identities have these only where they are declared.
+    CellFields fields{{"slowdown", "none"}, {"partitioner.order", "natural"}};
     for (const auto& [key, value] : identity.items()) {
         if (key == "slowdown" && value.is_object()) {
             fields[key] = value_of(value.value("label", json()));
@@ -73,7 +74,8 @@ CellFields cell_fields(const json& identity) {
             fields[key] = value_of(value.at("name"));
             fields[key + "_label"] = value_of(value.value("label", value.at("name")));
             // A graph in one part: its block partitioner does nothing, and tables show "none".
-            if (key == "partitioner" && value.value("label", "") == "none") fields[key] = "none";
+            const std::string label = value.value("label", "");
+            if (key == "partitioner" && (label == "none" || label.starts_with("none("))) fields[key] = "none";
             if (const auto params = value.find("params"); params != value.end())
                 for (const auto& [name, param] : params->items()) fields[key + "." + name] = value_of(param);
         } else if (key == "dataset") {

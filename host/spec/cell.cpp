@@ -24,8 +24,16 @@ const char* word(const std::array<const char*, n>& all, E e) {
     return all.at(usize(e));
 }
 
+/// As identities have them: a partitioner's `order` is there only where it is another than the natural one, which was the
+/// only one before there were orders.
+json identity_params(const Params& params) {
+    json j = to_json(params);
+    if (const auto order = j.find("order"); order != j.end() && *order == "natural") j.erase(order);
+    return j;
+}
+
 json plugin_json(const PluginChoice& p) {
-    json j{{"name", p.name}, {"version", p.version}, {"params", to_json(p.params)}, {"label", p.label}};
+    json j{{"name", p.name}, {"version", p.version}, {"params", identity_params(p.params)}, {"label", p.label}};
     if (p.is_program()) j["command"] = p.command;
     return j;
 }
@@ -352,7 +360,7 @@ private:
         open(name);
         if (p.is_program()) member("command", p.command);
         member("name", p.name);
-        member("params", to_json(p.params));
+        member("params", identity_params(p.params));
         member("version", p.version);
         close();
     }

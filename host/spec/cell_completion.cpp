@@ -40,6 +40,15 @@ PluginChoice no_partitioner(const PluginSource& plugins, const PluginChoice& oth
     return {"block", block->version, Params(block->params), "none"};
 }
 
+/// The one part's vertices have an order, too: it stays.
+void keep_order(const Params& given, const PluginSource& plugins, PluginChoice& none) {
+    const auto order = given.values().find("order");
+    if (order == given.values().end() || to_text(order->second) == "natural") return;
+    for (const ParamDecl& d : plugins.find(PluginKind::partitioner, none.name)->params)
+        if (order->first == d.name) none.params.set(d, to_text(order->second));
+    none.label += "(order=" + to_text(order->second) + ")";
+}
+
 /// What GraphSAGE and GIN are does not leave these keys open.
 std::optional<Disagreement> model_disagreement(const ModelSpec& model) {
     const char* kind = words::layers.at(usize(static_cast<int>(model.kind)));
@@ -88,7 +97,9 @@ void CellCompletion::complete(Draft& draft) {
     if (!draft.threads_given) cell.threads_per_rank = default_threads(cell.gpus, options_);
     if (!one_part(cell, plugins_)) return;
     if (!none_) none_ = no_partitioner(plugins_, cell.partitioner);
+    const Params given = cell.partitioner.params;
     cell.partitioner = *none_;
+    keep_order(given, plugins_, cell.partitioner);
 }
 
 }  // namespace gnnbench

@@ -11,6 +11,7 @@
 #include <gnnbench/usize.hpp>
 
 #include "data/npy.hpp"
+#include "partition/ordered.hpp"
 #include "plugin/agreement.hpp"
 #include "spec/setting.hpp"
 #include "worker/verification.hpp"
@@ -156,12 +157,9 @@ void share(const ProcessGroup& group, std::vector<T>& values) {
 
 Partition make_partition(const Partitioner& partitioner, const PartitionTask& task, const ProcessGroup& group) {
     PartitionTask own = task;
-    const std::int64_t vertices = task.dataset.graph.vertices();
     if (partitioner.collective()) {
         own.processes = &group;
-        Partition p = partitioner.partition(own);
-        check_partition(p, task.need, vertices);
-        return p;
+        return partition_in_order(partitioner, own);
     }
     own.processes = nullptr;
     Partition p{.parts = task.need.parts, .part_of = {}, .column_part_of = {}};
@@ -169,8 +167,7 @@ Partition make_partition(const Partitioner& partitioner, const PartitionTask& ta
     std::string what;
     if (group.rank() == 0) {
         try {
-            p = partitioner.partition(own);
-            check_partition(p, task.need, vertices);
+            p = partition_in_order(partitioner, own);
         } catch (const OutOfMemory& e) {
             failure = Failure::oom;
             what = e.what();

@@ -86,6 +86,20 @@ inline NamedGraph disconnected(std::int32_t cliques) {
     return from_entries(std::to_string(cliques) + " cliques", 5 * cliques + 5, e);
 }
 
+inline NamedGraph clique(std::int32_t n) {
+    Entries e;
+    for (std::int32_t i = 0; i < n; ++i)
+        for (std::int32_t j = 0; j < n; ++j)
+            if (i != j) e.emplace_back(i, j);
+    return from_entries("clique " + std::to_string(n), n, e);
+}
+
+inline NamedGraph path(std::int32_t n) {
+    Entries e;
+    for (std::int32_t v = 0; v + 1 < n; ++v) e.emplace_back(v, v + 1);
+    return from_entries("path " + std::to_string(n), n, both_ways(e));
+}
+
 /// A path whose vertices all have a self-loop.
 inline NamedGraph looped_path(std::int32_t n) {
     Entries e;

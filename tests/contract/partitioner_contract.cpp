@@ -1,4 +1,4 @@
-// What every partitioner there is must keep, and what those that come with gnnbench promise on top.
+// What every partitioner there is must keep, and what block, random, metis and hypergraph promise on top.
 #include <map>
 #include <set>
 
@@ -7,97 +7,45 @@
 #include <gnnbench/error.hpp>
 #include <gnnbench/partition.hpp>
 
-#include "contract/graphs.hpp"
-#include "plugin/loader.hpp"
+#include "contract/partitioner_case.hpp"
 
 using namespace gnnbench;
 using Catch::Matchers::Contains;
+using namespace gnnbench::partitioners;
 using graphs::NamedGraph;
 
 namespace {
 
-const PluginCatalog& catalog() {
-    static const PluginCatalog found;
-    return found;
-}
-
-/// Those that ship here; others may lie in GNNBENCH_PLUGIN_PATH and are held to the same contract.
-struct Candidate {
-    std::string name;
-    std::unique_ptr<Partitioner> partitioner;
-    std::span<const ParamDecl> declared;
-    Params defaults() const { return Params(declared); }
-    Partition partition(const GraphView& graph, const PartitionNeed& need, const Params& params,
-                        std::uint64_t seed) const {
-        const DatasetView data = graphs::bare(graph);
-        Partition p =
-            partitioner->partition({.dataset = data, .model = {}, .need = need, .params = params, .seed = seed});
-        check_partition(p, need, graph.vertices());
-        return p;
-    }
-    Params with(const std::string& name_of_param, const std::string& text) const {
-        Params p = defaults();
-        for (const ParamDecl& d : declared)
-            if (d.name == name_of_param) p.set(d, text);
-        return p;
-    }
-};
-
-Candidate candidate(const std::string& name) {
-    return {name, catalog().partitioner(name), catalog().find(PluginKind::partitioner, name).params};
-}
-
 std::vector<NamedGraph> all_graphs() {
     return {graphs::grid(1),           graphs::grid(2),          graphs::grid(3),          graphs::grid(20),
             graphs::directed_cycle(5), graphs::directed_star(9), graphs::disconnected(12), graphs::looped_path(17),
-            graphs::without_edges(6),  graphs::without_edges(0)};
-}
-
-GraphSize size_of(const NamedGraph& g) {
-    return {.vertices = g.view().vertices(), .edges = g.view().edges(), .weighted = !g.weights.empty()};
-}
-
-void check_parts(const std::vector<Part>& part_of, std::int64_t vertices, Part parts) {
-    CHECK(static_cast<std::int64_t>(part_of.size()) == vertices);
-    for (std::size_t v = 0; v < part_of.size(); ++v) {
-        INFO("vertex " << v << " is in part " << part_of[v] << " of " << parts);
-        REQUIRE((part_of[v] >= 0 && part_of[v] < parts));
-    }
-}
-
-std::vector<std::int64_t> sizes(const std::vector<Part>& part_of, Part parts) {
-    std::vector<std::int64_t> count(static_cast<std::size_t>(parts));
-    for (Part p : part_of) ++count[static_cast<std::size_t>(p)];
-    return count;
-}
-
-void check_even(const std::vector<Part>& part_of, Part parts) {
-    const auto count = sizes(part_of, parts);
-    const auto [smallest, largest] = std::minmax_element(count.begin(), count.end());
-    CHECK(*largest - *smallest <= 1);
+            graphs::without_edges(6),  graphs::without_edges(0), graphs::clique(9),        graphs::path(30)};
 }
 
 }  // namespace
 
 TEST_CASE("contract: there are partitioners, and none is refused", "[contract][partitioner]") {
     const auto names = catalog().names(PluginKind::partitioner);
-    for (const char* shipped : {"block", "hypergraph", "metis", "random"})
+    for (const char* shipped :
+         {"bfs", "block", "command", "degree-balanced", "file", "hypergraph", "metis", "random"})
         CHECK(std::find(names.begin(), names.end(), shipped) != names.end());
     for (const ListedPlugin& p : catalog().list()) {
+        if (p.kind != PluginKind::partitioner) continue;
         INFO(p.file << ": " << p.refused);
         CHECK(p.refused.empty());
     }
 }
 
 TEST_CASE("contract: a partition is valid, or the reason why there is none is told", "[contract][partitioner]") {
+    const GivenFiles files;
     for (const std::string& name : catalog().names(PluginKind::partitioner)) {
         const Candidate c = candidate(name);
         for (const NamedGraph& g : all_graphs())
-            for (Part parts : {1, 2, 3, 4, 7, 64})
+            for (Part parts : {1, 2, 3, 4, 7, 9, 30, 64})  // 9 and 30: as many as two of the graphs have vertices
                 for (Part column_parts : {0, 5}) {
                     INFO(name << " on " << g.name << ", " << parts << " parts, " << column_parts << " of columns");
                     const PartitionNeed need{.parts = parts, .column_parts = column_parts};
-                    const Params params = c.defaults();
+                    const Params params = files.params(c, g, parts);
                     if (!c.partitioner->why_unsupported(size_of(g), need, params).empty()) continue;
 
                     Partition p;
@@ -124,17 +72,20 @@ TEST_CASE("contract: a partition is valid, or the reason why there is none is to
                     const Partition again = c.partition(g.view(), need, params, 42);
                     CHECK(again.part_of == p.part_of);
                     CHECK(again.column_part_of == p.column_part_of);
+                    CHECK(again.order == p.order);
                 }
     }
 }
 
 TEST_CASE("contract: every partitioner serves one part", "[contract][partitioner]") {
+    const GivenFiles files;
     for (const std::string& name : catalog().names(PluginKind::partitioner)) {
         const Candidate c = candidate(name);
         for (const NamedGraph& g : all_graphs()) {
             INFO(name << " on " << g.name);
-            REQUIRE(c.partitioner->why_unsupported(size_of(g), {.parts = 1}, c.defaults()).empty());
-            const Partition p = c.partition(g.view(), {.parts = 1}, c.defaults(), 1);
+            const Params params = files.params(c, g, 1);
+            REQUIRE(c.partitioner->why_unsupported(size_of(g), {.parts = 1}, params).empty());
+            const Partition p = c.partition(g.view(), {.parts = 1}, params, 1);
             CHECK(sizes(p.part_of, 1)[0] == g.view().vertices());
         }
     }

@@ -175,8 +175,9 @@ TEST_CASE("loader: a good plugin tells about itself and works after its catalog 
     }
     CHECK(good.version == "1.2.3");
     CHECK(good.file == fixture("good"));
-    REQUIRE(good.params.size() == 1);
+    REQUIRE(good.params.size() == 2);
     CHECK(std::string(good.params[0].name) == "tries");
+    CHECK(std::string(good.params[1].name) == "order");  // from the host, to every partitioner
     const Params params(good.params);
     CHECK(params.integer("tries") == 4);
 

@@ -18,7 +18,8 @@ std::vector<int> panel_of_part(const IndexMap& index, std::span<const Part> pane
     return of;
 }
 
-/// Calls emit(panel, row, column, value) for every entry of the blocks, columns of a row ascending.
+/// Calls emit(panel, row, column, value) for every entry of the blocks, columns of a row in the order of original ids:
+/// ascending, unless the partition has an order inside parts.
 void visit(const Adjacency& a, const IndexMap& index, PartRange rows, std::span<const Part> panels, Direction d,
            auto&& emit) {
     const std::vector<int> panel_of = panel_of_part(index, panels);
@@ -34,8 +35,7 @@ void visit(const Adjacency& a, const IndexMap& index, PartRange rows, std::span<
                 });
         return;
     }
-    // Row j of Âᵀ is column j of Â. Vertices come in ascending original id, so in ascending local id of their
-    // part.
+    // Row j of Âᵀ is column j of Â.
     for (std::int64_t v = 0; v < a.vertices(); ++v) {
         const GlobalId source{v};
         const int k = panel(source);
@@ -45,6 +45,12 @@ void visit(const Adjacency& a, const IndexMap& index, PartRange rows, std::span<
             if (rows.contains(index.part_of(owned))) emit(k, row(owned), value(index.local(source)), w);
         });
     }
+}
+
+bool columns_ascend(const Csr& a) {
+    for (std::size_t r = 0; r + 1 < a.indptr.size(); ++r)
+        if (!std::is_sorted(a.indices.begin() + a.indptr[r], a.indices.begin() + a.indptr[r + 1])) return false;
+    return true;
 }
 
 }  // namespace
@@ -79,6 +85,8 @@ std::vector<Csr> sparse_blocks(const Adjacency& a, const IndexMap& index, PartRa
         b.indices[at] = c;
         b.values[at] = w;
     });
+    for (Csr& b : blocks)
+        if (!columns_ascend(b)) b = transposed(transposed(b));
     return blocks;
 }
 

@@ -37,9 +37,9 @@ VertexOrders permuted_orders(const IndexMap& given, Permutation permutation, std
     return orders;
 }
 
-IndexMap even_index_map(std::span<const std::int32_t> position, Part k) {
+IndexMap even_index_map(std::span<const std::int32_t> position, Part k, std::span<const std::int32_t> order) {
     const auto n = std::ssize(position);
-    Partition p{.parts = k, .part_of = {}, .column_part_of = {}};
+    Partition p{.parts = k, .part_of = {}, .column_part_of = {}, .order = {order.begin(), order.end()}};
     p.part_of.reserve(position.size());
     for (const std::int32_t at : position) p.part_of.push_back(block_of(n, k, at));
     return IndexMap(p);

@@ -7,6 +7,7 @@
 
 #include <gnnbench/error.hpp>
 #include <gnnbench/partition.hpp>
+#include <gnnbench/undirected.hpp>
 #include <gnnbench/usize.hpp>
 
 #include "symmetric.hpp"
@@ -22,18 +23,6 @@ constexpr ParamDecl declared[] = {
      "what is balanced: vertices, or the entries of their rows"},
     {"seed", ParamType::integer, "-1", -1, 2147483647, nullptr, "METIS' random seed; -1: the cell's seed"},
 };
-
-/// w(v) = |cols(Â(v, :))| with self-loops: the stored entries of a row, and one for a diagonal that is not among them.
-std::vector<idx_t> nonzero_weights(const GraphView& graph) {
-    std::vector<idx_t> weights(usize(graph.vertices()));
-    for (std::size_t v = 0; v < weights.size(); ++v) {
-        const auto row =
-            graph.indices.subspan(usize(graph.indptr[v]), usize(graph.indptr[v + 1] - graph.indptr[v]));
-        const bool diagonal = std::binary_search(row.begin(), row.end(), static_cast<std::int32_t>(v));
-        weights[v] = static_cast<idx_t>(row.size()) + (diagonal ? 0 : 1);
-    }
-    return weights;
-}
 
 std::string_view reason(int status) {
     switch (status) {
@@ -90,7 +79,8 @@ public:
         MetisGraph g = symmetrised(graph);
         g.neighbours.reserve(1);  // METIS needs an address even if there are no edges
         std::vector<idx_t> weights;
-        if (params.choice("weights") == "nonzeros") weights = nonzero_weights(graph);
+        if (params.choice("weights") == "nonzeros")
+            for (const std::int64_t w : row_nonzeros(graph)) weights.push_back(static_cast<idx_t>(w));
         idx_t vertices = static_cast<idx_t>(graph.vertices()), constraints = 1, parts = need.parts, objective = 0;
 
         // With few vertices a part k-way collapses parts (9 vertices in 9 parts: three parts of three); recursive

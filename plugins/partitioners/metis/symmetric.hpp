@@ -17,7 +17,8 @@ struct MetisGraph {
 /// The entries METIS' 32-bit indices can count.
 inline constexpr std::int64_t metis_limit = 2147483647;
 
-/// The pattern of A ∪ Aᵀ without its diagonal. Throws DataError where that has more than metis_limit entries.
-MetisGraph symmetrised(const GraphView& graph);
+/// The pattern of A ∪ Aᵀ without its diagonal. Throws Unsupported where that has more than `limit` entries, which one
+/// counting pass tells.
+MetisGraph symmetrised(const GraphView& graph, std::int64_t limit = metis_limit);
 
 }  // namespace gnnbench

@@ -50,10 +50,10 @@ VertexBlocks::VertexBlocks(const Problem& problem, const Layout& layout, const O
         o.permutation_seed < 0 ? problem.train.seed : static_cast<std::uint64_t>(o.permutation_seed);
     const VertexOrders orders = permuted_orders(problem.index, o.permutation, seed);
     for (const Axis a : {Axis::x, Axis::y, Axis::z})
-        maps_.push_back(even_index_map(orders.rows, layout.extent(a)));
+        maps_.push_back(even_index_map(orders.rows, layout.extent(a), problem.partition.order));
     if (!separate_) return;
     for (const Axis a : {Axis::x, Axis::y, Axis::z})
-        maps_.push_back(even_index_map(orders.columns, layout.extent(a)));
+        maps_.push_back(even_index_map(orders.columns, layout.extent(a), problem.partition.order));
 }
 
 }  // namespace gnnbench::plexus

@@ -19,17 +19,19 @@ Csr shard_of(const Adjacency& a, const VertexBlocks& vertices, const Layout& lay
               .indptr = {0},
               .indices = {},
               .values = {}};
-    // Local ids ascend with original ids, so rows come in order and columns of a row do too.
+    bool ascending = true;  // local ids ascend with original ids, unless the partition has an order inside parts
     for (const GlobalId v : rows.owned(row_block)) {
         a.row(value(v), [&](std::int64_t j, double w) {
             const GlobalId column{j};
             if (columns.part_of(column) != column_block) return;
-            shard.indices.push_back(value(columns.local(column)));
+            const std::int32_t local = value(columns.local(column));
+            ascending &= shard.nonzeros() == shard.indptr.back() || shard.indices.back() < local;
+            shard.indices.push_back(local);
             shard.values.push_back(w);
         });
         shard.indptr.push_back(shard.nonzeros());
     }
-    return shard;
+    return ascending ? shard : transposed(transposed(shard));
 }
 
 PreparedRowBlocks prepare_row_blocks(const Csr& a, int blocks, Backend& backend) {

@@ -30,8 +30,9 @@ struct VertexOrders {
 /// Vertices in the order of `given` (parts one after another), then permuted at random, seeded.
 VertexOrders permuted_orders(const IndexMap& given, Permutation permutation, std::uint64_t seed);
 
-/// Cuts positions [0, n) into k even blocks, which are the parts of the index map.
-IndexMap even_index_map(std::span<const std::int32_t> position, Part k);
+/// Cuts positions [0, n) into k even blocks, which are the parts of the index map. Inside a block vertices lie in
+/// `order`, as Partition::order has it.
+IndexMap even_index_map(std::span<const std::int32_t> position, Part k, std::span<const std::int32_t> order = {});
 
 /// Nonzeros of each shard when rows are cut in `row_blocks` and columns in `column_blocks` even blocks.
 struct ShardBalance {

@@ -1,0 +1,29 @@
+#include "partition/ordered.hpp"
+
+#include <gnnbench/ordering.hpp>
+
+namespace gnnbench {
+namespace {
+
+/// Empty: as it is.
+std::vector<std::int32_t> wanted_order(const PartitionTask& task) {
+    const auto& values = task.params.values();
+    const auto found = values.find(order_param);
+    const std::string word = found == values.end() ? natural_order : to_text(found->second);
+    const GraphView& graph = task.dataset.graph;
+    if (word == "random") return random_order(graph.vertices(), task.seed);
+    if (word == "degree") return degree_order(graph);
+    if (word == "rcm") return reverse_cuthill_mckee_order(Undirected(graph));
+    return {};
+}
+
+}  // namespace
+
+Partition partition_in_order(const Partitioner& partitioner, const PartitionTask& task) {
+    Partition p = partitioner.partition(task);
+    check_partition(p, task.need, task.dataset.graph.vertices());
+    if (auto order = wanted_order(task); !order.empty()) p.order = std::move(order);
+    return p;
+}
+
+}  // namespace gnnbench
