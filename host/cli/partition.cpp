@@ -1,27 +1,31 @@
 // gnnbench partition: the quality of each partitioner's partitions of a dataset, before training.
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <gnnbench/error.hpp>
 #include <gnnbench/partition.hpp>
+#include <gnnbench/strategy.hpp>
 
 #include "cli/options.hpp"
 #include "cli/output.hpp"
+#include "cli/partition_report.hpp"
 #include "cli/partition_volume.hpp"
 #include "cli/ranges.hpp"
 #include "cli/settings.hpp"
+#include "cli/written.hpp"
 #include "data/catalog.hpp"
 #include "data/npy.hpp"
 #include "data/options.hpp"
 #include "data/store.hpp"
-#include "partition/ordered.hpp"
+#include "partition/picture.hpp"
+#include "partition/stated.hpp"
 #include "plugin/loader.hpp"
-#include "report/format.hpp"
+#include "run/partition_run.hpp"
 
 namespace gnnbench {
 
@@ -34,9 +38,15 @@ struct PartitionChoice {
     std::vector<std::string> partitioners, settings;
     std::vector<Part> parts{2, 4, 8};
     std::uint64_t seed = 0;
+    double limit_s = no_limit_s;
+    std::string scheme;
+    std::vector<std::string> scheme_settings;
+    std::vector<std::int64_t> hidden{16};
     std::filesystem::path output;
-    bool as_json = false, volume = false;
+    bool as_json = false, as_csv = false, per_part = false, volume = false;
     std::string csv_for, row;  ///< "demirci/table-2", "amazon0601 GP"
+
+    static constexpr double no_limit_s = 1e6;
 };
 
 /// A partitioner with its parameters.
@@ -73,84 +83,66 @@ std::vector<Candidate> candidates(const PartitionChoice& choice, const PluginCat
     return all;
 }
 
-/// One partition of the graph, and its quality.
-struct Found {
-    Partition partition;
-    PartitionVolume volume;  ///< if requested
-    json facts;
+/// A scheme whose volume is stated, with its parameters and the model of the dataset.
+struct StatedScheme {
+    std::unique_ptr<Strategy> strategy;
+    Params params;
+    ModelSpec model;
 };
 
-Found partition_of(const DatasetView& data, const Candidate& candidate, Part parts, std::uint64_t seed,
-                   bool volume) {
-    const GraphView& graph = data.graph;
-    Found found{.partition = {}, .volume = {}, .facts = {{"partitioner", candidate.name}, {"parts", parts}}};
-    const PartitionNeed need{.parts = parts, .column_parts = 0};
-    const std::string reason = candidate.plugin->why_unsupported(
-        {graph.vertices(), graph.edges(), !graph.weights.empty()}, need, candidate.params);
-    if (!reason.empty()) {
-        found.facts["skipped"] = reason;
-        return found;
+std::optional<StatedScheme> scheme_of(const PartitionChoice& choice, const PluginCatalog& plugins,
+                                      const DatasetView& data) {
+    if (choice.scheme.empty()) {
+        if (!choice.scheme_settings.empty()) throw SpecError("--scheme-set is for the scheme that --scheme names");
+        return {};
     }
-    const auto start = std::chrono::steady_clock::now();
+    json given = json::object();
+    for (const std::string& setting : choice.scheme_settings) add_setting(given, setting);
+    const PluginDescription plugin = plugins.find(PluginKind::strategy, choice.scheme);
+    if (data.feature_count < 1 || data.classes < 1)
+        throw DataError(fmt::format("dataset '{}' has no features or classes, which a model needs", data.name));
+    StatedScheme scheme{
+        plugins.strategy(choice.scheme), resolve_params(plugin.params, given, "scheme " + choice.scheme), {}};
+    scheme.model.widths = {data.feature_count};
+    scheme.model.widths.insert(scheme.model.widths.end(), choice.hidden.begin(), choice.hidden.end());
+    scheme.model.widths.push_back(data.classes);
+    return scheme;
+}
+
+/// `continues`: a failure is one of the facts, as others follow.
+PartitionFacts facts_of(const PartitionChoice& choice, const DatasetView& data, const Candidate& candidate,
+                        Part parts, const std::optional<StatedScheme>& scheme, bool continues) {
+    PartitionFacts facts{.partitioner = candidate.name,
+                         .parts = parts,
+                         .run = {},
+                         .failed = {},
+                         .cost = {},
+                         .volume = {},
+                         .stated = {}};
+    const ModelSpec none;
+    const PartitionTask task{.dataset = data,
+                             .model = scheme ? scheme->model : none,
+                             .need = {.parts = parts},
+                             .params = candidate.params,
+                             .seed = choice.seed};
     try {
-        found.partition = partition_in_order(
-            *candidate.plugin,
-            {.dataset = data, .model = {}, .need = need, .params = candidate.params, .seed = seed});
-    } catch (const Unsupported& e) {
-        found.facts["skipped"] = e.what();
-        return found;
+        facts.run = run_partitioner(candidate.name, *candidate.plugin, task, choice.limit_s);
+    } catch (const OutOfMemory& e) {
+        if (!continues) throw;
+        facts.failed = std::string("out of memory: ") + e.what();
+    } catch (const Error& e) {
+        if (!continues) throw;
+        facts.failed = e.what();
     }
-    const double wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    const PartitionQuality q = measure_quality(graph, found.partition);
-    const IndexMap map(found.partition);
-    std::int64_t empty = 0;
-    for (Part p = 0; p < parts; ++p) empty += map.size(p) == 0;
-    found.facts.update({{"edge_cut", q.edge_cut},
-                        {"connectivity_minus_one", q.connectivity_minus_one},
-                        {"vertex_imbalance", q.vertex_imbalance},
-                        {"nonzero_imbalance", q.nonzero_imbalance},
-                        {"empty_parts", empty},
-                        {"partition_s", wall_s}});
-    if (volume) {
-        found.volume = partition_volume(graph, found.partition);
-        found.facts.update({{"mean_sent_rows", found.volume.mean_rows},
-                            {"max_sent_rows", found.volume.max_rows},
-                            {"mean_messages", found.volume.mean_messages},
-                            {"max_messages", found.volume.max_messages}});
-    }
-    return found;
-}
-
-std::vector<std::string> row_of(const json& facts, const GraphView& graph) {
-    const auto number = [&](const char* name) { return facts.at(name).get<std::int64_t>(); };
-    const auto ratio = [&](const char* name) { return fmt::format("{:.3f}", facts.at(name).get<double>()); };
-    const auto share = [](std::int64_t of, std::int64_t all) {
-        return fmt::format("{:.1f}%", all == 0 ? 0 : 100.0 * static_cast<double>(of) / static_cast<double>(all));
-    };
-    const std::string name = facts.at("partitioner"), parts = std::to_string(number("parts"));
-    if (facts.contains("skipped")) return {name, parts, facts.at("skipped")};
-    const double per_vertex = graph.vertices() == 0 ? 0
-                                                    : static_cast<double>(number("connectivity_minus_one")) /
-                                                          static_cast<double>(graph.vertices());
-    return {name,
-            parts,
-            std::to_string(number("edge_cut")),
-            share(number("edge_cut"), graph.edges()),
-            std::to_string(number("connectivity_minus_one")),
-            fmt::format("{:.3f}", per_vertex),
-            ratio("vertex_imbalance"),
-            ratio("nonzero_imbalance"),
-            duration_text(facts.at("partition_s").get<double>())};
-}
-
-std::vector<std::string> volume_row(const json& facts) {
-    const std::string name = facts.at("partitioner"),
-                      parts = std::to_string(facts.at("parts").get<std::int64_t>());
-    if (facts.contains("skipped")) return {name, parts, facts.at("skipped")};
-    const auto mean = [&](const char* key) { return fmt::format("{:.1f}", facts.at(key).get<double>()); };
-    const auto most = [&](const char* key) { return std::to_string(facts.at(key).get<std::int64_t>()); };
-    return {
-        name, parts, mean("mean_sent_rows"), most("max_sent_rows"), mean("mean_messages"), most("max_messages")};
+    if (facts.missing()) return facts;
+    const bool drawn = choice.output.extension() == ".svg";
+    if (drawn && parts > most_drawn_parts)
+        throw SpecError(fmt::format("a picture shows at most {} parts; found {}", most_drawn_parts, parts));
+    facts.cost = measure_cost(data.graph, facts.run.partition, drawn);
+    if (choice.volume) facts.volume = partition_volume(data.graph, facts.run.partition);
+    if (scheme)
+        facts.stated = stated_cost(*scheme->strategy, scheme->params, scheme->model, data, facts.run.partition);
+    return facts;
 }
 
 /// The partitioner with its given parameters: "metis(imbalance=0.01)".
@@ -174,11 +166,9 @@ int write_lines(const PartitionChoice& choice, const Store& store, const Dataset
     const Part parts = choice.parts.front();
     std::vector<PartitionVolume> volumes;
     for (const Candidate& candidate : all) {
-        const Found found = partition_of(data, candidate, parts, choice.seed, true);
-        if (found.facts.contains("skipped"))
-            throw SpecError("no partition to count: " + candidate.name + " " +
-                            found.facts["skipped"].get<std::string>());
-        volumes.push_back(found.volume);
+        const PartitionFacts facts = facts_of(choice, data, candidate, parts, {}, false);
+        if (facts.skipped()) throw SpecError("no partition to count: " + candidate.name + " " + facts.run.skipped);
+        volumes.push_back(partition_volume(graph, facts.run.partition));
     }
     const std::string name = store.manifest().name;
     const auto& made_up = store.manifest().synthetic;  // features and labels are made up of many a real graph
@@ -193,6 +183,16 @@ int write_lines(const PartitionChoice& choice, const Store& store, const Dataset
     return exit_ok;
 }
 
+/// The one partition, as a picture or as an array.
+void write_partition(const PartitionChoice& choice, const PartitionFacts& facts) {
+    if (facts.skipped()) throw SpecError("no partition to write: " + facts.partitioner + " " + facts.run.skipped);
+    if (choice.output.extension() == ".svg")
+        write_output(choice.output, picture(facts.cost, fmt::format("{} in {} parts by {}", choice.dataset,
+                                                                    facts.parts, facts.partitioner)));
+    else
+        write_npy<Part>(choice.output, facts.run.partition.part_of, {std::ssize(facts.run.partition.part_of)});
+}
+
 int partition(const PartitionChoice& choice, const Catalog& catalog) {
     const Store store = Store::open(catalog.find(choice.dataset));
     const DatasetView data = store.view();
@@ -201,38 +201,34 @@ int partition(const PartitionChoice& choice, const Catalog& catalog) {
     const std::vector<Candidate> all = candidates(choice, plugins);
     if (!choice.output.empty() && (all.size() != 1 || choice.parts.size() != 1))
         throw SpecError("--output expects one partition: one partitioner in --with, one number in --parts");
-
     if (!choice.csv_for.empty()) return write_lines(choice, store, data, all);
-    json list = json::array();
-    TextColumns volumes({"partitioner", "parts", "rows sent, mean", "max", "messages, mean", "max"});
-    TextColumns columns({"partitioner", "parts", "edges cut", "of all", "sum(λ−1)", "per vertex",
-                         "vertices max/mean", "nonzeros max/mean", "time"});
+
+    const std::optional<StatedScheme> scheme = scheme_of(choice, plugins, data);
+    const bool several = all.size() * choice.parts.size() > 1;
+    std::vector<PartitionFacts> found;
     for (const Part parts : choice.parts)
         for (const Candidate& candidate : all) {
-            Found found = partition_of(data, candidate, parts, choice.seed, choice.volume);
-            columns.add(row_of(found.facts, graph));
-            if (choice.volume) volumes.add(volume_row(found.facts));
-            if (!choice.output.empty()) {
-                if (found.facts.contains("skipped"))
-                    throw SpecError("no partition to write: " + candidate.name + " " +
-                                    found.facts["skipped"].get<std::string>());
-                write_npy<Part>(choice.output, found.partition.part_of, {graph.vertices()});
-            }
-            list.push_back(std::move(found.facts));
+            found.push_back(facts_of(choice, data, candidate, parts, scheme, several));
+            if (!choice.output.empty()) write_partition(choice, found.back());
+            found.back().run.partition = {};  // costs say enough of it
         }
-    if (choice.as_json)
+    if (choice.as_csv) {
+        std::cout << partition_csv(found);
+    } else if (choice.as_json) {
+        json list = json::array();
+        for (const PartitionFacts& facts : found) list.push_back(to_json(facts, choice.per_part));
         print_json(std::cout, {{"dataset", store.manifest().name},
                                {"vertices", graph.vertices()},
                                {"edges", graph.edges()},
                                {"seed", choice.seed},
                                {"partitions", std::move(list)}});
-    else
+    } else {
         std::cout << fmt::format("{}, {} vertices, {} edges, seed {}\n{}", store.manifest().name, graph.vertices(),
-                                 graph.edges(), choice.seed, columns.text());
-    if (choice.volume && !choice.as_json)
-        std::cout << "\nper part, in a forward and a backward product by point-to-point messages\n"
-                  << volumes.text();
-    return exit_ok;
+                                 graph.edges(), choice.seed, partition_tables(found, graph.edges()));
+        if (choice.per_part) std::cout << "\n" << part_table(found);
+    }
+    const bool failed = std::ranges::any_of(found, [](const PartitionFacts& f) { return !f.failed.empty(); });
+    return failed ? exit_cell_failed : exit_ok;
 }
 
 }  // namespace
@@ -253,9 +249,27 @@ void add_partition(CLI::App& app, const GlobalOptions& options, Action& action) 
         ->type_name("[NAME.]KEY=VALUE")
         ->take_all();
     command->add_option("--seed", choice->seed, "Of what is drawn at random (default: 0)");
+    command
+        ->add_option("--scheme", choice->scheme,
+                     "Also what this scheme states of an epoch, a rank a part, without running it")
+        ->type_name("NAME");
+    command->add_option("--scheme-set", choice->scheme_settings, "A parameter of the scheme (repeatable)")
+        ->type_name("KEY=VALUE")
+        ->take_all();
+    command
+        ->add_option("--hidden", choice->hidden,
+                     "Widths of the hidden layers of the scheme's model, a GCN in float32 (default: 16)")
+        ->check(at_least(1))
+        ->delimiter(',');
+    command->add_option("--limit", choice->limit_s, "Seconds after which a partitioner is ended (default: none)")
+        ->check(between(0.1, PartitionChoice::no_limit_s));
+    command->add_flag(
+        "--volume", choice->volume,
+        "Also the rows and messages that a part sends in a forward and a backward product, as stated by "
+        "demirci-p2p: mean and maximum");
+    command->add_flag("--per-part", choice->per_part, "Also the numbers of every part, in text and JSON");
     auto* as_json = command->add_flag("--json", choice->as_json, "As JSON");
-    command->add_flag("--volume", choice->volume,
-                      "Also the rows and messages that a part sends, as stated by demirci-p2p: mean and maximum");
+    command->add_flag("--csv", choice->as_csv, "As CSV, a line for each part")->excludes(as_json);
     auto* csv = command
                     ->add_option(
                         "--csv-for", choice->csv_for,
@@ -265,12 +279,15 @@ void add_partition(CLI::App& app, const GlobalOptions& options, Action& action) 
                     ->excludes(as_json);
     command->add_option("--row", choice->row, "Of that table: \"amazon0601 GP\"")->needs(csv);
     command
-        ->add_option("--output", choice->output, "Write the one partition there, as an .npy of every vertex' part")
-        ->type_name("FILE")
-        ->excludes(as_json);
+        ->add_option("--output", choice->output,
+                     "Write the one partition there: .svg draws who talks to whom, any other is an .npy of "
+                     "every vertex' part")
+        ->type_name("FILE");
     command->footer(
         "sum(λ−1) counts, over all vertices, the other parts that need a vertex' row: times the row's bytes it is "
-        "what sa-1d\nand demirci-p2p send in one forward product.");
+        "what sa-1d\nand demirci-p2p send in one forward product. Time and memory are of the partitioner alone, "
+        "in a "
+        "process of its own;\nmemory is what it held at most above the graph.");
     command->callback(
         [&, choice] { action = [&, choice] { return partition(*choice, Catalog::at(options.data_dir)); }; });
 }

@@ -44,7 +44,9 @@ PluginChoice no_partitioner(const PluginSource& plugins, const PluginChoice& oth
 void keep_order(const Params& given, const PluginSource& plugins, PluginChoice& none) {
     const auto order = given.values().find("order");
     if (order == given.values().end() || to_text(order->second) == "natural") return;
-    for (const ParamDecl& d : plugins.find(PluginKind::partitioner, none.name)->params)
+    const auto facts = plugins.find(PluginKind::partitioner, none.name);
+    if (!facts) return;
+    for (const ParamDecl& d : facts->params)
         if (order->first == d.name) none.params.set(d, to_text(order->second));
     none.label += "(order=" + to_text(order->second) + ")";
 }

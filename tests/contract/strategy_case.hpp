@@ -14,6 +14,7 @@
 #include "contract/evaluation_check.hpp"
 #include "contract/full_batch.hpp"
 #include "contract/graphs.hpp"
+#include "partition/ordered.hpp"
 #include "plugin/loader.hpp"
 #include "worker/verification.hpp"
 #include "worker/workload.hpp"
@@ -170,7 +171,8 @@ inline const ReferenceResult& reference(const DatasetView& data, const ModelVari
     return known[key];
 }
 
-inline Outcome run(const StrategyVariant& s, const std::string& partitioner_name, const KernelVariant& k,
+/// `partitioned`: a partitioner's name, or with an order inside parts, as in "block:rcm".
+inline Outcome run(const StrategyVariant& s, const std::string& partitioned, const KernelVariant& k,
                    const ModelVariant& v, const graphs::NamedGraph& graph, bool separate_wait = false) {
     constexpr std::int64_t epochs = 5;
     const ProcessGroup world = ProcessGroup::world();
@@ -179,8 +181,14 @@ inline Outcome run(const StrategyVariant& s, const std::string& partitioner_name
     const ModelSpec model = v.complete_model();
     const TrainSpec train = v.complete_train();
     const auto strategy = catalog().strategy(s.name);
+    const std::size_t colon = partitioned.find(':');
+    const std::string partitioner_name = partitioned.substr(0, colon);
     const auto partitioner = catalog().partitioner(partitioner_name);
-    const Params partitioner_params(catalog().find(PluginKind::partitioner, partitioner_name).params);
+    const auto declared = catalog().find(PluginKind::partitioner, partitioner_name).params;
+    Params partitioner_params(declared);
+    if (colon != std::string::npos)
+        for (const ParamDecl& d : declared)
+            if (d.name == std::string(order_param)) partitioner_params.set(d, partitioned.substr(colon + 1));
     const Setting setting{world.size(), model, train, s.params};
     const PartitionNeed need = strategy->partition_need(setting);
     Outcome o;
@@ -190,8 +198,8 @@ inline Outcome run(const StrategyVariant& s, const std::string& partitioner_name
             {data.graph.vertices(), data.graph.edges(), !data.graph.weights.empty()}, need, partitioner_params);
     if (!o.skipped.empty()) return o;
 
-    const Partition partition = partitioner->partition(
-        {.dataset = data, .model = model, .need = need, .params = partitioner_params, .seed = 3});
+    const Partition partition = partition_in_order(
+        *partitioner, {.dataset = data, .model = model, .need = need, .params = partitioner_params, .seed = 3});
     const IndexMap index(partition);
     const auto backend = catalog().kernel(k.name)->create(kernel_setting_of(k));
     const Problem problem{data, index, partition, model, train, s.params, nullptr, world.size()};

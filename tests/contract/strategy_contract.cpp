@@ -236,6 +236,22 @@ TEST_CASE(
         }
 }
 
+TEST_CASE("a strategy agrees with the serial reference whatever the order of vertices inside a part") {
+    for (const std::string& name : full_batch_strategies()) DYNAMIC_SECTION(name) {
+            int ran = 0;
+            std::size_t place = 0;
+            for (const StrategyVariant& s : variants(name))
+                for (const auto& g : {graphs::directed_random(40, 200, true), graphs::grid(6),
+                                      graphs::known_symmetric(graphs::disconnected(3))})
+                    for (const std::string order : {"random", "rcm", "degree"})
+                        for (const KernelVariant& k :
+                             {KernelVariant{"reference", DType::f64}, KernelVariant{"cpu", DType::f32}})
+                            if (order == "random" || of_selection(place++))
+                                check(s, "block:" + order, k, {.name = "default"}, g, ran);
+            CHECK((ran > 0 || !refusal(name).empty()));
+        }
+}
+
 TEST_CASE("a strategy trains GraphSAGE and GIN as serial does, or says that it trains GCN alone") {
     for (const std::string& name : full_batch_strategies()) DYNAMIC_SECTION(name) {
             for (const LayerKind kind : {LayerKind::sage, LayerKind::gin}) {

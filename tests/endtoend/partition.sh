@@ -26,13 +26,51 @@ expect_text err "did you mean 'metis'?" "a partitioner that is not there"
 gnnbench partition path --parts 2 --with block --output parts.npy
 expect_code 0 "two halves"
 expect_text out "path, 8 vertices, 14 edges, seed 0" "what was partitioned"
-grep -qE '^block +2 +2 +14\.3% +2 +0\.250 +1\.000 +1\.000 ' out || fail "two halves: expected 2 entries cut, 2 rows needed, even parts"
+grep -qE '^block +2 +2 +14\.3% +2 +2 ' out || fail "two halves: expected 2 entries cut, 2 nets, 2 rows needed"
+grep -qE '^block +2 +1\.0 +1 +1 +1\.0 +1 +1\.000 +1\.000$' out || fail "two halves: expected a row and a message of each, even parts"
 [[ "$(tail -c 32 parts.npy | od -An -v -t d4 | xargs)" == "0 0 0 0 1 1 1 1" ]] || fail "two halves: parts.npy holds other parts"
 
 # Both products, forward and backward: each half sends its end of the cut edge, twice.
 gnnbench partition path --parts 2 --with block --volume
 expect_code 0 "what parts send"
 grep -qE '^block +2 +2\.0 +2 +2\.0 +2$' out || fail "what parts send: expected 2 rows and 2 messages of each part"
+gnnbench partition path --parts 2 --with block --scheme sa-1d --hidden 16 --json
+expect_code 2 "a scheme without features"
+expect_text err "dataset 'path' has no features or classes" "a scheme without features"
+gnnbench partition path --parts 2 --with block --scheme-set overlap=true
+expect_code 2 "a parameter of no scheme"
+
+# Every part's numbers, in three forms, and a picture.
+gnnbench partition path --parts 2 --with block --csv
+expect_code 0 "as CSV"
+[[ "$(cat out)" == "partitioner,parts,part,vertices,nonzeros,sent_rows,received_rows,sent_messages,received_messages
+block,2,0,4,7,1,1,1,1
+block,2,1,4,7,1,1,1,1" ]] || fail "as CSV: found $(cat out)"
+gnnbench partition path --parts 2 --with block --per-part
+expect_code 0 "every part"
+grep -qE '^block, 2 +1 +4 +7 +1 +1 +1 +1$' out || fail "every part: expected the second half"
+gnnbench partition path --parts 4 --with block --output path.svg
+expect_code 0 "a picture"
+grep -q "6 of 12 pairs of parts exchange any" path.svg || fail "a picture: expected neighbours on a path only"
+xmllint --noout path.svg 2>/dev/null || ! command -v xmllint >/dev/null || fail "a picture: no XML"
+refused "at most 2048 parts" "a picture of too many parts" path --parts 3000 --with block --output path.svg
+
+# What a partitioner cannot do in time is ended.
+printf '#!/bin/sh\nexec sleep 100\n' >sleeps && chmod +x sleeps
+gnnbench partition path --parts 2 --with command --set program=sleeps --limit 0.5
+expect_code 2 "a partitioner that takes too long"
+expect_text err "partitioner command with 2 parts did not end within 0.5 s" "a partitioner that takes too long"
+gnnbench partition path --parts 2 --with block,command --set command.program=sleeps --limit 0.5
+expect_code 1 "one of two that takes too long"
+expect_text out "command, 2 parts: failed: partitioner command" "one of two that takes too long"
+expect_text out "block" "one of two that takes too long"
+echo 0 1 >short.part
+refused "short.part has the parts of 2 vertices; the graph has 8" "parts of another graph" path --parts 2 --with file --set path=short.part
+printf '%s\n' 0 0 0 0 1 1 1 1 >path.part
+gnnbench partition path --parts 2 --with file --set path=path.part
+expect_code 0 "a part file"
+grep -qE '^file +2 +2 +14\.3% +2 +2 ' out || fail "a part file: expected the two halves"
+
 gnnbench partition path --parts 4 --with block,random --csv-for demirci/table-2 --row "amazon0601 GP"
 expect_code 0 "lines for a table"
 expect_text out "table,row,column,value,unit,dataset,gpus,of,command,date,commit" "lines for a table"
@@ -43,8 +81,8 @@ refused "--csv-for expects" "lines without what they are set against" path --par
 # All that there are, compared; what one cannot do is said in its place.
 gnnbench partition path --parts 2 8,9
 expect_code 0 "all partitioners"
-for name in block random metis; do
-    [[ "$(grep -c "^$name " out)" == 3 ]] || fail "all partitioners: expected three rows of $name"
+for name in bfs block degree-balanced random; do
+    [[ "$(grep -c "^$name " out)" == 6 ]] || fail "all partitioners: expected three rows of $name in two tables"
 done
 expect_text out "cannot make 9 parts of 8 vertices" "what METIS cannot do"
 gnnbench partition path --parts 9 --with block,metis --json

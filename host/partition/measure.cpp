@@ -1,0 +1,83 @@
+#include "partition/measure.hpp"
+
+#include <algorithm>
+
+#include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
+
+namespace gnnbench {
+namespace {
+
+/// The vertices of each part, one part after another.
+struct Grouped {
+    std::vector<std::int64_t> first;     ///< length parts + 1
+    std::vector<std::int32_t> vertices;  ///< length vertices
+};
+
+Grouped grouped(const Partition& partition) {
+    Grouped g{std::vector<std::int64_t>(usize(partition.parts) + 1),
+              std::vector<std::int32_t>(partition.part_of.size())};
+    for (const Part p : partition.part_of) ++g.first[usize(p) + 1];
+    for (std::size_t p = 1; p < g.first.size(); ++p) g.first[p] += g.first[p - 1];
+    std::vector<std::int64_t> next(g.first.begin(), g.first.end() - 1);
+    for (std::size_t v = 0; v < partition.part_of.size(); ++v)
+        g.vertices[usize(next[usize(partition.part_of[v])]++)] = static_cast<std::int32_t>(v);
+    return g;
+}
+
+}  // namespace
+
+Spread PartitionCost::spread(std::int64_t PartCost::* number) const {
+    Spread s;
+    for (const PartCost& p : parts) {
+        s.mean += static_cast<double>(p.*number) / static_cast<double>(parts.size());
+        s.maximum = std::max(s.maximum, p.*number);
+    }
+    return s;
+}
+
+PartitionCost measure_cost(const GraphView& graph, const Partition& partition, bool between) {
+    require(!between || partition.parts <= most_drawn_parts, "too many parts for a matrix of who talks to whom");
+    const auto parts = usize(partition.parts);
+    const std::vector<Part>& owner = partition.part_of;
+    const Grouped rows = grouped(partition);
+    PartitionCost cost;
+    cost.parts.resize(parts);
+    if (between) cost.rows_between.resize(parts * parts);
+    std::vector<bool> cut(owner.size());
+    // Part by part: the last part that needs a column, so that it counts once; rows from each owner to this part.
+    std::vector<Part> needed_by(owner.size(), -1);
+    std::vector<std::int64_t> from(parts);
+    for (std::size_t q = 0; q < parts; ++q) {
+        PartCost& mine = cost.parts[q];
+        for (std::int64_t i = rows.first[q]; i < rows.first[q + 1]; ++i) {
+            const auto v = usize(rows.vertices[usize(i)]);
+            ++mine.vertices;
+            mine.nonzeros += graph.indptr[v + 1] - graph.indptr[v];
+            for (std::int64_t e = graph.indptr[v]; e < graph.indptr[v + 1]; ++e) {
+                const auto j = usize(graph.indices[usize(e)]);
+                if (usize(owner[j]) == q) continue;
+                ++cost.edge_cut;
+                if (usize(needed_by[j]) == q) continue;
+                needed_by[j] = static_cast<Part>(q);
+                cut[j] = true;
+                ++from[usize(owner[j])];
+            }
+        }
+        cost.empty_parts += mine.vertices == 0;
+        for (std::size_t p = 0; p < parts; ++p) {
+            if (from[p] == 0) continue;
+            mine.received_rows += from[p];
+            ++mine.received_messages;
+            cost.parts[p].sent_rows += from[p];
+            ++cost.parts[p].sent_messages;
+            if (between) cost.rows_between[p * parts + q] = from[p];
+            from[p] = 0;
+        }
+        cost.connectivity_minus_one += mine.received_rows;
+    }
+    cost.cut_nets = std::ranges::count(cut, true);
+    return cost;
+}
+
+}  // namespace gnnbench
