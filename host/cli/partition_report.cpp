@@ -40,18 +40,26 @@ std::vector<std::string> cut_row(const PartitionFacts& f, std::int64_t edges) {
             bytes_text(static_cast<double>(f.run.peak_bytes))};
 }
 
+std::vector<std::string> row_row(const PartitionFacts& f) {
+    const Spread sent = f.cost.spread(&PartCost::sent_rows), received = f.cost.spread(&PartCost::received_rows);
+    return {f.partitioner,           std::to_string(f.parts),
+            mean_text(sent),         std::to_string(sent.maximum),
+            imbalance_text(sent),    std::to_string(received.maximum),
+            imbalance_text(received)};
+}
+
 std::vector<std::string> part_row(const PartitionFacts& f) {
     const auto spread = [&](std::int64_t PartCost::* number) { return f.cost.spread(number); };
-    const Spread sent = spread(&PartCost::sent_rows), messages = spread(&PartCost::sent_messages);
+    const Spread messages = spread(&PartCost::sent_messages), vertices = spread(&PartCost::vertices),
+                 nonzeros = spread(&PartCost::nonzeros);
     return {f.partitioner,
             std::to_string(f.parts),
-            mean_text(sent),
-            std::to_string(sent.maximum),
-            std::to_string(spread(&PartCost::received_rows).maximum),
             mean_text(messages),
             std::to_string(messages.maximum),
-            imbalance_text(spread(&PartCost::vertices)),
-            imbalance_text(spread(&PartCost::nonzeros))};
+            std::to_string(vertices.maximum),
+            imbalance_text(vertices),
+            std::to_string(nonzeros.maximum),
+            imbalance_text(nonzeros)};
 }
 
 std::vector<std::string> stated_row(const PartitionFacts& f) {
@@ -88,10 +96,9 @@ constexpr std::pair<const char*, std::int64_t PartCost::*> part_numbers[] = {
 
 std::string partition_tables(const std::vector<PartitionFacts>& all, std::int64_t edges) {
     TextColumns cut({"partitioner", "parts", "edges cut", "of all", "nets cut", "sum(λ−1)", "time", "memory"});
-    TextColumns parts({"partitioner", "parts", "rows sent, mean", "max", "received, max", "messages, mean", "max",
-                       "vertices max/mean", "nonzeros max/mean"});
-    TextColumns stated({"partitioner", "parts", "stated bytes, all", "of a rank, mean", "max", "max/mean",
-                        "messages, mean", "max"});
+    TextColumns rows({"partitioner", "parts", "sent, mean", "max", "÷ mean", "received, max", "÷ mean"});
+    TextColumns parts({"partitioner", "parts", "messages", "max", "vertices", "÷ mean", "nonzeros", "÷ mean"});
+    TextColumns stated({"partitioner", "parts", "in all", "mean", "max", "÷ mean", "messages", "max"});
     TextColumns volumes({"partitioner", "parts", "rows sent, mean", "max", "messages, mean", "max"});
     std::string missing;
     for (const PartitionFacts& f : all) {
@@ -101,6 +108,7 @@ std::string partition_tables(const std::vector<PartitionFacts>& all, std::int64_
             continue;
         }
         cut.add(cut_row(f, edges));
+        rows.add(row_row(f));
         parts.add(part_row(f));
         if (f.volume) volumes.add(volume_row(f));
         if (!f.stated) continue;
@@ -111,10 +119,13 @@ std::string partition_tables(const std::vector<PartitionFacts>& all, std::int64_
                 fmt::format("{}, {} parts: nothing stated: {}\n", f.partitioner, f.parts, f.stated->skipped);
     }
     std::string text;
-    if (!cut.empty()) text += cut.text() + "\nof a part, in one product\n" + parts.text();
+    if (!cut.empty())
+        text += cut.text() + "\nrows that a part sends and receives in one product\n" + rows.text() +
+                "\nmessages that a part sends (mean, max), vertices and nonzeros of the largest\n" + parts.text();
     if (!volumes.empty())
         text += "\nper part, in a forward and a backward product by point-to-point messages\n" + volumes.text();
-    if (!stated.empty()) text += "\nof an epoch\n" + stated.text();
+    if (!stated.empty())
+        text += "\nbytes and messages that a rank sends in an epoch, as the scheme states them\n" + stated.text();
     if (!missing.empty()) text += (text.empty() ? "" : "\n") + missing;
     return text;
 }

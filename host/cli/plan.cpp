@@ -8,12 +8,14 @@
 #include <fmt/ranges.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/strategy.hpp>
 
 #include "cli/experiment_options.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "cli/plan.hpp"
 #include "data/generated_size.hpp"
+#include "partition/cache.hpp"
 #include "record/experience.hpp"
 #include "record/lines.hpp"
 #include "report/fitted_grid.hpp"
@@ -21,6 +23,8 @@
 #include "report/units.hpp"
 #include "run/definitions.hpp"
 #include "run/prepare.hpp"
+#include "spec/partition_key.hpp"
+#include "spec/setting.hpp"
 
 namespace gnnbench {
 
@@ -63,7 +67,7 @@ std::string memory_text(const PlannedCell& planned, const std::optional<Experien
 }
 
 json to_json(const PlannedCell& planned, const PreparedCell& prepared,
-             const std::optional<Experience::Estimate>& estimate) {
+             const std::optional<Experience::Estimate>& estimate, std::optional<bool> kept) {
     const Cell& cell = prepared.cell;
     const auto number = [](bool known, auto value) { return known ? json(value) : json(); };
     return {{"verdict", to_text(planned.verdict)},
@@ -88,6 +92,7 @@ json to_json(const PlannedCell& planned, const PreparedCell& prepared,
             {"threads_per_rank", cell.threads_per_rank},
             {"kernel", cell.kernel.name},
             {"slowdown", slowdown_text(cell.slowdown)},
+            {"partition_kept", number(kept.has_value(), kept.value_or(false))},
             {"cell", gnnbench::to_json(cell, JsonFor::identity)}};
 }
 
@@ -107,6 +112,18 @@ std::string time_text(const Plan& plan, const Estimates& estimates) {
     return fmt::format("about {}{}, without verifications, estimated from earlier trials on this machine\n",
                        duration_text(total_s),
                        unknown ? fmt::format(" and {} cells without similar measurements", unknown) : "");
+}
+
+/// Whether the partition that a cell's trials need was made earlier; nothing where that is not known yet.
+std::optional<bool> partition_kept(const Cell& cell, const PluginSource& plugins) {
+    if (cell.scheme.is_program() || cell.dataset.digest.empty() || cell.dataset.store.empty()) return {};
+    const auto plugin = plugins.find(PluginKind::partitioner, cell.partitioner.name);
+    const Question q(cell, {});
+    const Setting setting{cell.gpus, q.model, q.train, cell.scheme.params};
+    const Strategy& strategy = plugins.strategy(cell.scheme.name);
+    if (!plugin || !strategy.why_unsupported(setting).empty()) return {};
+    const PartitionCache cache(partition_folder(cell.dataset.store));
+    return cache.holds(partition_key(cell, strategy.partition_need(setting), plugin->file));
 }
 
 /// The cells that the file excludes, with the reason; one line per rule.
@@ -178,7 +195,19 @@ std::string folded_lines(const std::string& text) {
     return all;
 }
 
-void print_text(const Plan& plan, const PreparedExperiment& prepared, const Estimates& estimates) {
+/// partition_kept of every planned cell.
+using Kept = std::vector<std::optional<bool>>;
+
+/// How many of the cells to run find their partition made.
+std::string kept_text(const Plan& plan, const Kept& kept) {
+    std::int64_t there = 0;
+    for (std::size_t i = 0; i < kept.size(); ++i)
+        there += plan.cells[i].verdict == Verdict::run && kept[i].value_or(false);
+    return there == 0 ? "" : fmt::format("{} of them on partitions that are kept from earlier trials\n", there);
+}
+
+void print_text(const Plan& plan, const PreparedExperiment& prepared, const Estimates& estimates,
+                const Kept& kept) {
     const bool slowed = std::ranges::any_of(
         plan.cells, [&](const PlannedCell& p) { return prepared.cells[p.cell].cell.slowdown.declared(); });
     std::vector<std::string> heads{"", "dataset", "scheme", "partitioner", "gpus", "memory/rank", "trials"};
@@ -196,7 +225,7 @@ void print_text(const Plan& plan, const PreparedExperiment& prepared, const Esti
     }
     std::string below = fmt::format("{} cells: {} to run ({} trials), {} present, {} skipped\n", plan.cells.size(),
                                     plan.run, plan.trials, plan.present, plan.skipped) +
-                        excluded_text(prepared.experiment) + time_text(plan, estimates);
+                        kept_text(plan, kept) + excluded_text(prepared.experiment) + time_text(plan, estimates);
     if (plan.stale)
         below += fmt::format(
             "{} cells hold trials of another build of gnnbench or its plugins; --stale runs those again\n",
@@ -209,10 +238,11 @@ void print_text(const Plan& plan, const PreparedExperiment& prepared, const Esti
     std::cout << columns.text() << '\n' << folded_lines(below);
 }
 
-void print_as_json(const Plan& plan, const PreparedExperiment& prepared, const Estimates& estimates) {
+void print_as_json(const Plan& plan, const PreparedExperiment& prepared, const Estimates& estimates,
+                   const Kept& kept) {
     json cells = json::array(), excluded = json::array();
     for (std::size_t i = 0; i < plan.cells.size(); ++i)
-        cells.push_back(to_json(plan.cells[i], prepared.cells[plan.cells[i].cell], estimates[i]));
+        cells.push_back(to_json(plan.cells[i], prepared.cells[plan.cells[i].cell], estimates[i], kept[i]));
     for (const ExcludedCell& e : prepared.experiment.excluded)
         excluded.push_back({{"reason", e.reason},
                             {"at", to_text(e.place)},
@@ -255,10 +285,13 @@ int plan_one(const PlanChoice& choice, const GlobalOptions& options) {
         for (std::size_t i = 0; i < estimates.size(); ++i)
             estimates[i] = experience.of(prepared.cells[planned.cells[i].cell].record);
     }
+    Kept kept;
+    for (const PlannedCell& cell : planned.cells)
+        kept.push_back(partition_kept(prepared.cells[cell.cell].cell, plugins));
     if (choice.as_json)
-        print_as_json(planned, prepared, estimates);
+        print_as_json(planned, prepared, estimates, kept);
     else
-        print_text(planned, prepared, estimates);
+        print_text(planned, prepared, estimates, kept);
     return exit_ok;
 }
 

@@ -140,8 +140,8 @@ void draw_volumes(Drawing& d, const PartitionCost& cost) {
                           fmt::format("max {}", short_number(static_cast<double>(s.maximum))),
                           fmt::format("max ÷ mean {:.2f}", s.imbalance())};
     };
-    d.label(sent_x, matrix_y + side + 16, "rows sent");
-    for (double y = matrix_y + side + 32; const std::string& line : words(sent)) d.label(sent_x, y, line), y += 15;
+    d.label(sent_x, matrix_y + side + 30, "rows sent");
+    for (double y = matrix_y + side + 45; const std::string& line : words(sent)) d.label(sent_x, y, line), y += 15;
     d.label(sent_x, matrix_y - gap - 52, "rows received");
     for (double y = matrix_y - gap - 36; const std::string& line : words(received))
         d.label(sent_x, y, line), y += 15;

@@ -14,6 +14,7 @@
 
 #include "check/product_probe.hpp"
 #include "core/plural.hpp"
+#include "spec/partition_key.hpp"
 #include "spec/setting.hpp"
 #include "worker/measurement.hpp"
 #include "worker/verification.hpp"
@@ -50,14 +51,18 @@ public:
             return {TrialStatus::skipped, reason};
         const double load_s = seconds_since(start);
 
-        const auto partitioning = std::chrono::steady_clock::now();
+        double partition_s = 0;  // that it took when it was made
         try {
-            partition_ = make_partition(*plugins_.partitioner, partition_task(work_->data), group_);
+            const PartitionPlace place = partition_place();
+            MadePartition made = make_partition(*plugins_.partitioner, partition_task(work_->data), group_,
+                                                work_->sample ? nullptr : &place);
+            partition_ = std::move(made.partition);
+            partition_kept_ = made.kept;
+            partition_s = made.wall_s;
         } catch (const Unsupported& e) {
             return {TrialStatus::skipped, e.what()};
         }
         index_.emplace(partition_);
-        const double partition_s = seconds_since(partitioning);
 
         const auto building = std::chrono::steady_clock::now();
         backend_ = plugins_.backend->create(for_this_model(device));
@@ -103,6 +108,13 @@ private:
         return plugins_.strategy->stated_volume(problem(), group_.rank(),
                                                 static_cast<std::int64_t>(size_of(backend_->dtype())), epoch);
     }
+    PartitionPlace partition_place() const {
+        const PluginDescription plugin = catalog_.find(PluginKind::partitioner, cell_.partitioner.name);
+        Cell cell = cell_;
+        cell.dataset.digest = work_->store.manifest().digest;
+        return {PartitionCache(partition_folder(request_.store)),
+                partition_key(cell, plugins_.strategy->partition_need(setting()), plugin.file)};
+    }
     PartitionTask partition_task(const DatasetView& data) const {
         return {.dataset = data,
                 .model = work_->model,
@@ -147,7 +159,11 @@ private:
     }
 
     /// Collective.
-    std::string notes() const { return merged_by_rank(group_.all_gather(notes_of(base(trainer_), *backend_))); }
+    std::string notes() const {
+        const std::string said = merged_by_rank(group_.all_gather(notes_of(base(trainer_), *backend_)));
+        if (!partition_kept_) return said;
+        return std::string("partition: kept from an earlier trial") + (said.empty() ? "" : "\n") + said;
+    }
 
     void write_setup(json seconds, const Volume& stated, std::int64_t stated_memory) {
         const json ranks = record_.gather({{"stated", to_json(stated)},
@@ -251,7 +267,9 @@ private:
     double probe_full_size(VerifiedTraining& v) {
         const auto start = std::chrono::steady_clock::now();
         const DatasetView whole = work_->store.view(cell_.dataset.split);
-        const Partition partition = make_partition(*plugins_.partitioner, partition_task(whole), group_);
+        const PartitionPlace place = partition_place();
+        const Partition partition =
+            make_partition(*plugins_.partitioner, partition_task(whole), group_, &place).partition;
         const IndexMap index(partition);
         const Problem full{
             whole,        index, partition, work_->model, work_->train, cell_.scheme.params, work_->initial.get(),
@@ -312,6 +330,7 @@ private:
     CellPlugins plugins_;
     std::optional<Workload> work_;
     Partition partition_;
+    bool partition_kept_ = false;  ///< made by an earlier trial
     std::optional<IndexMap> index_;
     std::unique_ptr<Backend> backend_;
     VolumeCounter counter_;

@@ -1,6 +1,7 @@
 #include "worker/workload.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <new>
 
@@ -155,19 +156,16 @@ void share(const ProcessGroup& group, std::vector<T>& values) {
 
 }  // namespace
 
-Partition make_partition(const Partitioner& partitioner, const PartitionTask& task, const ProcessGroup& group) {
-    PartitionTask own = task;
-    if (partitioner.collective()) {
-        own.processes = &group;
-        return partition_in_order(partitioner, own);
-    }
-    own.processes = nullptr;
-    Partition p{.parts = task.need.parts, .part_of = {}, .column_part_of = {}};
+namespace {
+
+/// Rank 0 partitions alone; what goes wrong there, all throw.
+Partition made_on_root(const Partitioner& partitioner, const PartitionTask& task, const ProcessGroup& group) {
+    Partition p;
     Failure failure = Failure::none;
     std::string what;
     if (group.rank() == 0) {
         try {
-            p = partition_in_order(partitioner, own);
+            p = partition_in_order(partitioner, task);
         } catch (const OutOfMemory& e) {
             failure = Failure::oom;
             what = e.what();
@@ -183,10 +181,41 @@ Partition make_partition(const Partitioner& partitioner, const PartitionTask& ta
         }
     }
     throw_failure_of_root(group, failure, what);
-    share(group, p.part_of);
-    share(group, p.column_part_of);
-    share(group, p.order);
     return p;
+}
+
+}  // namespace
+
+MadePartition make_partition(const Partitioner& partitioner, const PartitionTask& task, const ProcessGroup& group,
+                             const PartitionPlace* place) {
+    MadePartition made;
+    if (place && group.rank() == 0)
+        if (auto kept = place->cache.find(place->key, task.need, task.dataset.graph.vertices()))
+            made = {std::move(kept->partition), kept->wall_s, true};
+    std::uint8_t found = made.kept;
+    group.broadcast(&found, sizeof found, 0);
+    made.kept = found != 0;
+    PartitionTask own = task;
+    own.processes = partitioner.collective() ? &group : nullptr;
+    if (!made.kept) {
+        const auto start = std::chrono::steady_clock::now();
+        made.partition =
+            own.processes ? partition_in_order(partitioner, own) : made_on_root(partitioner, own, group);
+        made.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        if (place && group.rank() == 0 && made.wall_s >= kept_from_s)
+            place->cache.keep(place->key, {made.partition, made.wall_s});
+        if (own.processes) return made;
+    }
+    made.partition.parts = task.need.parts;
+    share(group, made.partition.part_of);
+    share(group, made.partition.column_part_of);
+    share(group, made.partition.order);
+    group.broadcast(&made.wall_s, sizeof made.wall_s, 0);
+    return made;
+}
+
+Partition make_partition(const Partitioner& partitioner, const PartitionTask& task, const ProcessGroup& group) {
+    return make_partition(partitioner, task, group, nullptr).partition;
 }
 
 std::unique_ptr<ModelWeights> read_weights(const std::string& folder, const ModelSpec& model) {

@@ -9,6 +9,7 @@
 #include <gnnbench/strategy.hpp>
 
 #include "data/store.hpp"
+#include "partition/cache.hpp"
 #include "plugin/loader.hpp"
 #include "spec/cell.hpp"
 #include "worker/request.hpp"
@@ -50,8 +51,23 @@ struct Workload {
 /// A verification trains with settings of its own, on a sample if the reference would take too long.
 Workload load_workload(const TrialRequest& request);
 
-/// Rank 0 partitions and broadcasts the result, unless the partitioner is collective. Collective; if rank 0 fails, all
-/// throw an error of its kind. Checks the partition; `task.processes` is set here.
+/// Where a trial's partition is kept, and by which key.
+struct PartitionPlace {
+    PartitionCache cache;
+    std::string key;
+};
+
+struct MadePartition {
+    Partition partition;
+    double wall_s = 0;  ///< that it took, now or when it was made
+    bool kept = false;  ///< it was made earlier
+};
+
+/// Rank 0 partitions and broadcasts the result, unless the partitioner is collective or the partition is kept in `place`
+/// (none: nullptr); what took long is kept there. Collective; if rank 0 fails, all throw an error of its kind. Checks the
+/// partition; `task.processes` is set here.
+MadePartition make_partition(const Partitioner& partitioner, const PartitionTask& task, const ProcessGroup& group,
+                             const PartitionPlace* place);
 Partition make_partition(const Partitioner& partitioner, const PartitionTask& task, const ProcessGroup& group);
 
 /// The weights a cell starts from: W<l>.npy and b<l>.npy of a folder; null where the folder is empty text.

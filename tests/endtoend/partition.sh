@@ -27,16 +27,22 @@ gnnbench partition path --parts 2 --with block --output parts.npy
 expect_code 0 "two halves"
 expect_text out "path, 8 vertices, 14 edges, seed 0" "what was partitioned"
 grep -qE '^block +2 +2 +14\.3% +2 +2 ' out || fail "two halves: expected 2 entries cut, 2 nets, 2 rows needed"
-grep -qE '^block +2 +1\.0 +1 +1 +1\.0 +1 +1\.000 +1\.000$' out || fail "two halves: expected a row and a message of each, even parts"
+grep -qE '^block +2 +1\.0 +1 +1\.000 +1 +1\.000$' out || fail "two halves: expected a row sent by each"
+grep -qE '^block +2 +1\.0 +1 +4 +1\.000 +7 +1\.000$' out || fail "two halves: expected a message of each, even parts"
+[[ "$(wc -L <out)" -le 80 ]] || fail "two halves: wider than 80 columns"
 [[ "$(tail -c 32 parts.npy | od -An -v -t d4 | xargs)" == "0 0 0 0 1 1 1 1" ]] || fail "two halves: parts.npy holds other parts"
 
 # Both products, forward and backward: each half sends its end of the cut edge, twice.
 gnnbench partition path --parts 2 --with block --volume
 expect_code 0 "what parts send"
 grep -qE '^block +2 +2\.0 +2 +2\.0 +2$' out || fail "what parts send: expected 2 rows and 2 messages of each part"
+# 64, 16 and 8 wide: products of 64 and 16 columns forward, of 8 and 16 backward, for each of which a half sends one row,
+# and all-reduces of 64 × 16 + 16 and 16 × 8 + 8 gradients, of which each of two ranks sends all: 4 × (104 + 1176) bytes.
 gnnbench partition path --parts 2 --with block --scheme sa-1d --hidden 16 --json
-expect_code 2 "a scheme without features"
-expect_text err "dataset 'path' has no features or classes" "a scheme without features"
+expect_code 0 "what a scheme states"
+expect_text out '"total_bytes": 10240' "what a scheme states"
+gnnbench partition path --parts 2 --with block --scheme cagnet-1.5d
+expect_text out "nothing stated: " "a scheme that needs another number of parts"
 gnnbench partition path --parts 2 --with block --scheme-set overlap=true
 expect_code 2 "a parameter of no scheme"
 
@@ -82,7 +88,7 @@ refused "--csv-for expects" "lines without what they are set against" path --par
 gnnbench partition path --parts 2 8,9
 expect_code 0 "all partitioners"
 for name in bfs block degree-balanced random; do
-    [[ "$(grep -c "^$name " out)" == 6 ]] || fail "all partitioners: expected three rows of $name in two tables"
+    [[ "$(grep -c "^$name " out)" == 9 ]] || fail "all partitioners: expected three rows of $name in three tables"
 done
 expect_text out "cannot make 9 parts of 8 vertices" "what METIS cannot do"
 gnnbench partition path --parts 9 --with block,metis --json

@@ -203,12 +203,8 @@ json measure_scheme(const Ground& g, const Scheme& scheme) {
     if (!reason.empty()) return {{"scheme", scheme.text()}, {"skipped", reason}};
 
     const Params none(g.catalog.find(PluginKind::partitioner, "random").params);
-    const Partition partition = g.catalog.partitioner("random")
-                                    ->partition({.dataset = g.data,
-                                                 .model = model,
-                                                 .need = strategy->partition_need(setting),
-                                                 .params = none,
-                                                 .seed = 1});
+    const Partition partition = g.catalog.partitioner("random")->partition(
+        {.dataset = g.data, .model = model, .need = strategy->partition_need(setting), .params = none, .seed = 1});
     const IndexMap index(partition);
     const auto backend = g.catalog.kernel("cpu")->create(
         {.threads = 1, .params = Params(g.catalog.find(PluginKind::kernel, "cpu").params)});

@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# Partitions in trials: their volume is what the report says, the order of partitioners is as the model has it, they are
+# kept from one trial to the next, and what goes wrong with them ends a trial as it should.
+# shellcheck source=tests/endtoend/lib.sh
+source "$(dirname "$0")/lib.sh"
+cat >volumes.yaml <<'YAML'
+name: volumes
+dataset: {generate: dcsbm, vertices: 4000, average_degree: 12, communities: 40, features: 8, classes: 8}
+model: {layers: gcn, hidden: [8], activation: relu}
+matrix:
+  scheme: [sa-1d, demirci-p2p]
+  partitioner:
+    - {name: hypergraph}
+    - {name: metis, weights: nonzeros}
+    - {name: random}
+    - {name: random, order: rcm}
+  gpus: [4, 8]
+kernel: cpu
+threads_per_rank: 1
+epochs: 1
+warmup: 0
+trials: 1
+YAML
+gnnbench run volumes.yaml
+expect_code 0 "two schemes on four partitions"
+expect_text out "random(order=rcm)" "the table tells orders apart"
+expect_value "SELECT count(*) FROM verification WHERE status != 'verified'" 0 "every order and partition is verified"
+expect_value "SELECT min(volume_as_stated) FROM trials WHERE purpose = 'measure'" 1 "volumes are as stated"
+
+# Bytes that halos took in the epoch: two products forward and two backward, all of 8 columns of 4 bytes, and each moves λ−1
+# rows, as the graph is undirected. So bytes ÷ 128 is the connectivity that the record has, which the report has, too.
+halo_bytes() {
+    ask "SELECT sum(v.sent_bytes) FROM rank_volume v JOIN trial t ON t.id = v.trial_id JOIN cell c ON c.id = t.cell_id
+         WHERE t.purpose = 'measure' AND c.scheme = '$1' AND c.gpus = $2 AND c.partitioner_label = '$3'
+         AND v.content = 'payload' AND v.operation IN ('point-to-point', 'all-to-all')"
+}
+recorded() {
+    ask "SELECT DISTINCT connectivity_minus_one FROM trials WHERE purpose = 'measure' AND gpus = $1 AND partitioner = '$2'"
+}
+name="$(ask "SELECT dataset FROM cell")"
+for gpus in 4 8; do
+    for partitioner in hypergraph metis random; do
+        label="${partitioner/metis/metis(weights=nonzeros)}"
+        settings=()
+        [[ $partitioner == metis ]] && settings=(--set weights=nonzeros)
+        gnnbench partition "$name" --parts $gpus --with $partitioner "${settings[@]}" --json
+        expect_code 0 "$partitioner's report"
+        cut="$(recorded $gpus "$label")"
+        expect_text out "\"connectivity_minus_one\": $cut," "$partitioner at $gpus: the report and the record"
+        for scheme in sa-1d demirci-p2p; do
+            [[ "$(halo_bytes $scheme $gpus "$label")" == $((128 * cut)) ]] ||
+                fail "$scheme at $gpus on $label: expected 128 × $cut bytes, found $(halo_bytes $scheme $gpus "$label")"
+        done
+    done
+    hypergraph="$(recorded $gpus hypergraph)" metis="$(recorded $gpus 'metis(weights=nonzeros)')" random="$(recorded $gpus random)"
+    ((hypergraph > 0 && hypergraph <= metis && metis <= random)) ||
+        fail "at $gpus: expected hypergraph ≤ metis ≤ random; found $hypergraph, $metis, $random"
+    [[ "$(halo_bytes sa-1d $gpus random)" == "$(halo_bytes sa-1d $gpus 'random(order=rcm)')" ]] ||
+        fail "at $gpus: an order inside parts changes the volume"
+done
+
+# A partition that takes long is made once: a program that says how often it was called, and what it gives.
+cat >slow-parts <<'SH'
+#!/bin/sh
+echo called >>"$0.calls"
+sleep 0.3
+read -r n _ <"$1"
+awk -v n="$n" -v k="$2" 'BEGIN { for (v = 0; v < n; ++v) print int(v * k / n) }' >"$1.part.$2"
+SH
+chmod +x slow-parts
+cat >kept.yaml <<'YAML'
+name: kept
+dataset: {generate: dcsbm, vertices: 300, average_degree: 8, features: 8, classes: 4}
+model: {layers: gcn, hidden: [8], activation: relu}
+matrix: {scheme: [sa-1d, demirci-p2p]}
+partitioner: {name: command, program: slow-parts}
+gpus: 2
+kernel: cpu
+threads_per_rank: 1
+epochs: 1
+warmup: 0
+trials: 2
+YAML
+calls() { wc -l <slow-parts.calls; }
+gnnbench plan kept.yaml --json
+expect_text out '"partition_kept": null' "a plan on a dataset that is not there yet"
+gnnbench run kept.yaml
+expect_code 0 "four trials and two verifications of one partition"
+[[ "$(calls)" == 1 ]] || fail "expected one partition for six trials; found $(calls)"
+expect_value "SELECT count(*) FROM trials WHERE purpose = 'measure' AND experiment = 'kept' AND partition_s >= 0.3" 4 \
+    "a kept partition's time is that of making it"
+expect_value "SELECT count(*) FROM trials WHERE purpose = 'measure' AND experiment = 'kept' AND notes LIKE 'partition: kept%'" 4 \
+    "notes say so"
+gnnbench plan kept.yaml --rerun --json
+expect_text out '"partition_kept": true' "a plan with a kept partition"
+gnnbench plan kept.yaml --rerun
+expect_text out "2 of them on partitions that are kept" "a plan with a kept partition"
+# Damaged files count as not there; another program is another partition.
+for file in datasets/.partitions/*.partition; do printf x | dd of="$file" bs=1 seek=100 conv=notrunc status=none; done
+gnnbench run kept.yaml --rerun --where "scheme = 'sa-1d'" --set trials=1
+expect_code 0 "a damaged partition"
+(($(calls) == 2 || $(calls) == 3)) || fail "a damaged partition: expected another call; found $(calls) in all"
+before="$(calls)"
+echo '# changed' >>slow-parts
+gnnbench run kept.yaml --no-verify --where "scheme = 'sa-1d'" --set trials=1
+[[ "$(calls)" == $((before + 1)) ]] || fail "a changed program: expected another cell and another partition"
+
+# METIS and others cannot be interrupted: the trial's time limit ends them, with what they started.
+printf '#!/bin/sh\nexec sleep 100\n' >sleeps && chmod +x sleeps
+gnnbench run kept.yaml --no-verify --where "scheme = 'sa-1d'" --set trials=1 --set limits.trial_timeout=2 \
+    --set 'partitioner={name: command, program: sleeps}'
+expect_code 1 "a partitioner that does not end"
+expect_value "SELECT status FROM trials ORDER BY started DESC LIMIT 1" timeout "a partitioner that does not end"
+expect_no_processes 5 "a partitioner that does not end"
+echo 0 1 0 1 >four.part
+gnnbench run kept.yaml --no-verify --where "scheme = 'sa-1d'" --set trials=1 \
+    --set 'partitioner={name: file, path: four.part}'
+expect_code 1 "parts of another graph"
+expect_value "SELECT reason LIKE '%four.part has the parts of 4 vertices; the graph has 300%' FROM trials ORDER BY started DESC LIMIT 1" \
+    1 "parts of another graph"
+gnnbench plan kept.yaml --set 'partitioner={name: file, path: five.part}'
+expect_code 2 "a part file that is not there"
+expect_text err "there is no file or folder" "a part file that is not there"
+expect_plain_error "a part file that is not there"
+echo ok
