@@ -14,6 +14,8 @@
 namespace gnnbench::hypergraph {
 namespace {
 
+constexpr Id waking_net = 64;
+
 class Jet {
 public:
     Jet(Partitioned& partition, Weight limit)
@@ -64,7 +66,7 @@ private:
         p_.move_all(moves_, gains_, touched_);
     }
 
-    /// Recomputes the moves of vertices whose nets changed.
+    /// Recomputes the moves of vertices whose nets changed, but for large ones.
     void find_best_moves() {
         const auto nets = static_cast<std::int64_t>(h_.net_count());
         const auto vertices = static_cast<std::int64_t>(h_.vertex_count());
@@ -73,6 +75,8 @@ private:
             char& touched = touched_[static_cast<std::size_t>(e)];
             if (!touched) continue;
             touched = 0;
+            // A large net's change wakes thousands of vertices for little; moves are checked by exact gains anyway.
+            if (h_.net_size(static_cast<Id>(e)) > waking_net) continue;
             for (const Id v : h_.pins_of(static_cast<Id>(e)))
                 std::atomic_ref(stale_[v]).store(1, std::memory_order_relaxed);
         }

@@ -14,12 +14,21 @@
 namespace gnnbench::hypergraph {
 namespace {
 
+/// No net has more than four times the mean number of pins.
+bool even_nets(const Hypergraph& h) {
+    std::int64_t largest = 0;
+    for (Id e = 0; e < h.net_count(); ++e) largest = std::max<std::int64_t>(largest, h.net_size(e));
+    return largest * h.net_count() <= 4 * h.pin_count();
+}
+
 class Multilevel {
 public:
     Multilevel(const Hypergraph& h, PartId parts, Weight limit, const Preset& preset, std::uint64_t seed)
-        : h_(h), parts_(parts), limit_(limit), preset_(preset), seed_(seed) {}
+        : h_(h), parts_(parts), limit_(limit), preset_(preset), seed_(seed), mesh_(even_nets(h)) {}
 
     std::vector<PartId> run() {
+        // Inside communities first, so that what belongs together is not torn apart by the order of merging. Meshes have none.
+        if (!mesh_) coarsen(communities());
         coarsen({});
         part_of_ = bisect_recursively(coarsest(), parts_, limit_, preset_.tries, mixed(seed_, 1));
         uncoarsen();
@@ -35,6 +44,17 @@ public:
 private:
     const Hypergraph& coarsest() const { return levels_.empty() ? h_ : levels_.back().coarse; }
 
+    /// Label propagation to clusters of up to half a part (Heuer & Schlag, "Improving Coarsening Schemes for Hypergraph
+    /// Partitioning by Exploiting Community Structure", SEA 2017).
+    std::vector<PartId> communities() const {
+        const ClusteringLimits limits{.cluster_weight = std::max<Weight>(1, h_.total_weight / parts_ / 2),
+                                      .clusters = 1,
+                                      .net_size = community_net,
+                                      .rounds = community_rounds};
+        const std::vector<Id> found = cluster(h_, limits, {}, mixed(seed_, 0));
+        return {found.begin(), found.end()};
+    }
+
     /// Clusters and contracts until few vertices are left; given parts, only inside them, and takes the parts along.
     void coarsen(std::vector<PartId> side) {
         const Id enough = std::max<Id>(preset_.vertices_per_part * static_cast<Id>(parts_), 1000);
@@ -42,10 +62,10 @@ private:
         while (coarsest().vertex_count() > enough) {
             const Hypergraph& fine = coarsest();
             const Id vertices = fine.vertex_count();
-            const ClusteringLimits limits{.cluster_weight = heaviest,
-                                          .clusters = std::max(enough, static_cast<Id>(vertices / preset_.shrink)),
-                                          .net_size = preset_.net_size,
-                                          .rounds = preset_.clustering_rounds};
+            const ClusteringLimits limits{
+                .cluster_weight = heaviest,
+                .clusters = std::max(enough, vertices / (mesh_ ? mesh_shrink : network_shrink)),
+                .net_size = preset_.net_size};
             Contraction level = contract(fine, cluster(fine, limits, side, mixed(seed_, levels_.size() + 2)));
             if (level.coarse.vertex_count() > vertices / 20 * 19) break;
             if (!side.empty()) {
@@ -71,7 +91,7 @@ private:
 
     void refine(const Hypergraph& h) {
         Partitioned partition(h, parts_, std::move(part_of_));
-        refine_jet(partition, limit_, preset_.jet);
+        refine_jet(partition, limit_, mesh_ ? preset_.meshes : preset_.networks);
         part_of_ = std::move(partition).take();
     }
 
@@ -87,11 +107,16 @@ private:
         refine(h_);
     }
 
+    static constexpr int community_rounds = 4;
+    static constexpr Id community_net = 16;  ///< larger nets say little about communities, and cost |e|² each
+    static constexpr Id mesh_shrink = 3, network_shrink = 8;  ///< at most, from one level to the next
+
     const Hypergraph& h_;
     PartId parts_;
     Weight limit_;
     const Preset& preset_;
     std::uint64_t seed_;
+    bool mesh_;
     std::vector<Contraction> levels_;  ///< finest first
     std::vector<PartId> part_of_;      ///< of the coarsest level's vertices
 };

@@ -1,0 +1,38 @@
+#include "partitioning/cases.hpp"
+
+#include <cmath>
+
+#include "graphs.hpp"
+
+namespace gnnbench::bench {
+
+std::vector<PartitioningCase> partitioning_cases(double scale) {
+    const auto vertices = static_cast<std::int64_t>(200000 * scale);
+    const Csr grid = mesh(static_cast<std::int64_t>(300 * std::sqrt(scale)));
+    const Csr communities = power_law({.vertices = vertices,
+                                       .average_degree = 7,
+                                       .exponent = 2.5,
+                                       .widest = 100,
+                                       .communities = std::max<std::int64_t>(1, vertices / 200),
+                                       .inside = 0.7});
+    const Csr power = power_law({.vertices = vertices,
+                                 .average_degree = 10,
+                                 .exponent = 2.3,
+                                 .widest = 300,
+                                 .communities = 1,
+                                 .inside = 0});
+    std::vector<PartitioningCase> cases;
+    const auto add = [&](const char* name, const Csr& graph, Part parts, double goal) {
+        if (graph.rows >= 32 * std::int64_t{parts}) cases.push_back({name, graph, parts, goal});
+    };
+    add("grid", grid, 8, 0);
+    add("grid", grid, 64, 0.80);
+    add("grid", grid, 512, 0.79);
+    add("communities", communities, 8, 0.945);
+    add("communities", communities, 64, 0.975);
+    add("power law", power, 8, 0.865);
+    add("power law", power, 64, 0.90);
+    return cases;
+}
+
+}  // namespace gnnbench::bench

@@ -1,0 +1,24 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include <gnnbench/graph.hpp>
+#include <gnnbench/matrix.hpp>
+#include <gnnbench/partition.hpp>
+
+namespace gnnbench::bench {
+
+struct PartitioningCase {
+    std::string name;
+    Csr graph;
+    Part parts = 1;
+    double goal = 0;  ///< of the volume ÷ that of METIS' cut; 0: none is set
+
+    GraphView view() const { return {.indptr = graph.indptr, .indices = graph.indices, .weights = {}}; }
+    std::string label() const { return name + "/" + std::to_string(parts); }
+};
+
+/// A mesh, a power law with communities and a pure power law, each in several numbers of parts.
+std::vector<PartitioningCase> partitioning_cases(double scale);
+
+}  // namespace gnnbench::bench
