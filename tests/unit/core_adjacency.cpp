@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <cmath>
 
 #include <catch2/catch.hpp>
 
+#include <gnnbench/ordering.hpp>
 #include <gnnbench/training/halo.hpp>
 
 #include "contract/graphs.hpp"
@@ -152,4 +154,17 @@ TEST_CASE("partition report, halo and block counts give one number: the sum of c
         CHECK(needed == counted);
         CHECK(sent == counted);
     }
+}
+
+TEST_CASE("columns of a block's rows ascend, whatever the order inside parts") {
+    const auto g = graphs::directed_random(60, 500, true);
+    const Adjacency a(g.view(), {});
+    Partition p{.parts = 3, .part_of = {}, .column_part_of = {}, .order = random_order(60, 1)};
+    for (std::int64_t v = 0; v < 60; ++v) p.part_of.push_back(static_cast<Part>(v % 3));
+    const IndexMap index(p);
+    for (const Direction d : {Direction::forward, Direction::backward})
+        for (const Csr& block : block_row(a, index, 1, d))
+            for (std::size_t r = 0; r + 1 < block.indptr.size(); ++r)
+                CHECK(std::is_sorted(block.indices.begin() + block.indptr[r],
+                                     block.indices.begin() + block.indptr[r + 1]));
 }
