@@ -33,7 +33,8 @@ constexpr std::array phases{"spmm", "gemm",     "activation", "loss", "optimizer
 /// what is counted.
 std::string per_rank(std::string_view over, std::string_view column, std::string_view which = "true") {
     return fmt::format(
-        "SELECT {}(v) FROM (SELECT coalesce(sum(v.{}), 0) * 1.0 / (SELECT count(*) FROM epoch m WHERE m.trial_id = ?1 AND NOT "
+        "SELECT {}(v) FROM (SELECT coalesce(sum(v.{}), 0) * 1.0 / (SELECT count(*) FROM epoch m WHERE m.trial_id "
+        "= ?1 AND NOT "
         "m.warmup) "
         "AS v FROM rank_epoch r JOIN epoch e ON e.trial_id = r.trial_id AND e.epoch = r.epoch LEFT JOIN "
         "rank_volume v "
