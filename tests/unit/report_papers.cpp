@@ -136,7 +136,7 @@ TEST_CASE("what the papers' texts give for all settings stands at each, and aver
         CHECK(given("demirci/figure-4c.yaml", gpus, "HP") == "75");
     for (const char* gpus : {"16", "32", "64", "128", "256", "512", "1024"})
         for (const char* system : {"SA", "SA+GVB"}) CHECK(given("plexus/figure-7-2.yaml", gpus, system) == "OOM");
-    CHECK(given("demirci/figure-5.yaml", "average", "HP over SHP, volume") == "1.1");
+    CHECK(given("demirci/figure-5-volume.yaml", "average", "HP over SHP") == "1.1");
     CHECK(given("demirci/stated.yaml", "GP under RP, running time, most", "value") == "80");
     CHECK(given("plexus/figure-4-1.yaml", "points of the fit", "value") == "67");
     CHECK(given("plexus/stated.yaml", "BNS-GCN, partitioning papers100M, given up after", "value") == "5");
