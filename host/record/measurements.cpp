@@ -180,6 +180,20 @@ std::optional<double> MetricReader::read(std::int64_t trial, const std::string& 
     return value;
 }
 
+std::optional<double> MetricReader::training_s_until(std::int64_t trial, double score) const {
+    auto q = connection_.prepare(
+        "SELECT sum(wall_s) FROM epoch WHERE trial_id = ?1 AND NOT warmup AND epoch <= "
+        "(SELECT min(epoch) FROM evaluation WHERE trial_id = ?1 AND test >= ?2)",
+        "read when a score was reached");
+    q.bind(trial, score);
+    std::optional<double> value;
+    if (q.step()) {
+        value = q.maybe_real(0);
+        q.reset();
+    }
+    return value;
+}
+
 std::string traced_among(const std::filesystem::path& database, std::span<const std::int64_t> trials) {
     const sqlite::Connection c(database, sqlite::Access::read_only);
     // Spans came with the second version of the schema.

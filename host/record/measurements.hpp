@@ -29,6 +29,8 @@ public:
     explicit MetricReader(const std::filesystem::path& database);
     /// Names as in spec's metrics(). Empty where the trial has no such number. Throws LogicError for other names.
     std::optional<double> read(std::int64_t trial, const std::string& metric) const;
+    /// Seconds of measured epochs up to the first evaluation whose test score is at least `score`; empty where none is.
+    std::optional<double> training_s_until(std::int64_t trial, double score) const;
 
 private:
     std::optional<double> product_s(std::int64_t trial) const;

@@ -64,10 +64,10 @@ bool fits(const ComparisonCell& cell, const Conditions& where) {
     });
 }
 
-std::optional<Estimate> CellNumbers::of_cell(const ComparisonCell& cell, const std::string& metric) const {
+std::optional<Estimate> CellNumbers::of_cell(const ComparisonCell& cell, const Measure& measure) const {
     std::vector<double> values;
     for (const std::int64_t trial : cell.ok_trials)
-        if (const auto v = read_(trial, metric)) values.push_back(*v);
+        if (const auto v = read_(trial, measure)) values.push_back(*v);
     return values.empty() ? std::nullopt : std::optional(estimate(values));
 }
 
@@ -93,7 +93,7 @@ std::optional<Estimate> CellNumbers::of(ResolvedCell& place, const Measure& m, c
     std::vector<double> values;
     std::optional<Estimate> last;
     for (const ComparisonCell* cell : found) {
-        const auto one = of_cell(*cell, m.metric);
+        const auto one = of_cell(*cell, m);
         if (!one) continue;
         remark(place, *cell, kind);
         place.cells.push_back(cell);

@@ -22,7 +22,7 @@ public:
     std::vector<int> gpus(const Conditions& where) const;
 
 private:
-    std::optional<Estimate> of_cell(const ComparisonCell& cell, const std::string& metric) const;
+    std::optional<Estimate> of_cell(const ComparisonCell& cell, const Measure& measure) const;
 
     const MeasuredCells& measured_;
     const ReadMetric& read_;

@@ -62,6 +62,8 @@ double size_of(const Measure& measure) {
 ResolvedTable resolve(const TableDefinition& t, const MeasuredCells& measured, const std::string& profile,
                       const ReadMetric& read) {
     const CellNumbers numbers(measured, read);
+    Measure count;
+    count.metric = "vertices";
     ResolvedTable r{&t, &measured, profile, {}, {}};
     for (const TableLine& row : t.rows) {
         auto& line = r.cells.emplace_back();
@@ -81,7 +83,7 @@ ResolvedTable resolve(const TableDefinition& t, const MeasuredCells& measured, c
             for (const ComparisonCell* cell : place.cells) {
                 const auto dataset = cell->fields.find("dataset");
                 if (dataset == cell->fields.end() || r.vertices.contains(dataset->second)) continue;
-                if (const auto v = read(cell->ok_trials.front(), "vertices")) r.vertices[dataset->second] = *v;
+                if (const auto v = read(cell->ok_trials.front(), count)) r.vertices[dataset->second] = *v;
             }
             if (const auto one = t.counted.find({row.name, column.name}); one != t.counted.end())
                 place_counted(place, one->second);

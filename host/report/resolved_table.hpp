@@ -41,7 +41,8 @@ struct ResolvedTable {
 };
 
 /// A trial's number; see MetricReader.
-using ReadMetric = std::function<std::optional<double>(std::int64_t trial, const std::string& metric)>;
+/// The number of a trial that a measure asks for, before it is set against another.
+using ReadMetric = std::function<std::optional<double>(std::int64_t trial, const Measure& measure)>;
 
 ResolvedTable resolve(const TableDefinition& definition, const MeasuredCells& measured, const std::string& profile,
                       const ReadMetric& read);

@@ -97,8 +97,9 @@ std::unique_ptr<LoadedTable> load_table(const fs::path& file, const std::string&
     std::optional<MetricReader> reader;
     if (!table->measured.cells.empty()) reader.emplace(database);
     table->resolved =
-        resolve(table->definition, table->measured, chosen,
-                [&](std::int64_t trial, const std::string& metric) { return reader->read(trial, metric); });
+        resolve(table->definition, table->measured, chosen, [&](std::int64_t trial, const Measure& m) {
+            return m.until ? reader->training_s_until(trial, *m.until) : reader->read(trial, m.metric);
+        });
     return table;
 }
 

@@ -9,7 +9,7 @@ using K = MetricKind;
 
 constexpr std::array all_metrics{
     Metric{"epoch_s", "s", K::time, "time of an epoch: the slowest rank's, median over epochs"},
-    Metric{"training_s", "s", K::time, "all measured epochs together"},
+    Metric{"training_s", "s", K::time, "all measured epochs together; with `until`, as many as a score took"},
     Metric{"setup_s", "s", K::time, "loading, partitioning and building, before the first epoch"},
     Metric{"load_s", "s", K::time, "of it, reading the data"},
     Metric{"partition_s", "s", K::time, "of it, partitioning"},
@@ -26,6 +26,7 @@ constexpr std::array all_metrics{
     Metric{"sampling_s", "s", K::time, "the phase sampling: training waits for its next batch"},
     Metric{"comm_s", "s", K::time, "the phase comm"},
     Metric{"wait_s", "s", K::time, "the phase wait"},
+    Metric{"sampling_s", "s", K::time, "the phase sampling"},
     Metric{"other_s", "s", K::time, "the phase other"},
     Metric{
         "product_s", "s", K::time,

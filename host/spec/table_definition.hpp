@@ -37,6 +37,7 @@ std::string_view unit_of(Against against);
 /// The number that a place shows.
 struct Measure {
     std::string metric, unit;
+    std::optional<double> until;  ///< of training_s: up to the first evaluation with this test score
     std::optional<int> decimals;
     OverCells over_cells = OverCells::only;
     Against against = Against::nothing;

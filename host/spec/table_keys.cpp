@@ -70,6 +70,12 @@ constexpr std::array all_keys{
 
     TableKey{"measure", "metric", KeyType::text, {}, false, "A metric, listed below"},
     TableKey{"measure", "unit", KeyType::text, {}, false, "A unit, listed below; default: the metric's own"},
+    TableKey{"measure",
+             "until",
+             KeyType::share,
+             {},
+             false,
+             "Of training_s: only up to the first evaluation with this test score; no number where none has it"},
     TableKey{"measure", "decimals", KeyType::whole, {}, false, "Default: three significant digits"},
     TableKey{"measure", "over_cells", KeyType::word, Words(over_cells), false,
              "How several matching cells are combined; default: only, which shows a remark instead of a number"},
@@ -197,6 +203,7 @@ void check_lines(const TableKey& key, const YamlNode& n, Findings& findings) {
 
 void check_value(const TableKey& key, const YamlNode& n, Findings& findings) {
     std::int64_t whole = 0;
+    double real = 0;
     switch (key.type) {
         case KeyType::text:
             return expect(is_text(n), key, n, "text", findings);
@@ -205,6 +212,8 @@ void check_value(const TableKey& key, const YamlNode& n, Findings& findings) {
         case KeyType::whole:
             return expect(to_integer(n, whole) && whole >= 0 && whole <= 12, key, n, "an integer from 0 to 12",
                           findings);
+        case KeyType::share:
+            return expect(to_real(n, real) && real >= 0 && real <= 1, key, n, "a number from 0 to 1", findings);
         case KeyType::boolean:
             return expect(n.is(YamlNode::Kind::boolean), key, n, "true or false", findings);
         case KeyType::word:

@@ -10,7 +10,7 @@
 namespace gnnbench {
 
 /// The type of a key in a table definition. The last four are lists or mappings with keys of their own.
-enum class TableKeyType { text, texts, whole, boolean, word, words, conditions, measure, plot, lines };
+enum class TableKeyType { text, texts, whole, share, boolean, word, words, conditions, measure, plot, lines };
 
 /// One key. Reading, the JSON Schema and the reference page come from this.
 struct TableKey {

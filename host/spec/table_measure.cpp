@@ -79,6 +79,15 @@ void read_against(const YamlNode& n, Measure& m, Findings& findings) {
     }
 }
 
+void read_until(const YamlNode& n, Measure& m, Findings& findings) {
+    const YamlNode* until = n.find("until");
+    if (!until) return;
+    double score = 0;
+    if (to_real(*until, score)) m.until = score;
+    if (m.metric != "training_s")
+        findings.add(until->place, "until", fmt::format("is of training_s; the metric is {}", m.metric));
+}
+
 void check_unit(const YamlNode& n, Measure& m, Findings& findings) {
     const Metric* metric = find_metric(m.metric);
     if (metric && m.unit.empty() && m.against == Against::nothing) m.unit = metric->unit;
@@ -114,6 +123,7 @@ Measure read_measure(const YamlNode& n, const Measure& fallback, Findings& findi
             findings.add(unit->place, "unit",
                          fmt::format("there is no unit '{}'; {}", m.unit, allowed_words(m.unit, known)));
     }
+    read_until(n, m, findings);
     if (const YamlNode* decimals = n.find("decimals")) {
         std::int64_t whole = 0;
         if (to_integer(*decimals, whole)) m.decimals = static_cast<int>(whole);

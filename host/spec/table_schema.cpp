@@ -27,6 +27,8 @@ ordered_json allowed(const TableKey& k) {
             return one_or_more(scalar());
         case KeyType::whole:
             return {{"type", "integer"}, {"minimum", 0}, {"maximum", 12}};
+        case KeyType::share:
+            return {{"type", "number"}, {"minimum", 0}, {"maximum", 1}};
         case KeyType::boolean:
             return {{"type", "boolean"}};
         case KeyType::word:
@@ -74,6 +76,8 @@ std::string rows_of(std::string_view owner) {
                 return "text, or a list of texts";
             case KeyType::whole:
                 return "an integer from 0 to 12";
+            case KeyType::share:
+                return "a number from 0 to 1";
             case KeyType::boolean:
                 return "true or false";
             case KeyType::word:

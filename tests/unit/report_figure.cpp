@@ -42,7 +42,7 @@ struct Drawn {
         : definition(read_table_definition(
               "title: T\nsource: S\nexperiments: e\ncell: {metric: epoch_s, unit: ms}\n" + more, "p/f.yaml",
               head + csv)),
-          resolved(resolve(definition, measured, "small", [](std::int64_t trial, const std::string&) {
+          resolved(resolve(definition, measured, "small", [](std::int64_t trial, const Measure&) {
               return std::optional(0.008 / static_cast<double>(trial));
           })) {}
     std::string script() const { return figure_script(resolved, FigureFormat::svg); }
@@ -160,7 +160,7 @@ TEST_CASE("no two series of a figure look alike, and only what is drawn is count
     d.measured.cells[1].oversubscribed = true;  // on 2 gpus: six bars and the quotient
     const ResolvedTable again = resolve(
         d.definition, d.measured, "small",
-        [](std::int64_t trial, const std::string&) { return std::optional(0.008 / static_cast<double>(trial)); });
+        [](std::int64_t trial, const Measure&) { return std::optional(0.008 / static_cast<double>(trial)); });
     for (const std::string& line : remarks_on_figure(again)) CHECK_THAT(line, !Contains("14 numbers"));
 }
 

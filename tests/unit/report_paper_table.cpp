@@ -40,10 +40,9 @@ struct Sample {
         measured.cells.push_back(std::move(c));
     }
     std::string render_as(const TableDefinition& t, OutputFormat format = OutputFormat::text) const {
-        return render(paper_table(resolve(t, measured, "small",
-                                          [&](std::int64_t trial, const std::string&) {
-                                              return std::optional(times_s.at(trial));
-                                          })),
+        return render(paper_table(resolve(
+                          t, measured, "small",
+                          [&](std::int64_t trial, const Measure&) { return std::optional(times_s.at(trial)); })),
                       format);
     }
 };
@@ -252,7 +251,7 @@ TEST_CASE("a table of many cells, each with its own verification, has few marks"
         definition("rows: {over: gpus, values: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]}\ncolumns: "
                    "{over: scheme, values: [a, b, c, d]}\n"),
         s.measured, "small",
-        [&](std::int64_t trial, const std::string&) { return std::optional(s.times_s.at(trial)); }));
+        [&](std::int64_t trial, const Measure&) { return std::optional(s.times_s.at(trial)); }));
     std::size_t marks = 0;
     for (const Table::Row& row : table.rows)
         for (const Table::Cell& cell : row.cells)
@@ -290,4 +289,28 @@ TEST_CASE("every metric that tables may name is read from the database") {
         INFO(f.name);
         CHECK(measured.cells.at(0).fields.contains(std::string(f.name)));
     }
+}
+
+TEST_CASE("training until a score is reached counts epochs up to the first evaluation that has it") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    Database d(path);
+    const auto cell = samples::cell("mg-gcn", 2);
+    d.register_experiment("sample", "", std::vector<CellRecord>{cell});
+    auto lines =
+        samples::whole_trial("m0", cell);  // measured epochs of 2, 3 and 7 s; a score of 0.8 after the last
+    const auto evaluation =
+        std::ranges::find_if(lines, [](const auto& l) { return l.at("type") == "evaluation"; });
+    auto earlier = *evaluation;
+    earlier["epoch"] = 2;
+    earlier["test"] = 0.5;
+    lines.insert(evaluation, earlier);
+    d.apply(lines);
+    const std::int64_t trial = read_measured(path, std::vector<std::string>{"sample"}).cells.at(0).ok_trials.at(0);
+    const MetricReader reader(path);
+    CHECK(reader.training_s_until(trial, 0.4) == 2 + 3);
+    CHECK(reader.training_s_until(trial, 0.5) == 2 + 3);
+    CHECK(reader.training_s_until(trial, 0.51) == 2 + 3 + 7);
+    CHECK_FALSE(reader.training_s_until(trial, 0.9).has_value());
+    CHECK(reader.read(trial, "training_s") == 2 + 3 + 7);
 }

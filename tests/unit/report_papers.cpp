@@ -40,7 +40,7 @@ std::size_t count(const std::string& text, const std::string& part) {
 
 ResolvedTable unmeasured(const TableDefinition& t) {
     static const MeasuredCells nothing;
-    return resolve(t, nothing, "small", [](std::int64_t, const std::string&) { return std::nullopt; });
+    return resolve(t, nothing, "small", [](std::int64_t, const Measure&) { return std::nullopt; });
 }
 
 void check_renders(const TableDefinition& t) {

@@ -35,9 +35,9 @@ struct Sample {
         definition_ = read_table_definition(
             "title: T\nsource: S\nrows: [x]\ncolumns:\n  - {name: c, where: " + where + ", cell: " + cell + "}\n",
             "p/t.yaml", "");
-        table_ = resolve(definition_, measured, "", [&](std::int64_t trial, const std::string& metric) {
+        table_ = resolve(definition_, measured, "", [&](std::int64_t trial, const Measure& m) {
             const auto& [epoch_s, partition_s] = times_s.at(static_cast<std::size_t>(trial));
-            return std::optional(metric == "partition_s" ? partition_s : epoch_s);
+            return std::optional(m.metric == "partition_s" ? partition_s : epoch_s);
         });
         return table_.cells[0][0];
     }

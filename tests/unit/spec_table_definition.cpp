@@ -36,6 +36,11 @@ TEST_CASE("what is wrong in a definition is said with its line, all of it at onc
                Contains("5:16: metric: there is no metric 'epoch'") && Contains("did you mean 'epoch_s'?"));
     CHECK_THAT(mistakes(plain + "cell: {metric: epoch_s, unit: MB}\n"),
                Contains("epoch_s is in 's', which 'MB' is no unit of"));
+    CHECK_THAT(mistakes(plain + "cell: {metric: training_s, until: 80}\n"),
+               Contains("5:35: until: expected a number from 0 to 1; found 80"));
+    CHECK_THAT(mistakes(plain + "cell: {metric: epoch_s, until: 0.8}\n"),
+               Contains("until: is of training_s; the metric is epoch_s"));
+    CHECK(mistakes(plain + "cell: {metric: training_s, until: 0.8}\n").empty());
     CHECK_THAT(mistakes(plain + "where: {gpu: 1}\n"),
                Contains("5:9: gpu: a cell has no such field") && Contains("'gpus'"));
     CHECK_THAT(mistakes(plain + "plot: {x_label: n}\n"), Contains("kind: is required"));
