@@ -26,7 +26,6 @@ constexpr std::array all_metrics{
     Metric{"sampling_s", "s", K::time, "the phase sampling: training waits for its next batch"},
     Metric{"comm_s", "s", K::time, "the phase comm"},
     Metric{"wait_s", "s", K::time, "the phase wait"},
-    Metric{"sampling_s", "s", K::time, "the phase sampling"},
     Metric{"other_s", "s", K::time, "the phase other"},
     Metric{
         "product_s", "s", K::time,

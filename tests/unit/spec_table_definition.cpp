@@ -37,7 +37,7 @@ TEST_CASE("what is wrong in a definition is said with its line, all of it at onc
     CHECK_THAT(mistakes(plain + "cell: {metric: epoch_s, unit: MB}\n"),
                Contains("epoch_s is in 's', which 'MB' is no unit of"));
     CHECK_THAT(mistakes(plain + "cell: {metric: training_s, until: 80}\n"),
-               Contains("5:35: until: expected a number from 0 to 1; found 80"));
+               Contains("5:35: until: expected a number from 0 to 1; found the integer 80"));
     CHECK_THAT(mistakes(plain + "cell: {metric: epoch_s, until: 0.8}\n"),
                Contains("until: is of training_s; the metric is epoch_s"));
     CHECK(mistakes(plain + "cell: {metric: training_s, until: 0.8}\n").empty());
