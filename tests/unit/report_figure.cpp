@@ -158,9 +158,9 @@ TEST_CASE("no two series of a figure look alike, and only what is drawn is count
     CHECK(series == 13);
     CHECK(colours.size() == series);
     d.measured.cells[1].oversubscribed = true;  // on 2 gpus: six bars and the quotient
-    const ResolvedTable again = resolve(
-        d.definition, d.measured, "small",
-        [](std::int64_t trial, const Measure&) { return std::optional(0.008 / static_cast<double>(trial)); });
+    const ResolvedTable again = resolve(d.definition, d.measured, "small", [](std::int64_t trial, const Measure&) {
+        return std::optional(0.008 / static_cast<double>(trial));
+    });
     for (const std::string& line : remarks_on_figure(again)) CHECK_THAT(line, !Contains("14 numbers"));
 }
 

@@ -176,8 +176,9 @@ json measure_agreement(const Ground& g) {
         RandomStream random(1, Draw::gossip);
         words.store(at.next_item, 0);
         for (int w = 1; w < workers; ++w) words.store(at.available + w, 1);
-        gossip::train_gossip_gcn({.workers = workers, .items = items, .averaging_interval = 1},
-                         {.id = 0, .words = words, .pairs = partner, .training = training, .random = random});
+        gossip::train_gossip_gcn(
+            {.workers = workers, .items = items, .averaging_interval = 1},
+            {.id = 0, .words = words, .pairs = partner, .training = training, .random = random});
     };
     NotedWords noted(*ours.words);
     by_rank_1(g, nullptr, [&] { agree(noted); });
