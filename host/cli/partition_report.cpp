@@ -177,7 +177,7 @@ json to_json(const PartitionFacts& f, bool per_part) {
 std::string partition_csv(const std::vector<PartitionFacts>& all) {
     std::string text = "partitioner,parts,part";
     for (const auto& [name, number] : part_numbers) text += fmt::format(",{}", name);
-    text += "\n";
+    text += '\n';
     for (const PartitionFacts& f : all)
         for (std::size_t p = 0; p < f.cost.parts.size(); ++p) {
             std::vector<std::string> fields = {f.partitioner, std::to_string(f.parts), std::to_string(p)};

@@ -94,9 +94,8 @@ void Params::set(const ParamDecl& p, std::string_view text) {
         values_.insert_or_assign(p.name, whole);
     } else if (p.type == ParamType::real && parse_whole(text, number) && within(number)) {
         values_.insert_or_assign(p.name, number);
-    } else if (p.type == ParamType::choice && in_choices(p.choices ? p.choices : "", text)) {
-        values_.insert_or_assign(p.name, std::string(text));
-    } else if ((p.type == ParamType::text || p.type == ParamType::path) && is_line(text)) {
+    } else if ((p.type == ParamType::choice && in_choices(p.choices ? p.choices : "", text)) ||
+               ((p.type == ParamType::text || p.type == ParamType::path) && is_line(text))) {
         values_.insert_or_assign(p.name, std::string(text));
     } else {
         throw SpecError(fmt::format("parameter '{}' is '{}'; allowed is {}", p.name, text, allowed(p)));

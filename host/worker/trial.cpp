@@ -160,7 +160,7 @@ private:
 
     /// Collective.
     std::string notes() const {
-        const std::string said = merged_by_rank(group_.all_gather(notes_of(base(trainer_), *backend_)));
+        std::string said = merged_by_rank(group_.all_gather(notes_of(base(trainer_), *backend_)));
         if (!partition_kept_) return said;
         return std::string("partition: kept from an earlier trial") + (said.empty() ? "" : "\n") + said;
     }
