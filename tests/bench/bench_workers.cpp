@@ -86,9 +86,14 @@ std::string introduction(const Mpiexec& mpiexec, const std::string& command, con
     const json p = provenance();
     return fmt::format(
         "# What workers on batches do, beside bare MPI and GEMMs\n\n"
-        "`{}`, {:%Y-%m-%d}, commit {}, {}, {} cores, {} GiB, {}; load average {:.1f} at the\nstart.\n\n"
+        "`{}`\n\n{:%Y-%m-%d}, commit {}, {}, {} cores, {} GiB, {};\nload average {:.1f} at the start.\n\n"
         "Ours and its bare counterpart take turns; times are medians over rounds, a ratio is the median of each "
-        "round's.\nWords are in shared memory of rank 0 and rank 1 works alone; averaging is of {} float32 "
+        "round's.\nWhere all "
+        "ranks share a host, an access to a shared word is an atomic instruction. Ours is also counted and timed, "
+        "which "
+        "takes two\nreadings of the clock. Averaging reads and writes what it exchanges once more, which the bare "
+        "send-receive does not.\nWords are in shared memory of rank 0 and rank 1 works alone; averaging is of {} "
+        "float32 "
         "values, the "
         "parameters of\nGraphSAGE {} → {} → {} → {}. The epoch has {} batches of random clusters, each of the "
         "size of "
@@ -117,6 +122,9 @@ std::string table(const json& results, int& missed) {
             r.contains("operations") ? fmt::format(" ({:.0f} of them)", r["operations"].get<double>()) : "",
             shown(r.at("ours_s")), shown(r.at("bare_s")), ratio, goals[i], ratio > goals[i] ? ", missed" : "");
     }
+    for (const auto& [part, seconds] : results.at(2).at("parts").items())
+        text += fmt::format("{} {}: {}", text.ends_with('\n') ? "\nOf the averaging," : ",", part, shown(seconds));
+    text += ".\n";
     std::string phases;
     for (const auto& [phase, seconds] : results.back().at("phases").items())
         phases += fmt::format("{}{} {:.1f}", phases.empty() ? "" : ", ", phase, 1e3 * seconds.get<double>());

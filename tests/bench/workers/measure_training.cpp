@@ -84,13 +84,17 @@ json measure_averaging(const Ground& g, std::int64_t elements) {
         });
         return g.world.maximum({seconds})[0] / static_cast<double>(g.repetitions);
     };
+    const auto exchange = [&] {
+        const RowMessage out{partner, mine}, in{partner, theirs};
+        pair.exchange_now({&out, 1}, {&in, 1});
+    };
+    const auto average = [&] { backend->axpby(0.5, theirs, 0.5, mine); };
     json result = by_turns(
         g, "averaging with a partner, beside MPI_Sendrecv of the same bytes",
         [&] {
             return by_both([&] {
-                const RowMessage out{partner, mine}, in{partner, theirs};
-                pair.exchange_now({&out, 1}, {&in, 1});
-                backend->axpby(0.5, theirs, 0.5, mine);
+                exchange();
+                average();
             });
         },
         [&] {
@@ -101,6 +105,7 @@ json measure_averaging(const Ground& g, std::int64_t elements) {
                           "MPI_Sendrecv");
             });
         });
+    result["parts"] = {{"exchange", by_both(exchange)}, {"average", by_both(average)}};
     result["bytes"] = 4 * elements;
     return result;
 }
