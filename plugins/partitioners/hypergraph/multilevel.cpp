@@ -14,17 +14,19 @@
 namespace gnnbench::hypergraph {
 namespace {
 
-/// No net has more than four times the mean number of pins.
-bool even_nets(const Hypergraph& h) {
-    std::int64_t largest = 0;
-    for (Id e = 0; e < h.net_count(); ++e) largest = std::max<std::int64_t>(largest, h.net_size(e));
-    return largest * h.net_count() <= 4 * h.pin_count();
+/// No net has more than four times the mean number of pins, and no vertex more than four times that of nets: of a directed
+/// graph either may be even alone.
+bool is_mesh(const Hypergraph& h) {
+    std::int64_t pins = 0, nets = 0;
+    for (Id e = 0; e < h.net_count(); ++e) pins = std::max<std::int64_t>(pins, h.net_size(e));
+    for (Id v = 0; v < h.vertex_count(); ++v) nets = std::max(nets, std::ssize(h.nets_of(v)));
+    return pins * h.net_count() <= 4 * h.pin_count() && nets * h.vertex_count() <= 4 * h.pin_count();
 }
 
 class Multilevel {
 public:
     Multilevel(const Hypergraph& h, PartId parts, Weight limit, const Preset& preset, std::uint64_t seed)
-        : h_(h), parts_(parts), limit_(limit), preset_(preset), seed_(seed), mesh_(even_nets(h)) {}
+        : h_(h), parts_(parts), limit_(limit), preset_(preset), seed_(seed), mesh_(is_mesh(h)) {}
 
     std::vector<PartId> run() {
         // Inside communities first, so that what belongs together is not torn apart by the order of merging. Meshes have none.
