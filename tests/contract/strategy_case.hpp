@@ -198,8 +198,15 @@ inline Outcome run(const StrategyVariant& s, const std::string& partitioned, con
             {data.graph.vertices(), data.graph.edges(), !data.graph.weights.empty()}, need, partitioner_params);
     if (!o.skipped.empty()) return o;
 
-    const Partition partition = partition_in_order(
-        *partitioner, {.dataset = data, .model = model, .need = need, .params = partitioner_params, .seed = 3});
+    Partition partition;
+    try {
+        partition = partition_in_order(
+            *partitioner,
+            {.dataset = data, .model = model, .need = need, .params = partitioner_params, .seed = 3});
+    } catch (const Unsupported& refused) {  // what the graph's size did not tell; the same on every rank
+        o.skipped = refused.what();
+        return o;
+    }
     const IndexMap index(partition);
     const auto backend = catalog().kernel(k.name)->create(kernel_setting_of(k));
     const Problem problem{data, index, partition, model, train, s.params, nullptr, world.size()};

@@ -120,7 +120,16 @@ std::unique_ptr<Backend> CellChecker::make_backend(DType dtype) const {
 Finding CellChecker::check(const ProductCell& cell) {
     const auto begin = std::chrono::steady_clock::now();
     const LoadedGraph& graph = graphs_.named(cell.graph);
-    const Divided& parts = divided(graph, cell.partitioner, cell.need);
+    const Divided* divided_graph = nullptr;
+    try {
+        divided_graph = &divided(graph, cell.partitioner, cell.need);
+    } catch (const Unsupported& refused) {  // what the graph's size did not tell; the same on every rank
+        Finding f(cell);
+        f.standing = Standing::refused;
+        f.reason = refused.what();
+        return f;
+    }
+    const Divided& parts = *divided_graph;
     const auto strategy = catalog_.strategy(cell.strategy);
     const auto scheme = net_scheme(cell);
     const Problem problem{graph.data,          parts.index, parts.partition, graph.subject.model,
