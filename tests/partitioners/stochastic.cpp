@@ -1,6 +1,7 @@
 // The stochastic hypergraph model's parts: how many nets, the nets of batches, the expectation beside them.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -108,7 +109,7 @@ TEST_CASE("without a sample, the expectation is the cut of directed edges") {
     for (const graphs::NamedGraph& g : small_graphs()) {
         const VertexSamples source(g.view().vertices(), {.batch_vertices = 1, .seed = 3});
         const MergedNets nothing = merge_nets(g.view(), source, 4, ones(g.view()));
-        CHECK(nothing.entries == 0);
+        CHECK(std::count(nothing.seen.begin(), nothing.seen.end(), true) == 0);
         const hypergraph::Hypergraph nets = with_expected_nets(g.view(), nothing);
         for (const std::uint64_t seed : {1, 2, 3}) {
             const std::vector<Part> part_of = random_parts(g.view(), 3, seed);
@@ -132,18 +133,29 @@ TEST_CASE("where the sample has every vertex, it is all there is") {
     }
 }
 
-TEST_CASE("a small sample's nets weigh as much as the batches that the expectation stands for") {
-    const graphs::NamedGraph g = graphs::grid(8);  // 224 entries
-    const VertexSamples source(64, {.batch_vertices = 16, .seed = 5});
-    const MergedNets sample = merge_nets(g.view(), source, 1, ones(g.view()));
-    REQUIRE(sample.entries > 0);
-    const std::int64_t scale = g.view().edges() / sample.entries;
-    REQUIRE(scale > 1);
-    const hypergraph::Hypergraph nets = with_expected_nets(g.view(), sample);
-    hypergraph::NetWeight heaviest = 0;
-    for (const hypergraph::NetWeight w : nets.net_weight) heaviest = std::max(heaviest, w);
-    CHECK(heaviest >= scale);
-    std::vector<bool> met(64);
-    for (const hypergraph::Id pin : nets.pins) met[pin] = true;
-    CHECK(std::accumulate(met.begin(), met.end(), 0) == 64);
+TEST_CASE("every entry counts once that no batch has, and as often as batches have it else") {
+    const graphs::NamedGraph g = graphs::directed_random(40, 200, false);
+    const VertexSamples source(40, {.batch_vertices = 12, .seed = 5});
+    constexpr std::int64_t batches = 4;
+    const MergedNets sample = merge_nets(g.view(), source, batches, ones(g.view()));
+    const auto met = std::count(sample.seen.begin(), sample.seen.end(), true);
+    REQUIRE(met > 0);
+    REQUIRE(met < g.view().edges());
+    std::vector<Part> apart(40);  // every vertex a part of its own: each entry of a batch is cut
+    std::iota(apart.begin(), apart.end(), 0);
+    std::int64_t expected = 0;
+    for (std::int64_t row = 0; row < 40; ++row)
+        for (std::int64_t e = g.indptr[usize(row)]; e < g.indptr[usize(row) + 1]; ++e) {
+            const std::int64_t column = g.indices[usize(e)];
+            if (column == row) continue;
+            std::int64_t times = 0;
+            for (std::int64_t b = 0; b < batches; ++b) {
+                const std::vector<GlobalId> batch = source.vertices(b);
+                times += std::binary_search(batch.begin(), batch.end(), GlobalId{row}) &&
+                         std::binary_search(batch.begin(), batch.end(), GlobalId{column});
+            }
+            CHECK(sample.seen[usize(e)] == (times > 0));
+            expected += std::max<std::int64_t>(1, times);
+        }
+    CHECK(connectivity_minus_one(with_expected_nets(g.view(), sample), apart, 40) == expected);
 }

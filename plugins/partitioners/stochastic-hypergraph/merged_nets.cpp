@@ -44,6 +44,18 @@ LocalNets column_nets(const Subgraph& batch) {
     return nets;
 }
 
+/// Both rows ascend, so one pass finds a batch's row in the graph's.
+void mark_seen(const GraphView& graph, const Subgraph& batch, std::vector<bool>& seen) {
+    for (std::size_t row = 0; row < batch.vertices.size(); ++row) {
+        std::int64_t at = graph.indptr[usize(value(batch.vertices[row]))];
+        for (std::int64_t e = batch.indptr[row]; e < batch.indptr[row + 1]; ++e) {
+            const std::int64_t column = value(batch.vertices[usize(batch.indices[usize(e)])]);
+            while (graph.indices[usize(at)] != column) ++at;
+            seen[usize(at)] = column != value(batch.vertices[row]);
+        }
+    }
+}
+
 void append(Hypergraph& h, const LocalNets& nets, const std::vector<GlobalId>& vertices) {
     for (std::size_t net = 0; net + 1 < nets.offsets.size(); ++net) {
         if (nets.offsets[net + 1] - nets.offsets[net] < 2) continue;
@@ -81,12 +93,12 @@ MergedNets merge_nets(const GraphView& graph, const BatchSource& source, std::in
                       std::vector<hypergraph::Weight> vertex_weight) {
     Hypergraph all = without_nets(std::move(vertex_weight));
     SubgraphMaker maker(graph);
-    MergedNets merged;
+    MergedNets merged{.hypergraph = {}, .nets = 0, .seen = std::vector<bool>(graph.indices.size())};
     for (std::int64_t b = 0; b < batches; ++b) {
         const Subgraph batch = maker.induced(source.vertices(b));
         merged.nets += static_cast<std::int64_t>(batch.vertices.size());
         const LocalNets nets = column_nets(batch);
-        merged.entries += nets.offsets.back() - static_cast<std::int64_t>(batch.vertices.size());
+        mark_seen(graph, batch, merged.seen);
         append(all, nets, batch.vertices);
         check_net_count(all);
     }
@@ -95,19 +107,11 @@ MergedNets merge_nets(const GraphView& graph, const BatchSource& source, std::in
 }
 
 Hypergraph with_expected_nets(const GraphView& graph, MergedNets sample) {
-    constexpr std::int64_t heaviest = 1000;  // keeps sums of weights in 31 bits
     Hypergraph all = std::move(sample.hypergraph);
-    const std::int64_t scale =
-        std::clamp<std::int64_t>(graph.edges() / std::max<std::int64_t>(1, sample.entries), 1, heaviest);
-    for (hypergraph::NetWeight& w : all.net_weight)
-        w = static_cast<hypergraph::NetWeight>(std::min(w * scale, heaviest * heaviest));
-
-    std::vector<bool> sampled(all.vertex_count());
-    for (const Id pin : all.pins) sampled[pin] = true;
     for (std::int64_t row = 0; row < graph.vertices(); ++row)
         for (std::int64_t e = graph.indptr[usize(row)]; e < graph.indptr[usize(row) + 1]; ++e) {
             const std::int64_t column = graph.indices[usize(e)];
-            if (column == row || (sampled[usize(row)] && sampled[usize(column)])) continue;
+            if (column == row || sample.seen[usize(e)]) continue;
             all.pins.push_back(static_cast<Id>(std::min(row, column)));
             all.pins.push_back(static_cast<Id>(std::max(row, column)));
             all.net_offsets.push_back(all.pin_count());

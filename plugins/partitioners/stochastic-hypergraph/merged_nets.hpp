@@ -15,17 +15,16 @@ namespace gnnbench::stochastic {
 struct MergedNets {
     hypergraph::Hypergraph hypergraph;  ///< vertices: the graph's, with the weights given
     std::int64_t nets = 0;              ///< drawn, those of one pin included
-    std::int64_t entries = 0;           ///< drawn: off-diagonal entries of the batches' matrices
+    std::vector<bool> seen;             ///< length edges: whether a batch has the entry, off the diagonal
 };
 
 /// Lines 1 to 3 of Algorithm 3: items 0 … batches − 1 of `source`. Throws DataError where 31 bits do not number the nets.
 MergedNets merge_nets(const GraphView& graph, const BatchSource& source, std::int64_t batches,
                       std::vector<hypergraph::Weight> vertex_weight);
 
-/// The sample, and the expectation where it says nothing: each off-diagonal entry (i, j) with a row or column that no net
-/// of the sample has is a net {i, j}. A batch that has few of the vertices moves row j for it with the same probability
-/// as for any other entry, and no row for two of them at once. Nets of the sample weigh as much more as the sample has
-/// fewer entries than the graph, so that both stand for the same number of batches.
+/// The sample, and the expectation where it says nothing: each off-diagonal entry (i, j) that no batch has is a net {i, j},
+/// as one batch would have made it. A batch that has few of the vertices moves row j for i with the same probability
+/// as for any other entry, and rarely for two rows of a part at once.
 hypergraph::Hypergraph with_expected_nets(const GraphView& graph, MergedNets sample);
 
 }  // namespace gnnbench::stochastic
