@@ -86,8 +86,8 @@ Step over_ranks(const Step& mine, const ProcessGroup& group) {
 json finite_or_null(double x) { return std::isfinite(x) ? json(x) : json(nullptr); }
 
 std::string notes_of(const Trainer& trainer, const Backend& backend) {
-    const std::string of_trainer = trainer.notes(), of_kernel = backend.notes();
-    return of_trainer + (of_trainer.empty() || of_kernel.empty() ? "" : "\n") + of_kernel;
+    const std::string of_trainer = trainer.notes(), of_backend = backend.notes();
+    return of_trainer + (of_trainer.empty() || of_backend.empty() ? "" : "\n") + of_backend;
 }
 
 json to_json(const VerificationLine& line) {

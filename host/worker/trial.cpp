@@ -206,7 +206,7 @@ private:
     }
 
     /// The cell's back end in float64; where it has none, the reference's, which is said in the record.
-    std::unique_ptr<Backend> float64_kernel(std::string& name) const {
+    std::unique_ptr<Backend> float64_backend(std::string& name) const {
         KernelSetting wide = for_this_model(kernel_setting(cell_, group_));
         wide.dtype = DType::f64;
         const bool serves = group_.maximum({plugins_.backend->why_unsupported(wide).empty() ? 0.0 : 1.0})[0] == 0;
@@ -248,7 +248,7 @@ private:
              .problem = trained,
              .group = group_,
              .backend = [&] { return plugins_.backend->create(for_this_model(kernel_setting(cell_, group_))); },
-             .float64_kernel = [&] { return float64_kernel(float64_name); },
+             .float64_backend = [&] { return float64_backend(float64_name); },
              .dtype = dtype,
              .own_training = &own,
              .epochs = request_.verify.epochs,

@@ -218,7 +218,7 @@ void own_optimizer_run(const VerificationCase& c, const std::shared_ptr<Ledger>&
                                     .problem = own,
                                     .group = c.group,
                                     .backend = c.backend,
-                                    .float64_kernel = c.float64_kernel,
+                                    .float64_backend = c.float64_backend,
                                     .dtype = c.dtype,
                                     .epochs = 2,
                                     .separate_wait = c.separate_wait,
@@ -230,7 +230,7 @@ void own_optimizer_run(const VerificationCase& c, const std::shared_ptr<Ledger>&
 /// Run 3.
 void float64_run(const VerificationCase& c, const ReferenceResult& reference,
                  const std::shared_ptr<Ledger>& ledger, VerifiedTraining& out) {
-    TrainingRun training(c, c.float64_kernel(), ledger);
+    TrainingRun training(c, c.float64_backend(), ledger);
     Agreement agreement = agreement_for(DType::f64);
     for (std::int64_t e = 0; e < c.epochs; ++e) {
         const double loss = training.epoch(e);

@@ -21,9 +21,9 @@ struct VerificationCase {
     const Strategy& strategy;
     const Problem& problem;
     const ProcessGroup& group;
-    std::function<std::unique_ptr<Backend>()> backend;         ///< the one under test
-    std::function<std::unique_ptr<Backend>()> float64_kernel;  ///< the same in float64 where it has that
-    DType dtype = DType::f32;                                  ///< of the former
+    std::function<std::unique_ptr<Backend>()> backend;          ///< the one under test
+    std::function<std::unique_ptr<Backend>()> float64_backend;  ///< the same in float64 where it has that
+    DType dtype = DType::f32;                                   ///< of the former
     /// As the trial trains: verification steps by SGD, so another optimizer is watched in two epochs of its own. Or null.
     const TrainSpec* own_training = nullptr;
     std::int64_t epochs = 5;

@@ -109,6 +109,28 @@ Csr power_law(const PowerLaw& p) {
     return a;
 }
 
+Csr undirected(const Csr& a) {
+    std::vector<std::vector<std::int32_t>> rows(usize(a.rows));
+    for (std::int64_t v = 0; v < a.rows; ++v)
+        for (std::int64_t e = a.indptr[usize(v)]; e < a.indptr[usize(v) + 1]; ++e) {
+            const std::int32_t u = a.indices[usize(e)];
+            if (u == v) continue;
+            rows[usize(v)].push_back(u);
+            rows[usize(u)].push_back(static_cast<std::int32_t>(v));
+        }
+    Csr both;
+    both.rows = both.cols = a.rows;
+    both.indptr.assign(1, 0);
+    for (auto& row : rows) {
+        std::sort(row.begin(), row.end());
+        row.erase(std::unique(row.begin(), row.end()), row.end());
+        both.indices.insert(both.indices.end(), row.begin(), row.end());
+        both.indptr.push_back(static_cast<std::int64_t>(both.indices.size()));
+    }
+    both.values.assign(both.indices.size(), 1);
+    return both;
+}
+
 Csr mesh(std::int64_t side) {
     Csr a;
     a.rows = a.cols = side * side;

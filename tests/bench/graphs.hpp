@@ -19,6 +19,9 @@ struct PowerLaw {
 };
 Csr power_law(const PowerLaw& p);
 
+/// A ∪ Aᵀ without the diagonal, every value 1.
+Csr undirected(const Csr& a);
+
 /// A side × side grid in natural order: each vertex with itself and its four neighbours.
 Csr mesh(std::int64_t side);
 

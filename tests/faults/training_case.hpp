@@ -76,7 +76,7 @@ inline VerifiedTraining verify(TrainingCase& t, Injected injected, const Process
                                           .problem = problem,
                                           .group = world,
                                           .backend = make_backend,
-                                          .float64_kernel = [&] { return plain_backend(DType::f64); },
+                                          .float64_backend = [&] { return plain_backend(DType::f64); },
                                           .own_training = &own,
                                           .epochs = t.epochs},
                                          reference ? &*reference : nullptr);

@@ -139,7 +139,7 @@ Finding CellChecker::check(const ProductCell& cell) {
                                                 .problem = problem,
                                                 .group = world_,
                                                 .backend = [&] { return make_backend(DType::f32); },
-                                                .float64_kernel = [&] { return make_backend(DType::f64); },
+                                                .float64_backend = [&] { return make_backend(DType::f64); },
                                                 .epochs = verified_epochs,
                                                 .evaluates = scheme.has_value()},
                                                known);

@@ -131,4 +131,19 @@ std::vector<GlobalId> NeighbourSamples::vertices(std::int64_t item) const {
     return reached.ascending();
 }
 
+std::unique_ptr<BatchSource> make_sampled_source(const DatasetView& data, const Params& params, int hops,
+                                                 std::uint64_t seed) {
+    const std::int64_t size = params.integer("batch_vertices");
+    if (params.choice("sampler") == "vertices")
+        return std::make_unique<VertexSamples>(data.graph.vertices(),
+                                               VertexSampleSettings{.batch_vertices = size, .seed = seed});
+    std::vector<GlobalId> seeds;
+    for (std::int64_t v = 0; v < data.graph.vertices(); ++v)
+        if (data.split.empty() || data.split[usize(v)] == Split::train) seeds.push_back(GlobalId{v});
+    return std::make_unique<NeighbourSamples>(
+        data.graph, std::move(seeds),
+        NeighbourSampleSettings{
+            .batch_seeds = size, .fan_out = params.integer("fan_out"), .hops = hops, .seed = seed});
+}
+
 }  // namespace gnnbench

@@ -89,13 +89,14 @@ Hypergraph identical_merged(Hypergraph h) {
 
 }  // namespace
 
-MergedNets merge_nets(const GraphView& graph, const BatchSource& source, std::int64_t batches,
+MergedNets merge_nets(const GraphView& graph, const BatchSource& source, const SampleSize& enough,
                       std::vector<hypergraph::Weight> vertex_weight) {
     Hypergraph all = without_nets(std::move(vertex_weight));
     SubgraphMaker maker(graph);
     MergedNets merged{.hypergraph = {}, .nets = 0, .seen = std::vector<bool>(graph.indices.size())};
-    for (std::int64_t b = 0; b < batches; ++b) {
+    for (std::int64_t b = 0; b < enough.batches || merged.nets < enough.nets; ++b) {
         const Subgraph batch = maker.induced(source.vertices(b));
+        if (batch.vertices.empty()) break;  // a sampler without seeds never has any
         merged.nets += static_cast<std::int64_t>(batch.vertices.size());
         const LocalNets nets = column_nets(batch);
         mark_seen(graph, batch, merged.seen);

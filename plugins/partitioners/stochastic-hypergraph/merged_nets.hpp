@@ -18,8 +18,14 @@ struct MergedNets {
     std::vector<bool> seen;             ///< length edges: whether a batch has the entry, off the diagonal
 };
 
-/// Lines 1 to 3 of Algorithm 3: items 0 … batches − 1 of `source`. Throws DataError where 31 bits do not number the nets.
-MergedNets merge_nets(const GraphView& graph, const BatchSource& source, std::int64_t batches,
+/// What a sample has at least.
+struct SampleSize {
+    std::int64_t batches = 0;
+    std::int64_t nets = 0;  ///< those of one pin included
+};
+
+/// Lines 1 to 3 of Algorithm 3: items 0, 1, … of `source`, until there are enough. Throws DataError where 31 bits do not number the nets.
+MergedNets merge_nets(const GraphView& graph, const BatchSource& source, const SampleSize& enough,
                       std::vector<hypergraph::Weight> vertex_weight);
 
 /// The sample, and the expectation where it says nothing: each off-diagonal entry (i, j) that no batch has is a net {i, j},

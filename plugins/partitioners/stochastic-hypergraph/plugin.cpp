@@ -2,6 +2,7 @@
 // Training on Distributed-Memory Systems", PVLDB 16(4), 2022, section 4.3.3, Algorithm 3.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <numeric>
 
@@ -44,39 +45,30 @@ constexpr ParamDecl declared[] = {
 /// Training with the same seed draws other batches, so that what it communicates is a test of the partition.
 std::uint64_t sampling_seed(std::uint64_t seed) { return hypergraph::mixed(seed, 0x53485000); }
 
-std::vector<GlobalId> seeds_of(const DatasetView& data) {
-    std::vector<GlobalId> seeds;
-    for (std::int64_t v = 0; v < data.graph.vertices(); ++v)
-        if (data.split.empty() || data.split[usize(v)] == Split::train) seeds.push_back(GlobalId{v});
-    return seeds;
-}
-
 std::unique_ptr<BatchSource> source_of(const PartitionTask& task, std::uint64_t seed) {
-    const std::int64_t batch = task.params.integer("batch_vertices");
-    if (task.params.choice("sampler") == "vertices")
-        return std::make_unique<VertexSamples>(task.dataset.graph.vertices(),
-                                               VertexSampleSettings{.batch_vertices = batch, .seed = seed});
     constexpr int unknown_model_hops = 2;
-    return std::make_unique<NeighbourSamples>(
-        task.dataset.graph, seeds_of(task.dataset),
-        NeighbourSampleSettings{.batch_seeds = batch,
-                                .fan_out = task.params.integer("fan_out"),
-                                .hops = task.model.widths.empty() ? unknown_model_hops : task.model.layers(),
-                                .seed = seed});
+    return make_sampled_source(task.dataset, task.params,
+                               task.model.widths.empty() ? unknown_model_hops : task.model.layers(), seed);
 }
 
-/// As many as equation 14 asks for, and as `coverage` does: a batch has an edge with probability (batch / n)².
-std::int64_t batches_of(const PartitionTask& task, const BatchSource& source) {
-    if (const std::int64_t given = task.params.integer("batches"); given >= 0) return given;
-    const auto batch = static_cast<double>(std::max<std::int64_t>(1, source.most_vertices()));
-    const auto n = static_cast<double>(task.dataset.graph.vertices());
-    const auto nets =
-        static_cast<double>(nets_needed(task.need.parts, task.params.real("theta"), task.params.real("delta")));
+std::int64_t saturated(double x) {
+    constexpr auto most = std::numeric_limits<std::int64_t>::max();
+    return x < static_cast<double>(most) ? static_cast<std::int64_t>(std::ceil(x)) : most;
+}
+
+/// `batches` where given; else the nets of equation 14, and the batches of `coverage`: one has an edge with probability
+/// (batch / n)².
+SampleSize size_of(const PartitionTask& task, const BatchSource& source) {
+    if (const std::int64_t given = task.params.integer("batches"); given >= 0)
+        return {.batches = given, .nets = 0};
     const double coverage = task.params.real("coverage");
+    const double share = static_cast<double>(source.most_vertices()) /
+                         static_cast<double>(std::max<std::int64_t>(1, task.dataset.graph.vertices()));
     const double covering = task.params.choice("sampler") == "vertices"
-                                ? coverage * (n / batch) * (n / batch)
+                                ? coverage / (share * share)
                                 : coverage * static_cast<double>(source.batches());
-    return static_cast<std::int64_t>(std::ceil(std::max({1.0, nets / batch, covering})));
+    return {.batches = saturated(covering),
+            .nets = saturated(nets_needed(task.need.parts, task.params.real("theta"), task.params.real("delta")))};
 }
 
 /// w(v) = |cols(Â(v, :))|, or 1.
@@ -113,7 +105,7 @@ public:
         const std::uint64_t seed = own < 0 ? task.seed : static_cast<std::uint64_t>(own);
         const std::unique_ptr<BatchSource> source = source_of(task, sampling_seed(seed));
         const hypergraph::Hypergraph nets =
-            with_expected_nets(graph, merge_nets(graph, *source, batches_of(task, *source),
+            with_expected_nets(graph, merge_nets(graph, *source, size_of(task, *source),
                                                  weights_of(graph, task.params.choice("weights") == "none")));
         const hypergraph::Weight limit = hypergraph::part_limit(nets, parts, task.params.real("imbalance"));
         result.part_of = partition_multilevel(

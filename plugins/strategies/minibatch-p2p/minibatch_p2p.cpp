@@ -19,24 +19,9 @@
 namespace gnnbench::minibatch {
 namespace {
 
-std::vector<GlobalId> train_vertices(const DatasetView& data) {
-    std::vector<GlobalId> all;
-    for (std::size_t v = 0; v < data.split.size(); ++v)
-        if (data.split[v] == Split::train) all.push_back(GlobalId{static_cast<std::int64_t>(v)});
-    return all;
-}
-
 /// What a rank draws follows from the problem alone, so that all ranks draw the same.
 std::unique_ptr<BatchSource> make_source(const Problem& p) {
-    const std::int64_t size = p.params.integer("batch_vertices");
-    if (p.params.choice("sampler") == "vertices")
-        return std::make_unique<VertexSamples>(p.dataset.graph.vertices(),
-                                               VertexSampleSettings{.batch_vertices = size, .seed = p.train.seed});
-    return std::make_unique<NeighbourSamples>(p.dataset.graph, train_vertices(p.dataset),
-                                              NeighbourSampleSettings{.batch_seeds = size,
-                                                                      .fan_out = p.params.integer("fan_out"),
-                                                                      .hops = p.model.layers(),
-                                                                      .seed = p.train.seed});
+    return make_sampled_source(p.dataset, p.params, p.model.layers(), p.train.seed);
 }
 
 /// A single item: all vertices.

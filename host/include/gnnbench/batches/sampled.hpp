@@ -1,11 +1,13 @@
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include <gnnbench/batches/source.hpp>
 #include <gnnbench/graph.hpp>
 #include <gnnbench/matrix.hpp>
+#include <gnnbench/params.hpp>
 
 /// Batches that are drawn anew for each item from (seed, item): for training on samples, and for partitioners that want to
 /// know what such training will communicate. Every rank that draws an item draws the same.
@@ -60,5 +62,11 @@ private:
     NeighbourSampleSettings settings_;
     std::int64_t most_vertices_ = 0;
 };
+
+/// The source that a plugin's parameters `sampler` (vertices | neighbours), `batch_vertices` and `fan_out` describe, so that a
+/// partitioner and a strategy mean the same by them. Neighbours are sampled for train vertices, or for all where the dataset has
+/// no split. The dataset's arrays must outlive it.
+std::unique_ptr<BatchSource> make_sampled_source(const DatasetView& data, const Params& params, int hops,
+                                                 std::uint64_t seed);
 
 }  // namespace gnnbench

@@ -1,11 +1,11 @@
-#include "expected_volume.hpp"
+#include "partitioning/expected_volume.hpp"
 
 #include <cmath>
 #include <vector>
 
 #include <gnnbench/usize.hpp>
 
-namespace gnnbench::stochastic {
+namespace gnnbench::bench {
 
 double expected_volume(const GraphView& graph, std::span<const Part> part_of, Part parts, double q) {
     // Part by part: the pins that a net has in it, and the nets that it touches.
@@ -30,4 +30,4 @@ double expected_volume(const GraphView& graph, std::span<const Part> part_of, Pa
     return volume;
 }
 
-}  // namespace gnnbench::stochastic
+}  // namespace gnnbench::bench
