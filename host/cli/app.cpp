@@ -15,6 +15,7 @@
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "cli/usage.hpp"
+#include "core/owned_folder.hpp"
 #include "core/printable.hpp"
 #include "launch/trial_processes.hpp"
 #include "plugin/loader.hpp"
@@ -133,6 +134,7 @@ int run_gnnbench(int argc, char** argv) {
         for (const std::string& exposed : exposed_folders(named)) std::cerr << "gnnbench: " << exposed << '\n';
         // The database that a killed host wrote to may be gone, so that no later run on it would do this.
         remove_left_shared_memory();
+        remove_left_temporary_folders();
         return action();
     });
 }

@@ -13,6 +13,7 @@
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "cli/ranges.hpp"
+#include "core/owned_folder.hpp"
 #include "data/catalog.hpp"
 #include "launch/in_child.hpp"
 #include "launch/child.hpp"
@@ -140,8 +141,7 @@ struct ScratchFolder {
 };
 std::vector<ScratchFolder> scratch_folders() {
     std::error_code ignored;
-    const char* chosen = std::getenv("TMPDIR");
-    std::vector<ScratchFolder> all{{"temporary files", chosen && *chosen ? chosen : "/tmp", 64}};
+    std::vector<ScratchFolder> all{{"temporary files", temporary_files(), 64}};
     if (fs::is_directory("/dev/shm", ignored)) all.push_back({"shared memory", "/dev/shm", 32});
     return all;
 }

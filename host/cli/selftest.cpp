@@ -1,11 +1,11 @@
 // gnnbench selftest aa: compares one cell with itself, to measure how reliable compare's verdicts are on this machine.
 #include <filesystem>
 #include <iostream>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/temporary_folder.hpp>
 
 #include "cli/formats.hpp"
 #include "cli/options.hpp"
@@ -42,26 +42,6 @@ gpus: 1
 threads_per_rank: 1
 epochs: 60
 )";
-
-/// Temporary folder for a database that is not to be kept.
-class Scratch {
-public:
-    Scratch() {
-        std::string name = (std::filesystem::temp_directory_path() / "gnnbench-selftest-XXXXXX").string();
-        if (!mkdtemp(name.data())) throw EnvironmentError("cannot create a folder in " + name);
-        path_ = name;
-    }
-    ~Scratch() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
-    const std::filesystem::path& path() const { return path_; }
-
-private:
-    std::filesystem::path path_;
-};
 
 Experiment one_cell(const AaRequest& request, const Catalog& catalog, const PluginSource& plugins) {
     LoadOptions options;
@@ -105,7 +85,7 @@ std::vector<double> measured(const std::filesystem::path& database, const Prepar
 
 int aa(const AaRequest& request, OutputFormat format, const GlobalOptions& options) {
     Progress progress;
-    const Scratch scratch;
+    const TemporaryFolder scratch("selftest");
     const std::filesystem::path database =
         request.keep.empty() ? scratch.path() / "aa.sqlite" : std::filesystem::path(request.keep);
     const Catalog catalog = request.experiment.file.empty() && options.data_dir.empty()

@@ -12,6 +12,7 @@
 
 #include <gnnbench/error.hpp>
 
+#include "core/owned_folder.hpp"
 #include "launch/child.hpp"
 #include "launch/environment.hpp"
 #include "launch/interrupt.hpp"
@@ -43,7 +44,7 @@ public:
         std::error_code error;
         if (!path_.empty()) std::filesystem::create_directory(path_, error);
         if (error) path_.clear();
-        if (!path_.empty()) owner_ = own_shared_memory(path_);
+        if (!path_.empty()) owner_ = own_folder(path_);
     }
     ~SharedMemoryFolder() {
         std::error_code ignored;

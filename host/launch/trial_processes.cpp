@@ -2,7 +2,6 @@
 
 #include <charconv>
 #include <chrono>
-#include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -10,11 +9,9 @@
 #include <string_view>
 #include <thread>
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/owned_folder.hpp"
 #include "launch/environment.hpp"
 
 namespace gnnbench {
@@ -35,42 +32,12 @@ bool has_variable(pid_t pid, std::string_view variable) {
 constexpr const char* shared_memory = "/dev/shm";
 
 constexpr std::string_view folder_prefix = "gnnbench-";
-constexpr const char* owner_file = "/owner";
-/// A folder without an owner's file is being created, unless it is old.
-constexpr auto being_made = std::chrono::minutes(10);
-
-/// Whether no process holds the lock of the folder's owner.
-bool is_abandoned(const std::filesystem::directory_entry& folder) {
-    struct stat info{};
-    if (::lstat(folder.path().c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != getuid())
-        return false;
-    const int owner = ::open((folder.path().string() + owner_file).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (owner < 0) {
-        const auto age = std::chrono::system_clock::now() - std::chrono::system_clock::from_time_t(info.st_mtime);
-        return errno == ENOENT && age > being_made;
-    }
-    const bool left = ::flock(owner, LOCK_EX | LOCK_NB) == 0;
-    ::close(owner);
-    return left;
-}
 
 }  // namespace
 
-int own_shared_memory(const std::string& folder) {
-    const int owner = ::open((folder + owner_file).c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (owner >= 0) ::flock(owner, LOCK_EX | LOCK_NB);
-    return owner;
-}
-
 void remove_left_shared_memory() {
-    std::vector<std::string> left;
-    std::error_code ignored;
-    for (const auto& entry : std::filesystem::directory_iterator(shared_memory, ignored)) {
-        const std::string name = entry.path().filename();
-        if (name.starts_with(folder_prefix) && is_abandoned(entry))
-            left.push_back(name.substr(folder_prefix.size()));
-    }
-    for (const std::string& trial : left) clean_up_trial(trial, 2.0);
+    for (const std::filesystem::path& folder : abandoned_folders(shared_memory))
+        clean_up_trial(folder.filename().string().substr(folder_prefix.size()), 2.0);
 }
 
 std::string shared_memory_folder(const std::string& trial) {

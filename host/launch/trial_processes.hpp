@@ -16,8 +16,6 @@ std::string shared_memory_folder(const std::string& trial);
 /// Kills them with SIGKILL, repeatedly until none is left or `limit_s` has passed. Returns those that are left.
 std::vector<pid_t> kill_trial(const std::string& trial, double limit_s);
 
-/// Marks a trial's shared-memory folder as this process's while the returned descriptor is open (−1 on failure).
-int own_shared_memory(const std::string& folder);
 /// Removes the shared-memory folders of trials whose host was killed, for any database, and kills their remaining
 /// processes. A folder's owner lock tells whether its host lives.
 void remove_left_shared_memory();

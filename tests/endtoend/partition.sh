@@ -70,6 +70,14 @@ gnnbench partition path --parts 2 --with block,command --set command.program=sle
 expect_code 1 "one of two that takes too long"
 expect_text out "command, 2 parts: failed: partitioner command" "one of two that takes too long"
 expect_text out "block" "one of two that takes too long"
+
+# A partitioner's temporary files go when it is ended, at the latest with the next command; nothing else of the user's does.
+mkdir tmp tmp/gnnbench-mine && touch tmp/gnnbench-mine/kept
+TMPDIR="$work/tmp" gnnbench partition path --parts 2 --with command --set program=sleeps --limit 0.5
+[[ -n "$(compgen -G 'tmp/gnnbench-partition-*')" ]] || fail "an ended partitioner: expected what it leaves, a folder"
+TMPDIR="$work/tmp" gnnbench partition path --parts 2 --with block
+[[ "$(ls tmp)" == gnnbench-mine && -e tmp/gnnbench-mine/kept ]] || fail "an ended partitioner left $(ls tmp)"
+
 echo 0 1 >short.part
 refused "short.part has the parts of 2 vertices; the graph has 8" "parts of another graph" path --parts 2 --with file --set path=short.part
 printf '%s\n' 0 0 0 0 1 1 1 1 >path.part

@@ -15,6 +15,7 @@
 
 #include <gnnbench/error.hpp>
 
+#include "core/owned_folder.hpp"
 #include "launch/child.hpp"
 #include "launch/interrupt.hpp"
 #include "launch/trial.hpp"
@@ -195,28 +196,40 @@ TEST_CASE("a host killed with SIGKILL takes its trial along") {
     CHECK_FALSE(fs::exists("/dev/shm/gnnbench-" + launch.trial));
 }
 
-TEST_CASE("shared memory of a killed host is removed by whoever comes next, a living one's is left") {
-    if (access("/dev/shm", W_OK) != 0) return;
-    const std::string dead = "/dev/shm/gnnbench-dead-" + std::to_string(getpid()),
-                      alive = "/dev/shm/gnnbench-alive-" + std::to_string(getpid()),
-                      young = "/dev/shm/gnnbench-young-" + std::to_string(getpid());
-    for (const std::string& folder : {dead, alive, young}) fs::create_directory(folder);
-    const pid_t host = fork();
-    if (host == 0) {
-        own_shared_memory(dead);
+TEST_CASE("folders of a killed process are removed by whoever comes next, others are left") {
+    const std::string pid = std::to_string(getpid());
+    const fs::path place = GENERATE(fs::path("/dev/shm"), temporary_files());
+    if (access(place.c_str(), W_OK) != 0) return;
+    const auto remove_left = [&] {
+        if (place == "/dev/shm") remove_left_shared_memory();
+        remove_left_temporary_folders();
+    };
+    const fs::path dead = place / ("gnnbench-dead-" + pid), alive = place / ("gnnbench-alive-" + pid),
+                   young = place / ("gnnbench-young-" + pid), old = place / ("gnnbench-old-" + pid),
+                   data = place / ("gnnbench-data-" + pid);
+    for (const fs::path& folder : {dead, alive, young, old, data}) fs::create_directory(folder);
+    std::ofstream(data / "kept") << "by its user";
+    const auto yesterday = fs::file_time_type::clock::now() - std::chrono::hours(24);
+    for (const fs::path& folder : {old, data}) fs::last_write_time(folder, yesterday);
+    const pid_t owner = fork();
+    if (owner == 0) {
+        own_folder(dead);
         raise(SIGKILL);
     }
-    waitpid(host, nullptr, 0);
-    const int mine = own_shared_memory(alive);
+    waitpid(owner, nullptr, 0);
+    const int mine = own_folder(alive);
     REQUIRE(mine >= 0);
-    remove_left_shared_memory();
+    remove_left();
     CHECK_FALSE(fs::exists(dead));
+    CHECK_FALSE(fs::exists(old));
     CHECK(fs::exists(alive));
-    CHECK(fs::exists(young));  // being made: it has no owner yet
+    CHECK(fs::exists(young));          // being made: it has no owner yet
+    CHECK(fs::exists(data / "kept"));  // not ours: it has files and never had an owner
     close(mine);
-    remove_left_shared_memory();
+    remove_left();
     CHECK_FALSE(fs::exists(alive));
     fs::remove_all(young);
+    fs::remove_all(data);
 }
 
 TEST_CASE("a program's output leaves no file, however this process ends") {

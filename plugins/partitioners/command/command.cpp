@@ -12,6 +12,7 @@
 #include <gnnbench/error.hpp>
 #include <gnnbench/part_file.hpp>
 #include <gnnbench/partition.hpp>
+#include <gnnbench/temporary_folder.hpp>
 
 #include "graph_file.hpp"
 #include "program.hpp"
@@ -67,7 +68,7 @@ public:
         const std::string& program = p.text("program");
         if (access(program.c_str(), X_OK) != 0 || std::filesystem::is_directory(program))
             throw DataError(fmt::format("{} is not a program that can be run", program));
-        const TemporaryFolder folder;
+        const TemporaryFolder folder("partition");
         const auto graph = folder.path() / "graph";
         write_graph(graph, p.choice("format"), task.dataset.graph, p.choice("weights") == "nonzeros");
 

@@ -12,7 +12,6 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 
@@ -92,20 +91,6 @@ private:
 };
 
 }  // namespace
-
-TemporaryFolder::TemporaryFolder() {
-    const char* base = std::getenv("TMPDIR");
-    std::string name =
-        (std::filesystem::path(base && *base ? base : "/tmp") / "gnnbench-partition-XXXXXX").string();
-    if (!mkdtemp(name.data()))
-        throw EnvironmentError(fmt::format("cannot make a folder {}: {}", name, std::strerror(errno)));
-    path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-}
 
 std::string last_lines(const std::filesystem::path& folder) {
     constexpr std::streamoff most = 600;

@@ -5,18 +5,6 @@
 
 namespace gnnbench::command {
 
-/// A folder for a program's files, under TMPDIR or /tmp; removed with this object.
-class TemporaryFolder {
-public:
-    TemporaryFolder();
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    ~TemporaryFolder();
-    const std::filesystem::path& path() const { return path_; }
-
-private:
-    std::filesystem::path path_;
-};
-
 /// Runs words[0] with its arguments in `folder`, without a shell, its output in folder/log. Throws Error, with the last
 /// lines of that, if it cannot be started, does not end within `limit_s` (it is then killed), or ends with a signal or
 /// an exit code other than 0.
