@@ -44,8 +44,8 @@ class Database {
 public:
     /// Creates the file if there is none. Throws EnvironmentError if it cannot be written.
     explicit Database(const std::filesystem::path& path);
-    /// For commands that only read: brought up to date where it can be written; as it lies where it cannot (another person's, a
-    /// read-only disk). Only the const members serve then.
+    /// For commands that only read: brought up to date where it can be written; as it lies where it cannot (another
+    /// person's, a read-only disk). Only the const members serve then.
     static Database for_reading(const std::filesystem::path& path);
     Database(Database&&) noexcept;
     Database& operator=(Database&&) noexcept;

@@ -1,3 +1,4 @@
+#include <numeric>
 #include <vector>
 
 #include "record/apply.hpp"
@@ -39,6 +40,10 @@ EpochSummary read_epochs(const sqlite::Connection& c, std::int64_t trial) {
 std::optional<double> median_if_any(const std::vector<double>& v) {
     return v.empty() ? std::nullopt : std::optional(median(v));
 }
+std::optional<double> mean_if_any(const std::vector<double>& v) {
+    return v.empty() ? std::nullopt
+                     : std::optional(std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size()));
+}
 std::optional<std::int64_t> whole_median_if_any(const std::vector<double>& v) {
     return v.empty() ? std::nullopt : std::optional(static_cast<std::int64_t>(median(v)));
 }
@@ -47,12 +52,18 @@ std::optional<std::int64_t> whole_median_if_any(const std::vector<double>& v) {
 
 void summarise_trial(sqlite::Connection& c, std::int64_t trial) {
     const EpochSummary s = read_epochs(c, trial);
+    // Epochs of independent workers overlap: several may end with the one batch that a slow worker holds, and only their sum
+    // says something.
+    auto overlap = c.prepare("SELECT EXISTS (SELECT 1 FROM worker_epoch WHERE trial_id = ?)", "summarise a trial");
+    overlap.bind(trial);
+    const bool overlapping = overlap.step() && overlap.integer(0) != 0;
     c.prepare(
          "UPDATE trial SET measured_epochs = ?, epoch_s = ?, exposed_comm_s = ?, sent_bytes_per_epoch = ?, "
          "messages_per_epoch = ? WHERE id = ?",
          "store a trial's summary")
-        .run(s.wall_s.size(), median_if_any(s.wall_s), median_if_any(s.exposed_comm_s),
-             whole_median_if_any(s.sent_bytes), whole_median_if_any(s.messages), trial);
+        .run(s.wall_s.size(), overlapping ? mean_if_any(s.wall_s) : median_if_any(s.wall_s),
+             median_if_any(s.exposed_comm_s), whole_median_if_any(s.sent_bytes), whole_median_if_any(s.messages),
+             trial);
 
     c.prepare(
          "UPDATE trial SET "

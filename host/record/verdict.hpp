@@ -34,9 +34,10 @@ struct CompareRules {
     std::uint64_t seed = 0;   ///< of the bootstrap
 };
 
-/// Judges all cells of a comparison together: each is tested by Wilcoxon's signed-rank test of the log ratios of pairs (Mann and
-/// Whitney's rank test where they are not paired), the p values corrected after Holm. FASTER and SLOWER need the corrected p within
-/// the level, an interval that leaves 1 out, and a ratio beyond the margin; SAME an interval within the margin.
+/// Judges all cells of a comparison together: each is tested by Wilcoxon's signed-rank test of the log ratios of pairs
+/// (Mann and Whitney's rank test where they are not paired), the p values corrected after Holm. FASTER and SLOWER need
+/// the corrected p within the level, an interval that leaves 1 out, and a ratio beyond the margin; SAME an interval
+/// within the margin.
 std::vector<Comparison> judge(std::span<const Samples> cells, const CompareRules& rules);
 
 /// Two-sided p of Wilcoxon's signed-rank test; exact up to 50 values other than 0, normal beyond.
@@ -45,8 +46,8 @@ double signed_rank_p(std::span<const double> differences);
 double rank_sum_p(std::span<const double> a, std::span<const double> b);
 /// Holm's step-down correction.
 std::vector<double> holm(std::span<const double> p);
-/// Trials of each side that find a ratio of `ratio` beyond the margin under a spread (standard deviation of the log ratio of a pair
-/// of trials), with the rules' power, when `cells` are compared.
+/// Trials of each side that find a ratio of `ratio` beyond the margin under a spread (standard deviation of the log
+/// ratio of a pair of trials), with the rules' power, when `cells` are compared.
 std::int64_t trials_for(double ratio, double spread, std::int64_t cells, const CompareRules& rules);
 /// That spread, from the samples: midway between the standard deviation and what a few outliers cannot move.
 double spread_of(const Samples& samples);

@@ -154,6 +154,33 @@ TEST_CASE("counted volume that differs from the stated one is seen") {
           R"([["missing", 0], ["more", 0], ["nothing-stated", null], ["unstated-row", 0]])"_json);
 }
 
+TEST_CASE("epochs of independent workers overlap, so a trial's time is their mean") {
+    samples::Folder folder;
+    Database d(folder / "r.sqlite");
+    auto lines = samples::whole_trial("t1", samples::cell("gossip-gcn", 2));
+    lines.erase(lines.begin() + 3, lines.begin() + 7);
+    // Worker 1 holds a batch of epoch 1 until all others are done: epochs 1 to 3 end together, 9 s after warm-up.
+    const auto leaves = [&](int rank, int epoch, double end_s) {
+        json line = samples::epoch("t1", epoch, epoch == 0, 1, 1)["ranks"][0];
+        line.update({{"type", "worker"},
+                     {"trial", "t1"},
+                     {"epoch", epoch},
+                     {"rank", rank},
+                     {"warmup", epoch == 0},
+                     {"loss", 1.0},
+                     {"steps", 1},
+                     {"samples", 5},
+                     {"end_s", end_s},
+                     {"averagings", json::array()}});
+        lines.insert(lines.end() - 3, line);
+    };
+    leaves(1, 0, 1), leaves(0, 0, 1), leaves(0, 1, 2), leaves(0, 2, 4), leaves(0, 3, 6), leaves(1, 1, 10);
+    CHECK(d.apply(lines).problems.empty());
+    CHECK(rows(folder / "r.sqlite", "SELECT wall_s FROM epoch WHERE NOT warmup ORDER BY epoch") ==
+          R"([[9.0], [0.0], [0.0]])"_json);
+    CHECK(rows(folder / "r.sqlite", "SELECT epoch_s FROM trials") == R"([[3.0]])"_json);
+}
+
 TEST_CASE("a line that breaks the contract is named and left out whole") {
     samples::Folder folder;
     Database d(folder / "r.sqlite");
