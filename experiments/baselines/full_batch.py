@@ -9,74 +9,23 @@ dgl (DGL's GraphConv); --compile trains through torch.compile. Uses the environm
 where there is one, else the Python that it is started with.
 """
 
-import importlib.metadata
 import json
-import os
 import pathlib
 import sys
 import time
 import warnings
 
-ENVIRONMENTS = {"torch.sparse": "pyg", "pyg": "pyg", "dgl": "dgl"}
-PACKAGES = {"torch.sparse": ["torch"], "pyg": ["torch", "torch_geometric"], "dgl": ["torch", "dgl"]}
-TRAIN = 1  # of a store's masks: none 0, train 1, validation 2, test 3
-
-
-def say(line):
-    """stdout has nothing but lines: whatever packages print goes to stderr."""
-    print(json.dumps(line), file=LINES, flush=True)
-
-
-def environments():
-    cache = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
-    return pathlib.Path(os.environ.get("GNNBENCH_BASELINES") or pathlib.Path(cache) / "gnnbench" / "baselines")
-
-
-def enter_environment(framework):
-    folder = environments() / ENVIRONMENTS[framework]
-    python = folder / "bin" / "python"
-    if python.exists() and pathlib.Path(sys.prefix).resolve() != folder.resolve():
-        os.execv(python, [str(python), *sys.argv])
-
-
-def versions(framework):
-    return {package: importlib.metadata.version(package) for package in PACKAGES[framework]}
-
-
-def device_name(device):
-    if device == "cuda":
-        import torch
-
-        return torch.cuda.get_device_name()
-    for line in open("/proc/cpuinfo"):
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return "CPU"
-
-
-def why_not(framework, device):
-    """Why it cannot run here; None where it can."""
-    try:
-        versions(framework)
-    except importlib.metadata.PackageNotFoundError as missing:
-        return (
-            f"the Python package {missing.name} is not installed; experiments/baselines/setup.sh "
-            f"{ENVIRONMENTS[framework]} makes an environment that has it"
-        )
-    if device == "cuda":
-        import torch
-
-        if not torch.cuda.is_available():
-            return "PyTorch finds no CUDA device"
-        if framework == "dgl":
-            import dgl
-
-            try:
-                dgl.graph(([0], [0])).to("cuda")
-            except dgl.DGLError:
-                return "DGL was installed without CUDA"
-    return None
-
+from frameworks import (
+    activation_of,
+    dropouts_of,
+    features_of,
+    initial_parameter,
+    labels_and_loss,
+    loss_or_null,
+    make_optimizer,
+    run,
+    train_mask,
+)
 
 # --- what is trained ------------------------------------------------------------------------------------------------
 
@@ -131,22 +80,11 @@ class Data:
         import numpy as np
         import torch
 
-        store = pathlib.Path(job["dataset"]["store"])
         self.dtype = getattr(torch, job["precision"])
-        x = np.load(store / "features.npy")
-        if job["model"]["feature_normalisation"] == "row":
-            sums = x.sum(1, dtype=np.float64, keepdims=True)
-            x = x * np.divide(1, sums, out=np.zeros_like(sums), where=sums != 0)
-        self.x = torch.from_numpy(x).to(device, self.dtype)
-        if (store / "label_matrix.npy").exists():  # any number of labels for each vertex
-            self.labels = torch.from_numpy(np.load(store / "label_matrix.npy")).to(device, self.dtype)
-            self.loss = torch.nn.functional.binary_cross_entropy_with_logits
-        else:
-            self.labels = torch.from_numpy(np.load(store / "labels.npy")).to(device, torch.int64)
-            self.loss = torch.nn.functional.cross_entropy
-        mask = np.load(store / "masks.npy")[job["dataset"]["split"]] == TRAIN
-        self.train = torch.from_numpy(np.nonzero(mask)[0]).to(device)
-        self.adjacency = Adjacency(store, job["model"])
+        self.x = features_of(job, device)
+        self.labels, self.loss = labels_and_loss(job, device)
+        self.train = torch.from_numpy(np.nonzero(train_mask(job))[0]).to(device)
+        self.adjacency = Adjacency(pathlib.Path(job["dataset"]["store"]), job["model"])
 
 
 def csr_tensor(adjacency, data, device):
@@ -256,39 +194,20 @@ def timed(phase, work):
     return result
 
 
-def read_parameters(job, data, device):
+def read_parameters(job, device):
     """[(W, b) of each layer]; b is None where the model has none."""
-    import numpy as np
     import torch
 
-    folder = pathlib.Path(job["train"]["initial_weights"])
+    def parameter(name):
+        return torch.nn.Parameter(initial_parameter(job, name, device))
 
-    def parameter(name, shape):
-        array = torch.from_numpy(np.load(folder / f"{name}.npy")).to(device, data.dtype)
-        return torch.nn.Parameter(array.reshape(shape))
+    def bias(name):
+        return torch.nn.Parameter(initial_parameter(job, name, device).reshape(-1)) if job["model"]["bias"] else None
 
-    widths = job["model"]["widths"]
-    return [
-        (parameter(f"W{l}", (f, g)), parameter(f"b{l}", (g,)) if job["model"]["bias"] else None)
-        for l, (f, g) in enumerate(zip(widths, widths[1:]))
-    ]
+    return [(parameter(f"W{l}"), bias(f"b{l}")) for l in range(len(job["model"]["widths"]) - 1)]
 
 
-def make_optimizer(train, parameters):
-    import torch
-
-    groups = []
-    for (weight, bias), decay in zip(parameters, train["weight_decay"]):
-        groups.append({"params": [weight], "weight_decay": decay})
-        if bias is not None:
-            groups.append({"params": [bias], "weight_decay": 0})
-    if train["optimizer"] == "sgd":
-        return torch.optim.SGD(groups, lr=train["lr"])
-    kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[train["optimizer"]]
-    return kind(groups, lr=train["lr"], betas=(train["beta1"], train["beta2"]), eps=train["epsilon"])
-
-
-def train(framework, compiles, job):
+def train(framework, compiles, job, lines):
     import torch
     import torch.nn.functional as F
 
@@ -296,13 +215,11 @@ def train(framework, compiles, job):
     torch.set_num_threads(job["threads_per_rank"])
     torch.manual_seed(job["seed"])
     data = Data(job, device)
-    parameters = read_parameters(job, data, device)
+    parameters = read_parameters(job, device)
     layers = LAYERS[framework](data, model, parameters, device)
     data.adjacency = None
-    optimizer = make_optimizer(job["train"], parameters)
-    activation = {"identity": lambda h: h, "relu": F.relu, "leaky_relu": F.leaky_relu, "sigmoid": torch.sigmoid}
-    activation = activation[model["activation"]]
-    dropouts = [job["train"]["input_dropout"]] + [job["train"]["dropout"]] * (len(layers) - 1)
+    optimizer = make_optimizer(job["train"], [([w], [] if b is None else [b]) for w, b in parameters])
+    activation, dropouts = activation_of(model), dropouts_of(job["train"], len(layers))
 
     def forward(h):
         for l, layer in enumerate(layers):
@@ -326,50 +243,35 @@ def train(framework, compiles, job):
         loss.backward()
         optimizer.step()
         wait()
-        line = {"epoch": epoch, "loss": loss.item(), "wall_s": time.perf_counter() - start}
-        if line["loss"] != line["loss"] or abs(line["loss"]) == float("inf"):
-            line["loss"] = None
+        line = {"epoch": epoch, "loss": loss_or_null(loss.item()), "wall_s": time.perf_counter() - start}
         if device == "cuda":
             line["peak_memory_bytes"] = torch.cuda.max_memory_allocated()
         elif phases and not compiles:
             line["phases"] = {**phases, "other": max(0.0, line["wall_s"] - sum(phases.values()))}
-        say(line)
+        lines.say(line)
+
+
+def why_unsupported(framework, job):
+    if job["model"]["layers"] != "gcn":
+        return "trains GCN layers"
+    if framework != "torch.sparse" and job["model"]["aggregate_input"]:
+        return "does not aggregate its input at set-up"
+    return None
 
 
 def main():
     words = [word for word in sys.argv[1:] if word != "--compile"]
-    if len(words) not in (2, 3) or words[0] not in LAYERS or (len(words) == 3) != (words[1] == "--probe"):
+    probes = len(words) == 3 and words[1] == "--probe"
+    if not (probes or len(words) == 2) or words[0] not in LAYERS:
         sys.exit(__doc__)
     framework, compiles = words[0], "--compile" in sys.argv
-    enter_environment(framework)
-    os.environ["DGLBACKEND"] = "pytorch"
-    global LINES
-    LINES = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
-    job = None if words[1] == "--probe" else json.load(open(words[-1]))
-    device = job["device"] if job else words[2]
-    reason = why_not(framework, device)
-    if not reason and job and job["gpus"] > 1:
-        reason = "trains on one device"
-    if not reason and job and job["model"]["layers"] != "gcn":
-        reason = "trains GCN layers"
-    if not reason and job and framework != "torch.sparse" and job["model"]["aggregate_input"]:
-        reason = "does not aggregate its input at set-up"
-    if reason:
-        say({"skipped": reason})
-        return
-    if not job:
-        say({"versions": versions(framework)})
-        return
-    say({"versions": versions(framework), "device": device_name(device)})
-    try:
-        train(framework, compiles, job)
-    except (MemoryError, RuntimeError) as error:  # torch.cuda.OutOfMemoryError is a RuntimeError
-        message = str(error).splitlines()[0] if str(error) else "no memory left"
-        short = isinstance(error, MemoryError) or "out of memory" in message or "can't allocate memory" in message
-        if not short:
-            raise
-        say({"oom": message})
+    run(
+        framework,
+        None if probes else words[1],
+        words[2] if probes else None,
+        lambda job: why_unsupported(framework, job),
+        lambda job, lines: train(framework, compiles, job, lines),
+    )
 
 
 main()

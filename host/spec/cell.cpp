@@ -35,6 +35,7 @@ json identity_params(const Params& params) {
 json plugin_json(const PluginChoice& p) {
     json j{{"name", p.name}, {"version", p.version}, {"params", identity_params(p.params)}, {"label", p.label}};
     if (p.is_program()) j["command"] = p.command;
+    if (!p.approximation.empty()) j["approximation"] = p.approximation;
     return j;
 }
 
@@ -151,6 +152,7 @@ PluginChoice plugin_from(const json& j, const char* name) {
         o.into("command", p.command);
         o.into("program", p.program);
     }
+    if (o.has("approximation")) o.into("approximation", p.approximation);
     o.done();
     return p;
 }
@@ -218,6 +220,7 @@ std::string slowdown_text(const Slowdown& s) {
 std::string device_of(const Cell& cell) { return cell.kernel.name == "cuda" ? "cuda" : "cpu"; }
 
 std::string program_approximation(const Cell& cell) {
+    if (!cell.scheme.approximation.empty()) return cell.scheme.approximation;
     const bool drops = cell.train.dropout > 0 || cell.train.input_dropout > 0;
     return drops ? "a program draws different dropout masks" : "";
 }
@@ -358,6 +361,7 @@ private:
     }
     void plugin(const char* name, const PluginChoice& p) {
         open(name);
+        if (!p.approximation.empty()) member("approximation", p.approximation);
         if (p.is_program()) member("command", p.command);
         member("name", p.name);
         member("params", identity_params(p.params));

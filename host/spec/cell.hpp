@@ -22,6 +22,7 @@ struct PluginChoice {
     std::string label;
     std::vector<std::string> command{};  ///< a program's command as written; empty for a plugin
     std::vector<std::string> program{};  ///< the same with absolute paths, to be run; not part of the identity
+    std::string approximation{};  ///< what a program does not train exactly, as its user says; empty: it is exact
 
     bool is_program() const { return !command.empty(); }
 };

@@ -1,4 +1,4 @@
-// A scheme that is a program: {name: …, command: [./program, word, …]}.
+// A scheme that is a program: {name: …, command: [./program, word, …], approximation: …}.
 #include <algorithm>
 #include <fstream>
 #include <iterator>
@@ -44,7 +44,7 @@ bool is_valid_name(const std::string& name) {
 }  // namespace
 
 Read ValueReader::program(const YamlNode& map, const std::string& key) const {
-    static const std::string taken[] = {"command", "name"};
+    static const std::string taken[] = {"approximation", "command", "name"};
     params({}, map, taken, "a program as scheme", key);
     const YamlNode& command = *map.find("command");
     std::vector<YamlNode> words = command.is(Kind::list) ? command.items : std::vector{command};
@@ -79,6 +79,15 @@ Read ValueReader::program(const YamlNode& map, const std::string& key) const {
         findings_.add(place, key + ".name",
                       fmt::format("there is a scheme '{}' already; give the program another name", choice.name));
         return {};
+    }
+    if (const YamlNode* inexact = map.find("approximation")) {
+        if (!inexact->scalar() || inexact->text.empty()) {
+            findings_.add(inexact->place, key + ".approximation",
+                          fmt::format("expected what the program does not train exactly, in words; found {}",
+                                      describe(*inexact)));
+            return {};
+        }
+        choice.approximation = inexact->text;
     }
     choice.version = version_of(choice.command, choice.program);
     choice.label = choice.name;

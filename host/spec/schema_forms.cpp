@@ -88,6 +88,12 @@ ordered_json program_schema() {
         {"required", {"command"}},
         {"properties",
          {{"name", {{"description", "Its name in tables (default: the program's file name)"}, {"type", "string"}}},
+          {"approximation",
+           {{"description",
+             "What it does not train exactly, such as batches in place of the graph; its losses are then not "
+             "compared with the reference's"},
+            {"type", "string"},
+            {"minLength", 1}}},
           {"command",
            {{"description",
              "The program and its arguments; words that begin with ./ or ../ are paths that start at the "

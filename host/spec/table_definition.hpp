@@ -107,8 +107,8 @@ struct TableDefinition {
     std::map<std::string, double> vertices;  ///< of the paper's graphs, by the name of a dataset
 };
 
-/// Reads a definition and the numbers for it from published.csv and measured.csv beside it. Throws ExperimentError with everything
-/// that is wrong in either, SpecError if there is no such file.
+/// Reads a definition and the numbers for it from published.csv and measured.csv beside it. Throws ExperimentError with
+/// everything that is wrong in either, SpecError if there is no such file.
 TableDefinition load_table_definition(const std::filesystem::path& file);
 /// The same for texts; `published` and `measured` may be empty.
 TableDefinition read_table_definition(const std::string& text, const std::filesystem::path& file,

@@ -29,6 +29,8 @@ TEST_CASE("a program that cannot be meant is told") {
           std::string::npos);
     CHECK(complaint(with("{command: ./a.py, name: 'a b'}")).find("found 'a b'") != std::string::npos);
     CHECK(complaint(with("{command: ./a.py, overlap: true}")).find("no parameter 'overlap'") != std::string::npos);
+    CHECK(complaint(with("{command: ./a.py, approximation: }"))
+              .find("expected what the program does not train exactly") != std::string::npos);
     CHECK(complaint("name: p\ndataset: cora\nscheme: serial\nkernel: {command: ./a}\n")
               .find("a mapping without 'name'") != std::string::npos);
 }
@@ -54,6 +56,7 @@ TEST_CASE("another folder is the same cell; other words, another name or another
     CHECK(one == digest("{command: [./a, x]}", "/two/e.yaml"));
     CHECK(one != digest("{command: [./a, y]}", "/one/e.yaml"));
     CHECK(one != digest("{command: [./a, x], name: b}", "/one/e.yaml"));
+    CHECK(one != digest("{command: [./a, x], approximation: batches}", "/one/e.yaml"));
 
     const fs::path folder = fs::temp_directory_path() / ("gnnbench-program-" + std::to_string(::getpid()));
     fs::create_directories(folder);
@@ -65,10 +68,12 @@ TEST_CASE("another folder is the same cell; other words, another name or another
 }
 
 TEST_CASE("a worker reads what the host wrote of a program") {
-    const Cell cell = read(with("{command: [./a, x]}"), {}, "", "/one/e.yaml").cells[0];
+    const Cell cell = read(with("{command: [./a, x], approximation: batches}"), {}, "", "/one/e.yaml").cells[0];
+    CHECK(program_approximation(cell) == "batches");
     const Cell again = cell_from_json(to_json(cell, JsonFor::worker));
     CHECK(again.scheme.command == cell.scheme.command);
     CHECK(again.scheme.program == cell.scheme.program);
+    CHECK(program_approximation(again) == "batches");
     CHECK(cell_digest(again) == cell_digest(cell));
     CHECK(to_json(cell, JsonFor::identity).at("scheme").count("program") == 0);
 }
