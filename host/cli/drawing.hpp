@@ -7,8 +7,8 @@
 
 namespace gnnbench {
 
-/// A figure as gnuplot draws it, with the timelines that it shows; empty where its script is (see figure_script). Throws SpecError for a definition without a plot,
-/// EnvironmentError where there is no gnuplot.
+/// A figure as gnuplot draws it, with the timelines that it shows; empty where its script is (see figure_script).
+/// Throws SpecError for a definition without a plot, EnvironmentError where there is no gnuplot.
 std::string drawn_figure(const ResolvedTable& resolved, const std::filesystem::path& database, FigureFormat format,
                          FigureHeading heading = FigureHeading::shown);
 

@@ -55,7 +55,8 @@ private:
     int descriptor_;
 };
 
-/// Runs a short program to its end; its exit code, or 128 + signal. Throws EnvironmentError if it does not start or end in time.
+/// Runs a short program to its end; its exit code, or 128 + signal. Throws EnvironmentError if it does not start or end
+/// in time.
 int run_to_end(const std::vector<std::string>& command, const Environment& environment, double limit_s, int output,
                int errors);
 

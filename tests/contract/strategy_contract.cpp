@@ -127,8 +127,8 @@ std::vector<std::string> usable(PluginKind kind) {
     return names;
 }
 
-/// One for each kind of layout: equal blocks, balanced by nonzeros or refused, cut, and without locality. The others are tested
-/// for what they promise in partitioner_contract.cpp, and a strategy sees parts alone.
+/// One for each kind of layout: equal blocks, balanced by nonzeros or refused, cut, and without locality. The others
+/// are tested for what they promise in partitioner_contract.cpp, and a strategy sees parts alone.
 std::vector<std::string> layouts() {
     std::vector<std::string> names = usable(PluginKind::partitioner);
     std::erase_if(names, [](const std::string& name) {

@@ -1,6 +1,6 @@
 #pragma once
-/// Mutations that know what an input is made of: words and numbers of a text, instructions of a pickle. A third of all mutations
-/// stay libFuzzer's own, which change bytes and insert the dictionary's tokens.
+/// Mutations that know what an input is made of: words and numbers of a text, instructions of a pickle. A third of all
+/// mutations stay libFuzzer's own, which change bytes and insert the dictionary's tokens.
 #include <algorithm>
 #include <array>
 #include <cstddef>

@@ -63,9 +63,9 @@ private:
     std::int64_t most_vertices_ = 0;
 };
 
-/// The source that a plugin's parameters `sampler` (vertices | neighbours), `batch_vertices` and `fan_out` describe, so that a
-/// partitioner and a strategy mean the same by them. Neighbours are sampled for train vertices, or for all where the dataset has
-/// no split. The dataset's arrays must outlive it.
+/// The source that a plugin's parameters `sampler` (vertices | neighbours), `batch_vertices` and `fan_out` describe, so
+/// that a partitioner and a strategy mean the same by them. Neighbours are sampled for train vertices, or for all where
+/// the dataset has no split. The dataset's arrays must outlive it.
 std::unique_ptr<BatchSource> make_sampled_source(const DatasetView& data, const Params& params, int hops,
                                                  std::uint64_t seed);
 
