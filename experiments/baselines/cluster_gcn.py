@@ -5,7 +5,7 @@ usage: cluster_gcn.py FRAMEWORK [--loaders N] CLUSTERS JOB
        cluster_gcn.py FRAMEWORK [--loaders N] CLUSTERS --probe cpu|cuda
 
 FRAMEWORK is pyg (PyTorch Geometric's ClusterData, ClusterLoader and SAGEConv) or dgl (DGL's ClusterGCNSampler, DataLoader
-and SAGEConv). CLUSTERS is an .npy file with the cluster of each vertex, as `gnnbench partition --output` writes it. A
+and SAGEConv). CLUSTERS has the cluster of each vertex, a line each, as `gnnbench partition --output FILE` writes them. A
 batch is the subgraph of one cluster, and an epoch has each cluster once, in the clusters' order. With --loaders, as many
 processes prepare batches while one trains. Uses the environment that setup.sh made for the framework.
 """
@@ -121,7 +121,7 @@ def train(framework, clusters_file, loaders, job, lines):
     torch.set_num_threads(job["threads_per_rank"])
     torch.manual_seed(job["seed"])
     graph = Graph(pathlib.Path(job["dataset"]["store"]))
-    clusters = np.load(clusters_file).astype(np.int64)
+    clusters = np.loadtxt(clusters_file, dtype=np.int64)
     if len(clusters) != graph.n:
         sys.exit(f"{clusters_file} has the clusters of {len(clusters)} vertices; the graph has {graph.n}")
     labels, loss_of = labels_and_loss(job, "cpu")

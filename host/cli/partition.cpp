@@ -183,12 +183,21 @@ int write_lines(const PartitionChoice& choice, const Store& store, const Dataset
     return exit_ok;
 }
 
-/// The one partition, as a picture or as an array.
+/// As METIS writes them, and the partitioner `file` reads: a line for each vertex.
+std::string part_lines(const std::vector<Part>& part_of) {
+    std::string lines;
+    for (const Part part : part_of) lines += fmt::format("{}\n", part);
+    return lines;
+}
+
+/// The one partition, as a picture, an array or lines.
 void write_partition(const PartitionChoice& choice, const PartitionFacts& facts) {
     if (facts.skipped()) throw SpecError("no partition to write: " + facts.partitioner + " " + facts.run.skipped);
     if (choice.output.extension() == ".svg")
         write_output(choice.output, picture(facts.cost, fmt::format("{} in {} parts by {}", choice.dataset,
                                                                     facts.parts, facts.partitioner)));
+    else if (choice.output.extension() != ".npy")
+        write_output(choice.output, part_lines(facts.run.partition.part_of));
     else
         write_npy<Part>(choice.output, facts.run.partition.part_of, {std::ssize(facts.run.partition.part_of)});
 }
@@ -280,14 +289,15 @@ void add_partition(CLI::App& app, const GlobalOptions& options, Action& action) 
     command->add_option("--row", choice->row, "Of that table: \"amazon0601 GP\"")->needs(csv);
     command
         ->add_option("--output", choice->output,
-                     "Write the one partition there: .svg draws who talks to whom, any other is an .npy of "
-                     "every vertex' part")
+                     "Write the one partition there: .svg draws who talks to whom, .npy is an array, any other has a line "
+                     "for each vertex, as METIS writes them and the partitioner `file` reads them")
         ->type_name("FILE");
     command->footer(
         "sum(λ−1) counts, over all vertices, the other parts that need a vertex' row: times the row's bytes it is "
         "what sa-1d\nand demirci-p2p send in one forward product. Time and memory are of the partitioner alone, "
         "in a "
-        "process of its own;\nmemory is what it held at most above the graph.");
+        "process of its own;\nmemory is what it held at most above the graph. Each partition is made anew: those that trials keep "
+        "are not looked at.");
     command->callback(
         [&, choice] { action = [&, choice] { return partition(*choice, Catalog::at(options.data_dir)); }; });
 }

@@ -32,6 +32,13 @@ grep -qE '^block +2 +1\.0 +1 +4 +1\.000 +7 +1\.000$' out || fail "two halves: ex
 [[ "$(wc -L <out)" -le 80 ]] || fail "two halves: wider than 80 columns"
 [[ "$(tail -c 32 parts.npy | od -An -v -t d4 | xargs)" == "0 0 0 0 1 1 1 1" ]] || fail "two halves: parts.npy holds other parts"
 
+# As lines, which the partitioner `file` reads again.
+gnnbench partition path --parts 2 --with block --output halves.part
+[[ "$(xargs <halves.part)" == "0 0 0 0 1 1 1 1" ]] || fail "two halves: halves.part holds $(xargs <halves.part)"
+gnnbench partition path --parts 2 --with file --set path=halves.part
+expect_code 0 "what was written, read again"
+grep -qE '^file +2 +2 +14\.3% +2 +2 ' out || fail "what was written, read again: expected the two halves"
+
 # Both products, forward and backward: each half sends its end of the cut edge, twice.
 gnnbench partition path --parts 2 --with block --volume
 expect_code 0 "what parts send"

@@ -74,6 +74,13 @@ expect_code 1 "wrong losses"
 expect_value "SELECT status FROM verification ORDER BY trial_id DESC LIMIT 1" failed "wrong losses"
 expect_value "SELECT reason LIKE 'not measured%' FROM trial ORDER BY id DESC LIMIT 1" 1 "wrong losses are not timed"
 
+# Unless their user says what is not exact: then they are timed, unverified, and every table says why.
+experiment batches.yaml '{command: [./standin_program.py, wrong], name: standin, approximation: batches of clusters}'
+gnnbench run batches.yaml
+expect_code 0 "an approximation"
+expect_value "SELECT status || ': ' || reason FROM verification ORDER BY trial_id DESC LIMIT 1" "unverified: approximate: batches of clusters" "an approximation"
+expect_value "SELECT status || ': ' || approximation FROM trial ORDER BY id DESC LIMIT 1" "ok: batches of clusters" "an approximation"
+
 # Its own dropout masks can agree with nobody's.
 gnnbench run both.yaml --set train.dropout=0.5 --set "matrix.scheme={command: [./standin_program.py, none], name: standin}"
 expect_code 0 "dropout"
