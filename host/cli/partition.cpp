@@ -288,15 +288,17 @@ void add_partition(CLI::App& app, const GlobalOptions& options, Action& action) 
                     ->excludes(as_json);
     command->add_option("--row", choice->row, "Of that table: \"amazon0601 GP\"")->needs(csv);
     command
-        ->add_option("--output", choice->output,
-                     "Write the one partition there: .svg draws who talks to whom, .npy is an array, any other has a line "
-                     "for each vertex, as METIS writes them and the partitioner `file` reads them")
+        ->add_option(
+            "--output", choice->output,
+            "Write the one partition there: .svg draws who talks to whom, .npy is an array, any other has a line "
+            "for each vertex, as METIS writes them and the partitioner `file` reads them")
         ->type_name("FILE");
     command->footer(
         "sum(λ−1) counts, over all vertices, the other parts that need a vertex' row: times the row's bytes it is "
         "what sa-1d\nand demirci-p2p send in one forward product. Time and memory are of the partitioner alone, "
         "in a "
-        "process of its own;\nmemory is what it held at most above the graph. Each partition is made anew: those that trials keep "
+        "process of its own;\nmemory is what it held at most above the graph. Each partition is made anew: those "
+        "that trials keep "
         "are not looked at.");
     command->callback(
         [&, choice] { action = [&, choice] { return partition(*choice, Catalog::at(options.data_dir)); }; });
