@@ -13,8 +13,8 @@ struct Rounding {
     double smallest;  ///< smallest normal number: what underflow may lose in one operation
     double largest;   ///< beyond it a result overflows
 
-    /// γ_k = ku / (1 − ku) bounds the relative error of k roundings, so of a sum of k products in any order of summation
-    /// (lemma 3.1, section 3.1). At most 1: beyond k = 1/(2u) the bound says nothing.
+    /// γ_k = ku / (1 − ku) bounds the relative error of k roundings, so of a sum of k products in any order of
+    /// summation (lemma 3.1, section 3.1). At most 1: beyond k = 1/(2u) the bound says nothing.
     double gamma(double k) const {
         const double ku = k * unit;
         return ku < 0.5 ? ku / (1 - ku) : 1.0;

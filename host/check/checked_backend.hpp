@@ -10,14 +10,14 @@ namespace gnnbench {
 
 std::string shape_of(ConstMatrixView m);  ///< "[3x4]", for reports
 
-/// A back end under test: every verb runs on it, and then again in float64 on the host from the operands that the verb
-/// received; each element of the result must be within the bound that rounding sets (bounds.hpp). Its transport's
-/// messages are checked too (checked_transport.hpp). Slow, and it waits for the device after every verb: a fault that
-/// needs a missing wait shows only in a training without it.
+/// A back end under test: every verb runs on it, and then again in float64 on the host from the operands that the
+/// verb received; each element of the result must be within the bound that rounding sets (bounds.hpp). Its
+/// transport's messages are checked too (checked_transport.hpp). Slow, and it waits for the device after every verb:
+/// a fault that needs a missing wait shows only in a training without it.
 ///
-/// Products: |C − C64| ≤ γ_k(|α||A||B| + |βC| + |bias|), k the nonzeros of the row or the inner length, and one more for
-/// each rounding of α, β, bias and the conversion of A's values. An activation that is monotone must lie between its
-/// values at both ends of that interval. Copies, gathers, fills, maxima and counts are exact.
+/// Products: |C − C64| ≤ γ_k(|α||A||B| + |βC| + |bias|), k the nonzeros of the row or the inner length, and one more
+/// for each rounding of α, β, bias and the conversion of A's values. An activation that is monotone must lie between
+/// its values at both ends of that interval. Copies, gathers, fills, maxima and counts are exact.
 class CheckedBackend final : public ForwardingBackend {
 public:
     /// Products are recomputed on up to `threads` threads.

@@ -50,8 +50,9 @@ struct SlotValues {
     }
 };
 
-/// SGD: w − η(g + λw). Adam (Kingma & Ba 2015), algorithm 1, with λ in the gradient; AdamW (Loshchilov & Hutter 2019),
-/// algorithm 2: decoupled λ. The step is checked from the moments that the back end stored, which are checked separately.
+/// SGD: w − η(g + λw). Adam (Kingma & Ba 2015), algorithm 1, with λ in the gradient; AdamW (Loshchilov & Hutter
+/// 2019), algorithm 2: decoupled λ. The step is checked from the moments that the back end stored, which are checked
+/// separately.
 void judge_step(Judgement& j, const TrainSpec& o, std::int64_t step, double decay, const SlotValues& before,
                 const SlotValues& after, const Rounding& rounding) {
     const double few = rounding.gamma(12);

@@ -26,9 +26,9 @@ struct HostLabelMatrix {
 
 }  // namespace
 
-/// Of an element, with t = ∓x and e = exp(−|t|), in u: function_error for e, whose relative error log1p takes on no larger,
-/// function_error for log1p, and 4; every term is positive, so the sum's relative error is that of its terms and
-/// additions. Its derivative is p − y, p = σ(x): function_error and 4 of p, and 4 of y.
+/// Of an element, with t = ∓x and e = exp(−|t|), in u: function_error for e, whose relative error log1p takes on no
+/// larger, function_error for log1p, and 4; every term is positive, so the sum's relative error is that of its terms
+/// and additions. Its derivative is p − y, p = σ(x): function_error and 4 of p, and 4 of y.
 void CheckedBackend::do_binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
                                              double* loss_out) {
     reads("loss", logits);

@@ -35,9 +35,9 @@ private:
 /// Host messages of the check itself, by MPI, never through the transport under test.
 class ControlMessages;
 
-/// A transport under test. When an operation starts, its input is copied and sent to the ranks that need it on a separate
-/// path; when it is waited for, received data is compared: bytes with the sender's, sums of P ranks within γ_{P−1}Σ|x|
-/// (one rounding for each addition, in any order), maxima exactly.
+/// A transport under test. When an operation starts, its input is copied and sent to the ranks that need it on a
+/// separate path; when it is waited for, received data is compared: bytes with the sender's, sums of P ranks within
+/// γ_{P−1}Σ|x| (one rounding for each addition, in any order), maxima exactly.
 class CheckedTransport final : public ForwardingTransport {
 public:
     /// `control`: the same ranks, for this purpose only. `backend` owns the memory and must outlive it.

@@ -12,9 +12,9 @@
 
 namespace gnnbench {
 
-/// Messages between a check's ranks about the messages under test, by MPI on a separate communicator. Everything starts
-/// without waiting; take() waits. Collective calls come in the same order on all ranks, those between two ranks in the same
-/// order on both.
+/// Messages between a check's ranks about the messages under test, by MPI on a separate communicator. Everything
+/// starts without waiting; take() waits. Collective calls come in the same order on all ranks, those between two
+/// ranks in the same order on both.
 class ControlMessages {
 public:
     explicit ControlMessages(ProcessGroup group);

@@ -6,8 +6,8 @@
 
 namespace gnnbench {
 
-/// The serial reference's back end, which also records the sizes of its weight gradients' terms: a gradient Hᵀ U may cancel,
-/// and then no rounding error is small relative to it, but all are relative to |H|ᵀ|U|.
+/// The serial reference's back end, which also records the sizes of its weight gradients' terms: a gradient Hᵀ U may
+/// cancel, and then no rounding error is small relative to it, but all are relative to |H|ᵀ|U|.
 class GradientSizes final : public ForwardingBackend {
 public:
     explicit GradientSizes(std::unique_ptr<Backend> inner) : ForwardingBackend(std::move(inner)) {}

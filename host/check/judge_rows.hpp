@@ -10,9 +10,10 @@
 
 namespace gnnbench {
 
-/// Calls judge(begin, end, judgement) over runs of [0, rows) on up to `threads` threads. The same elements are judged, and
-/// the same one is called the first wrong one, whatever their number. `work`: multiply-adds, roughly; a call with little
-/// of it stays on this thread. `runs_per_thread`: 1 where each run costs a pass over an operand, more to balance them.
+/// Calls judge(begin, end, judgement) over runs of [0, rows) on up to `threads` threads. The same elements are
+/// judged, and the same one is called the first wrong one, whatever their number. `work`: multiply-adds, roughly; a
+/// call with little of it stays on this thread. `runs_per_thread`: 1 where each run costs a pass over an operand,
+/// more to balance them.
 template <class F>
 void judge_rows(Judgement& whole, int threads, std::int64_t rows, double work, int runs_per_thread, F&& judge) {
     if (threads <= 1 || rows < 2 || work < 1e6) return judge(std::int64_t{0}, rows, whole);

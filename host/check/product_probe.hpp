@@ -6,13 +6,13 @@
 
 namespace gnnbench {
 
-/// A back end that records which prepared matrix was multiplied at which width, so that each can be tested at the size and
-/// in the format that it has in a timed trial, where recomputing every product would take too long.
+/// A back end that records which prepared matrix was multiplied at which width, so that each can be tested at the
+/// size and in the format that it has in a timed trial, where recomputing every product would take too long.
 ///
-/// The test is Freivalds' (1979), in floating point: for random B and random signs S ∈ {±1}^{f×8}, C·S is compared with
-/// Â(B·S), both in float64, the latter by a plain loop over the CSR that the matrix was prepared from. Row i passes within
-/// γ_{k_i+f}(|Â||B|1)_i, k_i its nonzeros. What is wrong in a row cancels in one column of C·S with probability at most
-/// 1/2, so in all eight with at most 2⁻⁸.
+/// The test is Freivalds' (1979), in floating point: for random B and random signs S ∈ {±1}^{f×8}, C·S is compared
+/// with Â(B·S), both in float64, the latter by a plain loop over the CSR that the matrix was prepared from. Row i
+/// passes within γ_{k_i+f}(|Â||B|1)_i, k_i its nonzeros. What is wrong in a row cancels in one column of C·S with
+/// probability at most 1/2, so in all eight with at most 2⁻⁸.
 class ProductProbe final : public ForwardingBackend {
 public:
     explicit ProductProbe(std::unique_ptr<Backend> inner) : ForwardingBackend(std::move(inner)) {}

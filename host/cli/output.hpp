@@ -7,8 +7,8 @@
 
 namespace gnnbench {
 
-/// Columns as wide as their widest cell, two blanks between, no blanks at a line's end; on a terminal they fit its width,
-/// see fitted_grid(). UTF-8 counts by character.
+/// Columns as wide as their widest cell, two blanks between, no blanks at a line's end; on a terminal they fit its
+/// width, see fitted_grid(). UTF-8 counts by character.
 class TextColumns {
 public:
     explicit TextColumns(std::vector<std::string> header) : rows_{std::move(header)} {}

@@ -26,7 +26,8 @@ struct PartitionFacts {
     bool missing() const { return skipped() || !failed.empty(); }
 };
 
-/// Means, maxima and imbalances, one line a partition, in tables of 80 columns; reasons of those that are missing follow.
+/// Means, maxima and imbalances, one line a partition, in tables of 80 columns; reasons of those that are missing
+/// follow.
 std::string partition_tables(const std::vector<PartitionFacts>& all, std::int64_t edges);
 
 /// Every part's numbers, a line each.

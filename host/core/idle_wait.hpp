@@ -8,8 +8,8 @@
 
 namespace gnnbench {
 
-/// Waits for all of them. MPI's own waits poll without a pause; these pauses are an eighth of the time waited so far, at
-/// most 500 µs, so that a long wait takes hundredths of a core and a short one is hardly longer.
+/// Waits for all of them. MPI's own waits poll without a pause; these pauses are an eighth of the time waited so far,
+/// at most 500 µs, so that a long wait takes hundredths of a core and a short one is hardly longer.
 inline void wait_idly(std::span<MPI_Request> requests) {
     using namespace std::chrono_literals;
     const auto start = std::chrono::steady_clock::now();

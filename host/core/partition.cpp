@@ -12,6 +12,17 @@ namespace gnnbench {
 Partitioner::~Partitioner() = default;
 std::string Partitioner::outside_input(const Params&) const { return {}; }
 
+std::string why_not_alike(const PartitionNeed& need) {
+    return need.column_parts > 0 ? "orders rows and columns alike; this scheme needs columns partitioned apart"
+                                 : "";
+}
+
+std::string why_not_alike_and_filled(const GraphSize& graph, const PartitionNeed& need) {
+    if (need.parts > 1 && need.parts > graph.vertices)
+        return fmt::format("cannot make {} parts of {} vertices", need.parts, graph.vertices);
+    return why_not_alike(need);
+}
+
 namespace {
 
 void check_parts(std::span<const Part> part_of, Part parts, std::int64_t vertices, const char* what) {

@@ -20,10 +20,10 @@ struct ContentView {
     std::span<const Split> masks;  ///< [splits × vertices]
 };
 
-/// Throws DataError, beginning with `where`, at the first invalid value: decreasing row pointers, an
-/// index out of range, an unsorted row or repeated entry, a weight or feature that is not finite (naming vertex
-/// and column), a label outside [−1, classes), an entry of the label matrix that is neither 0 nor 1, a mask outside 0 … 3,
-/// lengths that do not fit together.
+/// Throws DataError, beginning with `where`, at the first invalid value: decreasing row pointers, an index out of
+/// range, an unsorted row or repeated entry, a weight or feature that is not finite (naming vertex and column), a
+/// label outside [−1, classes), an entry of the label matrix that is neither 0 nor 1, a mask outside 0 … 3, lengths
+/// that do not fit together.
 void check_content(const ContentView& content, const std::string& where);
 
 /// 32 hex digits: XXH3-128 over name, shape and bytes of every array.

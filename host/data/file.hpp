@@ -41,8 +41,8 @@ private:
     int descriptor_ = -1;
 };
 
-/// Creates the folder in one that exists: SpecError where that is missing (see require_folder_of), EnvironmentError with
-/// path and cause where it cannot be created.
+/// Creates the folder in one that exists: SpecError where that is missing (see require_folder_of), EnvironmentError
+/// with path and cause where it cannot be created.
 void make_folder(const std::filesystem::path& path);
 
 }  // namespace gnnbench

@@ -20,8 +20,8 @@ struct RawGraph {
     GraphView view() const { return {indptr, indices, weights}; }
 };
 
-/// A dataset as importers and generators make it. Empty features, labels (where the label matrix is empty too) and masks
-/// are filled with random values before it is stored, and listed in `synthetic`.
+/// A dataset as importers and generators make it. Empty features, labels (where the label matrix is empty too) and
+/// masks are filled with random values before it is stored, and listed in `synthetic`.
 struct RawDataset {
     std::string name;
     RawGraph graph;

@@ -33,7 +33,8 @@ std::string locate_gnuplot() {
 
 std::string run_gnuplot(const std::string& script) {
     const std::string gnuplot = locate_gnuplot();
-    // The drawing goes to standard output: a path in the script would be read as gnuplot's language, which can run commands.
+    // The drawing goes to standard output: a path in the script would be read as gnuplot's language, which can run
+    // commands.
     MemoryFile file("gnnbench-script");
     const MemoryFile drawing("gnnbench-drawing"), said("gnnbench-gnuplot");
     file.write(script + "\n");

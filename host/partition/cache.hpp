@@ -14,9 +14,9 @@ struct KeptPartition {
     double wall_s = 0;
 };
 
-/// Partitions in a folder, a file each, by a key that says all that they depend on. Several processes may use one folder:
-/// files appear complete, by rename. A file that is not what its digest says is removed and counts as not there. What
-/// cannot be read or written is not kept; that is no error.
+/// Partitions in a folder, a file each, by a key that says all that they depend on. Several processes may use one
+/// folder: files appear complete, by rename. A file that is not what its digest says is removed and counts as not
+/// there. What cannot be read or written is not kept; that is no error.
 class PartitionCache {
 public:
     /// The folder's files take at most `limit_bytes`; beyond, those that were not used for longest go.

@@ -7,8 +7,8 @@
 
 namespace gnnbench {
 
-/// What one part holds, and what it exchanges in one product Â·H by point-to-point messages, rows of H being sent once to
-/// each part that needs them.
+/// What one part holds, and what it exchanges in one product Â·H by point-to-point messages, rows of H being sent
+/// once to each part that needs them.
 struct PartCost {
     std::int64_t vertices = 0;
     std::int64_t nonzeros = 0;  ///< stored entries of its rows

@@ -115,7 +115,8 @@ void draw_matrix(Drawing& d, const PartitionCost& cost, const Shading& shading) 
     d.label(matrix_x + side / 2, matrix_y + side + 34, "receiving part", "middle");
 }
 
-/// A bar for each part, with the mean as a line. Sent rows lie beside the matrix' rows, received ones above its columns.
+/// A bar for each part, with the mean as a line. Sent rows lie beside the matrix' rows, received ones above its
+/// columns.
 void draw_volumes(Drawing& d, const PartitionCost& cost) {
     const Spread sent = cost.spread(&PartCost::sent_rows), received = cost.spread(&PartCost::received_rows);
     const double most = static_cast<double>(std::max<std::int64_t>({sent.maximum, received.maximum, 1}));

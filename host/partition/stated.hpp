@@ -16,8 +16,8 @@ struct StatedCost {
     std::int64_t total_bytes = 0;
 };
 
-/// Why the scheme cannot train the model on as many ranks as `parts`, each with a part of one partition of all vertices;
-/// empty if it can.
+/// Why the scheme cannot train the model on as many ranks as `parts`, each with a part of one partition of all
+/// vertices; empty if it can.
 std::string why_not_stated(const Strategy& scheme, const Params& params, const ModelSpec& model, Part parts);
 
 /// Starts no rank. `model` has all its widths; float32.

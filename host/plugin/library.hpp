@@ -18,8 +18,8 @@ std::string mismatch(const PluginInfo& info, PluginKind kind, std::string_view n
 /// of a plugin may outlive whoever opened it.
 class PluginLibrary {
 public:
-    /// Throws PluginError that names the file, what is wrong and what to do. The file's own description is read before the
-    /// library is opened, which runs its code.
+    /// Throws PluginError that names the file, what is wrong and what to do. The file's own description is read
+    /// before the library is opened, which runs its code.
     static PluginLibrary open(const std::filesystem::path& file, PluginKind kind, std::string_view name);
 
     const PluginInfo& info() const { return *info_; }

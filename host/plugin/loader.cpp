@@ -150,8 +150,8 @@ PluginLibrary PluginCatalog::open(PluginKind kind, std::string_view name) const 
 
 namespace {
 
-/// Which order vertices have inside a part is no partitioner's business: the host gives each the parameter, and obeys it
-/// (host/partition/ordered.hpp).
+/// Which order vertices have inside a part is no partitioner's business: the host gives each the parameter, and obeys
+/// it (host/partition/ordered.hpp).
 constexpr ParamDecl order_declaration = {"order",
                                          ParamType::choice,
                                          "natural",

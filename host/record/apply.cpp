@@ -184,8 +184,8 @@ void LineApplier::worker(std::int64_t trial, const json& l) {
     for (std::size_t i = 0; i < length(l, "averagings"); ++i)
         add.run(trial, epoch, rank, i, whole(l["averagings"][i], "partner", 0, most_ranks),
                 whole(l["averagings"][i], "staleness", INT64_MIN, INT64_MAX));
-    // Workers leave an epoch in any order, even after others have left the next; so what it and the later ones are changes
-    // with each line.
+    // Workers leave an epoch in any order, even after others have left the next; so what it and the later ones are
+    // changes with each line.
     connection_
         ->prepare(
             "UPDATE epoch SET (steps, samples, loss, as_stated) = (SELECT sum(w.steps), sum(w.samples), "

@@ -77,8 +77,8 @@ bool is_job_journal(const std::filesystem::path& path);
 class JournalTail {
 public:
     explicit JournalTail(std::filesystem::path path);
-    /// New lines, at most about `max_bytes` of them; empty if there are none. Complete lines that are not JSON objects, or
-    /// nested deeper than any of ours, are left out and recorded.
+    /// New lines, at most about `max_bytes` of them; empty if there are none. Complete lines that are not JSON
+    /// objects, or nested deeper than any of ours, are left out and recorded.
     std::vector<nlohmann::json> poll(std::size_t max_bytes = std::size_t{8} << 20);
     std::int64_t damaged_lines() const { return damaged_; }
     /// The first damaged line, by its number and beginning; empty: none.

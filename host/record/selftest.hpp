@@ -15,8 +15,9 @@ struct AaResult {
     double found_rate = 0;  ///< sides of which one is slowed down called SLOWER
 };
 
-/// `epoch_s`: one pool of trials in the order in which they ran; neighbours (0 and 1, 2 and 3, …) are a block. Each draw takes
-/// `trials` blocks at random and gives of each one trial to A and the other to B. Throws SpecError where the pool has too few.
+/// `epoch_s`: one pool of trials in the order in which they ran; neighbours (0 and 1, 2 and 3, …) are a block. Each
+/// draw takes `trials` blocks at random and gives of each one trial to A and the other to B. Throws SpecError where
+/// the pool has too few.
 AaResult against_itself(std::span<const double> epoch_s, double slowdown, std::int64_t draws,
                         const CompareRules& rules);
 /// The number of trials that the pool needs for that, estimated from those it has.

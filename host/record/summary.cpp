@@ -52,8 +52,8 @@ std::optional<std::int64_t> whole_median_if_any(const std::vector<double>& v) {
 
 void summarise_trial(sqlite::Connection& c, std::int64_t trial) {
     const EpochSummary s = read_epochs(c, trial);
-    // Epochs of independent workers overlap: several may end with the one batch that a slow worker holds, and only their sum
-    // says something.
+    // Epochs of independent workers overlap: several may end with the one batch that a slow worker holds, and only
+    // their sum says something.
     auto overlap = c.prepare("SELECT EXISTS (SELECT 1 FROM worker_epoch WHERE trial_id = ?)", "summarise a trial");
     overlap.bind(trial);
     const bool overlapping = overlap.step() && overlap.integer(0) != 0;

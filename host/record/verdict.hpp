@@ -42,7 +42,8 @@ std::vector<Comparison> judge(std::span<const Samples> cells, const CompareRules
 
 /// Two-sided p of Wilcoxon's signed-rank test; exact up to 50 values other than 0, normal beyond.
 double signed_rank_p(std::span<const double> differences);
-/// Two-sided p of Mann and Whitney's test, normal approximation with ties and continuity corrected; exact up to 12 in each.
+/// Two-sided p of Mann and Whitney's test, normal approximation with ties and continuity corrected; exact up to 12 in
+/// each.
 double rank_sum_p(std::span<const double> a, std::span<const double> b);
 /// Holm's step-down correction.
 std::vector<double> holm(std::span<const double> p);
@@ -51,8 +52,8 @@ std::vector<double> holm(std::span<const double> p);
 std::int64_t trials_for(double ratio, double spread, std::int64_t cells, const CompareRules& rules);
 /// That spread, from the samples: midway between the standard deviation and what a few outliers cannot move.
 double spread_of(const Samples& samples);
-/// The spread of normal times whose medians would be as uncertain as these samples': not less than spread_of(), and more
-/// where times are multimodal, for example because of memory placement.
+/// The spread of normal times whose medians would be as uncertain as these samples': not less than spread_of(), and
+/// more where times are multimodal, for example because of memory placement.
 double spread_of_medians(const Samples& samples, const CompareRules& rules);
 
 }  // namespace gnnbench

@@ -32,9 +32,9 @@ std::vector<ScalingPanel> scaling_panels(const ComparisonData& data);
 /// Whether anything was measured on several numbers of GPUs.
 bool shows_scaling(const ComparisonData& data);
 
-/// An experiment's time per epoch over GPUs as a gnuplot script, both axes logarithmic: a panel for each dataset, a line
-/// for each scheme, 95% intervals, and the base's time divided by GPUs as the ideal. Open marks: oversubscribed. Throws
-/// SpecError where nothing was measured.
+/// An experiment's time per epoch over GPUs as a gnuplot script, both axes logarithmic: a panel for each dataset, a
+/// line for each scheme, 95% intervals, and the base's time divided by GPUs as the ideal. Open marks: oversubscribed.
+/// Throws SpecError where nothing was measured.
 std::string scaling_script(const ComparisonData& data, FigureFormat format,
                            FigureHeading shown = FigureHeading::shown);
 

@@ -26,8 +26,8 @@ struct RunResult {
     std::vector<std::string> jobs;  ///< the names of those that are followed no longer begin with these
 };
 
-/// Runs the missing trials of one experiment: imports what earlier runs left, then plans, then runs trials here or submits
-/// them as jobs. Creates nothing on disk if the experiment has errors.
+/// Runs the missing trials of one experiment: imports what earlier runs left, then plans, then runs trials here or
+/// submits them as jobs. Creates nothing on disk if the experiment has errors.
 RunResult run_experiment(const RunRequest& request, const RunPlaces& places, Progress& progress);
 
 }  // namespace gnnbench

@@ -1,4 +1,5 @@
-// What JobFollower does where a submission begins or a job ends: adopts what earlier runs left, collects what a job measured.
+// What JobFollower does where a submission begins or a job ends: adopts what earlier runs left, collects what a job
+// measured.
 #include <algorithm>
 #include <charconv>
 #include <set>

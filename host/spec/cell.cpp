@@ -24,8 +24,8 @@ const char* word(const std::array<const char*, n>& all, E e) {
     return all.at(usize(e));
 }
 
-/// As identities have them: a partitioner's `order` is there only where it is another than the natural one, which was the
-/// only one before there were orders.
+/// As identities have them: a partitioner's `order` is there only where it is another than the natural one, which was
+/// the only one before there were orders.
 json identity_params(const Params& params) {
     json j = to_json(params);
     if (const auto order = j.find("order"); order != j.end() && *order == "natural") j.erase(order);

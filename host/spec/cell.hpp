@@ -77,8 +77,8 @@ std::string program_approximation(const Cell& cell);
 /// and a program's absolute paths.
 enum class JsonFor { identity, worker };
 nlohmann::json to_json(const Cell& cell, JsonFor use);
-/// Its top-level keys under JsonFor::identity, and the value of one. Throws LogicError for others. A slowdown that is not
-/// declared has no key, and the value "none".
+/// Its top-level keys under JsonFor::identity, and the value of one. Throws LogicError for others. A slowdown that is
+/// not declared has no key, and the value "none".
 inline constexpr const char* identity_keys[] = {
     "dataset",          "model",     "train",  "scheme", "partitioner", "kernel",        "gpus",
     "threads_per_rank", "precision", "epochs", "warmup", "seed",        "separate_wait", "slowdown"};

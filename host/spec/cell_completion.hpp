@@ -18,8 +18,8 @@ struct Disagreement {
 };
 std::optional<Disagreement> disagreement(const Cell& cell);
 
-/// Values of a cell that follow from its others: GraphSAGE's and GIN's normalisation, threads, the input's dropout, and what
-/// stands for a partitioner where all vertices are in one part.
+/// Values of a cell that follow from its others: GraphSAGE's and GIN's normalisation, threads, the input's dropout,
+/// and what stands for a partitioner where all vertices are in one part.
 class CellCompletion {
 public:
     CellCompletion(const LoadOptions& options, const PluginSource& plugins)

@@ -158,8 +158,8 @@ struct DocumentStart : YAML::EventHandler {
     void OnMapEnd() override {}
 };
 
-/// Where a second document begins, if there is one. YAML::LoadAll, which would say so too, never ends where a character that
-/// begins no document is left (","): it finds an empty one there, again and again.
+/// Where a second document begins, if there is one. YAML::LoadAll, which would say so too, never ends where a
+/// character that begins no document is left (","): it finds an empty one there, again and again.
 std::optional<YAML::Mark> second_document(const std::string& text) {
     std::istringstream stream(text);
     YAML::Parser parser(stream);

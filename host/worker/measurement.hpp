@@ -21,8 +21,8 @@ struct Measurement {
     Backend& backend;
     VolumeCounter& counter;  ///< of all the training's communicators
     std::int64_t vertices;   ///< of the dataset, for exports
-    /// Whether what this rank counted in an epoch is as stated; not set where every epoch has the same, which the set-up's
-    /// line states.
+    /// Whether what this rank counted in an epoch is as stated; not set where every epoch has the same, which the
+    /// set-up's line states.
     std::function<bool(std::int64_t epoch, const Volume& counted)> as_stated;
 
     std::int64_t epochs() const { return request.cell.warmup + request.cell.epochs; }
@@ -39,8 +39,8 @@ Step timed_epoch(const ProcessGroup& group, Backend& backend, CollectiveTrainer&
 /// All epochs, of ranks that advance together; rank 0 writes a line for each. Collective.
 TrialEnd measure_epochs(const Measurement& m, CollectiveTrainer& trainer);
 
-/// All epochs, of independent workers: each writes a line when it leaves an epoch, and nobody waits for others. What they
-/// had learned when they left an epoch is evaluated after all have ended. Collective.
+/// All epochs, of independent workers: each writes a line when it leaves an epoch, and nobody waits for others. What
+/// they had learned when they left an epoch is evaluated after all have ended. Collective.
 TrialEnd measure_workers(const Measurement& m, IndependentTrainer& trainer);
 
 }  // namespace gnnbench

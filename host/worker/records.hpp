@@ -23,8 +23,8 @@ namespace gnnbench {
 /// record/README.md.
 class TrialRecord {
 public:
-    /// `journal` empty: nothing is written. `reaches_journal`: whether this rank may append to it, as ranks on rank 0's host
-    /// may; network file systems do not keep appends from several hosts apart.
+    /// `journal` empty: nothing is written. `reaches_journal`: whether this rank may append to it, as ranks on rank
+    /// 0's host may; network file systems do not keep appends from several hosts apart.
     TrialRecord(const ProcessGroup& group, const std::string& journal, std::string trial, bool reaches_journal);
 
     /// Every rank's JSON as a list in rank order; null except on rank 0. Collective.
@@ -33,8 +33,8 @@ public:
     void write(const char* type, nlohmann::json fields);
     /// This rank adds a line of its own: at once, or by collect_own where it does not reach the journal.
     void write_own(const char* type, nlohmann::json fields);
-    /// Rank 0 appends the lines of ranks that do not reach the journal. Collective, once training has ended; a trial that
-    /// fails before has none of them.
+    /// Rank 0 appends the lines of ranks that do not reach the journal. Collective, once training has ended; a trial
+    /// that fails before has none of them.
     void collect_own();
     bool writes() const { return writes_; }
 

@@ -12,8 +12,8 @@ namespace gnnbench {
 /// Of an epoch with more steps, verifying trains so many, and no more than two such epochs.
 inline constexpr std::int64_t verified_steps = 3, verified_epochs_of_many_steps = 2;
 
-/// A strategy at work on its own back end while its training is verified. What its volume, memory and epochs show goes to
-/// the ledger.
+/// A strategy at work on its own back end while its training is verified. What its volume, memory and epochs show
+/// goes to the ledger.
 class TrainingRun {
 public:
     /// `c` outlives it. Collective.
@@ -25,8 +25,8 @@ public:
     /// Epochs to verify.
     std::int64_t epochs() const;
 
-    /// One epoch, or the first steps of one that has many; its loss over all ranks. `waits`: the order in which the messages
-    /// are taken, or empty: as they arrive. Independent workers train all of one epoch, and have no loss.
+    /// One epoch, or the first steps of one that has many; its loss over all ranks. `waits`: the order in which the
+    /// messages are taken, or empty: as they arrive. Independent workers train all of one epoch, and have no loss.
     double epoch(std::int64_t e, std::vector<std::size_t> waits = {});
     /// All steps of an epoch.
     void whole_epoch(std::int64_t e);

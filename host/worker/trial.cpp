@@ -262,8 +262,8 @@ private:
         return end;
     }
 
-    /// The graph was sampled, and formats depend on size: one epoch of the whole, then every product that was made in it is
-    /// tested by itself. Seconds.
+    /// The graph was sampled, and formats depend on size: one epoch of the whole, then every product that was made in
+    /// it is tested by itself. Seconds.
     double probe_full_size(VerifiedTraining& v) {
         const auto start = std::chrono::steady_clock::now();
         const DatasetView whole = work_->store.view(cell_.dataset.split);

@@ -10,8 +10,8 @@
 
 namespace gnnbench {
 
-/// What an epoch's gradients are summed up from: ‖|H|ᵀ|U|‖_F of each weight gradient Hᵀ U, ‖Σ|g|‖ of each bias gradient.
-/// Where a gradient cancels, rounding errors are small beside these and not beside it.
+/// What an epoch's gradients are summed up from: ‖|H|ᵀ|U|‖_F of each weight gradient Hᵀ U, ‖Σ|g|‖ of each bias
+/// gradient. Where a gradient cancels, rounding errors are small beside these and not beside it.
 using GradientScale = std::vector<double>;  ///< in the order of ModelWeights::matrices
 
 /// The result of the serial float64 reference: loss and gradients of each epoch.

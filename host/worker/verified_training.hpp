@@ -24,7 +24,8 @@ struct VerificationCase {
     std::function<std::unique_ptr<Backend>()> backend;          ///< the one under test
     std::function<std::unique_ptr<Backend>()> float64_backend;  ///< the same in float64 where it has that
     DType dtype = DType::f32;                                   ///< of the former
-    /// As the trial trains: verification steps by SGD, so another optimizer is watched in two epochs of its own. Or null.
+    /// As the trial trains: verification steps by SGD, so another optimizer is watched in two epochs of its own. Or
+    /// null.
     const TrainSpec* own_training = nullptr;
     std::int64_t epochs = 5;
     bool separate_wait = false;
@@ -48,18 +49,18 @@ struct VerifiedTraining {
         evaluation;  ///< this rank's, counted in the plain run: its last epoch; the evaluation, where asked
 };
 
-/// Verifies a training in three runs of it. Collective.
-///  1. plain, as it is timed: losses and gradients are compared with the reference (1e-4 in float32) on every rank,
+/// Verifies a training in three runs of it. Collective. 1. plain, as it is timed: losses and gradients are compared
+/// with the reference (1e-4 in float32) on every rank,
 ///     counted volume with the stated one;
-///  2. checked: every verb and message by itself (check/checked_backend.hpp), the memory with the stated one, the
+/// 2. checked: every verb and message by itself (check/checked_backend.hpp), the memory with the stated one, the
 ///     gradients with the step of the optimizer. Losses and gradients must equal the plain run's, because the checks
 ///     wait where the plain run might have forgotten to. Then two epochs with the trial's own optimizer, if that is
 ///     not SGD;
-///  3. in float64 against the reference (1e-10), if the back end's type is another.
-/// A float32 gradient may be up to 1e-2 off if 2 and 3 find nothing. `reference`: on rank 0; null if the strategy is
-/// approximate, which leaves 2 and the volume. Of epochs with many steps, the first few of two epochs are trained in each
-/// run, and whole epochs once more for their volumes. Independent workers train one epoch plainly and one checked; volume
-/// and memory are held to what is stated, but the two are not compared, because who meets whom depends on timing.
+/// 3. in float64 against the reference (1e-10), if the back end's type is another. A float32 gradient may be up to
+/// 1e-2 off if 2 and 3 find nothing. `reference`: on rank 0; null if the strategy is approximate, which leaves 2 and
+/// the volume. Of epochs with many steps, the first few of two epochs are trained in each run, and whole epochs once
+/// more for their volumes. Independent workers train one epoch plainly and one checked; volume and memory are held to
+/// what is stated, but the two are not compared, because who meets whom depends on timing.
 VerifiedTraining verify_training(const VerificationCase& c, const ReferenceResult* reference);
 
 /// What is kept of it: runs, checks, faults.

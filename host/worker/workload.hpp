@@ -63,9 +63,9 @@ struct MadePartition {
     bool kept = false;  ///< it was made earlier
 };
 
-/// Rank 0 partitions and broadcasts the result, unless the partitioner is collective or the partition is kept in `place`
-/// (none: nullptr); what took long is kept there. Collective; if rank 0 fails, all throw an error of its kind. Checks the
-/// partition; `task.processes` is set here.
+/// Rank 0 partitions and broadcasts the result, unless the partitioner is collective or the partition is kept in
+/// `place` (none: nullptr); what took long is kept there. Collective; if rank 0 fails, all throw an error of its
+/// kind. Checks the partition; `task.processes` is set here.
 MadePartition make_partition(const Partitioner& partitioner, const PartitionTask& task, const ProcessGroup& group,
                              const PartitionPlace* place);
 Partition make_partition(const Partitioner& partitioner, const PartitionTask& task, const ProcessGroup& group);

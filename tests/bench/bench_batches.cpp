@@ -1,5 +1,5 @@
-// bench_batches: what partitions cost mini-batch training, counted on uniform batches that no partitioner has seen, beside the
-// closed form of the expectation. (Demirci et al., Figure 5's inset, without training.)
+// bench_batches: what partitions cost mini-batch training, counted on uniform batches that no partitioner has seen,
+// beside the closed form of the expectation. (Demirci et al., Figure 5's inset, without training.)
 #include <chrono>
 #include <cstdio>
 #include <fstream>

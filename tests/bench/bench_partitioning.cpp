@@ -1,7 +1,6 @@
 // bench_partitioning: connectivity−1 and time of the hypergraph partitioner beside METIS, on the same graphs with the
 // same vertex weights and imbalance. Goals are this project's; --mtkahypar adds the numbers of PyPI's mtkahypar.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <optional>
@@ -15,66 +14,12 @@
 #include "plugin/loader.hpp"
 
 #include "partitioning/cases.hpp"
+#include "partitioning/measured.hpp"
 #include "partitioning/mtkahypar.hpp"
+#include "partitioning/scaling.hpp"
 
 namespace gnnbench::bench {
 namespace {
-
-double wall_s() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return values[values.size() / 2];
-}
-
-struct Measured {
-    std::int64_t volume = 0;  ///< median over seeds
-    double seconds = 0;       ///< median over seeds
-    double imbalance = 0;     ///< the worst, of nonzeros with the diagonal
-};
-
-/// Heaviest part ÷ mean part − 1 in entries of rows, each with its diagonal.
-double imbalance_of(const GraphView& graph, const Partition& p) {
-    std::vector<double> load(usize(p.parts));
-    double total = 0;
-    for (std::int64_t v = 0; v < graph.vertices(); ++v) {
-        const auto row = graph.indices.subspan(usize(graph.indptr[usize(v)]),
-                                               usize(graph.indptr[usize(v) + 1] - graph.indptr[usize(v)]));
-        const bool diagonal = std::binary_search(row.begin(), row.end(), static_cast<std::int32_t>(v));
-        const double weight = static_cast<double>(row.size()) + (diagonal ? 0 : 1);
-        load[usize(p.part_of[usize(v)])] += weight, total += weight;
-    }
-    return *std::max_element(load.begin(), load.end()) * p.parts / total - 1;
-}
-
-Measured measure(const PluginCatalog& catalog, const std::string& name, const PartitioningCase& c, int seeds,
-                 const std::vector<std::pair<std::string, std::string>>& settings) {
-    const auto partitioner = catalog.partitioner(name);
-    const auto declared = catalog.find(PluginKind::partitioner, name).params;
-    Params params(declared);
-    for (const auto& [key, value] : settings)
-        for (const ParamDecl& d : declared)
-            if (key == d.name) params.set(d, value);
-    const DatasetView data{.name = c.name, .graph = c.view(), .features = {}, .labels = {}, .split = {}};
-    std::vector<double> volumes, seconds;
-    Measured m;
-    for (int seed = 1; seed <= seeds; ++seed) {
-        const double begin = wall_s();
-        const Partition p = partitioner->partition({.dataset = data,
-                                                    .model = {},
-                                                    .need = {.parts = c.parts},
-                                                    .params = params,
-                                                    .seed = static_cast<std::uint64_t>(seed)});
-        seconds.push_back(wall_s() - begin);
-        volumes.push_back(static_cast<double>(measure_quality(c.view(), p).connectivity_minus_one));
-        m.imbalance = std::max(m.imbalance, imbalance_of(c.view(), p));
-    }
-    m.volume = static_cast<std::int64_t>(median(volumes));
-    m.seconds = median(seconds);
-    return m;
-}
 
 std::string goal_text(double ratio, double goal) {
     return goal == 0 ? "–" : fmt::format("≤ {:.3f} {}", goal, ratio <= goal ? "met" : "missed");
@@ -88,14 +33,22 @@ int main(int argc, char** argv) {
     using namespace gnnbench::bench;
     double scale = 1, imbalance = 0.03;
     int seeds = 3;
-    std::string output, python, only;
+    std::string output, python, only, preset = "default";
+    std::vector<double> edges;
+    Part parts = 64;
     CLI::App app{"volume and time of partitioners on the same graphs, weights and imbalance"};
     app.add_option("--scale", scale, "size of the graphs, 1: 90,000 to 200,000 vertices")
         ->check(CLI::Range(0.001, 10.0));
     app.add_option("--seeds", seeds, "runs of each; medians are shown")->check(CLI::Range(1, 99));
     app.add_option("--imbalance", imbalance, "of all partitioners")->check(CLI::Range(0.001, 1.0));
     app.add_option("--only", only, "cases whose name contains this");
-    app.add_option("--mtkahypar", python, "a Python with PyPI's mtkahypar: its default preset in the same run");
+    app.add_option("--preset", preset, "of hypergraph, and of Mt-KaHyPar beside it")
+        ->check(CLI::IsMember({"default", "quality"}));
+    app.add_option("--mtkahypar", python, "a Python with PyPI's mtkahypar, which then runs beside");
+    app.add_option("--scaling", edges, "instead: time and memory of graphs of so many million entries")
+        ->delimiter(',')
+        ->check(CLI::Range(0.01, 500.0));
+    app.add_option("--parts", parts, "for --scaling")->check(CLI::Range(2, 100000));
     app.add_option("--output", output, "also write the table to this file");
     CLI11_PARSE(app, argc, argv);
 
@@ -106,8 +59,9 @@ int main(int argc, char** argv) {
         " Mt-KaHyPar | s |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
     bool sound = true;
     try {
+        if (!edges.empty()) text = scaling_table(catalog, edges, parts, imbalance);
         for (const PartitioningCase& c : partitioning_cases(scale)) {
-            if (c.label().find(only) == std::string::npos) continue;
+            if (!edges.empty() || c.label().find(only) == std::string::npos) continue;
             const std::string room = fmt::format("{}", imbalance);
             const Measured cut =
                 measure(catalog, "metis", c, seeds, {{"weights", "nonzeros"}, {"imbalance", room}});
@@ -120,8 +74,9 @@ int main(int argc, char** argv) {
                                           {{"weights", "nonzeros"}, {"imbalance", room}, {"objective", "volume"}})
                                       .volume)
                     : "–";
-            const Measured own = measure(catalog, "hypergraph", c, seeds, {{"imbalance", room}});
-            const std::optional<OtherResult> other = run_mtkahypar(python, c, imbalance, seeds);
+            const Measured own =
+                measure(catalog, "hypergraph", c, seeds, {{"imbalance", room}, {"preset", preset}});
+            const std::optional<OtherResult> other = run_mtkahypar(python, c, imbalance, seeds, preset);
             const double ratio =
                 static_cast<double>(own.volume) / static_cast<double>(std::max<std::int64_t>(1, cut.volume));
             sound = sound && own.imbalance <= imbalance + c.parts / static_cast<double>(c.graph.indices.size());

@@ -41,8 +41,8 @@ struct Exchange {
     }
 };
 
-/// Reddit has 232,965 vertices in 40 clusters: batches of 5,824, with 71,600 of its 114.6 million edges each. A quarter of
-/// the vertices in 10 clusters, with a quarter of the edges a vertex, has batches of the same size.
+/// Reddit has 232,965 vertices in 40 clusters: batches of 5,824, with 71,600 of its 114.6 million edges each. A
+/// quarter of the vertices in 10 clusters, with a quarter of the edges a vertex, has batches of the same size.
 constexpr double vertices = 58'241;
 constexpr int clusters = 10, average_degree = 123, features = 602, classes = 41, hidden = 128;
 constexpr std::int64_t parameters =

@@ -1,6 +1,6 @@
-// What Adam leaves behind: weights after several epochs against serial's in float64. SGD's gradients find a wrong scale,
-// which Adam hides; these weights find moments that are cut wrongly, steps that are miscounted, a correction or a decay
-// that is missing on some shard, and trained features that take another path.
+// What Adam leaves behind: weights after several epochs against serial's in float64. SGD's gradients find a wrong
+// scale, which Adam hides; these weights find moments that are cut wrongly, steps that are miscounted, a correction
+// or a decay that is missing on some shard, and trained features that take another path.
 #include <cmath>
 
 #include <catch2/catch.hpp>

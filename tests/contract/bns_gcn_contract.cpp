@@ -1,5 +1,5 @@
-// bns-gcn's sample: a boundary of b rows gives max(1, ⌊p·b⌋) of them in each epoch, each as often as any other, weighed so
-// that the expectation of ÂH given H is ÂH. On three ranks.
+// bns-gcn's sample: a boundary of b rows gives max(1, ⌊p·b⌋) of them in each epoch, each as often as any other,
+// weighed so that the expectation of ÂH given H is ÂH. On three ranks.
 #include <cmath>
 
 #include <catch2/catch.hpp>
@@ -25,8 +25,8 @@ graphs::NamedGraph boundaries() {
     return graphs::from_entries("boundaries of 1 to 6 rows", n, e);
 }
 
-/// One layer of weights 0 that stay 0, X = I and one train vertex v: then G has the one row softmax(0) − onehot, whatever
-/// the sample, and dW = (ÂX)ᵀ G shows row v of the sampled Â.
+/// One layer of weights 0 that stay 0, X = I and one train vertex v: then G has the one row softmax(0) − onehot,
+/// whatever the sample, and dW = (ÂX)ᵀ G shows row v of the sampled Â.
 class RowOfSample {
 public:
     RowOfSample(double rate, std::int64_t v, std::uint64_t seed) : owned_(dress(boundaries(), n, 2)) {

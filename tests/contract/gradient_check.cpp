@@ -122,7 +122,8 @@ TEST_CASE("training the input: a step goes down the finite differences of the lo
         slopes.push_back((loss_at(above) - loss_at(below)) / (double{above} - double{below}));
         owned.features[i] = at[i];
     }
-    // The second epoch starts from W − lr (dW + λ W) and X − lr dX: the loss there, seen by a model whose input is fixed.
+    // The second epoch starts from W − lr (dW + λ W) and X − lr dX: the loss there, seen by a model whose input is
+    // fixed.
     const double rate = v.complete_train().learning_rate;
     for (std::size_t i = 0; i < at.size(); ++i) owned.features[i] = static_cast<float>(at[i] - rate * slopes[i]);
     const ReferenceResult both = [&] {

@@ -1,6 +1,6 @@
-// Volumes and memory worked out by hand from the rules of docs/volumes.md and the schemes' READMEs, on three graphs small
-// enough to count on, three ranks. What a scheme states and what it does may come from one piece of code; what stands
-// here comes from neither. A scheme that wastes bytes and states the waste is found here alone.
+// Volumes and memory worked out by hand from the rules of docs/volumes.md and the schemes' READMEs, on three graphs
+// small enough to count on, three ranks. What a scheme states and what it does may come from one piece of code; what
+// stands here comes from neither. A scheme that wastes bytes and states the waste is found here alone.
 #include <catch2/catch.hpp>
 
 #include "contract/hand_counted.hpp"
@@ -64,7 +64,8 @@ struct Line {
 /// Sampled ids, loss and the like are metadata: four bytes an id, eight a loss.
 Traffic loss_scalar(int rank) { return {rank == 0 ? 16 : 8, rank == 0 ? 16 : 8, 1}; }
 
-/// Gradients of 4·5 + 5 = 25 and 5·2 + 2 = 12 elements over 3 ranks, in blocks of 9, 8, 8 and of 4: x + (P − 2)·m elements.
+/// Gradients of 4·5 + 5 = 25 and 5·2 + 2 = 12 elements over 3 ranks, in blocks of 9, 8, 8 and of 4: x + (P − 2)·m
+/// elements.
 Traffic two_gradients(int rank) {
     const std::int64_t bytes = 8 * (25 + (rank == 0 ? 9 : 8)) + 8 * (12 + 4);
     return {bytes, bytes, 2};
@@ -128,8 +129,8 @@ Wanted cagnet_1d(bool outer_product, bool shared, int rank) {
     put(w.volume, CommOp::all_reduce, Content::metadata, loss_scalar(rank));
     // X 3·4 and parameters 74; bytes of vertices, loss and counts.
     w.bytes = 8 * (12 + 74) + 39 + 8 + 48;
-    // By layer: H', dH', the product and received rows. 5, 5, 5 and 5 columns of 3 rows; then 2, 2, 5 and 5. Forward alone
-    // receives where sums are reduced, 4 and 5 wide; those are 9·5 and 9·2.
+    // By layer: H', dH', the product and received rows. 5, 5, 5 and 5 columns of 3 rows; then 2, 2, 5 and 5. Forward
+    // alone receives where sums are reduced, 4 and 5 wide; those are 9·5 and 9·2.
     if (!shared)
         w.bytes += 8 * 3 * (5 + 5 + 5 + 2 + 2 + 5) + 8 * 3 * (outer_product ? 4 + 5 : 5 + 5) +
                    (outer_product ? 8 * 9 * (5 + 2) : 0);
@@ -139,7 +140,8 @@ Wanted cagnet_1d(bool outer_product, bool shared, int rank) {
     return w;
 }
 
-/// mg-gcn, exact: layer 0 keeps T = ÂX, 4 wide, and has no product backward; layer 1 transforms first, 2 wide both ways.
+/// mg-gcn, exact: layer 0 keeps T = ÂX, 4 wide, and has no product backward; layer 1 transforms first, 2 wide both
+/// ways.
 Wanted mg_gcn(bool overlap, int rank) {
     Wanted w;
     put(w.volume, CommOp::broadcast, Content::payload, {8 * 6 * (4 + 2 + 2), 8 * 6 * (4 + 2 + 2), P * 3});
@@ -150,8 +152,8 @@ Wanted mg_gcn(bool overlap, int rank) {
     return w;
 }
 
-/// plexus-3d with its sparse all-reduce, 6 → 5 → 3 without biases, grid 1 × 3 × 1. Roles (o, i, d): layer 0 (X, Y, Z) of
-/// 1, 3, 1 ranks; layer 1 (Z, X, Y) of 1, 1, 3. So layer 1's rank r has rows 3r … 3r + 2 of Â, and all columns.
+/// plexus-3d with its sparse all-reduce, 6 → 5 → 3 without biases, grid 1 × 3 × 1. Roles (o, i, d): layer 0 (X, Y, Z)
+/// of 1, 3, 1 ranks; layer 1 (Z, X, Y) of 1, 1, 3. So layer 1's rank r has rows 3r … 3r + 2 of Â, and all columns.
 Wanted plexus(const Counted& g, int rank) {
     const Line x(g.columns, rank);  // u = received, v = sent
     Wanted w;

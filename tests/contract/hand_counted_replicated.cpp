@@ -1,7 +1,8 @@
-// Volumes and memory worked out by hand for the 1.5D schemes, and for one device. The rules are CAGNET's section IV-B, the
-// sparsity-aware paper's section 4.2 and the counting rules of docs/volumes.md.
+// Volumes and memory worked out by hand for the 1.5D schemes, and for one device. The rules are CAGNET's section
+// IV-B, the sparsity-aware paper's section 4.2 and the counting rules of docs/volumes.md.
 //
-// Four ranks, c = 2 replicas: P/c = 2 parts, and P/c² = 1 stage for each replica, its own number. Rank 2i + k is (i, k):
+// Four ranks, c = 2 replicas: P/c = 2 parts, and P/c² = 1 stage for each replica, its own number. Rank 2i + k is (i,
+// k):
 //
 //   rank     part  stage  of the stage's rows it is  nonempty block off the diagonal that it multiplies
 //   0 (0,0)  0     0      the owner                  none
@@ -63,8 +64,8 @@ Wanted cagnet(bool shared, int rank) {
     put(w.volume, CommOp::broadcast, Content::payload,
         {sends ? 8 * stage * columns : 0, sends ? 0 : 8 * stage * columns, 4});
     put_sums(w.volume, rank);
-    // X 4; by layer H', dH', the product: 5, 5, 5 and 2, 2, 5; received rows of the larger part, 5·5 in each layer. Shared:
-    // outputs 5 and max(5, 2), one product 5, received rows once. Weights and gradients.
+    // X 4; by layer H', dH', the product: 5, 5, 5 and 2, 2, 5; received rows of the larger part, 5·5 in each layer.
+    // Shared: outputs 5 and max(5, 2), one product 5, received rows once. Weights and gradients.
     const std::int64_t elements = shared ? own * (4 + 5 + 5 + 5) + 5 * 5 : own * (4 + 15 + 9) + 2 * 5 * 5;
     w.bytes = 8 * (elements + 2 * parameters) + own * vertex_bytes + scalar_bytes;
     return w;
@@ -82,7 +83,8 @@ Wanted sparsity_aware(const Halved& g, int rank) {
     put(w.volume, CommOp::all_to_all, Content::payload,
         {sends ? bytes : 0, sends ? 0 : bytes, sends ? 2 * (forward > 0) + 2 * (backward > 0) : 0});
     put_sums(w.volume, rank);
-    // X 4; outputs 5 and 5; one product 5. Each direction's rows 5 wide, to pack or to receive, and the list of those sent.
+    // X 4; outputs 5 and 5; one product 5. Each direction's rows 5 wide, to pack or to receive, and the list of those
+    // sent.
     const std::int64_t own = rows_of(rank);
     w.bytes = 8 * (own * (4 + 5 + 5 + 5) + 5 * (forward + backward) + 2 * parameters) +
               (sends ? 4 * (forward + backward) : 0) + own * vertex_bytes + scalar_bytes;
@@ -108,11 +110,10 @@ auto alone(std::int64_t elements, std::int64_t all_parameters) {
 }
 
 std::vector<Subject<Halved>> serial() {
-    // 4 → 5 → 2. Layer 0, 2·5 > 4: ÂX first, and kept, 4. Layer 1, 5 ≥ 2: HW first, 2 in the shared product. X 4; outputs 5
-    // and max(5, 2).
-    // 12 → 5 → 3. Layer 0, 2·5 ≤ 12: XW first, 5 in the shared product, nothing kept. X 12; outputs 5 and max(5, 3).
-    // Trained features, 4 → 5 → 2: layer 0 has a dX, so widening it keeps ÂX and multiplies Âᵀ(GWᵀ), 4 in the shared
-    // product; dX 4 in addition.
+    // 4 → 5 → 2. Layer 0, 2·5 > 4: ÂX first, and kept, 4. Layer 1, 5 ≥ 2: HW first, 2 in the shared product. X 4;
+    // outputs 5 and max(5, 2). 12 → 5 → 3. Layer 0, 2·5 ≤ 12: XW first, 5 in the shared product, nothing kept. X 12;
+    // outputs 5 and max(5, 3). Trained features, 4 → 5 → 2: layer 0 has a dX, so widening it keeps ÂX and multiplies
+    // Âᵀ(GWᵀ), 4 in the shared product; dX 4 in addition.
     const ModelVariant narrowing{.name = "12-5-3", .widths = {12, 5, 3}};
     return {
         {"serial", {}, two_layers(), alone(4 + 5 + 5 + 2 + 4, parameters)},

@@ -1,5 +1,5 @@
-// minibatch-p2p: each step against `serial` on the same batch, its volume against the batch's own, evaluation against one
-// device's. On all ranks.
+// minibatch-p2p: each step against `serial` on the same batch, its volume against the batch's own, evaluation against
+// one device's. On all ranks.
 #include <catch2/catch.hpp>
 
 #include <gnnbench/batches/batch_training.hpp>
@@ -56,8 +56,8 @@ Set minibatches(const std::string& sampler, std::int64_t size) {
     return {{"sampler", sampler}, {"batch_vertices", std::to_string(size)}, {"fan_out", "2"}};
 }
 
-/// What one rank sends in a step, counted edge by edge: each vertex once to each other rank that aggregates from it, or,
-/// backward, whose vertices it aggregates from; of each layer the input, and the gradient of the output.
+/// What one rank sends in a step, counted edge by edge: each vertex once to each other rank that aggregates from it,
+/// or, backward, whose vertices it aggregates from; of each layer the input, and the gradient of the output.
 std::int64_t sent_elements(const Setup& s, const std::vector<GlobalId>& vertices, const OwnedDataset& batch) {
     const auto& widths = s.model().widths;
     const auto ranks = static_cast<std::size_t>(s.ranks());

@@ -1,5 +1,5 @@
-// Catch's main under MPI: every rank runs the same tests in the same order; only rank 0 speaks, all fail together. A rank
-// that leaves a test early ends them all, with what it has to say: the others may be waiting for it.
+// Catch's main under MPI: every rank runs the same tests in the same order; only rank 0 speaks, all fail together. A
+// rank that leaves a test early ends them all, with what it has to say: the others may be waiting for it.
 #define CATCH_CONFIG_RUNNER
 #include <catch2/catch.hpp>
 

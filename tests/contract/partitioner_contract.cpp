@@ -1,11 +1,14 @@
 // What every partitioner there is must keep, and what block, random, metis and hypergraph promise on top.
 #include <map>
+#include <numeric>
 #include <set>
 
 #include <catch2/catch.hpp>
 
 #include <gnnbench/error.hpp>
 #include <gnnbench/partition.hpp>
+#include <gnnbench/undirected.hpp>
+#include <gnnbench/usize.hpp>
 
 #include "contract/partitioner_case.hpp"
 
@@ -74,6 +77,34 @@ TEST_CASE("contract: a partition is valid, or the reason why there is none is to
                     CHECK(again.column_part_of == p.column_part_of);
                     CHECK(again.order == p.order);
                 }
+    }
+}
+
+TEST_CASE("contract: a part weighs what its imbalance allows, or the reason why none does is told",
+          "[contract][partitioner]") {
+    for (const std::string& name : catalog().names(PluginKind::partitioner)) {
+        const Candidate c = candidate(name);
+        const auto declares = [&](std::string_view parameter) {
+            return std::ranges::any_of(c.declared, [&](const ParamDecl& d) { return d.name == parameter; });
+        };
+        if (!declares("imbalance") || !declares("weights") || name == "command") continue;
+        for (const NamedGraph& g : {graphs::grid(20), graphs::disconnected(600), graphs::directed_cycle(500)})
+            for (const char* weights : {"none", "nonzeros"})
+                for (const char* imbalance : {"0.05", "0.2"})
+                    for (const Part parts : {2, 3, 8}) {
+                        INFO(name << " on " << g.name << ", " << parts << " parts, weights " << weights
+                                  << ", imbalance " << imbalance);
+                        const Params params = c.with({{"weights", weights}, {"imbalance", imbalance}});
+                        const Partition p = c.partition(g.view(), {.parts = parts}, params, 3);
+                        std::vector<std::int64_t> weight(usize(g.view().vertices()), 1);
+                        if (std::string_view(weights) == "nonzeros") weight = row_nonzeros(g.view());
+                        std::vector<std::int64_t> load(usize(parts));
+                        for (std::size_t v = 0; v < weight.size(); ++v) load[usize(p.part_of[v])] += weight[v];
+                        const auto total = std::reduce(weight.begin(), weight.end());
+                        // METIS rounds by a row: no row of these is heavier than 5.
+                        const double allowed = (1 + std::stod(imbalance)) * static_cast<double>(total) / parts + 5;
+                        CHECK(static_cast<double>(*std::max_element(load.begin(), load.end())) <= allowed);
+                    }
     }
 }
 

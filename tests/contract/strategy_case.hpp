@@ -39,8 +39,8 @@ inline std::vector<std::uint8_t> label_sets(std::int64_t vertices, std::int32_t 
     return matrix;
 }
 
-/// Features, labels and splits for a graph, drawn by vertex: some vertices belong to no split. Where vertices have several
-/// labels, graphs of fewer than ten vertices have no test split.
+/// Features, labels and splits for a graph, drawn by vertex: some vertices belong to no split. Where vertices have
+/// several labels, graphs of fewer than ten vertices have no test split.
 inline OwnedDataset dress(const graphs::NamedGraph& g, std::int64_t features, std::int32_t classes,
                           Labels labels = Labels::one) {
     OwnedDataset d;

@@ -143,7 +143,8 @@ std::vector<std::string> full_batch_strategies() {
     return names;
 }
 
-/// float64 on `reference`, and float32 on every back end this machine can serve; or float32 on the one that is asked for.
+/// float64 on `reference`, and float32 on every back end this machine can serve; or float32 on the one that is asked
+/// for.
 std::vector<KernelVariant> kernels() {
     std::vector<KernelVariant> out;
     if (asked_backend().empty()) out.push_back({"reference", DType::f64});

@@ -1,5 +1,5 @@
-// A worker that trains nothing: it writes the lines that a worker writes, an epoch every few milliseconds, and notes in a
-// ledger what the journal has taken. So a test can kill hosts hundreds of times and know what must not be lost.
+// A worker that trains nothing: it writes the lines that a worker writes, an epoch every few milliseconds, and notes
+// in a ledger what the journal has taken. So a test can kill hosts hundreds of times and know what must not be lost.
 //   usage (as a worker): standin_worker REQUEST      GNNBENCH_LEDGER: the file; GNNBENCH_STANDIN_MS: milliseconds an epoch
 #include <cstdlib>
 #include <fcntl.h>

@@ -41,8 +41,8 @@ void write_row(Backend& k, MatrixView m, std::int64_t r, const double* values) {
     k.upload_bytes(narrow.data(), static_cast<float*>(m.data) + r * m.ld, narrow.size() * sizeof(float));
 }
 
-/// The bound that a check sets for element (r, c): how far it is moved, over the multiple of the bound that the check then
-/// finds. `judge` is the check of a whole result.
+/// The bound that a check sets for element (r, c): how far it is moved, over the multiple of the bound that the check
+/// then finds. `judge` is the check of a whole result.
 template <class Judge>
 double bound_of(const Judge& judge, HostMatrix found, std::int64_t r, std::int64_t c) {
     const double far = 1 + std::abs(found(r, c));
@@ -205,8 +205,8 @@ void FaultyBackend::do_binary_cross_entropy(ConstMatrixView logits, const LossIn
     inner().binary_cross_entropy(logits, given, grad, loss_out);
 }
 
-/// Of the first counted row, the gradient of a class that is not its label: p·scale, p = exp(x) / Σ exp. Its bound has, in u,
-/// 16 for each of the two exponentials, their rounded arguments, the sum's additions and 4 for the rest.
+/// Of the first counted row, the gradient of a class that is not its label: p·scale, p = exp(x) / Σ exp. Its bound
+/// has, in u, 16 for each of the two exponentials, their rounded arguments, the sum's additions and 4 for the rest.
 void FaultyBackend::spoil_loss(const HostMatrix& logits, const LossInput& in, MatrixView grad) {
     const auto labels = read_array(inner(), in.labels, logits.rows);
     const auto split = read_array(inner(), in.split, logits.rows);

@@ -1,5 +1,5 @@
-// Trainings without a fault, none of which verification may accuse: combinations drawn from everything there is, by number,
-// so that a number names the same combination always. GNNBENCH_HEALTHY says how many that run.
+// Trainings without a fault, none of which verification may accuse: combinations drawn from everything there is, by
+// number, so that a number names the same combination always. GNNBENCH_HEALTHY says how many that run.
 #include <cstdlib>
 
 #include <catch2/catch.hpp>

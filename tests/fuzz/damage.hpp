@@ -71,8 +71,8 @@ inline std::string shown(const std::string& bytes) {
     return text;
 }
 
-/// A file may say that it is of any size: memory is bounded, so that such a one is refused as on a full host. Sanitizers need
-/// their address space, and bound nothing.
+/// A file may say that it is of any size: memory is bounded, so that such a one is refused as on a full host.
+/// Sanitizers need their address space, and bound nothing.
 inline void bound_memory() {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     const rlimit two_gib{std::uint64_t{2} << 30, std::uint64_t{2} << 30};

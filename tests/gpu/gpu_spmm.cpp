@@ -1,5 +1,6 @@
-// Sparse times dense on a device: our kernels and cuSPARSE's best, and both against the bytes that must move at the speed
-// at which the device copies. Times are the device's own, from the kernel's trace. Knows kernels only as plugins.
+// Sparse times dense on a device: our kernels and cuSPARSE's best, and both against the bytes that must move at the
+// speed at which the device copies. Times are the device's own, from the kernel's trace. Knows kernels only as
+// plugins.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

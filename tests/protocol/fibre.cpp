@@ -6,8 +6,9 @@
 
 #include <gnnbench/error.hpp>
 
-// AddressSanitizer is told of each change of stacks, which it would take for an overflow. ThreadSanitizer would have to be
-// told too; there is nothing for it to see in one thread, and CMakeLists.txt leaves the simulation out of its preset.
+// AddressSanitizer is told of each change of stacks, which it would take for an overflow. ThreadSanitizer would have
+// to be told too; there is nothing for it to see in one thread, and CMakeLists.txt leaves the simulation out of its
+// preset.
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/common_interface_defs.h>
 #endif

@@ -6,7 +6,8 @@
 
 namespace gnnbench::test {
 
-/// Who waits for whom in an exchange, and what they brought. The caller sees to it that one worker at a time is in here.
+/// Who waits for whom in an exchange, and what they brought. The caller sees to it that one worker at a time is in
+/// here.
 class MeetingTable {
 public:
     using Words = std::vector<std::int64_t>;

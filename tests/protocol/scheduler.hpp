@@ -12,8 +12,8 @@
 
 namespace gnnbench::test {
 
-/// Decides who runs: always the worker whose next step is the earliest; among equals the seed decides. Time is counted in
-/// units without a meaning outside the simulation.
+/// Decides who runs: always the worker whose next step is the earliest; among equals the seed decides. Time is
+/// counted in units without a meaning outside the simulation.
 class Scheduler {
 public:
     /// `run` outlives the scheduler. `trace`: print every step.

@@ -1,5 +1,5 @@
-// gossip_seeds [--first SEED] [--seeds N] [--trace SEED]: simulates the gossip protocols under many seeds, or one step by
-// step. Exits with 0, with 1 where a seed failed, with 2 for bad usage.
+// gossip_seeds [--first SEED] [--seeds N] [--trace SEED]: simulates the gossip protocols under many seeds, or one
+// step by step. Exits with 0, with 1 where a seed failed, with 2 for bad usage.
 #include <charconv>
 #include <cstdio>
 #include <cstring>

@@ -5,8 +5,8 @@
 
 #include "protocol/ledger.hpp"
 
-/// Deterministic simulation of the gossip protocols: all workers run in one thread, and a seed decides when each of their
-/// steps happens.
+/// Deterministic simulation of the gossip protocols: all workers run in one thread, and a seed decides when each of
+/// their steps happens.
 
 namespace gnnbench::test {
 

@@ -77,7 +77,8 @@ TEST_CASE("NumPy arrays and CSR matrices") {
 }
 
 TEST_CASE("a pickle's values may be nested without end, or in themselves") {
-    // A million lists, each in the next: to take them apart one inside the other would need a stack of a million frames.
+    // A million lists, each in the next: to take them apart one inside the other would need a stack of a million
+    // frames.
     const std::string closed(1'000'000, 'a');
     CHECK(std::holds_alternative<PickleList>(load(start + std::string(1'000'001, ']') + closed + ".").root->is));
     const Pickle tuples = load(start + ")" + std::string(1'000'000, '\x85') + ".");

@@ -66,7 +66,8 @@ TEST_CASE("bytes of messages between two ranks are told from those of collective
 }
 
 TEST_CASE("metrics of a trial, worked out by hand") {
-    // Measured epochs of the two ranks: 1 and 2 s, 3 and 1 s, 7 and 6 s; half of it spmm, a quarter each comm and other.
+    // Measured epochs of the two ranks: 1 and 2 s, 3 and 1 s, 7 and 6 s; half of it spmm, a quarter each comm and
+    // other.
     samples::Folder folder;
     const auto path = folder / "r.sqlite";
     Database d(path);

@@ -1,4 +1,5 @@
-// The statistics of comparisons: values that can be checked by hand or in a table, then what verdicts are worth on noise.
+// The statistics of comparisons: values that can be checked by hand or in a table, then what verdicts are worth on
+// noise.
 #include <cmath>
 #include <random>
 

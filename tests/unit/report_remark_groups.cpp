@@ -9,7 +9,8 @@ namespace {
 
 using Places = std::vector<std::vector<RemarkedPlace>>;
 
-/// `text[row]` has a character for each column: '.' a number without a remark, ' ' nothing, else one named by the letter.
+/// `text[row]` has a character for each column: '.' a number without a remark, ' ' nothing, else one named by the
+/// letter.
 Places places(const std::vector<std::string>& text) {
     Places all;
     for (const std::string& row : text) {

@@ -19,8 +19,8 @@ namespace gnnbench::verify {
 inline constexpr std::int64_t verified_epochs = 3;
 
 /// Verifies cells of the product on all ranks of this launch, on the `cpu` kernel, as `gnnbench verify` does
-/// (worker/verified_training.hpp): against the serial float64 reference, what it states, every verb and message by itself,
-/// and in float64. Partitions and references are made once.
+/// (worker/verified_training.hpp): against the serial float64 reference, what it states, every verb and message by
+/// itself, and in float64. Partitions and references are made once.
 class CellChecker {
 public:
     /// References are kept in a folder. All but `references` must outlive it.

@@ -17,9 +17,9 @@ constexpr std::int64_t word_bytes = 8;
 
 MPI_Comm comm_of(const ProcessGroup& group) { return *static_cast<MPI_Comm*>(group.native()); }
 
-/// A window on the words, locked for passive access as long as it lives. Where all ranks share a host it is of shared memory:
-/// then an access is an atomic instruction of the rank that makes it, and needs nobody's progress. (Open MPI 4.1 emulates
-/// atomic operations on other windows of one host by messages, and its compare-and-swap crashes.)
+/// A window on the words, locked for passive access as long as it lives. Where all ranks share a host it is of shared
+/// memory: then an access is an atomic instruction of the rank that makes it, and needs nobody's progress. (Open MPI
+/// 4.1 emulates atomic operations on other windows of one host by messages, and its compare-and-swap crashes.)
 class Window {
 public:
     Window(const ProcessGroup& group, int words) {

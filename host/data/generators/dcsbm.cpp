@@ -178,8 +178,8 @@ std::vector<std::int32_t> noisy_labels(const Blocks& b, std::int32_t classes, do
     return labels;
 }
 
-/// Each community has a set of labels: its class, and every other one at random; its vertices have them, but for entries
-/// that are drawn at random whatever the community. About `mean` labels a vertex either way.
+/// Each community has a set of labels: its class, and every other one at random; its vertices have them, but for
+/// entries that are drawn at random whatever the community. About `mean` labels a vertex either way.
 std::vector<std::uint8_t> noisy_label_sets(const Blocks& b, std::int32_t classes, double mean, double noise,
                                            std::uint64_t seed) {
     const auto n = static_cast<std::int64_t>(b.community_of.size());

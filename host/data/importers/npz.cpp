@@ -1,7 +1,7 @@
 // Two layouts of .npz. Shchur et al. (gnn-benchmark, 2018): adjacency and attributes as CSR parts, adj_data,
-// adj_indices …; entry (u, v) of the adjacency is an edge from u to v. Platonov et al. (heterophilous-graphs,
-// 2023): node_features, node_labels, edges [m × 2], and train_masks, val_masks, test_masks [splits × n]. Labels of either are
-// one class a vertex [n], or, where a vertex may have several, a matrix [n × classes] of 0 and 1.
+// adj_indices …; entry (u, v) of the adjacency is an edge from u to v. Platonov et al. (heterophilous-graphs, 2023):
+// node_features, node_labels, edges [m × 2], and train_masks, val_masks, test_masks [splits × n]. Labels of either
+// are one class a vertex [n], or, where a vertex may have several, a matrix [n × classes] of 0 and 1.
 #include <algorithm>
 #include <array>
 

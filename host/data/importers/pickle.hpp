@@ -48,8 +48,8 @@ struct PickleValue {
         is;
 };
 
-/// A pickle's values. It owns them all in a flat list: a value may contain itself, or a million nested lists, and is still
-/// destroyed without recursion.
+/// A pickle's values. It owns them all in a flat list: a value may contain itself, or a million nested lists, and is
+/// still destroyed without recursion.
 struct Pickle {
     std::deque<PickleValue> values;
     PicklePtr root = nullptr;

@@ -80,8 +80,8 @@ public:
     std::string format;
 };
 
-/// Whether a matrix is prepared for products by its transpose too, for which a back end may keep an index of its columns,
-/// but never its values a second time.
+/// Whether a matrix is prepared for products by its transpose too, for which a back end may keep an index of its
+/// columns, but never its values a second time.
 enum class TransposedProducts : std::uint8_t { none, wanted };
 
 /// A CSR matrix in device memory, used without preparation: for matrices that arrive or change within an epoch.
@@ -178,9 +178,9 @@ public:
     /// Waits for the first of `events` to complete and returns its index; where the device completes events by
     /// itself, the first in order. Skips every i with done[i]; at least one must not be done.
     std::size_t wait_any(StreamRole stream, std::span<const Event> events, const std::vector<bool>& done);
-    /// From now on `waits` records what every `wait_any` returns, and `wait_any` returns the indices of `repeat`, in order,
-    /// while there are any, instead of the first event to complete. Sums in order of arrival are then equal to the bit
-    /// in two runs, which lets a verification compare them.
+    /// From now on `waits` records what every `wait_any` returns, and `wait_any` returns the indices of `repeat`, in
+    /// order, while there are any, instead of the first event to complete. Sums in order of arrival are then equal to
+    /// the bit in two runs, which lets a verification compare them.
     void order_waits(std::vector<std::size_t> repeat);
     const std::vector<std::size_t>& waits() const { return waits_; }
     void synchronize(StreamRole stream);

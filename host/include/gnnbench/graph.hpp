@@ -29,7 +29,8 @@ struct DatasetView {
     std::int32_t classes = 0;
     /// Length vertices, −1 where unknown; empty where vertices have several labels.
     std::span<const std::int32_t> labels;
-    /// [vertices × classes], row-major: 1 where the vertex has the class's label, else 0. Empty where each has one label.
+    /// [vertices × classes], row-major: 1 where the vertex has the class's label, else 0. Empty where each has one
+    /// label.
     std::span<const std::uint8_t> label_matrix = {};
     std::span<const Split> split;  ///< length vertices
 

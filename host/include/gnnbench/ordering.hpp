@@ -5,7 +5,8 @@
 #include <gnnbench/graph.hpp>
 #include <gnnbench/undirected.hpp>
 
-/// Orders of all vertices, as permutations of their ids. A partition's parts take them in that order (Partition::order).
+/// Orders of all vertices, as permutations of their ids. A partition's parts take them in that order
+/// (Partition::order).
 
 namespace gnnbench {
 

@@ -54,15 +54,22 @@ struct PartitionTask {
     const ProcessGroup* processes = nullptr;
 };
 
-/// A graph and a number of parts → Partition. Stateless; the same task gives the same partition, at any number of ranks.
+/// Why a partitioner that orders rows and columns alike does not support this; empty if it does.
+std::string why_not_alike(const PartitionNeed& need);
+
+/// The same of one that leaves no part empty, besides.
+std::string why_not_alike_and_filled(const GraphSize& graph, const PartitionNeed& need);
+
+/// A graph and a number of parts → Partition. Stateless; the same task gives the same partition, at any number of
+/// ranks.
 class Partitioner {
 public:
     virtual ~Partitioner();
     /// Why it does not support this; empty if it does.
     virtual std::string why_unsupported(const GraphSize& graph, const PartitionNeed& need,
                                         const Params& params) const = 0;
-    /// Throws OutOfMemory where memory does not suffice (the trial ends as `oom`), Unsupported where the graph turns out
-    /// to be one that it cannot serve (`skipped`), DataError for a file that it cannot use.
+    /// Throws OutOfMemory where memory does not suffice (the trial ends as `oom`), Unsupported where the graph turns
+    /// out to be one that it cannot serve (`skipped`), DataError for a file that it cannot use.
     virtual Partition partition(const PartitionTask& task) const = 0;
     /// Whether partition() is collective over `task.processes`: each rank calls it and gets the whole partition.
     /// Otherwise rank 0 calls it alone, without processes, and the host sends the partition to the others. A collective

@@ -4,9 +4,9 @@
 
 namespace gnnbench {
 
-/// How much slower than they could ranks are declared to be, so that an experiment has the stragglers that it is about. A
-/// rank with factor f sleeps (f·(1 + jitter·u) − 1) times the processor time that its step took, u uniform in [−1, 1) and a
-/// function of (seed, rank, step). Only strategies that train by batches are slowed down.
+/// How much slower than they could ranks are declared to be, so that an experiment has the stragglers that it is
+/// about. A rank with factor f sleeps (f·(1 + jitter·u) − 1) times the processor time that its step took, u uniform
+/// in [−1, 1) and a function of (seed, rank, step). Only strategies that train by batches are slowed down.
 struct Slowdown {
     std::map<int, double> factor;  ///< at least 1; a rank that is not named has 1
     double jitter = 0;             ///< in [0, 1]

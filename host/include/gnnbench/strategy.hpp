@@ -111,8 +111,8 @@ public:
     virtual ~Trainer();
     /// A forward pass without dropout, then the score over the whole graph.
     virtual Score evaluate() = 0;
-    /// Whole matrices on every rank. gradients(): of the last step's loss, summed over ranks. Where ranks hold different
-    /// weights, those of the model that evaluate() is about, which the strategy defines.
+    /// Whole matrices on every rank. gradients(): of the last step's loss, summed over ranks. Where ranks hold
+    /// different weights, those of the model that evaluate() is about, which the strategy defines.
     virtual ModelWeights weights() = 0;
     virtual ModelWeights gradients() = 0;
     /// The final layer's output of a forward pass without dropout: this rank's share.
@@ -138,7 +138,8 @@ struct Averaging {
     std::int64_t staleness = 0;  ///< batches that the partner had trained, less this worker's own
 };
 
-/// Learns of each step of an independent worker, on the worker's own thread. Nothing of the worker is in flight meanwhile.
+/// Learns of each step of an independent worker, on the worker's own thread. Nothing of the worker is in flight
+/// meanwhile.
 class StepObserver {
 public:
     virtual ~StepObserver();
@@ -153,12 +154,13 @@ public:
 /// Workers that advance each at its own pace, with weights of their own, and meet as their algorithm says.
 class IndependentTrainer : public Trainer {
 public:
-    /// Trains this worker until there is nothing left to train in `epochs` epochs. Every rank calls it once, and it returns
-    /// when this worker has ended, whatever the others do.
+    /// Trains this worker until there is nothing left to train in `epochs` epochs. Every rank calls it once, and it
+    /// returns when this worker has ended, whatever the others do.
     virtual void train(std::int64_t epochs, StepObserver& observer) = 0;
     /// This worker's weights now. Not collective: an observer may ask.
     virtual ModelWeights own_weights() = 0;
-    /// Collective: of the model that the strategy chooses among what all ranks give, as evaluate() does among their weights.
+    /// Collective: of the model that the strategy chooses among what all ranks give, as evaluate() does among their
+    /// weights.
     virtual Score evaluate(const ModelWeights& mine) = 0;
     using Trainer::evaluate;
 };
@@ -177,8 +179,8 @@ public:
     virtual std::string approximation(const Params& params) const;
     /// Why it does not support the setting ("needs a square number of ranks; 6 given"); empty if it does.
     virtual std::string why_unsupported(const Setting& setting) const;
-    /// Whether each step is on a batch, not on the whole graph; by default not. Trainers on batches obey Problem::slowdown, as
-    /// BatchTraining does; for other strategies a cell that declares one is skipped.
+    /// Whether each step is on a batch, not on the whole graph; by default not. Trainers on batches obey
+    /// Problem::slowdown, as BatchTraining does; for other strategies a cell that declares one is skipped.
     virtual bool trains_on_batches() const;
     /// What it requests from a partitioner; by default as many parts as ranks.
     virtual PartitionNeed partition_need(const Setting& setting) const;

@@ -8,7 +8,8 @@
 
 namespace gnnbench {
 
-/// What a span of an epoch was spent on. sampling: choosing and preparing a mini-batch, as far as training waited for it.
+/// What a span of an epoch was spent on. sampling: choosing and preparing a mini-batch, as far as training waited for
+/// it.
 enum class Phase : std::uint8_t { spmm, gemm, activation, loss, optimizer, pack, sampling, comm, wait, other };
 inline constexpr std::size_t phase_count = 10;
 inline constexpr std::array<std::string_view, phase_count> phase_names = {

@@ -6,8 +6,9 @@
 
 namespace gnnbench {
 
-/// An index, a count or an enumerator as the standard library takes it. Counts are signed here, because a difference of two
-/// may be negative; an index may not. Checked only in builds without optimisation, so that it costs a back end nothing.
+/// An index, a count or an enumerator as the standard library takes it. Counts are signed here, because a difference
+/// of two may be negative; an index may not. Checked only in builds without optimisation, so that it costs a back end
+/// nothing.
 template <typename Index>
     requires std::integral<Index> || std::is_enum_v<Index>
 constexpr std::size_t usize(Index index) noexcept {

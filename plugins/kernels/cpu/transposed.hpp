@@ -6,8 +6,8 @@
 #include "spmm.hpp"
 #include "tiled.hpp"
 
-/// C = alpha · Aᵀ · B + beta · C from A's own layout. Each row of C is owned by one thread, which adds to it in the order
-/// of A's rows (of their positions, where they are reordered): the same bits with any number of threads.
+/// C = alpha · Aᵀ · B + beta · C from A's own layout. Each row of C is owned by one thread, which adds to it in the
+/// order of A's rows (of their positions, where they are reordered): the same bits with any number of threads.
 namespace gnnbench::cpu {
 
 /// A compressed matrix's columns cut into runs of about equal work, and where each row's entries pass from one run to
@@ -44,8 +44,8 @@ void spmm_transposed(const TiledMatrix<T>& a, const BlocksByTile& order, const D
 /// One thread's part, for one instruction set.
 template <class T>
 struct TransposedOperations {
-    /// C += alpha · Aᵀ · B, of the entries [begin[r], end[r]) of each row r; counted from its first, null: from the first,
-    /// to the last.
+    /// C += alpha · Aᵀ · B, of the entries [begin[r], end[r]) of each row r; counted from its first, null: from the
+    /// first, to the last.
     void (*rows)(const FlatCsr<T>& a, const std::int32_t* vertex_at, const std::int32_t* begin,
                  const std::int32_t* end, const DenseSide<T>& d);
     /// The same for one block of a tiled matrix.

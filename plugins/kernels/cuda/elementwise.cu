@@ -4,7 +4,8 @@
 namespace gnnbench::cuda {
 namespace {
 
-/// Runs of four columns that share one draw of the generator: run j of a row holds absolute columns 4·(first + j) to + 3.
+/// Runs of four columns that share one draw of the generator: run j of a row holds absolute columns 4·(first + j) to
+/// + 3.
 struct Runs {
     u32 first_column;
     i64 cols;

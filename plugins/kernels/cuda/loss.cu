@@ -1,6 +1,6 @@
-// Softmax cross entropy, forward and backward in one pass over the logits, whole rows or shards of them; accuracy. Binary
-// cross-entropy likewise, and the counts of micro-F1.
-// A warp has a row; sums go through partial sums of blocks in a fixed order, so that results repeat to the bit.
+// Softmax cross entropy, forward and backward in one pass over the logits, whole rows or shards of them; accuracy.
+// Binary cross-entropy likewise, and the counts of micro-F1. A warp has a row; sums go through partial sums of blocks
+// in a fixed order, so that results repeat to the bit.
 #include "device_launch.cuh"
 
 namespace gnnbench::cuda {

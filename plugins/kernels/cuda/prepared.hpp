@@ -12,8 +12,8 @@
 
 namespace gnnbench::cuda {
 
-/// The implementation: our kernel row by row, our kernel by work items, or cuSPARSE with one of two algorithms. Products
-/// by the transpose are cuSPARSE's.
+/// The implementation: our kernel row by row, our kernel by work items, or cuSPARSE with one of two algorithms.
+/// Products by the transpose are cuSPARSE's.
 enum class Product { rows, balanced, library_2, library_3, transposed };
 const char* name_of(Product p);
 inline cusparseSpMMAlg_t algorithm_of(Product p) {

@@ -59,8 +59,7 @@ class Command final : public Partitioner {
 public:
     std::string why_unsupported(const GraphSize&, const PartitionNeed& need, const Params& params) const override {
         if (params.text("program").empty()) return "expects a program: {name: command, program: …, arguments: …}";
-        return need.column_parts > 0 ? "orders rows and columns alike; this scheme needs columns partitioned apart"
-                                     : "";
+        return why_not_alike(need);
     }
 
     Partition partition(const PartitionTask& task) const override {

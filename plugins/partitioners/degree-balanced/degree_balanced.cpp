@@ -56,8 +56,7 @@ void deal(std::span<const std::int32_t> vertices, std::span<const std::int64_t> 
 class DegreeBalanced final : public Partitioner {
 public:
     std::string why_unsupported(const GraphSize&, const PartitionNeed& need, const Params&) const override {
-        return need.column_parts > 0 ? "orders rows and columns alike; this scheme needs columns partitioned apart"
-                                     : "";
+        return why_not_alike(need);
     }
 
     Partition partition(const PartitionTask& task) const override {

@@ -17,8 +17,7 @@ class File final : public Partitioner {
 public:
     std::string why_unsupported(const GraphSize&, const PartitionNeed& need, const Params& params) const override {
         if (params.text("path").empty()) return "expects the path of a part file: {name: file, path: …}";
-        return need.column_parts > 0 ? "orders rows and columns alike; this scheme needs columns partitioned apart"
-                                     : "";
+        return why_not_alike(need);
     }
 
     Partition partition(const PartitionTask& task) const override {

@@ -7,7 +7,8 @@
 
 namespace gnnbench::hypergraph {
 
-/// A binary max-heap of vertices whose keys can change; of equal keys the smaller vertex first, so that the order is one.
+/// A binary max-heap of vertices whose keys can change; of equal keys the smaller vertex first, so that the order is
+/// one.
 class AddressableHeap {
 public:
     explicit AddressableHeap(Id vertices) : position_(vertices, absent) {}

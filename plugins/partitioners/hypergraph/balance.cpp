@@ -35,7 +35,7 @@ Weight part_limit(const Hypergraph& h, PartId parts, double imbalance) {
     const auto heaviest = std::max_element(h.vertex_weight.begin(), h.vertex_weight.end());
     if (*heaviest > limit)
         throw Unsupported(
-            fmt::format("hypergraph can't balance {} parts within imbalance {}: row {} has {} of {} nonzeros, the "
+            fmt::format("{} parts can't be balanced within imbalance {}: row {} has {} of {} nonzeros, the "
                         "mean part {}. "
                         "An imbalance of {:.2f} would do, or weights: none, or fewer parts.",
                         parts, imbalance, heaviest - h.vertex_weight.begin(), *heaviest, h.total_weight, mean,

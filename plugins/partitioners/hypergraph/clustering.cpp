@@ -1,7 +1,8 @@
-// Size-constrained label propagation (Meyerhenke, Sanders & Schulz, "Partitioning Complex Networks via Size-Constrained
-// Clustering", SEA 2014) by the heavy-edge rating of hypergraph partitioners, in synchronous sub-rounds as in Gottesbüren &
-// Hamann, "Deterministic Parallel Hypergraph Partitioning", Euro-Par 2022: in each sub-round vertices choose in parallel from
-// the same state and are then moved one after another, so the number of threads changes nothing.
+// Size-constrained label propagation (Meyerhenke, Sanders & Schulz, "Partitioning Complex Networks via
+// Size-Constrained Clustering", SEA 2014) by the heavy-edge rating of hypergraph partitioners, in synchronous
+// sub-rounds as in Gottesbüren & Hamann, "Deterministic Parallel Hypergraph Partitioning", Euro-Par 2022: in each
+// sub-round vertices choose in parallel from the same state and are then moved one after another, so the number of
+// threads changes nothing.
 #include "clustering.hpp"
 
 #include <algorithm>
@@ -47,7 +48,8 @@ struct State {
     bool fits(Id v, Id c) const { return weight[c] + h.vertex_weight[v] <= limits.cluster_weight; }
 };
 
-/// The best rated cluster with room for v, its own if none is better; ties by a hash, so that no direction is preferred.
+/// The best rated cluster with room for v, its own if none is better; ties by a hash, so that no direction is
+/// preferred.
 Id favourite(const State& s, Id v, Ratings& ratings, std::uint64_t seed) {
     for (const Id net : s.h.nets_of(v)) {
         const Id size = s.h.net_size(net);

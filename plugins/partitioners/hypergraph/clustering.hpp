@@ -14,8 +14,8 @@ struct ClusteringLimits {
     int rounds = 1;
 };
 
-/// Which cluster every vertex is in, named by one of its vertices: length vertices. Vertices of different `side` stay apart
-/// (empty: all may merge).
+/// Which cluster every vertex is in, named by one of its vertices: length vertices. Vertices of different `side` stay
+/// apart (empty: all may merge).
 std::vector<Id> cluster(const Hypergraph& h, const ClusteringLimits& limits, std::span<const PartId> side,
                         std::uint64_t seed);
 

@@ -12,9 +12,9 @@ struct Contraction {
     std::vector<Id> coarse_of;  ///< length fine vertices
 };
 
-/// Merges every cluster (named by one of its vertices) into a vertex. Nets lose repeated pins; nets with one pin left vanish;
-/// nets with the same pins become one with the sum of their weights. So connectivity−1 of a coarse partition is that of its
-/// projection.
+/// Merges every cluster (named by one of its vertices) into a vertex. Nets lose repeated pins; nets with one pin left
+/// vanish; nets with the same pins become one with the sum of their weights. So connectivity−1 of a coarse partition
+/// is that of its projection.
 Contraction contract(const Hypergraph& fine, std::span<const Id> cluster_of);
 
 }  // namespace gnnbench::hypergraph

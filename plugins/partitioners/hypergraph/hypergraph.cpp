@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/undirected.hpp>
 
 namespace gnnbench::hypergraph {
 namespace {
@@ -42,10 +43,7 @@ Hypergraph column_nets(const GraphView& graph, bool unit_weights) {
     for (Id v = 0; v < n; ++v) diagonal[v] = stores_diagonal(graph, v);
 
     Hypergraph h;
-    h.vertex_weight.resize(n);
-    for (Id v = 0; v < n; ++v)
-        h.vertex_weight[v] =
-            unit_weights ? 1 : static_cast<Weight>(row_of(graph, v).size()) + (diagonal[v] ? 0 : 1);
+    h.vertex_weight = unit_weights ? std::vector<Weight>(n, 1) : row_nonzeros(graph);
     h.total_weight = std::accumulate(h.vertex_weight.begin(), h.vertex_weight.end(), Weight{0});
 
     // next[j]: where the next pin of column j's net goes; −1 for nets of one pin.
@@ -53,10 +51,12 @@ Hypergraph column_nets(const GraphView& graph, bool unit_weights) {
     std::int64_t pins = 0;
     h.net_offsets.reserve(n + std::size_t{1});
     h.net_offsets.push_back(0);
-    for (std::int64_t& column : next) {
-        const std::int64_t size = column;
-        column = size > 1 ? pins : -1;
-        if (size > 1) h.net_offsets.push_back(pins += size);
+    for (Id v = 0; v < n; ++v) {
+        const std::int64_t size = next[v];
+        next[v] = size > 1 ? pins : -1;
+        if (size <= 1) continue;
+        h.net_offsets.push_back(pins += size);
+        h.column.push_back(v);
     }
     h.net_weight.assign(h.net_offsets.size() - 1, 1);
     h.pins.resize(static_cast<std::size_t>(pins));

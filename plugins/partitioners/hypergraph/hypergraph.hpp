@@ -7,8 +7,8 @@
 
 namespace gnnbench::hypergraph {
 
-// Index spaces: vertices V = {0 … n−1} (rows of the matrix, or clusters of them), nets N = {0 … m−1} (columns, or groups of
-// columns with the same pins), parts {0 … k−1}. A pin is an incidence (net, vertex).
+// Index spaces: vertices V = {0 … n−1} (rows of the matrix, or clusters of them), nets N = {0 … m−1} (columns, or
+// groups of columns with the same pins), parts {0 … k−1}. A pin is an incidence (net, vertex).
 using Id = std::uint32_t;
 using PartId = std::int32_t;
 using Weight = std::int64_t;     ///< of vertices and parts
@@ -22,6 +22,7 @@ struct Hypergraph {
     std::vector<Id> nets;                      ///< length pins; ascending for each vertex
     std::vector<Weight> vertex_weight;         ///< length vertices
     std::vector<NetWeight> net_weight;         ///< length nets
+    std::vector<Id> column;  ///< length nets: the vertex that sends the net; empty for merged nets
     Weight total_weight = 0;
 
     Id vertex_count() const { return static_cast<Id>(vertex_weight.size()); }
@@ -35,9 +36,9 @@ struct Hypergraph {
     }
 };
 
-/// The column-net hypergraph of Â (Çatalyürek & Aykanat 1999; Demirci et al., equation 10): net j holds the rows with an
-/// entry in column j, and j itself. A vertex weighs the entries of its row, diagonal included, or 1. Nets of one pin, which
-/// can't be cut, are left out. Throws DataError where 32 bits do not number the vertices.
+/// The column-net hypergraph of Â (Çatalyürek & Aykanat 1999; Demirci et al., equation 10): net j holds the rows with
+/// an entry in column j, and j itself. A vertex weighs the entries of its row, diagonal included, or 1. Nets of one
+/// pin, which can't be cut, are left out. Throws DataError where 32 bits do not number the vertices.
 Hypergraph column_nets(const GraphView& graph, bool unit_weights);
 
 /// Fills vertex_offsets and nets from net_offsets and pins.

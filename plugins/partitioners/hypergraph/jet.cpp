@@ -1,6 +1,6 @@
-// Jet: M. S. Gilbert, K. Madduri, E. G. Boman and S. Rajamanickam, "Jet: Multilevel Graph Partitioning on Graphics Processing
-// Units", SIAM J. Sci. Comput. 46 (2024); for hypergraphs and deterministically: R. Krause, L. Gottesbüren and N. Maas,
-// "Deterministic Parallel High-Quality Hypergraph Partitioning", 2025.
+// Jet: M. S. Gilbert, K. Madduri, E. G. Boman and S. Rajamanickam, "Jet: Multilevel Graph Partitioning on Graphics
+// Processing Units", SIAM J. Sci. Comput. 46 (2024); for hypergraphs and deterministically: R. Krause, L. Gottesbüren
+// and N. Maas, "Deterministic Parallel High-Quality Hypergraph Partitioning", 2025.
 #include "jet.hpp"
 
 #include <algorithm>
@@ -91,8 +91,8 @@ private:
         }
     }
 
-    /// Moves in the order of their gain all that gain, or lose little beside what the vertex leaves; then takes back those that
-    /// lose by what moved before them. False if nothing moved.
+    /// Moves in the order of their gain all that gain, or lose little beside what the vertex leaves; then takes back
+    /// those that lose by what moved before them. False if nothing moved.
     bool move_promising(double temperature) {
         moves_.clear();
         for (Id v = 0; v < h_.vertex_count(); ++v) {

@@ -1,5 +1,6 @@
-// Direct k-way multilevel partitioning (Karypis & Kumar, "Multilevel k-way Hypergraph Partitioning", DAC 1999), with iterated
-// cycles (Walshaw, "Multilevel Refinement for Combinatorial Optimisation Problems", Ann. Oper. Res. 131 (2004)).
+// Direct k-way multilevel partitioning (Karypis & Kumar, "Multilevel k-way Hypergraph Partitioning", DAC 1999), with
+// iterated cycles (Walshaw, "Multilevel Refinement for Combinatorial Optimisation Problems", Ann. Oper. Res. 131
+// (2004)).
 #include "multilevel.hpp"
 
 #include <algorithm>
@@ -14,8 +15,8 @@
 namespace gnnbench::hypergraph {
 namespace {
 
-/// No net has more than four times the mean number of pins, and no vertex more than four times that of nets: of a directed
-/// graph either may be even alone.
+/// No net has more than four times the mean number of pins, and no vertex more than four times that of nets: of a
+/// directed graph either may be even alone.
 bool is_mesh(const Hypergraph& h) {
     std::int64_t pins = 0, nets = 0;
     for (Id e = 0; e < h.net_count(); ++e) pins = std::max<std::int64_t>(pins, h.net_size(e));
@@ -29,7 +30,8 @@ public:
         : h_(h), parts_(parts), limit_(limit), preset_(preset), seed_(seed), mesh_(is_mesh(h)) {}
 
     std::vector<PartId> run() {
-        // Inside communities first, so that what belongs together is not torn apart by the order of merging. Meshes have none.
+        // Inside communities first, so that what belongs together is not torn apart by the order of merging. Meshes
+        // have none.
         if (!mesh_) coarsen(communities());
         coarsen({});
         part_of_ = bisect_recursively(coarsest(), parts_, limit_, preset_.tries, mixed(seed_, 1));
@@ -97,8 +99,8 @@ private:
         part_of_ = std::move(partition).take();
     }
 
-    /// Where rows are few for their weights, moves alone may not balance the parts; packing does, and is refined without leaving
-    /// the limit.
+    /// Where rows are few for their weights, moves alone may not balance the parts; packing does, and is refined
+    /// without leaving the limit.
     void meet_limit() {
         Partitioned partition(h_, parts_, std::move(part_of_));
         std::vector<char> touched(h_.net_count());

@@ -13,8 +13,8 @@ struct PinCount {
     Id count;
 };
 
-/// A hypergraph and a partition of it, with Φ(e, p) for every net and part that meets it. Memory: one PinCount for each of
-/// min(|e|, k) parts a net can meet.
+/// A hypergraph and a partition of it, with Φ(e, p) for every net and part that meets it. Memory: one PinCount for
+/// each of min(|e|, k) parts a net can meet.
 class Partitioned {
 public:
     Partitioned(const Hypergraph& h, PartId parts, std::vector<PartId> part_of);
@@ -34,8 +34,8 @@ public:
         return 0;
     }
 
-    /// Moves one vertex; returns by how much connectivity−1 fell. `touched(net, from_left, to_left)` is called for each of its nets
-    /// with the pins that both parts have then.
+    /// Moves one vertex; returns by how much connectivity−1 fell. `touched(net, from_left, to_left)` is called for
+    /// each of its nets with the pins that both parts have then.
     template <typename Touched>
     std::int64_t move(Id v, PartId to, Touched&& touched) {
         const PartId from = part_of_[v];
@@ -58,9 +58,10 @@ public:
         Id vertex;
         PartId to;
     };
-    /// Moves many different vertices, in this order as far as `gains` are concerned: gains[i] is by how much connectivity−1 falls when
-    /// moves[i] follows moves[0 … i−1]. Sets touched[e] for nets through which it changes another vertex' gain. In parallel, each
-    /// thread for a range of nets: the result is the same for any number of threads.
+    /// Moves many different vertices, in this order as far as `gains` are concerned: gains[i] is by how much
+    /// connectivity−1 falls when moves[i] follows moves[0 … i−1]. Sets touched[e] for nets through which it changes
+    /// another vertex' gain. In parallel, each thread for a range of nets: the result is the same for any number of
+    /// threads.
     void move_all(std::span<const Move> moves, std::span<NetWeight> gains, std::vector<char>& touched);
 
     /// Σ over nets: ω(e) · (λ(e) − 1).

@@ -1,12 +1,15 @@
 // HP: the hypergraph model of Demirci, Haldar and Ferhatosmanoglu, "Scalable Graph Convolutional Network Training on
 // Distributed-Memory Systems", PVLDB 16 (2022), section 4.3.2, partitioned by our own multilevel method (README.md).
+#include <optional>
+
 #include <fmt/format.h>
 
-#include <gnnbench/error.hpp>
 #include <gnnbench/partition.hpp>
 
 #include "balance.hpp"
 #include "multilevel.hpp"
+#include "partitioned.hpp"
+#include "sending.hpp"
 
 namespace gnnbench {
 namespace {
@@ -16,17 +19,32 @@ constexpr ParamDecl declared[] = {
     {"weights", ParamType::choice, "nonzeros", 0, 0, "nonzeros|none",
      "what is balanced: the entries of rows with their diagonal, or vertices"},
     {"seed", ParamType::integer, "-1", -1, 2147483647, nullptr, "the random seed; -1: the cell's seed"},
-    {"preset", ParamType::choice, "default", 0, 0, "default|quality", "quality: less volume for more time"},
+    {"preset", ParamType::choice, "default", 0, 0, "default|quality|gvb",
+     "quality: less volume for more time; gvb: objective max_volume, as Graph-VB balances volumes"},
+    {"objective", ParamType::choice, "volume", 0, 0, "volume|max_volume|messages",
+     "what is lowered besides the volume, which may rise for it by 5%: the most that a part sends, or the "
+     "messages"},
 };
+
+/// What is lowered besides the volume; nothing where that is all.
+std::optional<hypergraph::Sending> besides_volume(const Params& params) {
+    if (params.choice("objective") == "messages") return hypergraph::Sending::messages;
+    if (params.choice("objective") == "max_volume" || params.choice("preset") == "gvb")
+        return hypergraph::Sending::max_volume;
+    return std::nullopt;
+}
 
 class HypergraphPartitioner final : public Partitioner {
 public:
-    std::string why_unsupported(const GraphSize& graph, const PartitionNeed& need, const Params&) const override {
-        if (need.column_parts > 0)
-            return "orders rows and columns alike; this scheme needs columns partitioned apart";
-        if (need.parts > 1 && need.parts > graph.vertices)
-            return fmt::format("cannot make {} parts of {} vertices", need.parts, graph.vertices);
-        return {};
+    std::string why_unsupported(const GraphSize& graph, const PartitionNeed& need,
+                                const Params& params) const override {
+        if (params.choice("preset") == "gvb" && params.choice("objective") == "messages")
+            return "preset gvb has objective max_volume; found messages";
+        if (params.choice("objective") == "messages" && need.parts > hypergraph::most_parts_for_messages)
+            return fmt::format(
+                "objective messages keeps a count for each pair of parts: at most {} parts; {} given",
+                hypergraph::most_parts_for_messages, need.parts);
+        return why_not_alike_and_filled(graph, need);
     }
 
     Partition partition(const PartitionTask& task) const override {
@@ -42,6 +60,11 @@ public:
         result.part_of = hypergraph::partition_multilevel(
             h, parts, limit, task.params.choice("preset") == "quality" ? hypergraph::quality : hypergraph::fast,
             seed < 0 ? task.seed : static_cast<std::uint64_t>(seed));
+        if (const auto objective = besides_volume(task.params)) {
+            hypergraph::Partitioned partition(h, parts, std::move(result.part_of));
+            lower_sending(partition, *objective, {.part_weight = limit});
+            result.part_of = std::move(partition).take();
+        }
         return result;
     }
 };

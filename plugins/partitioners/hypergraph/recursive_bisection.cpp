@@ -1,5 +1,5 @@
-// Recursive bisection with net splitting (Çatalyürek & Aykanat 1999): a cut net lives on in both halves with the pins it has there,
-// so that the cuts of all bisections add up to connectivity−1.
+// Recursive bisection with net splitting (Çatalyürek & Aykanat 1999): a cut net lives on in both halves with the pins
+// it has there, so that the cuts of all bisections add up to connectivity−1.
 #include "recursive_bisection.hpp"
 
 #include <cmath>

@@ -1,5 +1,6 @@
-// C. M. Fiduccia and R. M. Mattheyses, "A Linear-Time Heuristic for Improving Network Partitions", DAC 1982, with heaps in place
-// of buckets, since merged nets weigh more than one; greedy growing as in Çatalyürek & Aykanat's PaToH.
+// C. M. Fiduccia and R. M. Mattheyses, "A Linear-Time Heuristic for Improving Network Partitions", DAC 1982, with
+// heaps in place of buckets, since merged nets weigh more than one; greedy growing as in Çatalyürek & Aykanat's
+// PaToH.
 #include "two_way_fm.hpp"
 
 #include <algorithm>
@@ -134,7 +135,8 @@ private:
             const NetWeight w = h_.net_weight[e];
             const Id there = pins_in(e, to)++, left = --pins_in(e, from);
             if (there > 1 && left > 1) continue;
-            // Nets that change from whole to cut or back change every pin's gain; those with one pin on a side, that pin's.
+            // Nets that change from whole to cut or back change every pin's gain; those with one pin on a side, that
+            // pin's.
             for (const Id u : h_.pins_of(e)) {
                 if (u == v || moved_[u]) continue;
                 std::int64_t by = 0;

@@ -48,10 +48,7 @@ void check(int status, const PartitionNeed& need, const GraphView& graph, bool b
 class Metis final : public Partitioner {
 public:
     std::string why_unsupported(const GraphSize& graph, const PartitionNeed& need, const Params&) const override {
-        if (need.column_parts > 0)
-            return "orders rows and columns alike; this scheme needs columns partitioned apart";
-        if (need.parts > 1 && need.parts > graph.vertices)
-            return fmt::format("cannot make {} parts of {} vertices", need.parts, graph.vertices);
+        if (std::string why = why_not_alike_and_filled(graph, need); !why.empty()) return why;
         if (graph.edges > metis_limit - graph.vertices)
             return fmt::format("counts in 32 bits; {} entries and {} vertices are too many", graph.edges,
                                graph.vertices);

@@ -1,5 +1,5 @@
-// Demirci, Haldar & Ferhatosmanoglu, "Scalable Graph Convolutional Network Training on Distributed-Memory Systems" (PVLDB
-// 16(4), 2022), Algorithm 3: nets of sampled subgraphs, merged into one hypergraph.
+// Demirci, Haldar & Ferhatosmanoglu, "Scalable Graph Convolutional Network Training on Distributed-Memory Systems"
+// (PVLDB 16(4), 2022), Algorithm 3: nets of sampled subgraphs, merged into one hypergraph.
 #include "merged_nets.hpp"
 
 #include <algorithm>

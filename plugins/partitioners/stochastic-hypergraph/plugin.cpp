@@ -6,11 +6,10 @@
 #include <memory>
 #include <numeric>
 
-#include <fmt/format.h>
-
 #include <gnnbench/batches/sampled.hpp>
 #include <gnnbench/error.hpp>
 #include <gnnbench/partition.hpp>
+#include <gnnbench/undirected.hpp>
 #include <gnnbench/usize.hpp>
 
 #include "balance.hpp"
@@ -71,27 +70,10 @@ SampleSize size_of(const PartitionTask& task, const BatchSource& source) {
             .nets = saturated(nets_needed(task.need.parts, task.params.real("theta"), task.params.real("delta")))};
 }
 
-/// w(v) = |cols(Â(v, :))|, or 1.
-std::vector<hypergraph::Weight> weights_of(const GraphView& graph, bool unit) {
-    std::vector<hypergraph::Weight> weights(usize(graph.vertices()), 1);
-    if (unit) return weights;
-    for (std::size_t v = 0; v < weights.size(); ++v) {
-        const auto row =
-            graph.indices.subspan(usize(graph.indptr[v]), usize(graph.indptr[v + 1] - graph.indptr[v]));
-        const bool diagonal = std::binary_search(row.begin(), row.end(), static_cast<std::int32_t>(v));
-        weights[v] = static_cast<hypergraph::Weight>(row.size()) + (diagonal ? 0 : 1);
-    }
-    return weights;
-}
-
 class StochasticHypergraph final : public Partitioner {
 public:
     std::string why_unsupported(const GraphSize& graph, const PartitionNeed& need, const Params&) const override {
-        if (need.column_parts > 0)
-            return "orders rows and columns alike; this scheme needs columns partitioned apart";
-        if (need.parts > 1 && need.parts > graph.vertices)
-            return fmt::format("cannot make {} parts of {} vertices", need.parts, graph.vertices);
-        return {};
+        return why_not_alike_and_filled(graph, need);
     }
 
     Partition partition(const PartitionTask& task) const override {
@@ -106,7 +88,9 @@ public:
         const std::unique_ptr<BatchSource> source = source_of(task, sampling_seed(seed));
         const hypergraph::Hypergraph nets =
             with_expected_nets(graph, merge_nets(graph, *source, size_of(task, *source),
-                                                 weights_of(graph, task.params.choice("weights") == "none")));
+                                                 task.params.choice("weights") == "none"
+                                                     ? std::vector<hypergraph::Weight>(usize(graph.vertices()), 1)
+                                                     : row_nonzeros(graph)));
         const hypergraph::Weight limit = hypergraph::part_limit(nets, parts, task.params.real("imbalance"));
         result.part_of = partition_multilevel(
             nets, parts, limit, task.params.choice("preset") == "quality" ? hypergraph::quality : hypergraph::fast,

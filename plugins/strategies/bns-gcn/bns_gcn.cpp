@@ -23,7 +23,8 @@ namespace {
 using bns::capacity_for;
 using bns::sample_size;
 
-/// The most nonzeros that this epoch's samples can have on `rank`: in each boundary, those of the columns with the most.
+/// The most nonzeros that this epoch's samples can have on `rank`: in each boundary, those of the columns with the
+/// most.
 std::int64_t most_sampled_nonzeros(const Adjacency& a, const IndexMap& index, Part rank, double p) {
     std::map<std::int64_t, std::int64_t> of_column;  // by original id, of columns that other parts own
     for (const GlobalId v : index.owned(rank))

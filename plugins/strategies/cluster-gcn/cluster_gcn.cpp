@@ -1,6 +1,5 @@
-// Cluster-GCN on one device.
-// W.-L. Chiang, X. Liu, S. Si, Y. Li, S. Bengio, C.-J. Hsieh, "Cluster-GCN", KDD 2019, Algorithm 1; as the baseline of the
-// thesis on GossipGCN: its Algorithms 1 and 2.
+// Cluster-GCN on one device. W.-L. Chiang, X. Liu, S. Si, Y. Li, S. Bengio, C.-J. Hsieh, "Cluster-GCN", KDD 2019,
+// Algorithm 1; as the baseline of the thesis on GossipGCN: its Algorithms 1 and 2.
 //
 //   G_1 … G_n   the clusters: subgraphs that the partitioner makes, q of them a batch
 #include <fmt/format.h>

@@ -13,8 +13,8 @@
 
 /// A rank's share of a batch: the rows of its subgraph that the rank owns in the partition of the whole graph.
 ///
-/// Batch ids  B = {0 … |batch| − 1}, by position among the batch's vertices, which ascend by global id. All that is said
-/// of parts, blocks and halos of whole graphs holds for the subgraph with B in place of G.
+/// Batch ids  B = {0 … |batch| − 1}, by position among the batch's vertices, which ascend by global id. All that is
+/// said of parts, blocks and halos of whole graphs holds for the subgraph with B in place of G.
 
 namespace gnnbench::minibatch {
 

@@ -45,8 +45,8 @@ private:
     std::optional<Side> backward_;
 };
 
-/// A model that is trained on shares, or evaluated on one: the same on every rank that calls it. Nothing but the current
-/// share is on the device.
+/// A model that is trained on shares, or evaluated on one: the same on every rank that calls it. Nothing but the
+/// current share is on the device.
 class ShareTraining {
 public:
     /// All of `problem` and `rank` outlive it.

@@ -14,7 +14,7 @@
 namespace gnnbench::bench {
 
 std::optional<OtherResult> run_mtkahypar(const std::string& python, const PartitioningCase& c, double imbalance,
-                                         int seeds) {
+                                         int seeds, const std::string& preset) {
     if (python.empty()) return std::nullopt;
     const auto path = std::filesystem::temp_directory_path() / fmt::format("gnnbench-partitioning-{}", getpid());
     {
@@ -27,8 +27,9 @@ std::optional<OtherResult> run_mtkahypar(const std::string& python, const Partit
                    static_cast<std::streamsize>(c.graph.indices.size() * sizeof(std::int32_t)));
         if (!file) throw EnvironmentError(fmt::format("cannot write {}", path.string()));
     }
-    const std::string command = fmt::format("'{}' '{}/tests/bench/partitioning/mtkahypar_run.py' '{}' {} {} {}",
-                                            python, GNNBENCH_SOURCE_DIR, path.string(), c.parts, imbalance, seeds);
+    const std::string command =
+        fmt::format("'{}' '{}/tests/bench/partitioning/mtkahypar_run.py' '{}' {} {} {} {}", python,
+                    GNNBENCH_SOURCE_DIR, path.string(), c.parts, imbalance, seeds, preset);
     const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
     OtherResult result;
     long long volume = 0;

@@ -1,4 +1,4 @@
-"""Partitions a graph's column-net hypergraph with PyPI's mtkahypar: FILE PARTS IMBALANCE SEEDS.
+"""Partitions a graph's column-net hypergraph with PyPI's mtkahypar: FILE PARTS IMBALANCE SEEDS PRESET.
 
 FILE holds, as int64: vertices, entries, the row offsets; then, as int32, the columns. Prints "result VOLUME SECONDS", medians.
 """
@@ -25,7 +25,7 @@ nets = [pin[first[j] : first[j + 1]].tolist() for j in range(n) if first[j + 1] 
 
 threads = len(os.sched_getaffinity(0))
 partitioner = mtkahypar.initialize(threads)
-context = partitioner.context_from_preset(mtkahypar.PresetType.DEFAULT)
+context = partitioner.context_from_preset(mtkahypar.PresetType.QUALITY if sys.argv[5] == "quality" else mtkahypar.PresetType.DEFAULT)
 context.set_partitioning_parameters(parts, imbalance, mtkahypar.Objective.KM1)
 volumes, seconds = [], []
 for seed in range(1, seeds + 1):

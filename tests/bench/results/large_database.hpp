@@ -6,8 +6,8 @@
 
 namespace gnnbench::bench {
 
-/// Makes a database: cells of ten trials of 250 epochs of one rank with three phases and two operations each, evaluations,
-/// spans, tags, imports and verifications of some; made by SQL, as journals would take minutes.
+/// Makes a database: cells of ten trials of 250 epochs of one rank with three phases and two operations each,
+/// evaluations, spans, tags, imports and verifications of some; made by SQL, as journals would take minutes.
 void fill_database(const std::filesystem::path& path, std::int64_t epochs);
 
 /// Times every named query, and every view filtered to one trial and to one cell.

@@ -24,11 +24,12 @@ struct Ground {
 nlohmann::json by_turns(const Ground& g, const std::string& what, const std::function<double()>& ours,
                         const std::function<double()>& bare);
 
-/// Of two ranks, rank 1 takes items from a pool whose counter is in rank 0's memory; bare: MPI_Fetch_and_op and a flush.
+/// Of two ranks, rank 1 takes items from a pool whose counter is in rank 0's memory; bare: MPI_Fetch_and_op and a
+/// flush.
 nlohmann::json measure_pool(const Ground& g);
 
-/// Rank 1 agrees on a partner in Algorithm 6, and leaves the pair, alone; bare: the same one-sided operations in the same
-/// order.
+/// Rank 1 agrees on a partner in Algorithm 6, and leaves the pair, alone; bare: the same one-sided operations in the
+/// same order.
 nlohmann::json measure_agreement(const Ground& g);
 
 /// Two ranks exchange so many float32 values and average; bare: MPI_Sendrecv of the same bytes.

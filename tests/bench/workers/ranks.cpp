@@ -1,5 +1,5 @@
-// worker_ranks <request.json>: the ranks of bench_workers, started by mpiexec: two for what they do together, one for an
-// epoch.
+// worker_ranks <request.json>: the ranks of bench_workers, started by mpiexec: two for what they do together, one for
+// an epoch.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

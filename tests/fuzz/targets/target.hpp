@@ -1,6 +1,6 @@
 #pragma once
-/// A target of libFuzzer: what is read may be refused with an error of ours, or need more memory than there is; every other
-/// exception, like every crash and every report of a sanitizer, is a defect.
+/// A target of libFuzzer: what is read may be refused with an error of ours, or need more memory than there is; every
+/// other exception, like every crash and every report of a sanitizer, is a defect.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

@@ -23,8 +23,8 @@ public:
 
     static void state_memory(MemoryStatement& m, const Problem& problem, const BatchSize& most);
 
-    /// Gradients of the mean loss over the batch's train vertices; 0 where it has none. `step` keys dropout. Where this rank
-    /// is declared slow, it sleeps afterwards.
+    /// Gradients of the mean loss over the batch's train vertices; 0 where it has none. `step` keys dropout. Where
+    /// this rank is declared slow, it sleeps afterwards.
     Step compute_gradient(const Batch& batch, std::int64_t step);
     /// One optimizer step with the gradients as they are now.
     void update() { network_.parameters().step(); }

@@ -4,9 +4,9 @@
 
 namespace gnnbench {
 
-/// Workers with weights of their own, judged as one: the best local model on the validation set, as the thesis chooses it
-/// (Algorithm 6, line 55). Every worker's model is judged on the whole graph, each by its own worker. Without validation
-/// vertices the train set decides; the lowest rank of equal ones is chosen. Calls are collective.
+/// Workers with weights of their own, judged as one: the best local model on the validation set, as the thesis
+/// chooses it (Algorithm 6, line 55). Every worker's model is judged on the whole graph, each by its own worker.
+/// Without validation vertices the train set decides; the lowest rank of equal ones is chosen. Calls are collective.
 class BestLocalModel {
 public:
     BestLocalModel(const Problem& problem, Rank rank);

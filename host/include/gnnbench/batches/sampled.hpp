@@ -9,8 +9,8 @@
 #include <gnnbench/matrix.hpp>
 #include <gnnbench/params.hpp>
 
-/// Batches that are drawn anew for each item from (seed, item): for training on samples, and for partitioners that want to
-/// know what such training will communicate. Every rank that draws an item draws the same.
+/// Batches that are drawn anew for each item from (seed, item): for training on samples, and for partitioners that
+/// want to know what such training will communicate. Every rank that draws an item draws the same.
 
 namespace gnnbench {
 
@@ -42,8 +42,8 @@ struct NeighbourSampleSettings {
 };
 
 /// Each item is a set of seeds with, hop by hop, up to `fan_out` of the vertices that each vertex of the hop before
-/// aggregates from, drawn uniformly without replacement; vertices reached by several hops are expanded once. An epoch has
-/// each seed once, in an order drawn from (seed, epoch).
+/// aggregates from, drawn uniformly without replacement; vertices reached by several hops are expanded once. An epoch
+/// has each seed once, in an order drawn from (seed, epoch).
 class NeighbourSamples final : public BatchSource {
 public:
     /// `graph`'s arrays must outlive it. `seeds`: ascending; a dataset's train vertices, or all vertices.

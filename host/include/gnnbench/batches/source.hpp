@@ -9,8 +9,8 @@
 
 namespace gnnbench {
 
-/// Which vertices each batch has. Batch b of epoch e is item e · batches() + b; what an item is depends on nothing else, so
-/// any worker can prepare any item.
+/// Which vertices each batch has. Batch b of epoch e is item e · batches() + b; what an item is depends on nothing
+/// else, so any worker can prepare any item.
 class BatchSource {
 public:
     virtual ~BatchSource();
@@ -36,9 +36,9 @@ struct ClusterBatchSettings {
     std::uint64_t seed = 0;
 };
 
-/// The parts of a partition as clusters, some of them a batch; every epoch has each cluster once. (Cluster-GCN, Algorithm
-/// 1: a batch is the subgraph of the union of q clusters drawn without replacement.) The last batch of an epoch has the
-/// clusters that are left.
+/// The parts of a partition as clusters, some of them a batch; every epoch has each cluster once. (Cluster-GCN,
+/// Algorithm 1: a batch is the subgraph of the union of q clusters drawn without replacement.) The last batch of an
+/// epoch has the clusters that are left.
 class ClusterBatches final : public BatchSource {
 public:
     /// `clusters` must outlive it.

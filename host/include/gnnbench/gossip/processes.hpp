@@ -5,10 +5,11 @@
 #include <gnnbench/gossip/shared_words.hpp>
 #include <gnnbench/strategy.hpp>
 
-/// What a gossip protocol needs, among the processes of a trial. The words are in a window of the first rank's memory,
-/// which the others reach without its help: no rank serves them. Every access is counted as one-sided metadata of the rank
-/// that makes it, each exchange as point-to-point metadata, and both are timed into the rank's trace: `comm`, and `wait`
-/// for back-off and for a partner who is not there yet. Waiting sleeps between polls; it keeps no core busy.
+/// What a gossip protocol needs, among the processes of a trial. The words are in a window of the first rank's
+/// memory, which the others reach without its help: no rank serves them. Every access is counted as one-sided
+/// metadata of the rank that makes it, each exchange as point-to-point metadata, and both are timed into the rank's
+/// trace: `comm`, and `wait` for back-off and for a partner who is not there yet. Waiting sleeps between polls; it
+/// keeps no core busy.
 
 namespace gnnbench::gossip {
 

@@ -16,8 +16,8 @@ namespace gnnbench::gossip {
 class PairwiseExchange {
 public:
     virtual ~PairwiseExchange();
-    /// Blocks, without keeping a core busy, until `partner` calls exchange with this worker; then each has what the other
-    /// gave. Both spans have the same length on both sides. Exchanges of one pair are matched in order.
+    /// Blocks, without keeping a core busy, until `partner` calls exchange with this worker; then each has what the
+    /// other gave. Both spans have the same length on both sides. Exchanges of one pair are matched in order.
     void exchange(int partner, std::span<const std::int64_t> mine, std::span<std::int64_t> theirs) {
         do_exchange(partner, mine, theirs);
     }
@@ -35,8 +35,9 @@ struct Meeting {
     bool they_clean_up = false;      ///< the partner has no more batches; its gradient is that of its last one
 };
 
-/// What a worker does between the protocol's steps. It is called on the worker's own thread, and holds no lock meanwhile.
-/// A call that throws ends the protocol on this worker, and its partner waits: whoever started the workers ends them.
+/// What a worker does between the protocol's steps. It is called on the worker's own thread, and holds no lock
+/// meanwhile. A call that throws ends the protocol on this worker, and its partner waits: whoever started the workers
+/// ends them.
 class LocalTraining {
 public:
     virtual ~LocalTraining();
@@ -108,8 +109,9 @@ struct GossipGcnWords {
     constexpr int words() const { return 3 + 2 * workers; }
 };
 
-/// Trains until the pool is empty and nobody waits for this worker: lines 10 to 54 of Algorithm 5. All workers call it
-/// with the same settings. Throws LogicError for settings it cannot serve, and where shared words contradict the protocol.
+/// Trains until the pool is empty and nobody waits for this worker: lines 10 to 54 of Algorithm 5. All workers call
+/// it with the same settings. Throws LogicError for settings it cannot serve, and where shared words contradict the
+/// protocol.
 WorkerRecord train_active_passive(const Settings& settings, const Worker& worker);
 
 /// The same for lines 9 to 54 of Algorithm 6.

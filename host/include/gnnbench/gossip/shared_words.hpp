@@ -20,8 +20,8 @@ class SharedWords {
 public:
     virtual ~SharedWords();
 
-    /// Sets the word to `desired` if it is `expected`. Returns what it was. Atomic. Everything that a worker did before a
-    /// call is seen by the worker whose compare_and_swap of the same word finds its result.
+    /// Sets the word to `desired` if it is `expected`. Returns what it was. Atomic. Everything that a worker did
+    /// before a call is seen by the worker whose compare_and_swap of the same word finds its result.
     std::int64_t compare_and_swap(Word word, std::int64_t expected, std::int64_t desired) {
         return do_compare_and_swap(word, expected, desired);
     }
@@ -69,8 +69,8 @@ private:
     std::int64_t retries_ = 0;
 };
 
-/// The work pool: items {0 … items − 1}, each handed out once, in order. Taking one is a single fetch_and_add, whether or
-/// not there is one left.
+/// The work pool: items {0 … items − 1}, each handed out once, in order. Taking one is a single fetch_and_add,
+/// whether or not there is one left.
 class WorkPool {
 public:
     /// `next` is the shared word that counts what was asked for. `words` outlives the pool.

@@ -7,8 +7,8 @@
 
 namespace gnnbench {
 
-/// Multiplies this rank's rows of Â or Âᵀ by a dense matrix that all ranks hold by rows: the one thing that a layer asks
-/// of whoever distributes the graph.
+/// Multiplies this rank's rows of Â or Âᵀ by a dense matrix that all ranks hold by rows: the one thing that a layer
+/// asks of whoever distributes the graph.
 class DistributedSpmm {
 public:
     virtual ~DistributedSpmm();

@@ -113,8 +113,8 @@ public:
     virtual void aggregate(Direction d, MatrixView b, MatrixView c) = 0;
     /// z ← epilogue(T W); t: block of T [n × f], w [f × g] whole, z: block of Z [n × g].
     virtual void transform(MatrixView t, MatrixView w, MatrixView z, const Epilogue& epilogue) = 0;
-    /// dW ← Hᵀ U, whole on every rank, and dH ← U Wᵀ if asked for, which is the same on all ranks: a rank whose block of
-    /// dH is empty takes part. h: block of H [n × f], u: of U [n × g].
+    /// dW ← Hᵀ U, whole on every rank, and dH ← U Wᵀ if asked for, which is the same on all ranks: a rank whose block
+    /// of dH is empty takes part. h: block of H [n × f], u: of U [n × g].
     virtual void backward(MatrixView h, MatrixView u, MatrixView w, MatrixView dw,
                           std::optional<MatrixView> dh) = 0;
     virtual std::string notes() const = 0;
@@ -132,10 +132,11 @@ using MakeGridProducts = std::function<std::unique_ptr<GridProducts>(const Adjac
 /// The parameter `buffers` of a grid strategy.
 Buffers grid_buffers(const Params& params);
 
-/// Per layer T = ÂH, Z = TW; backward U = ÂᵀG, dW = HᵀU, dH = UWᵀ. Buffers, where separate: one block per layer for its
-/// output (Z, H), one for the output's gradient (dH from above, then dZ), one for T and U. Where shared: one per layer
-/// for its output (in place: Z, H, dZ, dH below), one for T and U that all layers share. With input dropout, one for the
-/// dropped X, and what the products need. W, its gradient and the optimizer's state are whole on every rank.
+/// Per layer T = ÂH, Z = TW; backward U = ÂᵀG, dW = HᵀU, dH = UWᵀ. Buffers, where separate: one block per layer for
+/// its output (Z, H), one for the output's gradient (dH from above, then dZ), one for T and U. Where shared: one per
+/// layer for its output (in place: Z, H, dZ, dH below), one for T and U that all layers share. With input dropout,
+/// one for the dropped X, and what the products need. W, its gradient and the optimizer's state are whole on every
+/// rank.
 std::unique_ptr<CollectiveTrainer> make_grid_trainer(const Problem& problem, Rank rank, GridShape shape,
                                                      Buffers buffers, const MakeGridProducts& make_products);
 

@@ -8,13 +8,15 @@
 #include <gnnbench/model.hpp>
 #include <gnnbench/training/distributed_spmm.hpp>
 
-/// Layers: linear maps H [n × f] → Z [n × g] with an epilogue, most of them after an aggregation. A layer of the model is
-/// one of them (GCN, GraphSAGE) or two (GIN: one that aggregates, then a dense one). G = dLoss/dZ throughout.
+/// Layers: linear maps H [n × f] → Z [n × g] with an epilogue, most of them after an aggregation. A layer of the
+/// model is one of them (GCN, GraphSAGE) or two (GIN: one that aggregates, then a dense one). G = dLoss/dZ
+/// throughout.
 ///
-/// Where attention would go: it is a layer of its own kind, with trained vectors among its parameters, whose Â is computed
-/// from H. Beside multiply() a layer would ask the aggregation for e_vj = s(H_v, H_j) on Â's pattern (SDDMM, which needs
-/// the same rows of other ranks as SpMM), a softmax over each row of e, SpMM and SpMM by the transpose with e as values,
-/// and the gradient of e (SDDMM of G and H). docs/architecture.md says what each strategy would have to move.
+/// Where attention would go: it is a layer of its own kind, with trained vectors among its parameters, whose Â is
+/// computed from H. Beside multiply() a layer would ask the aggregation for e_vj = s(H_v, H_j) on Â's pattern (SDDMM,
+/// which needs the same rows of other ranks as SpMM), a softmax over each row of e, SpMM and SpMM by the transpose
+/// with e as values, and the gradient of e (SDDMM of G and H). docs/architecture.md says what each strategy would
+/// have to move.
 
 namespace gnnbench {
 
@@ -88,8 +90,8 @@ struct BackwardStep {
     MatrixView product(std::int64_t columns) const { return products.reshaped(h.rows, columns); }
 };
 
-/// A layer with an order of products. Execution, stated volume and stated memory of the layer all come from here; it holds
-/// no memory of its own.
+/// A layer with an order of products. Execution, stated volume and stated memory of the layer all come from here; it
+/// holds no memory of its own.
 class Layer {
 public:
     explicit Layer(LayerSpec spec) : spec_(std::move(spec)) {}

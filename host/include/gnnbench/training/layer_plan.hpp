@@ -30,8 +30,8 @@ struct LayerBuffers {
     std::int64_t kept = 0;      ///< T, from forward to backward
 };
 
-/// A network's layers, each with its order of products, and which buffers they share. Execution, stated volume and stated
-/// memory of an epoch follow from it.
+/// A network's layers, each with its order of products, and which buffers they share. Execution, stated volume and
+/// stated memory of an epoch follow from it.
 struct LayerPlan {
     std::vector<std::shared_ptr<const Layer>> layers;
     Buffers buffers = Buffers::shared;

@@ -6,8 +6,8 @@
 #include <gnnbench/backend.hpp>
 #include <gnnbench/strategy.hpp>
 
-/// The loss and the score that follow from a dataset's labels, where a rank holds whole rows of the logits. Of one label a
-/// vertex: softmax cross-entropy and accuracy; of a label matrix: binary cross-entropy and micro-F1.
+/// The loss and the score that follow from a dataset's labels, where a rank holds whole rows of the logits. Of one
+/// label a vertex: softmax cross-entropy and accuracy; of a label matrix: binary cross-entropy and micro-F1.
 
 namespace gnnbench {
 
@@ -15,8 +15,8 @@ namespace gnnbench {
 void loss_and_gradient(Backend& backend, ConstMatrixView logits, const LossInput& in, MatrixView grad,
                        double* loss);
 
-/// Numbers that a score is computed from: of each split correct and total vertices; or true positives, false positives and
-/// false negatives.
+/// Numbers that a score is computed from: of each split correct and total vertices; or true positives, false
+/// positives and false negatives.
 constexpr std::int64_t score_counts(bool multi_label) { return multi_label ? 9 : 6; }
 
 /// The counts of these rows, by way of `counts` [score_counts] on the device; as float64, so that one all-reduce of

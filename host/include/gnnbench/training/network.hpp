@@ -15,9 +15,9 @@ namespace gnnbench {
 /// Training drops out, evaluation does not.
 enum class Pass : std::uint8_t { training, evaluation };
 
-/// The layers of a model at work on one device: parameters, buffers, forward and backward pass for a number of rows that
-/// may change from step to step. It knows no ranks and no graph: the input comes from the caller, and aggregation from a
-/// DistributedSpmm.
+/// The layers of a model at work on one device: parameters, buffers, forward and backward pass for a number of rows
+/// that may change from step to step. It knows no ranks and no graph: the input comes from the caller, and
+/// aggregation from a DistributedSpmm.
 class Network {
 public:
     /// Buffers for up to max_rows rows, and rows() = max_rows. The back end must outlive it.
@@ -31,8 +31,8 @@ public:
     ReplicatedParameters& parameters() { return parameters_; }
     const ReplicatedParameters& parameters() const { return parameters_; }
 
-    /// The output of the last layer [rows × classes] for the input X [rows × f_0]. row_ids [rows]: original ids, which with
-    /// `step` key dropout. Input and ids must stay until backward() is done.
+    /// The output of the last layer [rows × classes] for the input X [rows × f_0]. row_ids [rows]: original ids,
+    /// which with `step` key dropout. Input and ids must stay until backward() is done.
     ConstMatrixView forward(MatrixView input, const std::int64_t* row_ids, Pass pass, std::int64_t step,
                             DistributedSpmm& spmm);
     /// Where the loss writes dLoss/dZ of the last layer; where buffers are shared, over the output of forward().
@@ -46,7 +46,8 @@ public:
     /// dLoss/dX [rows × f_0] of the last backward(), where the plan trains the input.
     MatrixView input_gradient() const;
 
-    /// X ← ÂX for a plan with an aggregated input, panel by panel through two buffers, so that it needs no extra memory.
+    /// X ← ÂX for a plan with an aggregated input, panel by panel through two buffers, so that it needs no extra
+    /// memory.
     void aggregate_input(MatrixView input, DistributedSpmm& spmm);
 
     /// What the constructor allocates.
