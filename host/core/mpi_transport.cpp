@@ -7,6 +7,7 @@
 #include <gnnbench/usize.hpp>
 
 #include "core/mpi_check.hpp"
+#include "core/mpi_pieces.hpp"
 
 // Host memory between ranks. An event is a set of requests of MPI's non-blocking calls. The blocking form calls the
 // blocking functions, for which MPI libraries have better algorithms (docs/decisions/waiting-at-once.md).
@@ -20,25 +21,6 @@ std::vector<Event> Transport::do_exchange_each(std::span<const Message> sends, s
 
 namespace {
 
-/// A run of bytes as one element.
-struct Datatype {
-    MPI_Datatype type = MPI_DATATYPE_NULL;
-    Datatype() = default;
-    explicit Datatype(std::int64_t bytes) {
-        check_mpi(MPI_Type_contiguous(mpi_count(bytes, "MPI_Type_contiguous"), MPI_BYTE, &type),
-                  "MPI_Type_contiguous");
-        check_mpi(MPI_Type_commit(&type), "MPI_Type_commit");
-    }
-    Datatype(Datatype&& o) noexcept : type(std::exchange(o.type, MPI_DATATYPE_NULL)) {}
-    Datatype& operator=(Datatype&& o) noexcept {
-        std::swap(type, o.type);
-        return *this;
-    }
-    ~Datatype() {
-        if (type != MPI_DATATYPE_NULL) MPI_Type_free(&type);
-    }
-};
-
 class Requests final : public EventState {
 public:
     ~Requests() override {
@@ -48,14 +30,12 @@ public:
     }
     MPI_Request* add() { return &requests_.emplace_back(MPI_REQUEST_NULL); }
     void keep(std::vector<std::vector<int>> arrays) { arrays_ = std::move(arrays); }
-    void keep(Datatype type) { type_ = std::move(type); }
 
     void wait_on_host() override {
         if (requests_.empty()) return;
         auto waiting = std::exchange(requests_, {});
         check_mpi(MPI_Waitall(static_cast<int>(waiting.size()), waiting.data(), MPI_STATUSES_IGNORE),
                   "MPI_Waitall");
-        type_ = {};
         arrays_.clear();
     }
     bool ready() override {
@@ -70,7 +50,6 @@ public:
 private:
     std::vector<MPI_Request> requests_;
     std::vector<std::vector<int>> arrays_;  ///< count arrays must live until completion
-    Datatype type_;                         ///< as must the datatype
 };
 
 struct Comm {
@@ -85,11 +64,9 @@ struct Comm {
     }
 };
 
+std::int64_t bytes_of(DType t) { return static_cast<std::int64_t>(size_of(t)); }
 MPI_Datatype mpi_type(DType t) { return t == DType::f32 ? MPI_FLOAT : MPI_DOUBLE; }
 MPI_Op mpi_op(ReduceOp op) { return op == ReduceOp::sum ? MPI_SUM : MPI_MAX; }
-
-/// The most that one call moves; larger transfers are split, so that counts fit MPI's int.
-constexpr std::int64_t piece_elements = std::int64_t{1} << 28;
 
 class MpiTransport final : public Transport {
 public:
@@ -151,38 +128,44 @@ private:
     }
 
     Event do_all_gather(void* all, std::span<const std::int64_t> byte_counts, Wait wait) override {
-        // Counts are whole rows, so their greatest common divisor is a unit that keeps them small.
-        std::int64_t unit = 0;
-        for (const std::int64_t c : byte_counts) unit = std::gcd(unit, c);
-        if (unit == 0) return {};
-        Datatype row(unit);
-        std::vector<int> counts, starts;
-        std::int64_t at = 0;
-        for (const std::int64_t c : byte_counts) {
-            counts.push_back(mpi_count(c / unit, "MPI_Iallgatherv"));
-            starts.push_back(mpi_count(at, "MPI_Iallgatherv"));
-            at += c / unit;
-        }
+        std::vector<std::int64_t> first(byte_counts.size());
+        std::exclusive_scan(byte_counts.begin(), byte_counts.end(), first.begin(), std::int64_t{0});
+        const std::int64_t total = first.back() + byte_counts.back();
+        if (total == 0) return {};
+        if (total > piece_bytes_) return gather_by_messages(static_cast<char*>(all), byte_counts, first, wait);
+        std::vector<int> counts(byte_counts.begin(), byte_counts.end()), starts(first.begin(), first.end());
         const auto bundle = requests(wait);
         if (!bundle) {
             check_mpi(
-                MPI_Allgatherv(MPI_IN_PLACE, 0, row.type, all, counts.data(), starts.data(), row.type, comm_.comm),
+                MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_BYTE, all, counts.data(), starts.data(), MPI_BYTE, comm_.comm),
                 "MPI_Allgatherv");
             return {};
         }
-        check_mpi(MPI_Iallgatherv(MPI_IN_PLACE, 0, row.type, all, counts.data(), starts.data(), row.type,
+        check_mpi(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_BYTE, all, counts.data(), starts.data(), MPI_BYTE,
                                   comm_.comm, bundle->add()),
                   "MPI_Iallgatherv");
         bundle->keep({std::move(counts), std::move(starts)});
-        bundle->keep(std::move(row));
         return Event(bundle);
+    }
+
+    /// Every rank sends its block to each other one, in pieces.
+    Event gather_by_messages(char* all, std::span<const std::int64_t> bytes, std::span<const std::int64_t> first,
+                             Wait wait) {
+        std::vector<Message> sends, receives;
+        for (int peer = 0; peer < size_; ++peer) {
+            if (peer == rank_) continue;
+            sends.push_back({peer, all + first[usize(rank_)], bytes[usize(rank_)]});
+            receives.push_back({peer, all + first[usize(peer)], bytes[usize(peer)]});
+        }
+        return finished(do_exchange(sends, receives), wait);
     }
 
     Event do_reduce_scatter(const void* all, void* mine, std::span<const std::int64_t> counts, DType dtype,
                             Wait wait) override {
+        const std::int64_t total = std::reduce(counts.begin(), counts.end());
+        if (total > piece_bytes_ / bytes_of(dtype)) return reduce_each_block(all, mine, counts, dtype, wait);
         const auto bundle = requests(wait);
-        std::vector<int> narrow;
-        for (const std::int64_t c : counts) narrow.push_back(mpi_count(c, "MPI_Reduce_scatter"));
+        std::vector<int> narrow(counts.begin(), counts.end());
         if (!bundle) {
             check_mpi(MPI_Reduce_scatter(all, mine, narrow.data(), mpi_type(dtype), MPI_SUM, comm_.comm),
                       "MPI_Reduce_scatter");
@@ -193,6 +176,25 @@ private:
             "MPI_Ireduce_scatter");
         bundle->keep({std::move(narrow)});
         return Event(bundle);
+    }
+
+    /// Each block by itself to its rank, in pieces.
+    Event reduce_each_block(const void* all, void* mine, std::span<const std::int64_t> counts, DType dtype,
+                            Wait wait) {
+        const auto bundle = std::make_shared<Requests>();
+        const auto* block = static_cast<const char*>(all);
+        for (int owner = 0; owner < size_; ++owner) {
+            const std::int64_t count = counts[usize(owner)];
+            for_mpi_pieces(count, bytes_of(dtype), piece_bytes_, [&](std::int64_t first, int n) {
+                const auto offset = usize(first) * size_of(dtype);
+                void* const to = owner == rank_ ? static_cast<char*>(mine) + offset : nullptr;
+                check_mpi(
+                    MPI_Ireduce(block + offset, to, n, mpi_type(dtype), MPI_SUM, owner, comm_.comm, bundle->add()),
+                    "MPI_Ireduce");
+            });
+            block += usize(count) * size_of(dtype);
+        }
+        return finished(Event(bundle), wait);
     }
 
     Event do_exchange(std::span<const Message> sends, std::span<const Message> receives) override {
@@ -227,18 +229,24 @@ private:
     static std::shared_ptr<Requests> requests(Wait wait) {
         return wait == Wait::later ? std::make_shared<Requests>() : nullptr;
     }
-    static void for_pieces(void* data, std::int64_t count, DType dtype, auto&& call) {
-        for (std::int64_t at = 0; at < count; at += piece_elements)
-            call(static_cast<char*>(data) + usize(at) * size_of(dtype),
-                 static_cast<int>(std::min(piece_elements, count - at)));
+    static Event finished(Event event, Wait wait) {
+        if (wait == Wait::later) return event;
+        event.state()->wait_on_host();
+        return {};
     }
-    static void for_bytes(const Message& m, auto&& call) {
-        for (std::int64_t at = 0; at < m.bytes; at += piece_elements)
-            call(static_cast<char*>(m.data) + at, static_cast<int>(std::min(piece_elements, m.bytes - at)));
+    void for_pieces(void* data, std::int64_t count, DType dtype, auto&& call) const {
+        for_mpi_pieces(count, bytes_of(dtype), piece_bytes_, [&](std::int64_t first, int n) {
+            call(static_cast<char*>(data) + usize(first) * size_of(dtype), n);
+        });
+    }
+    void for_bytes(const Message& m, auto&& call) const {
+        for_mpi_pieces(m.bytes, 1, piece_bytes_,
+                       [&](std::int64_t first, int n) { call(static_cast<char*>(m.data) + first, n); });
     }
 
     Comm comm_;
     int rank_ = 0, size_ = 1;
+    std::int64_t piece_bytes_ = mpi_piece_bytes();
 };
 
 }  // namespace

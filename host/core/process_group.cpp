@@ -7,6 +7,7 @@
 
 #include "core/idle_wait.hpp"
 #include "core/mpi_check.hpp"
+#include "core/mpi_pieces.hpp"
 
 namespace gnnbench {
 
@@ -83,66 +84,89 @@ void ProcessGroup::wait_for_all() const {
 }
 
 void ProcessGroup::broadcast(void* data, std::size_t bytes, int root) const {
-    constexpr std::size_t piece = std::size_t{1} << 30;
-    for (std::size_t at = 0; at < bytes; at += piece)
-        check_mpi(MPI_Bcast(static_cast<char*>(data) + at, static_cast<int>(std::min(piece, bytes - at)), MPI_BYTE,
-                            root, impl_->comm),
-                  "MPI_Bcast");
-}
-
-std::vector<double> ProcessGroup::sum(std::vector<double> v) const {
-    check_mpi(MPI_Allreduce(MPI_IN_PLACE, v.data(), mpi_count(std::ssize(v), "MPI_Allreduce"), MPI_DOUBLE, MPI_SUM,
-                            impl_->comm),
-              "MPI_Allreduce");
-    return v;
-}
-
-std::vector<double> ProcessGroup::maximum(std::vector<double> v) const {
-    check_mpi(MPI_Allreduce(MPI_IN_PLACE, v.data(), mpi_count(std::ssize(v), "MPI_Allreduce"), MPI_DOUBLE, MPI_MAX,
-                            impl_->comm),
-              "MPI_Allreduce");
-    return v;
+    for_mpi_pieces(static_cast<std::int64_t>(bytes), 1, mpi_piece_bytes(), [&](std::int64_t first, int n) {
+        check_mpi(MPI_Bcast(static_cast<char*>(data) + first, n, MPI_BYTE, root, impl_->comm), "MPI_Bcast");
+    });
 }
 
 namespace {
 
-/// Splits rank-ordered concatenated text.
-std::vector<std::string> cut(const std::string& all, const std::vector<int>& sizes) {
-    std::vector<std::string> out;
-    std::size_t at = 0;
-    for (const int s : sizes) {
-        out.push_back(all.substr(at, usize(s)));
-        at += usize(s);
-    }
-    return out;
+std::vector<double> all_reduced(std::vector<double> v, MPI_Op op, MPI_Comm comm) {
+    for_mpi_pieces(std::ssize(v), sizeof(double), mpi_piece_bytes(), [&](std::int64_t first, int n) {
+        check_mpi(MPI_Allreduce(MPI_IN_PLACE, v.data() + first, n, MPI_DOUBLE, op, comm), "MPI_Allreduce");
+    });
+    return v;
 }
+
+/// How long every rank's text is, known to all; texts follow each other in rank order.
+struct TextSizes {
+    std::vector<std::int64_t> bytes, starts;
+    std::int64_t total = 0;
+
+    TextSizes(std::int64_t mine, int ranks, MPI_Comm comm) : bytes(usize(ranks)), starts(usize(ranks)) {
+        check_mpi(MPI_Allgather(&mine, 1, MPI_INT64_T, bytes.data(), 1, MPI_INT64_T, comm), "MPI_Allgather");
+        std::exclusive_scan(bytes.begin(), bytes.end(), starts.begin(), std::int64_t{0});
+        total = starts.back() + bytes.back();
+    }
+    std::vector<std::string> cut(const std::string& all) const {
+        std::vector<std::string> out;
+        for (std::size_t r = 0; r < bytes.size(); ++r)
+            out.push_back(all.substr(usize(starts[r]), usize(bytes[r])));
+        return out;
+    }
+};
+
+/// For a gather that fits one call.
+std::vector<int> narrow(const std::vector<std::int64_t>& v) { return {v.begin(), v.end()}; }
 
 }  // namespace
 
+std::vector<double> ProcessGroup::sum(std::vector<double> v) const {
+    return all_reduced(std::move(v), MPI_SUM, impl_->comm);
+}
+
+std::vector<double> ProcessGroup::maximum(std::vector<double> v) const {
+    return all_reduced(std::move(v), MPI_MAX, impl_->comm);
+}
+
 std::vector<std::string> ProcessGroup::gather(const std::string& text, int root) const {
-    const int mine = mpi_count(std::ssize(text), "MPI_Gatherv");
-    const auto k = usize(size());
-    std::vector<int> sizes(k), starts(k);
-    check_mpi(MPI_Gather(&mine, 1, MPI_INT, sizes.data(), 1, MPI_INT, root, impl_->comm), "MPI_Gather");
-    std::exclusive_scan(sizes.begin(), sizes.end(), starts.begin(), 0);
-    std::string all(rank() == root ? usize(starts.back() + sizes.back()) : 0, '\0');
-    check_mpi(MPI_Gatherv(text.data(), mine, MPI_CHAR, all.data(), sizes.data(), starts.data(), MPI_CHAR, root,
-                          impl_->comm),
-              "MPI_Gatherv");
-    return rank() == root ? cut(all, sizes) : std::vector<std::string>();
+    const TextSizes sizes(std::ssize(text), size(), impl_->comm);
+    const std::int64_t piece = mpi_piece_bytes();
+    std::string all(rank() == root ? usize(sizes.total) : 0, '\0');
+    if (sizes.total <= piece) {
+        check_mpi(
+            MPI_Gatherv(text.data(), static_cast<int>(text.size()), MPI_CHAR, all.data(),
+                        narrow(sizes.bytes).data(), narrow(sizes.starts).data(), MPI_CHAR, root, impl_->comm),
+            "MPI_Gatherv");
+    } else if (rank() != root) {
+        for_mpi_pieces(std::ssize(text), 1, piece, [&](std::int64_t first, int n) {
+            check_mpi(MPI_Send(text.data() + first, n, MPI_CHAR, root, 0, impl_->comm), "MPI_Send");
+        });
+    } else {
+        text.copy(all.data() + sizes.starts[usize(root)], text.size());
+        for (int from = 0; from < size(); ++from)
+            for_mpi_pieces(from == root ? 0 : sizes.bytes[usize(from)], 1, piece, [&](std::int64_t first, int n) {
+                check_mpi(MPI_Recv(all.data() + sizes.starts[usize(from)] + first, n, MPI_CHAR, from, 0,
+                                   impl_->comm, MPI_STATUS_IGNORE),
+                          "MPI_Recv");
+            });
+    }
+    return rank() == root ? sizes.cut(all) : std::vector<std::string>();
 }
 
 std::vector<std::string> ProcessGroup::all_gather(const std::string& text) const {
-    const int mine = mpi_count(std::ssize(text), "MPI_Allgatherv");
-    const auto k = usize(size());
-    std::vector<int> sizes(k), starts(k);
-    check_mpi(MPI_Allgather(&mine, 1, MPI_INT, sizes.data(), 1, MPI_INT, impl_->comm), "MPI_Allgather");
-    std::exclusive_scan(sizes.begin(), sizes.end(), starts.begin(), 0);
-    std::string all(usize(starts.back() + sizes.back()), '\0');
-    check_mpi(MPI_Allgatherv(text.data(), mine, MPI_CHAR, all.data(), sizes.data(), starts.data(), MPI_CHAR,
-                             impl_->comm),
-              "MPI_Allgatherv");
-    return cut(all, sizes);
+    const TextSizes sizes(std::ssize(text), size(), impl_->comm);
+    std::string all(usize(sizes.total), '\0');
+    if (sizes.total <= mpi_piece_bytes()) {
+        check_mpi(MPI_Allgatherv(text.data(), static_cast<int>(text.size()), MPI_CHAR, all.data(),
+                                 narrow(sizes.bytes).data(), narrow(sizes.starts).data(), MPI_CHAR, impl_->comm),
+                  "MPI_Allgatherv");
+        return sizes.cut(all);
+    }
+    text.copy(all.data() + sizes.starts[usize(rank())], text.size());
+    for (int from = 0; from < size(); ++from)
+        broadcast(all.data() + sizes.starts[usize(from)], usize(sizes.bytes[usize(from)]), from);
+    return sizes.cut(all);
 }
 
 void* ProcessGroup::native() const { return static_cast<void*>(&impl_->comm); }

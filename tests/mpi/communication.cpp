@@ -174,6 +174,31 @@ TEST_CASE("sums waited for at once are the sums") {
     CHECK(*scalar.data() == all);
 }
 
+TEST_CASE("texts and sums of a group, in rank order") {
+    const ProcessGroup group = ProcessGroup::world();
+    const auto text_of = [](int rank) {
+        return std::string(static_cast<std::size_t>(rank == 1 ? 0 : 300 + 7 * rank),
+                           static_cast<char>('a' + rank)) +
+               "|";
+    };
+    std::vector<std::string> expected;
+    for (int r = 0; r < group.size(); ++r) expected.push_back(text_of(r));
+    const int root = group.size() - 1;
+    CHECK(group.all_gather(text_of(group.rank())) == expected);
+    CHECK(group.gather(text_of(group.rank()), root) ==
+          (group.rank() == root ? expected : std::vector<std::string>()));
+    CHECK(group.all_gather("") == std::vector<std::string>(expected.size()));
+
+    std::vector<double> values;
+    for (int i = 0; i < 333; ++i) values.push_back(i * (group.rank() + 1.0));
+    const double all = group.size() * (group.size() + 1) / 2.0;
+    const std::vector<double> sums = group.sum(values), largest = group.maximum(values);
+    for (int i = 0; i < 333; ++i) {
+        CHECK(sums[static_cast<std::size_t>(i)] == i * all);
+        CHECK(largest[static_cast<std::size_t>(i)] == i * static_cast<double>(group.size()));
+    }
+}
+
 TEST_CASE("a blocking operation finishes while started ones of the same and of other groups are under way") {
     Bench b;
     Communicator half = b.world.split(b.world.rank() % 2, b.world.rank());
