@@ -115,7 +115,7 @@ TEST_CASE("cpu serves float64, and says why it cannot serve no thread") {
 }
 
 TEST_CASE("spmm: a 3 x 4 matrix by hand") {
-    for (const char* format : {"auto", "rows", "tiled", "reordered"}) {
+    for (const char* format : {"auto", "rows", "used-rows", "tiled", "reordered"}) {
         const auto k = cpu_kernel(2, format);
         const Csr a{3, 4, {0, 2, 2, 3}, {0, 3, 1}, {2, -1, 0.5}};
         HostMatrix b(4, 2);
@@ -130,9 +130,10 @@ TEST_CASE("spmm: a 3 x 4 matrix by hand") {
 TEST_CASE("spmm: every width from 1 to 70 in every format") {
     const bool square = GENERATE(false, true);  // what alone is put in another order
     const Csr a = random_csr(67, square ? 67 : 131, 9, 5);
-    const auto all = multipliers(
-        a, square ? std::vector<std::string>{"reordered"} : std::vector<std::string>{"rows", "tiled", "auto"},
-        {1, 2});
+    const auto all = multipliers(a,
+                                 square ? std::vector<std::string>{"reordered"}
+                                        : std::vector<std::string>{"rows", "used-rows", "tiled", "auto"},
+                                 {1, 2});
     for (std::int64_t width = 1; width <= 70; ++width) check_spmm(all, Product(a, width), {}, {});
 }
 
@@ -149,7 +150,7 @@ TEST_CASE("spmm: wide, ragged and degenerate shapes with alpha, beta and epilogu
                                            {1500, 2500, 60}})
         for (const bool uniform : {false, true}) {
             const Csr a = random_csr(rows, cols, most, 11, uniform);
-            const auto all = multipliers(a, {"rows", "tiled", "reordered"}, {1, 3});
+            const auto all = multipliers(a, {"rows", "used-rows", "tiled", "reordered"}, {1, 3});
             for (const std::int64_t width : {1, 16, 41, 129, 300, 512}) {
                 if ((width == 16) != uniform || (cols > 10'000 && width > 20)) continue;
                 const Product p(a, width);
@@ -173,6 +174,34 @@ TEST_CASE("spmm: long rows beside short ones, and rows enough for several chunks
     const auto all = multipliers(a, {"rows", "tiled", "reordered"}, {2});
     check_spmm(all, Product(a, 20), {}, {});
     check_spmm(all, Product(a, 33), {1, 1}, full_epilogue(a.rows, 33, Activation::relu));
+}
+
+TEST_CASE("spmm: a matrix of mostly empty rows is stored and gone through by those in use") {
+    // Rows in use come in runs and alone; the first and last are empty in one, used in the other.
+    for (const bool ends_used : {false, true}) {
+        Csr a = random_csr(9000, 700, 4, 71);
+        Csr few{a.rows, a.cols, {0}, {}, {}};
+        for (std::size_t r = 0; r + 1 < a.indptr.size(); ++r) {
+            const bool used = r == 0 || r + 2 == a.indptr.size() ? ends_used : r % 37 == 5 || (r / 100) % 11 == 3;
+            for (auto j = static_cast<std::size_t>(a.indptr[r]);
+                 used && j < static_cast<std::size_t>(a.indptr[r + 1]); ++j) {
+                few.indices.push_back(a.indices[j]);
+                few.values.push_back(a.values[j]);
+            }
+            few.indptr.push_back(std::ssize(few.indices));
+        }
+        CHECK(cpu_kernel(2, "auto")->prepare(few)->format == "csr of used rows");
+        CHECK(cpu_kernel(2, "auto")->prepare(few, TransposedProducts::wanted)->format == "csr");
+        CHECK(cpu_kernel(2, "auto")->prepare(a)->format == "csr");
+        const auto all = multipliers(few, {"auto", "rows"}, {1, 3});
+        for (const std::int64_t width : {1, 16, 41, 300}) {
+            const Product p(few, width);
+            for (const Scale s : {Scale{1, 0}, Scale{-0.5, 1}, Scale{2, 0.75}}) {
+                check_spmm(all, p, s, {});
+                check_spmm(all, p, s, full_epilogue(few.rows, width, Activation::relu));
+            }
+        }
+    }
 }
 
 TEST_CASE("spmm: results too large for the caches are written past them") {
@@ -200,7 +229,7 @@ TEST_CASE("spmm: the same bits in every run and with any number of threads") {
     const DType dtype = GENERATE(DType::f32, DType::f64);
     const Csr a = random_csr(5000, 5000, 40, 41);
     const HostMatrix b = random_matrix(5000, 65, 42);
-    for (const char* format : {"rows", "tiled", "reordered"}) {
+    for (const char* format : {"rows", "used-rows", "tiled", "reordered"}) {
         std::vector<double> first;
         for (const int threads : {1, 2, 3, 2}) {
             const auto k = cpu_kernel(threads, format, dtype);
@@ -244,7 +273,7 @@ TEST_CASE(
 TEST_CASE("spmm transposed: the same bits in every run and with any number of threads") {
     const Csr a = random_csr(5000, 30000, 40, 41);
     const HostMatrix b = random_matrix(5000, 65, 42);
-    for (const char* format : {"rows", "tiled", "reordered"}) {
+    for (const char* format : {"rows", "used-rows", "tiled", "reordered"}) {
         std::vector<double> first;
         for (const int threads : {1, 2, 3, 7, 2}) {
             const auto k = cpu_kernel(threads, format);

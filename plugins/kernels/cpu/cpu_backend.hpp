@@ -9,7 +9,7 @@
 namespace gnnbench::cpu {
 
 /// The layout that `prepare` chooses for a matrix.
-enum class FormatChoice : std::uint8_t { automatic, rows, tiled, reordered };
+enum class FormatChoice : std::uint8_t { automatic, rows, used_rows, tiled, reordered };
 
 /// float32 or float64 on this machine's cores. Every verb has ended when it returns, so streams and events order
 /// nothing.

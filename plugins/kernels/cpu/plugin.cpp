@@ -12,12 +12,13 @@ namespace gnnbench::cpu {
 namespace {
 
 constexpr ParamDecl params[] = {
-    {"format", ParamType::choice, "auto", 0, 0, "auto|rows|tiled|reordered",
+    {"format", ParamType::choice, "auto", 0, 0, "auto|rows|used-rows|tiled|reordered",
      "layout of sparse matrices: chosen for each one, or always the same"},
 };
 
 FormatChoice format_choice(const std::string& name) {
     if (name == "rows") return FormatChoice::rows;
+    if (name == "used-rows") return FormatChoice::used_rows;
     if (name == "reordered") return FormatChoice::reordered;
     return name == "tiled" ? FormatChoice::tiled : FormatChoice::automatic;
 }

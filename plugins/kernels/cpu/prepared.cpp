@@ -4,12 +4,15 @@
 #include <bit>
 #include <string>
 
+#include <gnnbench/error.hpp>
+
 #include "machine.hpp"
 #include "memory.hpp"
 #include "reordered.hpp"
 #include "threads.hpp"
 #include "tiled.hpp"
 #include "transposed.hpp"
+#include "used_rows.hpp"
 
 namespace gnnbench::cpu {
 namespace {
@@ -43,6 +46,23 @@ private:
     HostArray<T> values_;
     FlatCsr<T> csr_;
     ColumnRuns runs_;
+};
+
+template <class T>
+class UsedRowsForm final : public CpuPrepared<T> {
+public:
+    UsedRowsForm(const Csr& a, int threads) : used_(make_used_rows<T>(a, threads)) {
+        this->format = "csr of used rows";
+    }
+    void multiply(const DenseSide<T>& d, int threads, Workspace&) const override {
+        spmm_used_rows(used_, d, threads);
+    }
+    void multiply_transposed(const DenseSide<T>&, int) const override {
+        throw LogicError("a csr of used rows is not prepared for products by its transpose");
+    }
+
+private:
+    UsedRowsMatrix<T> used_;
 };
 
 template <class T>
@@ -119,6 +139,9 @@ std::unique_ptr<CpuPrepared<T>> prepare_matrix(const Csr& a, FormatChoice choice
                                                int threads) {
     const bool tiled = choice == FormatChoice::tiled || (choice == FormatChoice::automatic && tiles_pay(a));
     if (tiled) return std::make_unique<TiledForm<T>>(a, tile_columns(), t, threads);
+    if (t == TransposedProducts::none &&
+        (choice == FormatChoice::used_rows || (choice == FormatChoice::automatic && rows_mostly_empty(a))))
+        return std::make_unique<UsedRowsForm<T>>(a, threads);
     const bool reorders =
         choice == FormatChoice::reordered || (choice == FormatChoice::automatic && clusters_may_pay(a));
     if (reorders && a.rows == a.cols) {

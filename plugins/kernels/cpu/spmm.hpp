@@ -42,6 +42,8 @@ struct RowsPass {
     std::int64_t ldo = 0;
     std::int64_t prefetch_ahead = 0;  ///< nonzeros; 0: not at all. In float64 never
     bool past_caches = false;         ///< out is written past them: beta 0, rows of whole, aligned cache lines
+    /// The row of the result that each row of A makes, out being its row 0; nullptr: consecutive ones.
+    const std::int32_t* row_at = nullptr;
 };
 /// out ← alpha · A · B + beta · out on the rows, one thread.
 template <class T>

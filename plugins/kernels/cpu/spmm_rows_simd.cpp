@@ -75,7 +75,7 @@ void multiply_block(const FlatCsr<T>& a, const DenseSide<T>& d, RowRange rows, c
             for (int u = 0; u < unroll; ++u) add(sum[u], j + u);
         }
         for (; j < end; ++j) add(sum[0], j);
-        T* out = pass.out + (r - rows.begin) * pass.ldo + block.first;
+        T* out = pass.out + (pass.row_at ? pass.row_at[r] : r - rows.begin) * pass.ldo + block.first;
 #pragma GCC unroll 16
         for (int k = 0; k < NV; ++k) {
             Vec<T> v = sum[0][k];
@@ -120,7 +120,7 @@ void multiply(const FlatCsr<T>& a, const DenseSide<T>& d, RowRange rows, const R
             const std::int64_t begin = vectors * i / blocks, end = vectors * (i + 1) / blocks;
             const std::int64_t last = std::min(width, d.c.cols - (end - 1) * width);
             RowsPass<T> here = pass;
-            here.out += (r - rows.begin) * pass.ldo;
+            if (!pass.row_at) here.out += (r - rows.begin) * pass.ldo;
             table[static_cast<std::size_t>(end - begin - 1)][last < width][pass.prefetch_ahead > 0](
                 a, d, {r, r + step}, here, {begin * width, last});
         }
