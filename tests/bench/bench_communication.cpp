@@ -2,10 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
-#include <filesystem>
 #include <fstream>
-
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <fmt/chrono.h>
@@ -16,12 +13,11 @@
 
 #include "launch/interrupt.hpp"
 #include "launch/machine.hpp"
-#include "launch/trial.hpp"
+#include "started_ranks.hpp"
 
 namespace gnnbench::bench {
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr double goal = 1.3;
@@ -33,43 +29,17 @@ struct Arguments {
     std::string only, output;
 };
 
-/// A folder for what the host tells the ranks and what they answer, gone in the end.
-struct Exchange {
-    fs::path folder = fs::temp_directory_path() / fmt::format("gnnbench-bench-{}", getpid());
-    Exchange() { fs::create_directories(folder); }
-    ~Exchange() {
-        std::error_code ignored;
-        fs::remove_all(folder, ignored);
-    }
-};
-
 json measured(const Mpiexec& mpiexec, const Arguments& a, int ranks) {
-    const Exchange files;
-    const fs::path request = files.folder / "request.json", result = files.folder / "result.json";
-    std::ofstream(request) << json{{"graph",
-                                    {{"vertices", a.vertices},
-                                     {"average_degree", a.average_degree},
-                                     {"features", a.width},
-                                     {"classes", a.classes}}},
-                                   {"hidden", {a.width, a.width}},
-                                   {"packed_widths", {16, 64, 128, 256}},
-                                   {"rounds", a.rounds},
-                                   {"only", a.only},
-                                   {"result", result.string()}};
-    const fs::path program = fs::read_symlink("/proc/self/exe").parent_path() / "communication_ranks";
-    const LaunchEnd end = launch_trial(mpiexec,
-                                       {.trial = fmt::format("bench-{}-{}", getpid(), ranks),
-                                        .worker = program,
-                                        .request = request,
-                                        .log_file = files.folder / "log",
-                                        .ranks = ranks,
-                                        .threads_per_rank = 1,
-                                        .timeout_s = 3600},
-                                       [] {});
-    if (end.status != TrialStatus::ok)
-        throw EnvironmentError(
-            fmt::format("{} ranks ended as {}: {}\n{}", ranks, to_text(end.status), end.reason, end.log_tail));
-    return json::parse(std::ifstream(result));
+    return by_ranks(mpiexec, "communication_ranks", ranks,
+                    {{"graph",
+                      {{"vertices", a.vertices},
+                       {"average_degree", a.average_degree},
+                       {"features", a.width},
+                       {"classes", a.classes}}},
+                     {"hidden", {a.width, a.width}},
+                     {"packed_widths", {16, 64, 128, 256}},
+                     {"rounds", a.rounds},
+                     {"only", a.only}});
 }
 
 double seconds(const json& row, const char* key) { return row.at(key).get<double>(); }

@@ -1,11 +1,7 @@
 // bench_workers: what workers on batches do together beside bare MPI, and an epoch of batches beside its GEMMs.
 #include <cstdio>
 #include <ctime>
-#include <filesystem>
 #include <fstream>
-#include <map>
-
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <fmt/chrono.h>
@@ -16,12 +12,11 @@
 
 #include "launch/interrupt.hpp"
 #include "launch/machine.hpp"
-#include "launch/trial.hpp"
+#include "started_ranks.hpp"
 
 namespace gnnbench::bench {
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
 
 struct Arguments {
@@ -29,16 +24,6 @@ struct Arguments {
     std::int64_t repetitions = 5000;
     double scale = 1;
     std::string output;
-};
-
-/// A folder for what the host tells the ranks and what they answer, gone in the end.
-struct Exchange {
-    fs::path folder = fs::temp_directory_path() / fmt::format("gnnbench-bench-{}", getpid());
-    Exchange() { fs::create_directories(folder); }
-    ~Exchange() {
-        std::error_code ignored;
-        fs::remove_all(folder, ignored);
-    }
 };
 
 /// Reddit has 232,965 vertices in 40 clusters: batches of 5,824, with 71,600 of its 114.6 million edges each. A
@@ -49,36 +34,20 @@ constexpr std::int64_t parameters =
     2 * (features * hidden + hidden * hidden + hidden * classes) + 2 * hidden + classes;
 
 json measured(const Mpiexec& mpiexec, const Arguments& a, int ranks) {
-    const Exchange files;
-    const fs::path request = files.folder / "request.json", result = files.folder / "result.json";
     const auto scaled = static_cast<std::int64_t>(vertices * a.scale);
-    std::ofstream(request) << json{{"rounds", a.rounds},
-                                   {"repetitions", a.repetitions},
-                                   {"elements", parameters},
-                                   {"epoch",
-                                    {{"graph",
-                                      {{"vertices", scaled},
-                                       {"average_degree", std::min<std::int64_t>(average_degree, scaled / 8)},
-                                       {"features", features},
-                                       {"classes", classes}}},
-                                     {"clusters", clusters},
-                                     {"hidden", {hidden, hidden}},
-                                     {"dropout", 0.2}}},
-                                   {"result", result.string()}};
-    const LaunchEnd end =
-        launch_trial(mpiexec,
-                     {.trial = fmt::format("bench-{}-{}", getpid(), ranks),
-                      .worker = fs::read_symlink("/proc/self/exe").parent_path() / "worker_ranks",
-                      .request = request,
-                      .log_file = files.folder / "log",
-                      .ranks = ranks,
-                      .threads_per_rank = 1,
-                      .timeout_s = 3600},
-                     [] {});
-    if (end.status != TrialStatus::ok)
-        throw EnvironmentError(
-            fmt::format("{} ranks ended as {}: {}\n{}", ranks, to_text(end.status), end.reason, end.log_tail));
-    return json::parse(std::ifstream(result));
+    return by_ranks(mpiexec, "worker_ranks", ranks,
+                    {{"rounds", a.rounds},
+                     {"repetitions", a.repetitions},
+                     {"elements", parameters},
+                     {"epoch",
+                      {{"graph",
+                        {{"vertices", scaled},
+                         {"average_degree", std::min<std::int64_t>(average_degree, scaled / 8)},
+                         {"features", features},
+                         {"classes", classes}}},
+                       {"clusters", clusters},
+                       {"hidden", {hidden, hidden}},
+                       {"dropout", 0.2}}}});
 }
 
 std::string introduction(const Mpiexec& mpiexec, const std::string& command, const Arguments& a) {

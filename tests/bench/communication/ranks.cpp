@@ -1,37 +1,16 @@
 // communication_ranks <request.json>: the ranks of bench_communication, started by mpiexec.
 #include <cstdio>
-#include <cstdlib>
-#include <fstream>
 
-#include "core/mpi_check.hpp"
-#include "data/generate.hpp"
-#include "launch/die_with_parent.hpp"
 #include "measure.hpp"
+#include "rank_main.hpp"
 
 namespace gnnbench::bench {
 namespace {
 
 using nlohmann::json;
 
-OwnedDataset generated(const json& request) {
-    RawDataset raw = generate("dcsbm", request.at("graph"));
-    raw.masks.resize(raw.labels.size());  // the first split
-    return {.name = "generated",
-            .indptr = std::move(raw.graph.indptr),
-            .indices = std::move(raw.graph.indices),
-            .weights = {},
-            .features = std::move(raw.features),
-            .labels = std::move(raw.labels),
-            .split = std::move(raw.masks),
-            .feature_count = raw.feature_count,
-            .classes = raw.classes,
-            .symmetric = true};
-}
-
-void run(const std::string& request_file) {
-    const json request = json::parse(std::ifstream(request_file));
-    const ProcessGroup world = ProcessGroup::world();
-    const OwnedDataset owned = generated(request);
+json measured(const json& request, const ProcessGroup& world) {
+    const OwnedDataset owned = generated_dataset(request.at("graph"));
     const DatasetView data = owned.view();
     const PluginCatalog catalog;
     std::vector<std::int64_t> widths = {data.feature_count};
@@ -52,26 +31,12 @@ void run(const std::string& request_file) {
     }
     for (const std::string& partitioner : {std::string("random"), std::string("metis")})
         result["packing"][partitioner] = measure_packing(ground, partitioner, request.at("packed_widths"));
-    if (world.rank() == 0 && !(std::ofstream(request.at("result").get<std::string>()) << result))
-        throw EnvironmentError("cannot write the measurements");
+    return result;
 }
 
 }  // namespace
 }  // namespace gnnbench::bench
 
 int main(int argc, char** argv) {
-    gnnbench::die_with_parent();
-    if (argc != 2) {
-        std::fprintf(stderr, "usage: communication_ranks request.json (bench_communication starts it)\n");
-        return 2;
-    }
-    MPI_Init(&argc, &argv);
-    try {
-        gnnbench::bench::run(argv[1]);
-    } catch (const std::exception& e) {
-        std::fprintf(stderr, "communication_ranks: %s\n", e.what());
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
-    MPI_Finalize();
-    return 0;
+    return gnnbench::bench::rank_main(argc, argv, "communication_ranks", gnnbench::bench::measured);
 }

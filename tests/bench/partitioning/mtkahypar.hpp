@@ -11,7 +11,8 @@ struct OtherResult {
     double seconds = 0;
 };
 
-/// Medians of PyPI's mtkahypar with its preset `default` or `quality`, run by this Python; nothing if it is empty or fails.
+/// Medians of PyPI's mtkahypar with its preset `default` or `quality`, run by this Python; nothing if it is empty or
+/// fails.
 std::optional<OtherResult> run_mtkahypar(const std::string& python, const PartitioningCase& c, double imbalance,
                                          int seeds, const std::string& preset);
 

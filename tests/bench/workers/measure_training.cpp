@@ -3,8 +3,8 @@
 
 #include "check/forwarding_backend.hpp"
 #include "core/mpi_check.hpp"
-#include "data/generate.hpp"
 #include "measure.hpp"
+#include "rank_main.hpp"
 #include "worker/workload.hpp"
 
 namespace gnnbench::bench {
@@ -40,21 +40,6 @@ private:
         ForwardingBackend::do_gemm(ta, a, tb, b, c, s, e);
     }
 };
-
-OwnedDataset generated(const json& graph) {
-    RawDataset raw = generate("dcsbm", graph);
-    raw.masks.resize(raw.labels.size());  // the first split
-    return {.name = "generated",
-            .indptr = std::move(raw.graph.indptr),
-            .indices = std::move(raw.graph.indices),
-            .weights = {},
-            .features = std::move(raw.features),
-            .labels = std::move(raw.labels),
-            .split = std::move(raw.masks),
-            .feature_count = raw.feature_count,
-            .classes = raw.classes,
-            .symmetric = true};
-}
 
 ModelSpec graphsage(const DatasetView& data, const json& hidden) {
     ModelSpec m;
@@ -111,7 +96,7 @@ json measure_averaging(const Ground& g, std::int64_t elements) {
 }
 
 json measure_epoch(const Ground& g, const json& setting) {
-    const OwnedDataset owned = generated(setting.at("graph"));
+    const OwnedDataset owned = generated_dataset(setting.at("graph"));
     const DatasetView data = owned.view();
     const ModelSpec model = graphsage(data, setting.at("hidden"));
     TrainSpec train;

@@ -2,12 +2,9 @@
 // an epoch.
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
-#include <fstream>
 
-#include "core/mpi_check.hpp"
-#include "launch/die_with_parent.hpp"
 #include "measure.hpp"
+#include "rank_main.hpp"
 
 namespace gnnbench::bench {
 
@@ -44,40 +41,21 @@ json by_turns(const Ground& g, const std::string& what, const std::function<doub
 
 namespace {
 
-void run(const std::string& request_file) {
-    const json request = json::parse(std::ifstream(request_file));
-    const ProcessGroup world = ProcessGroup::world();
+json measured(const json& request, const ProcessGroup& world) {
     const PluginCatalog catalog;
     const int rounds = request.at("rounds");
-    json result = json::array();
     if (world.size() == 1) {
         const Ground g{catalog, world, std::max(rounds / 3, 1), 1};
-        result.push_back(measure_epoch(g, request.at("epoch")));
-    } else {
-        const Ground g{catalog, world, rounds, request.at("repetitions")},
-            few{catalog, world, rounds, std::max<std::int64_t>(g.repetitions / 50, 1)};
-        result = {measure_pool(g), measure_agreement(g), measure_averaging(few, request.at("elements"))};
+        return json::array({measure_epoch(g, request.at("epoch"))});
     }
-    if (world.rank() == 0 && !(std::ofstream(request.at("result").get<std::string>()) << result))
-        throw EnvironmentError("cannot write the measurements");
+    const Ground g{catalog, world, rounds, request.at("repetitions")},
+        few{catalog, world, rounds, std::max<std::int64_t>(g.repetitions / 50, 1)};
+    return json::array({measure_pool(g), measure_agreement(g), measure_averaging(few, request.at("elements"))});
 }
 
 }  // namespace
 }  // namespace gnnbench::bench
 
 int main(int argc, char** argv) {
-    gnnbench::die_with_parent();
-    if (argc != 2) {
-        std::fprintf(stderr, "usage: worker_ranks request.json (bench_workers starts it)\n");
-        return 2;
-    }
-    MPI_Init(&argc, &argv);
-    try {
-        gnnbench::bench::run(argv[1]);
-    } catch (const std::exception& e) {
-        std::fprintf(stderr, "worker_ranks: %s\n", e.what());
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
-    MPI_Finalize();
-    return 0;
+    return gnnbench::bench::rank_main(argc, argv, "worker_ranks", gnnbench::bench::measured);
 }
