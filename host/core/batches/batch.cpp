@@ -80,23 +80,29 @@ BatchMaker::BatchMaker(const Problem& problem, const BatchSource& source, const 
       subgraphs_(problem.dataset.graph) {
     fixed_.resize(usize(source.fixed_sets()));
     for (std::int64_t item = 0; item < source.fixed_sets(); ++item)
-        fixed_[usize(source.fixed_set(item))] = subgraphs_.induced(source.vertices(item));
+        fixed_[usize(source.fixed_set(item))] = normalised(subgraphs_.induced(source.vertices(item)));
 }
 
-const Subgraph& BatchMaker::subgraph(std::int64_t item) {
+BatchMaker::FixedSet BatchMaker::normalised(Subgraph subgraph) const {
+    auto matrices = std::make_shared<BatchMatrices>();
+    const Adjacency adjacency(subgraph.view(), model_);
+    matrices->forward = whole_matrix(adjacency);
+    if (settings_.diagonal_enhancement != 0) enhance_diagonal(matrices->forward, settings_.diagonal_enhancement);
+    if (!adjacency.symmetric()) matrices->backward = transposed(matrices->forward);
+    return {std::move(subgraph.vertices), std::move(matrices)};
+}
+
+BatchMaker::FixedSet BatchMaker::set_of(std::int64_t item) {
     if (const std::int64_t set = source_.fixed_set(item); set >= 0) return fixed_[usize(set)];
-    return other_ = subgraphs_.induced(source_.vertices(item));
+    return normalised(subgraphs_.induced(source_.vertices(item)));
 }
 
 std::unique_ptr<Batch> BatchMaker::make(std::int64_t item) {
-    const Subgraph& s = subgraph(item);
+    FixedSet set = set_of(item);
     auto batch = std::make_unique<Batch>();
     batch->item = item;
-    batch->vertices = gather_vertices(data_, model_, s.vertices, source_.seeds(item));
-    const Adjacency adjacency(s.view(), model_);
-    batch->forward = whole_matrix(adjacency);
-    if (settings_.diagonal_enhancement != 0) enhance_diagonal(batch->forward, settings_.diagonal_enhancement);
-    if (!adjacency.symmetric()) batch->backward = transposed(batch->forward);
+    batch->vertices = gather_vertices(data_, model_, std::move(set.vertices), source_.seeds(item));
+    batch->matrices = std::move(set.matrices);
     batch->samples = std::ranges::count(batch->vertices.split, Split::train);
     return batch;
 }

@@ -82,15 +82,15 @@ void BatchTraining::load(const Csr& from, DeviceCsr& to) {
 void BatchTraining::load(const Batch& batch) {
     network_.set_rows(batch.rows());
     vertices_.load(batch.vertices);
-    load(batch.forward, forward_);
-    if (batch.backward) load(*batch.backward, backward_);
+    load(batch.matrices->forward, forward_);
+    if (batch.matrices->backward) load(*batch.matrices->backward, backward_);
 }
 
 Step BatchTraining::compute_gradient(const Batch& batch, std::int64_t step) {
     BusyTime busy;
     busy.start();
     load(batch);
-    BatchSpmm spmm(backend_, forward_.view, batch.backward ? backward_.view : forward_.view);
+    BatchSpmm spmm(backend_, forward_.view, batch.matrices->backward ? backward_.view : forward_.view);
     const ConstMatrixView logits =
         network_.forward(vertices_.features(), vertices_.ids(), Pass::training, step, spmm);
     loss_and_gradient(backend_, logits, vertices_.loss_input(batch.samples), network_.output_gradient(),

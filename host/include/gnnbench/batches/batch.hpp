@@ -14,13 +14,18 @@
 
 namespace gnnbench {
 
-/// What one step trains on, on the host: a subgraph, normalised by itself, and its vertices' data.
-struct Batch {
-    std::int64_t item = -1;
-    BatchVertices vertices;       ///< a row or column of the matrices is a position here
+/// A subgraph as training multiplies by it, normalised by itself.
+struct BatchMatrices {
     Csr forward;                  ///< Â of the subgraph
     std::optional<Csr> backward;  ///< its transpose; none where Â is symmetric
-    std::int64_t samples = 0;     ///< train vertices whose loss counts
+};
+
+/// What one step trains on, on the host: a subgraph and its vertices' data.
+struct Batch {
+    std::int64_t item = -1;
+    BatchVertices vertices;  ///< a row or column of the matrices is a position here
+    std::shared_ptr<const BatchMatrices> matrices;
+    std::int64_t samples = 0;  ///< train vertices whose loss counts
 
     std::int64_t rows() const { return vertices.rows(); }
 };
@@ -41,7 +46,8 @@ std::int64_t most_entries(std::vector<std::int64_t> degrees, std::int64_t count,
 /// diagonal; else the edges of the most connected vertices.
 std::int64_t most_batch_nonzeros(const Problem& problem, const BatchSource& source);
 
-/// Prepares batches of a dataset on the host. Subgraphs that come again are made once, at construction.
+/// Prepares batches of a dataset on the host. The matrices of sets that come again are made once, at construction, and
+/// kept: 12 bytes for each entry within a set, twice where Â is not symmetric.
 class BatchMaker {
 public:
     /// `problem`'s data and `source` must outlive it.
@@ -50,15 +56,19 @@ public:
     std::unique_ptr<Batch> make(std::int64_t item);
 
 private:
-    const Subgraph& subgraph(std::int64_t item);
+    struct FixedSet {
+        std::vector<GlobalId> vertices;
+        std::shared_ptr<const BatchMatrices> matrices;
+    };
+    FixedSet set_of(std::int64_t item);
+    FixedSet normalised(Subgraph subgraph) const;
 
     DatasetView data_;
     ModelSpec model_;
     BatchSettings settings_;
     const BatchSource& source_;
     SubgraphMaker subgraphs_;
-    std::vector<Subgraph> fixed_;  ///< by BatchSource::fixed_set
-    Subgraph other_;               ///< the last that is none of them
+    std::vector<FixedSet> fixed_;  ///< by BatchSource::fixed_set
 };
 
 /// Prepares the next batch while the previous one trains. `maker` must outlive it.
