@@ -53,16 +53,9 @@ std::optional<std::vector<std::int64_t>> parse_shape(std::string_view text) {
     return shape;
 }
 
-/// Bytes of one element: the number that ends the type string; four bytes for each character of "U".
-std::size_t item_size(const std::string& descr) {
-    std::size_t size = 0;
-    if (descr.size() > 2) std::from_chars(descr.data() + 2, descr.data() + descr.size(), size);
-    return descr.size() > 1 && descr[1] == 'U' ? 4 * size : size;
-}
-
 void check_size(const NpyHeader& header, std::size_t file_bytes, const std::string& where) {
     // Division, so that no shape however large overflows.
-    auto there = file_bytes - header.data_offset, item = std::max<std::size_t>(item_size(header.descr), 1);
+    auto there = file_bytes - header.data_offset, item = std::max<std::size_t>(header.item_bytes(), 1);
     // An array without elements takes no bytes, and so would bound none of its extents.
     if (std::ranges::any_of(header.shape, [](auto extent) { return extent > INT32_MAX; }) &&
         header.elements() == 0)
@@ -89,6 +82,20 @@ std::int64_t NpyHeader::elements() const {
     return empty ? 0 : count;
 }
 
+// The number that ends the type string; four bytes for each character of "U".
+std::size_t NpyHeader::item_bytes() const {
+    std::uint32_t size = 0;
+    if (descr.size() > 2) std::from_chars(descr.data() + 2, descr.data() + descr.size(), size);
+    return descr.size() > 1 && descr[1] == 'U' ? std::size_t{4} * size : size;
+}
+
+std::size_t npy_data_offset(std::span<const std::byte> begun) {
+    if (begun.size() < 12) return 0;
+    std::size_t length_bytes = begun[6] == std::byte{1} ? 2 : 4, length = 0;
+    std::memcpy(&length, begun.data() + 8, length_bytes);
+    return 8 + length_bytes + length;
+}
+
 NpyHeader parse_npy_header(std::span<const std::byte> file, const std::string& where) {
     auto fail = [&](std::string_view finding) {
         return DataError(fmt::format("{}: expected a NumPy .npy file, found {}", where, finding));
@@ -97,12 +104,11 @@ NpyHeader parse_npy_header(std::span<const std::byte> file, const std::string& w
     if (text.size() < 12 || !text.starts_with(magic)) throw fail("no .npy signature at its beginning");
     const int version = static_cast<unsigned char>(text[6]);
     if (version < 1 || version > 3) throw fail(fmt::format("format version {} (1, 2 and 3 are known)", version));
-    std::size_t length_bytes = version == 1 ? 2 : 4, length = 0;
-    std::memcpy(&length, text.data() + 8, length_bytes);
     NpyHeader header;
-    header.data_offset = 8 + length_bytes + length;
+    header.data_offset = npy_data_offset(file);
     if (header.data_offset > text.size()) throw fail("a header longer than the file");
-    text = text.substr(8 + length_bytes, length);
+    const std::size_t length_bytes = version == 1 ? 2 : 4;
+    text = text.substr(8 + length_bytes, header.data_offset - 8 - length_bytes);
 
     auto descr = after_key(text, "descr"), order = after_key(text, "fortran_order"),
          shape = after_key(text, "shape");
@@ -130,9 +136,9 @@ NpyHeader checked_header(const MappedFile& file, const std::string& where, const
                         "numpy.ascontiguousarray",
                         where));
     check_size(header, file.bytes().size(), where);
-    if (header.data_offset % item_size(header.descr) != 0)
+    if (header.data_offset % header.item_bytes() != 0)
         throw DataError(fmt::format("{}: its elements are not aligned to {} bytes; write it with numpy.save",
-                                    where, item_size(header.descr)));
+                                    where, header.item_bytes()));
     return header;
 }
 
@@ -244,6 +250,22 @@ std::vector<T> NpyArray::as() const {
     if (type == "u2") return converted<T, std::uint16_t>(data, header_, where_);
     if (type == "u1" || type == "b1") return converted<T, unsigned char>(data, header_, where_);
     throw DataError(fmt::format("{}: expected numbers, found elements of type '{}'", where_, header_.descr));
+}
+
+std::string NpyArray::text() const {
+    const char kind = header_.descr[1];
+    if ((kind != 'S' && kind != 'U') || header_.elements() != 1)
+        throw DataError(fmt::format("{}: expected one text, found {} elements of type '{}'", where_,
+                                    header_.elements(), header_.descr));
+    const std::size_t width = kind == 'U' ? 4 : 1;
+    std::string text;
+    for (std::size_t at = header_.data_offset; at < header_.data_offset + header_.item_bytes(); at += width) {
+        std::uint32_t character = 0;
+        std::memcpy(&character, file_.data() + at, width);
+        if (character >= 128) throw DataError(fmt::format("{}: expected a text in ASCII", where_));
+        if (character != 0) text += static_cast<char>(character);  // it is padded with zeros
+    }
+    return text;
 }
 
 template std::vector<float> NpyArray::as<float>() const;

@@ -21,7 +21,11 @@ struct NpyHeader {
     std::size_t data_offset = 0;      ///< bytes from the file's beginning to the first element
 
     std::int64_t elements() const;
+    std::size_t item_bytes() const;  ///< of one element; 0 where the type has no size
 };
+
+/// Bytes before the first element of a .npy file of which this is the beginning; 0 where it is too short to tell.
+std::size_t npy_data_offset(std::span<const std::byte> begun);
 
 /// `where` names the file in errors. Throws DataError if this is not a .npy header.
 NpyHeader parse_npy_header(std::span<const std::byte> file, const std::string& where);
@@ -90,6 +94,8 @@ public:
     /// The elements as T in row-major order. Throws DataError for a value that does not fit, or is not a number.
     template <class T>
     std::vector<T> as() const;
+    /// The one text that it holds (types S and U), if all its characters are ASCII. Throws DataError otherwise.
+    std::string text() const;
 
 private:
     std::vector<std::byte> file_;

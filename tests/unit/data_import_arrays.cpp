@@ -1,8 +1,10 @@
 #include <gnnbench/array_size.hpp>
 #include <gnnbench/error.hpp>
 
+#include <data/catalog.hpp>
 #include <data/import.hpp>
 #include <data/importers/pickle.hpp>
+#include <data/store.hpp>
 #include <unit/data_samples.hpp>
 #include <unit/data_support.hpp>
 
@@ -187,6 +189,35 @@ TEST_CASE("npz: labels in a matrix are any number of labels for each vertex") {
                says("'node_labels' has 2 for vertex 1 and class 1, allowed are 0 and 1"));
     CHECK_THAT(refused({1, 1, 0}, {3, 1}),
                says("label matrix of 1 classes, allowed are 2 to 1000000; one label a vertex has the shape (3)"));
+}
+
+TEST_CASE("npz: an experiment chooses any of ten splits") {
+    const TempFolder folder;
+    std::vector<std::uint8_t> train(30), validation(30), test(30);  // split s trains vertex s % 3
+    for (std::size_t s = 0; s < 10; ++s) {
+        train[s * 3 + s % 3] = 1;
+        validation[s * 3 + (s + 1) % 3] = 1;
+        test[s * 3 + (s + 2) % 3] = 1;
+    }
+    NpzSample()
+        .array<float>("node_features", {1, 2, 3}, {3, 1})
+        .array<std::int64_t>("node_labels", {0, 1, 0}, {3})
+        .array<std::int64_t>("edges", {0, 1, 2, 1}, {2, 2})
+        .array("train_masks", train, {10, 3})
+        .array("val_masks", validation, {10, 3})
+        .array("test_masks", test, {10, 3})
+        .write(folder / "ten.npz");
+    const Catalog catalog((folder / "stores").string());
+    for (int s = 0; s < 10; ++s) {
+        const auto found = ensure_dataset({{"path", (folder / "ten.npz").string()}, {"split", s}}, catalog);
+        CHECK(found.split == s);
+        const auto store = Store::open(found.store);
+        const auto view = store.view(found.split);
+        CHECK(std::ranges::find(view.split, Split::train) - view.split.begin() == s % 3);
+    }
+    CHECK_THAT(message_of<SpecError>(
+                   [&] { ensure_dataset({{"path", (folder / "ten.npz").string()}, {"split", 10}}, catalog); }),
+               says("has splits 0 to 9; split 10 was asked for"));
 }
 
 TEST_CASE("npz: missing arrays, wrong shapes, wrong vertices") {

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <filesystem>
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,7 +12,9 @@
 #include <archive_entry.h>
 #include <catch2/catch.hpp>
 
+#include <data/npy.hpp>
 #include <data/text_input.hpp>
+#include <unit/data_support.hpp>
 
 namespace gnnbench::test {
 
@@ -63,6 +66,63 @@ inline void write_npz(const std::filesystem::path& file,
         archive_entry_free(entry);
     }
     archive_write_free(a);
+}
+
+/// An .npy file whose header says what it likes.
+inline std::string npy_content(const std::string& descr, const std::string& shape, const std::string& elements,
+                               bool fortran = false) {
+    std::string text = "{'descr': '" + descr + "', 'fortran_order': " + (fortran ? "True" : "False") +
+                       ", 'shape': " + shape + ", }";
+    text.append(63 - (10 + text.size()) % 64, ' ');
+    using namespace std::string_literals;
+    return "\x93NUMPY\x01"s + '\0' + static_cast<char>(text.size() + 1) + '\0' + text + "\n" + elements;
+}
+
+/// The elements of an array as bytes.
+template <class T>
+std::string bytes_of(const std::vector<T>& values) {
+    return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
+}
+
+/// Arrays for an .npz; a name that is given again replaces what it had.
+class NpzSample {
+public:
+    template <class T>
+    NpzSample& array(const std::string& name, const std::vector<T>& values, std::vector<std::int64_t> shape) {
+        write_npy<T>(place(name), values, std::move(shape));
+        return *this;
+    }
+    NpzSample& content(const std::string& name, const std::string& npy) {
+        place(name);
+        folder_->write(name + ".npy", npy);
+        return *this;
+    }
+    NpzSample& text(const std::string& name, const std::string& value) {
+        return content(name, npy_content("|S" + std::to_string(value.size()), "()", value));
+    }
+    NpzSample& without(const std::string& name) {
+        std::erase_if(members_, [&](const auto& m) { return m.first == name; });
+        return *this;
+    }
+    void write(const std::filesystem::path& file) const { write_npz(file, members_); }
+
+private:
+    std::filesystem::path place(const std::string& name) {
+        without(name);
+        return members_.emplace_back(name, *folder_ / (name + ".npy")).second;
+    }
+    std::shared_ptr<TempFolder> folder_ = std::make_shared<TempFolder>();
+    std::vector<std::pair<std::string, std::filesystem::path>> members_;
+};
+
+/// A matrix in compressed rows as scipy.sparse.save_npz writes it; every value is 1.
+inline NpzSample scipy_csr(std::int64_t n, const std::vector<std::int32_t>& indptr,
+                           const std::vector<std::int32_t>& indices) {
+    NpzSample npz;
+    npz.array<std::int32_t>("indices", indices, {std::ssize(indices)});
+    npz.array<std::int32_t>("indptr", indptr, {std::ssize(indptr)}).text("format", "csr");
+    npz.array<std::int64_t>("shape", {n, n}, {2});
+    return npz.array("data", std::vector<float>(indices.size(), 1), {std::ssize(indices)});
 }
 
 }  // namespace gnnbench::test

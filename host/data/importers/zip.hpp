@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -8,7 +9,8 @@
 namespace gnnbench {
 
 /// The arrays of an .npz (a zip archive of .npy files), by name without ".npy". Only what `wanted` admits is
-/// unpacked.
-std::map<std::string, NpyArray> read_npz(const std::filesystem::path& path, bool (*wanted)(const std::string&));
+/// unpacked, into memory and nowhere else, and no more of it than its header states.
+std::map<std::string, NpyArray> read_npz(const std::filesystem::path& path,
+                                         const std::function<bool(const std::string&)>& wanted);
 
 }  // namespace gnnbench
