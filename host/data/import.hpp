@@ -13,7 +13,7 @@
 
 namespace gnnbench {
 
-/// "edge-list", "metis", "matrix-market", "linqs", "planetoid", "npz".
+/// "edge-list", "graphsaint", "linqs", "matrix-market", "metis", "npz", "ogb", "planetoid", "reddit", "triples".
 std::vector<std::string> importer_formats();
 /// One line: what the format is, and by which names its files are known.
 std::string importer_summary(std::string_view format);
@@ -29,7 +29,7 @@ std::string detect_format(const std::filesystem::path& path);
 RawDataset import_file(const std::filesystem::path& path, const std::string& format,
                        const nlohmann::json& options);
 
-/// The files that import_file would read.
+/// The files that import_file would read, the licence beside them included.
 std::vector<std::filesystem::path> import_inputs(const std::filesystem::path& path, const std::string& format);
 
 /// The input's name without folders and endings: "amazon0601" of "snap/amazon0601.tsv.zst".

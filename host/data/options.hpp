@@ -29,7 +29,10 @@ inline constexpr std::array<ParamDecl, 4> split_params{{
 }};
 
 /// For importers: arrays that the file contains are never replaced.
-inline constexpr auto fill_params = joined(std::array<ParamDecl, 2>{{
+inline constexpr auto fill_params = joined(std::array<ParamDecl, 3>{{
+                                               {"licence", ParamType::text, "", 0, 0, nullptr,
+                                                "the data's terms, for its manifest; if empty, the first line of "
+                                                "LICENSE in the dataset's folder"},
                                                {"features", ParamType::integer, "64", 1, 65536, nullptr,
                                                 "random features per vertex, where the file has none"},
                                                {"classes", ParamType::integer, "8", 1, 1000000, nullptr,

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 #include <fstream>
+#include <limits>
 #include <span>
 
 #include <archive.h>
@@ -145,6 +146,11 @@ float parse_number(std::string_view text, const LineReader& at, std::string_view
     float number = 0;
     if (text.starts_with('+')) text.remove_prefix(1);
     auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (bad == std::errc::result_out_of_range) {  // 1e-50 of a double precision file is 0 here; 1e50 is too large
+        double wide = 0;
+        bad = std::from_chars(text.data(), text.data() + text.size(), wide).ec;
+        number = std::abs(wide) < 1 ? static_cast<float>(wide) : std::numeric_limits<float>::infinity();
+    }
     if (bad != std::errc{} || end != text.data() + text.size() || !std::isfinite(number))
         throw DataError(fmt::format("{}: {} is '{}', allowed are finite numbers", at.where(), what, shown(text)));
     return number;

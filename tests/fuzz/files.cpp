@@ -49,6 +49,7 @@ TEST_CASE("damaged graphs as text") {
                 {{"ids", "keep"}, {"vertices", 5}, {"features", 1}, {"classes", 2}});
     attack_text("graph.mtx",
                 "%%MatrixMarket matrix coordinate real symmetric\n% c\n4 4 3\n2 1 0.5\n3 1 2\n4 4 1\n");
+    attack_text("graph.triples", "# c\na\tb\t0.5\nb\tc\t2\n");
     attack_text("metis.graph", "% c\n4 3 1\n2 7 3 1\n1 7\n1 1 4 2\n3 2\n");
 }
 
@@ -97,6 +98,46 @@ TEST_CASE("damaged .npz") {
                 {{"edges", npy("edges")}, {"node_features", npy("features")}, {"node_labels", npy("labels")}});
             import_file(folder / "t.npz", "", nlohmann::json::object());
         });
+}
+
+TEST_CASE("damaged sets of several files") {
+    const TempFolder saint;
+    scipy_csr(4, {0, 2, 3, 4, 4}, {1, 2, 0, 0}).write(saint / "adj_full.npz");
+    scipy_csr(4, {0, 1, 2, 2, 2}, {1, 0}).write(saint / "adj_train.npz");
+    write_npy<float>(saint / "feats.npy", std::vector<float>{1, 2, 3, 4}, {4, 1});
+    saint.write("class_map.json", R"({"0": [1, 0], "1": [0, 1], "2": [1, 1], "3": [0, 0]})");
+    saint.write("role.json", R"({"tr": [0, 1], "va": [3], "te": [2]})");
+    for (const char* name : {"adj_full.npz", "adj_train.npz", "feats.npy", "class_map.json", "role.json"})
+        attack_file(saint, name, [&] { import_file(saint.path(), "graphsaint", nlohmann::json::object()); });
+
+    const TempFolder ogb;
+    fs::create_directories(ogb / "raw");
+    fs::create_directories(ogb / "split/time");
+    const std::vector<std::pair<std::string, std::string>> files = {
+        {"raw/num-node-list.csv", "4\n"},         {"raw/num-edge-list.csv", "3\n"},
+        {"raw/edge.csv", "0,1\n2,1\n3,0\n"},      {"raw/node-feat.csv", "1,2\n3,4\n5,6\n7,8\n"},
+        {"raw/node-label.csv", "2\n0\nnan\n0\n"}, {"split/time/train.csv", "0\n"},
+        {"split/time/valid.csv", "1\n"},          {"split/time/test.csv", "3\n"}};
+    for (const auto& [name, content] : files) ogb.write(name, content);
+    for (const auto& [name, content] : files)
+        attack_file(ogb, name, [&] { import_file(ogb.path(), "ogb", frugal); });
+    NpzSample()
+        .array<std::int64_t>("edge_index", {0, 2, 3, 1, 1, 0}, {2, 3})
+        .array<std::int64_t>("num_nodes_list", {4}, {1})
+        .array<std::int64_t>("num_edges_list", {3}, {1})
+        .array<float>("node_feat", {1, 2, 3, 4}, {4, 1})
+        .write(ogb / "raw/data.npz");
+    attack_file(ogb, "raw/data.npz", [&] { import_file(ogb.path(), "ogb", frugal); });
+
+    const TempFolder reddit;
+    scipy_csr(3, {0, 1, 2, 3}, {1, 2, 0}).write(reddit / "reddit_graph.npz");
+    NpzSample()
+        .array<float>("feature", {1, 2, 3}, {3, 1})
+        .array<std::int64_t>("label", {0, 1, 0}, {3})
+        .array<std::int32_t>("node_types", {1, 2, 3}, {3})
+        .write(reddit / "reddit_data.npz");
+    for (const char* name : {"reddit_graph.npz", "reddit_data.npz"})
+        attack_file(reddit, name, [&] { import_file(reddit.path(), "reddit", nlohmann::json::object()); });
 }
 
 TEST_CASE("damaged stores") {

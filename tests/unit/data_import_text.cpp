@@ -177,6 +177,45 @@ TEST_CASE("Matrix Market: entry (i, j) is an edge from i to j; symmetric files h
     CHECK(ignored.graph.weights.empty());
 }
 
+TEST_CASE("Matrix Market: files that count from 0, as HipMCL's, and numbers below float32's range") {
+    const std::string banner = "%%MatrixMarket matrix coordinate real general\n";
+    auto d = import_text("a.mtx", banner + "3 3 2\n0 1 5\n2 1 1e-60\n", {{"first_id", 0}});
+    CHECK(d.graph.indptr == std::vector<std::int64_t>{0, 0, 2, 2});
+    CHECK(d.graph.indices == Ids{0, 2});
+    CHECK(d.graph.weights == Weights{5, 0});
+    CHECK_THAT(refusal("a.mtx", banner + "3 3 1\n0 1 5\n"), says("if the file counts from 0, set `first_id: 0`"));
+    CHECK_THAT(refusal("a.mtx", banner + "3 3 1\n3 1 5\n", {{"first_id", 0}}),
+               says("a row is '3', allowed are whole numbers 0 to 2"));
+    CHECK_THAT(refusal("a.mtx", banner + "3 3 1\n2 1 1e60\n"), says("the weight is '1e60'"));
+    CHECK_THAT(refusal("a.mtx", banner + "3 3 2\n2 1 5\n2 1 5\n", {{"repeats", "error"}}),
+               says("a.mtx:4: edge 1 → 0"));
+    CHECK(import_text("a.mtx", "%%MatrixMarket matrix coordinate unsigned-integer general\n2 2 1\n1 2 7\n")
+              .graph.weights == Weights{7});
+}
+
+TEST_CASE("triples: labels are numbered as they come, weights are in the third column or nowhere") {
+    auto d =
+        import_text("a.triples", "vertex_1\tvertex_2\t0.34\nvertex_1\tvertex_4\t1.50\nvertex_4\tvertex_1\t2\n");
+    CHECK(d.graph.indptr == std::vector<std::int64_t>{0, 1, 2, 3});
+    CHECK(d.graph.indices == Ids{2, 0, 0});
+    CHECK(d.graph.weights == Weights{2, 0.34f, 1.5f});
+    d = import_text("a.abc", "# MCL's\n  cat  hat 1\nhat bat 2\n\n", {{"weights", "ignore"}});
+    CHECK(d.graph.indices == Ids{0, 1});
+    CHECK(d.graph.weights.empty());
+    // With a tab on the line, labels may have blanks.
+    d = import_text("a.abc", "big cat\tsmall hat\nsmall hat\tbig cat\n");
+    CHECK(d.graph.indices == Ids{1, 0});
+    CHECK(import_text("a.abc", "a b\nb a\na b\n", {{"directed", false}}).graph.repeats_merged == 2);
+    CHECK_THAT(refusal("a.triples", "a b 1\na c\n"),
+               says("a.triples:2: expected two labels and a weight, found 2 columns"));
+    CHECK_THAT(refusal("a.triples", "a\n"),
+               says("a.triples:1: expected two labels, and perhaps a weight, found 1"));
+    CHECK_THAT(refusal("a.triples", "a b 1 2\n"), says("found 4 columns"));
+    CHECK_THAT(refusal("a.triples", "a b nan\n"), says("a.triples:1: the weight is 'nan'"));
+    CHECK_THAT(refusal("a.triples", "a b 1\na b 2\n", {{"repeats", "error"}}), says("a.triples:2: edge 0 → 1"));
+    CHECK_THAT(refusal("a.triples", "# nothing\n"), says("it has no vertices"));
+}
+
 TEST_CASE("LINQS: both files, one line a paper") {
     TempFolder folder;
     auto cites = folder.write("t.cites", "b a\nc b\n");

@@ -22,12 +22,14 @@ struct ImportFormat {
     std::vector<std::filesystem::path> (*inputs)(const std::filesystem::path&) = nullptr;
 };
 
-extern const ImportFormat edge_list_format, metis_format, matrix_market_format, linqs_format, planetoid_format,
-    npz_format;
+extern const ImportFormat edge_list_format, graphsaint_format, linqs_format, matrix_market_format, metis_format,
+    npz_format, ogb_format, planetoid_format, reddit_format, triples_format;
 
 std::string input_name(const std::filesystem::path& path);  ///< as import.hpp says
 /// Whether its name, without the extension of a compression format, ends with one of `endings`.
 bool ends_with_any(const std::filesystem::path& path, std::span<const char* const> endings);
+/// False also where it cannot be told, so that a format's `recognises` may ask of any path.
+bool is_there(const std::filesystem::path& path);
 
 Loops loops_policy(const Params& params);      ///< parameter "loops"
 Repeats repeats_policy(const Params& params);  ///< parameter "repeats"

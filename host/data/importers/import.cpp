@@ -14,6 +14,9 @@
 #include <data/fill.hpp>
 #include <data/importers/formats.hpp>
 #include <data/options.hpp>
+#include <data/text_input.hpp>
+
+#include "core/printable.hpp"
 
 namespace gnnbench {
 
@@ -21,10 +24,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Order matters where names overlap: ind.cora.graph belongs to Planetoid, not to METIS.
+// Order matters where names overlap: ind.cora.graph belongs to Planetoid, not to METIS; adj_full.npz to GraphSAINT.
 std::span<const ImportFormat* const> formats() {
-    static constexpr std::array all{&planetoid_format,     &linqs_format, &npz_format,
-                                    &matrix_market_format, &metis_format, &edge_list_format};
+    static constexpr std::array all{&planetoid_format, &linqs_format,    &graphsaint_format, &reddit_format,
+                                    &ogb_format,       &npz_format,      &triples_format,    &matrix_market_format,
+                                    &metis_format,     &edge_list_format};
     return all;
 }
 
@@ -51,6 +55,26 @@ RawDataset read_input(const ImportFormat& format, const fs::path& path, const Pa
     } catch (const std::length_error&) {
         throw DataError(fmt::format("{}: it states sizes beyond any memory; the file is damaged", path.string()));
     }
+}
+
+/// The file with the terms of a dataset's folder; empty where there is none. Beside a single file it may be of others.
+fs::path licence_file(const fs::path& path) {
+    for (auto name : {"LICENSE", "LICENSE.txt", "LICENSE.md", "LICENCE", "LICENCE.txt", "LICENCE.md"})
+        if (is_there(path / name)) return path / name;
+    return {};
+}
+
+/// As the option says, or else the first line of the folder's licence file.
+std::string licence_of(const fs::path& path, const Params& params) {
+    if (const auto& given = params.text("licence"); !given.empty()) return given;
+    const auto file = licence_file(path);
+    if (file.empty()) return "unknown";
+    constexpr std::size_t longest = 200;
+    LineReader reader(file);
+    for (std::string_view line; reader.next(line);)
+        if (const auto first = line.find_first_not_of(" \t#"); first != line.npos)
+            return printable(line.substr(first, longest));
+    return "unknown";
 }
 
 }  // namespace
@@ -85,6 +109,7 @@ RawDataset import_file(const fs::path& path, const std::string& format, const nl
         throw DataError(fmt::format("{}: it has no vertices; a dataset needs at least one", path.string()));
     if (data.name.empty()) data.name = input_name(path);
     data.source = path.string();
+    data.licence = licence_of(path, params);
     data.options = to_json(params);
     data.options["format"] = chosen.name;
     fill_missing(data, fill);
@@ -93,7 +118,9 @@ RawDataset import_file(const fs::path& path, const std::string& format, const nl
 
 std::vector<fs::path> import_inputs(const fs::path& path, const std::string& format) {
     const auto& chosen = format_named(format.empty() ? detect_format(path) : format);
-    return chosen.inputs ? chosen.inputs(path) : std::vector{path};
+    auto files = chosen.inputs ? chosen.inputs(path) : std::vector{path};
+    if (auto licence = licence_file(path); !licence.empty()) files.push_back(std::move(licence));
+    return files;
 }
 
 std::string input_name(const fs::path& path) {
@@ -107,6 +134,11 @@ std::string input_name(const fs::path& path) {
 bool ends_with_any(const fs::path& path, std::span<const char* const> endings) {
     auto extension = without_compression(path).extension();
     return std::ranges::any_of(endings, [&](auto e) { return extension == e; });
+}
+
+bool is_there(const fs::path& path) {
+    std::error_code unknown;
+    return fs::exists(path, unknown);
 }
 
 Loops loops_policy(const Params& params) { return params.choice("loops") == "drop" ? Loops::drop : Loops::keep; }

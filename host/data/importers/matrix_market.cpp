@@ -1,5 +1,5 @@
 // Matrix Market, coordinate form: a banner "%%MatrixMarket matrix coordinate FIELD SYMMETRY", comments, "rows
-// columns entries", then "i j [value]" counted from 1. As in the SuiteSparse collection, entry (i, j) is an edge
+// columns entries", then "i j [value]" counted from 1 (from 0 in some of HipMCL's). As in the SuiteSparse collection, entry (i, j) is an edge
 // from i to j.
 #include <algorithm>
 #include <array>
@@ -17,13 +17,16 @@ namespace gnnbench {
 
 namespace {
 
-constexpr auto matrix_market_params = joined(std::array<ParamDecl, 5>{{
+constexpr auto matrix_market_params = joined(std::array<ParamDecl, 6>{{
                                                  directed_param("true"),
                                                  loops_param,
                                                  repeats_param,
                                                  reverse_param,
                                                  {"weights", ParamType::choice, "auto", 0, 0, "auto|ignore",
                                                   "auto keeps the values, if there are any, as weights"},
+                                                 {"first_id", ParamType::integer, "1", 0, 1, nullptr,
+                                                  "whether rows and columns count from 1, as the format says, or "
+                                                  "from 0, as in HipMCL's files for its -base 0"},
                                              }},
                                              fill_params);
 
@@ -51,7 +54,7 @@ Banner read_banner(LineReader& reader) {
     };
     allow(1, {"matrix"}, "matrix");
     allow(2, {"coordinate"}, "coordinate");
-    allow(3, {"pattern", "real", "integer", "double"}, "pattern, real or integer");
+    allow(3, {"pattern", "real", "integer", "unsigned-integer", "double"}, "pattern, real or integer");
     allow(4, {"general", "symmetric"}, "general or symmetric");
     return {lower[3] != "pattern", lower[4] == "symmetric"};
 }
@@ -63,16 +66,27 @@ bool next_line(LineReader& reader, std::string_view& text) {
     return false;
 }
 
-/// A symmetric file holds the lower triangle; the upper one follows from it.
+/// A symmetric file holds the lower triangle; the upper one follows from it. `line` 0: not kept.
 void add_entry(EdgeList& edges, std::int64_t i, std::int64_t j, const float* value, bool mirrored,
                std::int64_t line) {
     for (bool mirror : {false, true}) {
         if (mirror && (!mirrored || i == j)) break;
-        edges.source.push_back(static_cast<std::int32_t>((mirror ? j : i) - 1));
-        edges.target.push_back(static_cast<std::int32_t>((mirror ? i : j) - 1));
+        edges.source.push_back(static_cast<std::int32_t>(mirror ? j : i));
+        edges.target.push_back(static_cast<std::int32_t>(mirror ? i : j));
         if (value) edges.weight.push_back(*value);
-        edges.line.push_back(line);
+        if (line > 0) edges.line.push_back(line);
     }
+}
+
+/// A row or column, counted from 0, of one that the file counts from `first`.
+std::int64_t parse_index(std::string_view text, std::int64_t first, std::int64_t n, const LineReader& reader,
+                         const char* what) {
+    if (first == 1 && text == "0")
+        throw DataError(
+            fmt::format("{}: {} is '0', allowed are whole numbers 1 to {}; if the file counts from 0, "
+                        "set `first_id: 0`",
+                        reader.where(), what, n));
+    return parse_integer(text, first, n - 1 + first, reader, what) - first;
 }
 
 RawDataset read_matrix_market(const std::filesystem::path& path, const Params& p) {
@@ -98,6 +112,9 @@ RawDataset read_matrix_market(const std::filesystem::path& path, const Params& p
     edges.file = path.string();
     bool weighted = banner.valued && p.choice("weights") == "auto";
     std::size_t columns = banner.valued ? 3 : 2;
+    // Lines of a billion entries would take as much memory as the entries; they only serve one error.
+    const bool keep_lines = p.choice("repeats") == "error";
+    const auto first = p.integer("first_id");
     std::int64_t listed = 0;
     for (; next_line(reader, text); ++listed) {
         split_fields(text, fields);
@@ -107,10 +124,11 @@ RawDataset read_matrix_market(const std::filesystem::path& path, const Params& p
                                         : banner.valued   ? "row, column and value"
                                                           : "row and column",
                                         shown(text)));
-        auto i = parse_integer(fields[0], 1, n, reader, "a row"),
-             j = parse_integer(fields[1], 1, n, reader, "a column");
+        auto i = parse_index(fields[0], first, n, reader, "a row"),
+             j = parse_index(fields[1], first, n, reader, "a column");
         float value = weighted ? parse_weight(fields[2], reader) : 0;
-        add_entry(edges, i, j, weighted ? &value : nullptr, banner.symmetric, reader.line_number());
+        add_entry(edges, i, j, weighted ? &value : nullptr, banner.symmetric,
+                  keep_lines ? reader.line_number() : 0);
     }
     if (listed != entries)
         throw DataError(fmt::format("{}: it states {} entries and ends after {}", path.string(), entries, listed));

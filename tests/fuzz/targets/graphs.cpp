@@ -36,7 +36,7 @@ private:
 GNNBENCH_FUZZ_MUTATOR(gnnbench::fuzz::mutated_text)
 
 GNNBENCH_FUZZ_TARGET(text) {
-    static constexpr std::array formats = {"matrix-market", "metis", "edge-list"};
+    static constexpr std::array formats = {"matrix-market", "metis", "edge-list", "triples"};
     static InputFile file;
     if (text.empty()) return;
     // What is made up for a graph is little, so that a header that promises many vertices costs little.
