@@ -27,6 +27,15 @@ std::string archive_problem(archive* a) {
     return told ? told : "it is damaged";
 }
 
+void refuse_bomb(const std::string& file, std::int64_t unpacked_bytes, std::int64_t packed_bytes) {
+    constexpr std::int64_t harmless = std::int64_t{1} << 30, most_times = 200;
+    if (unpacked_bytes > harmless && unpacked_bytes / most_times > packed_bytes)
+        throw DataError(fmt::format(
+            "{}: its {} bytes unpack to more than {} times as many; if that is right, unpack it, and import "
+            "it as it is then",
+            file, packed_bytes, most_times));
+}
+
 ByteStream::ByteStream(const std::filesystem::path& path) : archive_(archive_read_new()), path_(path.string()) {
     if (!std::filesystem::is_regular_file(path) || !std::ifstream(path))
         throw DataError(
@@ -39,6 +48,7 @@ ByteStream::ByteStream(const std::filesystem::path& path) : archive_(archive_rea
     archive_read_support_filter_bzip2(a);
     archive_read_support_format_raw(a);
     archive_read_support_format_empty(a);
+    packed_ = static_cast<std::int64_t>(std::filesystem::file_size(path));
     archive_entry* entry = nullptr;
     if (archive_read_open_filename(a, path_.c_str(), 1 << 20) != ARCHIVE_OK)
         throw DataError(fmt::format("cannot read {}: {}", path_, archive_problem(a)));
@@ -60,8 +70,10 @@ std::string_view ByteStream::next() {
         else if (status != ARCHIVE_OK)
             throw DataError(fmt::format("cannot read {} to its end: {}; the file is damaged or incomplete", path_,
                                         archive_problem(archive_.get())));
-        else if (size > 0)
+        else if (size > 0) {
+            refuse_bomb(path_, unpacked_ += static_cast<std::int64_t>(size), packed_);
             return {static_cast<const char*>(data), size};
+        }
     }
     return {};
 }

@@ -5,6 +5,7 @@
 #include <gnnbench/error.hpp>
 
 #include <data/import.hpp>
+#include <data/text_input.hpp>
 #include <unit/data_support.hpp>
 
 using namespace gnnbench;
@@ -28,17 +29,22 @@ RawDataset import_text(const std::string& name, const std::string& content, cons
     return import_file(folder.write(name, content), "", options);
 }
 
-void write_gzip(const fs::path& file, const std::string& content) {
+/// The content so many times over, by one of libarchive's filters.
+void write_compressed(const fs::path& file, int filter, const std::string& content, int times) {
     auto a = archive_write_new();
-    archive_write_add_filter_gzip(a);
+    archive_write_add_filter(a, filter);
     archive_write_set_format_raw(a);
     REQUIRE(archive_write_open_filename(a, file.c_str()) == ARCHIVE_OK);
     auto entry = archive_entry_new();
     archive_entry_set_filetype(entry, AE_IFREG);
     archive_write_header(a, entry);
-    archive_write_data(a, content.data(), content.size());
+    for (int i = 0; i < times; ++i) archive_write_data(a, content.data(), content.size());
     archive_entry_free(entry);
     archive_write_free(a);
+}
+
+void write_gzip(const fs::path& file, const std::string& content) {
+    write_compressed(file, ARCHIVE_FILTER_GZIP, content, 1);
 }
 
 }  // namespace
@@ -117,6 +123,20 @@ TEST_CASE("compressed text reads like plain, and a cut file is told") {
     fs::resize_file(folder / "a.txt.gz", fs::file_size(folder / "a.txt.gz") / 2);
     CHECK_THAT(message_of<DataError>([&] { import_file(folder / "a.txt.gz", "", json::object()); }),
                says("damaged or incomplete"));
+}
+
+TEST_CASE("a small file that unpacks to gigabytes is refused; one that is as large as it says is not") {
+    constexpr std::int64_t gib = std::int64_t{1} << 30;
+    CHECK_NOTHROW(refuse_bomb("a.gz", gib, 1));  // harmless, whatever it is
+    CHECK_NOTHROW(refuse_bomb("a.gz", 10 * gib, gib / 10));
+    CHECK_NOTHROW(refuse_bomb("a.npy", 100 * gib, 100 * gib));
+    CHECK_THAT(message_of<DataError>([] { refuse_bomb("a.gz", 2 * gib, gib / 128); }),
+               says("a.gz: its 8388608 bytes unpack to more than 200 times as many; if that is right, unpack it"));
+    const TempFolder folder;
+    const auto comment = "#" + std::string(std::size_t{1} << 20, ' ') + "\n";
+    write_compressed(folder / "comments.txt.zst", ARCHIVE_FILTER_ZSTD, comment, 1100);
+    CHECK_THAT(message_of<DataError>([&] { import_file(folder / "comments.txt.zst", "", json::object()); }),
+               says("unpack to more than 200 times as many"));
 }
 
 TEST_CASE("malformed METIS files name file and line") {

@@ -63,7 +63,8 @@ EdgeList read_adjacency(const fs::path& file) {
 }
 
 void take_npy_features(RawDataset& data, const fs::path& file, std::int64_t n) {
-    const NpyArray features(read_all(file), file.string());
+    const MappedFile mapped(file);
+    const NpyArray features({mapped.bytes().begin(), mapped.bytes().end()}, file.string());
     const auto& shape = features.shape();
     if (shape.size() != 2 || shape[0] != n || shape[1] < 1)
         throw DataError(

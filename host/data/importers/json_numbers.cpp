@@ -30,8 +30,10 @@ protected:
     int_type underflow() override {
         const auto piece = stream_.next();
         if (piece.empty()) return traits_type::eof();
-        unpacked_ += static_cast<std::int64_t>(piece.size());
-        array_elements(file_, {unpacked_}, 1);  // a parser may keep one endless word
+        unpacked_ += piece.size();
+        if (unpacked_ > machine_memory_bytes() / 4)  // a parser may keep one endless word, twice
+            throw EnvironmentError(
+                fmt::format("{}: it unpacks to more than a quarter of this machine's memory", file_));
         auto first = const_cast<char*>(piece.data());
         setg(first, first, first + piece.size());
         return traits_type::to_int_type(*first);
@@ -40,7 +42,7 @@ protected:
 private:
     ByteStream stream_;
     std::string file_;
-    std::int64_t unpacked_ = 0;
+    std::uint64_t unpacked_ = 0;
 };
 
 class NumberLists : public nlohmann::json_sax<json> {

@@ -33,10 +33,19 @@ std::size_t stated_bytes(std::span<const std::byte> begun, const std::string& wh
     return usize(bytes);
 }
 
-/// A few bytes may unpack to any number: no more is taken than the array's header states, nor than memory holds.
-/// `unpacked`: bytes of the members before, and then of this one too.
-std::vector<std::byte> read_member(archive* a, archive_entry* entry, const std::string& where,
-                                   std::int64_t& unpacked) {
+/// Bytes of an archive, and of what was read of it so far.
+struct Unpacking {
+    std::int64_t packed = 0, unpacked = 0;
+
+    void add(std::size_t bytes, const std::string& where) {
+        unpacked += static_cast<std::int64_t>(bytes);
+        array_elements(where + ": the archive's arrays", {unpacked}, 1);
+        refuse_bomb(where, unpacked, packed);
+    }
+};
+
+/// A few bytes may unpack to any number: no more is taken than the array's header states.
+std::vector<std::byte> read_member(archive* a, archive_entry* entry, const std::string& where, Unpacking& so_far) {
     std::vector<std::byte> bytes;
     std::size_t stated = 0;
     for (;;) {
@@ -48,14 +57,12 @@ std::vector<std::byte> read_member(archive* a, archive_entry* entry, const std::
         if (status != ARCHIVE_OK)
             throw DataError(
                 fmt::format("cannot read {}: {}; the file is damaged or incomplete", where, archive_problem(a)));
-        unpacked += static_cast<std::int64_t>(size);
-        array_elements(where + ": the archive's arrays", {unpacked}, 1);
+        so_far.add(size, where);
         auto first = static_cast<const std::byte*>(data);
         bytes.insert(bytes.end(), first, first + size);
         if (stated == 0 && (stated = stated_bytes(bytes, where)) != 0 && archive_entry_size_is_set(entry) &&
-            archive_entry_size(entry) == static_cast<la_int64_t>(stated)) {
+            archive_entry_size(entry) == static_cast<la_int64_t>(stated))
             bytes.reserve(array_elements(where, {static_cast<std::int64_t>(stated)}, 1));
-        }
         if (stated != 0 && bytes.size() > stated)
             throw DataError(fmt::format("{}: its header states {} bytes, but there are more; the file is damaged",
                                         where, stated));
@@ -75,7 +82,7 @@ std::map<std::string, NpyArray> read_npz(const std::filesystem::path& path,
     if (archive_read_open_filename(a, file.c_str(), 1 << 20) != ARCHIVE_OK)
         throw DataError(fmt::format("cannot read {}: {}", file, archive_problem(a)));
     std::map<std::string, NpyArray> arrays;
-    std::int64_t unpacked = 0;
+    Unpacking so_far{.packed = static_cast<std::int64_t>(std::filesystem::file_size(path))};
     archive_entry* entry = nullptr;
     for (;;) {
         auto status = archive_read_next_header(a, &entry);
@@ -91,7 +98,7 @@ std::map<std::string, NpyArray> read_npz(const std::filesystem::path& path,
         if (!wanted(name)) continue;
         auto where = fmt::format("{} ({})", file, name);
         if (arrays.contains(name)) throw DataError(fmt::format("{}: it is there twice", where));
-        arrays.emplace(name, NpyArray(read_member(a, entry, where, unpacked), where));
+        arrays.emplace(name, NpyArray(read_member(a, entry, where, so_far), where));
     }
 }
 
