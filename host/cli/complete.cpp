@@ -13,6 +13,7 @@
 #include "data/catalog.hpp"
 #include "data/generate.hpp"
 #include "data/import.hpp"
+#include "data/profile.hpp"
 #include "plugin/loader.hpp"
 #include "record/origin.hpp"
 #include "record/query.hpp"
@@ -154,6 +155,8 @@ Candidates arguments_of(const std::string& command, const Names& names) {
         {"partition", of_dataset},
         {"dataset info", of_dataset},
         {"dataset balance", of_dataset},
+        {"dataset profile", of_dataset},
+        {"dataset profiles", [](const Names&) { return profile_names(); }},
         {"dataset import", of_experiment},
         {"dataset generate", [](const Names&) { return generator_kinds(); }},
         {"plugin info", [](const Names&) { return Names::all_plugins(); }},

@@ -38,6 +38,27 @@ std::string made_up(const Manifest& manifest) {
     return manifest.synthetic.empty() ? "" : fmt::format("{}", fmt::join(manifest.synthetic, ", "));
 }
 
+/// What a generator was asked for beside what it reached.
+void show_report(TextColumns& columns, const json& report) {
+    if (report.is_null()) return;
+    const auto number = [&](const char* part, const char* key) { return report.at(part).at(key).get<double>(); };
+    columns.add({"degrees", fmt::format("wanted {:.5g} on average, {:.0f} at most; reached {:.5g} and {:.0f}; "
+                                        "Kolmogorov-Smirnov distance {:.2g}",
+                                        number("degrees", "wanted_mean"), number("degrees", "wanted_maximum"),
+                                        number("degrees", "reached_mean"), number("degrees", "reached_maximum"),
+                                        number("degrees", "kolmogorov_smirnov"))});
+    const bool wanted = report.at("clustering").contains("wanted_mean");
+    columns.add(
+        {"clustering",
+         (wanted ? fmt::format("wanted {:.4f} on average, ", number("clustering", "wanted_mean"))
+                 : std::string()) +
+             fmt::format("reached {:.4f}", number("clustering", "reached_mean")) +
+             (wanted ? fmt::format("; mean error by degree {:.1f}%", 100 * number("clustering", "mean_error"))
+                     : std::string())});
+    columns.add({"components", fmt::format("{}; the largest has {} vertices", report.at("components").dump(),
+                                           report.at("largest_component").dump())});
+}
+
 void print_manifest(const Manifest& manifest, const std::filesystem::path& store) {
     TextColumns columns({"name", manifest.name});
     columns.add({"store", store.string()});
@@ -56,6 +77,7 @@ void print_manifest(const Manifest& manifest, const std::filesystem::path& store
     columns.add({"source", manifest.source});
     columns.add({"licence", manifest.licence});
     columns.add({"options", manifest.options.dump()});
+    show_report(columns, manifest.report);
     std::cout << columns.text();
 }
 
@@ -174,6 +196,7 @@ void add_dataset(CLI::App& app, const GlobalOptions& options, Action& action) {
     add_import(*dataset, options, action);
     add_generate(*dataset, options, action);
     add_balance(*dataset, options, action);
+    add_profiles(*dataset, options, action);
 
     auto name = std::make_shared<std::string>();
     auto as_json = std::make_shared<bool>(false);

@@ -43,8 +43,9 @@ void add_report(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_trace(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_plugin(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_dataset(CLI::App& app, const GlobalOptions& options, Action& action);
-/// `dataset balance`, added by add_dataset.
+/// `dataset balance`, `profile` and `profiles`, added by add_dataset.
 void add_balance(CLI::App& dataset, const GlobalOptions& options, Action& action);
+void add_profiles(CLI::App& dataset, const GlobalOptions& options, Action& action);
 void add_partition(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_job_task(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_doctor(CLI::App& app, const GlobalOptions& options, Action& action);

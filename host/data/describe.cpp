@@ -1,9 +1,10 @@
 #include <data/describe.hpp>
 
 #include <algorithm>
-#include <numeric>
 
 #include <gnnbench/usize.hpp>
+
+#include <data/components.hpp>
 
 namespace gnnbench {
 
@@ -29,27 +30,6 @@ json degrees(const GraphView& g) {
             {"zero_columns", zero_columns}};
 }
 
-/// Union by smaller root with path halving.
-std::vector<std::int32_t> component_roots(const GraphView& g) {
-    std::vector<std::int32_t> parent(usize(g.vertices()));
-    std::iota(parent.begin(), parent.end(), 0);
-    auto root = [&](std::int32_t v) {
-        while (parent[usize(v)] != v) {
-            auto& up = parent[usize(v)];
-            up = parent[usize(up)];
-            v = up;
-        }
-        return v;
-    };
-    for (std::int32_t v = 0; v < g.vertices(); ++v)
-        for (auto e = g.indptr[usize(v)]; e < g.indptr[usize(v) + 1]; ++e) {
-            auto a = root(v), b = root(g.indices[usize(e)]);
-            parent[usize(std::max(a, b))] = std::min(a, b);
-        }
-    for (std::int32_t v = 0; v < g.vertices(); ++v) parent[usize(v)] = root(v);
-    return parent;
-}
-
 json splits(const Store& store) {
     auto list = json::array();
     for (int s = 0; s < store.manifest().splits; ++s) {
@@ -69,10 +49,9 @@ json describe(const Store& store) {
     auto j = to_json(store.manifest());
     j["store"] = store.path().string();
     j["degrees"] = degrees(view.graph);
-    std::vector<std::int64_t> size(usize(view.graph.vertices()));
-    for (auto root : component_roots(view.graph)) ++size[usize(root)];
-    j["components"] = std::ranges::count_if(size, [](auto s) { return s > 0; });
-    j["largest_component"] = std::ranges::max(size);
+    const Components components = count_components(view.graph);
+    j["components"] = components.count;
+    j["largest_component"] = components.largest;
     std::vector<std::int64_t> in_class(usize(view.classes));
     for (auto label : view.labels)
         if (label >= 0) ++in_class[usize(label)];

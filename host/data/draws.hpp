@@ -20,6 +20,10 @@ enum class DataDraw : std::uint32_t {
     lattice = 9,
     label_set = 10,
     label_matrix = 11,
+    block_edge = 12,
+    stub_bucket = 13,
+    stub_order = 14,
+    exchange = 15,
     edge = 16  ///< last: attempt k of an edge is edge + k
 };
 

@@ -13,6 +13,7 @@
 namespace gnnbench {
 
 using nlohmann::json;
+using namespace nlohmann::literals;
 
 namespace {
 
@@ -44,9 +45,28 @@ void each_field(M& m, Field field) {
 
 }  // namespace
 
+namespace {
+
+/// A generator's report, absent from older stores and others: what is shown of it must be numbers.
+void check_report(const json& report, const std::string& file) {
+    if (report.is_null()) return;
+    for (const char* field :
+         {"/degrees/wanted_mean", "/degrees/reached_mean", "/degrees/wanted_maximum", "/degrees/reached_maximum",
+          "/degrees/kolmogorov_smirnov", "/clustering/reached_mean", "/components", "/largest_component"})
+        if (const json::json_pointer place(field); !report.contains(place) || !report[place].is_number())
+            throw DataError(fmt::format("{}: \"report{}\" is no number", file, field));
+    for (const char* field : {"/clustering/wanted_mean", "/clustering/mean_error"})
+        if (const json::json_pointer place(field); report.contains("/clustering/wanted_mean"_json_pointer) &&
+                                                   (!report.contains(place) || !report[place].is_number()))
+            throw DataError(fmt::format("{}: \"report{}\" is no number", file, field));
+}
+
+}  // namespace
+
 json to_json(const Manifest& manifest) {
     json j = {{"format", kind}, {"version", Manifest::format_version}};
     each_field(manifest, [&](const char* key, const auto& member) { j[key] = member; });
+    if (!manifest.report.is_null()) j["report"] = manifest.report;
     return j;
 }
 
@@ -68,6 +88,8 @@ Manifest manifest_from_json(const json& j, const std::string& file) {
             throw DataError(fmt::format("{}: \"{}\" cannot be {}", file, key, j[key].dump()));
         }
     });
+    m.report = j.value("report", json());
+    check_report(m.report, file);
     return m;
 }
 

@@ -36,6 +36,7 @@ struct RawDataset {
     std::string source;
     std::string licence = "unknown";
     nlohmann::json options = nlohmann::json::object();
+    nlohmann::json report;  ///< of a generator: what was wanted beside what was reached; null: nothing
 };
 
 }  // namespace gnnbench

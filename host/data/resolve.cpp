@@ -101,10 +101,7 @@ std::pair<std::string, std::string> name_and_folder(const Source& s) {
     json identity;
     if (s.kind == Source::Kind::generate) {
         if (name.empty()) name = generated_name(s.value, s.rest);
-        auto params =
-            resolve_params(generator_params(s.value), s.rest, fmt::format("parameters of generator {}", s.value));
-        identity = {
-            {"generate", s.value}, {"version", generator_version(s.value)}, {"parameters", to_json(params)}};
+        identity = generator_identity(s.value, s.rest);
     } else {
         if (!fs::exists(s.value)) throw DataError(fmt::format("dataset: there is no file {}", s.value));
         auto format = s.format.empty() ? detect_format(s.value) : s.format;

@@ -55,7 +55,8 @@ Manifest describe_content(const RawDataset& d) {
             .digest = content_digest(content(d)),
             .source = d.source,
             .licence = d.licence,
-            .options = d.options};
+            .options = d.options,
+            .report = d.report};
 }
 
 void write_arrays(const fs::path& folder, const RawDataset& d, const Manifest& m) {

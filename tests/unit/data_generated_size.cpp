@@ -29,6 +29,9 @@ TEST_CASE("sizes are those that are generated") {
     check_size("dcsbm", {{"vertices", 3000}, {"average_degree", 12}});
     check_size("rmat", {{"scale", 12}, {"average_degree", 8}, {"directed", true}});
     check_size("grid", {{"width", 100}, {"height", 40}});
+    check_size("bter", {{"vertices", 3000}, {"average_degree", 12}, {"clustering", 0.2}});
+    check_size("configuration", {{"vertices", 3000}, {"average_degree", 12}, {"multi_label", true}});
+    check_size("like", {{"profile", "arxiv"}, {"scale", 0.02}});
 }
 
 TEST_CASE("what cannot be reached is said, with what can") {

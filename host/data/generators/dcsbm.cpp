@@ -233,6 +233,20 @@ std::string dcsbm_label(const Params& p) {
     return fmt::format("dcsbm-{}x{}", p.integer("vertices"), p.real("average_degree"));
 }
 
+/// Communities of one size have room for so many entries, of those that `mixing` puts inside and between them.
+GraphSize dcsbm_size(const Params& p) {
+    const auto s = setting_from(p);
+    const auto n = static_cast<double>(s.vertices), communities = static_cast<double>(s.communities);
+    const double degree = p.real("average_degree"), wanted = n * degree, all = n * (n - 1);
+    const double inside = n * std::max(0.0, n / communities - 1), between = n * (n - n / communities);
+    const double in_blocks = std::min((1 - s.mixing) * wanted, inside) + std::min(s.mixing * wanted, between);
+    if (in_blocks >= std::min(wanted, all) * 0.998)
+        return asked_size(s.vertices, degree, all, fmt::format("{:.0f} vertices have room for", n));
+    return asked_size(s.vertices, degree, in_blocks,
+                      fmt::format("{:.0f} communities of {:.0f} vertices with mixing {} have room for",
+                                  communities, n / communities, s.mixing));
+}
+
 RawDataset make_dcsbm(const Params& p) {
     auto s = setting_from(p);
     auto blocks = build_blocks(s);
@@ -260,6 +274,7 @@ const GeneratorKind dcsbm_generator{"dcsbm",
                                     1,
                                     dcsbm_params,
                                     dcsbm_label,
+                                    dcsbm_size,
                                     make_dcsbm};
 
 }  // namespace gnnbench

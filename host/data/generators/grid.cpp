@@ -62,6 +62,15 @@ std::string grid_label(const Params& p) {
     return fmt::format("grid-{}x{}", p.integer("width"), p.integer("height"));
 }
 
+/// Lattice edges that are kept, and diagonals.
+GraphSize grid_size(const Params& p) {
+    const auto width = static_cast<double>(p.integer("width")), height = static_cast<double>(p.integer("height"));
+    const double edges = ((width - 1) * height + width * (height - 1)) * (1 - p.real("missing")) +
+                         (width - 1) * (height - 1) * p.real("diagonals");
+    return {.vertices = p.integer("width") * p.integer("height"),
+            .entries = static_cast<std::int64_t>(edges * (p.boolean("directed") ? 1 : 2))};
+}
+
 RawDataset make_grid(const Params& p) {
     Lattice l{.width = p.integer("width"),
               .height = p.integer("height"),
@@ -90,7 +99,9 @@ RawDataset make_grid(const Params& p) {
 
 }  // namespace
 
-const GeneratorKind grid_generator{
-    "grid", "road-like lattice, long and thin, random features and labels", 1, grid_params, grid_label, make_grid};
+const GeneratorKind grid_generator{"grid",     "road-like lattice, long and thin, random features and labels",
+                                   1,          grid_params,
+                                   grid_label, grid_size,
+                                   make_grid};
 
 }  // namespace gnnbench

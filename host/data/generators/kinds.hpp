@@ -1,13 +1,24 @@
 #pragma once
+#include <cstdint>
 #include <span>
 #include <string>
 
 #include <gnnbench/params.hpp>
 
+#include <data/fill.hpp>
 #include <data/options.hpp>
 #include <data/raw_dataset.hpp>
 
 namespace gnnbench {
+
+/// A graph's size, known from the parameters alone.
+struct GraphSize {
+    std::int64_t vertices = 0;
+    std::int64_t entries = 0;   ///< about
+    std::string unreachable{};  ///< as GeneratedSize's
+};
+
+inline std::string no_input(const Params&) { return {}; }
 
 /// One generator. Its file registers it in the table; nothing else refers to it.
 struct GeneratorKind {
@@ -16,10 +27,25 @@ struct GeneratorKind {
     int version;
     std::span<const ParamDecl> params;
     std::string (*label)(const Params&);  ///< with its size: "dcsbm-20000x40"
-    RawDataset (*make)(const Params&);    ///< the caller fills in the empty arrays
+    GraphSize (*size)(const Params&);
+    RawDataset (*make)(const Params&);               ///< the caller fills in the empty arrays
+    FillSpec (*fill)(const Params&) = fill_spec;     ///< of them
+    std::string (*input)(const Params&) = no_input;  ///< a digest of what it reads, for the dataset's identity
 };
 
-extern const GeneratorKind dcsbm_generator, rmat_generator, grid_generator;
+/// The generator and its resolved parameters. Throws SpecError on an unknown one, or on parameters that it has not.
+struct ChosenGenerator {
+    const GeneratorKind& kind;
+    Params params;
+};
+ChosenGenerator chosen_generator(const std::string& kind, const nlohmann::json& given);
+
+extern const GeneratorKind bter_generator, configuration_generator, dcsbm_generator, grid_generator,
+    like_generator, rmat_generator;
+
+/// The size where average_degree asks for n · degree entries and there is room for so many; generators end within 0.2%.
+/// `place` completes "…, but … at most": what has the room.
+GraphSize asked_size(std::int64_t vertices, double average_degree, double room, const std::string& place);
 
 inline constexpr ParamDecl vertices_param{"vertices", ParamType::integer, "20000", 1, 2147483647,
                                           nullptr,    "vertices"};

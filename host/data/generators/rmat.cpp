@@ -74,6 +74,12 @@ std::string rmat_label(const Params& p) {
     return fmt::format("rmat-{}x{}", vertices_of(p), p.real("average_degree"));
 }
 
+GraphSize rmat_size(const Params& p) {
+    const auto n = static_cast<double>(vertices_of(p));
+    return asked_size(vertices_of(p), p.real("average_degree"), n * (n - 1),
+                      fmt::format("{:.0f} vertices have room for", n));
+}
+
 RawDataset make_rmat(const Params& p) {
     Quadrants q{.a = p.real("a"),
                 .b = p.real("b"),
@@ -101,6 +107,7 @@ RawDataset make_rmat(const Params& p) {
 }  // namespace
 
 const GeneratorKind rmat_generator{
-    "rmat", "R-MAT: self-similar power law, random features and labels", 1, rmat_params, rmat_label, make_rmat};
+    "rmat",   "R-MAT: self-similar power law, random features and labels", 1, rmat_params, rmat_label, rmat_size,
+    make_rmat};
 
 }  // namespace gnnbench
