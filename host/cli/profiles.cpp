@@ -59,7 +59,7 @@ void add_profiles(CLI::App& dataset, const GlobalOptions& options, Action& actio
     shipped->add_option("name", *name, "One of them: its degrees, sources and assumptions, as JSON");
     shipped->add_flag("--json", *as_json, "As JSON");
     shipped->callback([&, name, as_json] {
-        action = [name, as_json] {
+        action = [name, as_json]() -> int {
             if (name->empty()) return list_profiles(*as_json);
             std::cout << profile_text(*name);
             return exit_ok;

@@ -57,6 +57,8 @@ void check_reached(const std::string& kind, const json& given) {
 }  // namespace
 
 TEST_CASE("BTER reaches degrees and clustering on 100,000 vertices") {
+    // 100,849 vertices with the degrees and clustering of a real graph, measured.
+    check_reached("like", {{"profile", "amazon0601"}, {"scale", 0.25}, {"features", 1}});
     check_reached("bter", {{"vertices", 100000}, {"average_degree", 14}, {"clustering", 0.25}, {"features", 1}});
     check_reached("bter", {{"vertices", 100000},
                            {"average_degree", 8},
@@ -165,6 +167,9 @@ TEST_CASE("like a dataset: its widths, classes, split and degrees at any scale a
 }
 
 TEST_CASE("a measured profile makes a graph like the one that was measured") {
+    const auto cora = profile_degrees(read_profile(profile_text("cora"), "cora"), 1, 2708);
+    CHECK(mean_degree(cora) == Approx(10556.0 / 2708));
+    CHECK(cora.back().degree == 168);
     const TempFolder folder;
     const auto original =
         generate("bter", {{"vertices", 5000}, {"average_degree", 12}, {"clustering", 0.3}, {"features", 2}});
