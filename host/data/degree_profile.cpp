@@ -16,7 +16,7 @@ namespace {
 /// x in [low, high] where f, which increases, is `wanted`.
 template <class F>
 double where_it_is(double wanted, double low, double high, F f) {
-    for (int halving = 0; halving < 100; ++halving) {
+    for (int halving = 0; halving < 60; ++halving) {
         const double middle = (low + high) / 2;
         (f(middle) < wanted ? low : high) = middle;
     }

@@ -90,12 +90,22 @@ RawGraph merge_patterns(const RawGraph& a, const RawGraph& b) {
     auto row = [](const RawGraph& g, std::int64_t v) {
         return std::span(g.indices).subspan(at(g.indptr[at(v)]), at(g.indptr[at(v) + 1] - g.indptr[at(v)]));
     };
-    all.indices.reserve(a.indices.size() + b.indices.size());
-    for (std::int64_t v = 0; v < n; ++v) {
-        auto left = row(a, v), right = row(b, v);
-        std::set_union(left.begin(), left.end(), right.begin(), right.end(), std::back_inserter(all.indices));
-        all.indptr[at(v) + 1] = static_cast<std::int64_t>(all.indices.size());
+    // Once for the lengths of the rows, once for the rows.
+#pragma omp parallel
+    {
+        std::vector<std::int32_t> both;
+#pragma omp for schedule(dynamic, 1024)
+        for (std::int64_t v = 0; v < n; ++v) {
+            both.clear();
+            std::ranges::set_union(row(a, v), row(b, v), std::back_inserter(both));
+            all.indptr[at(v) + 1] = std::ssize(both);
+        }
     }
+    std::partial_sum(all.indptr.begin(), all.indptr.end(), all.indptr.begin());
+    all.indices.resize(at(all.indptr.back()));
+#pragma omp parallel for schedule(dynamic, 1024)
+    for (std::int64_t v = 0; v < n; ++v)
+        std::ranges::set_union(row(a, v), row(b, v), all.indices.begin() + all.indptr[at(v)]);
     return all;
 }
 

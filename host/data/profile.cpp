@@ -167,6 +167,8 @@ Profile read_profile(std::string_view text, const std::string& where) {
         .labels_per_vertex = fields.has("labels_per_vertex") ? fields.number("labels_per_vertex", 1, 1e6) : 0,
         .sources = fields.texts("sources"),
         .assumptions = fields.texts("assumptions")};
+    if (p.name.empty() || p.name.size() > 100)
+        throw DataError(fmt::format("{}: \"name\" has {} characters, 1 to 100 are allowed", where, p.name.size()));
     if (fields.has("split")) read_split(p, fields.of("split"), where);
     if (fields.has("measured"))
         p.degrees = measured_from(fields.of("measured"), p.vertices, where);

@@ -47,6 +47,11 @@ refused 2 "graph.txt:2" "a malformed line" dataset import graph.txt --format edg
 refused 2 "npz" "an unknown format" dataset import graph.txt --format excel
 refused 2 "vertices" "a misspelt parameter" dataset generate dcsbm --set vertexes=10
 refused 2 "nope" "a dataset that is not there" dataset info nope
+refused 2 "at most 9 neighbours" "more neighbours than vertices" dataset generate bter --set vertices=10
+refused 2 "did you mean 'cora'" "a misspelt profile" dataset generate like --set profile=corra
+refused 2 "did you mean 'cora'" "a misspelt profile" dataset profiles corra
+printf '{"name": "mine"}' >mine.json
+refused 2 'mine.json: "about" is missing' "half a profile" dataset generate like --set profile_file=mine.json
 
 # Plugins.
 refused 5 "mg-gcn" "a plugin that is not there" plugin info mg-gnc

@@ -89,6 +89,16 @@ gnnbench plan tiny.yaml --json
 expect_text out '"verdict": "present"' "plan --json"
 gnnbench dataset list --json
 expect_text out '"vertices": 300' "dataset list"
+
+# Degrees and clustering wanted beside reached, and a dataset like a measured one.
+gnnbench dataset generate bter --name tiny-bter --set vertices=500 average_degree=8
+expect_text out "Kolmogorov-Smirnov distance 0" "a generator's report"
+gnnbench dataset profile tiny-bter
+cp out tiny-profile.json
+gnnbench dataset generate like --set profile_file=tiny-profile.json scale=2 features=3 --json
+expect_text out '"vertices": 1000' "twice a measured dataset"
+gnnbench dataset profiles
+expect_text out "amazon0601" "profiles that come with the program"
 # A folder: its experiments in the order of their names, its tables left out; none runs where one cannot be read.
 mkdir folder
 sed 's/^name: .*/name: first/' tiny.yaml >folder/a.yaml

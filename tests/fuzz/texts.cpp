@@ -1,6 +1,7 @@
 // What people and programs write: experiments, tables, expressions, lines.
 #include <unit/spec_fakes.hpp>
 
+#include "data/profile.hpp"
 #include "fuzz/damage.hpp"
 #include "record/cell_filter.hpp"
 #include "spec/table_definition.hpp"
@@ -42,6 +43,24 @@ TEST_CASE("damaged expressions over cells") {
     const CellFilter filter(cells);
     attack("an expression", "scheme = 'mg-gcn' AND (gpus > 2 OR scheme.overlap) AND gpus IN (1, 2, 4)",
            [&](const std::string& text) { filter.where(text); });
+}
+
+TEST_CASE("damaged profiles of datasets") {
+    const auto generated = [](const std::string& text) {
+        const Profile p = read_profile(text, "mine.json");
+        profile_degrees(p, 1, std::min<std::int64_t>(p.vertices, 10000));
+    };
+    attack(
+        "a measured profile",
+        R"({"name": "mine", "about": "a square", "vertices": 4, "measured": [[1, 2, 0], [2, 2, 0.5]], "features": 2,)"
+        R"( "classes": 2, "split": {"train": 1, "validation": 1, "test": 1}, "sources": ["here"], "assumptions": []})",
+        generated);
+    attack(
+        "a fitted profile",
+        R"({"name": "mine", "about": "", "vertices": 500, "log_normal": {"mean": 9, "spread": 1.5, "largest": 90,)"
+        R"( "clustering": 0.2, "largest_clustering": 0.9}, "features": 0, "classes": 9, "labels_per_vertex": 2,)"
+        R"( "sources": [], "assumptions": []})",
+        generated);
 }
 
 TEST_CASE("damaged lines of programs") {

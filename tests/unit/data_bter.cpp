@@ -1,9 +1,11 @@
 // BTER and the configuration model: what they reach of what is asked, the same on any number of threads.
 #include <algorithm>
+#include <map>
 
 #include <omp.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
 
 #include <data/catalog.hpp>
 #include <data/content.hpp>
@@ -65,6 +67,34 @@ TEST_CASE("BTER reaches degrees and clustering on 100,000 vertices") {
                            {"distribution", "power-law"},
                            {"clustering", 0.15},
                            {"features", 1}});
+}
+
+TEST_CASE("the report's distance and clustering are those of the graph") {
+    const auto profile = profile_degrees(read_profile(profile_text("cora"), "cora"), 1, 5416);
+    const auto d = generate("like", {{"profile", "cora"}, {"scale", 2}, {"features", 1}});
+    const auto g = d.graph.view();
+    const auto row = [&](std::int64_t v) {
+        return g.indices.subspan(usize(g.indptr[usize(v)]), usize(g.indptr[usize(v) + 1] - g.indptr[usize(v)]));
+    };
+    std::map<std::int64_t, double> share, triangles;
+    for (std::int64_t v = 0; v < 5416; ++v) {
+        const auto degree = static_cast<double>(row(v).size());
+        share[std::ssize(row(v))] += 1.0 / 5416;
+        double closed = 0;
+        for (auto u : row(v))
+            for (auto w : row(v)) closed += u != w && std::ranges::binary_search(row(u), w);
+        if (degree > 1) triangles[std::ssize(row(v))] += closed / degree / (degree - 1) / 5416;
+    }
+    double difference = 0, distance = 0, clustering = 0;
+    for (std::int64_t degree = 0; degree <= 168; ++degree) {
+        for (const auto& c : profile) difference += c.degree == degree ? c.share : 0;
+        difference -= share[degree];
+        distance = std::max(distance, std::abs(difference));
+        clustering += triangles[degree];
+    }
+    CHECK(distance < 0.001);
+    CHECK(d.report["clustering"]["reached_mean"].get<double>() == Approx(clustering).margin(0.003));
+    CHECK(clustering == Approx(mean_clustering(profile)).epsilon(0.05));
 }
 
 TEST_CASE("BTER reaches them where degrees are equal, and where the graph is dense") {
@@ -185,6 +215,10 @@ TEST_CASE("a measured profile makes a graph like the one that was measured") {
           Approx(original.report["degrees"]["reached_mean"].get<double>()).epsilon(0.001));
     CHECK(made.report["clustering"]["reached_mean"].get<double>() ==
           Approx(original.report["clustering"]["reached_mean"].get<double>()).epsilon(0.05));
+    measured["vertices"] = 5;
+    measured["measured"] = {{0, 5, 0}};
+    folder.write("mine.json", measured.dump());
+    CHECK(generate("like", given).report["components"] == 5);
     // Another content of the file is another dataset.
     const auto before = generator_identity("like", given);
     measured["about"] = "something else";
@@ -197,14 +231,15 @@ TEST_CASE("a measured profile makes a graph like the one that was measured") {
         broken.merge_patch(patch);
         return message_of<DataError>([&] { read_profile(broken.dump(), "mine.json"); });
     };
-    CHECK_THAT(refused({{"vertices", 4999}}),
-               says("mine.json: the entries of \"measured\" have 5000 vertices, expected 4999"));
+    CHECK_THAT(refused({{"vertices", 6}}),
+               says("mine.json: the entries of \"measured\" have 5 vertices, expected 6"));
     CHECK_THAT(refused({{"vertices", "many"}}),
                says("\"vertices\" is \"many\", allowed is a whole number from 1"));
     CHECK_THAT(refused({{"about", nullptr}}), says("\"about\" is missing"));
+    CHECK_THAT(refused({{"name", ""}}), says("\"name\" has 0 characters"));
     CHECK_THAT(refused({{"measred", 1}}), says("unknown field \"measred\""));
     CHECK_THAT(refused({{"measured", {{3, 5000, 2}}}}), says("entry 0 of \"measured\" is [3,5000,2]"));
-    CHECK_THAT(refused({{"split", {{"train", 5000}, {"validation", 1}, {"test", 0}}}}), says("more vertices"));
+    CHECK_THAT(refused({{"split", {{"train", 5}, {"validation", 1}, {"test", 0}}}}), says("more vertices"));
     CHECK_THAT(message_of<DataError>([] { read_profile("{", "mine.json"); }), says("it is not JSON"));
 }
 
