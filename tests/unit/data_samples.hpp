@@ -30,7 +30,7 @@ inline const std::string int_dtype =
 /// An int32 array of up to 255 bytes; `shape` is the instructions that leave its shape on the stack.
 inline std::string shaped_array(const std::string& shape, std::initializer_list<std::int32_t> values) {
     std::string bytes(values.size() * 4, '\0');
-    std::memcpy(bytes.data(), values.begin(), bytes.size());
+    if (!bytes.empty()) std::memcpy(bytes.data(), values.begin(), bytes.size());
     return "cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85U\x01"s + "b\x87R(K\x01" + shape +
            int_dtype + "\x89U" + static_cast<char>(bytes.size()) + bytes + "tb";
 }
