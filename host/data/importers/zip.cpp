@@ -60,9 +60,12 @@ std::vector<std::byte> read_member(archive* a, archive_entry* entry, const std::
         so_far.add(size, where);
         auto first = static_cast<const std::byte*>(data);
         bytes.insert(bytes.end(), first, first + size);
-        if (stated == 0 && (stated = stated_bytes(bytes, where)) != 0 && archive_entry_size_is_set(entry) &&
-            archive_entry_size(entry) == static_cast<la_int64_t>(stated))
-            bytes.reserve(array_elements(where, {static_cast<std::int64_t>(stated)}, 1));
+        if (stated == 0) {
+            stated = stated_bytes(bytes, where);
+            const bool as_listed = stated != 0 && archive_entry_size_is_set(entry) &&
+                                   archive_entry_size(entry) == static_cast<la_int64_t>(stated);
+            if (as_listed) bytes.reserve(array_elements(where, {static_cast<std::int64_t>(stated)}, 1));
+        }
         if (stated != 0 && bytes.size() > stated)
             throw DataError(fmt::format("{}: its header states {} bytes, but there are more; the file is damaged",
                                         where, stated));
