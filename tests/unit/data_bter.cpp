@@ -104,9 +104,9 @@ TEST_CASE("BTER reaches them where degrees are equal, and where the graph is den
 }
 
 TEST_CASE("graphs of given degrees are the same at 1, 2 and 4 threads") {
-    for (const auto& [kind, given] : {std::pair<std::string, json>{"bter", {{"vertices", 20000}}},
-                                      {"configuration", {{"vertices", 20000}}},
-                                      {"like", {{"profile", "reddit"}, {"scale", 0.01}, {"features", 4}}}}) {
+    for (const auto& [kind, given] : {std::pair<std::string, json>{"bter", {{"vertices", 5000}}},
+                                      {"configuration", {{"vertices", 5000}}},
+                                      {"like", {{"profile", "products"}, {"scale", 0.002}, {"features", 4}}}}) {
         INFO(kind);
         std::vector<std::string> digests, reports;
         for (int threads : {1, 2, 4}) {
