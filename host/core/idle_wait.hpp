@@ -9,7 +9,7 @@
 namespace gnnbench {
 
 /// Waits for all of them. MPI's own waits poll without a pause; these pauses are an eighth of the time waited so far,
-/// at most 500 µs, so that a long wait takes hundredths of a core and a short one is hardly longer.
+/// at most a millisecond, so that a long wait takes hundredths of a core and a short one is hardly longer.
 inline void wait_idly(std::span<MPI_Request> requests) {
     using namespace std::chrono_literals;
     const auto start = std::chrono::steady_clock::now();
@@ -20,7 +20,7 @@ inline void wait_idly(std::span<MPI_Request> requests) {
         if (done) return;
         const auto waited = std::chrono::steady_clock::now() - start;
         if (waited > 20us)
-            std::this_thread::sleep_for(std::clamp<std::chrono::nanoseconds>(waited / 8, 5us, 500us));
+            std::this_thread::sleep_for(std::clamp<std::chrono::nanoseconds>(waited / 8, 5us, 1000us));
     }
 }
 

@@ -108,6 +108,13 @@ TEST_CASE("shared words: a rank that computes keeps nobody waiting") {
     CHECK(words->load(Word{0}) == 100 * (b.size - 1));
 }
 
+/// What a second's wait may take of a core. A sanitized poll takes several times as long.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr double most_of_a_core = 0.3;
+#else
+constexpr double most_of_a_core = 0.05;
+#endif
+
 TEST_CASE("meetings: each has what the other gave, in order, and waiting keeps no core busy") {
     Bench b;
     if (b.size < 2) return;
@@ -125,10 +132,10 @@ TEST_CASE("meetings: each has what the other gave, in order, and waiting keeps n
         if (b.me % 2 == 0) std::this_thread::sleep_for(1s);
         const double before_s = processor_s();
         pairs->exchange(partner, mine, theirs);
-        if (b.me % 2 == 1) CHECK(processor_s() - before_s < 0.05);  // of a second's wait
+        if (b.me % 2 == 1) CHECK(processor_s() - before_s < most_of_a_core);
     }
     const double before_s = processor_s();
     if (b.me == 0) std::this_thread::sleep_for(1s);
     b.processes.wait_for_all();
-    if (b.me != 0) CHECK(processor_s() - before_s < 0.05);
+    if (b.me != 0) CHECK(processor_s() - before_s < most_of_a_core);
 }
