@@ -96,6 +96,18 @@ void check_content(const ContentView& c, const std::string& where) {
     check_values(c, where);
 }
 
+ContentView content_of(const RawDataset& d) {
+    return {.graph = d.graph.view(),
+            .feature_count = d.feature_count,
+            .features = d.features,
+            .classes = d.classes,
+            .multi_label = !d.label_matrix.empty(),
+            .labels = d.labels,
+            .label_matrix = d.label_matrix,
+            .splits = d.splits,
+            .masks = d.masks};
+}
+
 std::string content_digest(const ContentView& c) {
     std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), &XXH3_freeState);
     XXH3_128bits_reset(state.get());

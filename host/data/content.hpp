@@ -2,6 +2,7 @@
 #include <string>
 
 #include <data/manifest.hpp>
+#include <data/raw_dataset.hpp>
 
 #include <gnnbench/graph.hpp>
 
@@ -25,6 +26,9 @@ struct ContentView {
 /// label outside [−1, classes), an entry of the label matrix that is neither 0 nor 1, a mask outside 0 … 3, lengths
 /// that do not fit together.
 void check_content(const ContentView& content, const std::string& where);
+
+/// Of `data`, which must outlive it.
+ContentView content_of(const RawDataset& data);
 
 /// 32 hex digits: XXH3-128 over name, shape and bytes of every array.
 std::string content_digest(const ContentView& content);

@@ -15,18 +15,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-ContentView content(const RawDataset& d) {
-    return {.graph = d.graph.view(),
-            .feature_count = d.feature_count,
-            .features = d.features,
-            .classes = d.classes,
-            .multi_label = !d.label_matrix.empty(),
-            .labels = d.labels,
-            .label_matrix = d.label_matrix,
-            .splits = d.splits,
-            .masks = d.masks};
-}
-
 void check_shape(const fs::path& file, const std::vector<std::int64_t>& found,
                  std::vector<std::int64_t> expected) {
     if (found != expected)
@@ -52,7 +40,7 @@ Manifest describe_content(const RawDataset& d) {
             .loops_dropped = d.graph.loops_dropped,
             .repeats_merged = d.graph.repeats_merged,
             .synthetic = d.synthetic,
-            .digest = content_digest(content(d)),
+            .digest = content_digest(content_of(d)),
             .source = d.source,
             .licence = d.licence,
             .options = d.options,
@@ -157,7 +145,7 @@ void Store::check() const {
 }
 
 Manifest write_store(const fs::path& folder, const RawDataset& data) {
-    check_content(content(data), data.source.empty() ? data.name : data.source);
+    check_content(content_of(data), data.source.empty() ? data.name : data.source);
     auto manifest = describe_content(data);
     auto target = fs::absolute(folder).lexically_normal();
     if (target.filename().empty()) target = target.parent_path();

@@ -64,7 +64,7 @@ int main(int argc, char** argv) {
     app.add_option("--threads", o.threads, "threads of every candidate")->check(CLI::Range(1, 1024));
     app.add_option("--rounds", o.rounds, "timed turns of every candidate")->check(CLI::Range(1, 1000));
     app.add_option("--widths", o.widths, "columns of B in SpMM")->delimiter(',')->check(CLI::Range(1, 4096));
-    app.add_option("--only", o.only, "one part")->check(CLI::IsMember({"spmm", "gemm"}));
+    app.add_option("--only", o.only, "one part")->check(CLI::IsMember({"spmm", "blocks", "gemm"}));
     app.add_option("--graph", o.graph, "one of SpMM's graphs")->check(CLI::IsMember({"dense", "sparse", "mesh"}));
     app.add_option("--clock", clock, "wall time, or processor time ÷ threads")
         ->check(CLI::IsMember({"wall", "cpu"}));
@@ -78,8 +78,10 @@ int main(int argc, char** argv) {
         for (int i = 0; i < argc; ++i) command += fmt::format("{}{}", i ? " " : "", i ? argv[i] : "bench_kernels");
         report.line(
             fmt::format("# Speed of the `cpu` kernel\n\n{}\n\nCommand: `{}`\n", machine_facts(o), command));
-        if (o.only != "gemm") bench_spmm(o, report);
-        if (o.only != "spmm") bench_gemm(o, report);
+        const auto wanted = [&](const char* part) { return o.only.empty() || o.only == part; };
+        if (wanted("spmm")) bench_spmm(o, report);
+        if (wanted("blocks")) bench_blocks(o, report);
+        if (wanted("gemm")) bench_gemm(o, report);
         std::fputs(report.text.c_str(), stdout);
         if (!output.empty() && !(std::ofstream(output) << report.text)) {
             std::fprintf(stderr, "bench_kernels: cannot write %s\n", output.c_str());

@@ -36,6 +36,7 @@ struct Report {
 
 std::string machine_facts(const Options& o);
 void bench_spmm(const Options& o, Report& report);
+void bench_blocks(const Options& o, Report& report);
 void bench_gemm(const Options& o, Report& report);
 
 }  // namespace gnnbench::bench

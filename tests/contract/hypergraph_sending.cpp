@@ -97,3 +97,20 @@ TEST_CASE("lowering sends: the objective falls, the volume stays within its allo
         CHECK(after < (objective == Sending::messages ? 0.95 : 0.9) * before);
     }
 }
+
+TEST_CASE("lowering sends from any partition: the objective never ends higher", "[contract][hypergraph]") {
+    for (const Sending objective : {Sending::max_volume, Sending::messages})
+        for (std::uint64_t seed = 1; seed <= 300; ++seed)
+            for (const PartId parts : {3, 8}) {
+                INFO("seed " << seed << ", " << parts << " parts, objective " << static_cast<int>(objective));
+                const auto g = random_graph(40, 120, seed);
+                const Hypergraph h = column_nets(g.view(), false);
+                const auto start = seed % 2 == 0
+                                       ? pack(h, parts)
+                                       : partition_multilevel(h, parts, part_limit(h, parts, 0.3), fast, seed);
+                Partitioned p(h, parts, start);
+                lower_sending(p, objective, {.part_weight = part_limit(h, parts, 0.3), .more_volume = 0.2});
+                CHECK(objective_of(sends_of(g.view(), p.assignment(), parts), objective) <=
+                      objective_of(sends_of(g.view(), start, parts), objective));
+            }
+}

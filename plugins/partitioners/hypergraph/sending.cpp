@@ -167,10 +167,6 @@ private:
         met_.clear();
         NetWeight held = 0;  // of v's nets with another pin in its own part
         for (const Id e : h.nets_of(v)) {
-            if (p_.connectivity(e) == 1 && p_.pins_in(e, own) > 1) {
-                held += h.net_weight[e];
-                continue;
-            }
             for (const PinCount& c : p_.met(e)) {
                 if (c.part == own) {
                     if (c.count > 1) held += h.net_weight[e];
