@@ -17,8 +17,8 @@ struct ArchiveCloser {
 /// libarchive's error message, if it gives one.
 std::string archive_problem(archive* a);
 
-/// DataError where a file has unpacked to so much more than it has bytes that it was made to: beyond a gigabyte, more than
-/// 200 times. Text and arrays of graphs compress by a tenth of that.
+/// DataError where a file has unpacked to so much more than it has bytes that it was made to: beyond a gigabyte, more
+/// than 200 times. Text and arrays of graphs compress by a tenth of that.
 void refuse_bomb(const std::string& file, std::int64_t unpacked_bytes, std::int64_t packed_bytes);
 
 /// The bytes of a file, decompressed if it is gzip, zstd, xz or bzip2 (detected by content, not by name).

@@ -14,7 +14,8 @@ using namespace gnnbench::hypergraph;
 
 namespace {
 
-/// What every part sends, and to how many: part p sends vertex j, which it owns, to each part with an entry in column j.
+/// What every part sends, and to how many: part p sends vertex j, which it owns, to each part with an entry in column
+/// j.
 struct Sends {
     std::vector<std::int64_t> volume;
     std::int64_t messages = 0;

@@ -1,7 +1,8 @@
-// GraphSAINT (Zeng et al., ICLR 2020): a folder of adj_full.npz and adj_train.npz (SciPy, CSR, N × N), feats.npy [N × f],
-// class_map.json (of every vertex a class, or a list of 0 and 1 of any number of classes) and role.json (the vertices of
-// "tr", "va" and "te"). Row v of adj_full is what v aggregates from, as GraphSAINT multiplies by it; its values say only
-// whether there is an edge. adj_train has the edges between train vertices; it is checked, if it is there, and not kept.
+// GraphSAINT (Zeng et al., ICLR 2020): a folder of adj_full.npz and adj_train.npz (SciPy, CSR, N × N), feats.npy [N ×
+// f], class_map.json (of every vertex a class, or a list of 0 and 1 of any number of classes) and role.json (the
+// vertices of "tr", "va" and "te"). Row v of adj_full is what v aggregates from, as GraphSAINT multiplies by it; its
+// values say only whether there is an edge. adj_train has the edges between train vertices; it is checked, if it is
+// there, and not kept.
 #include <algorithm>
 #include <array>
 #include <charconv>

@@ -14,8 +14,9 @@ struct JsonNumbers {
     std::string where;
 };
 
-/// Reads an object of numbers and lists of numbers, compressed or not, as a stream: a list for each of a million vertices
-/// would take gigabytes as a tree. A key that comes twice comes twice here. Throws DataError at anything else.
+/// Reads an object of numbers and lists of numbers, compressed or not, as a stream: a list for each of a million
+/// vertices would take gigabytes as a tree. A key that comes twice comes twice here. Throws DataError at anything
+/// else.
 void read_json_numbers(const std::filesystem::path& path, const std::function<void(const JsonNumbers&)>& entry);
 
 }  // namespace gnnbench

@@ -1,6 +1,6 @@
-// Matrix Market, coordinate form: a banner "%%MatrixMarket matrix coordinate FIELD SYMMETRY", comments, "rows
-// columns entries", then "i j [value]" counted from 1 (from 0 in some of HipMCL's). As in the SuiteSparse collection, entry (i, j) is an edge
-// from i to j.
+// Matrix Market, coordinate form: a banner "%%MatrixMarket matrix coordinate FIELD SYMMETRY", comments, "rows columns
+// entries", then "i j [value]" counted from 1 (from 0 in some of HipMCL's). As in the SuiteSparse collection, entry
+// (i, j) is an edge from i to j.
 #include <algorithm>
 #include <array>
 #include <cctype>

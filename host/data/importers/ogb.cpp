@@ -1,6 +1,6 @@
-// A set of the Open Graph Benchmark (Hu et al., NeurIPS 2020) for node classification as it is downloaded: NAME/raw holds the
-// graph, as CSV or as data.npz, and NAME/split/SCHEME/{train,valid,test}.csv.gz the vertices of each mask. Every scheme becomes
-// a split, in alphabetical order.
+// A set of the Open Graph Benchmark (Hu et al., NeurIPS 2020) for node classification as it is downloaded: NAME/raw
+// holds the graph, as CSV or as data.npz, and NAME/split/SCHEME/{train,valid,test}.csv.gz the vertices of each mask.
+// Every scheme becomes a split, in alphabetical order.
 #include <algorithm>
 #include <array>
 #include <cctype>

@@ -1,5 +1,5 @@
-// edge.csv.gz [m × 2], node-feat.csv.gz [n × f], node-label.csv.gz [n × 1, or n × classes], and how many there are of each
-// graph in num-node-list.csv.gz and num-edge-list.csv.gz.
+// edge.csv.gz [m × 2], node-feat.csv.gz [n × f], node-label.csv.gz [n × 1, or n × classes], and how many there are of
+// each graph in num-node-list.csv.gz and num-edge-list.csv.gz.
 #include <data/importers/ogb_raw.hpp>
 
 #include <cmath>

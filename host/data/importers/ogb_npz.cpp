@@ -1,6 +1,6 @@
 // data.npz, as of ogbn-papers100M: edge_index [2 × m], node_feat [n × f], num_nodes_list [1], num_edges_list [1]; and
-// node-label.npz: node_label [n × 1], NaN where it is unknown, or [n × classes]. Arrays are read one by one, so that the
-// largest alone is in memory twice.
+// node-label.npz: node_label [n × 1], NaN where it is unknown, or [n × classes]. Arrays are read one by one, so that
+// the largest alone is in memory twice.
 #include <data/importers/ogb_raw.hpp>
 
 #include <fmt/format.h>

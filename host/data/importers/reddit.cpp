@@ -1,6 +1,6 @@
-// Reddit as DGL distributes it: reddit_data.npz has feature [n × f], label [n] and node_types [n] (1 train, 2 validation,
-// 3 test), reddit_graph.npz (or reddit_self_loop_graph.npz) the adjacency as scipy.sparse.save_npz writes it; entry
-// (u, v) is an edge from u to v. Both directions are listed; values are not weights.
+// Reddit as DGL distributes it: reddit_data.npz has feature [n × f], label [n] and node_types [n] (1 train, 2
+// validation, 3 test), reddit_graph.npz (or reddit_self_loop_graph.npz) the adjacency as scipy.sparse.save_npz writes
+// it; entry (u, v) is an edge from u to v. Both directions are listed; values are not weights.
 #include <array>
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
-// Labelled triples, as MCL ("abc") and HipMCL read them: a line "label label weight" for an edge from the first to the
-// second; without a weight in MCL's. Labels are separated by tabs where a line has one, otherwise by blanks. Vertices are
-// numbered in the order in which their labels occur first.
+// Labelled triples, as MCL ("abc") and HipMCL read them: a line "label label weight" for an edge from the first to
+// the second; without a weight in MCL's. Labels are separated by tabs where a line has one, otherwise by blanks.
+// Vertices are numbered in the order in which their labels occur first.
 #include <algorithm>
 #include <array>
 #include <unordered_map>

@@ -1,7 +1,8 @@
 // Greedy passes over the vertices. A move is taken where it lowers a smooth function of what it changes: for the most
-// that a part sends, Σ_p (sent(p) ÷ mean)^8; for messages, Σ over pairs of parts of m ÷ (m + 2), m the nets of p that q
-// meets, which falls most where a pair has few. Connectivity−1 may rise by a share of its allowance more in each pass, so
-// that the first vertices don't spend it all; for messages it also has a price, which halves from pass to pass.
+// that a part sends, Σ_p (sent(p) ÷ mean)^8; for messages, Σ over pairs of parts of m ÷ (m + 2), m the nets of p that
+// q meets, which falls most where a pair has few. Connectivity−1 may rise by a share of its allowance more in each
+// pass, so that the first vertices don't spend it all; for messages it also has a price, which halves from pass to
+// pass.
 #include "sending.hpp"
 
 #include <algorithm>
@@ -73,7 +74,8 @@ public:
         changes_.take([&](std::size_t i, std::int64_t by) { counts_[i] += by; });
     }
 
-    /// What one more of connectivity−1 must lower the smooth function by in the first pass; half of it in each next one.
+    /// What one more of connectivity−1 must lower the smooth function by in the first pass; half of it in each next
+    /// one.
     static double first_price(Sending objective) { return objective == Sending::messages ? 0.5 : 0; }
 
     /// The objective itself.
