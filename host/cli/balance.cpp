@@ -76,8 +76,7 @@ nlohmann::json balance_of(const Subject& subject, const BalanceChoice& choice) {
     ModelSpec model;
     model.self_loops = subject.self_loops;
     const Adjacency adjacency(graph, model);
-    const IndexMap whole(
-        Partition{.parts = 1, .part_of = std::vector<Part>(usize(graph.vertices())), .column_part_of = {}});
+    const IndexMap whole = IndexMap::one_part(graph.vertices());
     TextColumns table({"order", "max/mean", "max nonzeros", "mean nonzeros"});
     nlohmann::json orders = nlohmann::json::array();
     const auto add = [&](const char* name, Permutation permutation) {

@@ -7,6 +7,7 @@
 
 #include <gnnbench/training/adjacency.hpp>
 #include <gnnbench/training/halo.hpp>
+#include <gnnbench/transpose.hpp>
 
 #include "launch/machine.hpp"
 #include "record/lines.hpp"
@@ -18,9 +19,11 @@ namespace gnnbench {
 PartitionVolume partition_volume(const GraphView& graph, const Partition& partition) {
     const ModelSpec model;
     const IndexMap index(partition);
-    const BlockCounts counts(Adjacency(graph, model), index);
+    const WithTranspose both(graph);
+    const Adjacency a(both.view(), model);
     PartitionVolume v;
     for (Part p = 0; p < index.parts(); ++p) {
+        const BlockCounts counts(a, index, p);
         Traffic sent;
         for (const Direction d : {Direction::forward, Direction::backward})
             sent += payload_total(

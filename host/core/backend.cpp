@@ -160,7 +160,10 @@ void Backend::order_waits(std::vector<std::size_t> repeat) {
 void Backend::synchronize(StreamRole stream) { do_synchronize(stream); }
 
 std::unique_ptr<PreparedMatrix> Backend::prepare(const Csr& a, TransposedProducts t) {
+    SetupTimer timer(&prepare_cost_);
+    const auto before = memory_.current_bytes;
     auto prepared = do_prepare(a, t);
+    timer.add_bytes(static_cast<std::int64_t>(memory_.current_bytes - before));
     prepared->rows = a.rows;
     prepared->cols = a.cols;
     prepared->nonzeros = a.nonzeros();

@@ -1,7 +1,10 @@
 #include <gnnbench/partition.hpp>
 
 #include <algorithm>
+#include <memory>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -60,21 +63,42 @@ void check_partition(const Partition& partition, const PartitionNeed& need, std:
     check_order(partition.order, vertices);
 }
 
-IndexMap::IndexMap(const Partition& partition)
-    : offsets_(usize(partition.parts) + 1), part_of_(partition.part_of) {
-    check_parts(part_of_, partition.parts, std::ssize(part_of_), "vertices");
-    check_order(partition.order, std::ssize(part_of_));
-    for (const Part p : part_of_) ++offsets_[usize(p) + 1];
+IndexMap::IndexMap(const Partition& partition) : offsets_(usize(partition.parts) + 1) {
+    const std::vector<Part>& part_of = partition.part_of;
+    const std::size_t n = part_of.size();
+    check_parts(part_of, partition.parts, std::ssize(part_of), "vertices");
+    check_order(partition.order, std::ssize(part_of));
+    for (const Part p : part_of) ++offsets_[usize(p) + 1];
     for (std::size_t p = 1; p < offsets_.size(); ++p) offsets_[p] += offsets_[p - 1];
+    index_parts();
+    by_id_ = std::ranges::is_sorted(partition.order);
+    if (by_id_ && std::ranges::is_sorted(part_of)) return;
+    const auto arrays = std::make_shared<std::pair<std::vector<std::int32_t>, std::vector<std::int32_t>>>();
+    auto& [positions, vertices] = *arrays;
+    positions.resize(n);
+    vertices.resize(n);
     std::vector<std::int64_t> next(offsets_.begin(), offsets_.end() - 1);
-    local_.resize(part_of_.size());
-    order_.resize(part_of_.size());
-    for (std::size_t i = 0; i < part_of_.size(); ++i) {
+    for (std::size_t i = 0; i < n; ++i) {
         const std::size_t v = partition.order.empty() ? i : usize(partition.order[i]);
-        const auto p = usize(part_of_[v]);
-        const std::int64_t position = next[p]++;
-        local_[v] = LocalId{static_cast<std::int32_t>(position - offsets_[p])};
-        order_[usize(position)] = GlobalId{static_cast<std::int64_t>(v)};
+        const std::int64_t position = next[usize(part_of[v])]++;
+        positions[v] = static_cast<std::int32_t>(position);
+        vertices[usize(position)] = static_cast<std::int32_t>(v);
+    }
+    places_ = {positions, vertices, arrays};
+}
+
+IndexMap::IndexMap(std::vector<std::int64_t> offsets, bool by_id, Places places)
+    : offsets_(std::move(offsets)), places_(std::move(places)), by_id_(by_id) {
+    index_parts();
+}
+
+void IndexMap::index_parts() {
+    const std::int64_t n = vertices();
+    while ((n >> shift_) > 16 * std::int64_t{parts()} + 1024) ++shift_;
+    Part p = 0;
+    for (std::int64_t at = 0; at < n; at += std::int64_t{1} << shift_) {
+        while (offset(p + 1) <= at) ++p;
+        first_part_.push_back(p);
     }
 }
 
@@ -84,8 +108,28 @@ std::int64_t IndexMap::largest() const {
     return most;
 }
 
-std::span<const GlobalId> IndexMap::owned(Part p) const {
-    return std::span(order_).subspan(usize(offset(p)), usize(size(p)));
+std::vector<GlobalId> IndexMap::owned(Part p, Part count) const {
+    std::vector<GlobalId> vertices;
+    vertices.reserve(usize(offset(p + count) - offset(p)));
+    for (std::int64_t at = offset(p); at < offset(p + count); ++at) vertices.push_back(vertex_at(at));
+    return vertices;
+}
+
+PartQuality measure_part(const GraphView& graph, const IndexMap& index, Part part) {
+    PartQuality q;
+    std::vector<bool> seen(usize(graph.vertices()));
+    for (const GlobalId v : index.owned(part)) {
+        ++q.vertices;
+        for (auto e = graph.indptr[usize(value(v))]; e < graph.indptr[usize(value(v)) + 1]; ++e) {
+            ++q.nonzeros;
+            const GlobalId column{graph.indices[usize(e)]};
+            if (index.part_of(column) == part) continue;
+            ++q.edge_cut;
+            q.needed += !seen[usize(value(column))];
+            seen[usize(value(column))] = true;
+        }
+    }
+    return q;
 }
 
 PartitionQuality measure_quality(const GraphView& graph, const Partition& partition) {

@@ -4,6 +4,7 @@
 
 #include <gnnbench/error.hpp>
 
+#include <gnnbench/training/adjacency.hpp>
 #include <gnnbench/training/trained_features.hpp>
 
 namespace gnnbench {
@@ -24,6 +25,8 @@ ModelWeights zero_weights(const ModelSpec& model) {
         out.matrices.push_back({p.name, p.layer, p.role, HostMatrix(p.rows, p.cols)});
     return out;
 }
+
+Adjacency Problem::adjacency() const { return {dataset.graph, model, threads, cost}; }
 
 Trainer::~Trainer() = default;
 StepObserver::~StepObserver() = default;

@@ -4,18 +4,10 @@
 
 namespace gnnbench {
 
-Transposed::Transposed(const GraphView& graph) : indptr_(graph.indptr), indices_(graph.indices) {
-    if (graph.symmetric) return;
-    own_indptr_.resize(usize(graph.vertices()) + 1);
-    own_indices_.resize(graph.indices.size());
-    for (const std::int32_t column : graph.indices) ++own_indptr_[usize(column) + 1];
-    for (std::size_t v = 1; v < own_indptr_.size(); ++v) own_indptr_[v] += own_indptr_[v - 1];
-    std::vector<std::int64_t> next(own_indptr_.begin(), own_indptr_.end() - 1);
-    for (std::int64_t v = 0; v < graph.vertices(); ++v)
-        for (const std::int32_t column : row_of(graph.indptr, graph.indices, v))
-            own_indices_[usize(next[usize(column)]++)] = static_cast<std::int32_t>(v);
-    indptr_ = own_indptr_;
-    indices_ = own_indices_;
+Transposed::Transposed(const GraphView& graph) : rows_(graph.columns()) {
+    if (!rows_.indptr.empty() || graph.vertices() == 0) return;
+    own_ = transpose_of({graph.indptr, graph.indices, {}});
+    rows_ = own_.view();
 }
 
 std::vector<std::int64_t> row_nonzeros(const GraphView& graph) {

@@ -32,6 +32,7 @@ void each_field(M& m, Field field) {
     field("weighted", m.weighted);
     field("symmetric_pattern", m.symmetric_pattern);
     field("symmetric_weights", m.symmetric_weights);
+    field("transpose", m.transpose);
     field("self_loops", m.self_loops);
     field("listed_edges", m.listed_edges);
     field("loops_dropped", m.loops_dropped);
@@ -79,8 +80,8 @@ Manifest manifest_from_json(const json& j, const std::string& file) {
                         j.value("version", json()).dump(), Manifest::format_version));
     Manifest m;
     each_field(m, [&](const char* key, auto& member) {
-        if (!j.contains(key) && std::string_view(key) == "multi_label")
-            return;  // older stores have one label each
+        if (const std::string_view k = key; !j.contains(key) && (k == "multi_label" || k == "transpose"))
+            return;  // older stores have one label each, and no transpose
         if (!j.contains(key)) throw DataError(fmt::format("{}: \"{}\" is missing", file, key));
         try {
             j[key].get_to(member);

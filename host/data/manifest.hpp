@@ -22,6 +22,7 @@ struct Manifest {
     bool weighted = false;
     bool symmetric_pattern = false;      ///< entry (v, u) is stored wherever (u, v) is
     bool symmetric_weights = false;      ///< … with the same weight
+    bool transpose = false;              ///< the transpose is stored too; stores before 2026-11-23 have none
     std::int64_t self_loops = 0;         ///< stored ones
     std::int64_t listed_edges = 0;       ///< lines or entries of the input
     std::int64_t loops_dropped = 0;      ///< listed, not stored

@@ -1,10 +1,13 @@
 #include <data/store.hpp>
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/transpose.hpp>
 #include <gnnbench/usize.hpp>
 
 #include <data/content.hpp>
@@ -35,6 +38,7 @@ Manifest describe_content(const RawDataset& d) {
             .weighted = !graph.weights.empty(),
             .symmetric_pattern = symmetry.pattern,
             .symmetric_weights = symmetry.weights,
+            .transpose = !symmetry.weights,
             .self_loops = count_self_loops(graph),
             .listed_edges = d.graph.listed_edges,
             .loops_dropped = d.graph.loops_dropped,
@@ -47,10 +51,31 @@ Manifest describe_content(const RawDataset& d) {
             .report = d.report};
 }
 
+/// Σ of each row's weights, in the order of its entries.
+std::vector<double> row_sums(const CompressedRows& rows) {
+    std::vector<double> sums(rows.indptr.size() - 1);
+    for (std::size_t v = 0; v < sums.size(); ++v)
+        for (auto e = usize(rows.indptr[v]); e < usize(rows.indptr[v + 1]); ++e) sums[v] += double{rows.weights[e]};
+    return sums;
+}
+
+/// What else a rank reads of a graph, so that it need not walk the whole: its columns, and what scales them.
+void write_columns(const fs::path& folder, const CompressedRows& rows, const Manifest& m) {
+    if (m.weighted) write_npy<double>(folder / "row_sums.npy", row_sums(rows), {m.vertices});
+    if (!m.transpose) return;
+    const RowArrays columns = transpose_of(rows);
+    write_npy<std::int64_t>(folder / "transpose_indptr.npy", columns.indptr, {m.vertices + 1});
+    write_npy<std::int32_t>(folder / "transpose_indices.npy", columns.indices, {m.edges});
+    if (!m.weighted) return;
+    write_npy<float>(folder / "transpose_weights.npy", columns.weights, {m.edges});
+    write_npy<double>(folder / "column_sums.npy", row_sums(columns.view()), {m.vertices});
+}
+
 void write_arrays(const fs::path& folder, const RawDataset& d, const Manifest& m) {
     write_npy<std::int64_t>(folder / "indptr.npy", d.graph.indptr, {m.vertices + 1});
     write_npy<std::int32_t>(folder / "indices.npy", d.graph.indices, {m.edges});
     if (m.weighted) write_npy<float>(folder / "weights.npy", d.graph.weights, {m.edges});
+    write_columns(folder, {d.graph.indptr, d.graph.indices, d.graph.weights}, m);
     write_npy<float>(folder / "features.npy", d.features, {m.vertices, m.features});
     if (m.multi_label)
         write_npy<std::uint8_t>(folder / "label_matrix.npy", d.label_matrix, {m.vertices, m.classes});
@@ -93,18 +118,29 @@ Store Store::open(const fs::path& folder) {
     map(s.indptr_, "indptr.npy", {m.vertices + 1});
     map(s.indices_, "indices.npy", {m.edges});
     if (m.weighted) map(s.weights_, "weights.npy", {m.edges});
+    if (m.transpose) {
+        map(s.transpose_.indptr, "transpose_indptr.npy", {m.vertices + 1});
+        map(s.transpose_.indices, "transpose_indices.npy", {m.edges});
+        if (m.weighted) map(s.transpose_.weights, "transpose_weights.npy", {m.edges});
+    }
+    // Stores of before have neither sums nor a transpose.
+    if (m.weighted && fs::exists(folder / "row_sums.npy")) map(s.row_sums_, "row_sums.npy", {m.vertices});
+    if (m.weighted && m.transpose) map(s.column_sums_, "column_sums.npy", {m.vertices});
     map(s.features_, "features.npy", {m.vertices, m.features});
     if (m.multi_label)
         map(s.label_matrix_, "label_matrix.npy", {m.vertices, m.classes});
     else
         map(s.labels_, "labels.npy", {m.vertices});
     map(s.masks_, "masks.npy", {m.splits, m.vertices});
-    auto indptr = s.indptr_.values();
-    if (indptr.front() != 0 || indptr.back() != m.edges)
-        throw DataError(
-            fmt::format("{}: row pointers must run from 0 to {}, the number of entries; import the dataset "
-                        "again",
-                        (folder / "indptr.npy").string(), m.edges));
+    const auto check_ends = [&](std::span<const std::int64_t> indptr, const char* file) {
+        if (indptr.front() != 0 || indptr.back() != m.edges)
+            throw DataError(
+                fmt::format("{}: row pointers must run from 0 to {}, the number of entries; import the dataset "
+                            "again",
+                            (folder / file).string(), m.edges));
+    };
+    check_ends(s.indptr_.values(), "indptr.npy");
+    if (m.transpose) check_ends(s.transpose_.indptr.values(), "transpose_indptr.npy");
     return s;
 }
 
@@ -117,7 +153,12 @@ DatasetView Store::view(int split) const {
             .graph = {.indptr = indptr_.values(),
                       .indices = indices_.values(),
                       .weights = weights_.values(),
-                      .symmetric = manifest_.symmetric_pattern && manifest_.symmetric_weights},
+                      .symmetric = manifest_.symmetric_pattern && manifest_.symmetric_weights,
+                      .transpose = {transpose_.indptr.values(), transpose_.indices.values(),
+                                    transpose_.weights.values()},
+                      .row_sums = row_sums_.values(),
+                      .column_sums = column_sums_.values(),
+                      .self_loops = manifest_.self_loops},
             .feature_count = manifest_.features,
             .features = features_.values(),
             .classes = manifest_.classes,
@@ -142,6 +183,23 @@ void Store::check() const {
             fmt::format("{}: its content has the digest {}, its manifest states {}; it was changed after it "
                         "was created: import or generate it again",
                         path_.string(), digest, manifest_.digest));
+    check_columns();
+}
+
+void Store::check_columns() const {
+    const auto same = [](const auto& found, const auto& made) { return std::ranges::equal(found, made); };
+    const CompressedRows rows{indptr_.values(), indices_.values(), weights_.values()};
+    bool right = row_sums_.values().empty() || same(row_sums_.values(), row_sums(rows));
+    if (manifest_.transpose) {
+        const RowArrays made = transpose_of(rows);
+        right = right && same(transpose_.indptr.values(), made.indptr) &&
+                same(transpose_.indices.values(), made.indices) && same(transpose_.weights.values(), made.weights) &&
+                (column_sums_.values().empty() || same(column_sums_.values(), row_sums(made.view())));
+    }
+    if (!right)
+        throw DataError(fmt::format(
+            "{}: its transpose or its sums of weights are not those of its rows; import or generate it again",
+            path_.string()));
 }
 
 Manifest write_store(const fs::path& folder, const RawDataset& data) {

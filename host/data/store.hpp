@@ -20,15 +20,23 @@ public:
     const std::filesystem::path& path() const { return path_; }
 
     /// Reads everything: throws DataError naming array, vertex and column of the first invalid value,
-    /// or where the content is not what the manifest's digest says.
+    /// or where the content is not what the manifest's digest says, or the transpose not the rows'.
     void check() const;
 
 private:
+    void check_columns() const;
+
     std::filesystem::path path_;
     Manifest manifest_;
     MappedArray<std::int64_t> indptr_;
     MappedArray<std::int32_t> indices_;
     MappedArray<float> weights_;
+    struct {
+        MappedArray<std::int64_t> indptr;
+        MappedArray<std::int32_t> indices;
+        MappedArray<float> weights;
+    } transpose_;
+    MappedArray<double> row_sums_, column_sums_;
     MappedArray<float> features_;
     MappedArray<std::int32_t> labels_;
     MappedArray<std::uint8_t> label_matrix_;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <gnnbench/transpose.hpp>
 #include <gnnbench/usize.hpp>
 
 namespace gnnbench {
@@ -35,7 +36,10 @@ StatedCost stated_cost(const Strategy& scheme, const Params& params, const Model
     if (!cost.skipped.empty()) return cost;
     const TrainSpec train = plain_training(model);
     const IndexMap index(partition);
-    const Problem problem{data, index, partition, model, train, params, nullptr, partition.parts};
+    const WithTranspose graph(data.graph);
+    DatasetView both = data;
+    both.graph = graph.view();
+    const Problem problem{both, index, model, train, params, nullptr, partition.parts};
     std::int64_t messages = 0;
     for (int rank = 0; rank < partition.parts; ++rank) {
         const StatedVolume stated = scheme.stated_volume(problem, rank, sizeof(float), 0);

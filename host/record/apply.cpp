@@ -143,6 +143,20 @@ void LineApplier::setup(std::int64_t trial, const json& l) {
     for (std::size_t r = 0; r < length(l, "memory_bytes"); ++r)
         memory.run(trial, r, integer(entry(l, "memory_bytes", r)), integer(entry(l, "stated_memory_bytes", r)));
 
+    // Older builds recorded no costs.
+    auto cost = connection_->prepare(
+        "UPDATE trial_rank SET read_s=?, read_bytes=?, cut_s=?, cut_bytes=?, exchange_s=?, exchange_bytes=?, "
+        "prepare_s=?, prepare_bytes=?, host_peak_bytes=? WHERE trial_id=? AND rank=?",
+        "store a trial's costs of set-up");
+    for (std::size_t r = 0; r < length(l, "cost"); ++r) {
+        const json& of_rank = l["cost"][r];
+        const auto part = [&](const char* name) -> const json& { return object(of_rank, name); };
+        const json &read = part("read"), &cut = part("cut"), &exchange = part("exchange"), &prepare = part("prepare");
+        cost.run(real(read, "seconds"), integer(read, "bytes"), real(cut, "seconds"), integer(cut, "bytes"),
+                 real(exchange, "seconds"), integer(exchange, "bytes"), real(prepare, "seconds"),
+                 integer(prepare, "bytes"), integer(entry(l, "host_peak_bytes", r)), trial, r);
+    }
+
     auto stated = connection_->prepare("INSERT INTO stated_volume VALUES (?,?,?,?,?,?,?) ON CONFLICT DO NOTHING",
                                        "store a trial's stated volume");
     for (std::size_t r = 0; r < length(l, "stated"); ++r)

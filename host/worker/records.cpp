@@ -128,6 +128,14 @@ json to_json(const PartitionQuality& q) {
             {"nonzero_imbalance", q.nonzero_imbalance}};
 }
 
+json to_json(const SetupCost& c) {
+    const auto part = [](const SetupPart& p) { return json{{"seconds", p.seconds}, {"bytes", p.bytes}}; };
+    return {{"read", part(c.read)},
+            {"cut", part(c.cut)},
+            {"exchange", part(c.exchange)},
+            {"prepare", part(c.prepare)}};
+}
+
 json to_json(std::span<const Span> spans) {
     json list = json::array();
     for (const Span& s : spans)

@@ -68,6 +68,7 @@ nlohmann::json to_json(const VerificationLine& line);
 nlohmann::json dataset_json(const DatasetView& data, const std::vector<std::string>& synthetic);
 nlohmann::json to_json(const Volume& volume);
 nlohmann::json to_json(const PartitionQuality& quality);
+nlohmann::json to_json(const SetupCost& cost);
 /// This rank's part of an epoch line.
 nlohmann::json epoch_json(const EpochTimes& times, const Volume& volume, std::int64_t peak_memory_bytes);
 /// An evaluation line; `start`: when the evaluation began.

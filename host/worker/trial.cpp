@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <optional>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -28,6 +29,13 @@ using nlohmann::json;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// The most memory of this process that has been in use at once, mapped files included.
+std::int64_t peak_resident_bytes() {
+    rusage use{};
+    getrusage(RUSAGE_SELF, &use);
+    return std::int64_t{use.ru_maxrss} * 1024;
 }
 
 /// One trial on one rank: everything constructed at set-up, in order.
@@ -54,30 +62,32 @@ public:
         double partition_s = 0;  // that it took when it was made
         try {
             const PartitionPlace place = partition_place();
-            MadePartition made = make_partition(*plugins_.partitioner, partition_task(work_->data), group_,
-                                                work_->sample ? nullptr : &place);
-            partition_ = std::move(made.partition);
+            const MadePartition made = partition_on_root(*plugins_.partitioner, partition_task(work_->data), group_,
+                                                         work_->sample ? nullptr : &place);
             partition_kept_ = made.kept;
             partition_s = made.wall_s;
+            index_.emplace(shared_index(made.partition, group_, cost_.exchange));
         } catch (const Unsupported& e) {
             return {TrialStatus::skipped, e.what()};
         }
-        index_.emplace(partition_);
 
         const auto building = std::chrono::steady_clock::now();
         backend_ = plugins_.backend->create(for_this_model(device));
         world_ = std::make_unique<Communicator>(backend_->connect(group_), *backend_, counter_);
         world_->separate_wait(cell_.separate_wait);
         trainer_ = plugins_.strategy->make_trainer(problem(), {*backend_, *world_, group_});
+        cost_.prepare = backend_->prepare_cost();
         group_.barrier();
         const json seconds = {{"load", load_s},
                               {"partition", partition_s},
                               {"build", seconds_since(building)},
                               {"total", seconds_since(start)}};
+        const SetupCost cost = cost_;
+        const std::int64_t host_peak = peak_resident_bytes();
         // Statements walk the graph; training needs none, so they come after the clock of set-up has stopped.
         const StatedVolume stated = stated_volume(0);
         same_every_epoch_ = stated.means == StatedVolume::Means::every_epoch;
-        write_setup(seconds, same_every_epoch_ ? stated.volume : Volume(),
+        write_setup(seconds, cost, host_peak, same_every_epoch_ ? stated.volume : Volume(),
                     plugins_.strategy->stated_memory(problem(), group_.rank(),
                                                      static_cast<std::int64_t>(size_of(backend_->dtype()))));
         counter_.take();  // set-up's communication does not count towards an epoch
@@ -93,9 +103,9 @@ private:
         return device;
     }
 
-    Problem problem() const {
-        return {work_->data,          *index_,       partition_, work_->model, work_->train, cell_.scheme.params,
-                work_->initial.get(), group_.size(), slowdown()};
+    Problem problem() {
+        return {work_->data,          *index_,       work_->model, work_->train, cell_.scheme.params,
+                work_->initial.get(), group_.size(), slowdown(), cell_.threads_per_rank, &cost_};
     }
     /// Verification trains the same at any pace, so it has none.
     Slowdown slowdown() const {
@@ -104,7 +114,7 @@ private:
         declared.seed = work_->train.seed;
         return declared;
     }
-    StatedVolume stated_volume(std::int64_t epoch) const {
+    StatedVolume stated_volume(std::int64_t epoch) {
         return plugins_.strategy->stated_volume(problem(), group_.rank(),
                                                 static_cast<std::int64_t>(size_of(backend_->dtype())), epoch);
     }
@@ -165,26 +175,57 @@ private:
         return std::string("partition: kept from an earlier trial") + (said.empty() ? "" : "\n") + said;
     }
 
-    void write_setup(json seconds, const Volume& stated, std::int64_t stated_memory) {
+    /// Collective: each rank measures some of the parts.
+    PartitionQuality partition_quality() const {
+        std::vector<double> sums(2), largest(2);
+        for (Part p = group_.rank(); p < index_->parts(); p += group_.size()) {
+            const PartQuality q = measure_part(work_->data.graph, *index_, p);
+            sums[0] += static_cast<double>(q.edge_cut);
+            sums[1] += static_cast<double>(q.needed);
+            largest[0] = std::max(largest[0], static_cast<double>(q.vertices));
+            largest[1] = std::max(largest[1], static_cast<double>(q.nonzeros));
+        }
+        sums = group_.sum(std::move(sums));
+        largest = group_.maximum(std::move(largest));
+        const auto imbalance = [&](double most, std::int64_t total) {
+            return total == 0 ? 1.0 : most * static_cast<double>(index_->parts()) / static_cast<double>(total);
+        };
+        const GraphView& graph = work_->data.graph;
+        return {.edge_cut = static_cast<std::int64_t>(sums[0]),
+                .connectivity_minus_one = static_cast<std::int64_t>(sums[1]),
+                .vertex_imbalance = imbalance(largest[0], graph.vertices()),
+                .nonzero_imbalance = imbalance(largest[1], graph.edges())};
+    }
+
+    void write_setup(json seconds, const SetupCost& cost, std::int64_t host_peak, const Volume& stated,
+                     std::int64_t stated_memory) {
         const json ranks = record_.gather({{"stated", to_json(stated)},
                                            {"memory", backend_->memory().current_bytes},
-                                           {"stated_memory", stated_memory}});
-        json all_stated = json::array(), memory = json::array(), all_stated_memory = json::array();
+                                           {"stated_memory", stated_memory},
+                                           {"cost", to_json(cost)},
+                                           {"host_peak", host_peak}});
+        json all_stated = json::array(), memory = json::array(), all_stated_memory = json::array(),
+             costs = json::array(), peaks = json::array();
         for (const json& rank : ranks) {
             all_stated.push_back(rank["stated"]);
             memory.push_back(rank["memory"]);
             all_stated_memory.push_back(rank["stated_memory"]);
+            costs.push_back(rank["cost"]);
+            peaks.push_back(rank["host_peak"]);
         }
         const std::string said = notes();
+        const PartitionQuality quality = partition_quality();
         if (!record_.writes()) return;
         record_.write("setup", {{"seconds", std::move(seconds)},
-                                {"partition", to_json(measure_quality(work_->data.graph, partition_))},
+                                {"partition", to_json(quality)},
                                 {"dataset", dataset_json(work_->data, work_->store.manifest().synthetic)},
                                 {"aggregated_input", work_->model.aggregate_input},
                                 {"approximation", plugins_.strategy->approximation(cell_.scheme.params)},
                                 {"stated", std::move(all_stated)},
                                 {"memory_bytes", std::move(memory)},
                                 {"stated_memory_bytes", std::move(all_stated_memory)},
+                                {"cost", std::move(costs)},
+                                {"host_peak_bytes", std::move(peaks)},
                                 {"notes", said}});
     }
 
@@ -268,12 +309,13 @@ private:
         const auto start = std::chrono::steady_clock::now();
         const DatasetView whole = work_->store.view(cell_.dataset.split);
         const PartitionPlace place = partition_place();
-        const Partition partition =
-            make_partition(*plugins_.partitioner, partition_task(whole), group_, &place).partition;
-        const IndexMap index(partition);
+        SetupPart exchange;
+        const IndexMap index = shared_index(
+            partition_on_root(*plugins_.partitioner, partition_task(whole), group_, &place).partition, group_,
+            exchange);
         const Problem full{
-            whole,        index, partition, work_->model, work_->train, cell_.scheme.params, work_->initial.get(),
-            group_.size()};
+            whole,        index, work_->model, work_->train, cell_.scheme.params, work_->initial.get(),
+            group_.size(), {},    cell_.threads_per_rank};
         ProductProbe backend(plugins_.backend->create(for_this_model(kernel_setting(cell_, group_))));
         Communicator world(backend.connect(group_), backend, counter_);
         const AnyTrainer made = plugins_.strategy->make_trainer(full, {backend, world, group_});
@@ -329,8 +371,8 @@ private:
     const PluginCatalog catalog_;
     CellPlugins plugins_;
     std::optional<Workload> work_;
-    Partition partition_;
     bool partition_kept_ = false;  ///< made by an earlier trial
+    SetupCost cost_;
     std::optional<IndexMap> index_;
     std::unique_ptr<Backend> backend_;
     VolumeCounter counter_;

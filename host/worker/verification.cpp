@@ -43,14 +43,12 @@ ReferenceResult compute_reference(const PluginCatalog& catalog, const ReferenceT
     const auto strategy = catalog.strategy("serial");
     VolumeCounter counter;
     Communicator self(backend.connect(alone), backend, counter);
-    const Partition whole{
-        .parts = 1, .part_of = std::vector<Part>(usize(data.graph.vertices())), .column_part_of = {}};
-    const IndexMap index(whole);
+    const IndexMap index = IndexMap::one_part(data.graph.vertices());
     const auto declared = catalog.find(PluginKind::strategy, "serial").params;
     Params params(declared);
     for (const ParamDecl& p : declared)
         if (std::string_view(p.name) == trainable_features) params.set(p, trained_features ? "true" : "false");
-    const Problem problem{data, index, whole, model, train, params, initial};
+    const Problem problem{data, index, model, train, params, initial};
     const auto trainer = strategy->make_collective_trainer(problem, {backend, self, alone});
     ReferenceResult r;
     for (std::int64_t e = 0; e < epochs; ++e) {

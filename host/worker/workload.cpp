@@ -21,7 +21,11 @@ namespace gnnbench {
 
 DatasetView OwnedDataset::view() const {
     return {.name = name,
-            .graph = {.indptr = indptr, .indices = indices, .weights = weights, .symmetric = symmetric},
+            .graph = {.indptr = indptr,
+                      .indices = indices,
+                      .weights = weights,
+                      .symmetric = symmetric,
+                      .transpose = transpose.view()},
             .feature_count = feature_count,
             .features = features,
             .classes = classes,
@@ -95,6 +99,8 @@ OwnedDataset sample_dataset(const DatasetView& whole, std::int64_t vertices, std
         }
         s.split.push_back(whole.split[v]);
     }
+    // What its strategies then read is what they read of a whole store.
+    if (!whole.graph.transpose.indptr.empty()) s.transpose = transpose_of({s.indptr, s.indices, s.weights});
     return s;
 }
 
@@ -186,8 +192,8 @@ Partition made_on_root(const Partitioner& partitioner, const PartitionTask& task
 
 }  // namespace
 
-MadePartition make_partition(const Partitioner& partitioner, const PartitionTask& task, const ProcessGroup& group,
-                             const PartitionPlace* place) {
+MadePartition partition_on_root(const Partitioner& partitioner, const PartitionTask& task, const ProcessGroup& group,
+                                const PartitionPlace* place) {
     MadePartition made;
     if (place && group.rank() == 0)
         if (auto kept = place->cache.find(place->key, task.need, task.dataset.graph.vertices()))
@@ -204,18 +210,16 @@ MadePartition make_partition(const Partitioner& partitioner, const PartitionTask
         made.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         if (place && group.rank() == 0 && made.wall_s >= kept_from_s)
             place->cache.keep(place->key, {made.partition, made.wall_s});
-        if (own.processes) return made;
     }
     made.partition.parts = task.need.parts;
-    share(group, made.partition.part_of);
-    share(group, made.partition.column_part_of);
-    share(group, made.partition.order);
     group.broadcast(&made.wall_s, sizeof made.wall_s, 0);
     return made;
 }
 
 Partition make_partition(const Partitioner& partitioner, const PartitionTask& task, const ProcessGroup& group) {
-    return make_partition(partitioner, task, group, nullptr).partition;
+    Partition partition = partition_on_root(partitioner, task, group, nullptr).partition;
+    for (auto* array : {&partition.part_of, &partition.column_part_of, &partition.order}) share(group, *array);
+    return partition;
 }
 
 std::unique_ptr<ModelWeights> read_weights(const std::string& folder, const ModelSpec& model) {

@@ -7,6 +7,7 @@
 
 #include <gnnbench/backend.hpp>
 #include <gnnbench/strategy.hpp>
+#include <gnnbench/transpose.hpp>
 
 #include "data/store.hpp"
 #include "partition/cache.hpp"
@@ -22,6 +23,7 @@ struct OwnedDataset {
     std::vector<std::int64_t> indptr{0};
     std::vector<std::int32_t> indices;
     std::vector<float> weights, features;
+    RowArrays transpose = {};  ///< of a directed graph, or empty
     std::vector<std::int32_t> labels;
     std::vector<std::uint8_t> label_matrix = {};  ///< instead of labels, where a vertex may have several
     std::vector<Split> split;
@@ -63,11 +65,15 @@ struct MadePartition {
     bool kept = false;  ///< it was made earlier
 };
 
-/// Rank 0 partitions and broadcasts the result, unless the partitioner is collective or the partition is kept in
-/// `place` (none: nullptr); what took long is kept there. Collective; if rank 0 fails, all throw an error of its
-/// kind. Checks the partition; `task.processes` is set here.
-MadePartition make_partition(const Partitioner& partitioner, const PartitionTask& task, const ProcessGroup& group,
-                             const PartitionPlace* place);
+/// Rank 0 partitions, unless the partitioner is collective or the partition is kept in `place` (none: nullptr); what took
+/// long is kept there. The partition is then on rank 0, perhaps on others. Collective; if rank 0 fails, all throw an
+/// error of its kind. Checks the partition; `task.processes` is set here.
+MadePartition partition_on_root(const Partitioner& partitioner, const PartitionTask& task, const ProcessGroup& group,
+                                const PartitionPlace* place);
+/// The index map of rank 0's partition, on every rank; its arrays are once in memory on each host. Collective. `cost`:
+/// what receiving it took.
+IndexMap shared_index(const Partition& partition, const ProcessGroup& group, SetupPart& cost);
+/// The whole partition on every rank, for tests and benchmarks.
 Partition make_partition(const Partitioner& partitioner, const PartitionTask& task, const ProcessGroup& group);
 
 /// The weights a cell starts from: W<l>.npy and b<l>.npy of a folder; null where the folder is empty text.

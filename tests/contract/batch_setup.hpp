@@ -40,7 +40,7 @@ public:
         index_.emplace(partition_);
         backend_ = catalog().kernel(kernel.name)->create(kernel_setting_of(kernel));
         world_.emplace(backend_->connect(processes_), *backend_, counter_);
-        problem_.emplace(Problem{data_, *index_, partition_, model_, train_, params_, nullptr, processes_.size(),
+        problem_.emplace(Problem{data_, *index_, model_, train_, params_, nullptr, processes_.size(),
                                  std::move(slowdown)});
         unsupported_ = strategy_->why_unsupported({processes_.size(), model_, train_, params_});
         if (!unsupported_.empty()) return;

@@ -53,7 +53,7 @@ public:
         params_.set(declared[0], std::to_string(rate));
         strategy_ = catalog().strategy("bns-gcn");
         backend_ = catalog().kernel("reference")->create({.dtype = DType::f64});
-        problem_.emplace(Problem{data_, *index_, partition_, model_, train_, params_, &zeros_, 3});
+        problem_.emplace(Problem{data_, *index_, model_, train_, params_, &zeros_, 3});
         training_.emplace(*strategy_, *problem_, *backend_);
     }
 

@@ -7,6 +7,7 @@
 
 #include <gnnbench/graph.hpp>
 #include <gnnbench/random.hpp>
+#include <gnnbench/transpose.hpp>
 
 /// Graphs small enough to reason about, by name.
 namespace gnnbench::graphs {
@@ -17,9 +18,14 @@ struct NamedGraph {
     std::vector<std::int32_t> indices;  ///< length edges
     std::vector<float> weights;         ///< length edges, or empty
     bool symmetric = false;
+    RowArrays transpose = {};  ///< empty: not at hand
 
     GraphView view() const {
-        return {.indptr = indptr, .indices = indices, .weights = weights, .symmetric = symmetric};
+        return {.indptr = indptr,
+                .indices = indices,
+                .weights = weights,
+                .symmetric = symmetric,
+                .transpose = transpose.view()};
     }
 };
 
@@ -126,6 +132,13 @@ inline NamedGraph directed_random(std::int32_t n, std::int32_t entries, bool wei
     if (weighted)
         for (std::size_t i = 0; i < g.indices.size(); ++i)
             g.weights.push_back(static_cast<float>(2 * draw.uniform()));
+    return g;
+}
+
+/// The same graph with its transpose at hand, as a store has it.
+inline NamedGraph with_transpose(NamedGraph g) {
+    g.name += ", with its transpose";
+    g.transpose = transpose_of(g.view().rows());
     return g;
 }
 

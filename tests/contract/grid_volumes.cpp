@@ -34,7 +34,7 @@ struct Stated {
         for (int rank = 0; rank < ranks; ++rank)
             volume.push_back(
                 strategy
-                    ->stated_volume({data, *index, partition, model, train, params, nullptr, ranks}, rank, 4, 0)
+                    ->stated_volume({data, *index, model, train, params, nullptr, ranks}, rank, 4, 0)
                     .volume);
     }
 

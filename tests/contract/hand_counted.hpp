@@ -30,7 +30,7 @@ inline Seen see(const Strategy& strategy, const Params& params, const graphs::Na
         .parts = *std::max_element(part_of.begin(), part_of.end()) + 1, .part_of = part_of, .column_part_of = {}};
     const IndexMap index(partition);
     const auto backend = catalog().kernel("reference")->create({.dtype = DType::f64});
-    const Problem problem{data, index, partition, model, train, params, nullptr, world.size()};
+    const Problem problem{data, index, model, train, params, nullptr, world.size()};
     CheckedTraining training(strategy, problem, *backend);
     // Agreement with the reference is contract_strategy's affair.
     const Outcome o = training.train(

@@ -41,7 +41,7 @@ Work work_of(const std::string& name, const Settings& set, const ModelVariant& v
     VolumeCounter counter;
     const ProcessGroup alone = ProcessGroup::self();
     Communicator self(backend.connect(alone), backend, counter);
-    const Problem problem{data, index, whole, model, train, params, nullptr, 1};
+    const Problem problem{data, index, model, train, params, nullptr, 1};
     const std::int64_t before = backend.memory().current_bytes;
     const auto trainer = strategy->make_collective_trainer(problem, {backend, self, alone});
     Work w;

@@ -139,7 +139,7 @@ TEST_CASE("plexus-3d states the closed formulas where everything divides") {
     const auto volume = [&](std::map<std::string, std::string> change) {
         change.merge(sizes({2, 3, 4}));
         const Params params = with(change);
-        const Problem problem{data, index, parts, model, train, params, nullptr, 24};
+        const Problem problem{data, index, model, train, params, nullptr, 24};
         for (int r = 1; r < 24; ++r)
             CHECK(payload_total(strategy->stated_volume(problem, r, 4, 0).volume) ==
                   payload_total(strategy->stated_volume(problem, 0, 4, 0).volume));
@@ -180,7 +180,7 @@ TEST_CASE(
         const DatasetView data = owned.view();
         change.merge(sizes({2, 3, 4}));
         const Params params = with(change);
-        const Problem problem{data, index, parts, model, train, params, nullptr, 24};
+        const Problem problem{data, index, model, train, params, nullptr, 24};
         Traffic sum;
         for (int r = 0; r < 24; ++r) sum += payload_total(strategy->stated_volume(problem, r, 4, 0).volume);
         CHECK(sum.sent_bytes == sum.received_bytes);
@@ -225,7 +225,7 @@ TEST_CASE("plexus-3d chooses the grid with the fewest stated bytes, and says why
     const auto strategy = catalog().strategy("plexus-3d");
     const auto total = [&](const std::map<std::string, std::string>& change) {
         const Params params = with(change);
-        const Problem problem{data, index, parts, model, train, params, nullptr, 12};
+        const Problem problem{data, index, model, train, params, nullptr, 12};
         std::int64_t bytes = 0;
         for (int r = 0; r < 12; ++r)
             bytes += payload_total(strategy->stated_volume(problem, r, 4, 0).volume).received_bytes;

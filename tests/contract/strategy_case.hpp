@@ -49,6 +49,7 @@ inline OwnedDataset dress(const graphs::NamedGraph& g, std::int64_t features, st
     d.indices = g.indices;
     d.weights = g.weights;
     d.symmetric = g.symmetric;
+    d.transpose = g.transpose;
     d.feature_count = features;
     d.classes = classes;
     for (std::int64_t v = 0; v < g.view().vertices(); ++v) {
@@ -209,7 +210,7 @@ inline Outcome run(const StrategyVariant& s, const std::string& partitioned, con
     }
     const IndexMap index(partition);
     const auto backend = catalog().kernel(k.name)->create(kernel_setting_of(k));
-    const Problem problem{data, index, partition, model, train, s.params, nullptr, world.size()};
+    const Problem problem{data, index, model, train, s.params, nullptr, world.size()};
     CheckedTraining training(*strategy, problem, *backend, separate_wait);
     const bool trained = trains_features(s.params);
     o = training.train(epochs, [&]() -> const ReferenceResult& { return reference(data, v, epochs, trained); });

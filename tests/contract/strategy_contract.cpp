@@ -24,7 +24,9 @@ std::vector<graphs::NamedGraph> all_graphs() {
             graphs::known_symmetric(graphs::disconnected(3)),
             graphs::looped_path(17),
             graphs::directed_random(60, 400, false),
-            graphs::directed_random(40, 200, true)};
+            graphs::directed_random(40, 200, true),
+            graphs::with_transpose(graphs::directed_random(60, 400, false)),
+            graphs::with_transpose(graphs::directed_random(40, 200, true))};
 }
 
 /// Of GraphSAGE or GIN, with what such a model has in place of GCN's normalisation and self-loops.

@@ -53,7 +53,7 @@ inline VerifiedTraining verify(TrainingCase& t, Injected injected, const Process
     const Partition partition = divided(data);
     const IndexMap index(partition);
     const FaultyStrategy strategy(*scheme, injected);
-    const Problem problem{data, index, partition, model, train, t.scheme_params, nullptr, world.size()};
+    const Problem problem{data, index, model, train, t.scheme_params, nullptr, world.size()};
     bool first = true;
     const auto plain_backend = [&](DType dtype) {
         KernelSetting s = contract::kernel_setting_of({t.backend, dtype, t.kernel_params});
@@ -85,7 +85,7 @@ inline VerifiedTraining verify(TrainingCase& t, Injected injected, const Process
     const DatasetView full_data = whole.view();
     const Partition full_partition = divided(full_data);
     const IndexMap full_index(full_partition);
-    const Problem full{full_data, full_index,      full_partition, model,
+    const Problem full{full_data, full_index,      model,
                        train,     t.scheme_params, nullptr,        world.size()};
     ProductProbe backend(make_backend());
     VolumeCounter counter;

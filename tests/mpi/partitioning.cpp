@@ -1,6 +1,7 @@
 // Rank 0 partitions while the others wait for it. What goes wrong there ends all of them alike: memory that runs out as
 // OutOfMemory, whichever exception tells of it, everything else as the error it is.
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <new>
 #include <stdexcept>
@@ -72,6 +73,36 @@ bool all_say(const ProcessGroup& group, const char* expected, std::function<void
     return right;
 }
 
+std::string index_text(const IndexMap& index) {
+    std::string text = fmt::format("offsets {}, by id {}:", fmt::join(index.offsets(), " "), index.by_id());
+    for (Part p = 0; p < index.parts(); ++p)
+        for (const GlobalId v : index.owned(p))
+            text += fmt::format(" {}@{}", value(v), index.position(v));
+    return text;
+}
+
+/// Every rank has rank 0's index map, and nothing is left in the temporary folder.
+bool same_index_everywhere(const ProcessGroup& group, const Partition& partition) {
+    SetupPart cost;
+    const Partition nothing{.parts = partition.parts, .part_of = {}, .column_part_of = {}};
+    const IndexMap index = shared_index(group.rank() == 0 ? partition : nothing, group, cost);
+    const std::string expected = index_text(IndexMap(partition));
+    bool right = true;
+    for (const std::string& said : group.all_gather(index_text(index))) right = right && said == expected;
+    if (!right && group.rank() == 0) std::printf("an index map is not as expected: %s\n", expected.c_str());
+    return right;
+}
+
+/// In a temporary folder of their own, where there is one.
+bool shares_index(const ProcessGroup& group) {
+    const Partition natural{.parts = 3, .part_of = {0, 0, 2, 2, 2}, .column_part_of = {}},
+        mixed{.parts = 3, .part_of = {2, 0, 2, 0, 2}, .column_part_of = {}},
+        ordered{.parts = 2, .part_of = {1, 0, 1, 0, 1}, .column_part_of = {}, .order = {4, 3, 2, 1, 0}};
+    bool right = true;
+    for (const Partition& p : {natural, mixed, ordered}) right &= same_index_everywhere(group, p);
+    return right;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -87,6 +118,9 @@ int main(int argc, char** argv) {
         right &= all_say(world, "unsupported: too large", [] { throw Unsupported("too large"); });
         right &= all_say(world, "error: no such part", [] { throw DataError("no such part"); });
         right &= all_say(world, "error: out of range", [] { throw std::out_of_range("out of range"); });
+        right &= shares_index(world);
+        setenv("TMPDIR", "/nowhere", 1);  // no file can be shared: every rank gets a copy
+        right &= shares_index(world);
     }
     MPI_Finalize();
     return right ? 0 : 1;

@@ -133,6 +133,59 @@ TEST_CASE("a column of blocks is made of the rows' blocks, in both directions") 
         }
 }
 
+TEST_CASE("what is cut with the transpose at hand, and on four threads, is what a walk over the whole graph cuts") {
+    for (const bool weighted : {false, true})
+        for (const bool by_id : {true, false}) {
+            const auto g = graphs::directed_random(60, 500, weighted);
+            const auto both = graphs::with_transpose(g);
+            Partition p = split_in(60, 4);
+            if (!by_id)
+                for (std::int32_t v = 0; v < 60; ++v) p.order.push_back((v * 7 + 3) % 60);
+            const IndexMap index(p);
+            for (const Normalisation n : {Normalisation::symmetric, Normalisation::mean, Normalisation::none}) {
+                const ModelSpec model{.widths = {}, .normalisation = n};
+                const Adjacency walked(g.view(), model), read(both.view(), model, 4);
+                CHECK_FALSE(walked.reads(Direction::backward));
+                CHECK(walked.nonzeros() == read.nonzeros());
+                for (const Direction d : {Direction::forward, Direction::backward})
+                    for (Part i = 0; i < 4; ++i) {
+                        CHECK(block_row(walked, index, i, d) == block_row(read, index, i, d));
+                        const HoldsBlock some = [](Part j) { return j != 2; };
+                        const Halo a = make_halo(walked, index, i, d, some), b = make_halo(read, index, i, d, some);
+                        CHECK(a.needed == b.needed);
+                        CHECK(a.sent == b.sent);
+                        CHECK(a.own == b.own);
+                        CHECK(a.remote == b.remote);
+                    }
+            }
+        }
+}
+
+TEST_CASE("a halo's columns are its blocks' without the empty ones, in the order of what is received") {
+    const auto g = graphs::directed_random(60, 500, true);
+    const Adjacency a(g.view(), {});
+    const IndexMap index(split_in(60, 4));
+    for (Part i = 0; i < 4; ++i) {
+        const Halo h = make_halo(a, index, i, Direction::forward, every_block);
+        const auto blocks = block_row(a, index, i, Direction::forward);
+        CHECK(h.own == blocks[usize(i)]);
+        for (Part j = 0; j < 4; ++j) {
+            if (j == i) continue;
+            Csr block = blocks[usize(j)];
+            const auto& needed = h.needed[usize(j)];
+            CHECK(std::ranges::is_sorted(needed));
+            for (std::int32_t& c : block.indices) {
+                const auto at = std::ranges::lower_bound(needed, c);
+                REQUIRE(at != needed.end());
+                REQUIRE(*at == c);
+                c = static_cast<std::int32_t>(at - needed.begin());
+            }
+            block.cols = std::ssize(needed);
+            CHECK(h.compact(j) == block);
+        }
+    }
+}
+
 TEST_CASE("partition report, halo and block counts give one number: the sum of connectivity - 1") {
     for (const auto& g :
          {graphs::directed_random(60, 400, false), graphs::directed_star(9), graphs::disconnected(3)}) {
@@ -140,12 +193,12 @@ TEST_CASE("partition report, halo and block counts give one number: the sum of c
         const Partition partition = split_in(n, 4);
         const IndexMap index(partition);
         const Adjacency a(g.view(), {});
-        const BlockCounts counts(a, index);
         std::int64_t counted = 0, needed = 0, sent = 0;
         for (Part i = 0; i < 4; ++i) {
             const Halo h = make_halo(a, index, i, Direction::forward, every_block);
             needed += h.needed_rows();
             sent += h.sent_rows();
+            const BlockCounts counts(a, index, i);
             for (Part j = 0; j < 4; ++j)
                 if (i != j) counted += counts.nonzero_columns(i, j);
         }

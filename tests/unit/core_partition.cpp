@@ -70,6 +70,55 @@ TEST_CASE("inside a part vertices lie in the partition's order") {
         CHECK(m.global(m.part_of(GlobalId{v}), m.local(GlobalId{v})) == GlobalId{v});
 }
 
+TEST_CASE("an index map without arrays: where every position is an id") {
+    const IndexMap runs(Partition{.parts = 4, .part_of = {0, 0, 2, 3, 3}, .column_part_of = {}});
+    CHECK(runs.identity());
+    CHECK(runs.offsets() == std::vector<std::int64_t>{0, 2, 2, 3, 5});
+    for (std::int64_t v = 0; v < 5; ++v) {
+        CHECK(runs.position(GlobalId{v}) == v);
+        CHECK(runs.vertex_at(v) == GlobalId{v});
+    }
+    CHECK(runs.part_of(GlobalId{2}) == 2);
+    CHECK(value(runs.local(GlobalId{4})) == 1);
+    CHECK(runs.owned(2, 2).size() == 3);
+    CHECK(IndexMap::one_part(7).identity());
+    CHECK(IndexMap::one_part(0).vertices() == 0);
+    const IndexMap reversed(Partition{.parts = 1, .part_of = {0, 0}, .column_part_of = {}, .order = {1, 0}});
+    CHECK_FALSE(reversed.identity());
+    CHECK_FALSE(reversed.by_id());
+}
+
+TEST_CASE("the part at a position, of parts of very different sizes") {
+    std::vector<std::int64_t> offsets{0};
+    for (std::int64_t size : {0, 1, 0, 0, 30000, 7, 0, 200000, 1, 1, 0}) offsets.push_back(offsets.back() + size);
+    const IndexMap m(offsets, true, {});
+    std::int64_t wrong = 0;
+    for (Part p = 0; p < m.parts(); ++p)
+        for (std::int64_t at = m.offset(p); at < m.offset(p + 1); ++at) wrong += m.part_at(at) != p;
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("what parts contribute adds up to the quality") {
+    const auto g = graphs::directed_random(60, 500, false);
+    Partition p{.parts = 5, .part_of = {}, .column_part_of = {}};
+    for (Part v = 0; v < 60; ++v) p.part_of.push_back((v * v + v / 3) % 4);  // the last part is empty
+    const IndexMap index(p);
+    PartQuality sum, most;
+    for (Part part = 0; part < 5; ++part) {
+        const PartQuality q = measure_part(g.view(), index, part);
+        sum = {sum.edge_cut + q.edge_cut, sum.needed + q.needed, sum.vertices + q.vertices, sum.nonzeros + q.nonzeros};
+        most.vertices = std::max(most.vertices, q.vertices);
+        most.nonzeros = std::max(most.nonzeros, q.nonzeros);
+    }
+    const PartitionQuality whole = measure_quality(g.view(), p);
+    CHECK(sum.edge_cut == whole.edge_cut);
+    CHECK(sum.needed == whole.connectivity_minus_one);
+    CHECK(sum.vertices == 60);
+    CHECK(static_cast<double>(most.vertices) * 5 / 60 == Approx(whole.vertex_imbalance));
+    CHECK(static_cast<double>(most.nonzeros) * 5 / static_cast<double>(sum.nonzeros) ==
+          Approx(whole.nonzero_imbalance));
+}
+
 TEST_CASE("partition quality by hand: a path 0-1-2-3 cut in the middle") {
     const auto g = graphs::from_entries("path", 4, graphs::both_ways({{0, 1}, {1, 2}, {2, 3}}));
     const auto q = measure_quality(g.view(), {.parts = 2, .part_of = {0, 0, 1, 1}, .column_part_of = {}});

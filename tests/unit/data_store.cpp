@@ -125,6 +125,45 @@ TEST_CASE("a store comes back as it was written") {
     CHECK_THAT(message_of<SpecError>([&] { store.view(1); }), says("dataset tiny has splits 0 to 0; split 1"));
 }
 
+TEST_CASE("a directed graph is stored with its transpose, a weighted one with its sums") {
+    TempFolder folder;
+    auto data = tiny_dataset();  // rows: {}, {0}, {0, 1}, {}
+    data.graph.weights = {1, 2, 0.5};
+    write_store(folder / "s", data);
+    const auto store = Store::open(folder / "s");
+    const GraphView graph = store.view().graph;
+    const auto list = [](const auto& values) { return std::vector(values.begin(), values.end()); };
+    CHECK(list(graph.transpose.indptr) == std::vector<std::int64_t>{0, 2, 3, 3, 3});
+    CHECK(list(graph.transpose.indices) == std::vector<std::int32_t>{1, 2, 2});
+    CHECK(list(graph.transpose.weights) == std::vector<float>{1, 2, 0.5});
+    CHECK(list(graph.row_sums) == std::vector<double>{0, 1, 2.5, 0});
+    CHECK(list(graph.column_sums) == std::vector<double>{3, 0.5, 0, 0});
+    CHECK(graph.self_loops == 0);
+
+    const auto check = [&] { return message_of<DataError>([&] { Store::open(folder / "s").check(); }); };
+    overwrite<std::int32_t>(folder / "s/transpose_indices.npy", {1, 2, 3}, {3});
+    CHECK_THAT(check(), says("its transpose or its sums of weights are not those of its rows"));
+    overwrite<std::int32_t>(folder / "s/transpose_indices.npy", {1, 2, 2}, {3});
+    overwrite<double>(folder / "s/column_sums.npy", {3, 0, 0, 0}, {4});
+    CHECK_THAT(check(), says("its transpose or its sums of weights are not those of its rows"));
+    overwrite<std::int64_t>(folder / "s/transpose_indptr.npy", {0, 2, 3, 3, 4}, {5});
+    CHECK_THAT(check(), says("transpose_indptr.npy: row pointers must run from 0 to 3"));
+    fs::remove(folder / "s/transpose_indptr.npy");
+    CHECK_THAT(check(), says("cannot read"));
+}
+
+TEST_CASE("a store from before transposes were stored has none") {
+    TempFolder folder;
+    auto manifest = to_json(write_store(folder / "s", tiny_dataset()));
+    CHECK(manifest.at("transpose") == true);
+    manifest.erase("transpose");
+    folder.write("s/manifest.json", manifest.dump());
+    const auto store = Store::open(folder / "s");
+    store.check();
+    CHECK(store.view().graph.transpose.indptr.empty());
+    CHECK(store.view().graph.columns().indptr.empty());
+}
+
 TEST_CASE("a view knows whether its graph equals its transpose") {
     TempFolder folder;
     auto data = tiny_dataset();

@@ -121,6 +121,14 @@ inline nlohmann::json epoch(const std::string& uuid, int number, bool warmup, do
             {"ranks", {rank(wall0_s, volume_row(100, 0, 1)), rank(wall1_s, volume_row(0, 100, 1))}}};
 }
 
+/// What set-up took a rank: reading `read_s`, each other part less.
+inline nlohmann::json setup_cost(double read_s) {
+    return {{"read", {{"seconds", read_s}, {"bytes", 10}}},
+            {"cut", {{"seconds", read_s / 2}, {"bytes", 20}}},
+            {"exchange", {{"seconds", read_s / 4}, {"bytes", 30}}},
+            {"prepare", {{"seconds", read_s / 8}, {"bytes", 40}}}};
+}
+
 inline nlohmann::json setup(const std::string& uuid) {
     return {
         {"type", "setup"},
@@ -135,6 +143,8 @@ inline nlohmann::json setup(const std::string& uuid) {
         {"stated", {{volume_row(100, 0, 1)}, {volume_row(0, 100, 1)}}},
         {"memory_bytes", {500, 600}},
         {"stated_memory_bytes", {480, 600}},
+        {"cost", {setup_cost(0.5), setup_cost(0.25)}},
+        {"host_peak_bytes", {7000, 8000}},
         {"notes", nlohmann::json::array()}};
 }
 

@@ -103,9 +103,8 @@ Step BatchTraining::compute_gradient(const Batch& batch, std::int64_t step) {
 }
 
 WholeGraphModel::WholeGraphModel(const Problem& p, const ModelWeights& weights, Rank alone)
-    : whole_{.parts = 1, .part_of = std::vector<Part>(usize(p.dataset.graph.vertices())), .column_part_of = {}},
-      index_(whole_) {
-    const Problem own{p.dataset, index_, whole_, p.model, p.train, no_params_, &weights, 1};
+    : index_(IndexMap::one_part(p.dataset.graph.vertices())) {
+    const Problem own{p.dataset, index_, p.model, p.train, no_params_, &weights, 1};
     trainer_ = make_row_parallel_trainer(own, alone, narrowest_plan(own), [&](const Adjacency& a, std::int64_t) {
         return make_whole_spmm(a, index_, alone.backend);
     });

@@ -1,6 +1,6 @@
 #include <gnnbench/training/adjacency.hpp>
 
-#include <cmath>
+#include <algorithm>
 #include <map>
 #include <numeric>
 
@@ -15,30 +15,73 @@ Adjacency::Diagonal Adjacency::diagonal_of(const ModelSpec& model) {
     return {model.self_loops, 1, 0};
 }
 
-Adjacency::Adjacency(const GraphView& graph, const ModelSpec& model)
-    : graph_(graph),
-      diagonal_(diagonal_of(model)),
-      symmetric_(graph.symmetric && model.normalisation != Normalisation::mean) {
-    const auto n = static_cast<std::size_t>(graph.vertices());
-    std::vector<double> row_sum(n), column_sum(n);
-    // Scales are still empty here, so row() visits the plain weights.
-    for (std::size_t v = 0; v < n; ++v)
-        row(static_cast<std::int64_t>(v), [&](std::int64_t j, double w) {
-            row_sum[v] += w;
-            column_sum[static_cast<std::size_t>(j)] += w;
-            ++nonzeros_;
-        });
-    const auto scaled = [](std::vector<double> sums, auto&& f) {
-        for (double& s : sums) s = s > 0 ? f(s) : 0;
-        return sums;
-    };
-    if (model.normalisation == Normalisation::symmetric) {
-        const auto inverse_root = [](double s) { return 1 / std::sqrt(s); };
-        row_scale_ = scaled(std::move(row_sum), inverse_root);
-        column_scale_ = scaled(std::move(column_sum), inverse_root);
-    } else if (model.normalisation == Normalisation::mean) {
-        row_scale_ = scaled(std::move(row_sum), [](double s) { return 1 / s; });
+namespace {
+
+/// Which vertices have an entry (v, v); empty if none has.
+std::vector<bool> self_loops(const GraphView& graph, int threads) {
+    if (graph.self_loops == 0) return {};
+    const std::int64_t n = graph.vertices();
+    std::vector<std::uint8_t> has(usize(n));
+    std::int64_t count = 0;
+#pragma omp parallel for num_threads(threads) if (threads > 1) schedule(static) reduction(+ : count)
+    for (std::int64_t v = 0; v < n; ++v) {
+        const auto row = graph.indices.subspan(usize(graph.indptr[usize(v)]),
+                                               usize(graph.indptr[usize(v) + 1] - graph.indptr[usize(v)]));
+        has[usize(v)] = std::ranges::binary_search(row, static_cast<std::int32_t>(v));
+        count += has[usize(v)];
     }
+    if (count == 0) return {};
+    return {has.begin(), has.end()};
+}
+
+/// Σ of each row's weights.
+std::vector<double> sums_of(const CompressedRows& rows, int threads) {
+    const auto n = std::ssize(rows.indptr) - 1;
+    std::vector<double> sums(usize(n));
+#pragma omp parallel for num_threads(threads) if (threads > 1) schedule(dynamic, 4096)
+    for (std::int64_t v = 0; v < n; ++v) {
+        double sum = 0;
+        for (auto e = rows.indptr[usize(v)]; e < rows.indptr[usize(v) + 1]; ++e) sum += double{rows.weights[usize(e)]};
+        sums[usize(v)] = sum;
+    }
+    return sums;
+}
+
+/// Σ of each column's weights where only rows are at hand: in the order of rows, so by one thread.
+std::vector<double> column_sums_of(const CompressedRows& rows) {
+    std::vector<double> sums(rows.indptr.size() - 1);
+    for (std::size_t e = 0; e < rows.indices.size(); ++e)
+        sums[usize(rows.indices[e])] += rows.weights.empty() ? 1.0 : double{rows.weights[e]};
+    return sums;
+}
+
+}  // namespace
+
+Adjacency::Adjacency(const GraphView& graph, const ModelSpec& model, int threads, SetupCost* cost)
+    : graph_(graph),
+      columns_(graph.columns()),
+      diagonal_(diagonal_of(model)),
+      normalisation_(model.normalisation),
+      symmetric_(graph.symmetric && model.normalisation != Normalisation::mean),
+      column_sum_of_rows_(graph.symmetric),
+      threads_(threads),
+      cost_(cost) {
+    const SetupTimer timer(this->cost());
+    if (graph.vertices() == 0) return;
+    const bool scaled = normalisation_ != Normalisation::none;
+    loops_ = self_loops(graph, threads);
+    if (scaled && !graph.weights.empty() && graph.row_sums.empty()) row_sum_ = sums_of(graph.rows(), threads);
+    if (normalisation_ != Normalisation::symmetric || column_sum_of_rows_) return;
+    if (!graph.column_sums.empty()) return;
+    if (!reads(Direction::backward))
+        column_sum_ = column_sums_of(graph.rows());
+    else if (!graph.weights.empty())
+        column_sum_ = sums_of(columns_, threads);
+}
+
+std::int64_t Adjacency::nonzeros() const {
+    if (!diagonal_.everywhere) return graph_.edges();
+    return graph_.edges() + vertices() - std::ranges::count(loops_, true);
 }
 
 std::vector<Csr> block_row(const Adjacency& a, const IndexMap& index, Part p, Direction d) {
@@ -49,8 +92,7 @@ std::vector<Csr> block_row(const Adjacency& a, const IndexMap& index, Part p, Di
 
 std::vector<Csr> block_column(const Adjacency& a, const IndexMap& index, Part p, Direction d) {
     // (A_ip)ᵀ is block (p, i) of Aᵀ.
-    std::vector<Csr> blocks =
-        block_row(a, index, p, d == Direction::forward ? Direction::backward : Direction::forward);
+    std::vector<Csr> blocks = block_row(a, index, p, opposite(d));
     for (Csr& block : blocks) block = transposed(block);
     return blocks;
 }
@@ -78,15 +120,17 @@ PreparedBlocks::PreparedBlocks(const Adjacency& a, const IndexMap& index, Part p
                                const HoldsBlock& holds, BlockLine line, ProductDirections directions) {
     const auto transposes =
         directions == ProductDirections::both ? TransposedProducts::none : TransposedProducts::wanted;
+    std::vector<Part> held;
+    for (Part j = 0; j < index.parts(); ++j)
+        if (holds(j)) held.push_back(j);
     const auto prepare_all = [&](Direction d) {
-        std::vector<std::unique_ptr<PreparedMatrix>> prepared;
-        std::vector<Csr> blocks =
-            line == BlockLine::row ? block_row(a, index, p, d) : block_column(a, index, p, d);
-        for (Part j = 0; j < index.parts(); ++j) {
-            Csr& block = blocks[static_cast<std::size_t>(j)];
-            prepared.push_back(holds(j) ? backend.prepare(block, transposes) : nullptr);
-            block = Csr();  // the back end has its own copy; free this one before the next block
-        }
+        std::vector<std::unique_ptr<PreparedMatrix>> prepared(usize(index.parts()));
+        // Block (i, p) is the transpose of block (p, i) of the other direction's matrix.
+        const Direction read = line == BlockLine::row ? d : opposite(d);
+        for_each_block(a, index, {.first = p, .count = 1}, held, read, [&](std::size_t k, const Csr& block) {
+            prepared[usize(held[k])] =
+                backend.prepare(line == BlockLine::row ? block : transposed(block), transposes);
+        });
         return prepared;
     };
     forward_ = prepare_all(Direction::forward);

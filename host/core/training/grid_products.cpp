@@ -13,10 +13,7 @@ std::vector<Part> GridLayout::panels() const {
     return out;
 }
 
-std::span<const GlobalId> GridLayout::owned() const {
-    // Consecutive parts lie one after another in the index map's order.
-    return {index.owned(row_parts().first).data(), static_cast<std::size_t>(rows())};
-}
+std::vector<GlobalId> GridLayout::owned() const { return index.owned(row_parts().first, row_parts().count); }
 
 std::int64_t GridLayout::largest_panel() const {
     std::int64_t most = 0;
@@ -149,7 +146,7 @@ std::unique_ptr<PanelBlocks> make_panel_blocks(bool travel, const Adjacency& a, 
 TravelStatement::TravelStatement(bool travel, const Problem& problem, const GridLayout& at)
     : travel_(travel), rows_(at.line_rows()), ranks_(at.extent(Axis::y)), rank_(at.at(Axis::y)) {
     if (!travel) return;
-    const Adjacency a(problem.dataset.graph, problem.model);
+    const Adjacency a = problem.adjacency();
     const std::vector<Part> panels = at.panels();
     symmetric_ = a.symmetric();
     forward_ = block_nonzeros(a, at.index, at.line_parts(), panels, Direction::forward);

@@ -37,7 +37,7 @@ public:
               model_, problem.train,
               problem.initial_weights ? *problem.initial_weights : initial_weights(model_, problem.train.seed),
               backend_),
-          products_(make_products(Adjacency(problem.dataset.graph, model_), {backend_, grid_, layout_})),
+          products_(make_products(problem.adjacency(), {backend_, grid_, layout_})),
           vertices_(problem, layout_.owned(), backend_,
                     {layout_.first_column(width(model_.layers())), columns(model_.layers())}),
           input_(load_features(problem, layout_.owned(), layout_.first_column(width(0)), columns(0), backend_)),
@@ -69,7 +69,7 @@ public:
         // Ranks of a grid row hold the same vertices; the first one represents them.
         if (grid_.at(Axis::y) != 0) return {{}, HostMatrix(0, rows.cols())};
         const auto owned = layout_.owned();
-        return {{owned.begin(), owned.end()}, backend_.download(rows)};
+        return {owned, backend_.download(rows)};
     }
     std::string notes() const override {
         return fmt::format("grid: {}; {}", layout_.shape.text(), products_->notes());

@@ -1,30 +1,15 @@
 #include <gnnbench/training/halo.hpp>
 
+#include <algorithm>
+
+#include <gnnbench/training/sparse_blocks.hpp>
 #include <gnnbench/usize.hpp>
+
+#include "core/training/lines.hpp"
+#include "core/training/position_set.hpp"
 
 namespace gnnbench {
 namespace {
-
-/// Columns with a nonzero, ascending, and the block without the other columns.
-std::vector<std::int32_t> leave_out_empty_columns(Csr& block) {
-    std::vector<std::int32_t> renamed(usize(block.cols), -1), kept;
-    for (const std::int32_t c : block.indices) renamed[usize(c)] = 0;
-    for (std::size_t c = 0; c < renamed.size(); ++c)
-        if (renamed[c] == 0) {
-            renamed[c] = static_cast<std::int32_t>(kept.size());
-            kept.push_back(static_cast<std::int32_t>(c));
-        }
-    for (std::int32_t& c : block.indices) c = renamed[usize(c)];
-    block.cols = std::ssize(kept);
-    return kept;
-}
-
-std::vector<std::int32_t> nonempty_rows(const Csr& block) {
-    std::vector<std::int32_t> rows;
-    for (std::size_t r = 0; r + 1 < block.indptr.size(); ++r)
-        if (block.indptr[r] < block.indptr[r + 1]) rows.push_back(static_cast<std::int32_t>(r));
-    return rows;
-}
 
 std::int64_t total(const std::vector<std::vector<std::int32_t>>& lists) {
     std::int64_t n = 0;
@@ -32,81 +17,160 @@ std::int64_t total(const std::vector<std::vector<std::int32_t>>& lists) {
     return n;
 }
 
-Direction opposite(Direction d) { return d == Direction::forward ? Direction::backward : Direction::forward; }
+/// The entries of a part's lines, apart: those in its own columns, and those in others' by their positions.
+struct Entries {
+    Csr own, remote;
+};
+
+Csr empty_rows(std::int64_t rows, std::int64_t cols) {
+    Csr a{.rows = rows, .cols = cols, .indptr = {}, .indices = {}, .values = {}};
+    a.indptr.assign(usize(rows) + 1, 0);
+    return a;
+}
+
+void make_room(Csr& a) {
+    for (std::size_t r = 1; r < a.indptr.size(); ++r) a.indptr[r] += a.indptr[r - 1];
+    a.indices.resize(usize(a.indptr.back()));
+    a.values.resize(a.indices.size());
+}
+
+/// By part: whether its columns are multiplied here.
+std::vector<bool> held_parts(const IndexMap& index, const HoldsBlock& holds) {
+    std::vector<bool> held;
+    for (Part j = 0; j < index.parts(); ++j) held.push_back(holds(j));
+    return held;
+}
+
+Entries divide(const Lines& lines, const IndexMap& index, Part i, const std::vector<bool>& held, int threads) {
+    const std::int64_t rows = lines.size(), first = index.offset(i), end = index.offset(i + 1);
+    Entries e{empty_rows(rows, index.size(i)), empty_rows(rows, index.vertices())};
+    const bool own_held = held[usize(i)];
+    const bool all_held = std::ranges::find(held, false) == held.end();
+    // 0: left out, else the matrix that an entry belongs to
+    const auto matrix_of = [&](std::int64_t position) -> Csr* {
+        if (position >= first && position < end) return own_held ? &e.own : nullptr;
+        return all_held || held[usize(index.part_at(position))] ? &e.remote : nullptr;
+    };
+#pragma omp parallel for num_threads(threads) if (threads > 1) schedule(dynamic, 256)
+    for (std::int64_t r = 0; r < rows; ++r)
+        lines.pattern(r, [&](GlobalId column) {
+            if (Csr* m = matrix_of(index.position(column))) ++m->indptr[usize(r) + 1];
+        });
+    make_room(e.own);
+    make_room(e.remote);
+#pragma omp parallel for num_threads(threads) if (threads > 1) schedule(dynamic, 256)
+    for (std::int64_t r = 0; r < rows; ++r) {
+        std::int64_t next_own = e.own.indptr[usize(r)], next_remote = e.remote.indptr[usize(r)];
+        lines.visit(r, [&](GlobalId column, double w) {
+            const std::int64_t position = index.position(column);
+            Csr* m = matrix_of(position);
+            if (!m) return;
+            const bool own = m == &e.own;
+            const auto at = usize(own ? next_own++ : next_remote++);
+            m->indices[at] = static_cast<std::int32_t>(own ? position - first : position);
+            m->values[at] = w;
+        });
+    }
+    return e;
+}
+
+/// By part: the rows of `lines` with an entry in its columns, ascending.
+std::vector<std::vector<std::int32_t>> rows_for_others(const Lines& lines, const IndexMap& index, Part i, int threads) {
+    const auto parts = usize(index.parts());
+    const std::int64_t rows = lines.size();
+    // Each thread takes a run of rows; their lists follow one another.
+    std::vector<std::vector<std::vector<std::int32_t>>> of_run(usize(threads));
+#pragma omp parallel for num_threads(threads) if (threads > 1) schedule(static, 1)
+    for (int run = 0; run < threads; ++run) {
+        auto& lists = of_run[usize(run)];
+        lists.resize(parts);
+        for (std::int64_t r = rows * run / threads; r < rows * (run + 1) / threads; ++r)
+            lines.pattern(r, [&](GlobalId column) {
+                auto& list = lists[usize(index.part_of(column))];
+                if (list.empty() || list.back() != r) list.push_back(static_cast<std::int32_t>(r));
+            });
+    }
+    std::vector<std::vector<std::int32_t>> sent(parts);
+    for (std::size_t j = 0; j < parts; ++j)
+        if (j != usize(i))
+            for (const auto& lists : of_run) sent[j].insert(sent[j].end(), lists[j].begin(), lists[j].end());
+    return sent;
+}
 
 }  // namespace
 
 std::int64_t Halo::needed_rows() const { return total(needed); }
 std::int64_t Halo::sent_rows() const { return total(sent); }
 
-Csr Halo::joined() const {
-    Csr all;
-    all.rows = own.rows;
-    all.cols = needed_rows();
-    all.indptr.assign(1, 0);
-    for (std::size_t r = 0; r < usize(own.rows); ++r) {
-        std::int32_t before = 0;
-        for (std::size_t j = 0; j < compact.size(); ++j) {
-            const Csr& block = compact[j];
-            for (auto e = usize(block.indptr[r]); e < usize(block.indptr[r + 1]); ++e) {
-                all.indices.push_back(before + block.indices[e]);
-                all.values.push_back(block.values[e]);
-            }
-            before += static_cast<std::int32_t>(needed[j].size());
+Csr Halo::compact(Part j) const {
+    std::int64_t first = 0;
+    for (std::size_t p = 0; p < usize(j); ++p) first += std::ssize(needed[p]);
+    const std::int64_t end = first + std::ssize(needed[usize(j)]);
+    Csr block = empty_rows(remote.rows, end - first);
+    for (std::size_t r = 0; r < usize(remote.rows); ++r) {
+        const auto begin = remote.indices.begin() + remote.indptr[r], last = remote.indices.begin() + remote.indptr[r + 1];
+        for (auto c = std::lower_bound(begin, last, first); c != last && *c < end; ++c) {
+            block.indices.push_back(static_cast<std::int32_t>(*c - first));
+            block.values.push_back(remote.values[usize(c - remote.indices.begin())]);
         }
-        all.indptr.push_back(std::ssize(all.indices));
+        block.indptr[r + 1] = block.nonzeros();
     }
-    return all;
+    return block;
 }
 
 Halo make_halo(const Adjacency& a, const IndexMap& index, Part i, Direction d, const HoldsBlock& holds) {
-    const auto parts = usize(index.parts()), self = usize(i);
-    Halo h;
-    h.needed.resize(parts);
-    h.sent.resize(parts);
-    h.compact = block_row(a, index, i, d);
-    for (std::size_t j = 0; j < parts; ++j) {
-        Csr& block = h.compact[j];
-        const bool held = holds(static_cast<Part>(j));
-        if (j == self && held) h.own = block;
-        if (j == self || !held) {  // nothing to receive from there
-            block = Csr();
-            block.rows = index.size(i);
-            block.indptr.assign(usize(block.rows) + 1, 0);
-        }
-        h.needed[j] = leave_out_empty_columns(block);
+    SetupTimer timer(a.cost());
+    const std::vector<bool> held = held_parts(index, holds);
+    Entries entries = divide(Lines(a, d, index.owned(i)), index, i, held, a.threads());
+    Halo h{.needed = {}, .sent = {}, .own = std::move(entries.own), .remote = std::move(entries.remote)};
+    PositionSet needed(index.vertices());
+    const auto nonzeros = h.remote.nonzeros();
+#pragma omp parallel for num_threads(a.threads()) if (a.threads() > 1) schedule(static)
+    for (std::int64_t e = 0; e < nonzeros; ++e) needed.insert(h.remote.indices[usize(e)]);
+    needed.count();
+    for (Part j = 0; j < index.parts(); ++j)
+        h.needed.push_back(needed.members(index.offset(j), index.offset(j + 1)));
+#pragma omp parallel for num_threads(a.threads()) if (a.threads() > 1) schedule(static)
+    for (std::int64_t e = 0; e < nonzeros; ++e) {
+        std::int32_t& column = h.remote.indices[usize(e)];
+        column = static_cast<std::int32_t>(needed.rank(column));
     }
-    if (!holds(i)) {
-        h.own.rows = h.own.cols = index.size(i);
-        h.own.indptr.assign(usize(h.own.rows) + 1, 0);
-        return h;
-    }
+    h.remote.cols = needed.size();
+    sort_columns(h.remote, a.threads());
+    if (!index.by_id()) sort_columns(h.own, a.threads());
     // Nonzero columns of A^d_ji are nonzero rows of its transpose, block (i, j) of the other direction.
-    const std::vector<Csr> other = block_row(a, index, i, opposite(d));
-    for (std::size_t j = 0; j < parts; ++j)
-        if (j != self) h.sent[j] = nonempty_rows(other[j]);
+    if (held[usize(i)])
+        h.sent = rows_for_others(Lines(a, opposite(d), index.owned(i)), index, i, a.threads());
+    else
+        h.sent.resize(held.size());
+    timer.add_bytes(h.own.bytes() + h.remote.bytes() + 4 * (h.needed_rows() + h.sent_rows()));
     return h;
 }
 
-BlockCounts::BlockCounts(const Adjacency& a, const IndexMap& index)
-    : parts_(usize(index.parts())), columns_(parts_ * parts_), rows_(parts_ * parts_) {
-    const auto n = usize(a.vertices());
-    // Part by part: the last part whose rows hold a column, and the last row that held a part.
-    std::vector<Part> column_seen(n, -1);
-    std::vector<std::int64_t> row_seen(parts_, -1);
-    for (Part i = 0; i < index.parts(); ++i)
-        for (const GlobalId v : index.owned(i))
-            a.row(value(v), [&](std::int64_t column, double) {
-                const Part j = index.part_of(GlobalId{column});
-                if (column_seen[usize(column)] != i) {
-                    column_seen[usize(column)] = i;
-                    ++columns_[at(i, j)];
-                }
-                if (row_seen[usize(j)] != value(v)) {
-                    row_seen[usize(j)] = value(v);
-                    ++rows_[at(i, j)];
-                }
-            });
+BlockCounts::BlockCounts(const Adjacency& a, const IndexMap& index, Part part)
+    : part_(part),
+      row_(count(a, index, part, Direction::forward)),
+      column_(count(a, index, part, Direction::backward)) {}
+
+BlockCounts::Line BlockCounts::count(const Adjacency& a, const IndexMap& index, Part part, Direction d) {
+    const Lines lines(a, d, index.owned(part));
+    const auto parts = usize(index.parts());
+    Line n{std::vector<std::int64_t>(parts), std::vector<std::int64_t>(parts)};
+    std::vector<bool> column_seen(usize(a.vertices()));
+    std::vector<std::int64_t> row_seen(parts, -1);  // by part, the last row with an entry there
+    for (std::int64_t r = 0; r < lines.size(); ++r)
+        lines.pattern(r, [&](GlobalId column) {
+            const auto j = usize(index.part_of(column));
+            if (!column_seen[usize(value(column))]) {
+                column_seen[usize(value(column))] = true;
+                ++n.columns[j];
+            }
+            if (row_seen[j] != r) {
+                row_seen[j] = r;
+                ++n.rows[j];
+            }
+        });
+    return n;
 }
 
 namespace {

@@ -28,7 +28,7 @@ public:
                    std::ssize(owned_), backend_),
           vertices_(problem, owned_, backend_),
           input_(load_features(problem, owned_, 0, problem.dataset.feature_count, backend_)) {
-        const Adjacency adjacency(problem.dataset.graph, problem.model);
+        const Adjacency adjacency = problem.adjacency();
         spmm_ = make_spmm(adjacency, network_.plan().widest_operand());
         load();
         if (network_.plan().trains_input()) make_input_moments();
@@ -56,7 +56,7 @@ public:
     ModelWeights weights() override { return network_.parameters().weights(); }
     ModelWeights gradients() override { return network_.parameters().gradients(); }
     OwnedRows embeddings() override {
-        return {{owned_.begin(), owned_.end()}, backend_.download(forward(Pass::evaluation, 0))};
+        return {owned_, backend_.download(forward(Pass::evaluation, 0))};
     }
     std::string notes() const override { return spmm_->notes(); }
 
@@ -121,7 +121,7 @@ private:
     const Problem problem_;
     Backend& backend_;
     std::shared_ptr<Communicator> group_;
-    std::span<const GlobalId> owned_;
+    std::vector<GlobalId> owned_;
     Network network_;
     std::unique_ptr<DistributedSpmm> spmm_;
     VertexData vertices_;

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include <gnnbench/training/process_grid.hpp>
 #include <gnnbench/usize.hpp>
+
+#include "core/training/lines.hpp"
 
 namespace gnnbench {
 namespace {
@@ -18,76 +22,134 @@ std::vector<int> panel_of_part(const IndexMap& index, std::span<const Part> pane
     return of;
 }
 
-/// Calls emit(panel, row, column, value) for every entry of the blocks, columns of a row in the order of original ids:
-/// ascending, unless the partition has an order inside parts.
-void visit(const Adjacency& a, const IndexMap& index, PartRange rows, std::span<const Part> panels, Direction d,
-           auto&& emit) {
-    const std::vector<int> panel_of = panel_of_part(index, panels);
-    const auto panel = [&](GlobalId v) { return panel_of[usize(index.part_of(v))]; };
-    const std::int64_t first = index.offset(rows.first);
-    const auto row = [&](GlobalId v) { return index.offset(index.part_of(v)) + value(index.local(v)) - first; };
-    if (d == Direction::forward) {
-        for (Part p = rows.first; p < rows.first + rows.count; ++p)
-            for (const GlobalId v : index.owned(p))
-                a.row(value(v), [&](std::int64_t j, double w) {
-                    const GlobalId column{j};
-                    if (const int k = panel(column); k >= 0) emit(k, row(v), value(index.local(column)), w);
-                });
-        return;
+/// What the entries of a row of blocks are cut by.
+struct Cut {
+    const IndexMap& index;
+    std::vector<int> panel_of;  ///< by part; −1: none
+
+    /// Calls emit(panel, local column) if a panel has the column.
+    void place(GlobalId column, auto&& emit) const {
+        const std::int64_t position = index.position(column);
+        const Part part = index.part_at(position);
+        if (const int k = panel_of[usize(part)]; k >= 0)
+            emit(k, static_cast<std::int32_t>(position - index.offset(part)));
     }
-    // Row j of Âᵀ is column j of Â.
-    for (std::int64_t v = 0; v < a.vertices(); ++v) {
-        const GlobalId source{v};
-        const int k = panel(source);
-        if (k < 0) continue;
-        a.row(v, [&](std::int64_t j, double w) {
-            const GlobalId owned{j};
-            if (rows.contains(index.part_of(owned))) emit(k, row(owned), value(index.local(source)), w);
-        });
+};
+
+/// Where the next entry of the current row goes, in each block.
+class RowCursors {
+public:
+    explicit RowCursors(const std::vector<Csr>& blocks)
+        : blocks_(blocks), next_(blocks.size()), row_(blocks.size(), -1) {}
+    std::size_t take(int k, std::int64_t row) {
+        if (row_[usize(k)] != row) {
+            row_[usize(k)] = row;
+            next_[usize(k)] = blocks_[usize(k)].indptr[usize(row)];
+        }
+        return usize(next_[usize(k)]++);
+    }
+
+private:
+    const std::vector<Csr>& blocks_;
+    std::vector<std::int64_t> next_, row_;
+};
+
+/// Calls body(row) for all rows, each thread with a `body` of its own from make().
+void over_rows(std::int64_t rows, int threads, auto&& make) {
+#pragma omp parallel num_threads(threads) if (threads > 1)
+    {
+        auto body = make();
+#pragma omp for schedule(dynamic, 256)
+        for (std::int64_t r = 0; r < rows; ++r) body(r);
     }
 }
 
-bool columns_ascend(const Csr& a) {
-    for (std::size_t r = 0; r + 1 < a.indptr.size(); ++r)
-        if (!std::is_sorted(a.indices.begin() + a.indptr[r], a.indices.begin() + a.indptr[r + 1])) return false;
-    return true;
+std::vector<Csr> cut(const Lines& lines, const Cut& by, std::span<const Part> panels, const Adjacency& a) {
+    SetupTimer timer(a.cost());
+    const int threads = a.threads();
+    std::vector<Csr> blocks(panels.size());
+    for (std::size_t k = 0; k < panels.size(); ++k) {
+        blocks[k].rows = lines.size();
+        blocks[k].cols = by.index.size(panels[k]);
+        blocks[k].indptr.assign(usize(lines.size()) + 1, 0);
+    }
+    over_rows(lines.size(), threads, [&] {
+        return [&](std::int64_t r) {
+            lines.pattern(r, [&](GlobalId column) {
+                by.place(column, [&](int k, std::int32_t) { ++blocks[usize(k)].indptr[usize(r) + 1]; });
+            });
+        };
+    });
+    for (Csr& b : blocks) {
+        for (std::size_t r = 1; r < b.indptr.size(); ++r) b.indptr[r] += b.indptr[r - 1];
+        b.indices.resize(usize(b.indptr.back()));
+        b.values.resize(b.indices.size());
+    }
+    over_rows(lines.size(), threads, [&] {
+        return [&, cursors = RowCursors(blocks)](std::int64_t r) mutable {
+            lines.visit(r, [&](GlobalId column, double w) {
+                by.place(column, [&](int k, std::int32_t local) {
+                    const std::size_t at = cursors.take(k, r);
+                    blocks[usize(k)].indices[at] = local;
+                    blocks[usize(k)].values[at] = w;
+                });
+            });
+        };
+    });
+    for (Csr& b : blocks) {
+        if (!by.index.by_id()) sort_columns(b, threads);
+        timer.add_bytes(b.bytes());
+    }
+    return blocks;
 }
+
+/// Row pointers that are held at a time, in bytes.
+constexpr std::int64_t group_bytes = std::int64_t{64} << 20;
 
 }  // namespace
 
 std::vector<std::int64_t> block_nonzeros(const Adjacency& a, const IndexMap& index, PartRange rows,
                                          std::span<const Part> panels, Direction d) {
+    const Lines lines(a, d, index.owned(rows.first, rows.count));
+    const Cut by{index, panel_of_part(index, panels)};
     std::vector<std::int64_t> count(panels.size());
-    visit(a, index, rows, panels, d, [&](int k, std::int64_t, std::int32_t, double) { ++count[usize(k)]; });
+    for (std::int64_t r = 0; r < lines.size(); ++r)
+        lines.pattern(r, [&](GlobalId c) { by.place(c, [&](int k, std::int32_t) { ++count[usize(k)]; }); });
     return count;
 }
 
 std::vector<Csr> sparse_blocks(const Adjacency& a, const IndexMap& index, PartRange rows,
                                std::span<const Part> panels, Direction d) {
-    std::vector<Csr> blocks(panels.size());
-    for (std::size_t k = 0; k < panels.size(); ++k) {
-        blocks[k].rows = rows.size(index);
-        blocks[k].cols = index.size(panels[k]);
-        blocks[k].indptr.assign(usize(blocks[k].rows) + 1, 0);
+    return cut(Lines(a, d, index.owned(rows.first, rows.count)), {index, panel_of_part(index, panels)}, panels,
+               a);
+}
+
+void for_each_block(const Adjacency& a, const IndexMap& index, PartRange rows, std::span<const Part> panels,
+                    Direction d, const std::function<void(std::size_t k, const Csr& block)>& use) {
+    const Lines lines(a, d, index.owned(rows.first, rows.count));
+    const auto at_once = usize(std::max<std::int64_t>(1, group_bytes / (8 * (lines.size() + 1))));
+    for (std::size_t first = 0; first < panels.size(); first += at_once) {
+        const auto group = panels.subspan(first, std::min(at_once, panels.size() - first));
+        std::vector<Csr> blocks = cut(lines, {index, panel_of_part(index, group)}, group, a);
+        for (std::size_t k = 0; k < blocks.size(); ++k) {
+            use(first + k, blocks[k]);
+            blocks[k] = Csr();
+        }
     }
-    visit(a, index, rows, panels, d,
-          [&](int k, std::int64_t r, std::int32_t, double) { ++blocks[usize(k)].indptr[usize(r) + 1]; });
-    std::vector<std::vector<std::int64_t>> next;
-    for (Csr& b : blocks) {
-        for (std::size_t r = 1; r < b.indptr.size(); ++r) b.indptr[r] += b.indptr[r - 1];
-        b.indices.resize(usize(b.indptr.back()));
-        b.values.resize(b.indices.size());
-        next.emplace_back(b.indptr.begin(), b.indptr.end() - 1);
-    }
-    visit(a, index, rows, panels, d, [&](int k, std::int64_t r, std::int32_t c, double w) {
-        Csr& b = blocks[usize(k)];
-        const auto at = usize(next[usize(k)][usize(r)]++);
-        b.indices[at] = c;
-        b.values[at] = w;
+}
+
+void sort_columns(Csr& a, int threads) {
+    over_rows(a.rows, threads, [&] {
+        return [&, row = std::vector<std::pair<std::int32_t, double>>()](std::int64_t r) mutable {
+            const auto first = usize(a.indptr[usize(r)]), last = usize(a.indptr[usize(r) + 1]);
+            if (std::is_sorted(a.indices.begin() + a.indptr[usize(r)], a.indices.begin() + a.indptr[usize(r) + 1]))
+                return;
+            row.clear();
+            for (auto e = first; e < last; ++e) row.emplace_back(a.indices[e], a.values[e]);
+            std::ranges::sort(row, {}, &std::pair<std::int32_t, double>::first);
+            for (auto e = first; e < last; ++e) std::tie(a.indices[e], a.values[e]) = row[e - first];
+        };
     });
-    for (Csr& b : blocks)
-        if (!columns_ascend(b)) b = transposed(transposed(b));
-    return blocks;
 }
 
 PanelBlocks::~PanelBlocks() = default;
@@ -111,10 +173,9 @@ public:
         : backend_(backend) {
         const auto prepare = [&](Direction d) {
             std::vector<std::unique_ptr<PreparedMatrix>> prepared;
-            for (Csr& block : sparse_blocks(a, index, rows, panels, d)) {
+            for_each_block(a, index, rows, panels, d, [&](std::size_t, const Csr& block) {
                 prepared.push_back(backend.prepare(block));
-                block = Csr();  // the back end has its own copy; free this one before the next block
-            }
+            });
             return prepared;
         };
         blocks_.forward = prepare(Direction::forward);

@@ -39,29 +39,40 @@ Array<std::int64_t> load_ids(std::span<const GlobalId> owned, Backend& backend) 
 }  // namespace
 
 std::vector<float> host_features(const DatasetView& data, const ModelSpec& model, std::span<const GlobalId> owned,
-                                 std::int64_t first_column, std::int64_t columns) {
+                                 std::int64_t first_column, std::int64_t columns, int threads) {
     const auto f = usize(data.feature_count);
     std::vector<float> rows(owned.size() * usize(columns));
-    auto to = rows.begin();
-    for (const GlobalId v : owned) {
-        const auto x = data.features.subspan(usize(value(v)) * f, f);
+#pragma omp parallel for num_threads(threads) if (threads > 1) schedule(static)
+    for (std::size_t r = 0; r < owned.size(); ++r) {
+        const auto to = rows.begin() + static_cast<std::ptrdiff_t>(r) * columns;
+        const auto x = data.features.subspan(usize(value(owned[r])) * f, f);
         const auto kept = x.subspan(usize(first_column), usize(columns));
         if (model.feature_normalisation == FeatureNormalisation::none) {
-            to = std::ranges::copy(kept, to).out;
+            std::ranges::copy(kept, to);
             continue;
         }
         // Kipf & Welling's preprocessing: each row sums to 1; a row that sums to 0 becomes 0.
         const double sum = std::reduce(x.begin(), x.end(), 0.0), scale = sum != 0 ? 1 / sum : 0;
-        to = std::ranges::transform(kept, to, [&](float e) { return static_cast<float>(e * scale); }).out;
+        std::ranges::transform(kept, to, [&](float e) { return static_cast<float>(e * scale); });
     }
     return rows;
 }
 
 Matrix load_features(const Problem& problem, std::span<const GlobalId> owned, std::int64_t first_column,
                      std::int64_t columns, Backend& backend) {
-    const std::vector<float> rows = host_features(problem.dataset, problem.model, owned, first_column, columns);
-    Matrix x = backend.matrix(static_cast<std::int64_t>(owned.size()), columns);
-    backend.upload(std::span<const float>(rows), x);
+    SetupTimer timer(problem.cost ? &problem.cost->read : nullptr);
+    Matrix x = backend.matrix(std::ssize(owned), columns);
+    // Some rows at a time, so that they are not all in memory twice.
+    constexpr std::int64_t at_once = std::int64_t{16} << 20;
+    const std::int64_t run = std::max<std::int64_t>(1, at_once / std::max<std::int64_t>(1, columns));
+    for (std::int64_t first = 0; first < x.rows(); first += run) {
+        const std::int64_t count = std::min(run, x.rows() - first);
+        const std::vector<float> rows = host_features(problem.dataset, problem.model,
+                                                      owned.subspan(usize(first), usize(count)), first_column,
+                                                      columns, problem.threads);
+        backend.upload(std::span<const float>(rows), x.view().rows_from(first, count));
+    }
+    timer.add_bytes(x.rows() * columns * static_cast<std::int64_t>(size_of(backend.dtype())));
     return x;
 }
 
@@ -69,10 +80,12 @@ VertexData::VertexData(const Problem& problem, std::span<const GlobalId> owned, 
     : multi_label(problem.dataset.multi_label()),
       split(load_owned(problem.dataset.split, owned, backend)),
       ids(load_ids(owned, backend)) {
+    SetupTimer timer(problem.cost ? &problem.cost->read : nullptr);
     if (multi_label)
         label_matrix = load_label_matrix(problem.dataset, owned, held, backend);
     else
         labels = load_owned(problem.dataset.labels, owned, backend);
+    timer.add_bytes(split.size() + 8 * ids.size() + 4 * labels.size() + label_matrix.size());
     const auto& all = problem.dataset.split;
     samples = std::count(all.begin(), all.end(), Split::train);
     const std::int64_t counted = std::max<std::int64_t>(samples, 1);

@@ -28,7 +28,7 @@ VertexOrders permuted_orders(const IndexMap& given, Permutation permutation, std
     std::vector<std::int32_t> position(usize(given.vertices()));
     for (std::size_t v = 0; v < position.size(); ++v) {
         const GlobalId id{static_cast<std::int64_t>(v)};
-        position[v] = static_cast<std::int32_t>(given.offset(given.part_of(id)) + value(given.local(id)));
+        position[v] = static_cast<std::int32_t>(given.position(id));
     }
     VertexOrders orders;
     orders.rows = permutation == Permutation::original ? position : shuffled(position, seed, row_salt);

@@ -14,6 +14,7 @@
 #include <gnnbench/params.hpp>
 #include <gnnbench/plugin.hpp>
 #include <gnnbench/random.hpp>
+#include <gnnbench/setup_cost.hpp>
 #include <gnnbench/trace.hpp>
 
 namespace gnnbench {
@@ -153,6 +154,8 @@ public:
     const MemoryUse& memory() const { return memory_; }
     /// Resets the peak to the memory allocated now.
     void reset_peak_memory() { memory_.peak_bytes = memory_.current_bytes; }
+    /// What preparing matrices has taken so far.
+    const SetupPart& prepare_cost() const { return prepare_cost_; }
     /// Choices made at run time, for the record ("transport: nccl"); empty if there were none.
     std::string notes() const { return do_notes(); }
 
@@ -295,6 +298,7 @@ private:
 
     DType dtype_;
     MemoryUse memory_;
+    SetupPart prepare_cost_;
     Trace trace_;
     bool orders_waits_ = false;
     std::vector<std::size_t> waits_, waits_to_repeat_;

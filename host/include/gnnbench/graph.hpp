@@ -5,6 +5,13 @@
 
 namespace gnnbench {
 
+/// Rows of a sparse matrix, one after another: those of a graph, or of its transpose.
+struct CompressedRows {
+    std::span<const std::int64_t> indptr;   ///< length vertices + 1; empty: not at hand
+    std::span<const std::int32_t> indices;  ///< length edges, ascending in each row, no repeats
+    std::span<const float> weights;         ///< length edges, or empty: every weight is 1
+};
+
 /// A view of a graph in compressed rows, in the dataset's own vertex order (usually of a
 /// memory-mapped store). Row v lists the vertices that v aggregates from: an edge u → v is entry u of row v.
 struct GraphView {
@@ -12,9 +19,19 @@ struct GraphView {
     std::span<const std::int32_t> indices;  ///< length edges, ascending in each row, no repeats
     std::span<const float> weights;         ///< length edges, or empty: every weight is 1
     bool symmetric = false;                 ///< known to equal its transpose, weights too
+    /// The same edges by source: row u lists the vertices that aggregate from u. Where it is not at hand, what needs it
+    /// walks the whole graph. A symmetric graph is its own.
+    CompressedRows transpose = {};
+    /// Σ of each row's and each column's weights, float64, length vertices; empty: not at hand. Without weights, the row
+    /// pointers tell them.
+    std::span<const double> row_sums = {}, column_sums = {};
+    std::int64_t self_loops = -1;  ///< entries (v, v); −1: nobody has counted them
 
     std::int64_t vertices() const { return indptr.empty() ? 0 : static_cast<std::int64_t>(indptr.size()) - 1; }
     std::int64_t edges() const { return static_cast<std::int64_t>(indices.size()); }
+    CompressedRows rows() const { return {indptr, indices, weights}; }
+    /// The transpose's rows; without row pointers where they are not at hand.
+    CompressedRows columns() const { return symmetric ? rows() : transpose; }
 };
 
 /// Which split a vertex belongs to; the values stored in a dataset's masks.

@@ -76,6 +76,12 @@ struct Csr {
     std::vector<double> values;           ///< length nnz
 
     std::int64_t nonzeros() const { return static_cast<std::int64_t>(indices.size()); }
+    /// Of its arrays.
+    std::int64_t bytes() const {
+        return static_cast<std::int64_t>(indptr.size() * sizeof(std::int64_t) +
+                                         indices.size() * (sizeof(std::int32_t) + sizeof(double)));
+    }
+    bool operator==(const Csr&) const = default;
 };
 
 /// A dense matrix on the host in float64, row-major [rows × cols]: references, exported weights, tests.

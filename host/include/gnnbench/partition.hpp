@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -87,26 +88,65 @@ void check_partition(const Partition& partition, const PartitionNeed& need, std:
 ///
 /// Global ids  G = {0 … n−1}, the dataset's order.
 /// Position    of v: offset[part_of(v)] + local(v); part p owns positions [offset[p], offset[p+1]).
+///
+/// Has two arrays over all vertices, which copies share and which may be in memory that the ranks of a host share; none
+/// where every vertex's position is its id: one part, or runs of vertices.
 class IndexMap {
 public:
+    /// Both empty where every position is an id.
+    struct Places {
+        std::span<const std::int32_t> position;  ///< by original id
+        std::span<const std::int32_t> vertex;    ///< original id by position
+        std::shared_ptr<const void> memory;      ///< what keeps them
+    };
+
     explicit IndexMap(const Partition& partition);
+    /// Of what another one has; `offsets`: length parts + 1.
+    IndexMap(std::vector<std::int64_t> offsets, bool by_id, Places places);
+    /// One part, by id.
+    static IndexMap one_part(std::int64_t vertices) { return {{0, vertices}, true, {}}; }
+    const std::vector<std::int64_t>& offsets() const { return offsets_; }
+    const Places& places() const { return places_; }
 
     Part parts() const { return static_cast<Part>(offsets_.size()) - 1; }
-    std::int64_t vertices() const { return static_cast<std::int64_t>(part_of_.size()); }
+    std::int64_t vertices() const { return offsets_.back(); }
     std::int64_t size(Part p) const { return offset(p + 1) - offset(p); }
     std::int64_t largest() const;
     std::int64_t offset(Part p) const { return offsets_[usize(p)]; }
-    Part part_of(GlobalId v) const { return part_of_[usize(value(v))]; }
-    LocalId local(GlobalId v) const { return local_[usize(value(v))]; }
-    GlobalId global(Part p, LocalId l) const { return order_[usize(offset(p) + value(l))]; }
-    /// The original ids of part p in local order.
-    std::span<const GlobalId> owned(Part p) const;
+    std::int64_t position(GlobalId v) const {
+        return identity() ? value(v) : std::int64_t{places_.position[usize(value(v))]};
+    }
+    Part part_at(std::int64_t position) const {
+        Part p = first_part_[usize(position >> shift_)];
+        while (offsets_[usize(p) + 1] <= position) ++p;
+        return p;
+    }
+    Part part_of(GlobalId v) const { return part_at(position(v)); }
+    LocalId local(GlobalId v) const {
+        const std::int64_t at = position(v);
+        return LocalId{static_cast<std::int32_t>(at - offset(part_at(at)))};
+    }
+    GlobalId vertex_at(std::int64_t position) const {
+        return GlobalId{identity() ? position : std::int64_t{places_.vertex[usize(position)]}};
+    }
+    GlobalId global(Part p, LocalId l) const { return vertex_at(offset(p) + value(l)); }
+    /// Whether vertices of a part lie by original id.
+    bool by_id() const { return by_id_; }
+    /// The original ids of part p, or of `count` parts from it on, in the order of positions.
+    std::vector<GlobalId> owned(Part p, Part count = 1) const;
+
+    /// Whether every vertex's position is its id.
+    bool identity() const { return places_.position.empty(); }
 
 private:
+    void index_parts();
+
     std::vector<std::int64_t> offsets_;  ///< length parts + 1
-    std::vector<Part> part_of_;          ///< length vertices
-    std::vector<LocalId> local_;         ///< length vertices
-    std::vector<GlobalId> order_;        ///< length vertices: original id by position
+    Places places_;
+    /// For runs of 2^shift_ positions, the part of the first.
+    int shift_ = 0;
+    std::vector<Part> first_part_;
+    bool by_id_ = true;
 };
 
 /// How good a partition is for a graph (rows are destinations; an entry whose column is owned elsewhere is cut).
@@ -117,5 +157,13 @@ struct PartitionQuality {
     double nonzero_imbalance = 1;             ///< the same in entries of its rows
 };
 PartitionQuality measure_quality(const GraphView& graph, const Partition& partition);
+
+/// What one part contributes: sums over all parts give the quality, maxima its imbalances.
+struct PartQuality {
+    std::int64_t edge_cut = 0;
+    std::int64_t needed = 0;  ///< columns of others in which its rows have a nonzero: summed, connectivity−1
+    std::int64_t vertices = 0, nonzeros = 0;
+};
+PartQuality measure_part(const GraphView& graph, const IndexMap& index, Part part);
 
 }  // namespace gnnbench

@@ -16,6 +16,7 @@
 #include <gnnbench/params.hpp>
 #include <gnnbench/partition.hpp>
 #include <gnnbench/plugin.hpp>
+#include <gnnbench/setup_cost.hpp>
 #include <gnnbench/slowdown.hpp>
 #include <gnnbench/transport.hpp>
 #include <gnnbench/volume.hpp>
@@ -50,11 +51,12 @@ struct ModelWeights {
 /// Matrices of a model's names and shapes, all 0.
 ModelWeights zero_weights(const ModelSpec& model);
 
+class Adjacency;
+
 /// Everything fixed before the first epoch; the same on every rank. Views stay valid while the trainer lives.
 struct Problem {
     const DatasetView& dataset;
     const IndexMap& index;  ///< the parts that partition_need asked for
-    const Partition& partition;
     const ModelSpec& model;
     const TrainSpec& train;
     const Params& params;
@@ -62,6 +64,11 @@ struct Problem {
     const ModelWeights* initial_weights = nullptr;
     int ranks = 1;  ///< of the trial; the strategy decides which parts a rank holds
     Slowdown slowdown = {};
+    int threads = 1;             ///< of a rank's host, for what sets up
+    SetupCost* cost = nullptr;  ///< where setting up says what it took; nullptr: nobody asks
+
+    /// Â of the dataset and the model (gnnbench/training/adjacency.hpp).
+    Adjacency adjacency() const;
 };
 
 /// What a rank computes and communicates with.

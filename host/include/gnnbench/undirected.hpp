@@ -4,17 +4,18 @@
 #include <vector>
 
 #include <gnnbench/graph.hpp>
+#include <gnnbench/transpose.hpp>
 #include <gnnbench/usize.hpp>
 
 namespace gnnbench {
 
-/// The columns of A: row v of Aᵀ lists the rows of A that hold v, ascending. Takes memory unless A is known to be
-/// symmetric.
+/// The columns of A: row v of Aᵀ lists the rows of A that hold v, ascending. Takes memory unless Aᵀ is at
+/// hand.
 class Transposed {
 public:
     explicit Transposed(const GraphView& graph);
     Transposed(const Transposed&) = delete;  // its spans are of its own arrays
-    std::span<const std::int32_t> row(std::int64_t v) const { return row_of(indptr_, indices_, v); }
+    std::span<const std::int32_t> row(std::int64_t v) const { return row_of(rows_.indptr, rows_.indices, v); }
 
     static std::span<const std::int32_t> row_of(std::span<const std::int64_t> indptr,
                                                 std::span<const std::int32_t> indices, std::int64_t v) {
@@ -23,10 +24,8 @@ public:
     }
 
 private:
-    std::vector<std::int64_t> own_indptr_;   ///< length vertices + 1, or empty
-    std::vector<std::int32_t> own_indices_;  ///< length edges, or empty
-    std::span<const std::int64_t> indptr_;   ///< of those, or of A
-    std::span<const std::int32_t> indices_;
+    RowArrays own_;  ///< without weights; empty where the graph has them
+    CompressedRows rows_;
 };
 
 /// Calls visit(u) for every u ≠ v that is in one of two ascending lists, once, ascending.

@@ -53,7 +53,7 @@ public:
 
     StatedVolume stated_volume(const Problem& p, int rank, std::int64_t element_bytes,
                                std::int64_t /*epoch*/) const override {
-        const BlockCounts counts(Adjacency(p.dataset.graph, p.model), p.index);
+        const BlockCounts counts(p.adjacency(), p.index, rank);
         const double rate = p.params.real("rate");
         const auto rows = [&](std::int64_t row_bytes, bool toward_owner) {
             Traffic t;
@@ -76,8 +76,8 @@ public:
     }
 
     std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const override {
-        const Adjacency a(p.dataset.graph, p.model);
-        const BlockCounts counts(a, p.index);
+        const Adjacency a = p.adjacency();
+        const BlockCounts counts(a, p.index, rank);
         const double rate = p.params.real("rate");
         const auto product = [&](MemoryStatement& m, std::int64_t widest) {
             std::int64_t received = 0, sent = 0, told = 0, whole = 0;

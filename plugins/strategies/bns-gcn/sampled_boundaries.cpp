@@ -14,12 +14,11 @@ MatrixView as_rows(const Array<std::int32_t>& ids, std::int64_t count) {
     return {ids.data(), count, 1, 1, DType::f32};
 }
 
-/// The most nonzeros that `columns` columns of a block hold.
-std::int64_t most_nonzeros(const Csr& block, std::int64_t columns) {
-    std::vector<std::int64_t> of_column(usize(block.cols));
-    for (const std::int32_t c : block.indices) ++of_column[usize(c)];
-    std::sort(of_column.begin(), of_column.end(), std::greater());
-    return std::reduce(of_column.begin(), of_column.begin() + columns);
+/// The most nonzeros that `columns` of these columns hold.
+std::int64_t most_nonzeros(std::span<const std::int64_t> of_column, std::int64_t columns) {
+    std::vector<std::int64_t> sorted(of_column.begin(), of_column.end());
+    std::sort(sorted.begin(), sorted.end(), std::greater());
+    return std::reduce(sorted.begin(), sorted.begin() + columns);
 }
 
 class SampledBoundaries final : public DistributedSpmm {
@@ -30,15 +29,17 @@ public:
         const Halo halo = make_halo(a, index, world_.rank(), Direction::forward, every_block);
         own_ = backend_.prepare(halo.own);
         if (!a.symmetric()) own_transposed_ = backend_.prepare(transposed(halo.own));
-        std::vector<Csr> blocks;
+        std::vector<std::int64_t> of_column(usize(halo.remote.cols));  // nonzeros of each
+        for (const std::int32_t c : halo.remote.indices) ++of_column[usize(c)];
+        std::size_t column = 0;
         std::int64_t received = 0, sent = 0, nonzeros = 0;
         for (Part j = 0; j < index.parts(); ++j) {
             const auto n = usize(j);
             if (const auto& needed = halo.needed[n]; !needed.empty()) {
                 in_.add(j, needed, p_, backend_);
-                blocks.push_back(halo.compact[n]);
                 received += in_.capacity.back();
-                nonzeros += most_nonzeros(blocks.back(), in_.capacity.back());
+                nonzeros += most_nonzeros(std::span(of_column).subspan(column, needed.size()), in_.capacity.back());
+                column += needed.size();
             }
             if (const auto& rows = halo.sent[n]; !rows.empty()) {
                 out_.add(j, rows, p_, backend_);
@@ -46,7 +47,7 @@ public:
                 sent += out_.capacity.back();
             }
         }
-        columns_ = std::make_unique<SampledColumns>(halo.own.rows, blocks, received, nonzeros, backend_);
+        columns_ = std::make_unique<SampledColumns>(halo.own.rows, halo.remote, received, nonzeros, backend_);
         received_ = backend_.matrix(received, widest);
         sent_ = backend_.matrix(sent, widest);
         exchanges_ = agree_on_exchanges();

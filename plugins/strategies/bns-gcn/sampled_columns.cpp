@@ -5,18 +5,9 @@
 
 namespace gnnbench::bns {
 
-SampledColumns::SampledColumns(std::int64_t rows, std::span<const Csr> blocks, std::int64_t columns,
+SampledColumns::SampledColumns(std::int64_t rows, const Csr& boundaries, std::int64_t columns,
                                std::int64_t nonzeros, Backend& backend)
-    : backend_(backend), rows_(rows) {
-    by_column_.cols = rows_;
-    for (const Csr& block : blocks) {
-        const Csr t = transposed(block);
-        const std::int64_t before = by_column_.nonzeros();
-        by_column_.rows += t.rows;
-        for (std::size_t r = 1; r < t.indptr.size(); ++r) by_column_.indptr.push_back(before + t.indptr[r]);
-        by_column_.indices.insert(by_column_.indices.end(), t.indices.begin(), t.indices.end());
-        by_column_.values.insert(by_column_.values.end(), t.values.begin(), t.values.end());
-    }
+    : backend_(backend), rows_(rows), by_column_(transposed(boundaries)) {
     forward_ = allocate(rows_, nonzeros);
     backward_ = allocate(columns, nonzeros);
 }

@@ -11,9 +11,9 @@ namespace gnnbench::bns {
 /// multiplied by. The host keeps Mᵀ; the device has space for a choice.
 class SampledColumns {
 public:
-    /// `blocks`: M's blocks side by side, each [rows × b_j]. A choice has at most `columns` columns with `nonzeros`
+    /// `boundaries`: M, the columns of all boundaries side by side. A choice has at most `columns` columns with `nonzeros`
     /// nonzeros in all.
-    SampledColumns(std::int64_t rows, std::span<const Csr> blocks, std::int64_t columns, std::int64_t nonzeros,
+    SampledColumns(std::int64_t rows, const Csr& boundaries, std::int64_t columns, std::int64_t nonzeros,
                    Backend& backend);
 
     /// Takes `columns` of M, ascending, column c times scales[c], in place of the last choice. `transposed`: for

@@ -17,8 +17,9 @@ public:
             if (const auto& needed = halo.needed[n]; !needed.empty()) {
                 givers_.push_back(j);
                 needed_.push_back(std::ssize(needed));
-                blocks_.push_back(backend_.prepare(halo.compact[n]));
-                transposed_.push_back(backend_.prepare(transposed(halo.compact[n])));
+                const Csr block = halo.compact(j);
+                blocks_.push_back(backend_.prepare(block));
+                transposed_.push_back(backend_.prepare(transposed(block)));
             }
             if (const auto& sent = halo.sent[n]; !sent.empty()) {
                 takers_.push_back(j);

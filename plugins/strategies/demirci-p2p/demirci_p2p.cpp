@@ -58,7 +58,7 @@ private:
         for (Part n = 0; n < index.parts(); ++n)
             if (!halo.needed[usize(n)].empty()) {
                 side->peers.push_back(n);
-                side->blocks.push_back(backend_.prepare(halo.compact[usize(n)]));
+                side->blocks.push_back(backend_.prepare(halo.compact(n)));
             }
         return side;
     }
@@ -74,7 +74,7 @@ public:
 
     StatedVolume stated_volume(const Problem& p, int rank, std::int64_t element_bytes,
                                std::int64_t /*epoch*/) const override {
-        const BlockCounts counts(Adjacency(p.dataset.graph, p.model), p.index);
+        const BlockCounts counts(p.adjacency(), p.index, rank);
         const auto product = [&](Direction d, std::int64_t width) {
             return halo_volume({counts, rank, p.index.parts(), d}, BackwardExchange::gather,
                                CommOp::point_to_point, width * element_bytes);
@@ -83,8 +83,8 @@ public:
     }
 
     std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const override {
-        const Adjacency a(p.dataset.graph, p.model);
-        const BlockCounts counts(a, p.index);
+        const Adjacency a = p.adjacency();
+        const BlockCounts counts(a, p.index, rank);
         const auto product = [&](MemoryStatement& m, std::int64_t widest) {
             for (const Direction d : {Direction::forward, Direction::backward})
                 if (d == Direction::forward || !a.symmetric())

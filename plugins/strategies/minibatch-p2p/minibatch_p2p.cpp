@@ -95,7 +95,7 @@ public:
         for (std::int64_t step = 0; step < source->batches() && p.ranks > 1; ++step) {
             const std::int64_t item = epoch * source->batches() + step;
             const DividedBatch batch = divide(subgraphs.induced(source->vertices(item)), p.index);
-            const BlockCounts counts(Adjacency(batch.subgraph.view(), p.model), batch.index);
+            const BlockCounts counts(Adjacency(batch.subgraph.view(), p.model), batch.index, rank);
             const auto product = [&](Direction d, std::int64_t width) {
                 return halo_volume({counts, rank, p.index.parts(), d}, BackwardExchange::gather,
                                    CommOp::point_to_point, width * element_bytes);

@@ -23,10 +23,10 @@ ShareSide make_side(const Adjacency& a, const IndexMap& index, Part part, Direct
     for (Part j = 0; j < index.parts(); ++j)
         if (!side.halo.needed[usize(j)].empty()) {
             side.blocks.peers.push_back(j);
-            append(side.blocks, side.halo.compact[usize(j)]);
+            append(side.blocks, side.halo.compact(j));
         }
     side.halo.own = {};
-    side.halo.compact.clear();
+    side.halo.remote = {};
     return side;
 }
 
@@ -54,7 +54,7 @@ DividedBatch divide(Subgraph subgraph, const IndexMap& whole) {
 }
 
 ShareRoom share_room(const Problem& p, Part i, const BatchSource& source) {
-    const BlockCounts whole(Adjacency(p.dataset.graph, p.model), p.index);
+    const BlockCounts whole(p.adjacency(), p.index, i);
     const std::int64_t most = source.most_vertices();
     ShareRoom room{
         .rows = std::min(p.index.size(i), most), .parts = p.index.parts(), .forward = {}, .backward = {}};

@@ -49,11 +49,13 @@ VertexBlocks::VertexBlocks(const Problem& problem, const Layout& layout, const O
     const std::uint64_t seed =
         o.permutation_seed < 0 ? problem.train.seed : static_cast<std::uint64_t>(o.permutation_seed);
     const VertexOrders orders = permuted_orders(problem.index, o.permutation, seed);
+    // Inside blocks vertices lie as in the given parts, where those have an order of their own.
+    const auto order = problem.index.by_id() ? std::span<const std::int32_t>() : problem.index.places().vertex;
     for (const Axis a : {Axis::x, Axis::y, Axis::z})
-        maps_.push_back(even_index_map(orders.rows, layout.extent(a), problem.partition.order));
+        maps_.push_back(even_index_map(orders.rows, layout.extent(a), order));
     if (!separate_) return;
     for (const Axis a : {Axis::x, Axis::y, Axis::z})
-        maps_.push_back(even_index_map(orders.columns, layout.extent(a), problem.partition.order));
+        maps_.push_back(even_index_map(orders.columns, layout.extent(a), order));
 }
 
 }  // namespace gnnbench::plexus

@@ -235,7 +235,7 @@ private:
     SparsePlan plan(const Problem& p, const Layout& of_rank, const VertexBlocks& vertices,
                     const Options& o) const {
         if (!o.sparse) return {};
-        return SparsePlan(Adjacency(p.dataset.graph, p.model), vertices, of_rank);
+        return SparsePlan(p.adjacency(), vertices, of_rank);
     }
     Layout layout(const Problem& p, int rank) const {
         return Layout(choose_grid(p, read_options(p.params).size, kind(p)), p.model, p.index.vertices(), rank);

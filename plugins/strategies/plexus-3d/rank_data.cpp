@@ -11,7 +11,7 @@ Array<std::int64_t> load_ids(std::span<const GlobalId> vertices, Backend& backen
     return backend.upload(std::span<const std::int64_t>(ids));
 }
 
-std::span<const GlobalId> rows_of(const VertexBlocks& vertices, const Layout& layout, int l) {
+std::vector<GlobalId> rows_of(const VertexBlocks& vertices, const Layout& layout, int l) {
     return vertices.rows(l).owned(layout.at(layout.layer(l).roles.d));
 }
 
@@ -30,7 +30,8 @@ RankData::RankData(const Problem& problem, const VertexBlocks& vertices, const L
     const auto [o, i, d] = bottom.roles;
     const auto begin = block_begin(bottom.n_o, layout.extent(d), layout.at(d));
     const auto count = block_size(bottom.n_o, layout.extent(d), layout.at(d));
-    const auto mine = vertices.columns(0).owned(layout.at(o)).subspan(usize(begin), usize(count));
+    const std::vector<GlobalId> block = vertices.columns(0).owned(layout.at(o));
+    const auto mine = std::span(block).subspan(usize(begin), usize(count));
     features = load_features(problem, mine, bottom.first_f, bottom.f_i, backend);
     if (problem.train.input_dropout > 0) feature_ids = load_ids(mine, backend);
     for (int l = 0; l + 1 < layout.layers(); ++l)

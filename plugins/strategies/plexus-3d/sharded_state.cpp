@@ -15,7 +15,7 @@ ShardedState::ShardedState(const Problem& problem, Rank rank, const Layout& layo
       backend_(rank.backend),
       grid_(rank.world, layout.grid()),
       data_(problem, vertices, layout, backend_),
-      adjacency_(Adjacency(problem.dataset.graph, problem.model), vertices, layout, sparse, options, backend_),
+      adjacency_(problem.adjacency(), vertices, layout, sparse, options, backend_),
       parameters_(
           layout_, problem.model, problem.train,
           problem.initial_weights ? *problem.initial_weights : initial_weights(problem.model, problem.train.seed),

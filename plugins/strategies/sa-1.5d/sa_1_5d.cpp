@@ -20,7 +20,7 @@ public:
         const auto make_side = [&](Direction d) {
             const Halo halo = make_halo(a, index, layout_.part, d, [&](Part j) { return layout_.stage(j); });
             return std::make_unique<Side>(Side{HaloExchange(halo, backend_, widest), backend_.prepare(halo.own),
-                                               backend_.prepare(halo.joined())});
+                                               backend_.prepare(halo.remote)});
         };
         forward_ = make_side(Direction::forward);
         if (!a.symmetric()) backward_ = make_side(Direction::backward);
@@ -50,15 +50,15 @@ class Sa15d final : public ReplicatedRows {
     }
     SpmmVolume stages_volume(const Problem& p, const ReplicatedLayout& layout,
                              std::int64_t element_bytes) const override {
-        const BlockCounts counts(Adjacency(p.dataset.graph, p.model), p.index);
+        const BlockCounts counts(p.adjacency(), p.index, layout.part);
         return [counts, layout, element_bytes](Direction d, std::int64_t width) {
             return halo_volume({counts, layout.part, layout.parts, d, [&](Part j) { return layout.stage(j); }},
                                BackwardExchange::gather, CommOp::all_to_all, width * element_bytes);
         };
     }
     StateSpmmMemory stages_memory(const Problem& p, const ReplicatedLayout& layout) const override {
-        const Adjacency a(p.dataset.graph, p.model);
-        const BlockCounts counts(a, p.index);
+        const Adjacency a = p.adjacency();
+        const BlockCounts counts(a, p.index, layout.part);
         return [counts, layout, symmetric = a.symmetric()](MemoryStatement& m, std::int64_t widest) {
             const auto stage = [&](Part j) { return layout.stage(j); };
             for (const Direction d : {Direction::forward, Direction::backward})

@@ -23,15 +23,15 @@ public:
                       BackwardExchange backward)
         : backend_(rank.backend), world_(rank.world), backward_(backward) {
         const Halo forward = make_halo(a, index, world_.rank(), Direction::forward, every_block);
-        forward_ = {backend_.prepare(forward.own), backend_.prepare(forward.joined())};
+        forward_ = {backend_.prepare(forward.own), backend_.prepare(forward.remote)};
         forward_exchange_.emplace(forward, backend_, widest);
         if (backward == BackwardExchange::return_sums) {
             backward_ = BackwardExchange::return_sums;
             transposed_ = {backend_.prepare(transposed(forward.own)),
-                           backend_.prepare(transposed(forward.joined()))};
+                           backend_.prepare(transposed(forward.remote))};
         } else if (!a.symmetric()) {
             const Halo other = make_halo(a, index, world_.rank(), Direction::backward, every_block);
-            transposed_ = {backend_.prepare(other.own), backend_.prepare(other.joined())};
+            transposed_ = {backend_.prepare(other.own), backend_.prepare(other.remote)};
             backward_exchange_.emplace(other, backend_, widest);
         }
     }
@@ -78,7 +78,7 @@ public:
 
     StatedVolume stated_volume(const Problem& p, int rank, std::int64_t element_bytes,
                                std::int64_t /*epoch*/) const override {
-        const BlockCounts counts(Adjacency(p.dataset.graph, p.model), p.index);
+        const BlockCounts counts(p.adjacency(), p.index, rank);
         const auto product = [&](Direction d, std::int64_t width) {
             return halo_volume({counts, rank, p.index.parts(), d}, backward_of(p.params), CommOp::all_to_all,
                                width * element_bytes);
@@ -87,8 +87,8 @@ public:
     }
 
     std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const override {
-        const Adjacency a(p.dataset.graph, p.model);
-        const BlockCounts counts(a, p.index);
+        const Adjacency a = p.adjacency();
+        const BlockCounts counts(a, p.index, rank);
         const bool both = backward_of(p.params) == BackwardExchange::gather && !a.symmetric();
         const auto product = [&](MemoryStatement& m, std::int64_t widest) {
             state_halo_memory(m, {counts, rank, p.index.parts(), Direction::forward}, widest);

@@ -214,7 +214,7 @@ json measure_scheme(const Ground& g, const Scheme& scheme) {
         make_recording_transport(backend->connect(g.world), *static_cast<MPI_Comm*>(g.world.native()), recording),
         *backend, counter);
     world.separate_wait(true);
-    const Problem problem{g.data, index, partition, model, train, params, nullptr, g.world.size()};
+    const Problem problem{g.data, index, model, train, params, nullptr, g.world.size()};
     const auto trainer = strategy->make_collective_trainer(problem, {*backend, world, g.world});
     Rounds rounds(*trainer, *backend, counter, recording, g.world);
     rounds.run(g.rounds);

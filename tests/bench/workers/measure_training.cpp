@@ -116,7 +116,7 @@ json measure_epoch(const Ground& g, const json& setting) {
                        {data, model, strategy->partition_need({1, model, train, params}), of_random, 1}, g.world);
     const IndexMap index(partition);
     const auto trainer = strategy->make_collective_trainer(
-        {data, index, partition, model, train, params, nullptr, 1}, {backend, self, g.world});
+        {data, index, model, train, params, nullptr, 1}, {backend, self, g.world});
     std::int64_t epoch = 0;
     backend.on = true;
     trainer->train_epoch(epoch++);

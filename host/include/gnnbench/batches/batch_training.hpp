@@ -73,7 +73,6 @@ public:
     OwnedRows embeddings() { return trainer_->embeddings(); }
 
 private:
-    Partition whole_;
     IndexMap index_;
     Params no_params_;
     std::unique_ptr<CollectiveTrainer> trainer_;

@@ -1,6 +1,9 @@
 #pragma once
+#include <cmath>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include <gnnbench/graph.hpp>
@@ -8,11 +11,20 @@
 #include <gnnbench/matrix.hpp>
 #include <gnnbench/model.hpp>
 #include <gnnbench/partition.hpp>
+#include <gnnbench/setup_cost.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench {
 
-/// Â: the matrix that a model multiplies by, row by row from the raw graph. Holds two scales per vertex,
-/// never the matrix itself, so that every rank can traverse the whole memory-mapped graph.
+/// Forward multiplies by Â, backward by Âᵀ.
+enum class Direction : std::uint8_t { forward, backward };
+inline Direction opposite(Direction d) {
+    return d == Direction::forward ? Direction::backward : Direction::forward;
+}
+
+/// Â: the matrix that a model multiplies by, row by row from the raw graph, and Âᵀ likewise where the graph's
+/// transpose is at hand. Holds neither matrix, so every rank can read its rows of a memory-mapped graph of any size: of
+/// a graph without weights and self-loops it holds nothing per vertex, else a bit (self-loops) and two sums (weights).
 ///
 /// Â_vj = w_vj · r_v · c_j, with w the weight (a missing diagonal entry counts as weight 1 where the model has
 /// self-loops; GIN adds 1 + ε to every diagonal entry, missing or not), and r, c by the normalisation:
@@ -20,42 +32,47 @@ namespace gnnbench {
 /// A sum that is zero or negative gives scale 0.
 class Adjacency {
 public:
-    /// `graph` must outlive it.
-    Adjacency(const GraphView& graph, const ModelSpec& model);
+    /// `graph` must outlive it, and `cost`. `threads`: of this rank, for what walks many rows.
+    Adjacency(const GraphView& graph, const ModelSpec& model, int threads = 1, SetupCost* cost = nullptr);
 
     std::int64_t vertices() const { return graph_.vertices(); }
-    std::int64_t nonzeros() const { return nonzeros_; }
+    std::int64_t nonzeros() const;
+    int threads() const { return threads_; }
+    /// Where cutting it says what it took; nullptr: nobody asks.
+    SetupPart* cost() const { return cost_ ? &cost_->cut : nullptr; }
     /// Known to equal its transpose: backward may use forward's blocks.
     bool symmetric() const { return symmetric_; }
+    /// Whether line() can read rows of `d`'s matrix. Those of Â it always can.
+    bool reads(Direction d) const { return d == Direction::forward || !columns_.indptr.empty(); }
 
     /// Calls visit(column: int64, value: double) for each entry of row v, columns ascending.
     template <class Visit>
     void row(std::int64_t v, Visit&& visit) const {
-        const auto first = graph_.indptr[static_cast<std::size_t>(v)];
-        const auto last = graph_.indptr[static_cast<std::size_t>(v) + 1];
-        bool diagonal = !diagonal_.everywhere;
         const double r = row_scale(v);
-        for (std::int64_t e = first; e < last; ++e) {
-            const std::int64_t j = graph_.indices[static_cast<std::size_t>(e)];
-            if (!diagonal && j >= v) {
-                if (j > v) visit(v, diagonal_.where_missing * r * column_scale(v));
-                diagonal = true;
-            }
-            double w = graph_.weights.empty() ? 1.0 : double{graph_.weights[static_cast<std::size_t>(e)]};
-            if (j == v) w += diagonal_.where_present;
-            visit(j, w * r * column_scale(j));
-        }
-        if (!diagonal) visit(v, diagonal_.where_missing * r * column_scale(v));
+        entries(graph_.rows(), v, [&](std::int64_t j, double w) { visit(j, w * r * column_scale(j)); });
+    }
+
+    /// Row v of Â or Âᵀ, like row(). reads(d) must hold.
+    template <class Visit>
+    void line(Direction d, std::int64_t v, Visit&& visit) const {
+        if (d == Direction::forward) return row(v, visit);
+        const double c = column_scale(v);
+        entries(columns_, v, [&](std::int64_t i, double w) { visit(i, w * row_scale(i) * c); });
+    }
+
+    /// The columns of row v of Â or Âᵀ, without their values: calls visit(column: int64).
+    template <class Visit>
+    void pattern(Direction d, std::int64_t v, Visit&& visit) const {
+        entries(d == Direction::forward ? graph_.rows() : columns_, v, [&](std::int64_t j, double) { visit(j); });
+    }
+
+    /// Entries of row v of Â or Âᵀ. reads(d) must hold.
+    std::int64_t entries_of(Direction d, std::int64_t v) const {
+        const CompressedRows rows = d == Direction::forward ? graph_.rows() : columns_;
+        return rows.indptr[usize(v) + 1] - rows.indptr[usize(v)] + (diagonal_.everywhere && !has_loop(v) ? 1 : 0);
     }
 
 private:
-    double row_scale(std::int64_t v) const {
-        return row_scale_.empty() ? 1.0 : row_scale_[static_cast<std::size_t>(v)];
-    }
-    double column_scale(std::int64_t j) const {
-        return column_scale_.empty() ? 1.0 : column_scale_[static_cast<std::size_t>(j)];
-    }
-
     /// What is added to the weight of diagonal entries; `everywhere`: each vertex has one.
     struct Diagonal {
         bool everywhere;
@@ -63,15 +80,61 @@ private:
     };
     static Diagonal diagonal_of(const ModelSpec& model);
 
-    GraphView graph_;
-    Diagonal diagonal_;
-    bool symmetric_;
-    std::int64_t nonzeros_ = 0;
-    std::vector<double> row_scale_, column_scale_;  ///< length vertices, or empty: all 1
-};
+    /// Row v of the weights with the model's diagonal.
+    template <class Visit>
+    void entries(const CompressedRows& rows, std::int64_t v, Visit&& visit) const {
+        const auto first = rows.indptr[usize(v)], last = rows.indptr[usize(v) + 1];
+        bool diagonal = !diagonal_.everywhere;
+        for (std::int64_t e = first; e < last; ++e) {
+            const std::int64_t j = rows.indices[usize(e)];
+            if (!diagonal && j >= v) {
+                if (j > v) visit(v, diagonal_.where_missing);
+                diagonal = true;
+            }
+            double w = rows.weights.empty() ? 1.0 : double{rows.weights[usize(e)]};
+            if (j == v) w += diagonal_.where_present;
+            visit(j, w);
+        }
+        if (!diagonal) visit(v, diagonal_.where_missing);
+    }
 
-/// Forward multiplies by Â, backward by Âᵀ.
-enum class Direction : std::uint8_t { forward, backward };
+    bool has_loop(std::int64_t v) const { return !loops_.empty() && loops_[usize(v)]; }
+    /// Σ of row or column v: of the weights, or how many there are, and the diagonal's share.
+    double sum(std::span<const double> weights, std::span<const std::int64_t> indptr, std::int64_t v) const {
+        const auto at = usize(v);
+        const double stored = weights.empty() ? static_cast<double>(indptr[at + 1] - indptr[at]) : weights[at];
+        if (has_loop(v)) return stored + diagonal_.where_present;
+        return diagonal_.everywhere ? stored + diagonal_.where_missing : stored;
+    }
+    std::span<const double> row_sums() const {
+        return graph_.row_sums.empty() ? std::span<const double>(row_sum_) : graph_.row_sums;
+    }
+    std::span<const double> column_sums() const {
+        return graph_.column_sums.empty() ? std::span<const double>(column_sum_) : graph_.column_sums;
+    }
+    double row_scale(std::int64_t v) const {
+        if (normalisation_ == Normalisation::none) return 1;
+        const double s = sum(row_sums(), graph_.indptr, v);
+        if (!(s > 0)) return 0;
+        return normalisation_ == Normalisation::mean ? 1 / s : 1 / std::sqrt(s);
+    }
+    double column_scale(std::int64_t j) const {
+        if (normalisation_ != Normalisation::symmetric) return 1;
+        const double s =
+            column_sum_of_rows_ ? sum(row_sums(), graph_.indptr, j) : sum(column_sums(), columns_.indptr, j);
+        return s > 0 ? 1 / std::sqrt(s) : 0;
+    }
+
+    GraphView graph_;
+    CompressedRows columns_;  ///< the transpose's rows; empty where it is not at hand
+    Diagonal diagonal_;
+    Normalisation normalisation_;
+    bool symmetric_, column_sum_of_rows_;
+    int threads_;
+    SetupCost* cost_;
+    std::vector<bool> loops_;                   ///< which vertices have a self-loop; empty: none has
+    std::vector<double> row_sum_, column_sum_;  ///< of stored weights, where the graph does not bring them
+};
 
 /// aᵀ; columns of each row ascending.
 Csr transposed(const Csr& a);

@@ -52,7 +52,7 @@ struct GridLayout {
     /// The grid row whose rows panel k is.
     int panel_owner(int k) const { return k / parts_per_block(); }
     /// Original ids of this rank's rows, in local order.
-    std::span<const GlobalId> owned() const;
+    std::vector<GlobalId> owned() const;
     std::int64_t largest_panel() const;
 };
 

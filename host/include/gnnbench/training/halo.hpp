@@ -19,12 +19,13 @@ namespace gnnbench {
 struct Halo {
     std::vector<std::vector<std::int32_t>> needed, sent;  ///< by part
     Csr own;                                              ///< A^d_ii; no nonzeros where i ∉ J
-    std::vector<Csr> compact;  ///< by part: A^d_ij with its empty columns left out [size(i) × |needed[j]|]
+    /// A^d_ij of all j ∈ J \ {i} side by side, without their empty columns: [size(i) × needed_rows()].
+    Csr remote;
 
     std::int64_t needed_rows() const;
     std::int64_t sent_rows() const;
-    /// All compact blocks side by side: [size(i) × needed_rows()].
-    Csr joined() const;
+    /// Those columns of `remote` that are part j's: [size(i) × |needed[j]|].
+    Csr compact(Part j) const;
 };
 /// Every rank of the group holds the same columns of blocks, so part i is sent to other ranks only where i ∈ J.
 Halo make_halo(const Adjacency& a, const IndexMap& index, Part i, Direction d, const HoldsBlock& holds);
@@ -51,7 +52,7 @@ public:
     /// The messages that receive the needed rows.
     std::vector<RowMessage> receives(std::int64_t width);
     MatrixView received(Part j, std::int64_t width);
-    /// The received rows of all parts, concatenated: the operand of Halo::joined().
+    /// The received rows of all parts, concatenated: the operand of Halo::remote.
     MatrixView received(std::int64_t width);
 
     /// Return direction: partial sums of needed rows leave from the receive buffer, those of sent rows arrive in the
@@ -67,18 +68,24 @@ private:
     Array<std::int32_t> sent_rows_;  ///< concatenated `sent`
 };
 
-/// Numbers of distinct nonzero columns and rows of every block of Â, from which sparsity-aware volumes follow; counted
-/// independently of any rank's halo.
+/// Numbers of distinct nonzero columns and rows of the blocks of Â in one part's row and column of blocks, from which
+/// sparsity-aware volumes follow; counted independently of any rank's halo.
 class BlockCounts {
 public:
-    BlockCounts(const Adjacency& a, const IndexMap& index);
-    std::int64_t nonzero_columns(Part i, Part j) const { return columns_[at(i, j)]; }
-    std::int64_t nonzero_rows(Part i, Part j) const { return rows_[at(i, j)]; }
+    BlockCounts(const Adjacency& a, const IndexMap& index, Part part);
+    /// Of block (i, j); one of both is `part`.
+    std::int64_t nonzero_columns(Part i, Part j) const { return i == part_ ? row_.columns[usize(j)] : column_.rows[usize(i)]; }
+    std::int64_t nonzero_rows(Part i, Part j) const { return i == part_ ? row_.rows[usize(j)] : column_.columns[usize(i)]; }
 
 private:
-    std::size_t at(Part i, Part j) const { return usize(i) * parts_ + usize(j); }
-    std::size_t parts_;
-    std::vector<std::int64_t> columns_, rows_;  ///< parts × parts
+    /// By part, of the rows of `part` in Â or Âᵀ: the columns with a nonzero, and the rows with one.
+    struct Line {
+        std::vector<std::int64_t> columns, rows;
+    };
+    static Line count(const Adjacency& a, const IndexMap& index, Part part, Direction d);
+
+    Part part_;
+    Line row_, column_;
 };
 
 /// How backward computes Âᵀ G: from gathered rows of G for Âᵀ's blocks, or from partial sums Âᵢⱼᵀ Gᵢ sent to owners.

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -26,6 +27,12 @@ struct PartRange {
 /// panels[k]. Panels ascend.
 std::vector<Csr> sparse_blocks(const Adjacency& a, const IndexMap& index, PartRange rows,
                                std::span<const Part> panels, Direction d);
+/// Calls use(k, block) for each of them, in order. Only some are in memory at a time: of many parts, each block's row
+/// pointers would add up to as much as the whole graph's.
+void for_each_block(const Adjacency& a, const IndexMap& index, PartRange rows, std::span<const Part> panels,
+                    Direction d, const std::function<void(std::size_t k, const Csr& block)>& use);
+/// Sorts each row's entries by column.
+void sort_columns(Csr& a, int threads);
 /// Their nonzeros, without making them.
 std::vector<std::int64_t> block_nonzeros(const Adjacency& a, const IndexMap& index, PartRange rows,
                                          std::span<const Part> panels, Direction d);

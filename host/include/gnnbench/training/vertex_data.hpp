@@ -18,7 +18,7 @@ Matrix load_features(const Problem& problem, std::span<const GlobalId> owned, st
 
 /// The same on the host: [owned × columns], row-major.
 std::vector<float> host_features(const DatasetView& data, const ModelSpec& model, std::span<const GlobalId> owned,
-                                 std::int64_t first_column, std::int64_t columns);
+                                 std::int64_t first_column, std::int64_t columns, int threads = 1);
 
 /// Classes [first, first + count): those whose logits a rank holds.
 struct ClassRange {

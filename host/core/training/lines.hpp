@@ -1,0 +1,47 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <gnnbench/training/adjacency.hpp>
+
+namespace gnnbench {
+
+/// Rows of Â or Âᵀ for some vertices, each with its columns ascending by original id. They are read from the graph; rows
+/// of Âᵀ whose graph has no transpose at hand are collected by one walk over all of it.
+class Lines {
+public:
+    /// `a` must outlive it.
+    Lines(const Adjacency& a, Direction d, std::vector<GlobalId> vertices);
+
+    std::int64_t size() const { return std::ssize(vertices_); }
+    /// Calls visit(column: GlobalId, value: double) for each entry of line r. May be called from several threads.
+    template <class Visit>
+    void visit(std::int64_t r, Visit&& visit) const {
+        if (start_.empty())
+            return a_.line(d_, value(vertices_[usize(r)]),
+                           [&](std::int64_t column, double w) { visit(GlobalId{column}, w); });
+        for (auto e = usize(start_[usize(r)]); e < usize(start_[usize(r) + 1]); ++e)
+            visit(GlobalId{columns_[e]}, values_[e]);
+    }
+    /// visit(column: GlobalId), without the values.
+    template <class Visit>
+    void pattern(std::int64_t r, Visit&& visit) const {
+        if (start_.empty())
+            return a_.pattern(d_, value(vertices_[usize(r)]),
+                              [&](std::int64_t column) { visit(GlobalId{column}); });
+        for (auto e = usize(start_[usize(r)]); e < usize(start_[usize(r) + 1]); ++e) visit(GlobalId{columns_[e]});
+    }
+
+private:
+    void collect();
+
+    const Adjacency& a_;
+    Direction d_;
+    std::vector<GlobalId> vertices_;
+    std::vector<std::int64_t> start_;  ///< empty: nothing was collected
+    std::vector<std::int32_t> columns_;
+    std::vector<double> values_;
+};
+
+}  // namespace gnnbench

@@ -1,0 +1,98 @@
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include <gnnbench/error.hpp>
+#include <gnnbench/temporary_folder.hpp>
+#include <gnnbench/usize.hpp>
+
+#include "data/file.hpp"
+#include "worker/workload.hpp"
+
+namespace gnnbench {
+namespace {
+
+constexpr std::size_t id_bytes = sizeof(std::int32_t);
+
+/// Offsets, then whether parts lie by id, then whether positions are ids.
+std::vector<std::int64_t> header_of(const IndexMap& index) {
+    std::vector<std::int64_t> header = index.offsets();
+    header.push_back(index.by_id());
+    header.push_back(index.identity());
+    return header;
+}
+
+/// Both arrays, one after the other.
+IndexMap::Places places_in(std::span<const std::byte> bytes, std::shared_ptr<const void> memory) {
+    const std::span ids(reinterpret_cast<const std::int32_t*>(bytes.data()), bytes.size() / id_bytes);
+    return {ids.first(ids.size() / 2), ids.subspan(ids.size() / 2), std::move(memory)};
+}
+
+std::span<const std::byte> bytes_of(std::span<const std::int32_t> ids) { return std::as_bytes(ids); }
+
+/// What the first rank of a host has, in a file that the host's ranks map; it has no name any more when this returns.
+/// Without a value where the file cannot be written.
+std::optional<IndexMap::Places> mapped_places(const IndexMap::Places& first, const ProcessGroup& host) {
+    std::optional<TemporaryFolder> folder;
+    std::string name;
+    if (host.rank() == 0) try {
+            folder.emplace("index");
+            OutputFile file(folder->path() / "places");
+            file.write(bytes_of(first.position));
+            file.write(bytes_of(first.vertex));
+            file.close();
+            name = (folder->path() / "places").string();
+        } catch (const EnvironmentError&) {
+            name.clear();  // a full disk: every rank then gets a copy
+        }
+    name = host.all_gather(name)[0];
+    if (name.empty()) return std::nullopt;
+    const auto file = std::make_shared<MappedFile>(name);
+    host.barrier();
+    return places_in(file->bytes(), file);
+}
+
+}  // namespace
+
+IndexMap shared_index(const Partition& partition, const ProcessGroup& group, SetupPart& cost) {
+    SetupTimer timer(&cost);
+    std::optional<IndexMap> made;
+    if (group.rank() == 0) made.emplace(partition);
+    std::vector<std::int64_t> header(usize(partition.parts) + 3);
+    if (made) header = header_of(*made);
+    group.broadcast(header.data(), header.size() * sizeof header[0], 0);
+    const bool identity = header.back() != 0, by_id = header[header.size() - 2] != 0;
+    header.resize(header.size() - 2);
+    const std::int64_t n = header.back();
+    if (identity) return {std::move(header), by_id, {}};
+
+    const ProcessGroup host = group.split_by_host();
+    const ProcessGroup firsts = group.split(host.rank() == 0 ? 0 : 1, group.rank());
+    IndexMap::Places places;
+    if (made) {
+        places = made->places();
+    } else if (host.rank() == 0) {
+        const auto own = std::make_shared<std::vector<std::int32_t>>(usize(2 * n));
+        places = places_in(std::as_bytes(std::span(*own)), own);
+    }
+    const auto receive = [&](const ProcessGroup& from) {
+        for (const auto& ids : {places.position, places.vertex})
+            from.broadcast(const_cast<std::int32_t*>(ids.data()), ids.size_bytes(), 0);
+        if (from.rank() != 0) timer.add_bytes(2 * n * std::int64_t{id_bytes});
+    };
+    if (host.rank() == 0) receive(firsts);
+    if (host.size() == 1) return {std::move(header), by_id, std::move(places)};
+    if (std::optional<IndexMap::Places> mapped = mapped_places(places, host)) {
+        places = std::move(*mapped);
+    } else {
+        if (host.rank() != 0) {
+            const auto own = std::make_shared<std::vector<std::int32_t>>(usize(2 * n));
+            places = places_in(std::as_bytes(std::span(*own)), own);
+        }
+        receive(host);
+    }
+    return {std::move(header), by_id, std::move(places)};
+}
+
+}  // namespace gnnbench
