@@ -161,6 +161,18 @@ TEST_CASE("what is cut with the transpose at hand, and on four threads, is what 
         }
 }
 
+TEST_CASE("a transpose on four threads is that on one") {
+    const auto g = graphs::directed_random(60, 2000, true);
+    const Adjacency a(g.view(), {});
+    const Csr whole = block_row(a, IndexMap::one_part(60), 0, Direction::forward)[0];
+    REQUIRE(whole.nonzeros() > 4 * whole.cols);  // so that each thread counts for itself
+    const Csr once = transposed(whole);
+    CHECK(transposed(whole, 4) == once);
+    CHECK(transposed(once, 3) == whole);
+    CHECK(once == block_row(a, IndexMap::one_part(60), 0, Direction::backward)[0]);
+    CHECK(transposed(Csr(), 4).nonzeros() == 0);
+}
+
 TEST_CASE("a halo's columns are its blocks' without the empty ones, in the order of what is received") {
     const auto g = graphs::directed_random(60, 500, true);
     const Adjacency a(g.view(), {});

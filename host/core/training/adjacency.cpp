@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -97,22 +98,36 @@ std::vector<Csr> block_column(const Adjacency& a, const IndexMap& index, Part p,
     return blocks;
 }
 
-Csr transposed(const Csr& a) {
+Csr transposed(const Csr& a, int threads) {
     Csr t;
     t.rows = a.cols;
     t.cols = a.rows;
-    t.indptr.assign(static_cast<std::size_t>(t.rows) + 1, 0);
-    for (const std::int32_t c : a.indices) ++t.indptr[static_cast<std::size_t>(c) + 1];
-    std::partial_sum(t.indptr.begin(), t.indptr.end(), t.indptr.begin());
+    t.indptr.assign(usize(t.rows) + 1, 0);
     t.indices.resize(a.indices.size());
     t.values.resize(a.values.size());
-    std::vector<std::int64_t> next(t.indptr.begin(), t.indptr.end() - 1);
-    for (std::size_t r = 0; r < static_cast<std::size_t>(a.rows); ++r)
-        for (auto e = static_cast<std::size_t>(a.indptr[r]); e < static_cast<std::size_t>(a.indptr[r + 1]); ++e) {
-            const auto to = static_cast<std::size_t>(next[static_cast<std::size_t>(a.indices[e])]++);
-            t.indices[to] = static_cast<std::int32_t>(r);
-            t.values[to] = a.values[e];
-        }
+    // Each run of rows has counters of its own for all columns, which pay where there are more entries.
+    const auto runs = a.nonzeros() > threads * a.cols ? usize(threads) : 1;
+    const auto first_row = [&](std::size_t run) { return usize(a.rows) * run / runs; };
+    std::vector<std::vector<std::int64_t>> next(runs);
+#pragma omp parallel for num_threads(static_cast<int>(runs)) if (runs > 1) schedule(static, 1)
+    for (std::size_t run = 0; run < runs; ++run) {
+        next[run].assign(usize(a.cols), 0);
+        for (auto e = usize(a.indptr[first_row(run)]); e < usize(a.indptr[first_row(run + 1)]); ++e)
+            ++next[run][usize(a.indices[e])];
+    }
+    std::int64_t before = 0;
+    for (std::size_t c = 0; c < usize(a.cols); ++c) {
+        for (auto& of_run : next) before += std::exchange(of_run[c], before);
+        t.indptr[c + 1] = before;
+    }
+#pragma omp parallel for num_threads(static_cast<int>(runs)) if (runs > 1) schedule(static, 1)
+    for (std::size_t run = 0; run < runs; ++run)
+        for (std::size_t r = first_row(run); r < first_row(run + 1); ++r)
+            for (auto e = usize(a.indptr[r]); e < usize(a.indptr[r + 1]); ++e) {
+                const auto to = usize(next[run][usize(a.indices[e])]++);
+                t.indices[to] = static_cast<std::int32_t>(r);
+                t.values[to] = a.values[e];
+            }
     return t;
 }
 
@@ -129,7 +144,7 @@ PreparedBlocks::PreparedBlocks(const Adjacency& a, const IndexMap& index, Part p
         const Direction read = line == BlockLine::row ? d : opposite(d);
         for_each_block(a, index, {.first = p, .count = 1}, held, read, [&](std::size_t k, const Csr& block) {
             prepared[usize(held[k])] =
-                backend.prepare(line == BlockLine::row ? block : transposed(block), transposes);
+                backend.prepare(line == BlockLine::row ? block : transposed(block, a.threads()), transposes);
         });
         return prepared;
     };

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include <gnnbench/training/lines.hpp>
 #include <gnnbench/training/sparse_blocks.hpp>
 #include <gnnbench/usize.hpp>
 
-#include "core/training/lines.hpp"
 #include "core/training/position_set.hpp"
 
 namespace gnnbench {

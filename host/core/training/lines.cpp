@@ -1,4 +1,4 @@
-#include "core/training/lines.hpp"
+#include <gnnbench/training/lines.hpp>
 
 #include <numeric>
 

@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
+#include <gnnbench/training/lines.hpp>
 #include <gnnbench/training/process_grid.hpp>
 #include <gnnbench/usize.hpp>
 
-#include "core/training/lines.hpp"
 
 namespace gnnbench {
 namespace {
@@ -64,8 +64,12 @@ void over_rows(std::int64_t rows, int threads, auto&& make) {
     }
 }
 
-std::vector<Csr> cut(const Lines& lines, const Cut& by, std::span<const Part> panels, const Adjacency& a) {
+}  // namespace
+
+std::vector<Csr> cut_lines(const Adjacency& a, const Lines& lines, const IndexMap& columns,
+                           std::span<const Part> panels) {
     SetupTimer timer(a.cost());
+    const Cut by{columns, panel_of_part(columns, panels)};
     const int threads = a.threads();
     std::vector<Csr> blocks(panels.size());
     for (std::size_t k = 0; k < panels.size(); ++k) {
@@ -103,6 +107,8 @@ std::vector<Csr> cut(const Lines& lines, const Cut& by, std::span<const Part> pa
     return blocks;
 }
 
+namespace {
+
 /// Row pointers that are held at a time, in bytes.
 constexpr std::int64_t group_bytes = std::int64_t{64} << 20;
 
@@ -120,8 +126,7 @@ std::vector<std::int64_t> block_nonzeros(const Adjacency& a, const IndexMap& ind
 
 std::vector<Csr> sparse_blocks(const Adjacency& a, const IndexMap& index, PartRange rows,
                                std::span<const Part> panels, Direction d) {
-    return cut(Lines(a, d, index.owned(rows.first, rows.count)), {index, panel_of_part(index, panels)}, panels,
-               a);
+    return cut_lines(a, Lines(a, d, index.owned(rows.first, rows.count)), index, panels);
 }
 
 void for_each_block(const Adjacency& a, const IndexMap& index, PartRange rows, std::span<const Part> panels,
@@ -130,7 +135,7 @@ void for_each_block(const Adjacency& a, const IndexMap& index, PartRange rows, s
     const auto at_once = usize(std::max<std::int64_t>(1, group_bytes / (8 * (lines.size() + 1))));
     for (std::size_t first = 0; first < panels.size(); first += at_once) {
         const auto group = panels.subspan(first, std::min(at_once, panels.size() - first));
-        std::vector<Csr> blocks = cut(lines, {index, panel_of_part(index, group)}, group, a);
+        std::vector<Csr> blocks = cut_lines(a, lines, index, group);
         for (std::size_t k = 0; k < blocks.size(); ++k) {
             use(first + k, blocks[k]);
             blocks[k] = Csr();

@@ -28,7 +28,7 @@ public:
         : backend_(rank.backend), world_(rank.world), p_(p), seed_(seed) {
         const Halo halo = make_halo(a, index, world_.rank(), Direction::forward, every_block);
         own_ = backend_.prepare(halo.own);
-        if (!a.symmetric()) own_transposed_ = backend_.prepare(transposed(halo.own));
+        if (!a.symmetric()) own_transposed_ = backend_.prepare(transposed(halo.own, a.threads()));
         std::vector<std::int64_t> of_column(usize(halo.remote.cols));  // nonzeros of each
         for (const std::int32_t c : halo.remote.indices) ++of_column[usize(c)];
         std::size_t column = 0;

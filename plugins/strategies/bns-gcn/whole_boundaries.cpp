@@ -11,7 +11,7 @@ public:
         : backend_(rank.backend), world_(rank.world) {
         const Halo halo = make_halo(a, index, world_.rank(), Direction::forward, every_block);
         own_ = backend_.prepare(halo.own);
-        if (!a.symmetric()) own_transposed_ = backend_.prepare(transposed(halo.own));
+        if (!a.symmetric()) own_transposed_ = backend_.prepare(transposed(halo.own, a.threads()));
         for (Part j = 0; j < index.parts(); ++j) {
             const auto n = usize(j);
             if (const auto& needed = halo.needed[n]; !needed.empty()) {
@@ -19,7 +19,7 @@ public:
                 needed_.push_back(std::ssize(needed));
                 const Csr block = halo.compact(j);
                 blocks_.push_back(backend_.prepare(block));
-                transposed_.push_back(backend_.prepare(transposed(block)));
+                transposed_.push_back(backend_.prepare(transposed(block, a.threads())));
             }
             if (const auto& sent = halo.sent[n]; !sent.empty()) {
                 takers_.push_back(j);

@@ -1,5 +1,8 @@
 #include "layout.hpp"
 
+#include <map>
+#include <span>
+
 #include <fmt/format.h>
 
 #include <gnnbench/training/trained_features.hpp>
@@ -51,11 +54,16 @@ VertexBlocks::VertexBlocks(const Problem& problem, const Layout& layout, const O
     const VertexOrders orders = permuted_orders(problem.index, o.permutation, seed);
     // Inside blocks vertices lie as in the given parts, where those have an order of their own.
     const auto order = problem.index.by_id() ? std::span<const std::int32_t>() : problem.index.places().vertex;
-    for (const Axis a : {Axis::x, Axis::y, Axis::z})
-        maps_.push_back(even_index_map(orders.rows, layout.extent(a), order));
-    if (!separate_) return;
-    for (const Axis a : {Axis::x, Axis::y, Axis::z})
-        maps_.push_back(even_index_map(orders.columns, layout.extent(a), order));
+    const auto add = [&](std::span<const std::int32_t> positions) {
+        std::map<int, IndexMap> made;  // axes of one extent share a map
+        for (const Axis a : {Axis::x, Axis::y, Axis::z}) {
+            const int extent = layout.extent(a);
+            if (!made.contains(extent)) made.emplace(extent, even_index_map(positions, extent, order));
+            maps_.push_back(made.at(extent));
+        }
+    };
+    add(orders.rows);
+    if (separate_) add(orders.columns);
 }
 
 }  // namespace gnnbench::plexus

@@ -5,33 +5,18 @@
 
 #include <fmt/format.h>
 
+#include <gnnbench/training/sparse_blocks.hpp>
 #include <gnnbench/usize.hpp>
+
 namespace gnnbench::plexus {
 namespace {
 
 /// The shard of A that layer l multiplies by, on the host.
 Csr shard_of(const Adjacency& a, const VertexBlocks& vertices, const Layout& layout, int l) {
     const Roles roles = layout.layer(l).roles;
-    const IndexMap &rows = vertices.rows(l), &columns = vertices.columns(l);
-    const Part row_block = layout.at(roles.d), column_block = layout.at(roles.o);
-    Csr shard{.rows = rows.size(row_block),
-              .cols = columns.size(column_block),
-              .indptr = {0},
-              .indices = {},
-              .values = {}};
-    bool ascending = true;  // local ids ascend with original ids, unless the partition has an order inside parts
-    for (const GlobalId v : rows.owned(row_block)) {
-        a.row(value(v), [&](std::int64_t j, double w) {
-            const GlobalId column{j};
-            if (columns.part_of(column) != column_block) return;
-            const std::int32_t local = value(columns.local(column));
-            ascending &= shard.nonzeros() == shard.indptr.back() || shard.indices.back() < local;
-            shard.indices.push_back(local);
-            shard.values.push_back(w);
-        });
-        shard.indptr.push_back(shard.nonzeros());
-    }
-    return ascending ? shard : transposed(transposed(shard));
+    const Lines rows(a, Direction::forward, vertices.rows(l).owned(layout.at(roles.d)));
+    const Part columns[] = {layout.at(roles.o)};
+    return std::move(cut_lines(a, rows, vertices.columns(l), columns)[0]);
 }
 
 PreparedRowBlocks prepare_row_blocks(const Csr& a, int blocks, Backend& backend) {
@@ -70,7 +55,7 @@ ShardedAdjacency::ShardedAdjacency(const Adjacency& a, const VertexBlocks& verti
         }
         Shard& s = shards_[key];
         s.forward = prepare_row_blocks(shard, options.blocks, backend);
-        if (backward.contains(key)) s.backward = prepare_row_blocks(transposed(shard), options.blocks, backend);
+        if (backward.contains(key)) s.backward = prepare_row_blocks(transposed(shard, a.threads()), options.blocks, backend);
     }
 }
 

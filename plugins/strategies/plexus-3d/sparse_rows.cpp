@@ -1,5 +1,6 @@
 #include "sparse_rows.hpp"
 
+#include <gnnbench/training/lines.hpp>
 #include <gnnbench/usize.hpp>
 
 namespace gnnbench::plexus {
@@ -13,20 +14,22 @@ SparseRows::SparseRows(const Adjacency& a, const VertexBlocks& vertices, const L
     own_begin = block_begin(n_o, ranks, own);
     own_count = block_size(n_o, ranks, own);
     given.resize(usize(ranks));
-    std::vector<bool> mine;
-    // The nonzero columns of the shards of all ranks along d: they share this rank's columns and split the rows.
-    for (int j = 0; j < ranks; ++j) {
-        std::vector<bool> needed(usize(n_o));
-        for (const GlobalId v : rows.owned(j))
-            a.row(value(v), [&](std::int64_t column, double) {
-                const GlobalId c{column};
-                if (columns.part_of(c) != layout.at(o)) return;
-                needed[usize(value(columns.local(c)))] = true;
-            });
-        for (std::int64_t r = 0; j != own && r < own_count; ++r)
-            if (needed[usize(own_begin + r)]) given[usize(j)].push_back(static_cast<std::int32_t>(r));
-        if (j == own) mine = std::move(needed);
-    }
+    const std::vector<GlobalId> block = columns.owned(layout.at(o));
+    const auto first = block.begin() + own_begin;
+    // Ranks along d share this rank's columns and split the rows: rank j needs those with an entry in its rows.
+    const Lines my_columns(a, Direction::backward, {first, first + own_count});
+    for (std::int64_t r = 0; r < own_count; ++r)
+        my_columns.pattern(r, [&](GlobalId row) {
+            const Part j = rows.part_of(row);
+            if (j != own && (given[usize(j)].empty() || given[usize(j)].back() != r))
+                given[usize(j)].push_back(static_cast<std::int32_t>(r));
+        });
+    const Lines my_rows(a, Direction::forward, rows.owned(own));
+    std::vector<bool> mine(usize(n_o));
+    for (std::int64_t r = 0; r < my_rows.size(); ++r)
+        my_rows.pattern(r, [&](GlobalId c) {
+            if (columns.part_of(c) == layout.at(o)) mine[usize(value(columns.local(c)))] = true;
+        });
     compact.assign(usize(n_o), -1);
     std::int64_t next = 0;
     for (int owner = 0; owner < ranks; ++owner) {

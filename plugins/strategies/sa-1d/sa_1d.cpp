@@ -27,8 +27,8 @@ public:
         forward_exchange_.emplace(forward, backend_, widest);
         if (backward == BackwardExchange::return_sums) {
             backward_ = BackwardExchange::return_sums;
-            transposed_ = {backend_.prepare(transposed(forward.own)),
-                           backend_.prepare(transposed(forward.remote))};
+            transposed_ = {backend_.prepare(transposed(forward.own, a.threads())),
+                           backend_.prepare(transposed(forward.remote, a.threads()))};
         } else if (!a.symmetric()) {
             const Halo other = make_halo(a, index, world_.rank(), Direction::backward, every_block);
             transposed_ = {backend_.prepare(other.own), backend_.prepare(other.remote)};

@@ -137,7 +137,7 @@ private:
 };
 
 /// aᵀ; columns of each row ascending.
-Csr transposed(const Csr& a);
+Csr transposed(const Csr& a, int threads = 1);
 
 /// Row p of blocks of Â or Âᵀ under an index map: block j [size(p) × size(j)] has local rows and columns.
 std::vector<Csr> block_row(const Adjacency& a, const IndexMap& index, Part p, Direction d);

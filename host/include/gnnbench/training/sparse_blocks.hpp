@@ -8,6 +8,7 @@
 
 #include <gnnbench/communicator.hpp>
 #include <gnnbench/training/adjacency.hpp>
+#include <gnnbench/training/lines.hpp>
 #include <gnnbench/training/stated_memory.hpp>
 #include <gnnbench/training/stated_volume.hpp>
 
@@ -31,6 +32,9 @@ std::vector<Csr> sparse_blocks(const Adjacency& a, const IndexMap& index, PartRa
 /// pointers would add up to as much as the whole graph's.
 void for_each_block(const Adjacency& a, const IndexMap& index, PartRange rows, std::span<const Part> panels,
                     Direction d, const std::function<void(std::size_t k, const Csr& block)>& use);
+/// Block k [lines.size() × size(panels[k])] has the entries of `lines` whose columns are in part panels[k] of `columns`.
+std::vector<Csr> cut_lines(const Adjacency& a, const Lines& lines, const IndexMap& columns,
+                           std::span<const Part> panels);
 /// Sorts each row's entries by column.
 void sort_columns(Csr& a, int threads);
 /// Their nonzeros, without making them.
