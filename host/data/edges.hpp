@@ -33,12 +33,11 @@ struct EdgePolicy {
     Repeats repeats = Repeats::drop;
 };
 
-RawGraph build_graph(const EdgeList& edges, EdgePolicy policy);
+RawGraph build_graph(EdgeList edges, EdgePolicy policy);
 
-/// Patterns only, on all threads; the result does not depend on their number. Self-loops and duplicates are dropped.
-/// For generators, whose edges are many and unweighted.
+/// Patterns only, on all threads; the result does not depend on their number. Duplicates are dropped.
 RawGraph build_pattern(std::int64_t vertices, std::vector<std::int32_t> source, std::vector<std::int32_t> target,
-                       bool directed);
+                       bool directed, Loops loops = Loops::drop);
 /// Entries of either; both have the same vertices and no weights. Counts of what was listed are not kept.
 RawGraph merge_patterns(const RawGraph& a, const RawGraph& b);
 

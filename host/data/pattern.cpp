@@ -18,17 +18,26 @@ std::int64_t take_next(std::int64_t& counter) {
     return std::atomic_ref(counter).fetch_add(1, std::memory_order_relaxed);
 }
 
-/// Sorts every row and drops its duplicates; rows stay in place, lengths say how much of each is left.
-std::vector<std::int64_t> sort_rows(std::int64_t vertices, const std::vector<std::int64_t>& start,
-                                    std::vector<std::int32_t>& columns) {
+/// How much of each row is left, and how many entries (v, v) are gone.
+struct Deduplicated {
+    std::vector<std::int64_t> length;
+    std::int64_t loops = 0;
+};
+
+/// Sorts every row and drops its duplicates; rows stay in place.
+Deduplicated sort_rows(std::int64_t vertices, const std::vector<std::int64_t>& start,
+                       std::vector<std::int32_t>& columns) {
     std::vector<std::int64_t> length(at(vertices));
-#pragma omp parallel for schedule(dynamic, 1024)
+    std::int64_t loops = 0;
+#pragma omp parallel for schedule(dynamic, 1024) reduction(+ : loops)
     for (std::int64_t v = 0; v < vertices; ++v) {
         auto begin = columns.begin() + start[at(v)], end = columns.begin() + start[at(v) + 1];
         std::sort(begin, end);
+        const auto own = std::equal_range(begin, end, static_cast<std::int32_t>(v));
+        loops += std::max<std::int64_t>(0, own.second - own.first - 1);
         length[at(v)] = std::unique(begin, end) - begin;
     }
-    return length;
+    return {std::move(length), loops};
 }
 
 /// Moves the rows together, in place: none moves past where it stood.
@@ -50,7 +59,8 @@ RawGraph pack_rows(const std::vector<std::int64_t>& start, const std::vector<std
 
 // Threads scatter in any order; sorting each row afterwards makes the result the same for all of them.
 RawGraph build_pattern(std::int64_t vertices, std::vector<std::int32_t> source, std::vector<std::int32_t> target,
-                       bool directed) {
+                       bool directed, Loops policy) {
+    const bool drops = policy == Loops::drop;
     auto edges = static_cast<std::int64_t>(source.size());
     std::vector<std::int64_t> start(at(vertices + 1));
     std::int64_t loops = 0;
@@ -58,9 +68,9 @@ RawGraph build_pattern(std::int64_t vertices, std::vector<std::int32_t> source, 
     for (std::int64_t e = 0; e < edges; ++e) {
         auto u = source[at(e)], v = target[at(e)];
         loops += u == v;
-        if (u == v) continue;
+        if (u == v && drops) continue;
         take_next(start[at(v) + 1]);
-        if (!directed) take_next(start[at(u) + 1]);
+        if (!directed && u != v) take_next(start[at(u) + 1]);
     }
     std::partial_sum(start.begin(), start.end(), start.begin());
     std::vector<std::int32_t> columns(at(start.back()));
@@ -68,18 +78,20 @@ RawGraph build_pattern(std::int64_t vertices, std::vector<std::int32_t> source, 
 #pragma omp parallel for
     for (std::int64_t e = 0; e < edges; ++e) {
         auto u = source[at(e)], v = target[at(e)];
-        if (u == v) continue;
+        if (u == v && drops) continue;
         columns[at(take_next(cursor[at(v)]))] = u;
-        if (!directed) columns[at(take_next(cursor[at(u)]))] = v;
+        if (!directed && u != v) columns[at(take_next(cursor[at(u)]))] = v;
     }
     source = {};
     target = {};
     auto entered = start.back();
-    auto length = sort_rows(vertices, start, columns);
-    auto graph = pack_rows(start, length, std::move(columns));
+    const Deduplicated rows = sort_rows(vertices, start, columns);
+    auto graph = pack_rows(start, rows.length, std::move(columns));
     graph.listed_edges = edges;
-    graph.loops_dropped = loops;
-    graph.repeats_merged = (entered - graph.indptr.back()) / (directed ? 1 : 2);
+    graph.loops_dropped = drops ? loops : 0;
+    // An undirected edge's repeat shows in two rows, a loop's in one.
+    const std::int64_t merged = entered - graph.indptr.back();
+    graph.repeats_merged = directed ? merged : (merged - rows.loops) / 2 + rows.loops;
     return graph;
 }
 

@@ -15,11 +15,6 @@
 
 namespace gnnbench {
 
-namespace {
-/// A vertex of a METIS graph with a hundred million neighbours has a line as long.
-constexpr std::size_t longest_line = std::size_t{1} << 30;
-}  // namespace
-
 void ArchiveCloser::operator()(archive* a) const { archive_read_free(a); }
 
 std::string archive_problem(archive* a) {
@@ -89,7 +84,7 @@ std::vector<std::byte> read_all(const std::filesystem::path& path) {
     return all;
 }
 
-LineReader::LineReader(const std::filesystem::path& path) : path_(path.string()), stream_(path) {}
+LineReader::LineReader(const std::filesystem::path& path) : LinePlace(path.string()), stream_(path) {}
 
 bool LineReader::next(std::string_view& line) {
     carried_.clear();
@@ -123,7 +118,7 @@ bool LineReader::next(std::string_view& line) {
     return true;
 }
 
-std::string LineReader::where() const { return fmt::format("{}:{}", path_, line_number_); }
+std::string LinePlace::where() const { return fmt::format("{}:{}", path_, line_number_); }
 
 void split_fields(std::string_view line, std::vector<std::string_view>& fields) {
     fields.clear();
@@ -143,7 +138,7 @@ std::string shown(std::string_view text) {
     return text.size() <= 40 ? std::string(text) : std::string(text.substr(0, 40)) + "…";
 }
 
-std::int64_t parse_integer(std::string_view text, std::int64_t least, std::int64_t most, const LineReader& at,
+std::int64_t parse_integer(std::string_view text, std::int64_t least, std::int64_t most, const LinePlace& at,
                            std::string_view what) {
     std::int64_t number = 0;
     auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -154,7 +149,7 @@ std::int64_t parse_integer(std::string_view text, std::int64_t least, std::int64
         fmt::format("{}: {} is '{}', allowed are whole numbers {}", at.where(), what, shown(text), allowed));
 }
 
-float parse_number(std::string_view text, const LineReader& at, std::string_view what) {
+float parse_number(std::string_view text, const LinePlace& at, std::string_view what) {
     float number = 0;
     if (text.starts_with('+')) text.remove_prefix(1);
     auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), number);

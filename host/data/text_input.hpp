@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 struct archive;
@@ -38,22 +39,34 @@ private:
 /// All remaining bytes.
 std::vector<std::byte> read_all(const std::filesystem::path& path);
 
+/// A vertex of a METIS graph with a hundred million neighbours has a line as long.
+inline constexpr std::size_t longest_line = std::size_t{1} << 30;
+
+/// A line of a file, for errors.
+class LinePlace {
+public:
+    explicit LinePlace(std::string path, std::int64_t line_number = 0)
+        : path_(std::move(path)), line_number_(line_number) {}
+    std::int64_t line_number() const { return line_number_; }  ///< from 1
+    std::string where() const;                                 ///< "file:line"
+    const std::string& path() const { return path_; }
+
+protected:
+    std::string path_;
+    std::int64_t line_number_;
+};
+
 /// A text file line by line, compressed or not; ends of line are \n or \r\n, and not part of the line.
-class LineReader {
+class LineReader : public LinePlace {
 public:
     explicit LineReader(const std::filesystem::path& path);
     /// False at the end. The line is valid until the next call.
     bool next(std::string_view& line);
-    std::int64_t line_number() const { return line_number_; }  ///< of the last line, from 1
-    std::string where() const;                                 ///< "file:line"
-    const std::string& path() const { return path_; }
 
 private:
-    std::string path_;
     ByteStream stream_;
     std::string_view rest_;  ///< of the stream's current piece
     std::string carried_;    ///< a line that began in an earlier piece
-    std::int64_t line_number_ = 0;
 };
 
 /// Splits at blanks, tabs, commas and semicolons. Runs of blanks count once; so do other separators with blanks
@@ -66,10 +79,10 @@ bool is_blank(std::string_view line);
 std::string shown(std::string_view text);
 
 /// The numbers of a text file; each throws DataError naming `where`, what was expected and what was found.
-std::int64_t parse_integer(std::string_view text, std::int64_t least, std::int64_t most, const LineReader& at,
+std::int64_t parse_integer(std::string_view text, std::int64_t least, std::int64_t most, const LinePlace& at,
                            std::string_view what);
-float parse_number(std::string_view text, const LineReader& at, std::string_view what);
-inline float parse_weight(std::string_view text, const LineReader& at) {
+float parse_number(std::string_view text, const LinePlace& at, std::string_view what);
+inline float parse_weight(std::string_view text, const LinePlace& at) {
     return parse_number(text, at, "the weight");
 }
 

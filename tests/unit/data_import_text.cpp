@@ -4,7 +4,11 @@
 #include <gnnbench/array_size.hpp>
 #include <gnnbench/error.hpp>
 
+#include <omp.h>
+
 #include <data/import.hpp>
+#include <data/importers/edge_lines.hpp>
+#include <data/text_blocks.hpp>
 #include <data/text_input.hpp>
 #include <unit/data_support.hpp>
 
@@ -109,6 +113,76 @@ TEST_CASE("edge lists: comments, CRLF, separators, sparse ids, no end of line") 
     CHECK(reversed.graph.indptr == std::vector<std::int64_t>{0, 1, 1});
     CHECK(reversed.graph.weights == Weights{2.5f});
     CHECK(import_text("a.txt", "0 1\n1 0\n", {{"directed", false}}).graph.repeats_merged == 1);
+}
+
+TEST_CASE("a text in blocks is the text, plain or compressed, whatever the lengths of its lines") {
+    TempFolder folder;
+    std::string text;
+    for (std::size_t i = 0; i < 300; ++i) text += std::string(i * 37 % 101, 'x') + "\n";
+    for (const std::string& content : {text, text + "no end", std::string("\n"), std::string("alone"), std::string()}) {
+        const auto plain = folder.write("t.txt", content);
+        write_gzip(folder / "t.gz", content);
+        for (const auto& path : {plain, folder / "t.gz"})
+            for (const std::size_t block_bytes : {1, 16, 100, 5000, 1000000}) {
+                TextBlocks blocks(path, block_bytes);
+                std::string all;
+                for (std::string_view block; blocks.next(block);) {
+                    CHECK_FALSE(block.empty());
+                    std::string runs;
+                    for (const std::string_view run : runs_of_lines(block, 3)) {
+                        CHECK((run.empty() || run.ends_with('\n') || runs.size() + run.size() == block.size()));
+                        runs += run;
+                    }
+                    CHECK(runs == block);
+                    all += block;
+                    CHECK((block.ends_with('\n') || all.size() == content.size()));
+                }
+                CHECK(all == content);
+            }
+    }
+}
+
+TEST_CASE("an edge list is the same on any number of threads, and its first wrong line is named") {
+    TempFolder folder;
+    std::string text = "a header\n";
+    for (int i = 0; i < 3000; ++i) {
+        if (i % 97 == 0) text += "# a comment\n\n";
+        text += std::to_string(i * 7919 % 2003) + (i % 3 == 0 ? "\t" : " , ") + std::to_string(i * 31 % 1999);
+        text += i % 5 == 0 ? " 1.5e0\r\n" : " +2 more\n";
+    }
+    const EdgeLineRules rules{.weights = WeightColumn::third, .skip_lines = 1, .keep_lines = true};
+    const int before = omp_get_max_threads();
+    ListedIds first;
+    for (const int threads : {1, 2, 5, 64}) {
+        omp_set_num_threads(threads);
+        const ListedIds ids = read_edge_lines(folder.write("t.txt", text), rules);
+        if (threads == 1) first = ids;
+        CHECK(ids.source.size() == 3000);
+        CHECK(ids.source == first.source);
+        CHECK(ids.target == first.target);
+        CHECK(ids.weight == first.weight);
+        CHECK(ids.line == first.line);
+        const auto wrong = folder.write("w.txt", text + "5 6 7\n8 9\n1 x 3\n");
+        CHECK_THAT(message_of<DataError>([&] { read_edge_lines(wrong, rules); }),
+                   says("w.txt:3065: expected two vertex ids and a weight, found '8 9'"));
+    }
+    omp_set_num_threads(before);
+    CHECK(first.source[1] == 7919 % 2003);
+    CHECK(first.weight[0] == 1.5f);
+    CHECK(first.weight[1] == 2);
+    CHECK(first.line[0] == 4);  // after the header, a comment and a blank line
+    const auto zeros = folder.write("z.txt", "000000000000000000000001 2\n9223372036854775807 0\n");
+    const ListedIds wide = read_edge_lines(zeros, {});
+    CHECK(wide.source == std::vector<std::int64_t>{1, INT64_MAX});
+}
+
+TEST_CASE("ids are renumbered in ascending order, near each other or far apart") {
+    for (const std::int64_t far : {std::int64_t{3}, std::int64_t{1} << 50}) {
+        const std::string large = std::to_string(7 * far);
+        const auto d = import_text("a.txt", large + " 2\n2 " + std::to_string(far) + "\n");
+        CHECK(d.graph.indptr == std::vector<std::int64_t>{0, 1, 2, 2});
+        CHECK(d.graph.indices == Ids{2, 0});
+    }
 }
 
 TEST_CASE("compressed text reads like plain, and a cut file is told") {

@@ -1,14 +1,18 @@
 // SNAP's text files and their relatives: a line "u v", or "u v weight", for an edge from u to v.
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
 
+#include <data/importers/edge_lines.hpp>
 #include <data/importers/formats.hpp>
 #include <data/options.hpp>
-#include <data/text_input.hpp>
+
+#include "core/training/position_set.hpp"
 
 namespace gnnbench {
 
@@ -32,51 +36,13 @@ constexpr auto edge_list_params = joined(
     }},
     fill_params);
 
-/// Edges by the ids of the file.
-struct ListedIds {
-    std::vector<std::int64_t> source, target;
-    std::vector<float> weight;
-    std::vector<std::int64_t> line;
-};
-
-void check_columns(std::size_t found, const std::string& weights, const LineReader& reader,
-                   std::string_view text) {
-    if (found < 2 || (weights == "third" && found < 3))
-        throw DataError(fmt::format("{}: expected two vertex ids{}, found '{}'", reader.where(),
-                                    weights == "third" ? " and a weight" : "", shown(text)));
-    if (weights == "auto" && found > 2)
-        throw DataError(
-            fmt::format("{}: expected two vertex ids, found {} columns in '{}'; say `weights: third` if the "
-                        "third is the edge's weight, `weights: ignore` if it is not",
-                        reader.where(), found, shown(text)));
-}
-
-std::int64_t parse_id(std::string_view text, const LineReader& reader) {
-    try {
-        return parse_integer(text, 0, INT64_MAX, reader, "a vertex id");
-    } catch (const DataError& e) {
-        if (reader.line_number() > 1) throw;
-        throw DataError(std::string(e.what()) + "; for a header line set `skip_lines: 1`");
-    }
-}
-
 ListedIds read_ids(const std::filesystem::path& path, const Params& p) {
-    const auto& weights = p.choice("weights");
-    bool keep_lines = p.choice("repeats") == "error";
-    ListedIds ids;
-    LineReader reader(path);
-    std::vector<std::string_view> fields;
-    for (std::string_view text; reader.next(text);) {
-        if (reader.line_number() <= p.integer("skip_lines")) continue;
-        if (is_blank(text) || text.front() == '#' || text.front() == '%') continue;
-        split_fields(text, fields);
-        check_columns(fields.size(), weights, reader, text);
-        ids.source.push_back(parse_id(fields[0], reader));
-        ids.target.push_back(parse_id(fields[1], reader));
-        if (weights == "third") ids.weight.push_back(parse_weight(fields[2], reader));
-        if (keep_lines) ids.line.push_back(reader.line_number());
-    }
-    return ids;
+    const std::string& weights = p.choice("weights");
+    return read_edge_lines(path, {.weights = weights == "third"    ? WeightColumn::third
+                                             : weights == "ignore" ? WeightColumn::ignored
+                                                                   : WeightColumn::none,
+                                  .skip_lines = p.integer("skip_lines"),
+                                  .keep_lines = p.choice("repeats") == "error"});
 }
 
 std::vector<std::int64_t> distinct(const ListedIds& ids) {
@@ -87,23 +53,53 @@ std::vector<std::int64_t> distinct(const ListedIds& ids) {
     return all;
 }
 
-void number_compactly(const ListedIds& ids, EdgeList& edges) {
-    auto all = distinct(ids);
-    if (all.size() > INT32_MAX)
-        throw DataError(
-            fmt::format("{}: it has {} vertices, at most {} are allowed", edges.file, all.size(), INT32_MAX));
-    edges.vertices = static_cast<std::int64_t>(all.size());
-    auto number = [&](std::int64_t id) {
-        // The usual case, ids 0 … n−1, needs no search.
-        auto guess = static_cast<std::size_t>(id);
-        if (guess < all.size() && all[guess] == id) return static_cast<std::int32_t>(id);
-        return static_cast<std::int32_t>(std::ranges::lower_bound(all, id) - all.begin());
-    };
-    std::ranges::transform(ids.source, std::back_inserter(edges.source), number);
-    std::ranges::transform(ids.target, std::back_inserter(edges.target), number);
+/// The ids by number(id), in the order of the edges.
+void number_edges(ListedIds& ids, EdgeList& edges, auto&& number) {
+    for (auto [from, to] : {std::pair(&ids.source, &edges.source), std::pair(&ids.target, &edges.target)}) {
+        to->resize(from->size());
+#pragma omp parallel for
+        for (std::size_t e = 0; e < from->size(); ++e) (*to)[e] = number((*from)[e]);
+        *from = {};
+    }
 }
 
-void number_as_listed(const ListedIds& ids, const Params& p, EdgeList& edges) {
+void check_vertices(std::size_t vertices, const EdgeList& edges) {
+    if (vertices > INT32_MAX)
+        throw DataError(fmt::format("{}: it has {} vertices, at most {} are allowed", edges.file, vertices, INT32_MAX));
+}
+
+std::int64_t largest_id(const ListedIds& ids) {
+    std::int64_t largest = -1;
+    for (const auto* side : {&ids.source, &ids.target}) {
+#pragma omp parallel for reduction(max : largest)
+        for (std::size_t e = 0; e < side->size(); ++e) largest = std::max(largest, (*side)[e]);
+    }
+    return largest;
+}
+
+void number_compactly(ListedIds& ids, EdgeList& edges) {
+    const std::int64_t largest = largest_id(ids);
+    // Ids that are not much larger than what lists them are counted in a set of bits, others sorted.
+    if (largest / 8 <= 16 * std::ssize(ids.source)) {
+        PositionSet there(largest + 1);
+        for (const auto* side : {&ids.source, &ids.target}) {
+#pragma omp parallel for
+            for (std::size_t e = 0; e < side->size(); ++e) there.insert((*side)[e]);
+        }
+        there.count();
+        check_vertices(usize(there.size()), edges);
+        edges.vertices = there.size();
+        return number_edges(ids, edges, [&](std::int64_t id) { return static_cast<std::int32_t>(there.rank(id)); });
+    }
+    const auto all = distinct(ids);
+    check_vertices(all.size(), edges);
+    edges.vertices = std::ssize(all);
+    number_edges(ids, edges, [&](std::int64_t id) {
+        return static_cast<std::int32_t>(std::ranges::lower_bound(all, id) - all.begin());
+    });
+}
+
+void number_as_listed(ListedIds& ids, const Params& p, EdgeList& edges) {
     auto first = p.integer("first_id"), given = p.integer("vertices");
     auto largest = first - 1;
     for (const auto* side : {&ids.source, &ids.target})
@@ -116,9 +112,7 @@ void number_as_listed(const ListedIds& ids, const Params& p, EdgeList& edges) {
                     edges.file, id, first, first, first + (given > 0 ? given : std::int64_t{INT32_MAX}) - 1));
         }
     edges.vertices = given > 0 ? given : largest - first + 1;
-    auto number = [&](std::int64_t id) { return static_cast<std::int32_t>(id - first); };
-    std::ranges::transform(ids.source, std::back_inserter(edges.source), number);
-    std::ranges::transform(ids.target, std::back_inserter(edges.target), number);
+    number_edges(ids, edges, [&](std::int64_t id) { return static_cast<std::int32_t>(id - first); });
 }
 
 RawDataset read_edge_list(const std::filesystem::path& path, const Params& p) {

@@ -151,7 +151,7 @@ Repeats repeats_policy(const Params& params) {
 RawGraph build_listed(EdgeList edges, const Params& params) {
     if (params.boolean("reverse")) std::swap(edges.source, edges.target);
     auto listing = params.boolean("directed") ? Listing::directed : Listing::undirected;
-    return build_graph(edges, {listing, loops_policy(params), repeats_policy(params)});
+    return build_graph(std::move(edges), {listing, loops_policy(params), repeats_policy(params)});
 }
 
 }  // namespace gnnbench

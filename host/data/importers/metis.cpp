@@ -107,7 +107,7 @@ RawDataset read_metis(const std::filesystem::path& path, const Params& p) {
         throw DataError(fmt::format("{}: its header promises {} edges, its lines list {} (each twice, {} entries)",
                                     path.string(), header.edges, found, edges.edges()));
     RawDataset data;
-    data.graph = build_graph(edges, {Listing::mirrored, loops_policy(p), repeats_policy(p)});
+    data.graph = build_graph(std::move(edges), {Listing::mirrored, loops_policy(p), repeats_policy(p)});
     data.graph.listed_edges = header.edges;
     return data;
 }

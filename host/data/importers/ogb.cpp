@@ -150,7 +150,7 @@ RawDataset read_ogb(const fs::path& path, const Params& p) {
     const auto n = edges.vertices;
     if (p.boolean("reverse")) std::swap(edges.source, edges.target);
     const auto listing = directed_edges(folder.root, p) ? Listing::directed : Listing::undirected;
-    data.graph = build_graph(edges, {listing, loops_policy(p), repeats_policy(p)});
+    data.graph = build_graph(std::move(edges), {listing, loops_policy(p), repeats_policy(p)});
     take_splits(data, folder.root, n);
     return data;
 }

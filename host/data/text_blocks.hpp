@@ -1,0 +1,40 @@
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <data/file.hpp>
+#include <data/text_input.hpp>
+
+namespace gnnbench {
+
+/// A text file in blocks of whole lines, for readers on several threads: a plain file as it is mapped, a compressed one
+/// as it is unpacked.
+class TextBlocks {
+public:
+    /// `block_bytes`: about as many as a block has.
+    explicit TextBlocks(const std::filesystem::path& path, std::size_t block_bytes = std::size_t{32} << 20);
+    /// The next block, which ends with its last line's end, or at the end of the file; false after that. Valid until the
+    /// next call.
+    bool next(std::string_view& block);
+    const std::string& path() const { return path_; }
+
+private:
+    bool next_unpacked(std::string_view& block);
+    void check_length(std::size_t line_bytes) const;
+
+    std::string path_;
+    std::size_t block_bytes_;
+    std::optional<MappedFile> mapped_;
+    std::size_t begin_ = 0;  ///< of the next block in the mapped file
+    std::optional<ByteStream> stream_;
+    std::string block_;  ///< unpacked; what follows the last line's end begins the next one
+    std::size_t used_ = 0;
+};
+
+/// Cuts a block into `runs` runs of whole lines, some of which may be empty.
+std::vector<std::string_view> runs_of_lines(std::string_view block, int runs);
+
+}  // namespace gnnbench

@@ -1,0 +1,245 @@
+// bench_share: what one rank of many costs, built alone: it opens a store, cuts its rows of Â (and of Âᵀ), prepares
+// them, reads its vertices' data and multiplies once, without the other ranks. Beside it, the bytes that its share has.
+//
+// Ranks own runs of vertices of one length, so their index map needs no memory, and each is a process of its own.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <malloc.h>
+
+#include <gnnbench/backend.hpp>
+#include <gnnbench/error.hpp>
+#include <gnnbench/strategy.hpp>
+#include <gnnbench/temporary_folder.hpp>
+#include <gnnbench/training/halo.hpp>
+#include <gnnbench/training/process_grid.hpp>
+#include <gnnbench/training/vertex_data.hpp>
+#include <gnnbench/usize.hpp>
+
+#include "data/generate.hpp"
+#include "data/store.hpp"
+#include "plugin/loader.hpp"
+
+namespace gnnbench::bench {
+namespace {
+
+struct Settings {
+    std::string store;
+    std::vector<int> parts{1, 4, 16, 64, 256, 1024, 4096};
+    std::int64_t width = 128;
+    int threads = static_cast<int>(std::thread::hardware_concurrency()), rounds = 1;
+    bool cold = false;
+};
+
+/// What a rank found and used; plain, as it is written into memory that the parent shares.
+struct Share {
+    std::int64_t rows = 0, nonzeros = 0, needed = 0, sent = 0;
+    std::int64_t share_bytes = 0, peak_bytes = 0;
+    double seconds = 0, read_s = 0, cut_s = 0, prepare_s = 0;
+    char error[200] = {};
+};
+
+std::int64_t status_bytes(const std::string& line_name) {
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);)
+        if (line.starts_with(line_name + ":")) return std::stoll(line.substr(line_name.size() + 1)) * 1024;
+    return 0;
+}
+
+/// Runs of vertices that differ by at most one in length.
+IndexMap even_runs(std::int64_t n, int parts) {
+    std::vector<std::int64_t> offsets;
+    for (int p = 0; p <= parts; ++p) offsets.push_back(block_begin(n, parts, p));
+    return {std::move(offsets), true, {}};
+}
+
+/// The part with the most entries.
+Part heaviest(const GraphView& graph, const IndexMap& index) {
+    Part heaviest = 0;
+    std::int64_t most = -1;
+    for (Part p = 0; p < index.parts(); ++p) {
+        const std::int64_t entries =
+            graph.indptr[usize(index.offset(p + 1))] - graph.indptr[usize(index.offset(p))];
+        if (entries > most) most = entries, heaviest = p;
+    }
+    return heaviest;
+}
+
+/// One direction's product, as sparsity-aware schemes make it.
+struct Side {
+    std::unique_ptr<PreparedMatrix> own, remote;
+    Matrix received;
+};
+
+/// Bytes: of an entry, its column and weight in the file, column and value (4 + 8) as it is cut, both (4 + 4) as it is
+/// prepared. Of a row, row pointers in the file, of two cut and two prepared matrices; features in the file and on the
+/// device; label, split and id; a row of H and of Z. Of a row that is needed, its id and its place in the buffer; of one that is
+/// sent, its id.
+/// Of every vertex of the graph, 1.5 bits of the set of what is needed.
+std::int64_t bytes_of_share(const Share& s, const DatasetView& data, std::int64_t width) {
+    const std::int64_t entry = (data.graph.weights.empty() ? 4 : 8) + 12 + 8, row = 8 + 4 * 8 + 2 * 4 * data.feature_count + 13 + 8 * width;
+    return s.nonzeros * entry + s.rows * row + s.needed * (4 + 4 * width) + s.sent * 4 + data.graph.vertices() * 3 / 16;
+}
+
+void build(const Settings& s, int parts, const PluginCatalog& catalog, Share& out) {
+    const std::int64_t idle = status_bytes("VmRSS");
+    std::ofstream("/proc/self/clear_refs") << "5";  // the peak counts from here
+    const auto start = std::chrono::steady_clock::now();
+    const Store store = Store::open(s.store);
+    const DatasetView data = store.view();
+    const IndexMap index = even_runs(data.graph.vertices(), parts);
+    const Part me = heaviest(data.graph, index);
+    const std::vector<GlobalId> owned = index.owned(me);
+    ModelSpec model;
+    model.widths = {data.feature_count, data.classes};
+    const TrainSpec train;
+    const Params params;
+    SetupCost cost;
+    const Problem problem{data, index, model, train, params, nullptr, parts, {}, s.threads, &cost};
+    const auto backend = catalog.kernel("cpu")->create({.dtype = DType::f32,
+                                                        .threads = s.threads,
+                                                        .params = Params(catalog.find(PluginKind::kernel, "cpu").params),
+                                                        .widths = {s.width}});
+
+    const Adjacency a = problem.adjacency();
+    const Matrix h = backend->matrix(std::ssize(owned), s.width), z = backend->matrix(std::ssize(owned), s.width);
+    backend->fill(h, 1);
+    const auto make_side = [&](Direction d) {
+        const Halo halo = make_halo(a, index, me, d, every_block);
+        out.nonzeros += halo.own.nonzeros() + halo.remote.nonzeros();
+        out.needed += halo.needed_rows();
+        out.sent += halo.sent_rows();
+        return Side{backend->prepare(halo.own), backend->prepare(halo.remote), {}};
+    };
+    std::vector<Side> sides;
+    sides.push_back(make_side(Direction::forward));
+    if (!a.symmetric()) sides.push_back(make_side(Direction::backward));
+    malloc_trim(0);
+    const Matrix x = load_features(problem, owned, 0, data.feature_count, *backend);
+    const VertexData vertices(problem, owned, *backend);
+    for (Side& side : sides) {
+        side.received = backend->matrix(side.remote->cols, s.width);
+        backend->fill(side.received, 1);
+        backend->spmm(*side.own, h, z);
+        backend->spmm(*side.remote, side.received, z, {.beta = 1});
+    }
+    backend->synchronize(StreamRole::compute);
+    out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    out.rows = std::ssize(owned);
+    out.read_s = cost.read.seconds;
+    out.cut_s = cost.cut.seconds;
+    out.prepare_s = backend->prepare_cost().seconds;
+    out.share_bytes = bytes_of_share(out, data, s.width);
+    out.peak_bytes = status_bytes("VmHWM") - idle;
+}
+
+Share alone(const Settings& s, int parts, const PluginCatalog& catalog) {
+    if (s.cold) {
+        sync();
+        std::ofstream drop("/proc/sys/vm/drop_caches");
+        if (!(drop << "1" << std::flush)) throw EnvironmentError("--cold needs the right to drop the system's caches");
+    }
+    auto* shared = static_cast<Share*>(
+        mmap(nullptr, sizeof(Share), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    const pid_t child = fork();
+    if (child == 0) {
+        new (shared) Share;
+        try {
+            build(s, parts, catalog, *shared);
+        } catch (const std::exception& e) {
+            std::snprintf(shared->error, sizeof shared->error, "%s", e.what());
+        }
+        _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    const Share found = *shared;
+    munmap(shared, sizeof(Share));
+    if (status != 0) throw Error(fmt::format("the rank of {} parts ended with status {}", parts, status));
+    if (found.error[0] != 0) throw Error(found.error);
+    return found;
+}
+
+/// In a process of its own, because a process that has used threads may not use them again after it forked.
+void make_store(const std::string& path, std::int64_t vertices) {
+    const pid_t child = fork();
+    if (child == 0) {
+        try {
+            write_store(path, generate("dcsbm", {{"vertices", vertices}, {"directed", true}, {"features", 16}}));
+        } catch (const std::exception& e) {
+            std::fprintf(stderr, "bench_share: %s\n", e.what());
+            _exit(1);
+        }
+        _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (status != 0) throw Error("no store could be made");
+}
+
+double mib(std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
+
+int run(const Settings& s) {
+    const PluginCatalog catalog;
+    std::puts(
+        "| ranks | rows | nonzeros | needed | share, MiB | peak, MiB | peak less 64 MiB ÷ share | s | read | cut | "
+        "prepare |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+    for (const int parts : s.parts) {
+        std::vector<Share> rounds;
+        for (int r = 0; r < s.rounds; ++r) rounds.push_back(alone(s, parts, catalog));
+        std::ranges::sort(rounds, {}, &Share::seconds);
+        const Share& median = rounds[rounds.size() / 2];
+        std::printf("%s\n", fmt::format("| {} | {} | {} | {} | {:.1f} | {:.1f} | {:.2f} | {:.3f} | {:.3f} | {:.3f} | {:.3f} |",
+                                        parts, median.rows, median.nonzeros, median.needed, mib(median.share_bytes),
+                                        mib(median.peak_bytes),
+                                        std::max(0.0, mib(median.peak_bytes) - 64) / mib(median.share_bytes),
+                                        median.seconds, median.read_s, median.cut_s, median.prepare_s)
+                                .c_str());
+        std::fflush(stdout);
+        if (median.nonzeros == 0 || median.peak_bytes <= 0) return 1;
+    }
+    return 0;
+}
+
+}  // namespace
+}  // namespace gnnbench::bench
+
+int main(int argc, char** argv) {
+    using namespace gnnbench;
+    bench::Settings s;
+    std::int64_t vertices = 20000;
+    CLI::App app{"What one rank of many costs, built alone, beside the bytes of its share"};
+    app.add_option("--store", s.store, "a dataset's folder (default: one generated for the occasion)");
+    app.add_option("--vertices", vertices, "of that one, directed");
+    app.add_option("--parts", s.parts, "numbers of ranks")->delimiter(',');
+    app.add_option("--width", s.width, "columns of what is multiplied");
+    app.add_option("--threads", s.threads, "threads of a rank");
+    app.add_option("--rounds", s.rounds, "processes of which the median is shown");
+    app.add_flag("--cold", s.cold, "drop the system's caches before each");
+    CLI11_PARSE(app, argc, argv);
+    try {
+        std::optional<TemporaryFolder> folder;
+        if (s.store.empty()) {
+            folder.emplace("bench");
+            s.store = (folder->path() / "store").string();
+            bench::make_store(s.store, vertices);
+        }
+        return bench::run(s);
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "bench_share: %s\n", e.what());
+        return 5;
+    }
+}
