@@ -80,6 +80,15 @@ Adjacency::Adjacency(const GraphView& graph, const ModelSpec& model, int threads
         column_sum_ = sums_of(columns_, threads);
 }
 
+std::vector<double> Adjacency::scales(Direction d) const {
+    const SetupTimer timer(cost());
+    std::vector<double> all(usize(vertices()));
+#pragma omp parallel for num_threads(threads_) if (threads_ > 1) schedule(static)
+    for (std::int64_t v = 0; v < vertices(); ++v)
+        all[usize(v)] = d == Direction::forward ? column_scale(v) : row_scale(v);
+    return all;
+}
+
 std::int64_t Adjacency::nonzeros() const {
     if (!diagonal_.everywhere) return graph_.edges();
     return graph_.edges() + vertices() - std::ranges::count(loops_, true);

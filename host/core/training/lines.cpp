@@ -6,7 +6,13 @@ namespace gnnbench {
 
 Lines::Lines(const Adjacency& a, Direction d, std::vector<GlobalId> vertices)
     : a_(a), d_(d), vertices_(std::move(vertices)) {
-    if (!a.reads(d)) collect();
+    if (!a.reads(d)) {
+        collect();
+        return;
+    }
+    std::int64_t entries = 0;
+    for (const GlobalId v : vertices_) entries += a.entries_of(d, value(v));
+    if (entries > a.vertices()) scales_ = a.scales(d);
 }
 
 void Lines::collect() {

@@ -38,10 +38,12 @@ Array<std::int64_t> load_ids(std::span<const GlobalId> owned, Backend& backend) 
 
 }  // namespace
 
-std::vector<float> host_features(const DatasetView& data, const ModelSpec& model, std::span<const GlobalId> owned,
-                                 std::int64_t first_column, std::int64_t columns, int threads) {
+namespace {
+
+/// Writes them to `rows`.
+void read_features(const DatasetView& data, const ModelSpec& model, std::span<const GlobalId> owned,
+                   std::int64_t first_column, std::int64_t columns, int threads, std::span<float> rows) {
     const auto f = usize(data.feature_count);
-    std::vector<float> rows(owned.size() * usize(columns));
 #pragma omp parallel for num_threads(threads) if (threads > 1) schedule(static)
     for (std::size_t r = 0; r < owned.size(); ++r) {
         const auto to = rows.begin() + static_cast<std::ptrdiff_t>(r) * columns;
@@ -55,6 +57,22 @@ std::vector<float> host_features(const DatasetView& data, const ModelSpec& model
         const double sum = std::reduce(x.begin(), x.end(), 0.0), scale = sum != 0 ? 1 / sum : 0;
         std::ranges::transform(kept, to, [&](float e) { return static_cast<float>(e * scale); });
     }
+}
+
+/// Whether the rows are as the dataset has them, one after another.
+bool as_stored(const DatasetView& data, const ModelSpec& model, std::span<const GlobalId> owned,
+               std::int64_t columns) {
+    return columns == data.feature_count && model.feature_normalisation == FeatureNormalisation::none &&
+           (owned.empty() || value(owned.back()) - value(owned.front()) + 1 == std::ssize(owned)) &&
+           std::ranges::is_sorted(owned, {}, [](GlobalId v) { return value(v); });
+}
+
+}  // namespace
+
+std::vector<float> host_features(const DatasetView& data, const ModelSpec& model, std::span<const GlobalId> owned,
+                                 std::int64_t first_column, std::int64_t columns, int threads) {
+    std::vector<float> rows(owned.size() * usize(columns));
+    read_features(data, model, owned, first_column, columns, threads, rows);
     return rows;
 }
 
@@ -65,12 +83,19 @@ Matrix load_features(const Problem& problem, std::span<const GlobalId> owned, st
     // Some rows at a time, so that they are not all in memory twice.
     constexpr std::int64_t at_once = std::int64_t{16} << 20;
     const std::int64_t run = std::max<std::int64_t>(1, at_once / std::max<std::int64_t>(1, columns));
+    std::vector<float> buffer;
     for (std::int64_t first = 0; first < x.rows(); first += run) {
-        const std::int64_t count = std::min(run, x.rows() - first);
-        const std::vector<float> rows = host_features(problem.dataset, problem.model,
-                                                      owned.subspan(usize(first), usize(count)), first_column,
-                                                      columns, problem.threads);
-        backend.upload(std::span<const float>(rows), x.view().rows_from(first, count));
+        const auto some = owned.subspan(usize(first), usize(std::min(run, x.rows() - first)));
+        const std::size_t elements = some.size() * usize(columns);
+        std::span<const float> rows;
+        if (as_stored(problem.dataset, problem.model, some, columns)) {
+            rows = problem.dataset.features.subspan(usize(value(some.front()) * columns), elements);
+        } else {
+            buffer.resize(elements);
+            read_features(problem.dataset, problem.model, some, first_column, columns, problem.threads, buffer);
+            rows = buffer;
+        }
+        backend.upload(rows, x.view().rows_from(first, std::ssize(some)));
     }
     timer.add_bytes(x.rows() * columns * static_cast<std::int64_t>(size_of(backend.dtype())));
     return x;

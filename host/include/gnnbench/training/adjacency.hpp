@@ -49,7 +49,7 @@ public:
     template <class Visit>
     void row(std::int64_t v, Visit&& visit) const {
         const double r = row_scale(v);
-        entries(graph_.rows(), v, [&](std::int64_t j, double w) { visit(j, w * r * column_scale(j)); });
+        entries(graph_.rows(), v, nullptr, [&](std::int64_t j, double w) { visit(j, w * r * column_scale(j)); });
     }
 
     /// Row v of Â or Âᵀ, like row(). reads(d) must hold.
@@ -57,13 +57,29 @@ public:
     void line(Direction d, std::int64_t v, Visit&& visit) const {
         if (d == Direction::forward) return row(v, visit);
         const double c = column_scale(v);
-        entries(columns_, v, [&](std::int64_t i, double w) { visit(i, w * row_scale(i) * c); });
+        entries(columns_, v, nullptr, [&](std::int64_t i, double w) { visit(i, w * row_scale(i) * c); });
+    }
+
+    /// For whoever reads many lines of `d`'s matrix: the scales of all its columns, computed once. line() with them is
+    /// faster, and the same to the bit.
+    std::vector<double> scales(Direction d) const;
+    template <class Visit>
+    void line(Direction d, std::int64_t v, std::span<const double> scales, Visit&& visit) const {
+        if (d == Direction::forward) {
+            const double r = row_scale(v);
+            return entries(graph_.rows(), v, scales.data(),
+                           [&](std::int64_t j, double w) { visit(j, w * r * scales[usize(j)]); });
+        }
+        const double c = column_scale(v);
+        entries(columns_, v, scales.data(),
+                [&](std::int64_t i, double w) { visit(i, w * scales[usize(i)] * c); });
     }
 
     /// The columns of row v of Â or Âᵀ, without their values: calls visit(column: int64).
     template <class Visit>
     void pattern(Direction d, std::int64_t v, Visit&& visit) const {
-        entries(d == Direction::forward ? graph_.rows() : columns_, v, [&](std::int64_t j, double) { visit(j); });
+        entries(d == Direction::forward ? graph_.rows() : columns_, v, nullptr,
+                [&](std::int64_t j, double) { visit(j); });
     }
 
     /// Entries of row v of Â or Âᵀ. reads(d) must hold.
@@ -80,13 +96,17 @@ private:
     };
     static Diagonal diagonal_of(const ModelSpec& model);
 
-    /// Row v of the weights with the model's diagonal.
+    /// Row v of the weights with the model's diagonal. `scales`: what the visits read at random, by column, fetched
+    /// ahead; nullptr: nothing.
     template <class Visit>
-    void entries(const CompressedRows& rows, std::int64_t v, Visit&& visit) const {
+    void entries(const CompressedRows& rows, std::int64_t v, const double* scales, Visit&& visit) const {
+        constexpr std::int64_t ahead = 24;
         const auto first = rows.indptr[usize(v)], last = rows.indptr[usize(v) + 1];
+        const std::int64_t all = std::ssize(rows.indices);
         bool diagonal = !diagonal_.everywhere;
         for (std::int64_t e = first; e < last; ++e) {
             const std::int64_t j = rows.indices[usize(e)];
+            if (scales && e + ahead < all) __builtin_prefetch(scales + rows.indices[usize(e + ahead)]);
             if (!diagonal && j >= v) {
                 if (j > v) visit(v, diagonal_.where_missing);
                 diagonal = true;

@@ -11,16 +11,17 @@ namespace gnnbench {
 /// of Âᵀ whose graph has no transpose at hand are collected by one walk over all of it.
 class Lines {
 public:
-    /// `a` must outlive it.
+    /// `a` must outlive it. Where the lines have more entries than the graph has vertices, it holds the scales of all
+    /// columns, which is less than the entries will take.
     Lines(const Adjacency& a, Direction d, std::vector<GlobalId> vertices);
 
     std::int64_t size() const { return std::ssize(vertices_); }
     /// Calls visit(column: GlobalId, value: double) for each entry of line r. May be called from several threads.
     template <class Visit>
     void visit(std::int64_t r, Visit&& visit) const {
-        if (start_.empty())
-            return a_.line(d_, value(vertices_[usize(r)]),
-                           [&](std::int64_t column, double w) { visit(GlobalId{column}, w); });
+        const auto each = [&](std::int64_t column, double w) { visit(GlobalId{column}, w); };
+        if (!scales_.empty()) return a_.line(d_, value(vertices_[usize(r)]), scales_, each);
+        if (start_.empty()) return a_.line(d_, value(vertices_[usize(r)]), each);
         for (auto e = usize(start_[usize(r)]); e < usize(start_[usize(r) + 1]); ++e)
             visit(GlobalId{columns_[e]}, values_[e]);
     }
@@ -39,6 +40,7 @@ private:
     const Adjacency& a_;
     Direction d_;
     std::vector<GlobalId> vertices_;
+    std::vector<double> scales_;  ///< of all columns, where there are several entries for each
     std::vector<std::int64_t> start_;  ///< empty: nothing was collected
     std::vector<std::int32_t> columns_;
     std::vector<double> values_;
