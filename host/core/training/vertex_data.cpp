@@ -59,8 +59,9 @@ std::vector<float> host_features(const DatasetView& data, const ModelSpec& model
 
 Matrix load_features(const Problem& problem, std::span<const GlobalId> owned, std::int64_t first_column,
                      std::int64_t columns, Backend& backend) {
-    const std::vector<float> rows = host_features(problem.dataset, problem.model, owned, first_column, columns);
     Matrix x = backend.matrix(static_cast<std::int64_t>(owned.size()), columns);
+    if (!backend.holds_values()) return x;
+    const std::vector<float> rows = host_features(problem.dataset, problem.model, owned, first_column, columns);
     backend.upload(std::span<const float>(rows), x);
     return x;
 }
