@@ -13,6 +13,7 @@
 #include "launch/die_with_parent.hpp"
 #include "worker/probe.hpp"
 #include "worker/program_trial.hpp"
+#include "worker/simulated_trial.hpp"
 #include "worker/trial.hpp"
 
 namespace gnnbench {
@@ -52,6 +53,13 @@ int run_rank(int argc, char** argv) {
     if (argc != 2) {
         std::fprintf(stderr, "usage: gnnbench-worker request.json (gnnbench run starts it)\n");
         return 2;
+    }
+    try {
+        if (const TrialRequest asked = read_request(argv[1]); is_simulated(asked))
+            return run_simulated_trial(asked);
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "gnnbench-worker: %s\n", e.what());
+        return 1;
     }
     int provided = 0;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
