@@ -54,13 +54,7 @@ int run_rank(int argc, char** argv) {
         std::fprintf(stderr, "usage: gnnbench-worker request.json (gnnbench run starts it)\n");
         return 2;
     }
-    try {
-        if (const TrialRequest asked = read_request(argv[1]); is_simulated(asked))
-            return run_simulated_trial(asked);
-    } catch (const std::exception& e) {
-        std::fprintf(stderr, "gnnbench-worker: %s\n", e.what());
-        return 1;
-    }
+    if (const auto simulated = simulated_request(argv[1])) return run_simulated_trial(*simulated);
     int provided = 0;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     std::optional<TrialRequest> request;

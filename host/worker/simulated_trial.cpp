@@ -227,11 +227,16 @@ TrialEnd ended_by_exception() {
 
 }  // namespace
 
-bool is_simulated(const TrialRequest& request) {
-    if (request.cell.scheme.is_program()) return false;
-    const PluginCatalog catalog;
-    const PluginDescription kernel = catalog.find(PluginKind::kernel, request.cell.kernel.name);
-    return simulates(kernel.file);
+std::optional<TrialRequest> simulated_request(const std::string& path) {
+    try {
+        TrialRequest request = read_request(path);
+        if (request.cell.scheme.is_program()) return std::nullopt;
+        const PluginCatalog catalog;
+        const PluginDescription kernel = catalog.find(PluginKind::kernel, request.cell.kernel.name);
+        if (simulates(kernel.file)) return request;
+    } catch (const std::exception&) {
+    }
+    return std::nullopt;
 }
 
 int run_simulated_trial(const TrialRequest& request) {
