@@ -15,6 +15,7 @@
 #include "data/import.hpp"
 #include "data/profile.hpp"
 #include "plugin/loader.hpp"
+#include "spec/machine_file.hpp"
 #include "record/origin.hpp"
 #include "record/query.hpp"
 #include "record/schema.hpp"
@@ -159,15 +160,22 @@ Candidates arguments_of(const std::string& command, const Names& names) {
         {"dataset profiles", [](const Names&) { return profile_names(); }},
         {"dataset import", of_experiment},
         {"dataset generate", [](const Names&) { return generator_kinds(); }},
+        {"machine show", [](const Names&) { return machine_names(); }},
         {"plugin info", [](const Names&) { return Names::all_plugins(); }},
-        {"plugin new", [](const Names&) { return Candidates{"strategy", "partitioner"}; }},
+        {"plugin new",
+         [](const Names&) {
+             return Candidates{"strategy", "partitioner"};
+         }},
         {"results show", [](const Names& n) { return n.trials(); }},
         {"results tag", [](const Names& n) { return n.tags(); }},
         {"results export", [](const Names&) { return Names::views(); }},
         {"results import", of_experiment},
         {"export", [](const Names&) { return Names::views(); }},
         {"query", [](const Names&) { return Names::views(); }},
-        {"completion", [](const Names&) { return Candidates{"bash", "zsh", "fish"}; }},
+        {"completion",
+         [](const Names&) {
+             return Candidates{"bash", "zsh", "fish"};
+         }},
     };
     const auto look = looks.find(command);
     return look == looks.end() ? Candidates() : look->second(names);

@@ -43,6 +43,7 @@ void add_report(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_trace(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_plugin(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_dataset(CLI::App& app, const GlobalOptions& options, Action& action);
+void add_machine(CLI::App& app, const GlobalOptions& options, Action& action);
 /// `dataset balance`, `profile` and `profiles`, added by add_dataset.
 void add_balance(CLI::App& dataset, const GlobalOptions& options, Action& action);
 void add_profiles(CLI::App& dataset, const GlobalOptions& options, Action& action);

@@ -1,8 +1,9 @@
-#include <gnnbench/transport.hpp>
+#include <gnnbench/process_group.hpp>
 
 #include <numeric>
 #include <utility>
 
+#include <gnnbench/error.hpp>
 #include <gnnbench/usize.hpp>
 
 #include "core/idle_wait.hpp"
@@ -10,85 +11,6 @@
 #include "core/mpi_pieces.hpp"
 
 namespace gnnbench {
-
-struct ProcessGroup::Impl {
-    MPI_Comm comm = MPI_COMM_NULL;
-    bool owned = false;
-    ~Impl() {
-        int finalized = 0;
-        MPI_Finalized(&finalized);
-        if (owned && comm != MPI_COMM_NULL && !finalized) MPI_Comm_free(&comm);
-    }
-};
-
-ProcessGroup::ProcessGroup(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-ProcessGroup::ProcessGroup(ProcessGroup&&) noexcept = default;
-ProcessGroup& ProcessGroup::operator=(ProcessGroup&&) noexcept = default;
-ProcessGroup::~ProcessGroup() = default;
-
-ProcessGroup ProcessGroup::world() {
-    auto impl = std::make_unique<Impl>();
-    impl->comm = MPI_COMM_WORLD;
-    check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    return ProcessGroup(std::move(impl));
-}
-
-ProcessGroup ProcessGroup::self() {
-    auto impl = std::make_unique<Impl>();
-    impl->comm = MPI_COMM_SELF;
-    check_mpi(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    return ProcessGroup(std::move(impl));
-}
-
-std::string ProcessGroup::library() {
-    char text[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length = 0;
-    check_mpi(MPI_Get_library_version(text, &length), "MPI_Get_library_version");
-    const std::string whole(text, usize(length));
-    return whole.substr(0, whole.find_first_of(",\n"));
-}
-
-int ProcessGroup::rank() const {
-    int r = 0;
-    check_mpi(MPI_Comm_rank(impl_->comm, &r), "MPI_Comm_rank");
-    return r;
-}
-
-int ProcessGroup::size() const {
-    int s = 0;
-    check_mpi(MPI_Comm_size(impl_->comm, &s), "MPI_Comm_size");
-    return s;
-}
-
-ProcessGroup ProcessGroup::split(int color, int key) const {
-    auto impl = std::make_unique<Impl>();
-    check_mpi(MPI_Comm_split(impl_->comm, color, key, &impl->comm), "MPI_Comm_split");
-    impl->owned = true;
-    return ProcessGroup(std::move(impl));
-}
-
-ProcessGroup ProcessGroup::split_by_host() const {
-    auto impl = std::make_unique<Impl>();
-    check_mpi(MPI_Comm_split_type(impl_->comm, MPI_COMM_TYPE_SHARED, rank(), MPI_INFO_NULL, &impl->comm),
-              "MPI_Comm_split_type");
-    impl->owned = true;
-    return ProcessGroup(std::move(impl));
-}
-
-void ProcessGroup::barrier() const { check_mpi(MPI_Barrier(impl_->comm), "MPI_Barrier"); }
-
-void ProcessGroup::wait_for_all() const {
-    MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Ibarrier(impl_->comm, &request), "MPI_Ibarrier");
-    wait_idly({&request, 1});
-}
-
-void ProcessGroup::broadcast(void* data, std::size_t bytes, int root) const {
-    for_mpi_pieces(static_cast<std::int64_t>(bytes), 1, mpi_piece_bytes(), [&](std::int64_t first, int n) {
-        check_mpi(MPI_Bcast(static_cast<char*>(data) + first, n, MPI_BYTE, root, impl_->comm), "MPI_Bcast");
-    });
-}
-
 namespace {
 
 std::vector<double> all_reduced(std::vector<double> v, MPI_Op op, MPI_Comm comm) {
@@ -119,56 +41,151 @@ struct TextSizes {
 /// For a gather that fits one call.
 std::vector<int> narrow(const std::vector<std::int64_t>& v) { return {v.begin(), v.end()}; }
 
-}  // namespace
-
-std::vector<double> ProcessGroup::sum(std::vector<double> v) const {
-    return all_reduced(std::move(v), MPI_SUM, impl_->comm);
-}
-
-std::vector<double> ProcessGroup::maximum(std::vector<double> v) const {
-    return all_reduced(std::move(v), MPI_MAX, impl_->comm);
-}
-
-std::vector<std::string> ProcessGroup::gather(const std::string& text, int root) const {
-    const TextSizes sizes(std::ssize(text), size(), impl_->comm);
-    const std::int64_t piece = mpi_piece_bytes();
-    std::string all(rank() == root ? usize(sizes.total) : 0, '\0');
-    if (sizes.total <= piece) {
-        check_mpi(
-            MPI_Gatherv(text.data(), static_cast<int>(text.size()), MPI_CHAR, all.data(),
-                        narrow(sizes.bytes).data(), narrow(sizes.starts).data(), MPI_CHAR, root, impl_->comm),
-            "MPI_Gatherv");
-    } else if (rank() != root) {
-        for_mpi_pieces(std::ssize(text), 1, piece, [&](std::int64_t first, int n) {
-            check_mpi(MPI_Send(text.data() + first, n, MPI_CHAR, root, 0, impl_->comm), "MPI_Send");
-        });
-    } else {
-        text.copy(all.data() + sizes.starts[usize(root)], text.size());
-        for (int from = 0; from < size(); ++from)
-            for_mpi_pieces(from == root ? 0 : sizes.bytes[usize(from)], 1, piece, [&](std::int64_t first, int n) {
-                check_mpi(MPI_Recv(all.data() + sizes.starts[usize(from)] + first, n, MPI_CHAR, from, 0,
-                                   impl_->comm, MPI_STATUS_IGNORE),
-                          "MPI_Recv");
-            });
+/// The processes of an MPI communicator.
+class MpiGroup final : public ProcessGroup::Implementation {
+public:
+    /// `owned`: freed with it.
+    MpiGroup(MPI_Comm comm, bool owned) : comm_(comm), owned_(owned) {}
+    MpiGroup(const MpiGroup&) = delete;
+    MpiGroup& operator=(const MpiGroup&) = delete;
+    ~MpiGroup() override {
+        int finalized = 0;
+        MPI_Finalized(&finalized);
+        if (owned_ && comm_ != MPI_COMM_NULL && !finalized) MPI_Comm_free(&comm_);
     }
-    return rank() == root ? sizes.cut(all) : std::vector<std::string>();
-}
 
-std::vector<std::string> ProcessGroup::all_gather(const std::string& text) const {
-    const TextSizes sizes(std::ssize(text), size(), impl_->comm);
-    std::string all(usize(sizes.total), '\0');
-    if (sizes.total <= mpi_piece_bytes()) {
-        check_mpi(MPI_Allgatherv(text.data(), static_cast<int>(text.size()), MPI_CHAR, all.data(),
-                                 narrow(sizes.bytes).data(), narrow(sizes.starts).data(), MPI_CHAR, impl_->comm),
-                  "MPI_Allgatherv");
+    int rank() const override {
+        int r = 0;
+        check_mpi(MPI_Comm_rank(comm_, &r), "MPI_Comm_rank");
+        return r;
+    }
+    int size() const override {
+        int s = 0;
+        check_mpi(MPI_Comm_size(comm_, &s), "MPI_Comm_size");
+        return s;
+    }
+    std::unique_ptr<Implementation> split(int color, int key) const override {
+        MPI_Comm part = MPI_COMM_NULL;
+        check_mpi(MPI_Comm_split(comm_, color, key, &part), "MPI_Comm_split");
+        return std::make_unique<MpiGroup>(part, true);
+    }
+    std::unique_ptr<Implementation> split_by_host() const override {
+        MPI_Comm part = MPI_COMM_NULL;
+        check_mpi(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank(), MPI_INFO_NULL, &part),
+                  "MPI_Comm_split_type");
+        return std::make_unique<MpiGroup>(part, true);
+    }
+    void barrier() const override { check_mpi(MPI_Barrier(comm_), "MPI_Barrier"); }
+    void wait_for_all() const override {
+        MPI_Request request = MPI_REQUEST_NULL;
+        check_mpi(MPI_Ibarrier(comm_, &request), "MPI_Ibarrier");
+        wait_idly({&request, 1});
+    }
+    void broadcast(void* data, std::size_t bytes, int root) const override {
+        for_mpi_pieces(static_cast<std::int64_t>(bytes), 1, mpi_piece_bytes(), [&](std::int64_t first, int n) {
+            check_mpi(MPI_Bcast(static_cast<char*>(data) + first, n, MPI_BYTE, root, comm_), "MPI_Bcast");
+        });
+    }
+    std::vector<double> sum(std::vector<double> v) const override {
+        return all_reduced(std::move(v), MPI_SUM, comm_);
+    }
+    std::vector<double> maximum(std::vector<double> v) const override {
+        return all_reduced(std::move(v), MPI_MAX, comm_);
+    }
+
+    std::vector<std::string> gather(const std::string& text, int root) const override {
+        const TextSizes sizes(std::ssize(text), size(), comm_);
+        const std::int64_t piece = mpi_piece_bytes();
+        std::string all(rank() == root ? usize(sizes.total) : 0, '\0');
+        if (sizes.total <= piece) {
+            check_mpi(MPI_Gatherv(text.data(), static_cast<int>(text.size()), MPI_CHAR, all.data(),
+                                  narrow(sizes.bytes).data(), narrow(sizes.starts).data(), MPI_CHAR, root, comm_),
+                      "MPI_Gatherv");
+        } else if (rank() != root) {
+            for_mpi_pieces(std::ssize(text), 1, piece, [&](std::int64_t first, int n) {
+                check_mpi(MPI_Send(text.data() + first, n, MPI_CHAR, root, 0, comm_), "MPI_Send");
+            });
+        } else {
+            text.copy(all.data() + sizes.starts[usize(root)], text.size());
+            for (int from = 0; from < size(); ++from)
+                for_mpi_pieces(from == root ? 0 : sizes.bytes[usize(from)], 1, piece,
+                               [&](std::int64_t first, int n) {
+                                   check_mpi(MPI_Recv(all.data() + sizes.starts[usize(from)] + first, n, MPI_CHAR,
+                                                      from, 0, comm_, MPI_STATUS_IGNORE),
+                                             "MPI_Recv");
+                               });
+        }
+        return rank() == root ? sizes.cut(all) : std::vector<std::string>();
+    }
+
+    std::vector<std::string> all_gather(const std::string& text) const override {
+        const TextSizes sizes(std::ssize(text), size(), comm_);
+        std::string all(usize(sizes.total), '\0');
+        if (sizes.total <= mpi_piece_bytes()) {
+            check_mpi(MPI_Allgatherv(text.data(), static_cast<int>(text.size()), MPI_CHAR, all.data(),
+                                     narrow(sizes.bytes).data(), narrow(sizes.starts).data(), MPI_CHAR, comm_),
+                      "MPI_Allgatherv");
+            return sizes.cut(all);
+        }
+        text.copy(all.data() + sizes.starts[usize(rank())], text.size());
+        for (int from = 0; from < size(); ++from)
+            broadcast(all.data() + sizes.starts[usize(from)], usize(sizes.bytes[usize(from)]), from);
         return sizes.cut(all);
     }
-    text.copy(all.data() + sizes.starts[usize(rank())], text.size());
-    for (int from = 0; from < size(); ++from)
-        broadcast(all.data() + sizes.starts[usize(from)], usize(sizes.bytes[usize(from)]), from);
-    return sizes.cut(all);
+
+    void* native() const override { return static_cast<void*>(&comm_); }
+
+private:
+    mutable MPI_Comm comm_;
+    bool owned_;
+};
+
+/// One process, which has all that it sends.
+class LoneProcess final : public ProcessGroup::Implementation {
+public:
+    int rank() const override { return 0; }
+    int size() const override { return 1; }
+    std::unique_ptr<Implementation> split(int, int) const override { return std::make_unique<LoneProcess>(); }
+    std::unique_ptr<Implementation> split_by_host() const override { return std::make_unique<LoneProcess>(); }
+    void barrier() const override {}
+    void broadcast(void*, std::size_t, int) const override {}
+    std::vector<double> sum(std::vector<double> v) const override { return v; }
+    std::vector<double> maximum(std::vector<double> v) const override { return v; }
+    std::vector<std::string> gather(const std::string& text, int) const override { return {text}; }
+    std::vector<std::string> all_gather(const std::string& text) const override { return {text}; }
+};
+
+/// One of MPI's own communicators, whose calls report errors instead of aborting.
+std::unique_ptr<MpiGroup> predefined(MPI_Comm comm) {
+    check_mpi(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    return std::make_unique<MpiGroup>(comm, false);
 }
 
-void* ProcessGroup::native() const { return static_cast<void*>(&impl_->comm); }
+}  // namespace
+
+ProcessGroup::Implementation::~Implementation() = default;
+ProcessGroup::ProcessGroup(std::unique_ptr<Implementation> implementation)
+    : implementation_(std::move(implementation)) {}
+ProcessGroup::ProcessGroup(ProcessGroup&&) noexcept = default;
+ProcessGroup& ProcessGroup::operator=(ProcessGroup&&) noexcept = default;
+ProcessGroup::~ProcessGroup() = default;
+
+ProcessGroup ProcessGroup::world() { return ProcessGroup(predefined(MPI_COMM_WORLD)); }
+ProcessGroup ProcessGroup::alone() { return ProcessGroup(std::make_unique<LoneProcess>()); }
+ProcessGroup ProcessGroup::self() { return ProcessGroup(predefined(MPI_COMM_SELF)); }
+
+std::string ProcessGroup::library() {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length = 0;
+    check_mpi(MPI_Get_library_version(text, &length), "MPI_Get_library_version");
+    const std::string whole(text, usize(length));
+    return whole.substr(0, whole.find_first_of(",\n"));
+}
+
+void* ProcessGroup::native() const {
+    if (void* comm = implementation_->native()) return comm;
+    throw Unsupported(
+        "needs MPI itself, for shared words or messages between two processes, which simulated ranks do not have");
+}
 
 }  // namespace gnnbench

@@ -66,6 +66,12 @@ void Trace::end_epoch() {
     require(open_ == 0, "an epoch ended with an operation in flight: its event was never waited for");
 }
 
+double Trace::now_s() const {
+    if (device_)
+        if (const std::optional<double> simulated = device_->host_s()) return *simulated;
+    return std::chrono::duration<double>(Clock::now() - start_).count();
+}
+
 Trace::SpanId Trace::open(const Span& span) {
     if (!recording_) return ~SpanId{0};
     spans_.push_back(span);

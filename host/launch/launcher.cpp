@@ -9,7 +9,8 @@ LocalLauncher::LocalLauncher(Mpiexec mpiexec)
 
 LaunchProgram LocalLauncher::program_for(const TrialLaunch& launch, const std::string& shared_folder) const {
     const RankLoad load{launch.ranks, launch.threads_per_rank, std::max(1, cores() / launch.trials_at_once)};
-    return {.command = mpiexec_command(mpiexec_, launch.ranks, launch.worker, {launch.request}),
+    return {.command = launch.simulated ? std::vector{launch.worker, launch.request}
+                                        : mpiexec_command(mpiexec_, launch.ranks, launch.worker, {launch.request}),
             .environment = trial_environment(current_environment(), mpiexec_, load, launch.trial, shared_folder)};
 }
 

@@ -22,6 +22,7 @@ struct TrialLaunch {
     double timeout_s = 3600;
     int trials_at_once = 1;   ///< concurrent trials that share the launcher's cores
     bool needs_gpus = false;  ///< each rank one
+    bool simulated = false;   ///< one process is all of its ranks, and needs no MPI; `ranks` is 1
 };
 
 struct LaunchEnd {

@@ -79,7 +79,7 @@ std::map<std::string, const SideCell*> by_comparison_key(const SideCells& side,
     return all;
 }
 
-std::optional<std::int64_t> agreed(const SideCell& cell, std::optional<std::int64_t> SideTrial::* field) {
+std::optional<std::int64_t> agreed(const SideCell& cell, std::optional<std::int64_t> SideTrial::*field) {
     std::optional<std::int64_t> value;
     for (const auto& [number, t] : cell.trials) {
         if (!(t.*field) || (value && *value != *(t.*field))) return {};
@@ -155,7 +155,9 @@ ComparedCell compared_cell(const SideCell& a, const SideCell& b, bool paired) {
                       .bytes_b = agreed(b, &SideTrial::bytes),
                       .messages_a = agreed(a, &SideTrial::messages),
                       .messages_b = agreed(b, &SideTrial::messages),
-                      .oversubscribed = false};
+                      .oversubscribed = false,
+                      .simulated_a = a.simulated,
+                      .simulated_b = b.simulated};
     for (const SideCell* side : {&a, &b})
         for (const auto& [number, t] : side->trials) cell.oversubscribed |= t.oversubscribed;
     return cell;

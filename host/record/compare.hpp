@@ -22,6 +22,7 @@ struct ComparedCell {
     std::optional<std::int64_t> bytes_a, bytes_b, messages_a,
         messages_b;  ///< per epoch; empty where trials differ
     bool oversubscribed = false;
+    bool simulated_a = false, simulated_b = false;  ///< predicted by a model, not measured
 };
 
 struct ComparedSides {

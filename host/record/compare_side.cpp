@@ -59,6 +59,7 @@ SideCells read_side(const sqlite::Connection& c, const std::vector<std::int64_t>
             one.gpus = static_cast<int>(cell.integer(3));
             one.fields = cell_fields(stored_json(cell.text(4)));
             one.fields["dataset"] = one.dataset;
+            one.simulated = one.fields.contains("kernel.machine");
             cell.reset();
         }
         one.trials[q.integer(1)] = {

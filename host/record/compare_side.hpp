@@ -26,6 +26,7 @@ struct SideCell {
     std::string dataset, partitioner, scheme;
     int gpus = 1;
     CellFields fields;
+    bool simulated = false;                    ///< its ranks are
     std::map<std::int64_t, SideTrial> trials;  ///< the newest ok one of each number
 };
 using SideCells = std::map<std::int64_t, SideCell>;  ///< by cell id

@@ -98,7 +98,7 @@ std::map<std::int64_t, ComparisonCell::SpeedUp> read_speed_ups(const sqlite::Con
 }
 
 std::optional<double> median_of(const std::vector<const TrialRow*>& trials,
-                                std::optional<double> TrialRow::* field) {
+                                std::optional<double> TrialRow::*field) {
     std::vector<double> values;
     for (const TrialRow* t : trials)
         if (t->*field) values.push_back(*(t->*field));
@@ -208,6 +208,15 @@ std::string program_digest(const nlohmann::json& identity) {
     return version.empty() ? "no files" : version;
 }
 
+/// The machine that a cell's ranks are simulated on; empty: they are processes.
+std::string simulated_machine(const nlohmann::json& identity) {
+    const auto kernel = identity.find("kernel");
+    if (kernel == identity.end() || !kernel->is_object() || kernel->value("name", "") != "simulated") return {};
+    const auto params = kernel->find("params");
+    const std::string machine = params == kernel->end() ? "" : params->value("machine", "");
+    return machine.empty() ? "no machine" : machine;
+}
+
 /// Fields that tables choose cells by, of the row that read_comparison is at.
 std::map<std::string, std::string> fields_of(const sqlite::Statement& q) {
     return {{"dataset", q.text(1)},
@@ -271,13 +280,14 @@ ComparisonData read_comparison(const std::filesystem::path& database, const std:
         identities.push_back(stored_json(q.text(6)));
         if (identities.back().is_object()) identities.back().emplace("slowdown", "none");
         cell.program = program_digest(identities.back());
+        cell.simulated = simulated_machine(identities.back());
         std::vector<std::string> keys;
         if (const auto t = trials.find(q.integer(0)); t != trials.end()) summarise(cell, t->second, keys);
         if (cell.volume_differs) cell.volume_difference = volume_difference(c, cell.ok_trials);
         cell.verification = verifications.of_trials(q.text(7), keys);
         cell.of_other_builds = std::ssize(keys) - std::ranges::count(keys, q.text(7));
         if (const auto s = speed_ups.find(q.integer(0)); s != speed_ups.end()) cell.speed_up = s->second;
-        kernels.insert(q.text(8));
+        kernels.insert(q.text(8) + (cell.simulated.empty() ? "" : " (" + cell.simulated + ")"));
         threads.insert(static_cast<int>(q.integer(9)));
         lengths.insert({q.integer(10), q.integer(11)});
         data.cells.push_back(std::move(cell));

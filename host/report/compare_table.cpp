@@ -38,6 +38,13 @@ std::string verdict_text(const ComparedCell& c) {
     return fmt::format("{}, {} trials would tell", to_text(v.judgement), v.trials_wanted);
 }
 
+/// A prediction and a measurement are not two measurements.
+std::string simulated_text(const ComparedCell& c) {
+    if (c.simulated_a && c.simulated_b) return " (both SIMULATED)";
+    if (c.simulated_a) return " (A SIMULATED, B measured)";
+    return c.simulated_b ? " (A measured, B SIMULATED)" : "";
+}
+
 QueryResult for_people(const ComparedSides& sides) {
     QueryResult table{{"dataset", "scheme", "partitioner", "gpus", "further", "trials", "A", "B", "B ÷ A", "95%",
                        "bytes", "verdict"},
@@ -45,11 +52,12 @@ QueryResult for_people(const ComparedSides& sides) {
     for (const ComparedCell& c : sides.cells) {
         const auto trials = c.trials_a == c.trials_b ? fmt::format("{}", c.trials_a)
                                                      : fmt::format("{}, {}", c.trials_a, c.trials_b);
-        table.rows.push_back({c.dataset, scheme_text(c), c.partitioner, std::int64_t{c.gpus}, c.others,
-                              trials + (c.paired ? "" : " unpaired"), time_text(c.a_s), time_text(c.b_s),
-                              fmt::format("{:.3f}", c.verdict.ratio),
-                              fmt::format("{:.3f} to {:.3f}", c.verdict.low, c.verdict.high), bytes_text(c),
-                              verdict_text(c) + (c.oversubscribed ? " (oversubscribed)" : "")});
+        table.rows.push_back(
+            {c.dataset, scheme_text(c), c.partitioner, std::int64_t{c.gpus}, c.others,
+             trials + (c.paired ? "" : " unpaired"), time_text(c.a_s), time_text(c.b_s),
+             fmt::format("{:.3f}", c.verdict.ratio),
+             fmt::format("{:.3f} to {:.3f}", c.verdict.low, c.verdict.high), bytes_text(c),
+             verdict_text(c) + (c.oversubscribed ? " (oversubscribed)" : "") + simulated_text(c)});
     }
     // Columns with the same value everywhere are omitted.
     for (std::size_t column = table.columns.size(); column-- > 0;) {
@@ -65,11 +73,12 @@ QueryResult for_people(const ComparedSides& sides) {
 SqlValue number(const std::optional<std::int64_t>& n) { return n ? SqlValue(*n) : SqlValue(); }
 
 QueryResult for_programs(const ComparedSides& sides) {
-    QueryResult table{{"dataset",  "scheme_a", "scheme_b",   "partitioner", "gpus",          "others",
-                       "trials_a", "trials_b", "paired",     "a_s",         "b_s",           "ratio",
-                       "low",      "high",     "p",          "corrected_p", "verdict",       "trials_wanted",
-                       "bytes_a",  "bytes_b",  "messages_a", "messages_b",  "oversubscribed"},
-                      {}};
+    QueryResult table{
+        {"dataset",    "scheme_a",       "scheme_b",    "partitioner",   "gpus",    "others",  "trials_a",
+         "trials_b",   "paired",         "a_s",         "b_s",           "ratio",   "low",     "high",
+         "p",          "corrected_p",    "verdict",     "trials_wanted", "bytes_a", "bytes_b", "messages_a",
+         "messages_b", "oversubscribed", "simulated_a", "simulated_b"},
+        {}};
     for (const ComparedCell& c : sides.cells)
         table.rows.push_back({c.dataset,
                               c.scheme_a,
@@ -93,7 +102,9 @@ QueryResult for_programs(const ComparedSides& sides) {
                               number(c.bytes_b),
                               number(c.messages_a),
                               number(c.messages_b),
-                              std::int64_t{c.oversubscribed}});
+                              std::int64_t{c.oversubscribed},
+                              std::int64_t{c.simulated_a},
+                              std::int64_t{c.simulated_b}});
     return table;
 }
 

@@ -37,7 +37,11 @@ std::vector<std::string> remarks_on(const ComparisonCell& c, MetricKind kind) {
         return all;
     }
     const bool of_graph = kind == MetricKind::data || kind == MetricKind::partition;
-    if (!of_graph && !is_approximate(c)) add_verification(all, c.verification);
+    if (!of_graph && !c.simulated.empty())
+        all.push_back(
+            fmt::format("SIMULATED on {}: predicted by a model, not measured and not verified", c.simulated));
+    else if (!of_graph && !is_approximate(c))
+        add_verification(all, c.verification);
     if (c.oversubscribed && kind == MetricKind::time)
         all.emplace_back("oversubscribed (more ranks × threads than cores: no scaling result)");
     if (!c.synthetic.empty()) all.push_back("synthetic data (" + c.synthetic + ")");
@@ -47,7 +51,8 @@ std::vector<std::string> remarks_on(const ComparisonCell& c, MetricKind kind) {
                                               : "a program, whose files have the digest " + c.program);
     if (c.aggregated_input) all.emplace_back("aggregated input (ÂX computed once, at set-up)");
     if (!c.approximation.empty())
-        all.push_back(fmt::format("approximate{} ({})", is_approximate(c) ? ", so unverified" : "",
+        all.push_back(fmt::format("approximate{} ({})",
+                                  is_approximate(c) && c.simulated.empty() ? ", so unverified" : "",
                                   first_line(c.approximation)));
     if (c.volume_differs)
         all.push_back(fmt::format("VOLUME DIFFERS ({})", c.volume_difference.empty()

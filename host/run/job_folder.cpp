@@ -106,7 +106,8 @@ json to_json(const JobTask& task) {
         cells.push_back({{"cell", gnnbench::to_json(c.cell, JsonFor::worker)},
                          {"record", cell_to_json(c.record)},
                          {"approximation", c.approximation},
-                         {"in_host_memory", c.in_host_memory}});
+                         {"in_host_memory", c.in_host_memory},
+                         {"simulated", c.simulated}});
     for (const JobTask::Trial& t : task.trials) trials.push_back(to_json(t));
     return {{"experiment", task.experiment},
             {"source", task.source},
@@ -162,7 +163,7 @@ JobTask read_task(const fs::path& folder, std::size_t number) {
                      .trials = {}};
         for (const json& c : j.at("cells"))
             task.cells.push_back({cell_from_json(c.at("cell")), cell_record_from_json(c.at("record")),
-                                  c.at("approximation"), c.at("in_host_memory")});
+                                  c.at("approximation"), c.at("in_host_memory"), c.value("simulated", false)});
         for (const json& t : j.at("trials")) task.trials.push_back(trial_from(t));
         for (const JobTask::Trial& t : task.trials)
             if (t.cell >= task.cells.size())

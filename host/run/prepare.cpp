@@ -110,7 +110,7 @@ PreparedExperiment prepare(Experiment experiment, const Catalog& catalog, const 
     PreparedExperiment prepared{std::move(experiment), {}};
     std::map<std::string, DatasetChoice> known;  // each is created, or looked up, once
     CodeDigests code(plugins);
-    std::map<std::string, bool> backend_memory;  // by kernel: whether it is the host's
+    std::map<std::string, bool> on_host, in_virtual_time;  // by kernel
     prepared.cells.reserve(prepared.experiment.cells.size());
     for (Cell& cell : prepared.experiment.cells) {
         const std::string key = cell.dataset.source.dump() + std::to_string(cell.dataset.split);
@@ -119,10 +119,13 @@ PreparedExperiment prepare(Experiment experiment, const Catalog& catalog, const 
             known[key] = cell.dataset;
         }
         cell.dataset = known[key];
-        if (!backend_memory.contains(cell.kernel.name))
-            backend_memory[cell.kernel.name] = in_host_memory(cell, plugins);
+        const std::string& kernel = cell.kernel.name;
+        if (!on_host.contains(kernel)) {
+            in_virtual_time[kernel] = simulated(cell, plugins);
+            on_host[kernel] = in_host_memory(cell, plugins) || in_virtual_time[kernel];
+        }
         prepared.cells.push_back({cell, record_of(cell, code.of(cell), datasets), approximation_of(cell, plugins),
-                                  backend_memory.at(cell.kernel.name)});
+                                  on_host.at(kernel), in_virtual_time.at(kernel)});
     }
     return prepared;
 }

@@ -20,6 +20,7 @@ struct PreparedCell {
     CellRecord record;
     std::string approximation;   ///< what its scheme approximates; empty if it is exact
     bool in_host_memory = true;  ///< its kernel needs no device of its own for each rank
+    bool simulated = false;      ///< one process simulates its ranks
 };
 
 /// An experiment whose datasets are known.

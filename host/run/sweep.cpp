@@ -58,7 +58,9 @@ void Sweep::verify_all() {
     };
     for (const PlannedCell& planned : plan_.cells) {
         const std::string& key = prepared_.cells[planned.cell].record.verification_key;
-        if (planned.verdict != Verdict::skipped && keys.insert(key).second && !is_known(planned))
+        const bool computes =
+            !prepared_.cells[planned.cell].simulated;  // else nothing can agree with the reference
+        if (computes && planned.verdict != Verdict::skipped && keys.insert(key).second && !is_known(planned))
             unknown.push_back(&planned);
     }
     for (std::size_t i = 0; i < unknown.size() && !over(); ++i) {

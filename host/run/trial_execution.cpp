@@ -159,7 +159,8 @@ TrialExecution::TrialExecution(JournalWriter& journal, const Launcher& launcher,
 
 void TrialExecution::begin(const TrialOrder& order, const std::string& trial) {
     const Cell& cell = order.cell.cell;
-    const RankLoad load{cell.gpus * place_.jobs, cell.threads_per_rank, launcher_.cores()};
+    const RankLoad load{(order.cell.simulated ? 1 : cell.gpus) * place_.jobs, cell.threads_per_rank,
+                        launcher_.cores()};
     json known = provenance();
     known["source"] = place_.source;
     journal_.append(trial_line({.trial = trial,
@@ -171,7 +172,7 @@ void TrialExecution::begin(const TrialOrder& order, const std::string& trial) {
                                 .started = utc_now(),
                                 .machine = place_.machine,
                                 .provenance = std::move(known),
-                                .oversubscribed = load.oversubscribed()}));
+                                .oversubscribed = load.oversubscribed() && !order.cell.simulated}));
     reader_ = TrialReader(trial);
 }
 
@@ -201,20 +202,22 @@ TrialResult TrialExecution::run(const TrialOrder& order, const Watch& watch) {
                                             .verify = order.verify,
                                             .trace_epochs = order.trace_epochs,
                                             .cell = cell});
-    const LaunchEnd launched = launch_trial(launcher_,
-                                            {.trial = trial,
-                                             .worker = worker_,
-                                             .request = folder / "request.json",
-                                             .log_file = folder / "log",
-                                             .ranks = cell.scheme.is_program() ? 1 : cell.gpus,
-                                             .threads_per_rank = cell.threads_per_rank,
-                                             .timeout_s = order.timeout_s,
-                                             .trials_at_once = place_.jobs,
-                                             .needs_gpus = !order.cell.in_host_memory},
-                                            [&] {
-                                                read_journal();
-                                                watch(reader_.progress());
-                                            });
+    const LaunchEnd launched =
+        launch_trial(launcher_,
+                     {.trial = trial,
+                      .worker = worker_,
+                      .request = folder / "request.json",
+                      .log_file = folder / "log",
+                      .ranks = cell.scheme.is_program() || order.cell.simulated ? 1 : cell.gpus,
+                      .threads_per_rank = cell.threads_per_rank,
+                      .timeout_s = order.timeout_s,
+                      .trials_at_once = place_.jobs,
+                      .needs_gpus = !order.cell.in_host_memory,
+                      .simulated = order.cell.simulated},
+                     [&] {
+                         read_journal();
+                         watch(reader_.progress());
+                     });
     const TrialOutcome outcome = reader_.outcome(launched);
     if (launched.status != TrialStatus::interrupted || place_.judges_interrupts) end(outcome);
     TrialResult result = reader_.result(outcome);

@@ -9,6 +9,7 @@
 
 #include "core/range_words.hpp"
 #include "data/options.hpp"
+#include "spec/machine_file.hpp"
 #include "spec/values.hpp"
 
 namespace gnnbench {
@@ -167,8 +168,30 @@ Read ValueReader::plugin(PluginKind kind, const YamlNode& node, const std::strin
     if (kind == PluginKind::partitioner)
         if (const std::string read = plugins_.partitioner(choice.name).outside_input(choice.params); !read.empty())
             choice.version += "+" + read;  // another file is another cell
+    if (facts->simulates) resolve_machine(choice, facts->params, node, key);
     choice.label = label_of(choice.name, choice.params, facts->params);
     return Read(std::move(choice));
+}
+
+/// The machine that a kernel simulates: checked here, and part of the version, so that another machine file is another
+/// cell. A file's path becomes absolute.
+void ValueReader::resolve_machine(PluginChoice& kernel, std::span<const ParamDecl> declared, const YamlNode& node,
+                                  const std::string& key) const {
+    const YamlNode* machine = node.is(Kind::map) ? node.find("machine") : nullptr;
+    if (!machine) return;  // the kernel says that it needs one
+    std::string given = kernel.params.text("machine");
+    if (given.ends_with(".yaml") || given.ends_with(".yml")) {
+        const auto file = path(*machine, key + ".machine");
+        if (!file) return;
+        given = file->string();
+        for (const ParamDecl& d : declared)
+            if (std::string_view(d.name) == "machine") kernel.params.set(d, given);
+    }
+    try {
+        kernel.version += "+" + load_machine(given).digest.substr(0, 16);
+    } catch (const SpecError& e) {
+        findings_.add(machine->place, key + ".machine", e.what());
+    }
 }
 
 namespace {

@@ -35,7 +35,9 @@ std::optional<PluginFacts> InstalledPlugins::find(PluginKind kind, std::string_v
     if (std::find(there.begin(), there.end(), name) == there.end()) return {};
     PluginDescription d = catalog_.find(kind, name);
     const bool on_host = kind == PluginKind::kernel && in_host_memory(d.file);
-    return PluginFacts{std::move(d.version), std::move(d.summary), d.params, std::move(d.file), on_host};
+    const bool virtual_ranks = kind == PluginKind::kernel && simulates(d.file);
+    return PluginFacts{std::move(d.version), std::move(d.summary), d.params, std::move(d.file), on_host,
+                       virtual_ranks};
 }
 
 const Strategy& InstalledPlugins::strategy(std::string_view name) const {

@@ -32,6 +32,11 @@ bool in_host_memory(const Cell& cell, const PluginSource& plugins) {
     return facts && facts->in_host_memory;
 }
 
+bool simulated(const Cell& cell, const PluginSource& plugins) {
+    const auto facts = plugins.find(PluginKind::kernel, cell.kernel.name);
+    return facts && facts->simulates;
+}
+
 namespace {
 
 std::int64_t missing_trials(std::int64_t wanted, const Stored& stored, Again again) {
@@ -93,7 +98,7 @@ Plan make_plan(const Experiment& experiment, const PlanSources& sources, const P
         PlannedCell p;
         p.cell = i;
         p.digest = sources.digests.empty() ? cell_digest(cell) : sources.digests[i];
-        p.oversubscribed = oversubscribed(cell, cores);
+        p.oversubscribed = oversubscribed(cell, cores) && !simulated(cell, sources.plugins);
         // Datasets are distinguished by the store's digest, or by their source if there is no store.
         const std::pair key(cell.dataset.digest.empty() ? cell.dataset.source.dump() : cell.dataset.store,
                             cell.dataset.split);

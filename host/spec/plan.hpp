@@ -73,6 +73,9 @@ bool oversubscribed(const Cell& cell, int cores);
 /// Whether the cell's kernel says that it computes in host memory; else each rank needs a device of its own.
 bool in_host_memory(const Cell& cell, const PluginSource& plugins);
 
+/// Whether the cell's ranks are simulated, in one process whatever their number.
+bool simulated(const Cell& cell, const PluginSource& plugins);
+
 /// For each cell whether the expression holds; an empty one always holds. Throws SpecError for an invalid one.
 std::vector<bool> chosen_cells(const Experiment& experiment, const std::string& where);
 

@@ -7,6 +7,8 @@
 #include <gnnbench/backend.hpp>
 #include <gnnbench/strategy.hpp>
 
+#include "spec/machine_file.hpp"
+
 namespace gnnbench {
 
 ModelSpec complete_model(const Cell& cell, std::int64_t features, std::int64_t classes) {
@@ -46,7 +48,26 @@ std::string why_not_slowed(const Cell& cell, const Strategy& strategy) {
     return fmt::format("slowdown names rank {}; ranks are {{0 … {}}}", factors.rbegin()->first, cell.gpus - 1);
 }
 
+namespace {
+
+/// Of a kernel that simulates its ranks.
+std::string why_not_simulated(const Cell& cell) {
+    if (cell.scheme.is_program()) return "a program is not simulated";
+    if (cell.slowdown.declared())
+        return "a slowdown is of this machine's clock, which simulated ranks do not have";
+    const std::string& name = cell.kernel.params.text("machine");
+    if (name.empty()) return {};
+    const simulation::Machine machine = load_machine(name);
+    if (cell.gpus <= machine.devices()) return {};
+    return fmt::format("machine {} has {} devices; {} given", machine.name, machine.devices(), cell.gpus);
+}
+
+}  // namespace
+
 std::string why_kernel_unsupported(const Cell& cell, const PluginSource& plugins) {
+    if (const auto facts = plugins.find(PluginKind::kernel, cell.kernel.name); facts && facts->simulates)
+        if (const std::string why = why_not_simulated(cell); !why.empty())
+            return from(PluginKind::kernel, cell.kernel, why);
     KernelSetting setting;
     setting.dtype = cell.precision == "float64" ? DType::f64 : DType::f32;
     setting.threads = cell.threads_per_rank;

@@ -22,6 +22,7 @@ struct PluginFacts {
     std::span<const ParamDecl> params;
     std::filesystem::path file{};  ///< its library; empty where it has none
     bool in_host_memory = false;   ///< of a kernel: it needs no device of its own for each rank
+    bool simulates = false;        ///< of a kernel: its ranks are simulated in one process
 };
 
 /// The available plugins, which an experiment file may name, and their answers about a setting. The plugin loader

@@ -29,6 +29,8 @@ private:
     std::optional<FieldValue> per_layer(const Field& field, const YamlNode& node, const std::string& key) const;
     std::optional<FieldValue> slowdown(const Field& field, const YamlNode& node, const std::string& key) const;
     std::optional<FieldValue> plugin(PluginKind kind, const YamlNode& node, const std::string& key) const;
+    void resolve_machine(PluginChoice& kernel, std::span<const ParamDecl> declared, const YamlNode& node,
+                         const std::string& key) const;
     std::optional<FieldValue> program(const YamlNode& map, const std::string& key) const;
     std::optional<FieldValue> dataset(const YamlNode& node, const std::string& key) const;
     // The source of a dataset; null where it cannot be read.

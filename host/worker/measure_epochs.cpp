@@ -14,6 +14,7 @@ using nlohmann::json;
 bool Measurement::traces(std::int64_t epoch) const { return std::ranges::count(request.trace_epochs, epoch) > 0; }
 
 bool Measurement::evaluates_after(std::int64_t epoch) const {
+    if (!backend.holds_values()) return false;
     const std::int64_t every = request.cell.evaluate_every;
     return epoch + 1 == epochs() || (every > 0 && (epoch + 1) % every == 0);
 }
@@ -71,7 +72,7 @@ TrialEnd measure_epochs(const Measurement& m, CollectiveTrainer& trainer) {
         const Volume counted = m.counter.take();
         json line = {{"epoch", e},
                      {"warmup", m.warms_up(e)},
-                     {"loss", finite_or_null(step.loss)},
+                     {"loss", m.backend.holds_values() ? finite_or_null(step.loss) : json(nullptr)},
                      {"steps", trainer.steps(e)},
                      {"samples", step.samples}};
         if (m.as_stated) line["as_stated"] = m.group.maximum({m.as_stated(e, counted) ? 0.0 : 1.0})[0] == 0;
@@ -85,7 +86,8 @@ TrialEnd measure_epochs(const Measurement& m, CollectiveTrainer& trainer) {
         if (m.evaluates_after(e) && (patience.over_after(evaluate(m, trainer, e)) || e + 1 == m.epochs())) break;
     }
     if (m.traces(last_epoch) && !m.traces(e)) write_spans(m, e);
-    if (!m.request.export_folder.empty()) export_results(m.request.export_folder, trainer, m.vertices, m.group);
+    if (!m.request.export_folder.empty() && m.backend.holds_values())
+        export_results(m.request.export_folder, trainer, m.vertices, m.group);
     return {};
 }
 

@@ -13,6 +13,7 @@
 #include "launch/die_with_parent.hpp"
 #include "worker/probe.hpp"
 #include "worker/program_trial.hpp"
+#include "worker/simulated_trial.hpp"
 #include "worker/trial.hpp"
 
 namespace gnnbench {
@@ -53,6 +54,7 @@ int run_rank(int argc, char** argv) {
         std::fprintf(stderr, "usage: gnnbench-worker request.json (gnnbench run starts it)\n");
         return 2;
     }
+    if (const auto simulated = simulated_request(argv[1])) return run_simulated_trial(*simulated);
     int provided = 0;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     std::optional<TrialRequest> request;

@@ -78,8 +78,9 @@ struct Multiplier {
         values_host.values = p.a.values;
         const Matrix values = to_device(*backend, values_host);
         c = to_device(*backend, x.start);
-        backend->spmm(CsrView{indptr.data(), indices.data(), values.view().data, p.a.rows, p.a.cols}, b, c, s,
-                      on_device.epilogue);
+        backend->spmm(
+            CsrView{indptr.data(), indices.data(), values.view().data, p.a.rows, p.a.cols, p.a.nonzeros()}, b, c,
+            s, on_device.epilogue);
         CHECK(error(backend->download(c), x.wanted) < tolerance(*backend, longest_row(p.a)));
     }
 };

@@ -76,7 +76,7 @@ void BatchTraining::load(const Csr& from, DeviceCsr& to) {
     load_list(backend_, from.indices, to.indices);
     if (from.nonzeros() > 0)
         backend_.upload(std::span<const double>(from.values), to.values.view().cols_from(0, from.nonzeros()));
-    to.view = {to.indptr.data(), to.indices.data(), to.values.view().data, from.rows, from.cols};
+    to.view = {to.indptr.data(), to.indices.data(), to.values.view().data, from.rows, from.cols, from.nonzeros()};
 }
 
 void BatchTraining::load(const Batch& batch) {

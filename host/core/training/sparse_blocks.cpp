@@ -248,8 +248,8 @@ public:
         line_.broadcast_now({block.indices.data(), 1, count, count, DType::f32}, root, Content::metadata);
         line_.broadcast_now(block.values.view().cols_from(0, count), root);
         backend_.spmm(
-            CsrView{block.indptr.data(), block.indices.data(), block.values.view().data, rows_, mine.cols}, b, c,
-            {.beta = add ? 1.0 : 0.0});
+            CsrView{block.indptr.data(), block.indices.data(), block.values.view().data, rows_, mine.cols, count},
+            b, c, {.beta = add ? 1.0 : 0.0});
         return true;
     }
 

@@ -80,6 +80,7 @@ Matrix load_features(const Problem& problem, std::span<const GlobalId> owned, st
                      std::int64_t columns, Backend& backend) {
     SetupTimer timer(problem.cost ? &problem.cost->read : nullptr);
     Matrix x = backend.matrix(std::ssize(owned), columns);
+    if (!backend.holds_values()) return x;
     // Some rows at a time, so that they are not all in memory twice.
     constexpr std::int64_t at_once = std::int64_t{16} << 20;
     const std::int64_t run = std::max<std::int64_t>(1, at_once / std::max<std::int64_t>(1, columns));

@@ -22,6 +22,9 @@ namespace gnnbench {
 class Backend;
 class ProcessGroup;
 class Transport;
+namespace simulation {
+class SimulatedRank;
+}
 
 /// Device memory of a back end. Move-only; freed on destruction. The back end must outlive it.
 class Buffer {
@@ -91,6 +94,7 @@ struct CsrView {
     const std::int32_t* indices = nullptr;  ///< length indptr[rows]
     const void* values = nullptr;           ///< length indptr[rows], of the back end's dtype
     std::int64_t rows = 0, cols = 0;
+    std::int64_t nonzeros = 0;  ///< indptr[rows], which the host cannot read there
 };
 
 enum class Transpose : std::uint8_t { no, yes };
@@ -156,6 +160,9 @@ public:
     void reset_peak_memory() { memory_.peak_bytes = memory_.current_bytes; }
     /// What preparing matrices has taken so far.
     const SetupPart& prepare_cost() const { return prepare_cost_; }
+    /// Whether device memory has contents. Where ranks are simulated it has none: nothing needs to be copied there, and
+    /// what is read back, such as a loss, means nothing.
+    bool holds_values() const { return do_holds_values(); }
     /// Choices made at run time, for the record ("transport: nccl"); empty if there were none.
     std::string notes() const { return do_notes(); }
 
@@ -295,6 +302,7 @@ private:
     virtual void do_scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) = 0;
     virtual std::unique_ptr<Transport> do_connect(const ProcessGroup& group) = 0;
     virtual std::string do_notes() const { return {}; }
+    virtual bool do_holds_values() const { return true; }
 
     DType dtype_;
     MemoryUse memory_;
@@ -320,6 +328,8 @@ struct KernelSetting {
     Params params = {};
     /// Widths of the dense matrices to come, if known; a back end may tune its products for them.
     std::vector<std::int64_t> widths = {};
+    /// The rank that a back end with GNNBENCH_KERNEL_SIMULATES drives; nullptr where this process is a rank itself.
+    simulation::SimulatedRank* simulated = nullptr;
 };
 
 /// A back-end plugin: says whether this machine supports it, and makes back ends.

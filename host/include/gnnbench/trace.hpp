@@ -2,6 +2,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,6 +51,8 @@ public:
     virtual std::size_t mark_end(const Span& span, std::size_t begin) = 0;
     /// Waits for all streams, then gives the seconds from begin() to each mark.
     virtual std::vector<double> resolve() = 0;
+    /// The host's time since begin(), where it is not this machine's: of a simulated rank.
+    virtual std::optional<double> host_s() const { return std::nullopt; }
 };
 
 /// The spans of the current epoch of one rank, written by Backend and Communicator only.
@@ -68,7 +71,8 @@ public:
     void end_epoch();
     bool recording() const { return recording_; }
 
-    double now_s() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+    /// The host's time since the epoch began.
+    double now_s() const;
     SpanId open(const Span& span);  ///< begins now; a no-op outside an epoch
     void close(SpanId id);          ///< ends now
     void add(const Span& span);     ///< a whole span with times already known

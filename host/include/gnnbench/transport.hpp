@@ -7,50 +7,9 @@
 
 #include <gnnbench/event.hpp>
 #include <gnnbench/matrix.hpp>
+#include <gnnbench/process_group.hpp>
 
 namespace gnnbench {
-
-/// A set of processes that exchange control messages on the host, which are neither counted nor timed. Wraps an
-/// MPI communicator and hides its type.
-class ProcessGroup {
-public:
-    /// All processes of this launch. MPI must have been initialised.
-    static ProcessGroup world();
-    /// This process alone.
-    static ProcessGroup self();
-    ProcessGroup(ProcessGroup&&) noexcept;
-    ProcessGroup& operator=(ProcessGroup&&) noexcept;
-    ~ProcessGroup();
-
-    /// The MPI library's name and version, as it reports them: "Open MPI v4.1.4".
-    static std::string library();
-
-    int rank() const;
-    int size() const;
-    /// Ranks with the same color become a group, ordered by (key, rank). Collective.
-    ProcessGroup split(int color, int key) const;
-    /// The ranks that share this host. Collective.
-    ProcessGroup split_by_host() const;
-
-    void barrier() const;
-    /// A barrier for when others may take long: it sleeps between polls and keeps no core busy.
-    void wait_for_all() const;
-    void broadcast(void* data, std::size_t bytes, int root) const;
-    std::vector<double> sum(std::vector<double> values) const;
-    std::vector<double> maximum(std::vector<double> values) const;
-    /// Every rank's text, in rank order, on the root; empty elsewhere.
-    std::vector<std::string> gather(const std::string& text, int root = 0) const;
-    /// Every rank's text, in rank order, on every rank.
-    std::vector<std::string> all_gather(const std::string& text) const;
-
-    /// The MPI_Comm, for transports: *static_cast<MPI_Comm*>(native()).
-    void* native() const;
-
-private:
-    struct Impl;
-    explicit ProcessGroup(std::unique_ptr<Impl> impl);
-    std::unique_ptr<Impl> impl_;
-};
 
 /// A message between this rank and `peer`, of contiguous device memory.
 struct Message {

@@ -50,7 +50,7 @@ public:
         columns_ = std::make_unique<SampledColumns>(halo.own.rows, halo.remote, received, nonzeros, backend_);
         received_ = backend_.matrix(received, widest);
         sent_ = backend_.matrix(sent, widest);
-        exchanges_ = agree_on_exchanges();
+        exchanges_ = agree_on_exchanges(rank.processes);
     }
 
     // [Alg 1, lines 4–6] sample U_ij from B_ij and send it to j
@@ -189,15 +189,12 @@ private:
     }
 
     /// The number of exchanges that the largest boundary needs, over all ranks.
-    std::int64_t agree_on_exchanges() {
+    std::int64_t agree_on_exchanges(const ProcessGroup& processes) const {
         double most = 0;
         for (std::size_t j = 0; j < in_.peers.size(); ++j)
             most = std::max(most, std::ceil(static_cast<double>(in_.owner_rows[j].size()) /
                                             static_cast<double>(in_.capacity[j])));
-        Array<double> device = backend_.upload(std::span<const double>(&most, 1));
-        world_.all_reduce_now({device.data(), 1, 1, 1, DType::f64}, ReduceOp::maximum, Content::metadata);
-        backend_.download_bytes(device.data(), &most, sizeof most);
-        return static_cast<std::int64_t>(most);
+        return static_cast<std::int64_t>(processes.maximum({most})[0]);
     }
 
     Backend& backend_;

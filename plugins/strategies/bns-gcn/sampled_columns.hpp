@@ -21,10 +21,12 @@ public:
     void choose(std::span<const std::int32_t> columns, std::span<const double> scales, bool transposed);
 
     CsrView forward() const {
-        return {forward_.indptr.data(), forward_.indices.data(), forward_.values.view().data, rows_, chosen_};
+        return {forward_.indptr.data(), forward_.indices.data(), forward_.values.view().data, rows_, chosen_,
+                by_rows_.nonzeros()};
     }
     CsrView backward() const {
-        return {backward_.indptr.data(), backward_.indices.data(), backward_.values.view().data, chosen_, rows_};
+        return {backward_.indptr.data(), backward_.indices.data(), backward_.values.view().data, chosen_, rows_,
+                by_columns_.nonzeros()};
     }
 
 private:

@@ -11,7 +11,7 @@ namespace gnnbench::minibatch {
 namespace {
 
 void append(PackedBlocks& to, const Csr& block) {
-    to.blocks.push_back({std::ssize(to.indptr), std::ssize(to.indices), block.cols});
+    to.blocks.push_back({std::ssize(to.indptr), std::ssize(to.indices), block.cols, block.nonzeros()});
     to.indptr.insert(to.indptr.end(), block.indptr.begin(), block.indptr.end());
     to.indices.insert(to.indices.end(), block.indices.begin(), block.indices.end());
     to.values.insert(to.values.end(), block.values.begin(), block.values.end());

@@ -32,6 +32,7 @@ struct PackedBlocks {
         std::int64_t row_start = 0;    ///< in indptr, which counts each block's entries from 0
         std::int64_t entry_start = 0;  ///< in indices and values
         std::int64_t cols = 0;
+        std::int64_t nonzeros = 0;
     };
     std::vector<Block> blocks;
     std::vector<Part> peers;  ///< of blocks[1], blocks[2] …

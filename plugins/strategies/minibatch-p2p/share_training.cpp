@@ -47,8 +47,12 @@ void ShareSpmm::Side::load(const ShareSide& share, std::int64_t rows, Backend& b
     backend.upload(std::span<const double>(packed.values), entries);
     const auto view = [&](const PackedBlocks::Block& b) {
         const auto* first = static_cast<const std::byte*>(entries.data);
-        return CsrView{indptr.data() + b.row_start, indices.data() + b.entry_start,
-                       first + usize(b.entry_start) * size_of(entries.dtype), rows, b.cols};
+        return CsrView{indptr.data() + b.row_start,
+                       indices.data() + b.entry_start,
+                       first + usize(b.entry_start) * size_of(entries.dtype),
+                       rows,
+                       b.cols,
+                       b.nonzeros};
     };
     own = view(packed.blocks.front());
     peers = packed.peers;

@@ -1,0 +1,85 @@
+#include <iostream>
+
+#include <fmt/format.h>
+
+#include "cli/options.hpp"
+#include "cli/output.hpp"
+#include "spec/machine_file.hpp"
+
+namespace gnnbench {
+
+namespace {
+
+using nlohmann::json;
+using simulation::Machine;
+
+int list_machines(bool as_json) {
+    json list = json::array();
+    TextColumns columns({"machine", "devices", "device", "about"});
+    for (const std::string& name : machine_names()) {
+        const Machine m = load_machine(name);
+        list.push_back(
+            {{"name", m.name}, {"devices", m.devices()}, {"device", m.device.name}, {"about", m.summary}});
+        columns.add({m.name, fmt::format("{} x {}", m.nodes, m.devices_per_node), m.device.name, m.summary});
+    }
+    if (as_json)
+        print_json(std::cout, list);
+    else
+        std::cout << columns.text();
+    return exit_ok;
+}
+
+int show_machine(const std::string& given, bool as_json, bool as_file) {
+    if (as_file) {
+        std::cout << machine_text(given);
+        return exit_ok;
+    }
+    const Machine m = load_machine(given);
+    if (as_json) {
+        json numbers = json::array();
+        for (const simulation::Quantity& q : m.quantities)
+            numbers.push_back({{"key", q.key}, {"value", q.value}, {"source", q.source}});
+        print_json(std::cout, {{"name", m.name},
+                               {"about", m.summary},
+                               {"device", m.device.name},
+                               {"digest", m.digest},
+                               {"numbers", std::move(numbers)}});
+        return exit_ok;
+    }
+    std::cout << m.name << ": " << m.summary << "\ndevice " << m.device.name << "\n\n";
+    TextColumns columns({"number", "value", "source"});
+    for (const simulation::Quantity& q : m.quantities)
+        columns.add({q.key, fmt::format("{:g}", q.value), q.source});
+    std::cout << columns.text();
+    return exit_ok;
+}
+
+void add_machine_list(CLI::App& machine, Action& action) {
+    CLI::App* command = machine.add_subcommand("list", "List the machines that come with gnnbench");
+    auto as_json = std::make_shared<bool>(false);
+    command->add_flag("--json", *as_json, "As JSON");
+    command->callback([&action, as_json] { action = [as_json] { return list_machines(*as_json); }; });
+}
+
+void add_machine_show(CLI::App& machine, Action& action) {
+    CLI::App* command = machine.add_subcommand("show", "Show a machine's numbers, and where each is from");
+    auto name = std::make_shared<std::string>();
+    auto as_json = std::make_shared<bool>(false), as_file = std::make_shared<bool>(false);
+    command->add_option("name", *name, "As `gnnbench machine list` shows it, or a machine file")->required();
+    CLI::Option* json_flag = command->add_flag("--json", *as_json, "As JSON");
+    command->add_flag("--file", *as_file, "The file itself, to start another one from")->excludes(json_flag);
+    command->callback([&action, name, as_json, as_file] {
+        action = [name, as_json, as_file] { return show_machine(*name, *as_json, *as_file); };
+    });
+}
+
+}  // namespace
+
+void add_machine(CLI::App& app, const GlobalOptions&, Action& action) {
+    CLI::App* machine = app.add_subcommand("machine", "Machines to simulate (kernel: simulated)");
+    machine->require_subcommand(1);
+    add_machine_list(*machine, action);
+    add_machine_show(*machine, action);
+}
+
+}  // namespace gnnbench

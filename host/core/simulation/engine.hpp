@@ -1,0 +1,85 @@
+#pragma once
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gnnbench/simulation/simulation.hpp>
+
+#include "core/simulation/context.hpp"
+#include "core/simulation/sharing.hpp"
+#include "core/simulation/stream.hpp"
+#include "core/simulation/timeline.hpp"
+
+namespace gnnbench::simulation {
+
+/// Virtual time, the machine's shared resources, and the turns of the ranks. A rank runs until it waits for something that
+/// is not known yet. Its host's clock may be ahead of virtual time meanwhile, never behind.
+class Engine final : public Happening {
+public:
+    Engine(Machine machine, NetworkModel network, int ranks);
+    ~Engine() override;
+
+    void run(const std::function<void(const ProcessGroup& world)>& body);
+
+    const Machine& machine() const { return machine_; }
+    NetworkModel network() const { return network_; }
+    Timeline& timeline() { return timeline_; }
+    Sharing& sharing() { return sharing_; }
+    std::size_t memory_of(int rank) const { return static_cast<std::size_t>(rank); }
+    std::size_t network_of(int node) const { return ranks_.size() + static_cast<std::size_t>(node); }
+    SimulatedRank& rank(int r) { return *ranks_[static_cast<std::size_t>(r)]; }
+    std::int64_t switches() const { return switches_; }
+
+    /// Suspends the rank whose turn it is until wake() is called for it. `why` says for what it waits, should it wait for
+    /// ever.
+    void block(int rank, std::function<std::string()> why);
+    /// The rank goes on at this time, or when its own clock says, which may be later.
+    void wake(int rank, double time_s);
+
+private:
+    void happens(std::uint64_t rank) override { ready_.push_back(static_cast<int>(rank)); }
+    void take_turns();
+    void unwind();
+    std::string who_waits() const;
+
+    Machine machine_;
+    NetworkModel network_;
+    Timeline timeline_;
+    std::vector<std::unique_ptr<SimulatedRank>> ranks_;  // before `sharing_`, which counts them
+    Sharing sharing_;
+    std::vector<std::unique_ptr<Context>> contexts_;
+    std::vector<std::function<std::string()>> waits_for_;  ///< by rank; empty: it does not
+    std::deque<int> ready_;
+    std::exception_ptr error_;
+    bool stopping_ = false;
+    std::int64_t switches_ = 0;
+};
+
+/// A rank's host and streams.
+struct SimulatedRank::State {
+    State(Engine& engine_of_all, int number);
+    Stream& stream(StreamRole role) { return role == StreamRole::compute ? compute : communication; }
+    /// Waits until the host's clock may pass the moment.
+    void wait_for(const std::shared_ptr<Moment>& moment);
+    /// After an item was given to a stream: a host that is far ahead of its device waits for it, as a driver makes it.
+    void throttle(StreamRole role);
+
+    Engine& engine;
+    int rank;
+    double host_s = 0;
+    Stream compute, communication;
+    struct Ahead {
+        int given = 0;  ///< items since the last fence
+        std::shared_ptr<Moment> fence;
+    };
+    Ahead ahead[2];
+    std::unique_ptr<DeviceClock> clock;
+};
+
+/// Thrown out of waits that will never end, so that a rank's objects are destroyed. Nothing catches it by mistake.
+struct Abandoned {};
+
+}  // namespace gnnbench::simulation

@@ -1,0 +1,40 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <gnnbench/simulation/machine.hpp>
+
+namespace gnnbench::simulation {
+
+enum class Collective : std::uint8_t { broadcast, reduce, all_reduce, all_gather, reduce_scatter, barrier };
+std::string_view to_text(Collective c);
+
+/// How a group lies on a machine.
+struct Placement {
+    int ranks = 1;
+    int nodes = 1;           ///< on which it has ranks
+    int most_on_a_node = 1;  ///< ranks
+};
+Placement placement_of(const Machine& machine, std::span<const int> ranks);
+
+/// One collective operation while nothing else runs.
+struct CollectiveCost {
+    double latency_s = 0;
+    double transfer_s = 0;
+    double memory_rate = 0;   ///< bytes per second, of each rank's memory, during the transfer
+    double network_rate = 0;  ///< bytes per second that leave each of its nodes, during the transfer
+};
+
+/// NCCL's rings: nodes of the group one after another, in each node as many rings as the links or the network cards of
+/// the group's devices carry. A ring moves (k−1)/k of the bytes over each of its hops (all-gather, reduce-scatter),
+/// twice that (all-reduce), or all of them (broadcast, reduce). Small all-reduces take a tree, with 2 log₂ nodes steps.
+/// `total_bytes`: of the whole operation, as in docs/volumes.md.
+CollectiveCost cost_of(Collective collective, double total_bytes, const Placement& group, const Machine& machine,
+                       NetworkModel model);
+
+/// Bytes per second of one device's links, in one direction, to others of a group with so many ranks on a node.
+double bandwidth_within(const Machine& machine, int ranks_on_node);
+
+}  // namespace gnnbench::simulation

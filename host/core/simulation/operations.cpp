@@ -1,0 +1,222 @@
+#include "core/simulation/operations.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
+
+namespace gnnbench::simulation {
+namespace {
+
+/// What a transfer takes of a rank's memory and of a node's network cards, whose capacities these are.
+double share(double rate, double capacity) { return std::min(1.0, rate / capacity); }
+double cards(const Machine& m) { return m.links.nics * m.links.nic_bandwidth; }
+
+}  // namespace
+
+Operations::Operations(Engine& engine, std::vector<int> members)
+    : engine_(engine), members_(std::move(members)), placement_(placement_of(engine.machine(), members_)) {
+    for (const int r : members_) ++on_node_[engine.machine().node_of(r)];
+    for (const auto& [node, ranks] : on_node_) nodes_.push_back(node);
+}
+
+Operations::~Operations() = default;
+
+int Operations::beside(int place) const { return on_node_.at(engine_.machine().node_of(members_[usize(place)])); }
+
+std::shared_ptr<CollectiveOperation> Operations::begin_or_join(const std::shared_ptr<Operations>& self,
+                                                               std::uint64_t number, Collective kind,
+                                                               std::int64_t total_bytes, int root) {
+    std::weak_ptr<CollectiveOperation>& known = collectives_[number];
+    std::shared_ptr<CollectiveOperation> operation = known.lock();
+    if (!operation)
+        known = operation = std::make_shared<CollectiveOperation>(self, number, kind, total_bytes, root);
+    if (!operation->same(kind, total_bytes, root))
+        throw LogicError(fmt::format("a simulated rank calls {} of {} bytes where others of its group call {}",
+                                     to_text(kind), total_bytes, operation->name()));
+    return operation;
+}
+
+std::string CollectiveOperation::name() const {
+    return fmt::format("{} {} of {} bytes{}", to_text(kind_), number_, total_bytes_,
+                       root_ >= 0 ? fmt::format(" from rank {}", group_->members()[usize(root_)]) : "");
+}
+
+std::string CollectiveOperation::what() const {
+    return fmt::format("{} of a group of {} ranks, {} of which have come to it", name(), group_->members().size(),
+                       streams_.size());
+}
+
+void CollectiveOperation::arrive(Stream& stream) {
+    streams_.push_back(&stream);
+    if (streams_.size() < group_->members().size()) return;
+    Engine& engine = group_->engine();
+    cost_ =
+        cost_of(kind_, static_cast<double>(total_bytes_), group_->placement(), engine.machine(), engine.network());
+    engine.timeline().at(engine.timeline().now_s() + cost_.latency_s, *this, 0);
+}
+
+/// Tag 0: the transfer begins; 1: it is complete.
+void CollectiveOperation::happens(std::uint64_t tag) {
+    if (tag == 0) return transfer();
+    const auto self = shared_from_this();  // the streams hold it no longer
+    group_->forget(number_);
+    for (Stream* s : streams_) s->proceed();
+}
+
+void CollectiveOperation::transfer() {
+    Engine& engine = group_->engine();
+    std::vector<Demand> demands;
+    // What is over before a kernel would notice is not shared.
+    if (cost_.transfer_s > cost_.latency_s) {
+        const Machine& m = engine.machine();
+        if (cost_.memory_rate > 0)
+            for (const int r : group_->members())
+                demands.push_back({engine.memory_of(r), share(cost_.memory_rate, m.device.memory_bandwidth)});
+        if (cost_.network_rate > 0)
+            for (const int node : group_->nodes())
+                demands.push_back({engine.network_of(node), share(cost_.network_rate, cards(m))});
+    }
+    engine.sharing().start(cost_.transfer_s, demands, *this, 1);
+}
+
+Exchange::Exchange(std::shared_ptr<Operations> group, int place, std::span<const Message> sends,
+                   std::span<const Message> receives, std::vector<std::shared_ptr<Moment>> arrivals)
+    : group_(std::move(group)),
+      place_(place),
+      rank_(group_->members()[usize(place)]),
+      side_(std::make_shared<SenderSide>()),
+      senders_(receives.size()),
+      missing_(receives.size()),
+      arrivals_(std::move(arrivals)) {
+    for (const Message& m : sends) add(out_, m);
+    for (const Message& m : receives) {
+        add(in_, m);
+        from_.push_back(m.peer);
+    }
+    side_->out_s = seconds(out_);
+    side_->node = group_->engine().machine().node_of(rank_);
+    in_s_ = seconds(in_);
+}
+
+void Exchange::add(Ports& to, const Message& m) const {
+    const Machine& machine = group_->engine().machine();
+    const bool same = machine.node_of(group_->members()[usize(m.peer)]) == machine.node_of(rank_);
+    (same ? to.within : to.between) += m.bytes;
+    ++to.messages;
+}
+
+/// Each device has its own network card, unless the node has too few, which Sharing shows.
+double Exchange::seconds(const Ports& p) const {
+    const Machine& m = group_->engine().machine();
+    const double within = static_cast<double>(p.within) / bandwidth_within(m, group_->beside(place_)),
+                 between = static_cast<double>(p.between) / m.links.nic_bandwidth;
+    return std::max(within, between) + static_cast<double>(p.messages) * m.links.message_s;
+}
+
+void Exchange::post(std::span<const Message> sends, std::span<const Message> receives) {
+    const auto same_size = [&](int from, int to, std::int64_t sent, std::int64_t awaited) {
+        if (sent != awaited)
+            throw LogicError(fmt::format("simulated rank {} sends {} bytes to rank {}, which waits for {}",
+                                         group_->members()[usize(from)], sent, group_->members()[usize(to)],
+                                         awaited));
+    };
+    for (const Message& m : sends) {
+        Operations::Channel& channel = group_->channel(place_, m.peer);
+        if (channel.awaited.empty()) {
+            channel.sent.push_back({side_, m.bytes});
+            continue;
+        }
+        const Operations::Channel::Awaited first = channel.awaited.front();
+        channel.awaited.pop_front();
+        same_size(place_, m.peer, m.bytes, first.bytes);
+        if (const auto receiver = first.by.lock()) receiver->matched(first.receive, side_);
+    }
+    for (std::size_t i = 0; i < receives.size(); ++i) {
+        const Message& m = receives[i];
+        Operations::Channel& channel = group_->channel(m.peer, place_);
+        if (channel.sent.empty()) {
+            channel.awaited.push_back({weak_from_this(), i, m.bytes});
+            continue;
+        }
+        const Operations::Channel::Sent first = channel.sent.front();
+        channel.sent.pop_front();
+        same_size(m.peer, place_, first.bytes, m.bytes);
+        matched(i, first.from);
+    }
+}
+
+void Exchange::matched(std::size_t receive, const std::shared_ptr<SenderSide>& sender) {
+    if (!sender->arrived) {
+        sender->waiting.push_back({weak_from_this(), receive});
+        senders_[receive] = sender;
+    } else if (arrived()) {
+        message_begins(receive, *sender);
+    } else {
+        senders_[receive] = sender;
+    }
+}
+
+void Exchange::arrive(Stream& stream) {
+    const auto self = shared_from_this();
+    stream_ = &stream;
+    side_->arrived = true;
+    end_s_ = group_->engine().timeline().now_s() + side_->out_s;
+    for (std::size_t i = 0; i < senders_.size(); ++i)
+        if (senders_[i] && senders_[i]->arrived) message_begins(i, *std::exchange(senders_[i], nullptr));
+    for (const SenderSide::Receiver& r : std::exchange(side_->waiting, {}))
+        if (const auto receiver = r.exchange.lock(); receiver && receiver->arrived()) {
+            receiver->senders_[r.receive] = nullptr;
+            receiver->message_begins(r.receive, *side_);
+        }
+    if (from_.empty()) all_messages_begun();
+}
+
+void Exchange::message_begins(std::size_t receive, const SenderSide& sender) {
+    Engine& engine = group_->engine();
+    const Links& l = engine.machine().links;
+    const bool same = sender.node == side_->node;
+    const double latency_s =
+        engine.network() == NetworkModel::ring ? 0 : l.base_s + (same ? l.hop_s : l.network_hop_s);
+    const double end_s = engine.timeline().now_s() + latency_s + std::max(sender.out_s, in_s_);
+    end_s_ = std::max(end_s_, end_s);
+    if (!arrivals_.empty()) arrivals_[receive]->become(end_s);
+    if (--missing_ == 0) all_messages_begun();
+}
+
+/// From here on its end is known, but for what else needs its memory and its node's cards.
+void Exchange::all_messages_begun() {
+    Engine& engine = group_->engine();
+    const double left_s = std::max(0.0, end_s_ - engine.timeline().now_s());
+    std::vector<Demand> demands;
+    if (left_s > 0 && engine.network() == NetworkModel::links) {
+        const Machine& m = engine.machine();
+        const auto moved = static_cast<double>(out_.within + out_.between + in_.within + in_.between);
+        const auto between = static_cast<double>(std::max(out_.between, in_.between));
+        demands.push_back({engine.memory_of(rank_), share(moved / left_s, m.device.memory_bandwidth)});
+        if (between > 0) demands.push_back({engine.network_of(side_->node), share(between / left_s, cards(m))});
+    }
+    engine.sharing().start(left_s, demands, *this, 0);
+}
+
+void Exchange::happens(std::uint64_t) {
+    const auto self = shared_from_this();
+    stream_->proceed();
+}
+
+std::string Exchange::what() const {
+    std::string who;
+    for (std::size_t i = 0; i < senders_.size(); ++i) {
+        if (senders_[i] == nullptr && arrived() && missing_ == 0) continue;
+        if (who.size() > 40) {
+            who += " …";
+            break;
+        }
+        who += fmt::format(" {}", group_->members()[usize(from_[i])]);
+    }
+    return fmt::format("exchanges messages and lacks {} of {}, from among ranks{}", missing_, from_.size(), who);
+}
+
+}  // namespace gnnbench::simulation

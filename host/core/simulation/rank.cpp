@@ -1,0 +1,110 @@
+#include <algorithm>
+#include <deque>
+
+#include <fmt/format.h>
+
+#include <gnnbench/error.hpp>
+
+#include "core/simulation/engine.hpp"
+
+namespace gnnbench::simulation {
+namespace {
+
+/// Items that a host gives a stream before it waits for those of the round before: a driver's queue is about twice that.
+constexpr int queue = 512;
+
+/// Marks in both streams of a rank.
+class StreamMarks final : public DeviceClock {
+public:
+    explicit StreamMarks(SimulatedRank& rank) : rank_(rank) {}
+
+    void begin() override {
+        marks_.clear();
+        start_s_ = rank_.host_s();
+    }
+    std::size_t mark_begin(const Span& span) override { return mark(span.stream); }
+    std::size_t mark_end(const Span& span, std::size_t) override { return mark(span.stream); }
+    std::vector<double> resolve() override {
+        rank_.synchronize(StreamRole::compute);
+        rank_.synchronize(StreamRole::communication);
+        std::vector<double> seconds;
+        for (const double m : marks_) seconds.push_back(m - start_s_);
+        return seconds;
+    }
+    std::optional<double> host_s() const override { return rank_.host_s() - start_s_; }
+
+private:
+    std::size_t mark(StreamRole role) {
+        marks_.push_back(0);
+        rank_.state().stream(role).mark(rank_.host_s(), marks_.back());
+        return marks_.size() - 1;
+    }
+
+    SimulatedRank& rank_;
+    std::deque<double> marks_;  ///< whose elements stay where they are
+    double start_s_ = 0;
+};
+
+}  // namespace
+
+SimulatedRank::State::State(Engine& engine_of_all, int number)
+    : engine(engine_of_all),
+      rank(number),
+      compute(engine.timeline(), engine.sharing(), engine.memory_of(number)),
+      communication(engine.timeline(), engine.sharing(), engine.memory_of(number)) {}
+
+void SimulatedRank::State::wait_for(const std::shared_ptr<Moment>& moment) {
+    if (!moment->known()) {
+        moment->wake(engine, static_cast<std::uint64_t>(rank));
+        engine.block(rank, [this] {
+            return fmt::format("waits for its device (compute: {}; communication: {})", compute.what(),
+                               communication.what());
+        });
+    }
+    host_s = std::max(host_s, moment->time_s());
+}
+
+void SimulatedRank::State::throttle(StreamRole role) {
+    Ahead& a = ahead[static_cast<int>(role)];
+    if (++a.given < queue) return;
+    a.given = 0;
+    const std::shared_ptr<Moment> before = std::exchange(a.fence, std::make_shared<Moment>());
+    stream(role).record(host_s, a.fence);
+    if (before) wait_for(before);
+}
+
+SimulatedRank::SimulatedRank(Engine& engine, int rank) : state_(std::make_unique<State>(engine, rank)) {
+    state_->clock = std::make_unique<StreamMarks>(*this);
+}
+SimulatedRank::~SimulatedRank() = default;
+
+int SimulatedRank::rank() const { return state_->rank; }
+const Machine& SimulatedRank::machine() const { return state_->engine.machine(); }
+double SimulatedRank::host_s() const { return state_->host_s; }
+void SimulatedRank::host_works(double seconds) { state_->host_s += seconds; }
+DeviceClock& SimulatedRank::clock() { return *state_->clock; }
+
+void SimulatedRank::enqueue(StreamRole stream, const Work& work) {
+    state_->stream(stream).work(state_->host_s, work.alone_s, work.memory_share);
+    state_->throttle(stream);
+}
+
+Event SimulatedRank::record(StreamRole stream) {
+    const auto moment = std::make_shared<Moment>();
+    state_->stream(stream).record(state_->host_s, moment);
+    return Event(std::make_shared<MomentEvent>(moment));
+}
+
+void SimulatedRank::wait(StreamRole stream, const Event& event) {
+    const auto* of_stream = dynamic_cast<const MomentEvent*>(event.state());
+    require(of_stream, "a simulated stream waits for events of simulated streams alone");
+    state_->stream(stream).wait(state_->host_s, of_stream->moment());
+}
+
+void SimulatedRank::synchronize(StreamRole stream) {
+    const auto moment = std::make_shared<Moment>();
+    state_->stream(stream).record(state_->host_s, moment);
+    state_->wait_for(moment);
+}
+
+}  // namespace gnnbench::simulation

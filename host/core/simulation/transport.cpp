@@ -1,0 +1,112 @@
+#include <numeric>
+
+#include <gnnbench/usize.hpp>
+
+#include "core/simulation/operations.hpp"
+
+namespace gnnbench::simulation {
+
+namespace {
+
+/// Sizes of a group's messages, in virtual time. An operation is an item of the communication stream.
+class SimulatedTransport final : public Transport {
+public:
+    SimulatedTransport(ProcessGroup control, SimulatedRank& rank)
+        : control_(std::move(control)), rank_(rank), place_(control_.rank()), operations_(shared_operations()) {}
+
+private:
+    int do_rank() const override { return place_; }
+    int do_size() const override { return control_.size(); }
+    std::unique_ptr<Transport> do_split(int color, int key) const override {
+        return std::make_unique<SimulatedTransport>(control_.split(color, key), rank_);
+    }
+
+    Event do_broadcast(void*, std::int64_t bytes, int root, Wait) override {
+        return collective(Collective::broadcast, bytes, root);
+    }
+    Event do_reduce(void*, std::int64_t count, DType dtype, ReduceOp, int root, Wait) override {
+        return collective(Collective::reduce, count * bytes_of(dtype), root);
+    }
+    Event do_all_reduce(void*, std::int64_t count, DType dtype, ReduceOp, Wait) override {
+        return collective(Collective::all_reduce, count * bytes_of(dtype), -1);
+    }
+    Event do_all_gather(void*, std::span<const std::int64_t> byte_counts, Wait) override {
+        return collective(Collective::all_gather, std::reduce(byte_counts.begin(), byte_counts.end()), -1);
+    }
+    Event do_reduce_scatter(const void*, void*, std::span<const std::int64_t> counts, DType dtype, Wait) override {
+        return collective(Collective::reduce_scatter, std::reduce(counts.begin(), counts.end()) * bytes_of(dtype),
+                          -1);
+    }
+    Event do_exchange(std::span<const Message> sends, std::span<const Message> receives) override {
+        if (sends.empty() && receives.empty()) return {};
+        return exchange(sends, receives, {});
+    }
+    std::vector<Event> do_exchange_each(std::span<const Message> sends,
+                                        std::span<const Message> receives) override {
+        std::vector<std::shared_ptr<Moment>> arrivals;
+        std::vector<Event> events;
+        for (std::size_t i = 0; i < receives.size(); ++i) {
+            arrivals.push_back(std::make_shared<Moment>());
+            events.emplace_back(std::make_shared<MomentEvent>(arrivals.back()));
+        }
+        events.push_back(sends.empty() && receives.empty() ? Event()
+                                                           : exchange(sends, receives, std::move(arrivals)));
+        return events;
+    }
+    Event do_all_to_all(std::span<const Message> sends, std::span<const Message> receives) override {
+        return do_exchange(sends, receives);
+    }
+    void do_barrier() override {
+        rank_.synchronize(StreamRole::compute);
+        control_.barrier();
+    }
+
+    static std::int64_t bytes_of(DType t) { return static_cast<std::int64_t>(size_of(t)); }
+
+    Event collective(Collective kind, std::int64_t total_bytes, int root) {
+        const std::uint64_t number = calls_++;
+        return issue(operations_->begin_or_join(operations_, number, kind, total_bytes, root));
+    }
+    Event exchange(std::span<const Message> sends, std::span<const Message> receives,
+                   std::vector<std::shared_ptr<Moment>> arrivals) {
+        const auto mine = std::make_shared<Exchange>(operations_, place_, sends, receives, std::move(arrivals));
+        mine->post(sends, receives);
+        return issue(mine);
+    }
+    Event issue(std::shared_ptr<Participation> part) {
+        SimulatedRank::State& s = rank_.state();
+        s.communication.take_part(s.host_s, std::move(part));
+        s.throttle(StreamRole::communication);
+        return rank_.record(StreamRole::communication);
+    }
+
+    /// Made by the first rank of the group; all are in one process.
+    std::shared_ptr<Operations> shared_operations() {
+        const std::vector<std::string> members = control_.gather(std::to_string(rank_.rank()));
+        std::shared_ptr<Operations> made;
+        if (place_ == 0) {
+            std::vector<int> ranks;
+            for (const std::string& m : members) ranks.push_back(std::stoi(m));
+            made = std::make_shared<Operations>(rank_.state().engine, std::move(ranks));
+        }
+        const std::shared_ptr<Operations>* first = &made;
+        control_.broadcast(&first, sizeof first, 0);
+        std::shared_ptr<Operations> shared = *first;
+        control_.barrier();  // until all have their copy, the first rank's must stay where it is
+        return shared;
+    }
+
+    ProcessGroup control_;
+    SimulatedRank& rank_;
+    int place_;
+    std::shared_ptr<Operations> operations_;
+    std::uint64_t calls_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> SimulatedRank::connect(const ProcessGroup& group) {
+    return std::make_unique<SimulatedTransport>(group.split(0, group.rank()), *this);
+}
+
+}  // namespace gnnbench::simulation

@@ -1,0 +1,85 @@
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gnnbench {
+
+namespace simulation {
+class SimulatedRank;
+}
+
+/// A set of processes that exchange control messages on the host, which are neither counted nor timed. The processes are
+/// those of an MPI launch, or ranks that one process simulates; whoever uses a group need not know.
+class ProcessGroup {
+public:
+    /// What a group forwards to. A call that blocks may run other ranks of this process until it can return.
+    class Implementation {
+    public:
+        virtual ~Implementation();
+        virtual int rank() const = 0;
+        virtual int size() const = 0;
+        virtual std::unique_ptr<Implementation> split(int color, int key) const = 0;
+        virtual std::unique_ptr<Implementation> split_by_host() const = 0;
+        virtual void barrier() const = 0;
+        virtual void wait_for_all() const { barrier(); }
+        virtual void broadcast(void* data, std::size_t bytes, int root) const = 0;
+        virtual std::vector<double> sum(std::vector<double> values) const = 0;
+        virtual std::vector<double> maximum(std::vector<double> values) const = 0;
+        virtual std::vector<std::string> gather(const std::string& text, int root) const = 0;
+        virtual std::vector<std::string> all_gather(const std::string& text) const = 0;
+        virtual void* native() const { return nullptr; }
+        virtual simulation::SimulatedRank* simulated() const { return nullptr; }
+    };
+    explicit ProcessGroup(std::unique_ptr<Implementation> implementation);
+
+    /// All processes of this MPI launch. MPI must have been initialised.
+    static ProcessGroup world();
+    /// This MPI process alone.
+    static ProcessGroup self();
+    /// This process alone, without MPI.
+    static ProcessGroup alone();
+    ProcessGroup(ProcessGroup&&) noexcept;
+    ProcessGroup& operator=(ProcessGroup&&) noexcept;
+    ~ProcessGroup();
+
+    /// The MPI library's name and version, as it reports them: "Open MPI v4.1.4".
+    static std::string library();
+
+    int rank() const { return implementation_->rank(); }
+    int size() const { return implementation_->size(); }
+    /// Ranks with the same color become a group, ordered by (key, rank). Collective.
+    ProcessGroup split(int color, int key) const { return ProcessGroup(implementation_->split(color, key)); }
+    /// The ranks that share this host. Collective.
+    ProcessGroup split_by_host() const { return ProcessGroup(implementation_->split_by_host()); }
+
+    void barrier() const { implementation_->barrier(); }
+    /// A barrier for when others may take long: it sleeps between polls and keeps no core busy.
+    void wait_for_all() const { implementation_->wait_for_all(); }
+    void broadcast(void* data, std::size_t bytes, int root) const {
+        implementation_->broadcast(data, bytes, root);
+    }
+    std::vector<double> sum(std::vector<double> values) const { return implementation_->sum(std::move(values)); }
+    std::vector<double> maximum(std::vector<double> values) const {
+        return implementation_->maximum(std::move(values));
+    }
+    /// Every rank's text, in rank order, on the root; empty elsewhere.
+    std::vector<std::string> gather(const std::string& text, int root = 0) const {
+        return implementation_->gather(text, root);
+    }
+    /// Every rank's text, in rank order, on every rank.
+    std::vector<std::string> all_gather(const std::string& text) const {
+        return implementation_->all_gather(text);
+    }
+
+    /// The MPI_Comm, for transports: *static_cast<MPI_Comm*>(native()). Throws Unsupported where ranks are simulated.
+    void* native() const;
+    /// The rank that this process simulates now; nullptr: it is a process of its own.
+    simulation::SimulatedRank* simulated() const { return implementation_->simulated(); }
+
+private:
+    std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace gnnbench

@@ -1,0 +1,77 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+/// A machine as the simulation knows it. Bytes, seconds, bytes per second and operations per second throughout.
+namespace gnnbench::simulation {
+
+/// One number of a machine file, as `gnnbench machine show` prints it.
+struct Quantity {
+    std::string key;  ///< "device.memory_bandwidth_gbs"
+    double value = 0;
+    std::string source;  ///< a data sheet, a paper's page, or what measured it
+};
+
+/// What a rank drives.
+struct Device {
+    std::string name;
+    double memory_bytes = 0;
+    double reserved_bytes = 0;    ///< of it, what runtime and libraries keep for themselves
+    double memory_bandwidth = 0;  ///< as on its data sheet
+    double cache_bytes = 0, cache_bandwidth = 0;
+    double float32_rate = 0, float64_rate = 0;  ///< of dense products without tensor cores
+    int processors = 1;                         ///< tiles of a dense product that it computes at once
+    double host_link_bandwidth = 0;             ///< between host and device
+    double launch_s = 0;                        ///< of the host, for each kernel
+    double least_kernel_s = 0;                  ///< of the device, for each kernel
+    // Shares of the data sheet's rates that kernels reach.
+    double stream_efficiency = 1;         ///< of the memory's, element by element
+    double gather_efficiency = 1;         ///< of the memory's, rows in no order
+    double cached_gather_efficiency = 1;  ///< of the cache's, rows in no order
+    double gemm_efficiency = 1;
+};
+
+/// Seconds of an SpMM as the thesis on Plexus fits them (its section 4.1):
+/// √flops · (constant + forward · fwd_penalty + backward · bwd_penalty).
+struct ThesisSpmm {
+    double constant = 0, forward = 0, backward = 0;
+};
+
+/// How devices reach each other.
+struct Links {
+    double link_bandwidth = 0;  ///< of one link within a node, in one direction, as a collective reaches it
+    /// How many links a device can use in a group of so many devices of its node; ascending by group.
+    struct Among {
+        int devices = 0, links = 0;
+    };
+    std::vector<Among> among;
+    double most_bandwidth = 0;  ///< that a collective within a node reaches; 0: what the links carry
+    int nics = 1;               ///< of a node
+    double nic_bandwidth = 0;   ///< of each, in one direction, as a collective reaches it
+    double base_s = 0;          ///< of every operation
+    double hop_s = 0;           ///< between devices of one node
+    double network_hop_s = 0;   ///< between nodes
+    double message_s = 0;       ///< of every point-to-point message, on either side
+};
+
+struct Machine {
+    std::string name, summary;
+    std::string digest;  ///< of its file
+    int nodes = 1, devices_per_node = 1;
+    Device device;
+    Links links;
+    ThesisSpmm thesis;
+    std::vector<Quantity> quantities;  ///< all numbers above, as the file has them
+
+    int devices() const { return nodes * devices_per_node; }
+    /// Ranks fill one node after another.
+    int node_of(int rank) const { return rank / devices_per_node; }
+};
+
+/// What a collective costs: a link model in which operations that run at the same time share network cards, or the
+/// closed formula of rings in which every group of a node is taken to communicate at the same time (thesis on Plexus,
+/// section 4.2).
+enum class NetworkModel : std::uint8_t { links, ring };
+
+}  // namespace gnnbench::simulation

@@ -1,0 +1,80 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include <gnnbench/process_group.hpp>
+#include <gnnbench/simulation/machine.hpp>
+#include <gnnbench/trace.hpp>
+#include <gnnbench/transport.hpp>
+
+/// Ranks of a machine that one does not have: contexts of one process, which take turns in virtual time.
+namespace gnnbench::simulation {
+
+class Engine;
+
+/// A kernel on a stream.
+struct Work {
+    double alone_s = 0;       ///< with the device to itself
+    double memory_share = 0;  ///< of the memory's bandwidth, while it runs alone
+};
+
+/// One rank's host and device, which its back end drives. The host's clock advances by what it is told to take and by
+/// waiting; its own computations take no virtual time. Streams run in order, and beside each other, as on a device.
+class SimulatedRank {
+public:
+    SimulatedRank(Engine& engine, int rank);
+    SimulatedRank(const SimulatedRank&) = delete;
+    SimulatedRank& operator=(const SimulatedRank&) = delete;
+    ~SimulatedRank();
+
+    int rank() const;
+    const Machine& machine() const;
+
+    double host_s() const;            ///< since the simulation began
+    void host_works(double seconds);  ///< the host's clock advances
+
+    void enqueue(StreamRole stream, const Work& work);
+    Event record(StreamRole stream);
+    void wait(StreamRole stream, const Event& event);
+    /// The host waits for all that the stream has been given.
+    void synchronize(StreamRole stream);
+
+    /// Marks in the streams, for the trace.
+    DeviceClock& clock();
+    /// Messages of device memory, of which only sizes travel.
+    std::unique_ptr<Transport> connect(const ProcessGroup& group);
+
+    struct State;
+    State& state() { return *state_; }
+
+private:
+    std::unique_ptr<State> state_;
+};
+
+/// What a simulation did, besides what its ranks recorded.
+struct SimulationCounts {
+    std::int64_t switches = 0;    ///< from one rank to another
+    std::int64_t happenings = 0;  ///< steps of virtual time
+};
+
+/// Runs ranks on a machine. Deterministic: ranks take turns in an order that follows from virtual time and from their
+/// numbers alone.
+class Simulation {
+public:
+    /// Throws Unsupported where the machine has fewer devices than ranks.
+    Simulation(Machine machine, NetworkModel network, int ranks);
+    ~Simulation();
+
+    /// Calls `body` once for each rank, with the group of all of them, until all have returned. What one throws ends the
+    /// others, and is thrown here. Throws LogicError where no rank can go on, and says who waits for whom.
+    void run(const std::function<void(const ProcessGroup& world)>& body);
+
+    double now_s() const;
+    SimulationCounts counts() const;
+
+private:
+    std::unique_ptr<Engine> engine_;
+};
+
+}  // namespace gnnbench::simulation

@@ -1,0 +1,260 @@
+#include "worker/simulated_trial.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <optional>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <gnnbench/error.hpp>
+#include <gnnbench/simulation/simulation.hpp>
+#include <gnnbench/transpose.hpp>
+
+#include "plugin/backend_memory.hpp"
+#include "spec/machine_file.hpp"
+#include "spec/partition_key.hpp"
+#include "spec/setting.hpp"
+#include "worker/measurement.hpp"
+#include "worker/workload.hpp"
+
+namespace gnnbench {
+namespace {
+
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+double wall_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// What all ranks of a simulated trial share.
+class SimulatedTrial {
+public:
+    explicit SimulatedTrial(const TrialRequest& request)
+        : request_(request),
+          cell_(request.cell),
+          strategy_(catalog_.strategy(cell_.scheme.name)),
+          partitioner_(catalog_.partitioner(cell_.partitioner.name)),
+          plugin_(catalog_.kernel(cell_.kernel.name)),
+          machine_(load_machine(cell_.kernel.params.text("machine"))),
+          record_(alone_, request.journal, request.trial, true) {}
+
+    TrialEnd run() {
+        const auto start = Clock::now();
+        if (request_.purpose != Purpose::measure) return unverified();
+        simulation::Simulation ranks(machine_, network(), cell_.gpus);
+        write_start();
+        work_.emplace(load_workload(request_));
+        if (const std::string reason = why_unsupported(); !reason.empty()) return {TrialStatus::skipped, reason};
+        // Every rank reads columns of the graph, so its transpose is made once for all.
+        graph_.emplace(work_->data.graph);
+        work_->data.graph = graph_->view();
+        load_s_ = wall_since(start);
+        const PartitionPlace place = partition_place();
+        MadePartition made = partition_on_root(*partitioner_, partition_task(), alone_, &place);
+        partition_s_ = made.wall_s;
+        partition_ = std::move(made.partition);
+        index_.emplace(partition_);
+        building_ = Clock::now();
+        start_ = start;
+        TrialEnd end;
+        ranks.run([&](const ProcessGroup& world) { run_rank(world, end); });
+        const simulation::SimulationCounts counts = ranks.counts();
+        end.notes += fmt::format("{}simulated {} ranks, {:.4g} s of virtual time, in {:.1f} s: {} turns, {} steps",
+                                 end.notes.empty() ? "" : "\n", cell_.gpus, ranks.now_s(), wall_since(start),
+                                 counts.switches, counts.happenings);
+        return end;
+    }
+
+    void write_end(const TrialEnd& end) {
+        record_.write("end", {{"status", to_text(end.status)}, {"reason", end.reason}, {"notes", end.notes}});
+    }
+
+private:
+    simulation::NetworkModel network() const {
+        return cell_.kernel.params.choice("network") == "ring" ? simulation::NetworkModel::ring
+                                                               : simulation::NetworkModel::links;
+    }
+    Setting setting() const { return {cell_.gpus, work_->model, work_->train, cell_.scheme.params}; }
+    Problem problem() const {
+        return {work_->data,          *index_,           work_->model, work_->train,
+                cell_.scheme.params, work_->initial.get(), cell_.gpus,   {}};
+    }
+    PartitionTask partition_task() const {
+        return {.dataset = work_->data,
+                .model = work_->model,
+                .need = strategy_->partition_need(setting()),
+                .params = cell_.partitioner.params,
+                .seed = work_->train.seed};
+    }
+    PartitionPlace partition_place() const {
+        const PluginDescription plugin = catalog_.find(PluginKind::partitioner, cell_.partitioner.name);
+        Cell cell = cell_;
+        cell.dataset.digest = work_->store.manifest().digest;
+        return {PartitionCache(partition_folder(request_.store)),
+                partition_key(cell, strategy_->partition_need(setting()), plugin.file)};
+    }
+
+    std::string why_unsupported() const {
+        std::string reason = plugin_->why_unsupported(kernel_setting(nullptr));
+        if (reason.empty()) reason = strategy_->why_unsupported(setting());
+        if (reason.empty() && cell_.slowdown.declared()) reason = "a slowdown takes time of this machine's clock";
+        if (reason.empty())
+            reason = partitioner_->why_unsupported(
+                {work_->data.graph.vertices(), work_->data.graph.edges(), !work_->data.graph.weights.empty()},
+                strategy_->partition_need(setting()), cell_.partitioner.params);
+        return reason;
+    }
+
+    KernelSetting kernel_setting(simulation::SimulatedRank* rank) const {
+        return {.dtype = cell_.precision == "float64" ? DType::f64 : DType::f32,
+                .threads = 1,
+                .local_rank = rank ? rank->rank() % machine_.devices_per_node : 0,
+                .local_ranks = std::min(cell_.gpus, machine_.devices_per_node),
+                .params = cell_.kernel.params,
+                .widths = work_ ? work_->model.widths : std::vector<std::int64_t>(),
+                .simulated = rank};
+    }
+
+    /// Nothing is computed, so nothing can agree with the reference.
+    TrialEnd unverified() {
+        record_.write("verification", to_json(VerificationLine{.status = VerificationStatus::unverified,
+                                                               .reason = "simulated: nothing is computed",
+                                                               .volume_equal = {},
+                                                               .sampled_vertices = 0,
+                                                               .detail = {},
+                                                               .checks = json::object()}));
+        return {};
+    }
+
+    void write_start() {
+        char host[256] = {};
+        gethostname(host, sizeof host - 1);
+        const auto n = static_cast<std::size_t>(cell_.gpus);
+        const std::string device = fmt::format("simulated {} ({})", machine_.device.name, machine_.name);
+        record_.write("start", {{"ranks", cell_.gpus},
+                                {"hosts", std::vector<std::string>(n, host)},
+                                {"pids", std::vector<std::int64_t>(n, getpid())},
+                                {"device", std::vector<std::string>(n, device)},
+                                {"mpi", "none: simulated"}});
+    }
+
+    /// One rank's turn: as in a trial of processes, from its back end on.
+    void run_rank(const ProcessGroup& world, TrialEnd& end_of_trial) {
+        TrialRecord record(world, request_.journal, request_.trial, true);
+        const auto backend = plugin_->create(kernel_setting(world.simulated()));
+        VolumeCounter counter;
+        Communicator communicator(backend->connect(world), *backend, counter);
+        communicator.separate_wait(cell_.separate_wait);
+        const AnyTrainer trainer = strategy_->make_trainer(problem(), {*backend, communicator, world});
+        world.barrier();
+        const auto element_bytes = static_cast<std::int64_t>(size_of(backend->dtype()));
+        const StatedVolume stated = strategy_->stated_volume(problem(), world.rank(), element_bytes, 0);
+        const bool every_epoch = stated.means == StatedVolume::Means::every_epoch;
+        write_setup(record, *backend, base(trainer), every_epoch ? stated.volume : Volume(),
+                    strategy_->stated_memory(problem(), world.rank(), element_bytes));
+        counter.take();  // set-up's communication does not count towards an epoch
+        Measurement m{.request = request_,
+                      .group = world,
+                      .record = record,
+                      .backend = *backend,
+                      .counter = counter,
+                      .vertices = work_->data.graph.vertices(),
+                      .as_stated = {}};
+        if (!every_epoch)
+            m.as_stated = [&](std::int64_t epoch, const Volume& counted) {
+                return difference(strategy_->stated_volume(problem(), world.rank(), element_bytes, epoch), counted)
+                    .empty();
+            };
+        const auto* together = std::get_if<std::unique_ptr<CollectiveTrainer>>(&trainer);
+        if (!together) throw Unsupported("independent workers are not simulated: they meet by MPI's shared words");
+        TrialEnd end = measure_epochs(m, **together);
+        if (world.rank() == 0) end_of_trial = std::move(end);
+    }
+
+    void write_setup(TrialRecord& record, Backend& backend, const Trainer& trainer, const Volume& stated,
+                     std::int64_t stated_memory) {
+        const json ranks = record.gather({{"stated", to_json(stated)},
+                                          {"memory", backend.memory().current_bytes},
+                                          {"stated_memory", stated_memory}});
+        if (!record.writes()) return;
+        json all_stated = json::array(), memory = json::array(), all_stated_memory = json::array();
+        for (const json& rank : ranks) {
+            all_stated.push_back(rank["stated"]);
+            memory.push_back(rank["memory"]);
+            all_stated_memory.push_back(rank["stated_memory"]);
+        }
+        record.write("setup", {{"seconds",
+                                {{"load", load_s_},
+                                 {"partition", partition_s_},
+                                 {"build", wall_since(building_)},
+                                 {"total", wall_since(start_)}}},
+                               {"partition", to_json(measure_quality(work_->data.graph, partition_))},
+                               {"dataset", dataset_json(work_->data, work_->store.manifest().synthetic)},
+                               {"aggregated_input", work_->model.aggregate_input},
+                               {"approximation", strategy_->approximation(cell_.scheme.params)},
+                               {"stated", std::move(all_stated)},
+                               {"memory_bytes", std::move(memory)},
+                               {"stated_memory_bytes", std::move(all_stated_memory)},
+                               {"notes", notes_of(trainer, backend)}});
+    }
+
+    const TrialRequest& request_;
+    const Cell& cell_;
+    const PluginCatalog catalog_;
+    std::unique_ptr<Strategy> strategy_;
+    std::unique_ptr<Partitioner> partitioner_;
+    std::unique_ptr<BackendPlugin> plugin_;
+    simulation::Machine machine_;
+    const ProcessGroup alone_ = ProcessGroup::alone();
+    TrialRecord record_;
+    std::optional<Workload> work_;
+    std::optional<WithTranspose> graph_;
+    Partition partition_;
+    std::optional<IndexMap> index_;
+    double load_s_ = 0, partition_s_ = 0;  ///< of this machine
+    Clock::time_point building_, start_;
+};
+
+/// As the handlers of a trial of processes (rank.cpp), without others to end.
+TrialEnd ended_by_exception() {
+    try {
+        throw;
+    } catch (const OutOfMemory& e) {
+        return {TrialStatus::oom, e.what()};
+    } catch (const std::bad_alloc&) {
+        return {TrialStatus::oom, "this host has no memory left to simulate so many ranks"};
+    } catch (const Unsupported& e) {
+        return {TrialStatus::skipped, e.what()};
+    } catch (const std::exception& e) {
+        return {TrialStatus::failed, e.what()};
+    }
+}
+
+}  // namespace
+
+std::optional<TrialRequest> simulated_request(const std::string& path) {
+    try {
+        TrialRequest request = read_request(path);
+        if (request.cell.scheme.is_program()) return std::nullopt;
+        const PluginCatalog catalog;
+        const PluginDescription kernel = catalog.find(PluginKind::kernel, request.cell.kernel.name);
+        if (simulates(kernel.file)) return request;
+    } catch (const std::exception&) {
+    }
+    return std::nullopt;
+}
+
+int run_simulated_trial(const TrialRequest& request) {
+    SimulatedTrial trial(request);
+    TrialEnd end;
+    try {
+        end = trial.run();
+    } catch (...) {
+        end = ended_by_exception();
+        std::fprintf(stderr, "gnnbench-worker: %s\n", end.reason.c_str());
+    }
+    trial.write_end(end);
+    return end.status == TrialStatus::ok || end.status == TrialStatus::skipped ? 0 : 1;
+}
+
+}  // namespace gnnbench

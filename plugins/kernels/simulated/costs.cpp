@@ -1,0 +1,84 @@
+#include "costs.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gnnbench::simulated {
+
+using simulation::Device;
+using simulation::Work;
+
+/// A kernel is at least as long as an empty one. Its share of the memory is what it needs of it while it runs.
+Work Costs::kernel(double seconds, double memory_s) const {
+    const double alone_s = std::max(seconds, machine_.device.least_kernel_s);
+    return {alone_s, alone_s > 0 ? std::min(1.0, memory_s / alone_s) : 0};
+}
+
+Work Costs::streamed(double bytes) const {
+    const Device& d = machine_.device;
+    const double memory_s = bytes / (d.memory_bandwidth * d.stream_efficiency);
+    return kernel(memory_s, memory_s);
+}
+
+Work Costs::gathered(double rows, double row_bytes, double bytes_in_order) const {
+    const Device& d = machine_.device;
+    const double memory_s = rows * row_bytes / (d.memory_bandwidth * d.gather_efficiency) +
+                            bytes_in_order / (d.memory_bandwidth * d.stream_efficiency);
+    return kernel(memory_s, memory_s);
+}
+
+// C [m × f] = A [m × n] B [n × f], A with z nonzeros. Each nonzero reads its index, its value and a row of B. Of the rows
+// of B a share h = min(1, cache / bytes of B's used rows) is found in the cache, but for the first read of each.
+Work Costs::spmm(const SpmmShape& s) const {
+    const Device& d = machine_.device;
+    const double z = static_cast<double>(s.nonzeros), f = static_cast<double>(s.width), e = element_bytes();
+    if (spmm_ == SpmmModel::plexus_thesis) {
+        // √flops · (c₀ + c₁·fwd_penalty + c₂·bwd_penalty) ms is of a layer's two products, with flops = z·f and penalty
+        // n / f of each. One product has half the constant and, as it does not know its direction, the mean of c₁ and c₂.
+        const simulation::ThesisSpmm& t = machine_.thesis;
+        const double penalty = f > 0 ? static_cast<double>(s.cols) / f : 0;
+        const double seconds =
+            std::max(0.0, std::sqrt(z * f) * (t.constant / 2 + (t.forward + t.backward) / 2 * penalty));
+        return kernel(seconds, seconds);
+    }
+    const double row_bytes = f * e;
+    const double used_rows = std::min(static_cast<double>(s.cols), z);
+    const double of_b = used_rows * row_bytes;
+    const double in_cache = of_b > 0 ? std::min(1.0, d.cache_bytes / of_b) : 0;
+    const double read_again = std::max(0.0, z - used_rows) * row_bytes;
+    const double from_memory = of_b + (1 - in_cache) * read_again, from_cache = in_cache * read_again;
+    const double matrix = z * (e + 4) + static_cast<double>(s.rows + 1) * 4;
+    const double result = static_cast<double>(s.rows) * row_bytes * (s.adds ? 2 : 1);
+    const double memory_s = from_memory / (d.memory_bandwidth * d.gather_efficiency) +
+                            (matrix + result) / (d.memory_bandwidth * d.stream_efficiency);
+    const double cache_s = from_cache / (d.cache_bandwidth * d.cached_gather_efficiency);
+    const double rate = dtype_ == DType::f32 ? d.float32_rate : d.float64_rate;
+    return kernel(std::max(memory_s + cache_s, 2 * z * f / rate), memory_s);
+}
+
+// C [m × n] from k products each: 2mnk operations at the device's rate, times the share of its processors that work: tiles
+// of C are dealt out to them in waves, and where there are fewer tiles than processors k is cut too, as cuBLAS does.
+Work Costs::gemm(const GemmShape& s) const {
+    constexpr double tile = 128, shortest_cut = 256;
+    const Device& d = machine_.device;
+    const double m = static_cast<double>(s.m), n = static_cast<double>(s.n), k = static_cast<double>(s.k);
+    const double tiles_m = std::ceil(m / tile), tiles_n = std::ceil(n / tile);
+    const double processors = d.processors;
+    double work_items = tiles_m * tiles_n;
+    if (work_items < processors)
+        work_items *= std::max(1.0, std::min(std::floor(processors / work_items), k / shortest_cut));
+    const double waves = std::ceil(work_items / processors);
+    // Tiles at the edges are computed whole; a narrow C uses a narrower tile, of 32 columns at least.
+    const double narrow =
+        std::min(tile, std::max(32.0, std::pow(2.0, std::ceil(std::log2(std::max(1.0, std::min(m, n)))))));
+    const double filled = (m * n) / (std::ceil(m / tile) * tile * std::ceil(n / narrow) * narrow);
+    const double filled_other = (m * n) / (std::ceil(n / tile) * tile * std::ceil(m / narrow) * narrow);
+    const double shape = std::max(filled, filled_other) * work_items / (waves * processors);
+    const double rate = dtype_ == DType::f32 ? d.float32_rate : d.float64_rate;
+    const double compute_s = 2 * m * n * k / (rate * d.gemm_efficiency * std::max(shape, 1e-6));
+    const double bytes = (m * k + k * n + m * n * (s.adds ? 2 : 1)) * element_bytes();
+    const double memory_s = bytes / (d.memory_bandwidth * d.stream_efficiency);
+    return kernel(std::max(compute_s, memory_s), memory_s);
+}
+
+}  // namespace gnnbench::simulated

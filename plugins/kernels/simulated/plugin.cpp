@@ -1,0 +1,56 @@
+// The `simulated` kernel: no device at all. It charges virtual time for every operation, on a machine that a file
+// describes.
+#include <string>
+
+#include <gnnbench/backend.hpp>
+#include <gnnbench/error.hpp>
+#include <gnnbench/plugin.hpp>
+#include <gnnbench/simulated_kernel.hpp>
+
+#include "simulated_backend.hpp"
+
+namespace gnnbench::simulated {
+namespace {
+
+constexpr ParamDecl params[] = {
+    {"machine", ParamType::text, "", 0, 0, nullptr,
+     "what is simulated: a machine's name (gnnbench machine list), or the path of a machine file, which ends in "
+     ".yaml"},
+    {"network", ParamType::choice, "links", 0, 0, "links|ring",
+     "cost of collectives: a link model with contention, or the closed formula of rings (thesis on Plexus, "
+     "section "
+     "4.2)"},
+    {"spmm", ParamType::choice, "roofline", 0, 0, "roofline|plexus-thesis",
+     "cost of sparse products: memory and cache traffic, or the regression of the thesis on Plexus (section 4.1)"},
+};
+
+class SimulatedPlugin final : public BackendPlugin {
+public:
+    std::string why_unsupported(const KernelSetting& s) const override {
+        if (s.params.text("machine").empty())
+            return "needs a machine: kernel: {name: simulated, machine: NAME}; gnnbench machine list has the "
+                   "names";
+        return {};
+    }
+    std::string device_name(const KernelSetting& s) const override {
+        if (!s.simulated) return "simulated";
+        const simulation::Machine& m = s.simulated->machine();
+        return "simulated " + m.device.name + " (" + m.name + ")";
+    }
+    std::unique_ptr<Backend> create(const KernelSetting& s) const override {
+        if (!s.simulated)
+            throw LogicError("kernel simulated: its ranks are simulated, and this process is a rank itself");
+        return std::make_unique<SimulatedBackend>(
+            *s.simulated, s.dtype,
+            s.params.choice("spmm") == "roofline" ? SpmmModel::roofline : SpmmModel::plexus_thesis);
+    }
+};
+
+}  // namespace
+}  // namespace gnnbench::simulated
+
+using gnnbench::simulated::params;
+using gnnbench::simulated::SimulatedPlugin;
+GNNBENCH_PLUGIN(kernel, SimulatedPlugin, "simulated", "1.0.0",
+                "no device: charges virtual time for every operation, on a machine that a file describes", params)
+GNNBENCH_KERNEL_SIMULATES

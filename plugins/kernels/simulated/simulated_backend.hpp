@@ -1,0 +1,67 @@
+#pragma once
+#include <gnnbench/backend.hpp>
+#include <gnnbench/simulation/simulation.hpp>
+
+#include "costs.hpp"
+
+namespace gnnbench::simulated {
+
+/// A device that computes nothing: each verb charges its time to the rank's stream.
+class SimulatedBackend final : public Backend {
+public:
+    /// `rank` outlives it.
+    SimulatedBackend(simulation::SimulatedRank& rank, DType dtype, SpmmModel spmm);
+    ~SimulatedBackend() override;
+
+private:
+    void* do_allocate(std::size_t bytes) override;
+    void do_free(void* data, std::size_t bytes) noexcept override;
+    std::int64_t do_free_bytes() const override;
+    void do_copy_in(const void* host, void* device, std::size_t bytes) override;
+    void do_copy_out(const void* device, void* host, std::size_t bytes, StreamRole stream) override;
+    Event do_record(StreamRole stream) override { return rank_.record(stream); }
+    void do_wait(StreamRole stream, const Event& event) override { rank_.wait(stream, event); }
+    void do_synchronize(StreamRole stream) override { rank_.synchronize(stream); }
+    std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a, TransposedProducts t) override;
+    void do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override;
+    void do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override;
+    void do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
+                            const Epilogue& e) override;
+    void do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
+                 const Epilogue& e) override;
+    void do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) override;
+    void do_apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) override;
+    void do_column_sums(ConstMatrixView g, MatrixView out) override;
+    void do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
+                                  double* loss_out) override;
+    void do_row_maxima(ConstMatrixView logits, MatrixView maxima) override;
+    void do_row_exp_sums(ConstMatrixView logits, ConstMatrixView maxima, MatrixView sums) override;
+    void do_softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView maxima, ConstMatrixView sums,
+                                        std::int64_t first_class, const LossInput& in, MatrixView grad,
+                                        double* loss_out) override;
+    void do_count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) override;
+    void do_binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
+                                 double* loss_out) override;
+    void do_count_positives(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) override;
+    void do_optimizer_step(const TrainSpec& spec, std::int64_t step,
+                           std::span<const ParameterSlot> slots) override;
+    void do_fill(MatrixView m, double v) override;
+    void do_copy(ConstMatrixView from, MatrixView to) override;
+    void do_axpby(double alpha, ConstMatrixView x, double beta, MatrixView y) override;
+    void do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) override;
+    void do_scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) override;
+    std::unique_ptr<Transport> do_connect(const ProcessGroup& group) override;
+    std::string do_notes() const override;
+    bool do_holds_values() const override { return false; }
+
+    /// Issues a kernel on the compute stream.
+    void issue(const simulation::Work& work);
+    void multiply(const SpmmShape& shape, const Epilogue& e, MatrixView c);
+    void finish(const Epilogue& e, MatrixView c);
+
+    simulation::SimulatedRank& rank_;
+    Costs costs_;
+    SpmmModel spmm_;
+};
+
+}  // namespace gnnbench::simulated

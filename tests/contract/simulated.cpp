@@ -1,0 +1,254 @@
+// Every strategy under simulation: what it counts is what it states, at rank counts that no test machine has, and the
+// same trial twice gives the same times.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <gnnbench/random.hpp>
+#include <gnnbench/simulation/simulation.hpp>
+
+#include "contract/strategy_case.hpp"
+#include "worker/measurement.hpp"
+
+namespace gnnbench::contract {
+namespace {
+
+/// As many nodes of four devices as needed. The numbers are round, and of no machine.
+simulation::Machine machine_of(int ranks) {
+    simulation::Machine m;
+    m.name = "of the contract";
+    m.devices_per_node = 4;
+    m.nodes = (ranks + 3) / 4;
+    m.device = {.name = "device",
+                .memory_bytes = 1e9,
+                .reserved_bytes = 0,
+                .memory_bandwidth = 1e12,
+                .cache_bytes = 1e6,
+                .cache_bandwidth = 4e12,
+                .float32_rate = 1e13,
+                .float64_rate = 5e12,
+                .processors = 100,
+                .host_link_bandwidth = 1e10,
+                .launch_s = 5e-6,
+                .least_kernel_s = 2e-6};
+    m.links = {.link_bandwidth = 2e10,
+               .among = {{2, 4}},
+               .most_bandwidth = 0,
+               .nics = 4,
+               .nic_bandwidth = 2.5e10,
+               .base_s = 5e-6,
+               .hop_s = 1e-6,
+               .network_hop_s = 4e-6,
+               .message_s = 1e-6};
+    return m;
+}
+
+/// A directed or symmetric graph of so many vertices, each with about `degree` drawn neighbours.
+graphs::NamedGraph drawn(std::int64_t vertices, std::int64_t degree, bool symmetric) {
+    std::vector<std::set<std::int32_t>> rows(static_cast<std::size_t>(vertices));
+    RandomStream draw(7, Draw::sample);
+    for (std::int64_t v = 0; v < vertices; ++v)
+        for (std::int64_t k = 0; k < degree; ++k) {
+            const auto u = static_cast<std::int32_t>(draw.below(static_cast<std::uint64_t>(vertices)));
+            rows[static_cast<std::size_t>(v)].insert(u);
+            if (symmetric) rows[static_cast<std::size_t>(u)].insert(static_cast<std::int32_t>(v));
+        }
+    graphs::NamedGraph g;
+    g.name = symmetric ? "symmetric" : "directed";
+    g.symmetric = symmetric;
+    g.indptr.assign(1, 0);
+    for (const auto& row : rows) {
+        g.indices.insert(g.indices.end(), row.begin(), row.end());
+        g.indptr.push_back(std::ssize(g.indices));
+    }
+    return g;
+}
+
+struct SimulatedOutcome {
+    std::string skipped;
+    std::vector<std::string> differences;  ///< of counted and stated volumes
+    std::vector<double> epochs_s;          ///< by rank and epoch
+};
+
+SimulatedOutcome simulate(const StrategyVariant& s, const ModelVariant& v, const graphs::NamedGraph& graph,
+                          int ranks, simulation::NetworkModel network = simulation::NetworkModel::links) {
+    SimulatedOutcome out;
+    const OwnedDataset owned = dress(graph, v);
+    const DatasetView data = owned.view();
+    const ModelSpec model = v.complete_model();
+    const TrainSpec train = v.complete_train();
+    const auto strategy = catalog().strategy(s.name);
+    const auto partitioner = catalog().partitioner("random");
+    const Params partitioner_params(catalog().find(PluginKind::partitioner, "random").params);
+    const Setting setting{ranks, model, train, s.params};
+    const PartitionNeed need = strategy->partition_need(setting);
+    out.skipped = strategy->why_unsupported(setting);
+    if (out.skipped.empty())
+        out.skipped = partitioner->why_unsupported({data.graph.vertices(), data.graph.edges(), false}, need,
+                                                   partitioner_params);
+    if (!out.skipped.empty()) return out;
+    const Partition partition = partition_in_order(
+        *partitioner, {.dataset = data, .model = model, .need = need, .params = partitioner_params, .seed = 3});
+    const IndexMap index(partition);
+    const Problem problem{data, index, model, train, s.params, nullptr, ranks};
+    const auto kernel = catalog().kernel("simulated");
+    const Params kernel_params(catalog().find(PluginKind::kernel, "simulated").params);
+    simulation::Simulation simulation(machine_of(ranks), network, ranks);
+    try {
+        simulation.run([&](const ProcessGroup& world) {
+            const auto backend = kernel->create({.params = kernel_params, .simulated = world.simulated()});
+            VolumeCounter counter;
+            Communicator communicator(backend->connect(world), *backend, counter);
+            const auto made = strategy->make_trainer(problem, {*backend, communicator, world});
+            const auto* trainer = std::get_if<std::unique_ptr<CollectiveTrainer>>(&made);
+            if (!trainer) throw Unsupported("independent workers");
+            counter.take();
+            for (std::int64_t epoch = 0; epoch < 2; ++epoch) {
+                const std::int64_t allocations = backend->memory().allocations;
+                timed_epoch(world, *backend, **trainer, epoch);
+                CHECK(backend->memory().allocations == allocations);
+                const std::string differs =
+                    difference(strategy->stated_volume(problem, world.rank(), 4, epoch), counter.take());
+                if (!differs.empty())
+                    out.differences.push_back("rank " + std::to_string(world.rank()) + ": " + differs);
+                const EpochTimes t = backend->trace().times();
+                out.epochs_s.push_back(t.wall_s);
+                double phases_s = 0;
+                for (const double p : t.phase_s) phases_s += p;
+                CHECK(phases_s == Approx(t.wall_s).margin(1e-9));
+            }
+        });
+    } catch (const Unsupported& e) {
+        out.skipped = e.what();
+    }
+    return out;
+}
+
+std::vector<std::string> names() { return catalog().names(PluginKind::strategy); }
+
+void check(const StrategyVariant& s, const ModelVariant& v, const graphs::NamedGraph& g, int ranks,
+           std::map<std::string, int>& ran) {
+    INFO(s.name << " " << s.changed << " on " << ranks << " simulated ranks, " << g.name);
+    const SimulatedOutcome out = simulate(s, v, g, ranks);
+    if (!out.skipped.empty()) return;
+    ++ran[s.name];
+    CHECK(out.epochs_s.size() == 2 * static_cast<std::size_t>(ranks));
+    CHECK(std::ranges::all_of(out.epochs_s, [](double t) { return t > 0; }));
+    for (const std::string& d : out.differences) FAIL_CHECK(d);
+}
+
+TEST_CASE("under simulation every strategy counts what it states") {
+    const ModelVariant v{.name = "gcn"};
+    const auto directed = drawn(311, 6, false), symmetric = drawn(300, 5, true);
+    std::map<std::string, int> ran;
+    for (const std::string& name : names())
+        for (const StrategyVariant& s : variants(name))
+            for (const int ranks : {1, 3, 8, 16, 27}) {
+                check(s, v, directed, ranks, ran);
+                check(s, v, symmetric, ranks, ran);
+            }
+    for (const std::string& name : names()) {
+        INFO(name << " ran at no rank count");
+        CHECK((ran[name] > 0 || name.starts_with("gossip")));
+    }
+}
+
+TEST_CASE("under simulation strategies count what they state at 64 ranks") {
+    const ModelVariant v{.name = "gcn"};
+    std::map<std::string, int> ran;
+    for (const std::string& name : names()) check(variants(name).front(), v, drawn(500, 5, true), 64, ran);
+    CHECK(ran.size() >= 8);
+}
+
+TEST_CASE("under simulation some strategies count what they state at 256 ranks") {
+    const ModelVariant v{.name = "gcn"};
+    std::map<std::string, int> ran;
+    for (const char* name : {"cagnet-1d", "cagnet-2d", "mg-gcn", "sa-1d", "bns-gcn", "plexus-3d"}) {
+        const std::map<std::string, std::string> grid{{"grid", "given"}, {"x", "4"}, {"y", "8"}, {"z", "8"}};
+        const auto set = std::string_view(name) == "plexus-3d" ? grid : std::map<std::string, std::string>();
+        check(variants(name, set).front(), v, drawn(1100, 4, true), 256, ran);
+    }
+    CHECK(ran.size() == 6);
+}
+
+TEST_CASE("the same simulated training takes the same time to the bit") {
+    const ModelVariant v{.name = "gcn"};
+    const auto graph = drawn(400, 6, false);
+    for (const char* name : {"mg-gcn", "sa-1d", "plexus-3d", "demirci-p2p", "bns-gcn"})
+        for (const auto network : {simulation::NetworkModel::links, simulation::NetworkModel::ring}) {
+            INFO(name);
+            const StrategyVariant s = variants(name).front();
+            const SimulatedOutcome first = simulate(s, v, graph, 12, network);
+            REQUIRE(first.skipped.empty());
+            CHECK(first.epochs_s == simulate(s, v, graph, 12, network).epochs_s);
+        }
+}
+
+/// Seconds that the host waits for one kernel, less its launch.
+double seconds_of(const std::function<void(Backend&)>& kernel) {
+    const auto plugin = catalog().kernel("simulated");
+    const Params params(catalog().find(PluginKind::kernel, "simulated").params);
+    double seconds = 0;
+    simulation::Simulation simulation(machine_of(1), simulation::NetworkModel::links, 1);
+    simulation.run([&](const ProcessGroup& world) {
+        const auto backend = plugin->create({.params = params, .simulated = world.simulated()});
+        const double before_s = world.simulated()->host_s();
+        kernel(*backend);
+        backend->synchronize(StreamRole::compute);
+        seconds = world.simulated()->host_s() - before_s - machine_of(1).device.launch_s;
+    });
+    return seconds;
+}
+
+// By hand, from plugins/kernels/simulated/README.md, with a memory of 1e12 bytes/s, a cache of 1e6 bytes and 4e12 bytes/s,
+// 1e13 operations/s on 100 processors, and all efficiencies 1.
+TEST_CASE("simulated kernels take as long as their equations say") {
+    // z = 1e6, m = 1000, n = 1e5, f = 100: 1e5 rows of B are read once; of 9e5 more 1/40 come from the cache.
+    // Memory: (1e5 + 0.975 * 9e5) * 400 + 8e6 + 4004 + 4e5 bytes; cache: 9e6 bytes.
+    const double spmm_s = seconds_of([](Backend& b) {
+        Csr a{.rows = 1000, .cols = 100000, .indptr = {0}, .indices = {}, .values = {}};
+        for (std::int32_t r = 0; r < 1000; ++r) {
+            for (std::int32_t k = 0; k < 1000; ++k) a.indices.push_back(k * 100);
+            a.indptr.push_back(a.nonzeros());
+        }
+        a.values.resize(a.indices.size(), 1);
+        const auto prepared = b.prepare(a);
+        b.spmm(*prepared, b.matrix(100000, 100), b.matrix(1000, 100).view());
+    });
+    CHECK(spmm_s == Approx(399.404004e-6 + 2.25e-6).epsilon(1e-9));
+    // 10 x 10 tiles are one wave: 2 * 1280 * 1280 * 1000 operations at the full rate.
+    const double gemm_s = seconds_of([](Backend& b) {
+        b.gemm(Transpose::no, b.matrix(1280, 1000), Transpose::no, b.matrix(1000, 1280),
+               b.matrix(1280, 1280).view());
+    });
+    CHECK(gemm_s == Approx(327.68e-6).epsilon(1e-9));
+    // One tile more than processors is a second wave.
+    const double waves_s = seconds_of([](Backend& b) {
+        b.gemm(Transpose::no, b.matrix(1280, 1000), Transpose::no, b.matrix(1000, 1408),
+               b.matrix(1280, 1408).view());
+    });
+    CHECK(waves_s == Approx(2 * 327.68e-6).epsilon(1e-9));
+    CHECK(seconds_of([](Backend& b) { b.fill(b.matrix(1000, 1000), 0); }) == Approx(4e-6).epsilon(1e-9));
+    CHECK(seconds_of([](Backend& b) { b.fill(b.matrix(1, 1), 0); }) == Approx(2e-6).epsilon(1e-9));
+}
+
+TEST_CASE("a simulated device without memory says so") {
+    const auto kernel = catalog().kernel("simulated");
+    const Params params(catalog().find(PluginKind::kernel, "simulated").params);
+    simulation::Machine small = machine_of(1);
+    small.device.memory_bytes = 1000;
+    small.device.reserved_bytes = 100;
+    simulation::Simulation simulation(small, simulation::NetworkModel::links, 1);
+    simulation.run([&](const ProcessGroup& world) {
+        const auto backend = kernel->create({.params = params, .simulated = world.simulated()});
+        CHECK_FALSE(backend->holds_values());
+        const Matrix most = backend->matrix(15, 15);  // 900 bytes
+        CHECK_THROWS_AS(backend->allocate(4), OutOfMemory);
+        CHECK(backend->memory().peak_bytes == 900);
+    });
+}
+
+}  // namespace
+}  // namespace gnnbench::contract

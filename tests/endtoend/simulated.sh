@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# An experiment on a machine that nobody has: planned, run in one process, marked everywhere, the same twice.
+# shellcheck source=tests/endtoend/lib.sh
+source "$(dirname "$0")/lib.sh"
+cat >far.yaml <<'YAML'
+name: far
+dataset: {generate: dcsbm, vertices: 3000, average_degree: 12, features: 32, classes: 4}
+model: {layers: gcn, hidden: [32], activation: relu}
+matrix: {scheme: [mg-gcn, sa-1d, {name: plexus-3d, grid: given, x: 2, y: 2, z: 4}, gossip-gcn], gpus: [3, 16, 64]}
+partitioner: random
+kernel: {name: simulated, machine: perlmutter}
+epochs: 2
+warmup: 1
+trials: 2
+YAML
+
+gnnbench machine list
+expect_code 0 "machines"
+expect_text out perlmutter "machines"
+gnnbench machine show dgx-a100
+expect_text out "MG-GCN, section 6.1" "a machine's numbers name their sources"
+gnnbench machine show dgx-a101
+expect_code 2 "an unknown machine"
+expect_text err "did you mean 'dgx-a100'" "an unknown machine"
+expect_plain_error "an unknown machine"
+
+gnnbench plan far.yaml --set 'kernel={name: simulated, machine: perlmuter}'
+expect_code 2 "an experiment with an unknown machine"
+expect_text err "kernel.machine: there is no machine 'perlmuter'" "an experiment with an unknown machine"
+gnnbench plan far.yaml --set kernel=simulated
+expect_text out "needs a machine" "a kernel without a machine"
+gnnbench plan far.yaml --set 'kernel={name: simulated, machine: dgx-a100}'
+expect_text out "machine dgx-a100 has 8 devices; 64 given" "more ranks than devices"
+gnnbench plan far.yaml
+expect_code 0 "a plan"
+refuse_text out oversubscribed "cores of this machine are not part of a simulation"
+
+gnnbench run far.yaml
+expect_code 0 "run"
+expect_text out "kernel simulated (perlmutter)" "the heading names the machine"
+expect_text out "SIMULATED on perlmutter: predicted by a model, not measured and not verified" "the table marks numbers"
+refuse_text out "verified \(loss" "nothing simulated is verified"
+expect_value "SELECT count(*) FROM trials WHERE status = 'ok' AND simulated_on = 'perlmutter'" 14 "trials"
+expect_value "SELECT count(*) FROM trials WHERE oversubscribed" 0 "no trial is oversubscribed"
+expect_value "SELECT count(*) FROM trials WHERE status = 'ok' AND volume_as_stated = 1" 14 "stated volumes are counted"
+expect_value "SELECT count(*) FROM trials WHERE final_loss IS NOT NULL OR test_accuracy IS NOT NULL" 0 "no loss, no score"
+expect_value "SELECT count(*) FROM verification WHERE status = 'verified'" 0 "nothing is verified"
+expect_value "SELECT count(*) FROM trials WHERE scheme LIKE 'gossip%' AND status = 'skipped'" 3 "independent workers"
+expect_value "SELECT count(DISTINCT epoch_s) FROM trials WHERE scheme = 'mg-gcn' AND gpus = 16" 1 "the same twice"
+expect_value "SELECT count(*) FROM trials WHERE device LIKE '%simulated A100-SXM4-40GB (perlmutter)%'" 14 "device"
+expect_value "SELECT count(*) FROM trials WHERE status = 'ok' AND mpi <> 'none: simulated'" 0 "no MPI"
+expect_value "SELECT count(*) FROM (SELECT trial_id, epoch FROM rank_epoch GROUP BY 1, 2 HAVING count(*) NOT IN (3, 16, 64))" \
+    0 "every rank has its line"
+gnnbench run far.yaml
+expect_code 0 "again"
+expect_value "SELECT count(*) FROM trials WHERE status = 'ok'" 14 "what is there is not run again"
+
+# A machine file of one's own: another content is another cell; a device too small is out of memory.
+gnnbench machine show perlmutter --file
+sed 's/memory_gb: {value: 40/memory_gb: {value: 1.0005/' out >mine.yaml
+gnnbench run far.yaml --set 'kernel={name: simulated, machine: mine.yaml}' --set 'matrix.gpus=[3]' --set scheme=mg-gcn --set trials=1
+expect_code 1 "a device without memory"
+expect_value "SELECT count(*) FROM trials WHERE status = 'oom' AND simulated_on LIKE '%/mine.yaml'" 1 "out of memory"
+sed -i 's/nics: {value: 4/nisc: {value: 4/' mine.yaml
+gnnbench plan far.yaml --set 'kernel={name: simulated, machine: mine.yaml}'
+expect_code 2 "a machine file with a mistake"
+expect_text err "links.nisc: is unknown" "a machine file with a mistake"
+expect_plain_error "a machine file with a mistake"
+
+# A prediction beside a measurement is told apart.
+gnnbench run far.yaml --set kernel=cpu --set 'matrix.gpus=[1]' --set scheme=serial --set name=near --set trials=1
+gnnbench run far.yaml --set 'matrix.gpus=[1]' --set scheme=serial --set name=far1 --set trials=1
+gnnbench compare near far1
+expect_text out "SIMULATED" "a comparison says which side is simulated"
+
+# A timeline of a simulated epoch.
+gnnbench run far.yaml --set 'matrix.gpus=[16]' --set scheme=mg-gcn --set trials=1 --set name=traced --trace last
+expect_code 0 "a run that traces"
+echo "simulated: all well"

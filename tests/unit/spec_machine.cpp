@@ -1,0 +1,82 @@
+#include <catch2/catch.hpp>
+
+#include <cstdlib>
+#include <fstream>
+
+#include <gnnbench/error.hpp>
+
+#include "spec/machine_file.hpp"
+
+namespace gnnbench {
+namespace {
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+    const std::size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    return text.replace(at, from.size(), to);
+}
+
+TEST_CASE("every machine that comes with gnnbench can be read, and each number has a source") {
+    CHECK(machine_names() == std::vector<std::string>{"dgx-a100", "dgx-v100", "frontier", "perlmutter"});
+    for (const std::string& name : machine_names()) {
+        INFO(name);
+        const simulation::Machine m = load_machine(name);
+        CHECK(m.name == name);
+        CHECK(m.devices() >= 8);
+        CHECK(m.quantities.size() >= 27);
+        for (const simulation::Quantity& q : m.quantities) CHECK(q.source.size() > 4);
+    }
+}
+
+TEST_CASE("a machine file's numbers are in bytes and seconds") {
+    const simulation::Machine m = load_machine("perlmutter");
+    CHECK(m.devices() == 6144);
+    CHECK(m.node_of(3) == 0);
+    CHECK(m.node_of(4) == 1);
+    CHECK(m.device.memory_bytes == 40e9);
+    CHECK(m.device.memory_bandwidth == 1555e9);
+    CHECK(m.device.launch_s == Approx(5e-6));
+    REQUIRE(m.links.among.size() == 3);
+    CHECK(m.links.among[1].devices == 3);
+    CHECK(m.links.among[1].links == 8);
+    CHECK(m.thesis.constant == Approx(7.8e-7));
+    CHECK(m.thesis.backward < 0);
+}
+
+TEST_CASE("another content of a machine file has another digest") {
+    const std::string text = machine_text("dgx-a100");
+    const auto first = read_machine(text, "a.yaml"),
+               second = read_machine(replaced(text, "2039", "2040"), "a.yaml");
+    CHECK(first.digest.size() == 32);
+    CHECK(first.digest != second.digest);
+}
+
+TEST_CASE("what is wrong with a machine file is said with its place") {
+    const std::string text = machine_text("dgx-a100");
+    const auto says = [&](const std::string& from, const std::string& to, const std::string& message) {
+        INFO(from << " -> " << to);
+        CHECK_THROWS_WITH(read_machine(replaced(text, from, to), "mine.yaml"),
+                          Catch::StartsWith("mine.yaml:") && Catch::Contains(message));
+    };
+    says("  nics: {", "  nisc: {", "links.nisc: is unknown; allowed:");
+    says("  nics: {", "  nisc: {", "links.nics: is missing: network cards of a node");
+    says("{value: 19.5, source: \"NVIDIA A100 data sheet\"}", "19.5",
+         "device.float32_tflops: expected {value: a number, source: where it is from}; found");
+    says("{value: 0.9, source", "{value: 1.1, source", "device.stream_efficiency: expected a number in");
+    says("processors: {value: 108", "processors: {value: 108.5", "device.processors: expected an integer in");
+    says("name: A100-SXM4-80GB", "title: A100-SXM4-80GB", "device.name: expected text");
+    CHECK_THROWS_WITH(load_machine("dgx-a101"), Catch::Contains("did you mean 'dgx-a100'"));
+    CHECK_THROWS_WITH(load_machine("no/such.yaml"), Catch::Contains("expected a machine file at"));
+}
+
+TEST_CASE("schemas/machine.schema.json is what machine files are checked against") {
+    const std::string path = std::string(GNNBENCH_SOURCE_DIR) + "/schemas/machine.schema.json";
+    const std::string expected = machine_schema().dump(2) + "\n";
+    if (std::getenv("GNNBENCH_REWRITE")) std::ofstream(path) << expected;
+    std::ifstream in(path);
+    const std::string found((std::istreambuf_iterator<char>(in)), {});
+    CHECK(found == expected);
+}
+
+}  // namespace
+}  // namespace gnnbench
