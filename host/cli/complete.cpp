@@ -162,20 +162,14 @@ Candidates arguments_of(const std::string& command, const Names& names) {
         {"dataset generate", [](const Names&) { return generator_kinds(); }},
         {"machine show", [](const Names&) { return machine_names(); }},
         {"plugin info", [](const Names&) { return Names::all_plugins(); }},
-        {"plugin new",
-         [](const Names&) {
-             return Candidates{"strategy", "partitioner"};
-         }},
+        {"plugin new", [](const Names&) { return Candidates{"strategy", "partitioner"}; }},
         {"results show", [](const Names& n) { return n.trials(); }},
         {"results tag", [](const Names& n) { return n.tags(); }},
         {"results export", [](const Names&) { return Names::views(); }},
         {"results import", of_experiment},
         {"export", [](const Names&) { return Names::views(); }},
         {"query", [](const Names&) { return Names::views(); }},
-        {"completion",
-         [](const Names&) {
-             return Candidates{"bash", "zsh", "fish"};
-         }},
+        {"completion", [](const Names&) { return Candidates{"bash", "zsh", "fish"}; }},
     };
     const auto look = looks.find(command);
     return look == looks.end() ? Candidates() : look->second(names);

@@ -55,7 +55,8 @@ Manifest describe_content(const RawDataset& d) {
 std::vector<double> row_sums(const CompressedRows& rows) {
     std::vector<double> sums(rows.indptr.size() - 1);
     for (std::size_t v = 0; v < sums.size(); ++v)
-        for (auto e = usize(rows.indptr[v]); e < usize(rows.indptr[v + 1]); ++e) sums[v] += double{rows.weights[e]};
+        for (auto e = usize(rows.indptr[v]); e < usize(rows.indptr[v + 1]); ++e)
+            sums[v] += double{rows.weights[e]};
     return sums;
 }
 
@@ -193,7 +194,8 @@ void Store::check_columns() const {
     if (manifest_.transpose) {
         const RowArrays made = transpose_of(rows);
         right = right && same(transpose_.indptr.values(), made.indptr) &&
-                same(transpose_.indices.values(), made.indices) && same(transpose_.weights.values(), made.weights) &&
+                same(transpose_.indices.values(), made.indices) &&
+                same(transpose_.weights.values(), made.weights) &&
                 (column_sums_.values().empty() || same(column_sums_.values(), row_sums(made.view())));
     }
     if (!right)

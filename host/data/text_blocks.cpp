@@ -18,9 +18,10 @@ bool is_compressed(const std::filesystem::path& path) {
     std::ifstream(path, std::ios::binary).read(first.data(), first.size());
     const std::string_view begins(first.data(), first.size());
     return begins.starts_with("\x1f\x8b") || begins.starts_with("\x28\xb5\x2f\xfd") || begins.starts_with("BZh") ||
-           begins == std::string_view("\xfd"
-                                      "7zXZ\0",
-                                      6);
+           begins == std::string_view(
+                         "\xfd"
+                         "7zXZ\0",
+                         6);
 }
 
 }  // namespace
@@ -35,14 +36,14 @@ TextBlocks::TextBlocks(const std::filesystem::path& path, std::size_t block_byte
 
 void TextBlocks::check_length(std::size_t line_bytes) const {
     if (line_bytes > longest_line)
-        throw DataError(
-            fmt::format("{}: a line of more than {} MiB; expected text", path_, longest_line >> 20));
+        throw DataError(fmt::format("{}: a line of more than {} MiB; expected text", path_, longest_line >> 20));
 }
 
 bool TextBlocks::next(std::string_view& block) {
     if (stream_) return next_unpacked(block);
     const auto bytes = mapped_->bytes();
-    const std::string_view rest = std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()).substr(begin_);
+    const std::string_view rest =
+        std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()).substr(begin_);
     if (rest.empty()) return false;
     std::size_t size = rest.size();
     if (size > block_bytes_) {

@@ -151,7 +151,8 @@ void LineApplier::setup(std::int64_t trial, const json& l) {
     for (std::size_t r = 0; r < length(l, "cost"); ++r) {
         const json& of_rank = l["cost"][r];
         const auto part = [&](const char* name) -> const json& { return object(of_rank, name); };
-        const json &read = part("read"), &cut = part("cut"), &exchange = part("exchange"), &prepare = part("prepare");
+        const json &read = part("read"), &cut = part("cut"), &exchange = part("exchange"),
+                   &prepare = part("prepare");
         cost.run(real(read, "seconds"), integer(read, "bytes"), real(cut, "seconds"), integer(cut, "bytes"),
                  real(exchange, "seconds"), integer(exchange, "bytes"), real(prepare, "seconds"),
                  integer(prepare, "bytes"), integer(entry(l, "host_peak_bytes", r)), trial, r);

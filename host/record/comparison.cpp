@@ -98,7 +98,7 @@ std::map<std::int64_t, ComparisonCell::SpeedUp> read_speed_ups(const sqlite::Con
 }
 
 std::optional<double> median_of(const std::vector<const TrialRow*>& trials,
-                                std::optional<double> TrialRow::*field) {
+                                std::optional<double> TrialRow::* field) {
     std::vector<double> values;
     for (const TrialRow* t : trials)
         if (t->*field) values.push_back(*(t->*field));

@@ -24,7 +24,7 @@ nlohmann::ordered_json comparison_record(const ComparisonData& data, const Compa
     j["status"] = status_text(c);
     j["reason"] = c.reason;
     const bool timed = p.has_time();
-    const auto end_of_interval = [&](double Estimate::*field) {
+    const auto end_of_interval = [&](double Estimate::* field) {
         return timed && c.epoch_s->has_interval() ? ordered_json((*c.epoch_s).*field) : ordered_json(nullptr);
     };
     j["trials"] = timed ? c.epoch_s->trials : 0;

@@ -76,8 +76,8 @@ private:
     }
     Setting setting() const { return {cell_.gpus, work_->model, work_->train, cell_.scheme.params}; }
     Problem problem() const {
-        return {work_->data,          *index_,           work_->model, work_->train,
-                cell_.scheme.params, work_->initial.get(), cell_.gpus,   {}};
+        return {work_->data, *index_, work_->model, work_->train, cell_.scheme.params, work_->initial.get(),
+                cell_.gpus,  {}};
     }
     PartitionTask partition_task() const {
         return {.dataset = work_->data,

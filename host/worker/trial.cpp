@@ -62,8 +62,8 @@ public:
         double partition_s = 0;  // that it took when it was made
         try {
             const PartitionPlace place = partition_place();
-            const MadePartition made = partition_on_root(*plugins_.partitioner, partition_task(work_->data), group_,
-                                                         work_->sample ? nullptr : &place);
+            const MadePartition made = partition_on_root(*plugins_.partitioner, partition_task(work_->data),
+                                                         group_, work_->sample ? nullptr : &place);
             partition_kept_ = made.kept;
             partition_s = made.wall_s;
             index_.emplace(shared_index(made.partition, group_, cost_.exchange));
@@ -104,8 +104,8 @@ private:
     }
 
     Problem problem() {
-        return {work_->data,          *index_,       work_->model, work_->train, cell_.scheme.params,
-                work_->initial.get(), group_.size(), slowdown(), cell_.threads_per_rank, &cost_};
+        return {work_->data,          *index_,       work_->model, work_->train,           cell_.scheme.params,
+                work_->initial.get(), group_.size(), slowdown(),   cell_.threads_per_rank, &cost_};
     }
     /// Verification trains the same at any pace, so it has none.
     Slowdown slowdown() const {
@@ -310,11 +310,11 @@ private:
         const DatasetView whole = work_->store.view(cell_.dataset.split);
         const PartitionPlace place = partition_place();
         SetupPart exchange;
-        const IndexMap index = shared_index(
-            partition_on_root(*plugins_.partitioner, partition_task(whole), group_, &place).partition, group_,
-            exchange);
+        const IndexMap index =
+            shared_index(partition_on_root(*plugins_.partitioner, partition_task(whole), group_, &place).partition,
+                         group_, exchange);
         const Problem full{
-            whole,        index, work_->model, work_->train, cell_.scheme.params, work_->initial.get(),
+            whole,         index, work_->model,          work_->train, cell_.scheme.params, work_->initial.get(),
             group_.size(), {},    cell_.threads_per_rank};
         ProductProbe backend(plugins_.backend->create(for_this_model(kernel_setting(cell_, group_))));
         Communicator world(backend.connect(group_), backend, counter_);

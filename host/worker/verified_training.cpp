@@ -212,9 +212,8 @@ void checked_run(const VerificationCase& c, const Epochs& plain, const Reference
 void own_optimizer_run(const VerificationCase& c, const std::shared_ptr<Ledger>& ledger) {
     if (!c.own_training || c.own_training->optimizer == OptimizerKind::sgd) return;
     const Problem& p = c.problem;
-    const Problem own{p.dataset,       p.index,  p.model,
-                      *c.own_training, p.params, p.initial_weights, p.ranks,
-                      {},              p.threads};
+    const Problem own{p.dataset,         p.index, p.model, *c.own_training, p.params,
+                      p.initial_weights, p.ranks, {},      p.threads};
     const VerificationCase with_own{.strategy = c.strategy,
                                     .problem = own,
                                     .group = c.group,

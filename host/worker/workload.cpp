@@ -192,8 +192,8 @@ Partition made_on_root(const Partitioner& partitioner, const PartitionTask& task
 
 }  // namespace
 
-MadePartition partition_on_root(const Partitioner& partitioner, const PartitionTask& task, const ProcessGroup& group,
-                                const PartitionPlace* place) {
+MadePartition partition_on_root(const Partitioner& partitioner, const PartitionTask& task,
+                                const ProcessGroup& group, const PartitionPlace* place) {
     MadePartition made;
     if (place && group.rank() == 0)
         if (auto kept = place->cache.find(place->key, task.need, task.dataset.graph.vertices()))

@@ -68,8 +68,8 @@ struct MadePartition {
 /// Rank 0 partitions, unless the partitioner is collective or the partition is kept in `place` (none: nullptr); what took
 /// long is kept there. The partition is then on rank 0, perhaps on others. Collective; if rank 0 fails, all throw an
 /// error of its kind. Checks the partition; `task.processes` is set here.
-MadePartition partition_on_root(const Partitioner& partitioner, const PartitionTask& task, const ProcessGroup& group,
-                                const PartitionPlace* place);
+MadePartition partition_on_root(const Partitioner& partitioner, const PartitionTask& task,
+                                const ProcessGroup& group, const PartitionPlace* place);
 /// The index map of rank 0's partition, on every rank; its arrays are once in memory on each host. Collective. `cost`:
 /// what receiving it took.
 IndexMap shared_index(const Partition& partition, const ProcessGroup& group, SetupPart& cost);

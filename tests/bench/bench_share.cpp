@@ -90,8 +90,10 @@ struct Side {
 /// sent, its id.
 /// Of every vertex of the graph, 1.5 bits of the set of what is needed.
 std::int64_t bytes_of_share(const Share& s, const DatasetView& data, std::int64_t width) {
-    const std::int64_t entry = (data.graph.weights.empty() ? 4 : 8) + 12 + 8, row = 8 + 4 * 8 + 2 * 4 * data.feature_count + 13 + 8 * width;
-    return s.nonzeros * entry + s.rows * row + s.needed * (4 + 4 * width) + s.sent * 4 + data.graph.vertices() * 3 / 16;
+    const std::int64_t entry = (data.graph.weights.empty() ? 4 : 8) + 12 + 8,
+                       row = 8 + 4 * 8 + 2 * 4 * data.feature_count + 13 + 8 * width;
+    return s.nonzeros * entry + s.rows * row + s.needed * (4 + 4 * width) + s.sent * 4 +
+           data.graph.vertices() * 3 / 16;
 }
 
 void build(const Settings& s, int parts, const PluginCatalog& catalog, Share& out) {
@@ -109,10 +111,11 @@ void build(const Settings& s, int parts, const PluginCatalog& catalog, Share& ou
     const Params params;
     SetupCost cost;
     const Problem problem{data, index, model, train, params, nullptr, parts, {}, s.threads, &cost};
-    const auto backend = catalog.kernel("cpu")->create({.dtype = DType::f32,
-                                                        .threads = s.threads,
-                                                        .params = Params(catalog.find(PluginKind::kernel, "cpu").params),
-                                                        .widths = {s.width}});
+    const auto backend =
+        catalog.kernel("cpu")->create({.dtype = DType::f32,
+                                       .threads = s.threads,
+                                       .params = Params(catalog.find(PluginKind::kernel, "cpu").params),
+                                       .widths = {s.width}});
 
     const Adjacency a = problem.adjacency();
     const Matrix h = backend->matrix(std::ssize(owned), s.width), z = backend->matrix(std::ssize(owned), s.width);
@@ -150,7 +153,8 @@ Share alone(const Settings& s, int parts, const PluginCatalog& catalog) {
     if (s.cold) {
         sync();
         std::ofstream drop("/proc/sys/vm/drop_caches");
-        if (!(drop << "1" << std::flush)) throw EnvironmentError("--cold needs the right to drop the system's caches");
+        if (!(drop << "1" << std::flush))
+            throw EnvironmentError("--cold needs the right to drop the system's caches");
     }
     auto* shared = static_cast<Share*>(
         mmap(nullptr, sizeof(Share), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
@@ -195,19 +199,22 @@ double mib(std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); 
 int run(const Settings& s) {
     const PluginCatalog catalog;
     std::puts(
-        "| ranks | rows | nonzeros | needed | share, MiB | peak, MiB | peak less 64 MiB ÷ share | s | read | cut | "
+        "| ranks | rows | nonzeros | needed | share, MiB | peak, MiB | peak less 64 MiB ÷ share | s | read | cut "
+        "| "
         "prepare |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     for (const int parts : s.parts) {
         std::vector<Share> rounds;
         for (int r = 0; r < s.rounds; ++r) rounds.push_back(alone(s, parts, catalog));
         std::ranges::sort(rounds, {}, &Share::seconds);
         const Share& median = rounds[rounds.size() / 2];
-        std::printf("%s\n", fmt::format("| {} | {} | {} | {} | {:.1f} | {:.1f} | {:.2f} | {:.3f} | {:.3f} | {:.3f} | {:.3f} |",
-                                        parts, median.rows, median.nonzeros, median.needed, mib(median.share_bytes),
-                                        mib(median.peak_bytes),
-                                        std::max(0.0, mib(median.peak_bytes) - 64) / mib(median.share_bytes),
-                                        median.seconds, median.read_s, median.cut_s, median.prepare_s)
-                                .c_str());
+        std::printf(
+            "%s\n",
+            fmt::format("| {} | {} | {} | {} | {:.1f} | {:.1f} | {:.2f} | {:.3f} | {:.3f} | {:.3f} | {:.3f} |",
+                        parts, median.rows, median.nonzeros, median.needed, mib(median.share_bytes),
+                        mib(median.peak_bytes),
+                        std::max(0.0, mib(median.peak_bytes) - 64) / mib(median.share_bytes), median.seconds,
+                        median.read_s, median.cut_s, median.prepare_s)
+                .c_str());
         std::fflush(stdout);
         if (median.nonzeros == 0 || median.peak_bytes <= 0) return 1;
     }

@@ -40,8 +40,8 @@ public:
         index_.emplace(partition_);
         backend_ = catalog().kernel(kernel.name)->create(kernel_setting_of(kernel));
         world_.emplace(backend_->connect(processes_), *backend_, counter_);
-        problem_.emplace(Problem{data_, *index_, model_, train_, params_, nullptr, processes_.size(),
-                                 std::move(slowdown)});
+        problem_.emplace(
+            Problem{data_, *index_, model_, train_, params_, nullptr, processes_.size(), std::move(slowdown)});
         unsupported_ = strategy_->why_unsupported({processes_.size(), model_, train_, params_});
         if (!unsupported_.empty()) return;
         const std::int64_t before = backend_->memory().current_bytes;

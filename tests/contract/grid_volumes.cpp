@@ -33,9 +33,7 @@ struct Stated {
         index.emplace(partition);
         for (int rank = 0; rank < ranks; ++rank)
             volume.push_back(
-                strategy
-                    ->stated_volume({data, *index, model, train, params, nullptr, ranks}, rank, 4, 0)
-                    .volume);
+                strategy->stated_volume({data, *index, model, train, params, nullptr, ranks}, rank, 4, 0).volume);
     }
 
     std::int64_t received(int rank, CommOp op, Content content = Content::payload) const {

@@ -88,9 +88,8 @@ TEST_CASE("kernel: sparse times dense, prepared") {
                 const Twin scaled(pair, random_matrix(a.rows, width, 3), at.first, at.beyond);
                 const TwinEpilogue e(pair, a.rows, width, Activation::leaky_relu, width % 2 == 0 ? 0.4 : 0.0,
                                      static_cast<std::uint32_t>(width % 5));
-                pair.both([&](Backend& k, std::size_t i) {
-                    k.spmm(*prepared[i], b[i], scaled[i], {-0.5, 2}, e[i]);
-                });
+                pair.both(
+                    [&](Backend& k, std::size_t i) { k.spmm(*prepared[i], b[i], scaled[i], {-0.5, 2}, e[i]); });
                 CHECK(scaled.difference() < pair.tolerance(1500));
             }
         }
@@ -114,9 +113,8 @@ TEST_CASE("kernel: the transpose of a prepared matrix times dense, and the matri
                 pair.both([&](Backend& k, std::size_t i) { k.spmm_transposed(*prepared[i], b[i], plain[i]); });
                 CHECK(plain.difference() < pair.tolerance(1500));
                 const Twin added(pair, random_matrix(a.cols, width, 2));
-                pair.both([&](Backend& k, std::size_t i) {
-                    k.spmm_transposed(*prepared[i], b[i], added[i], {1, 1});
-                });
+                pair.both(
+                    [&](Backend& k, std::size_t i) { k.spmm_transposed(*prepared[i], b[i], added[i], {1, 1}); });
                 CHECK(added.difference() < pair.tolerance(1500));
                 const Twin scaled(pair, random_matrix(a.cols, width, 3), at.first, at.beyond);
                 const TwinEpilogue e(pair, a.cols, width, Activation::relu, width % 2 == 0 ? 0.4 : 0.0,

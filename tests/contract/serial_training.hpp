@@ -34,8 +34,8 @@ inline SerialTraining train_serially(const PluginCatalog& catalog, const Dataset
     Params params(declared);
     for (const ParamDecl& p : declared)
         if (std::string(p.name) == trainable_features) params.set(p, trained_features ? "true" : "false");
-    const auto trainer = strategy->make_collective_trainer({data, index, model, train, params, initial},
-                                                           {*backend, self, alone});
+    const auto trainer =
+        strategy->make_collective_trainer({data, index, model, train, params, initial}, {*backend, self, alone});
     SerialTraining out;
     for (std::int64_t e = 0; e < epochs; ++e) {
         out.loss.push_back(trainer->train_epoch(e).loss);

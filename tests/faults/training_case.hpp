@@ -85,8 +85,7 @@ inline VerifiedTraining verify(TrainingCase& t, Injected injected, const Process
     const DatasetView full_data = whole.view();
     const Partition full_partition = divided(full_data);
     const IndexMap full_index(full_partition);
-    const Problem full{full_data, full_index,      model,
-                       train,     t.scheme_params, nullptr,        world.size()};
+    const Problem full{full_data, full_index, model, train, t.scheme_params, nullptr, world.size()};
     ProductProbe backend(make_backend());
     VolumeCounter counter;
     Communicator comm(backend.connect(world), backend, counter);

@@ -76,8 +76,7 @@ bool all_say(const ProcessGroup& group, const char* expected, std::function<void
 std::string index_text(const IndexMap& index) {
     std::string text = fmt::format("offsets {}, by id {}:", fmt::join(index.offsets(), " "), index.by_id());
     for (Part p = 0; p < index.parts(); ++p)
-        for (const GlobalId v : index.owned(p))
-            text += fmt::format(" {}@{}", value(v), index.position(v));
+        for (const GlobalId v : index.owned(p)) text += fmt::format(" {}@{}", value(v), index.position(v));
     return text;
 }
 

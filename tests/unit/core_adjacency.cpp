@@ -133,7 +133,8 @@ TEST_CASE("a column of blocks is made of the rows' blocks, in both directions") 
         }
 }
 
-TEST_CASE("what is cut with the transpose at hand, and on four threads, is what a walk over the whole graph cuts") {
+TEST_CASE(
+    "what is cut with the transpose at hand, and on four threads, is what a walk over the whole graph cuts") {
     for (const bool weighted : {false, true})
         for (const bool by_id : {true, false}) {
             const auto g = graphs::directed_random(60, 500, weighted);
@@ -151,7 +152,8 @@ TEST_CASE("what is cut with the transpose at hand, and on four threads, is what 
                     for (Part i = 0; i < 4; ++i) {
                         CHECK(block_row(walked, index, i, d) == block_row(read, index, i, d));
                         const HoldsBlock some = [](Part j) { return j != 2; };
-                        const Halo a = make_halo(walked, index, i, d, some), b = make_halo(read, index, i, d, some);
+                        const Halo a = make_halo(walked, index, i, d, some),
+                                   b = make_halo(read, index, i, d, some);
                         CHECK(a.needed == b.needed);
                         CHECK(a.sent == b.sent);
                         CHECK(a.own == b.own);

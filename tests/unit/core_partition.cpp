@@ -106,7 +106,8 @@ TEST_CASE("what parts contribute adds up to the quality") {
     PartQuality sum, most;
     for (Part part = 0; part < 5; ++part) {
         const PartQuality q = measure_part(g.view(), index, part);
-        sum = {sum.edge_cut + q.edge_cut, sum.needed + q.needed, sum.vertices + q.vertices, sum.nonzeros + q.nonzeros};
+        sum = {sum.edge_cut + q.edge_cut, sum.needed + q.needed, sum.vertices + q.vertices,
+               sum.nonzeros + q.nonzeros};
         most.vertices = std::max(most.vertices, q.vertices);
         most.nonzeros = std::max(most.nonzeros, q.nonzeros);
     }

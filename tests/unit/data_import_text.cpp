@@ -119,7 +119,8 @@ TEST_CASE("a text in blocks is the text, plain or compressed, whatever the lengt
     TempFolder folder;
     std::string text;
     for (std::size_t i = 0; i < 300; ++i) text += std::string(i * 37 % 101, 'x') + "\n";
-    for (const std::string& content : {text, text + "no end", std::string("\n"), std::string("alone"), std::string()}) {
+    for (const std::string& content :
+         {text, text + "no end", std::string("\n"), std::string("alone"), std::string()}) {
         const auto plain = folder.write("t.txt", content);
         write_gzip(folder / "t.gz", content);
         for (const auto& path : {plain, folder / "t.gz"})

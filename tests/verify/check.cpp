@@ -132,8 +132,8 @@ Finding CellChecker::check(const ProductCell& cell) {
     const Divided& parts = *divided_graph;
     const auto strategy = catalog_.strategy(cell.strategy);
     const auto scheme = net_scheme(cell);
-    const Problem problem{graph.data,          parts.index, graph.subject.model,
-                          graph.subject.train, cell.params, nullptr,         world_.size()};
+    const Problem problem{graph.data,  parts.index, graph.subject.model, graph.subject.train,
+                          cell.params, nullptr,     world_.size()};
     const ReferenceResult* known = world_.rank() == 0 ? &reference(graph, trains_features(cell.params)) : nullptr;
     const VerifiedTraining v = verify_training({.strategy = *strategy,
                                                 .problem = problem,

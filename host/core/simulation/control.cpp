@@ -84,8 +84,7 @@ public:
     }
 
     void barrier() const override {
-        group_->meet(
-            place_, "barrier", [](Round&) {}, [](Round&) {});
+        group_->meet(place_, "barrier", [](Round&) {}, [](Round&) {});
     }
     void broadcast(void* data, std::size_t bytes, int root) const override {
         const auto round = group_->meet(

@@ -42,7 +42,8 @@ std::vector<double> sums_of(const CompressedRows& rows, int threads) {
 #pragma omp parallel for num_threads(threads) if (threads > 1) schedule(dynamic, 4096)
     for (std::int64_t v = 0; v < n; ++v) {
         double sum = 0;
-        for (auto e = rows.indptr[usize(v)]; e < rows.indptr[usize(v) + 1]; ++e) sum += double{rows.weights[usize(e)]};
+        for (auto e = rows.indptr[usize(v)]; e < rows.indptr[usize(v) + 1]; ++e)
+            sum += double{rows.weights[usize(e)]};
         sums[usize(v)] = sum;
     }
     return sums;

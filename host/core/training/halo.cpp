@@ -75,7 +75,8 @@ Entries divide(const Lines& lines, const IndexMap& index, Part i, const std::vec
 }
 
 /// By part: the rows of `lines` with an entry in its columns, ascending.
-std::vector<std::vector<std::int32_t>> rows_for_others(const Lines& lines, const IndexMap& index, Part i, int threads) {
+std::vector<std::vector<std::int32_t>> rows_for_others(const Lines& lines, const IndexMap& index, Part i,
+                                                       int threads) {
     const auto parts = usize(index.parts());
     const std::int64_t rows = lines.size();
     // Each thread takes a run of rows; their lists follow one another.
@@ -108,7 +109,8 @@ Csr Halo::compact(Part j) const {
     const std::int64_t end = first + std::ssize(needed[usize(j)]);
     Csr block = empty_rows(remote.rows, end - first);
     for (std::size_t r = 0; r < usize(remote.rows); ++r) {
-        const auto begin = remote.indices.begin() + remote.indptr[r], last = remote.indices.begin() + remote.indptr[r + 1];
+        const auto begin = remote.indices.begin() + remote.indptr[r],
+                   last = remote.indices.begin() + remote.indptr[r + 1];
         for (auto c = std::lower_bound(begin, last, first); c != last && *c < end; ++c) {
             block.indices.push_back(static_cast<std::int32_t>(*c - first));
             block.values.push_back(remote.values[usize(c - remote.indices.begin())]);

@@ -55,9 +55,7 @@ public:
 
     ModelWeights weights() override { return network_.parameters().weights(); }
     ModelWeights gradients() override { return network_.parameters().gradients(); }
-    OwnedRows embeddings() override {
-        return {owned_, backend_.download(forward(Pass::evaluation, 0))};
-    }
+    OwnedRows embeddings() override { return {owned_, backend_.download(forward(Pass::evaluation, 0))}; }
     std::string notes() const override { return spmm_->notes(); }
 
 private:

@@ -11,7 +11,6 @@
 #include <gnnbench/training/process_grid.hpp>
 #include <gnnbench/usize.hpp>
 
-
 namespace gnnbench {
 namespace {
 
@@ -178,9 +177,8 @@ public:
         : backend_(backend) {
         const auto prepare = [&](Direction d) {
             std::vector<std::unique_ptr<PreparedMatrix>> prepared;
-            for_each_block(a, index, rows, panels, d, [&](std::size_t, const Csr& block) {
-                prepared.push_back(backend.prepare(block));
-            });
+            for_each_block(a, index, rows, panels, d,
+                           [&](std::size_t, const Csr& block) { prepared.push_back(backend.prepare(block)); });
             return prepared;
         };
         blocks_.forward = prepare(Direction::forward);

@@ -65,7 +65,8 @@ void number_edges(ListedIds& ids, EdgeList& edges, auto&& number) {
 
 void check_vertices(std::size_t vertices, const EdgeList& edges) {
     if (vertices > INT32_MAX)
-        throw DataError(fmt::format("{}: it has {} vertices, at most {} are allowed", edges.file, vertices, INT32_MAX));
+        throw DataError(
+            fmt::format("{}: it has {} vertices, at most {} are allowed", edges.file, vertices, INT32_MAX));
 }
 
 std::int64_t largest_id(const ListedIds& ids) {
@@ -89,7 +90,8 @@ void number_compactly(ListedIds& ids, EdgeList& edges) {
         there.count();
         check_vertices(usize(there.size()), edges);
         edges.vertices = there.size();
-        return number_edges(ids, edges, [&](std::int64_t id) { return static_cast<std::int32_t>(there.rank(id)); });
+        return number_edges(ids, edges,
+                            [&](std::int64_t id) { return static_cast<std::int32_t>(there.rank(id)); });
     }
     const auto all = distinct(ids);
     check_vertices(all.size(), edges);

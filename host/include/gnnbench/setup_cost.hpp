@@ -24,7 +24,8 @@ public:
     explicit SetupTimer(SetupPart* part) : part_(part), start_(std::chrono::steady_clock::now()) {}
     SetupTimer(const SetupTimer&) = delete;
     ~SetupTimer() {
-        if (part_) part_->seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+        if (part_)
+            part_->seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
     }
     void add_bytes(std::int64_t bytes) {
         if (part_) part_->bytes += bytes;

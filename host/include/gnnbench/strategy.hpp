@@ -64,7 +64,7 @@ struct Problem {
     const ModelWeights* initial_weights = nullptr;
     int ranks = 1;  ///< of the trial; the strategy decides which parts a rank holds
     Slowdown slowdown = {};
-    int threads = 1;             ///< of a rank's host, for what sets up
+    int threads = 1;            ///< of a rank's host, for what sets up
     SetupCost* cost = nullptr;  ///< where setting up says what it took; nullptr: nobody asks
 
     /// Â of the dataset and the model (gnnbench/training/adjacency.hpp).

@@ -38,7 +38,8 @@ public:
             if (const auto& needed = halo.needed[n]; !needed.empty()) {
                 in_.add(j, needed, p_, backend_);
                 received += in_.capacity.back();
-                nonzeros += most_nonzeros(std::span(of_column).subspan(column, needed.size()), in_.capacity.back());
+                nonzeros +=
+                    most_nonzeros(std::span(of_column).subspan(column, needed.size()), in_.capacity.back());
                 column += needed.size();
             }
             if (const auto& rows = halo.sent[n]; !rows.empty()) {

@@ -55,7 +55,8 @@ ShardedAdjacency::ShardedAdjacency(const Adjacency& a, const VertexBlocks& verti
         }
         Shard& s = shards_[key];
         s.forward = prepare_row_blocks(shard, options.blocks, backend);
-        if (backward.contains(key)) s.backward = prepare_row_blocks(transposed(shard, a.threads()), options.blocks, backend);
+        if (backward.contains(key))
+            s.backward = prepare_row_blocks(transposed(shard, a.threads()), options.blocks, backend);
     }
 }
 

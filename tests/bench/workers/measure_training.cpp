@@ -115,8 +115,8 @@ json measure_epoch(const Ground& g, const json& setting) {
         make_partition(*g.catalog.partitioner("random"),
                        {data, model, strategy->partition_need({1, model, train, params}), of_random, 1}, g.world);
     const IndexMap index(partition);
-    const auto trainer = strategy->make_collective_trainer(
-        {data, index, model, train, params, nullptr, 1}, {backend, self, g.world});
+    const auto trainer = strategy->make_collective_trainer({data, index, model, train, params, nullptr, 1},
+                                                           {backend, self, g.world});
     std::int64_t epoch = 0;
     backend.on = true;
     trainer->train_epoch(epoch++);

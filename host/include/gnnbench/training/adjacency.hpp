@@ -71,8 +71,7 @@ public:
                            [&](std::int64_t j, double w) { visit(j, w * r * scales[usize(j)]); });
         }
         const double c = column_scale(v);
-        entries(columns_, v, scales.data(),
-                [&](std::int64_t i, double w) { visit(i, w * scales[usize(i)] * c); });
+        entries(columns_, v, scales.data(), [&](std::int64_t i, double w) { visit(i, w * scales[usize(i)] * c); });
     }
 
     /// The columns of row v of Â or Âᵀ, without their values: calls visit(column: int64).

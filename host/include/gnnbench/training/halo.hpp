@@ -74,8 +74,12 @@ class BlockCounts {
 public:
     BlockCounts(const Adjacency& a, const IndexMap& index, Part part);
     /// Of block (i, j); one of both is `part`.
-    std::int64_t nonzero_columns(Part i, Part j) const { return i == part_ ? row_.columns[usize(j)] : column_.rows[usize(i)]; }
-    std::int64_t nonzero_rows(Part i, Part j) const { return i == part_ ? row_.rows[usize(j)] : column_.columns[usize(i)]; }
+    std::int64_t nonzero_columns(Part i, Part j) const {
+        return i == part_ ? row_.columns[usize(j)] : column_.rows[usize(i)];
+    }
+    std::int64_t nonzero_rows(Part i, Part j) const {
+        return i == part_ ? row_.rows[usize(j)] : column_.columns[usize(i)];
+    }
 
 private:
     /// By part, of the rows of `part` in Â or Âᵀ: the columns with a nonzero, and the rows with one.

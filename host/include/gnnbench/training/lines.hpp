@@ -40,7 +40,7 @@ private:
     const Adjacency& a_;
     Direction d_;
     std::vector<GlobalId> vertices_;
-    std::vector<double> scales_;  ///< of all columns, where there are several entries for each
+    std::vector<double> scales_;       ///< of all columns, where there are several entries for each
     std::vector<std::int64_t> start_;  ///< empty: nothing was collected
     std::vector<std::int32_t> columns_;
     std::vector<double> values_;
