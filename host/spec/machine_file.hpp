@@ -12,8 +12,8 @@ namespace gnnbench {
 /// Machines that come with the program, sorted by name.
 std::vector<std::string> machine_names();
 
-/// A machine of that name, or the file at that path, which ends in .yaml. Throws SpecError where there is none, and with
-/// all that is wrong with the file.
+/// A machine of that name, or the file at that path, which ends in .yaml. Throws SpecError where there is none, and
+/// with all that is wrong with the file.
 simulation::Machine load_machine(const std::string& given);
 /// The file's text; `given` as above.
 std::string machine_text(const std::string& given);

@@ -83,7 +83,8 @@ TrialEnd measure_epochs(const Measurement& m, CollectiveTrainer& trainer) {
         // Ranks that read different losses still stop together.
         if (m.group.maximum({std::isfinite(step.loss) ? 0.0 : 1.0})[0] > 0)
             return {TrialStatus::diverged, fmt::format("the loss of epoch {} is not finite", e)};
-        if (m.evaluates_after(e) && (patience.over_after(evaluate(m, trainer, e)) || e + 1 == m.epochs())) break;
+        if (m.evaluates_after(e) && patience.over_after(evaluate(m, trainer, e))) break;
+        if (e + 1 == m.epochs()) break;
     }
     if (m.traces(last_epoch) && !m.traces(e)) write_spans(m, e);
     if (!m.request.export_folder.empty() && m.backend.holds_values())

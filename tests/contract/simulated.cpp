@@ -202,8 +202,8 @@ double seconds_of(const std::function<void(Backend&)>& kernel) {
     return seconds;
 }
 
-// By hand, from plugins/kernels/simulated/README.md, with a memory of 1e12 bytes/s, a cache of 1e6 bytes and 4e12 bytes/s,
-// 1e13 operations/s on 100 processors, and all efficiencies 1.
+// By hand, from plugins/kernels/simulated/README.md, with a memory of 1e12 bytes/s, a cache of 1e6 bytes and 4e12
+// bytes/s, 1e13 operations/s on 100 processors, and all efficiencies 1.
 TEST_CASE("simulated kernels take as long as their equations say") {
     // z = 1e6, m = 1000, n = 1e5, f = 100: 1e5 rows of B are read once; of 9e5 more 1/40 come from the cache.
     // Memory: (1e5 + 0.975 * 9e5) * 400 + 8e6 + 4004 + 4e5 bytes; cache: 9e6 bytes.

@@ -47,7 +47,7 @@ expect_value "SELECT count(*) FROM trials WHERE final_loss IS NOT NULL OR test_a
 expect_value "SELECT count(*) FROM verification WHERE status = 'verified'" 0 "nothing is verified"
 expect_value "SELECT count(*) FROM trials WHERE scheme LIKE 'gossip%' AND status = 'skipped'" 3 "independent workers"
 expect_value "SELECT count(DISTINCT epoch_s) FROM trials WHERE scheme = 'mg-gcn' AND gpus = 16" 1 "the same twice"
-expect_value "SELECT count(*) FROM trials WHERE device LIKE '%simulated A100-SXM4-40GB (perlmutter)%'" 14 "device"
+expect_value "SELECT count(*) FROM trials WHERE status = 'ok' AND device LIKE '%simulated A100-SXM4-40GB (perlmutter)%'" 14 "device"
 expect_value "SELECT count(*) FROM trials WHERE status = 'ok' AND mpi <> 'none: simulated'" 0 "no MPI"
 expect_value "SELECT count(*) FROM (SELECT trial_id, epoch FROM rank_epoch GROUP BY 1, 2 HAVING count(*) NOT IN (3, 16, 64))" \
     0 "every rank has its line"
@@ -68,12 +68,17 @@ expect_text err "links.nisc: is unknown" "a machine file with a mistake"
 expect_plain_error "a machine file with a mistake"
 
 # A prediction beside a measurement is told apart.
-gnnbench run far.yaml --set kernel=cpu --set 'matrix.gpus=[1]' --set scheme=serial --set name=near --set trials=1
+gnnbench run far.yaml --no-verify --set kernel=reference --set 'matrix.gpus=[1]' --set scheme=serial --set name=near --set trials=1
+expect_code 0 "a measured run"
 gnnbench run far.yaml --set 'matrix.gpus=[1]' --set scheme=serial --set name=far1 --set trials=1
 gnnbench compare near far1
 expect_text out "SIMULATED" "a comparison says which side is simulated"
 
-# A timeline of a simulated epoch.
-gnnbench run far.yaml --set 'matrix.gpus=[16]' --set scheme=mg-gcn --set trials=1 --set name=traced --trace last
+# A timeline of a simulated epoch: on each rank, 32 broadcasts and 32 products, some beside each other.
+gnnbench run far.yaml --set 'matrix.gpus=[16]' --set scheme=mg-gcn --set trials=1 --set name=traced --trace --rerun
 expect_code 0 "a run that traces"
-echo "simulated: all well"
+expect_value "SELECT count(*) > 0 FROM spans a JOIN spans b USING (trial, rank, epoch) WHERE a.operation = 'spmm' AND b.operation = 'broadcast' AND a.begin_s < b.end_s AND b.begin_s < a.end_s" \
+    1 "products overlap broadcasts"
+gnnbench trace --output trace.json
+expect_code 0 "a timeline"
+grep -q '"broadcast"' trace.json || fail "a timeline: no broadcast"

@@ -22,8 +22,8 @@ struct Round {
     bool over = false;
 };
 
-/// Ranks that exchange control messages. Each call is a round in which all take part; it takes no virtual time, but none
-/// goes on before the last has come.
+/// Ranks that exchange control messages. Each call is a round in which all take part; it takes no virtual time, but
+/// none goes on before the last has come.
 class ControlGroup {
 public:
     ControlGroup(Engine& engine, std::vector<int> members)

@@ -15,8 +15,8 @@
 
 namespace gnnbench::simulation {
 
-/// Virtual time, the machine's shared resources, and the turns of the ranks. A rank runs until it waits for something that
-/// is not known yet. Its host's clock may be ahead of virtual time meanwhile, never behind.
+/// Virtual time, the machine's shared resources, and the turns of the ranks. A rank runs until it waits for something
+/// that is not known yet. Its host's clock may be ahead of virtual time meanwhile, never behind.
 class Engine final : public Happening {
 public:
     Engine(Machine machine, NetworkModel network, int ranks);
@@ -33,8 +33,8 @@ public:
     SimulatedRank& rank(int r) { return *ranks_[static_cast<std::size_t>(r)]; }
     std::int64_t switches() const { return switches_; }
 
-    /// Suspends the rank whose turn it is until wake() is called for it. `why` says for what it waits, should it wait for
-    /// ever.
+    /// Suspends the rank whose turn it is until wake() is called for it. `why` says for what it waits, should it wait
+    /// for ever.
     void block(int rank, std::function<std::string()> why);
     /// The rank goes on at this time, or when its own clock says, which may be later.
     void wake(int rank, double time_s);

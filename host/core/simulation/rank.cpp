@@ -10,7 +10,8 @@
 namespace gnnbench::simulation {
 namespace {
 
-/// Items that a host gives a stream before it waits for those of the round before: a driver's queue is about twice that.
+/// Items that a host gives a stream before it waits for those of the round before: a driver's queue is about twice
+/// that.
 constexpr int queue = 512;
 
 /// Marks in both streams of a rank.

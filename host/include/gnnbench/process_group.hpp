@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gnnbench {
@@ -10,8 +11,8 @@ namespace simulation {
 class SimulatedRank;
 }
 
-/// A set of processes that exchange control messages on the host, which are neither counted nor timed. The processes are
-/// those of an MPI launch, or ranks that one process simulates; whoever uses a group need not know.
+/// A set of processes that exchange control messages on the host, which are neither counted nor timed. The processes
+/// are those of an MPI launch, or ranks that one process simulates; whoever uses a group need not know.
 class ProcessGroup {
 public:
     /// What a group forwards to. A call that blocks may run other ranks of this process until it can return.

@@ -27,14 +27,15 @@ Work Costs::gathered(double rows, double row_bytes, double bytes_in_order) const
     return kernel(memory_s, memory_s);
 }
 
-// C [m × f] = A [m × n] B [n × f], A with z nonzeros. Each nonzero reads its index, its value and a row of B. Of the rows
-// of B a share h = min(1, cache / bytes of B's used rows) is found in the cache, but for the first read of each.
+// C [m × f] = A [m × n] B [n × f], A with z nonzeros. Each nonzero reads its index, its value and a row of B. Of the
+// rows of B a share h = min(1, cache / bytes of B's used rows) is found in the cache, but for the first read of each.
 Work Costs::spmm(const SpmmShape& s) const {
     const Device& d = machine_.device;
     const double z = static_cast<double>(s.nonzeros), f = static_cast<double>(s.width), e = element_bytes();
     if (spmm_ == SpmmModel::plexus_thesis) {
-        // √flops · (c₀ + c₁·fwd_penalty + c₂·bwd_penalty) ms is of a layer's two products, with flops = z·f and penalty
-        // n / f of each. One product has half the constant and, as it does not know its direction, the mean of c₁ and c₂.
+        // √flops · (c₀ + c₁·fwd_penalty + c₂·bwd_penalty) ms is of a layer's two products, with flops = z·f and
+        // penalty n / f of each. One product has half the constant and, as it does not know its direction, the mean
+        // of c₁ and c₂.
         const simulation::ThesisSpmm& t = machine_.thesis;
         const double penalty = f > 0 ? static_cast<double>(s.cols) / f : 0;
         const double seconds =
@@ -56,8 +57,9 @@ Work Costs::spmm(const SpmmShape& s) const {
     return kernel(std::max(memory_s + cache_s, 2 * z * f / rate), memory_s);
 }
 
-// C [m × n] from k products each: 2mnk operations at the device's rate, times the share of its processors that work: tiles
-// of C are dealt out to them in waves, and where there are fewer tiles than processors k is cut too, as cuBLAS does.
+// C [m × n] from k products each: 2mnk operations at the device's rate, times the share of its processors that work:
+// tiles of C are dealt out to them in waves, and where there are fewer tiles than processors k is cut too, as cuBLAS
+// does.
 Work Costs::gemm(const GemmShape& s) const {
     constexpr double tile = 128, shortest_cut = 256;
     const Device& d = machine_.device;

@@ -66,8 +66,8 @@ public:
     Simulation(Machine machine, NetworkModel network, int ranks);
     ~Simulation();
 
-    /// Calls `body` once for each rank, with the group of all of them, until all have returned. What one throws ends the
-    /// others, and is thrown here. Throws LogicError where no rank can go on, and says who waits for whom.
+    /// Calls `body` once for each rank, with the group of all of them, until all have returned. What one throws ends
+    /// the others, and is thrown here. Throws LogicError where no rank can go on, and says who waits for whom.
     void run(const std::function<void(const ProcessGroup& world)>& body);
 
     double now_s() const;
