@@ -23,7 +23,7 @@ TEST_CASE("every machine that comes with gnnbench can be read, and each number h
         const simulation::Machine m = load_machine(name);
         CHECK(m.name == name);
         CHECK(m.devices() >= 8);
-        CHECK(m.quantities.size() >= 27);
+        CHECK(m.quantities.size() >= 26);
         for (const simulation::Quantity& q : m.quantities) CHECK(q.source.size() > 4);
     }
 }
