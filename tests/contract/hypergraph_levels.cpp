@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <set>
 
 #include <catch2/catch.hpp>
 #include <omp.h>
@@ -46,6 +47,14 @@ std::int64_t optimum(const Hypergraph& h, PartId parts, Weight limit) {
     }
 }
 
+/// Nets as a set: pins and weight.
+std::multiset<std::pair<std::vector<Id>, NetWeight>> nets_by_pins(const Hypergraph& h) {
+    std::multiset<std::pair<std::vector<Id>, NetWeight>> nets;
+    for (Id e = 0; e < h.net_count(); ++e)
+        nets.emplace(std::vector<Id>(h.pins_of(e).begin(), h.pins_of(e).end()), h.net_weight[e]);
+    return nets;
+}
+
 }  // namespace
 
 TEST_CASE("column nets: rows with an entry in the column, and the column's own", "[contract][hypergraph]") {
@@ -60,6 +69,39 @@ TEST_CASE("column nets: rows with an entry in the column, and the column's own",
     CHECK(h.total_weight == 11);
     CHECK(std::vector<Id>(h.nets_of(4).begin(), h.nets_of(4).end()) == std::vector<Id>{0, 3});
     CHECK(column_nets(g.view(), true).vertex_weight == std::vector<Weight>(5, 1));
+}
+
+TEST_CASE("a hypergraph by other names is the same one, its nets in the order of their columns",
+          "[contract][hypergraph]") {
+    const auto g = random_graph(80, 400, 7);
+    const Hypergraph h = column_nets(g.view(), false);
+    std::vector<Id> new_of(h.vertex_count());
+    for (Id v = 0; v < h.vertex_count(); ++v) new_of[v] = (v * 37 + 11) % h.vertex_count();
+    for (const bool columns : {true, false}) {
+        Hypergraph renamed = h;
+        if (!columns) renamed.column.clear();
+        reorder(renamed, new_of);
+        std::multiset<std::pair<std::vector<Id>, NetWeight>> expected;
+        for (Id e = 0; e < h.net_count(); ++e) {
+            std::vector<Id> pins;
+            for (const Id v : h.pins_of(e)) pins.push_back(new_of[v]);
+            std::sort(pins.begin(), pins.end());
+            expected.emplace(pins, h.net_weight[e]);
+        }
+        CHECK(nets_by_pins(renamed) == expected);
+        for (Id v = 0; v < h.vertex_count(); ++v) {
+            CHECK(renamed.vertex_weight[new_of[v]] == h.vertex_weight[v]);
+            CHECK(renamed.nets_of(new_of[v]).size() == h.nets_of(v).size());
+            for (const Id e : renamed.nets_of(new_of[v]))
+                CHECK(std::ranges::binary_search(renamed.pins_of(e), new_of[v]));
+            CHECK(std::ranges::is_sorted(renamed.nets_of(new_of[v])));
+        }
+        if (!columns) continue;
+        std::vector<Id> of_column(h.net_count());
+        std::iota(of_column.begin(), of_column.end(), Id{0});
+        std::ranges::sort(of_column, {}, [&](Id e) { return new_of[h.column[e]]; });
+        for (Id e = 0; e < h.net_count(); ++e) CHECK(renamed.net_size(e) == h.net_size(of_column[e]));
+    }
 }
 
 TEST_CASE("connectivity−1 is the host's volume, and stays the same through every level",
@@ -80,6 +122,13 @@ TEST_CASE("connectivity−1 is the host's volume, and stays the same through eve
             levels.push_back(std::move(c.coarse));
         }
         REQUIRE(levels.size() > 2);
+        // Contracted at once by the composed numbers, the coarsest is the same hypergraph.
+        std::vector<Id> composed = coarse_of[0];
+        for (std::size_t l = 1; l < coarse_of.size(); ++l)
+            for (Id& v : composed) v = coarse_of[l][v];
+        const Hypergraph at_once = contracted(levels[0], composed, levels.back().vertex_count());
+        CHECK(at_once.vertex_weight == levels.back().vertex_weight);
+        CHECK(nets_by_pins(at_once) == nets_by_pins(levels.back()));
         for (const PartId parts : {2, 5, 40}) {
             std::vector<PartId> part_of = random_parts(levels.back().vertex_count(), parts, seed);
             const std::int64_t coarse = by_sets(levels.back(), part_of);

@@ -36,14 +36,21 @@ std::vector<PartId> best_of_starts(const Hypergraph& h, const BisectionGoal& goa
 
 }  // namespace
 
-std::vector<PartId> bisect(const Hypergraph& h, const BisectionGoal& goal, std::uint64_t seed) {
+std::vector<PartId> bisect(Hypergraph& h, const BisectionGoal& goal, std::uint64_t seed) {
     if (h.vertex_count() <= coarsest) return best_of_starts(h, goal, seed);
     const ClusteringLimits limits{.cluster_weight = std::max<Weight>(1, h.total_weight / (coarsest / 2)),
                                   .clusters = std::max(coarsest, h.vertex_count() / 3)};
-    Contraction level = contract(h, cluster(h, limits, {}, seed));
-    if (level.coarse.vertex_count() > h.vertex_count() / 20 * 19) return best_of_starts(h, goal, seed);
+    const std::vector<Id> clusters = cluster(h, limits, {}, seed);
+    forget_vertex_index(h);
+    Contraction level = contract(h, clusters);
+    if (level.coarse.vertex_count() > h.vertex_count() / 20 * 19) {
+        level = {};
+        index_vertices(h);
+        return best_of_starts(h, goal, seed);
+    }
     const std::vector<PartId> coarse_side = bisect(level.coarse, goal, mixed(seed));
     level.coarse = {};
+    index_vertices(h);
     std::vector<PartId> side(h.vertex_count());
     for (Id v = 0; v < h.vertex_count(); ++v) side[v] = coarse_side[level.coarse_of[v]];
     refine_two_way(h, goal, side, passes);

@@ -13,6 +13,6 @@ struct BisectionGoal {
 };
 
 /// The side (0 or 1) of every vertex: a multilevel bisection.
-std::vector<PartId> bisect(const Hypergraph& h, const BisectionGoal& goal, std::uint64_t seed);
+std::vector<PartId> bisect(Hypergraph& h, const BisectionGoal& goal, std::uint64_t seed);
 
 }  // namespace gnnbench::hypergraph

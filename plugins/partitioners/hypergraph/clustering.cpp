@@ -6,6 +6,7 @@
 #include "clustering.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include <omp.h>
@@ -80,15 +81,18 @@ std::vector<Id> cluster(const Hypergraph& h, const ClusteringLimits& limits, std
     std::iota(s.cluster_of.begin(), s.cluster_of.end(), Id{0});
     Id clusters = n;
 
+    // Each sub-round's vertices at random, but ascending: neighbours in memory are often neighbours in nets.
     std::vector<Id> order(n), wish(n);
-    std::iota(order.begin(), order.end(), Id{0});
-    std::sort(order.begin(), order.end(), [&](Id a, Id b) { return mixed(seed, a) < mixed(seed, b); });
+    std::array<Id, sub_rounds + 1> first_of{};
+    const auto turn_of = [&](Id v) { return mixed(seed, v) % sub_rounds; };
+    for (Id v = 0; v < n; ++v) ++first_of[turn_of(v) + 1];
+    std::partial_sum(first_of.begin(), first_of.end(), first_of.begin());
+    for (auto [v, next] = std::pair{Id{0}, first_of}; v < n; ++v) order[next[turn_of(v)]++] = v;
 
     std::vector<Ratings> ratings(static_cast<std::size_t>(omp_get_max_threads()), Ratings(n));
     for (int round = 0; round < limits.rounds && clusters > limits.clusters; ++round)
         for (Id turn = 0; turn < sub_rounds && clusters > limits.clusters; ++turn) {
-            const auto first = static_cast<std::int64_t>(std::uint64_t{n} * turn / sub_rounds);
-            const auto last = static_cast<std::int64_t>(std::uint64_t{n} * (turn + 1) / sub_rounds);
+            const std::int64_t first = first_of[turn], last = first_of[turn + 1];
 #pragma omp parallel for schedule(dynamic, 256)
             for (std::int64_t i = first; i < last; ++i) {
                 const Id v = order[static_cast<std::size_t>(i)];

@@ -33,7 +33,7 @@ struct MappedNets {
     std::vector<std::uint64_t> fingerprint;  ///< length fine nets; equal for nets with the same pins
 };
 
-MappedNets map_nets(const Hypergraph& fine, const std::vector<Id>& coarse_of, Id clusters) {
+MappedNets map_nets(const Hypergraph& fine, std::span<const Id> coarse_of, Id clusters) {
     MappedNets mapped{std::vector<Id>(fine.pins.size()), std::vector<Id>(fine.net_count()),
                       std::vector<std::uint64_t>(fine.net_count())};
     const auto nets = static_cast<std::int64_t>(fine.net_count());
@@ -88,18 +88,24 @@ std::vector<Id> find_identical(const Hypergraph& fine, const MappedNets& mapped)
 
 }  // namespace
 
-Contraction contract(const Hypergraph& fine, std::span<const Id> cluster_of) {
-    Id clusters = 0;
-    Contraction result{.coarse = {}, .coarse_of = number_clusters(cluster_of, clusters)};
-    Hypergraph& coarse = result.coarse;
+namespace {
+
+/// All but the vertices' index.
+Hypergraph contract_nets(const Hypergraph& fine, std::span<const Id> coarse_of, Id clusters) {
+    Hypergraph coarse;
     coarse.vertex_weight.assign(clusters, 0);
-    for (Id v = 0; v < fine.vertex_count(); ++v)
-        coarse.vertex_weight[result.coarse_of[v]] += fine.vertex_weight[v];
+    for (Id v = 0; v < fine.vertex_count(); ++v) coarse.vertex_weight[coarse_of[v]] += fine.vertex_weight[v];
     coarse.total_weight = fine.total_weight;
 
-    const MappedNets mapped = map_nets(fine, result.coarse_of, clusters);
+    const MappedNets mapped = map_nets(fine, coarse_of, clusters);
     const std::vector<Id> same_as = find_identical(fine, mapped);
     std::vector<Id> coarse_net(fine.net_count());
+    std::size_t nets = 0, pins = 0;
+    for (Id net = 0; net < fine.net_count(); ++net)
+        if (same_as[net] == net) ++nets, pins += mapped.size[net];
+    coarse.net_offsets.reserve(nets + 1);
+    coarse.net_weight.reserve(nets);
+    coarse.pins.reserve(pins);
     coarse.net_offsets.push_back(0);
     for (Id net = 0; net < fine.net_count(); ++net) {
         if (same_as[net] == none) continue;
@@ -109,12 +115,26 @@ Contraction contract(const Hypergraph& fine, std::span<const Id> cluster_of) {
         }
         coarse_net[net] = coarse.net_count();
         coarse.net_weight.push_back(fine.net_weight[net]);
-        const Id* const pins = mapped.pins.data() + fine.net_offsets[net];
-        coarse.pins.insert(coarse.pins.end(), pins, pins + mapped.size[net]);
+        const Id* const first = mapped.pins.data() + fine.net_offsets[net];
+        coarse.pins.insert(coarse.pins.end(), first, first + mapped.size[net]);
         coarse.net_offsets.push_back(coarse.pin_count());
     }
+    return coarse;
+}
+
+}  // namespace
+
+Hypergraph contracted(const Hypergraph& fine, std::span<const Id> coarse_of, Id clusters) {
+    Hypergraph coarse = contract_nets(fine, coarse_of, clusters);
     index_vertices(coarse);
-    return result;
+    return coarse;
+}
+
+Contraction contract(const Hypergraph& fine, std::span<const Id> cluster_of) {
+    Id clusters = 0;
+    std::vector<Id> coarse_of = number_clusters(cluster_of, clusters);
+    Hypergraph coarse = contracted(fine, coarse_of, clusters);
+    return {.coarse = std::move(coarse), .coarse_of = std::move(coarse_of)};
 }
 
 }  // namespace gnnbench::hypergraph

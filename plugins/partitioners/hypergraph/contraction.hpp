@@ -17,4 +17,7 @@ struct Contraction {
 /// is that of its projection.
 Contraction contract(const Hypergraph& fine, std::span<const Id> cluster_of);
 
+/// The same for clusters that are numbered already, 0 … clusters − 1.
+Hypergraph contracted(const Hypergraph& fine, std::span<const Id> coarse_of, Id clusters);
+
 }  // namespace gnnbench::hypergraph

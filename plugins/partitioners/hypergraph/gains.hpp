@@ -21,30 +21,45 @@ public:
     /// allowed(p) is true; the lighter part of two that are equally good.
     template <typename Allowed>
     BestMove find(const Partitioned& p, Id v, Allowed&& allowed) {
-        const Hypergraph& h = p.hypergraph();
+        const auto nets = p.hypergraph().nets_of(v);
         const PartId own = p.part_of(v);
         BestMove best;
-        for (const Id net : h.nets_of(v)) {
-            const NetWeight weight = h.net_weight[net];
-            for (const PinCount& c : p.met(net)) {
-                if (c.part == own) {
-                    if (c.count > 1) best.held += weight;
-                    continue;
-                }
-                NetWeight& shared = shared_[static_cast<std::size_t>(c.part)];
-                if (shared == 0) met_.push_back(c.part);
-                shared += weight;
-            }
+        std::size_t meetings = 0;
+        NetWeight all = 0;
+        for (const Id net : nets) {
+            meetings += p.connectivity(net);
+            all += p.weight(net);
+            p.prefetch(net);
+        }
+        if (meetings == nets.size()) {  // every net is whole, and has another pin
+            best.held = all;
+            best.gain = -all;
+            return best;
         }
         NetWeight most = 0;
-        for (const PartId part : met_) {
-            NetWeight& shared = shared_[static_cast<std::size_t>(part)];
-            if (shared >= most && allowed(part) &&
+        const auto consider = [&](PartId part) {
+            const NetWeight shared = shared_[static_cast<std::size_t>(part)];
+            shared_[static_cast<std::size_t>(part)] = 0;
+            if (shared >= most && shared > 0 && part != own && allowed(part) &&
                 (shared > most || best.to < 0 || p.part_weight(part) < p.part_weight(best.to) ||
                  (p.part_weight(part) == p.part_weight(best.to) && part < best.to)))
                 most = shared, best.to = part;
-            shared = 0;
+        };
+        // Without branches, and all parts looked at, where many are met; else only those that are.
+        const bool many = meetings >= shared_.size();
+        for (const Id net : nets) {
+            const NetWeight weight = p.weight(net);
+            p.for_each_met(net, [&](PartId part, Id pins) {
+                NetWeight& shared = shared_[static_cast<std::size_t>(part)];
+                if (!many && shared == 0) met_.push_back(part);
+                shared += weight;
+                best.held += part == own && pins > 1 ? weight : 0;
+            });
         }
+        if (many)
+            for (PartId part = 0; part < p.parts(); ++part) consider(part);
+        else
+            for (const PartId part : met_) consider(part);
         met_.clear();
         best.gain = most - best.held;
         return best;

@@ -44,4 +44,11 @@ Hypergraph column_nets(const GraphView& graph, bool unit_weights);
 /// Fills vertex_offsets and nets from net_offsets and pins.
 void index_vertices(Hypergraph& h);
 
+/// Names the vertices anew, new_of[v] for v, and the nets in the order of a vertex of theirs, so that what is near in
+/// the hypergraph is near in memory where new_of says so. Frees `column`.
+void reorder(Hypergraph& h, std::span<const Id> new_of);
+
+/// Frees vertex_offsets and nets; index_vertices() brings them back.
+void forget_vertex_index(Hypergraph& h);
+
 }  // namespace gnnbench::hypergraph

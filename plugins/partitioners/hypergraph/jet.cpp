@@ -15,6 +15,8 @@ namespace gnnbench::hypergraph {
 namespace {
 
 constexpr Id waking_net = 64;
+constexpr double hopeless =
+    1.05;  ///< times the best cut: nearly everything moves, at great cost, and is taken back
 
 class Jet {
 public:
@@ -31,20 +33,30 @@ public:
         remember();
     }
 
-    void run(const JetRound& round) {
+    /// False if it was too hot to be of use.
+    bool run(const JetRound& round) {
         soft_limit_ = limit_ + static_cast<Weight>(round.slack * static_cast<double>(limit_));
+        // Without temperature little moves: an iteration costs a fraction, so less progress is worth it.
+        const double progress = round.temperature > 0 ? 0.999 : 0.9997;
         std::fill(stale_.begin(), stale_.end(), 1);
         for (int idle = 0; idle < round.patience; ++idle) {
-            find_best_moves();
+            find_best_moves(0);
             if (!move_promising(round.temperature)) break;
-            find_best_moves();
+            // Only these are rebalanced; the others' moves are found when the next iteration asks for them.
+            if (p_.heaviest() > limit_) find_best_moves(limit_ + 1);
             const bool balanced = rebalance(p_, limit_, best_move_, touched_);
             const std::int64_t cut = p_.connectivity_minus_one();
             const bool better = (balanced && !best_balanced_) || (balanced && cut < best_cut_);
-            if (better && static_cast<double>(cut) < 0.999 * static_cast<double>(best_cut_)) idle = -1;
+            const double ratio = static_cast<double>(cut) / static_cast<double>(best_cut_);
+            if (better && ratio < progress) idle = -1;
             if (better) remember();
+            if (!better && ratio > hopeless) {
+                return_to_best();
+                return false;
+            }
         }
         return_to_best();
+        return true;
     }
 
 private:
@@ -66,8 +78,8 @@ private:
         p_.move_all(moves_, gains_, touched_);
     }
 
-    /// Recomputes the moves of vertices whose nets changed, but for large ones.
-    void find_best_moves() {
+    /// Recomputes the moves of vertices whose nets changed, but for large ones, in parts of at least this weight.
+    void find_best_moves(Weight part_weight) {
         const auto nets = static_cast<std::int64_t>(h_.net_count());
         const auto vertices = static_cast<std::int64_t>(h_.vertex_count());
 #pragma omp parallel for schedule(dynamic, 1024)
@@ -83,7 +95,7 @@ private:
 #pragma omp parallel for schedule(dynamic, 512)
         for (std::int64_t i = 0; i < vertices; ++i) {
             const Id v = static_cast<Id>(i);
-            if (!stale_[v]) continue;
+            if (!stale_[v] || p_.part_weight(p_.part_of(v)) < part_weight) continue;
             stale_[v] = 0;
             const Weight w = h_.vertex_weight[v];
             best_move_[v] = finders_[static_cast<std::size_t>(omp_get_thread_num())].find(
@@ -148,9 +160,12 @@ private:
 
 }  // namespace
 
-void refine_jet(Partitioned& partition, Weight limit, std::span<const JetRound> rounds) {
+std::size_t refine_jet(Partitioned& partition, Weight limit, std::span<const JetRound> rounds) {
     Jet jet(partition, limit);
-    for (const JetRound& round : rounds) jet.run(round);
+    std::size_t too_hot = 0;
+    for (std::size_t i = 0; i < rounds.size(); ++i)
+        if (!jet.run(rounds[i]) && too_hot == i) ++too_hot;
+    return too_hot;
 }
 
 }  // namespace gnnbench::hypergraph

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <span>
 
 #include "partitioned.hpp"
@@ -13,7 +14,8 @@ struct JetRound {
 };
 
 /// Lowers connectivity−1 by unconstrained moves and rebalancing; leaves the best partition found whose parts weigh at
-/// most `limit`, or the one it got if none did.
-void refine_jet(Partitioned& partition, Weight limit, std::span<const JetRound> rounds);
+/// most `limit`, or the one it got if none did. Returns how many rounds at the beginning were too hot to be of use: on
+/// finer levels they are, too.
+std::size_t refine_jet(Partitioned& partition, Weight limit, std::span<const JetRound> rounds);
 
 }  // namespace gnnbench::hypergraph

@@ -4,6 +4,8 @@
 #include "multilevel.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <span>
 
 #include "balance.hpp"
 #include "clustering.hpp"
@@ -26,13 +28,22 @@ bool is_mesh(const Hypergraph& h) {
 
 class Multilevel {
 public:
-    Multilevel(const Hypergraph& h, PartId parts, Weight limit, const Preset& preset, std::uint64_t seed)
-        : h_(h), parts_(parts), limit_(limit), preset_(preset), seed_(seed), mesh_(is_mesh(h)) {}
+    Multilevel(Hypergraph h, PartId parts, Weight limit, const Preset& preset, std::uint64_t seed)
+        : h_(std::move(h)), parts_(parts), limit_(limit), preset_(preset), seed_(seed), mesh_(is_mesh(h_)) {}
 
     std::vector<PartId> run() {
-        // Inside communities first, so that what belongs together is not torn apart by the order of merging. Meshes
-        // have none.
-        if (!mesh_) coarsen(communities());
+        std::vector<Id> new_of;
+        if (!mesh_) {
+            // Inside communities first, so that what belongs together is not torn apart by the order of merging.
+            // Meshes have none.
+            std::vector<PartId> community = communities();
+            new_of = grouped(community);
+            reorder(h_, new_of);
+            std::vector<PartId> side(community.size());
+            for (std::size_t v = 0; v < side.size(); ++v) side[new_of[v]] = community[v];
+            community = {};
+            coarsen(std::move(side));
+        }
         coarsen({});
         part_of_ = bisect_recursively(coarsest(), parts_, limit_, preset_.tries, mixed(seed_, 1));
         uncoarsen();
@@ -42,11 +53,24 @@ public:
             uncoarsen();
         }
         meet_limit();
-        return std::move(part_of_);
+        if (new_of.empty()) return std::move(part_of_);
+        std::vector<PartId> part_of(part_of_.size());
+        for (std::size_t v = 0; v < part_of.size(); ++v) part_of[v] = part_of_[new_of[v]];
+        return part_of;
     }
 
 private:
-    const Hypergraph& coarsest() const { return levels_.empty() ? h_ : levels_.back().coarse; }
+    Hypergraph& coarsest() { return levels_.empty() ? h_ : levels_.back().coarse; }
+
+    /// New names of the vertices, one group after another: most nets are of one community, which then is in few cache
+    /// lines.
+    static std::vector<Id> grouped(std::span<const PartId> group) {
+        std::vector<Id> new_of(group.size()), first(group.size() + 1);
+        for (const PartId g : group) ++first[static_cast<std::size_t>(g) + 1];
+        std::partial_sum(first.begin(), first.end(), first.begin());
+        for (std::size_t v = 0; v < group.size(); ++v) new_of[v] = first[static_cast<std::size_t>(group[v])]++;
+        return new_of;
+    }
 
     /// Label propagation to clusters of up to half a part (Heuer & Schlag, "Improving Coarsening Schemes for Hypergraph
     /// Partitioning by Exploiting Community Structure", SEA 2017).
@@ -63,50 +87,101 @@ private:
     void coarsen(std::vector<PartId> side) {
         const Id enough = std::max<Id>(preset_.vertices_per_part * static_cast<Id>(parts_), 1000);
         const Weight heaviest = std::max<Weight>(1, h_.total_weight / enough);
-        while (coarsest().vertex_count() > enough) {
-            const Hypergraph& fine = coarsest();
+        while (coarsest().vertex_count() > enough + enough / 2) {
+            Hypergraph& fine = coarsest();
             const Id vertices = fine.vertex_count();
             const ClusteringLimits limits{
                 .cluster_weight = heaviest,
                 .clusters = std::max(enough, vertices / (mesh_ ? mesh_shrink : network_shrink)),
                 .net_size = preset_.net_size};
-            Contraction level = contract(fine, cluster(fine, limits, side, mixed(seed_, levels_.size() + 2)));
-            if (level.coarse.vertex_count() > vertices / 20 * 19) break;
+            const std::vector<Id> clusters = cluster(fine, limits, side, mixed(seed_, levels_.size() + 2));
+            forget_vertex_index(fine);
+            Contraction level = contract(fine, clusters);
+            if (level.coarse.vertex_count() > vertices / 20 * 19) {
+                index_vertices(fine);
+                break;
+            }
             if (!side.empty()) {
                 std::vector<PartId> coarse_side(level.coarse.vertex_count());
                 for (Id v = 0; v < vertices; ++v) coarse_side[level.coarse_of[v]] = side[v];
                 side = std::move(coarse_side);
             }
-            levels_.push_back(std::move(level));
+            add(std::move(level));
         }
         part_of_ = std::move(side);
     }
 
+    void add(Contraction next) {
+        if (!levels_.empty()) {
+            Contraction& last = levels_.back();
+            if (std::size_t{last.coarse.vertex_count()} * 5 > last.coarse_of.size() * 4) {
+                // A level of its own is not worth refining.
+                for (Id& v : last.coarse_of) v = next.coarse_of[v];
+                last.coarse = std::move(next.coarse);
+                return;
+            }
+            // The nets of networks hardly shrink: contracting once more takes less than keeping them.
+            if (last.coarse.pin_count() * 2 > kept(levels_.size() - 1).pin_count()) last.coarse = {};
+        }
+        levels_.push_back(std::move(next));
+    }
+
+    /// The coarsest of the first `levels` levels whose nets are kept.
+    const Hypergraph& kept(std::size_t levels) const {
+        while (levels > 0 && levels_[levels - 1].coarse.vertex_count() == 0) --levels;
+        return levels == 0 ? h_ : levels_[levels - 1].coarse;
+    }
+
+    /// Brings back what add() and coarsen() dropped of the coarsest level.
+    void restore() {
+        if (levels_.empty() || levels_.back().coarse.vertex_count() > 0) {
+            index_vertices(coarsest());
+            return;
+        }
+        std::vector<Id> coarse_of = levels_.back().coarse_of;
+        std::size_t finer = levels_.size() - 1;
+        for (; finer > 0 && levels_[finer - 1].coarse.vertex_count() == 0; --finer) {
+            std::vector<Id> composed = levels_[finer - 1].coarse_of;
+            for (Id& v : composed) v = coarse_of[v];
+            coarse_of = std::move(composed);
+        }
+        const Id vertices = *std::max_element(coarse_of.begin(), coarse_of.end()) + 1;
+        levels_.back().coarse = contracted(kept(finer), coarse_of, vertices);
+    }
+
     void uncoarsen() {
+        too_hot_ = 0;
         refine(coarsest());
         while (!levels_.empty()) {
             std::vector<PartId> finer(levels_.back().coarse_of.size());
             for (std::size_t v = 0; v < finer.size(); ++v) finer[v] = part_of_[levels_.back().coarse_of[v]];
             part_of_ = std::move(finer);
             levels_.pop_back();
+            restore();
             refine(coarsest());
         }
     }
 
     void refine(const Hypergraph& h) {
         Partitioned partition(h, parts_, std::move(part_of_));
-        refine_jet(partition, limit_, mesh_ ? preset_.meshes : preset_.networks);
+        const std::span<const JetRound> rounds = mesh_ ? preset_.meshes : preset_.networks;
+        too_hot_ = std::min(too_hot_ + refine_jet(partition, limit_, rounds.subspan(too_hot_)), rounds.size() - 1);
         part_of_ = std::move(partition).take();
     }
 
     /// Where rows are few for their weights, moves alone may not balance the parts; packing does, and is refined
     /// without leaving the limit.
     void meet_limit() {
+        std::vector<Weight> weight(static_cast<std::size_t>(parts_));
+        for (Id v = 0; v < h_.vertex_count(); ++v)
+            weight[static_cast<std::size_t>(part_of_[v])] += h_.vertex_weight[v];
+        if (*std::max_element(weight.begin(), weight.end()) <= limit_) return;
         Partitioned partition(h_, parts_, std::move(part_of_));
         std::vector<char> touched(h_.net_count());
         const bool balanced = rebalance(partition, limit_, {}, touched);
         part_of_ = std::move(partition).take();
         if (balanced) return;
+        too_hot_ = 0;
         part_of_ = pack(h_, parts_);
         refine(h_);
     }
@@ -115,21 +190,23 @@ private:
     static constexpr Id community_net = 16;  ///< larger nets say little about communities, and cost |e|² each
     static constexpr Id mesh_shrink = 3, network_shrink = 8;  ///< at most, from one level to the next
 
-    const Hypergraph& h_;
+    Hypergraph h_;  ///< like all levels but the coarsest, without the vertices' index
     PartId parts_;
     Weight limit_;
     const Preset& preset_;
     std::uint64_t seed_;
     bool mesh_;
-    std::vector<Contraction> levels_;  ///< finest first
-    std::vector<PartId> part_of_;      ///< of the coarsest level's vertices
+    std::vector<Contraction>
+        levels_;                   ///< finest first; `coarse` is empty where it is contracted again when needed
+    std::vector<PartId> part_of_;  ///< of the coarsest level's vertices
+    std::size_t too_hot_ = 0;      ///< rounds of refinement that were of no use on coarser levels
 };
 
 }  // namespace
 
-std::vector<PartId> partition_multilevel(const Hypergraph& h, PartId parts, Weight limit, const Preset& preset,
+std::vector<PartId> partition_multilevel(Hypergraph h, PartId parts, Weight limit, const Preset& preset,
                                          std::uint64_t seed) {
-    return Multilevel(h, parts, limit, preset, seed).run();
+    return Multilevel(std::move(h), parts, limit, preset, seed).run();
 }
 
 }  // namespace gnnbench::hypergraph

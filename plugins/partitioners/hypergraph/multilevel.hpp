@@ -15,14 +15,15 @@ struct Preset {
     std::vector<JetRound> meshes, networks;  ///< refinement where nets are of about one size, and where not
 };
 inline const Preset fast{.meshes = {{0.25, 0.05, 12}, {0.1, 0, 6}, {0, 0, 6}},
-                         .networks = {{0.75, 0.05, 4}, {0.25, 0.05, 6}, {0, 0, 4}}};
+                         .networks = {{0.75, 0.05, 3}, {0.25, 0.05, 3}, {0, 0, 3}}};
 inline const Preset quality{.tries = 16,
                             .cycles = 2,
                             .meshes = {{0.25, 0.05, 20}, {0.1, 0, 20}, {0, 0, 20}},
                             .networks = {{0.75, 0.05, 10}, {0.25, 0.05, 16}, {0.1, 0.03, 10}, {0, 0, 8}}};
 
-/// A partition into `parts` of at most `limit`, which is at least what balance.hpp's pack() gets.
-std::vector<PartId> partition_multilevel(const Hypergraph& h, PartId parts, Weight limit, const Preset& preset,
+/// A partition into `parts` of at most `limit`, which is at least what balance.hpp's pack() gets. Uses up the
+/// hypergraph: give a copy where it is needed afterwards.
+std::vector<PartId> partition_multilevel(Hypergraph h, PartId parts, Weight limit, const Preset& preset,
                                          std::uint64_t seed);
 
 }  // namespace gnnbench::hypergraph

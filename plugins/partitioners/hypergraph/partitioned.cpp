@@ -1,6 +1,7 @@
 #include "partitioned.hpp"
 
 #include <atomic>
+#include <bit>
 
 #include <omp.h>
 
@@ -9,15 +10,23 @@ namespace gnnbench::hypergraph {
 Partitioned::Partitioned(const Hypergraph& h, PartId parts, std::vector<PartId> part_of)
     : h_(&h),
       parts_(parts),
+      part_bits_(static_cast<unsigned>(std::bit_width(static_cast<std::uint32_t>(parts - 1)))),
+      part_mask_((std::uint32_t{1} << part_bits_) - 1),
       part_of_(std::move(part_of)),
       part_weight_(static_cast<std::size_t>(parts)),
-      first_(h.net_count() + std::size_t{1}),
-      met_(h.net_count()) {
+      nets_(h.net_count()) {
     for (Id v = 0; v < h.vertex_count(); ++v)
         part_weight_[static_cast<std::size_t>(part_of_[v])] += h.vertex_weight[v];
-    for (Id net = 0; net < h.net_count(); ++net)
-        first_[net + std::size_t{1}] = first_[net] + std::min(h.net_size(net), static_cast<Id>(parts));
-    counts_.resize(static_cast<std::size_t>(first_.back()));
+    // A table is no longer than a list could be, and found by part; nor could a list count more pins.
+    const std::uint64_t most_listed =
+        std::min(std::uint64_t{1} << (32 - part_bits_), 2 * static_cast<std::uint64_t>(parts) - 1);
+    std::uint64_t words = 0;
+    for (Id net = 0; net < h.net_count(); ++net) {
+        const bool tabled = h.net_size(net) > most_listed;
+        nets_[net] = {.first = words, .tabled = tabled, .met = 0, .weight = h.net_weight[net]};
+        words += tabled ? static_cast<Id>(parts) : std::min(h.net_size(net), static_cast<Id>(parts));
+    }
+    words_.resize(words);
     const auto nets = static_cast<std::int64_t>(h.net_count());
 #pragma omp parallel for schedule(dynamic, 1024)
     for (std::int64_t net = 0; net < nets; ++net)
@@ -38,8 +47,8 @@ void Partitioned::move_all(std::span<const Move> moves, std::span<NetWeight> gai
             for (auto net = std::lower_bound(nets.begin(), nets.end(), first); net != nets.end() && *net < last;
                  ++net) {
                 const Id left = remove_pin(*net, from), there = add_pin(*net, to);
-                if (left == 0) gain += h_->net_weight[*net];
-                if (there == 1) gain -= h_->net_weight[*net];
+                if (left == 0) gain += nets_[*net].weight;
+                if (there == 1) gain -= nets_[*net].weight;
                 if (left <= 1 || there <= 2) touched[*net] = 1;
             }
             if (gain != 0) std::atomic_ref(gains[i]).fetch_add(gain, std::memory_order_relaxed);
@@ -55,7 +64,7 @@ void Partitioned::move_all(std::span<const Move> moves, std::span<NetWeight> gai
 
 std::int64_t Partitioned::connectivity_minus_one() const {
     std::int64_t sum = 0;
-    for (Id net = 0; net < h_->net_count(); ++net) sum += std::int64_t{h_->net_weight[net]} * (met_[net] - 1);
+    for (const Net& net : nets_) sum += std::int64_t{net.weight} * (net.met - 1);
     return sum;
 }
 

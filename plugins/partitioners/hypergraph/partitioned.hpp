@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -7,14 +8,9 @@
 
 namespace gnnbench::hypergraph {
 
-/// A net's share of one part: Φ(e, p) pins.
-struct PinCount {
-    PartId part;
-    Id count;
-};
-
-/// A hypergraph and a partition of it, with Φ(e, p) for every net and part that meets it. Memory: one PinCount for
-/// each of min(|e|, k) parts a net can meet.
+/// A hypergraph and a partition of it, with Φ(e, p) for every net and part that meets it. Memory: 16 bytes for each net
+/// and 4 for each of the min(|e|, k) parts that it can meet: a listed net has a word for each part that it meets, p in
+/// the low bits, Φ − 1 above; a tabled one, of many pins, Φ of every part.
 class Partitioned {
 public:
     Partitioned(const Hypergraph& h, PartId parts, std::vector<PartId> part_of);
@@ -25,14 +21,30 @@ public:
     const std::vector<PartId>& assignment() const { return part_of_; }
     std::vector<PartId> take() && { return std::move(part_of_); }
     Weight part_weight(PartId p) const { return part_weight_[static_cast<std::size_t>(p)]; }
-    /// The parts that a net meets, in no order.
-    std::span<const PinCount> met(Id net) const { return {counts_.data() + first_[net], met_[net]}; }
-    Id connectivity(Id net) const { return met_[net]; }
+    /// Calls use(part, pins) for each part that a net meets, in no order.
+    template <typename Use>
+    void for_each_met(Id net, Use&& use) const {
+        const Net& n = nets_[net];
+        const std::uint32_t* const word = words_.data() + n.first;
+        if (n.tabled) {
+            for (PartId p = 0; p < parts_; ++p)
+                if (word[p] > 0) use(p, word[p]);
+            return;
+        }
+        for (Id i = 0; i < n.met; ++i) use(static_cast<PartId>(word[i] & part_mask_), (word[i] >> part_bits_) + 1);
+    }
+    Id connectivity(Id net) const { return nets_[net].met; }
+    NetWeight weight(Id net) const { return nets_[net].weight; }
     Id pins_in(Id net, PartId p) const {
-        for (const PinCount& c : met(net))
-            if (c.part == p) return c.count;
+        const Net& n = nets_[net];
+        const std::uint32_t* const word = words_.data() + n.first;
+        if (n.tabled) return word[p];
+        for (Id i = 0; i < n.met; ++i)
+            if ((word[i] & part_mask_) == static_cast<std::uint32_t>(p)) return (word[i] >> part_bits_) + 1;
         return 0;
     }
+    /// Starts to load what for_each_met() reads.
+    void prefetch(Id net) const { __builtin_prefetch(words_.data() + nets_[net].first); }
 
     /// Moves one vertex; returns by how much connectivity−1 fell. `touched(net, from_left, to_left)` is called for
     /// each of its nets with the pins that both parts have then.
@@ -42,7 +54,7 @@ public:
         std::int64_t gain = 0;
         for (const Id net : h_->nets_of(v)) {
             const Id left = remove_pin(net, from), there = add_pin(net, to);
-            gain += (left == 0 ? h_->net_weight[net] : 0) - (there == 1 ? h_->net_weight[net] : 0);
+            gain += (left == 0 ? nets_[net].weight : 0) - (there == 1 ? nets_[net].weight : 0);
             touched(net, left, there);
         }
         part_of_[v] = to;
@@ -69,31 +81,54 @@ public:
     Weight heaviest() const { return *std::max_element(part_weight_.begin(), part_weight_.end()); }
 
 private:
+    struct Net {
+        std::uint64_t first : 63;  ///< where its words begin
+        std::uint64_t tabled : 1;
+        Id met;  ///< λ(e)
+        NetWeight weight;
+    };
+
     Id remove_pin(Id net, PartId p) {
-        PinCount* const c = counts_.data() + first_[net];
+        Net& n = nets_[net];
+        std::uint32_t* const word = words_.data() + n.first;
+        if (n.tabled) {
+            const Id left = --word[p];
+            if (left == 0) --n.met;
+            return left;
+        }
         Id i = 0;
-        while (c[i].part != p) ++i;
-        const Id left = --c[i].count;
-        if (left == 0) c[i] = c[--met_[net]];
+        while ((word[i] & part_mask_) != static_cast<std::uint32_t>(p)) ++i;
+        const Id left = word[i] >> part_bits_;
+        if (left == 0)
+            word[i] = word[--n.met];
+        else
+            word[i] -= std::uint32_t{1} << part_bits_;
         return left;
     }
     Id add_pin(Id net, PartId p) {
-        PinCount* const c = counts_.data() + first_[net];
-        const Id met = met_[net];
-        for (Id i = 0; i < met; ++i)
-            if (c[i].part == p) return ++c[i].count;
-        c[met] = {p, 1};
-        ++met_[net];
+        Net& n = nets_[net];
+        std::uint32_t* const word = words_.data() + n.first;
+        if (n.tabled) {
+            if (word[p] == 0) ++n.met;
+            return ++word[p];
+        }
+        for (Id i = 0; i < n.met; ++i)
+            if ((word[i] & part_mask_) == static_cast<std::uint32_t>(p)) {
+                word[i] += std::uint32_t{1} << part_bits_;
+                return (word[i] >> part_bits_) + 1;
+            }
+        word[n.met++] = static_cast<std::uint32_t>(p);
         return 1;
     }
 
     const Hypergraph* h_;
     PartId parts_;
-    std::vector<PartId> part_of_;      ///< length vertices
-    std::vector<Weight> part_weight_;  ///< length parts
-    std::vector<std::int64_t> first_;  ///< length nets + 1: where a net's counts begin
-    std::vector<PinCount> counts_;     ///< length Σ min(|e|, k)
-    std::vector<Id> met_;              ///< length nets: λ(e)
+    unsigned part_bits_;  ///< of a word, for the part's number
+    std::uint32_t part_mask_;
+    std::vector<PartId> part_of_;       ///< length vertices
+    std::vector<Weight> part_weight_;   ///< length parts
+    std::vector<Net> nets_;             ///< length nets
+    std::vector<std::uint32_t> words_;  ///< length Σ min(|e|, k)
 };
 
 /// Σ ω(e)(λ(e) − 1) from a vector of parts alone.

@@ -55,12 +55,15 @@ public:
         if (parts == 1 || graph.vertices() == 0) return result;
 
         const std::int64_t seed = task.params.integer("seed");
-        const hypergraph::Hypergraph h = hypergraph::column_nets(graph, task.params.choice("weights") == "none");
+        const bool unit_weights = task.params.choice("weights") == "none";
+        hypergraph::Hypergraph h = hypergraph::column_nets(graph, unit_weights);
         const hypergraph::Weight limit = hypergraph::part_limit(h, parts, task.params.real("imbalance"));
         result.part_of = hypergraph::partition_multilevel(
-            h, parts, limit, task.params.choice("preset") == "quality" ? hypergraph::quality : hypergraph::fast,
+            std::move(h), parts, limit,
+            task.params.choice("preset") == "quality" ? hypergraph::quality : hypergraph::fast,
             seed < 0 ? task.seed : static_cast<std::uint64_t>(seed));
         if (const auto objective = besides_volume(task.params)) {
+            h = hypergraph::column_nets(graph, unit_weights);
             hypergraph::Partitioned partition(h, parts, std::move(result.part_of));
             lower_sending(partition, *objective, {.part_weight = limit});
             result.part_of = std::move(partition).take();

@@ -38,7 +38,7 @@ Hypergraph half(const Hypergraph& h, const std::vector<PartId>& side, PartId whi
     return part;
 }
 
-void divide(const Hypergraph& h, PartId parts, PartId first_part, Weight limit, int tries, std::uint64_t seed,
+void divide(Hypergraph& h, PartId parts, PartId first_part, Weight limit, int tries, std::uint64_t seed,
             const std::vector<Id>& original, std::vector<PartId>& part_of) {
     if (parts == 1 || h.vertex_count() == 0) {
         for (const Id v : original) part_of[v] = first_part;
@@ -58,7 +58,7 @@ void divide(const Hypergraph& h, PartId parts, PartId first_part, Weight limit, 
     const std::vector<PartId> side = bisect(h, goal, seed);
     for (const PartId which : {0, 1}) {
         std::vector<Id> inside;
-        const Hypergraph part = half(h, side, which, inside);
+        Hypergraph part = half(h, side, which, inside);
         for (Id& v : inside) v = original[v];
         divide(part, which == 0 ? left : right, which == 0 ? first_part : first_part + left, limit, tries,
                mixed(seed, static_cast<std::uint64_t>(which) + 1), inside, part_of);
@@ -67,8 +67,7 @@ void divide(const Hypergraph& h, PartId parts, PartId first_part, Weight limit, 
 
 }  // namespace
 
-std::vector<PartId> bisect_recursively(const Hypergraph& h, PartId parts, Weight limit, int tries,
-                                       std::uint64_t seed) {
+std::vector<PartId> bisect_recursively(Hypergraph& h, PartId parts, Weight limit, int tries, std::uint64_t seed) {
     std::vector<PartId> part_of(h.vertex_count());
     std::vector<Id> all(h.vertex_count());
     for (Id v = 0; v < h.vertex_count(); ++v) all[v] = v;

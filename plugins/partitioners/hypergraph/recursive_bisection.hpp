@@ -7,7 +7,6 @@
 namespace gnnbench::hypergraph {
 
 /// A partition into `parts`, by bisecting and bisecting again; aims at parts of at most `limit`, without promising it.
-std::vector<PartId> bisect_recursively(const Hypergraph& h, PartId parts, Weight limit, int tries,
-                                       std::uint64_t seed);
+std::vector<PartId> bisect_recursively(Hypergraph& h, PartId parts, Weight limit, int tries, std::uint64_t seed);
 
 }  // namespace gnnbench::hypergraph

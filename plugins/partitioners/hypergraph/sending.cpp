@@ -51,8 +51,9 @@ public:
         const Hypergraph& h = p.hypergraph();
         for (Id e = 0; e < h.net_count(); ++e) {
             const PartId owner = p.part_of(h.column[e]);
-            for (const PinCount& c : p.met(e))
-                if (c.part != owner) ++counts_[counter(owner, c.part)];
+            p.for_each_met(e, [&](PartId part, Id) {
+                if (part != owner) ++counts_[counter(owner, part)];
+            });
         }
         if (objective == Sending::max_volume)
             scale_ = static_cast<double>(p.parts()) /
@@ -110,10 +111,10 @@ private:
                 continue;
             }
             // The owner itself moves, so all that is sent of the net is sent from elsewhere.
-            for (const PinCount& c : p_.met(e)) {
-                if (c.part != from) changes_.add(counter(from, c.part), -1);
-                if (c.part != to && !(c.part == from && leaves)) changes_.add(counter(to, c.part), 1);
-            }
+            p_.for_each_met(e, [&](PartId part, Id) {
+                if (part != from) changes_.add(counter(from, part), -1);
+                if (part != to && !(part == from && leaves)) changes_.add(counter(to, part), 1);
+            });
         }
     }
 
@@ -169,14 +170,14 @@ private:
         met_.clear();
         NetWeight held = 0;  // of v's nets with another pin in its own part
         for (const Id e : h.nets_of(v)) {
-            for (const PinCount& c : p_.met(e)) {
-                if (c.part == own) {
-                    if (c.count > 1) held += h.net_weight[e];
-                    continue;
+            p_.for_each_met(e, [&](PartId part, Id count) {
+                if (part == own) {
+                    if (count > 1) held += h.net_weight[e];
+                    return;
                 }
-                if (shared_[at(c.part)] == 0) met_.push_back(c.part);
-                shared_[at(c.part)] += h.net_weight[e];
-            }
+                if (shared_[at(part)] == 0) met_.push_back(part);
+                shared_[at(part)] += h.net_weight[e];
+            });
         }
         PartId best = -1;
         double least = -1e-9;

@@ -86,15 +86,15 @@ public:
         const std::int64_t own = task.params.integer("seed");
         const std::uint64_t seed = own < 0 ? task.seed : static_cast<std::uint64_t>(own);
         const std::unique_ptr<BatchSource> source = source_of(task, sampling_seed(seed));
-        const hypergraph::Hypergraph nets =
+        hypergraph::Hypergraph nets =
             with_expected_nets(graph, merge_nets(graph, *source, size_of(task, *source),
                                                  task.params.choice("weights") == "none"
                                                      ? std::vector<hypergraph::Weight>(usize(graph.vertices()), 1)
                                                      : row_nonzeros(graph)));
         const hypergraph::Weight limit = hypergraph::part_limit(nets, parts, task.params.real("imbalance"));
         result.part_of = partition_multilevel(
-            nets, parts, limit, task.params.choice("preset") == "quality" ? hypergraph::quality : hypergraph::fast,
-            seed);
+            std::move(nets), parts, limit,
+            task.params.choice("preset") == "quality" ? hypergraph::quality : hypergraph::fast, seed);
         return result;
     }
 };
