@@ -1,6 +1,7 @@
 #include "spec/machine_file.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <functional>
 
 #include <fmt/format.h>
@@ -191,8 +192,10 @@ private:
             const std::string key = "links.among." + e.key;
             double count = 0;
             if (!sourced(e.value, key, count)) continue;
-            const int devices = std::atoi(e.key.c_str());
-            if (devices < 1) findings_.add(e.place, key, "expected a number of devices as key");
+            int devices = 0;
+            const char* end = e.key.data() + e.key.size();
+            if (std::from_chars(e.key.data(), end, devices).ptr != end || devices < 1)
+                findings_.add(e.place, key, "expected a number of devices as key");
             machine_.links.among.push_back({devices, static_cast<int>(count)});
         }
         std::ranges::sort(machine_.links.among, {}, &simulation::Links::Among::devices);

@@ -46,7 +46,8 @@ void Engine::run(const std::function<void(const ProcessGroup& world)>& body) {
                 if (stopping_) return;
                 try {
                     body(member_of(world, static_cast<int>(r)));
-                } catch (const Abandoned&) {  // another rank failed
+                } catch (const Abandoned&) {
+                    return;  // another rank failed, and said why
                 } catch (...) {
                     if (!error_) error_ = std::current_exception();
                 }
@@ -88,6 +89,7 @@ void Engine::block(int rank, std::function<std::string()> why) {
     contexts_[usize(rank)]->suspend();
     waits_for_[usize(rank)] = nullptr;
     // A destructor that waits while its rank leaves by an exception gets no answer, and no second exception.
+    // NOLINTNEXTLINE(bugprone-std-exception-baseclass): nothing on its way may take it for an error and go on
     if (stopping_ && std::uncaught_exceptions() == 0) throw Abandoned();
 }
 

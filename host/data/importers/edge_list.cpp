@@ -1,7 +1,6 @@
 // SNAP's text files and their relatives: a line "u v", or "u v weight", for an edge from u to v.
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -55,12 +54,14 @@ std::vector<std::int64_t> distinct(const ListedIds& ids) {
 
 /// The ids by number(id), in the order of the edges.
 void number_edges(ListedIds& ids, EdgeList& edges, auto&& number) {
-    for (auto [from, to] : {std::pair(&ids.source, &edges.source), std::pair(&ids.target, &edges.target)}) {
-        to->resize(from->size());
+    const auto numbered = [&](std::vector<std::int64_t>& from, std::vector<std::int32_t>& to) {
+        to.resize(from.size());
 #pragma omp parallel for
-        for (std::size_t e = 0; e < from->size(); ++e) (*to)[e] = number((*from)[e]);
-        *from = {};
-    }
+        for (std::size_t e = 0; e < from.size(); ++e) to[e] = number(from[e]);
+        from = {};
+    };
+    numbered(ids.source, edges.source);
+    numbered(ids.target, edges.target);
 }
 
 void check_vertices(std::size_t vertices, const EdgeList& edges) {
