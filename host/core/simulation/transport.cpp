@@ -1,4 +1,3 @@
-#include <cstdint>
 #include <numeric>
 
 #include <gnnbench/usize.hpp>
@@ -90,9 +89,9 @@ private:
             for (const std::string& m : members) ranks.push_back(std::stoi(m));
             made = std::make_shared<Operations>(rank_.state().engine, std::move(ranks));
         }
-        auto first = reinterpret_cast<std::uintptr_t>(&made);
-        control_.broadcast(&first, sizeof first, 0);
-        std::shared_ptr<Operations> shared = *reinterpret_cast<const std::shared_ptr<Operations>*>(first);
+        void* first = &made;
+        control_.broadcast(static_cast<void*>(&first), sizeof(void*), 0);
+        std::shared_ptr<Operations> shared = *static_cast<const std::shared_ptr<Operations>*>(first);
         control_.barrier();  // until all have their copy, the first rank's must stay where it is
         return shared;
     }
