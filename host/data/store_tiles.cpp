@@ -39,7 +39,8 @@ void write_tiles(const fs::path& folder, const std::string& prefix, const TileAr
 /// The only process that changes a store's tiles, while it lives.
 class StoreOwner {
 public:
-    explicit StoreOwner(const fs::path& store) : descriptor_(::open(store.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    explicit StoreOwner(const fs::path& store)
+        : descriptor_(::open(store.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
         if (descriptor_ < 0 || ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
             const int cause = errno;
             if (descriptor_ >= 0) ::close(descriptor_);
@@ -78,22 +79,25 @@ void replace_manifest(const fs::path& store, const Manifest& m) {
 MappedTiles::MappedTiles(const fs::path& folder, const std::string& prefix, const Manifest& m)
     : shape_(tile_shape(m.vertices, m.tiles[0], m.tiles[1])) {
     const std::int64_t tiles = shape_.down * shape_.across;
-    const auto map = [&]<class T>(MappedArray<T>& array, const char* name, const std::vector<std::int64_t>& shape) {
+    const auto map = [&]<class T>(MappedArray<T>& array, const char* name,
+                                  const std::vector<std::int64_t>& shape) {
         const fs::path file = folder / (prefix + name);
         array = MappedArray<T>(file);
         if (array.shape() != shape)
-            throw DataError(fmt::format("{}: its shape is ({}), that of the store's tiles is ({}); run `gnnbench dataset "
-                                        "shard` again",
-                                        file.string(), fmt::join(array.shape(), ", "), fmt::join(shape, ", ")));
+            throw DataError(
+                fmt::format("{}: its shape is ({}), that of the store's tiles is ({}); run `gnnbench dataset "
+                            "shard` again",
+                            file.string(), fmt::join(array.shape(), ", "), fmt::join(shape, ", ")));
     };
     map(starts_, "starts.npy", {tiles + 1});
     map(row_starts_, "row_starts.npy", {tiles, shape_.tile_rows + 1});
     map(indices_, "indices.npy", {m.edges});
     if (m.weighted) map(weights_, "weights.npy", {m.edges});
     if (starts_.values().front() != 0 || starts_.values().back() != m.edges)
-        throw DataError(fmt::format("{}: it must run from 0 to {}, the number of entries; run `gnnbench dataset shard` "
-                                    "again",
-                                    (folder / (prefix + "starts.npy")).string(), m.edges));
+        throw DataError(
+            fmt::format("{}: it must run from 0 to {}, the number of entries; run `gnnbench dataset shard` "
+                        "again",
+                        (folder / (prefix + "starts.npy")).string(), m.edges));
 }
 
 TiledRows MappedTiles::view() const {
@@ -129,7 +133,8 @@ StoreTiles StoreTiles::open(const fs::path& store, const Manifest& m) {
 Manifest tile_store(const fs::path& path, std::int64_t down, std::int64_t across) {
     const auto allowed = [](std::int64_t n) { return n >= 1 && n <= most_tiles; };
     if (!allowed(down) || !allowed(across))
-        throw SpecError(fmt::format("there may be 1 to {} tiles down and across; found {} × {}", most_tiles, down, across));
+        throw SpecError(
+            fmt::format("there may be 1 to {} tiles down and across; found {} × {}", most_tiles, down, across));
     const StoreOwner owner(path);
     const Store store = Store::open(path);
     const Manifest before = store.manifest();

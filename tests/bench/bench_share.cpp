@@ -49,7 +49,7 @@ struct Settings {
 /// What a rank found and used; plain, as it is written into memory that the parent shares.
 struct Share {
     std::int64_t rows = 0, nonzeros = 0, needed = 0, sent = 0;
-    std::int64_t share_bytes = 0, peak_bytes = 0;
+    std::int64_t share_bytes = 0, peak_bytes = 0, file_bytes = 0;
     double seconds = 0, read_s = 0, cut_s = 0, prepare_s = 0;
     char error[200] = {};
 };
@@ -141,7 +141,7 @@ void multiply_block(const Settings& s, const Adjacency& a, int parts, Backend& b
 }
 
 void build(const Settings& s, int parts, const PluginCatalog& catalog, Share& out) {
-    const std::int64_t idle = status_bytes("VmRSS");
+    const std::int64_t idle = status_bytes("VmRSS"), idle_files = status_bytes("RssFile");
     std::ofstream("/proc/self/clear_refs") << "5";  // the peak counts from here
     const auto start = std::chrono::steady_clock::now();
     const Store store = Store::open(s.store);
@@ -168,6 +168,7 @@ void build(const Settings& s, int parts, const PluginCatalog& catalog, Share& ou
         out.cut_s = cost.cut.seconds;
         out.prepare_s = backend->prepare_cost().seconds;
         out.peak_bytes = status_bytes("VmHWM") - idle;
+        out.file_bytes = status_bytes("RssFile") - idle_files;
     };
     const Adjacency a = problem.adjacency();
     if (s.grid) {
@@ -254,9 +255,10 @@ double mib(std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); 
 int run(const Settings& s) {
     const PluginCatalog catalog;
     std::puts(
-        "| ranks | rows | nonzeros | needed | share, MiB | peak, MiB | peak less 64 MiB ÷ share | s | read | cut "
+        "| ranks | rows | nonzeros | needed | share, MiB | peak, MiB | of files, MiB | peak less 64 MiB ÷ share | "
+        "s | read | cut "
         "| "
-        "prepare |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+        "prepare |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     for (const int parts : s.parts) {
         std::vector<Share> rounds;
         for (int r = 0; r < s.rounds; ++r) rounds.push_back(alone(s, parts, catalog));
@@ -264,11 +266,12 @@ int run(const Settings& s) {
         const Share& median = rounds[rounds.size() / 2];
         std::printf(
             "%s\n",
-            fmt::format("| {} | {} | {} | {} | {:.1f} | {:.1f} | {:.2f} | {:.3f} | {:.3f} | {:.3f} | {:.3f} |",
-                        parts, median.rows, median.nonzeros, median.needed, mib(median.share_bytes),
-                        mib(median.peak_bytes),
-                        std::max(0.0, mib(median.peak_bytes) - 64) / mib(median.share_bytes), median.seconds,
-                        median.read_s, median.cut_s, median.prepare_s)
+            fmt::format(
+                "| {} | {} | {} | {} | {:.1f} | {:.1f} | {:.1f} | {:.2f} | {:.3f} | {:.3f} | {:.3f} | {:.3f} |",
+                parts, median.rows, median.nonzeros, median.needed, mib(median.share_bytes),
+                mib(median.peak_bytes), mib(median.file_bytes),
+                std::max(0.0, mib(median.peak_bytes) - 64) / mib(median.share_bytes), median.seconds,
+                median.read_s, median.cut_s, median.prepare_s)
                 .c_str());
         std::fflush(stdout);
         if (median.nonzeros == 0 || median.peak_bytes <= 0) return 1;

@@ -30,7 +30,9 @@ void same(const TiledRows& found, const TileArrays& wanted) {
     CHECK(found.tile_columns == w.tile_columns);
     CHECK(found.down == w.down);
     CHECK(found.across == w.across);
-    const auto equal = [](const auto& a, const auto& b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); };
+    const auto equal = [](const auto& a, const auto& b) {
+        return std::equal(a.begin(), a.end(), b.begin(), b.end());
+    };
     CHECK(equal(found.starts, w.starts));
     CHECK(equal(found.row_starts, w.row_starts));
     CHECK(equal(found.indices, w.indices));
@@ -140,7 +142,8 @@ TEST_CASE("tiles that are not a store's own are found") {
     manifest["tiles"] = {4, 2};
     folder.write("s/manifest.json", manifest.dump());
     CHECK_THAT(open(), says("starts.npy: its shape is (7), that of the store's tiles is (9)"));
-    for (const auto& wrong : {nlohmann::json{3}, nlohmann::json{0, 2}, nlohmann::json{3, 5000}, nlohmann::json{3, -1}}) {
+    for (const auto& wrong :
+         {nlohmann::json{3}, nlohmann::json{0, 2}, nlohmann::json{3, 5000}, nlohmann::json{3, -1}}) {
         manifest["tiles"] = wrong;
         folder.write("s/manifest.json", manifest.dump());
         CHECK_THAT(open(), says("cannot be tiles: two numbers from 1 to 4096"));

@@ -34,7 +34,8 @@ constexpr auto regular_params =
 /// that hold n − 1, applied again while its result is n or more.
 class RandomPermutation {
 public:
-    RandomPermutation(std::int64_t n, std::uint64_t seed, std::uint32_t which) : n_(static_cast<std::uint64_t>(n)) {
+    RandomPermutation(std::int64_t n, std::uint64_t seed, std::uint32_t which)
+        : n_(static_cast<std::uint64_t>(n)) {
         while (n_ > std::uint64_t{1} << (2 * half_)) ++half_;
         for (std::uint32_t block = 0; block < rounds / 4; ++block)
             std::ranges::copy(draw(seed, Draw::graph, which, block, DataDraw::permutation),
@@ -85,12 +86,14 @@ struct Rows {
     std::vector<RandomPermutation> permutations;
     bool directed;
 
-    /// The row of v, ascending, without v and without repeats.
-    void fill(std::int64_t v, std::vector<std::int32_t>& row) const {
+    /// The row of v, ascending, without v and without repeats; returns how many permutations leave v where it is.
+    std::int64_t fill(std::int64_t v, std::vector<std::int32_t>& row) const {
         row.clear();
+        std::int64_t loops = 0;
         for (const RandomPermutation& p : permutations) {
             // v aggregates from what is sent to it: π⁻¹(v) → v, and in an undirected graph v → π(v) too.
             row.push_back(static_cast<std::int32_t>(p.inverse_of(v)));
+            loops += row.back() == v;
             if (!directed) row.push_back(static_cast<std::int32_t>(p.of(v)));
         }
         std::ranges::sort(row);
@@ -99,9 +102,7 @@ struct Rows {
         if (const auto loop = std::ranges::lower_bound(row, static_cast<std::int32_t>(v));
             loop != row.end() && *loop == v)
             row.erase(loop);
-    }
-    std::int64_t loops_of(std::int64_t v) const {
-        return std::ranges::count_if(permutations, [&](const RandomPermutation& p) { return p.of(v) == v; });
+        return loops;
     }
 };
 
@@ -117,13 +118,15 @@ RawDataset make_regular(const Params& p) {
     const std::int64_t n = p.integer("vertices"), degree = p.integer("degree");
     Rows rows{{}, p.boolean("directed")};
     if (!rows.directed && degree % 2 == 1)
-        throw SpecError(fmt::format("parameters of generator regular: degree is {}; in an undirected graph, where a "
-                                    "permutation gives each vertex two neighbours, it must be even",
-                                    degree));
+        throw SpecError(
+            fmt::format("parameters of generator regular: degree is {}; in an undirected graph, where a "
+                        "permutation gives each vertex two neighbours, it must be even",
+                        degree));
     if (degree >= n)
-        throw SpecError(fmt::format("parameters of generator regular: degree is {}, at most {} are allowed, the other "
-                                    "vertices",
-                                    degree, n - 1));
+        throw SpecError(
+            fmt::format("parameters of generator regular: degree is {}, at most {} are allowed, the other "
+                        "vertices",
+                        degree, n - 1));
     const std::int64_t permutations = rows.directed ? degree : degree / 2;
     for (std::int64_t i = 0; i < permutations; ++i)
         rows.permutations.emplace_back(n, static_cast<std::uint64_t>(p.integer("seed")),
@@ -137,9 +140,8 @@ RawDataset make_regular(const Params& p) {
         std::vector<std::int32_t> row;
 #pragma omp for schedule(static)
         for (std::int64_t v = 0; v < n; ++v) {
-            rows.fill(v, row);
+            loops += rows.fill(v, row);
             graph.indptr[usize(v) + 1] = std::ssize(row);
-            loops += rows.loops_of(v);
         }
     }
     for (std::size_t v = 1; v < graph.indptr.size(); ++v) graph.indptr[v] += graph.indptr[v - 1];
@@ -155,16 +157,18 @@ RawDataset make_regular(const Params& p) {
     }
     graph.listed_edges = n * permutations;
     graph.loops_dropped = loops;
-    graph.repeats_merged =
-        graph.listed_edges - loops - std::ssize(graph.indices) / (rows.directed ? 1 : 2);
+    graph.repeats_merged = graph.listed_edges - loops - std::ssize(graph.indices) / (rows.directed ? 1 : 2);
     return data;
 }
 
 }  // namespace
 
-const GeneratorKind regular_generator{"regular",     "every vertex of one degree, random neighbours, features and labels",
-                                      1,             regular_params,
-                                      regular_label, regular_size,
+const GeneratorKind regular_generator{"regular",
+                                      "every vertex of one degree, random neighbours, features and labels",
+                                      1,
+                                      regular_params,
+                                      regular_label,
+                                      regular_size,
                                       make_regular};
 
 }  // namespace gnnbench
