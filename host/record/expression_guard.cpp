@@ -92,7 +92,8 @@ ExpressionGuard::ExpressionGuard(sqlite3* connection, std::set<std::string> tabl
 
 ExpressionGuard::~ExpressionGuard() { sqlite3_set_authorizer(connection_, nullptr, nullptr); }
 
-int ExpressionGuard::authorize(void* self, int action, const char* first, const char*, const char*, const char*) {
+int ExpressionGuard::authorize(void* self, int action, const char* first, const char* second, const char*,
+                               const char*) {
     auto* guard = static_cast<ExpressionGuard*>(self);
     switch (action) {
         case SQLITE_SELECT:
@@ -105,6 +106,12 @@ int ExpressionGuard::authorize(void* self, int action, const char* first, const 
                 fmt::format("it reads the table '{}'; it may use the fields of one cell", first ? first : "");
             return SQLITE_DENY;
         case SQLITE_FUNCTION:
+            // %.*c counts to its precision, two thousand million, whatever the longest text may be: ten seconds in a single
+            // call, which no time limit interrupts.
+            if (second && (sqlite3_stricmp(second, "printf") == 0 || sqlite3_stricmp(second, "format") == 0)) {
+                guard->refused_ = fmt::format("it calls {}(), which an expression over cells may not", second);
+                return SQLITE_DENY;
+            }
             return SQLITE_OK;
         default:
             guard->refused_ = "it does more than compare the fields of one cell";

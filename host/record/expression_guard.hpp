@@ -27,8 +27,8 @@ private:
     bool passed_ = false;
 };
 
-/// While it lives, statements on a connection may read the named tables and call functions, and nothing else: no
-/// subquery, no second SELECT, no other table. An experiment may come from a stranger.
+/// While it lives, statements on a connection may read the named tables and call functions other than printf, and
+/// nothing else: no subquery, no second SELECT, no other table. An experiment may come from a stranger.
 class ExpressionGuard {
 public:
     ExpressionGuard(sqlite3* connection, std::set<std::string> tables);

@@ -175,6 +175,8 @@ TEST_CASE("an edge list is the same on any number of threads, and its first wron
     const auto zeros = folder.write("z.txt", "000000000000000000000001 2\n9223372036854775807 0\n");
     const ListedIds wide = read_edge_lines(zeros, {});
     CHECK(wide.source == std::vector<std::int64_t>{1, INT64_MAX});
+    const auto wider = folder.write("y.txt", "1 2\n690745600 9223372036854775808\n");
+    CHECK_THAT(message_of<DataError>([&] { read_edge_lines(wider, {}); }), says("y.txt:2: "));
 }
 
 TEST_CASE("ids are renumbered in ascending order, near each other or far apart") {

@@ -39,8 +39,8 @@ struct Cursor {
         for (; at < end; ++at) {
             const auto digit = static_cast<unsigned char>(*at - '0');
             if (digit > 9) break;
-            sum = sum * 10 + digit;
             if (at - begin >= 18) return false;
+            sum = sum * 10 + digit;
         }
         value = sum;
         return at > begin;

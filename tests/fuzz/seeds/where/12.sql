@@ -1,0 +1,1 @@
+scheme LIKE printf('%.*c', 2147483647, '%')
