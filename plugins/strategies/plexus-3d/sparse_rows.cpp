@@ -17,14 +17,14 @@ SparseRows::SparseRows(const Adjacency& a, const VertexBlocks& vertices, const L
     const std::vector<GlobalId> block = columns.owned(layout.at(o));
     const auto first = block.begin() + own_begin;
     // Ranks along d share this rank's columns and split the rows: rank j needs those with an entry in its rows.
-    const Lines my_columns(a, Direction::backward, {first, first + own_count});
+    const Lines my_columns(a, Direction::backward, {first, first + own_count}, Entries::columns);
     for (std::int64_t r = 0; r < own_count; ++r)
         my_columns.pattern(r, [&](GlobalId row) {
             const Part j = rows.part_of(row);
             if (j != own && (given[usize(j)].empty() || given[usize(j)].back() != r))
                 given[usize(j)].push_back(static_cast<std::int32_t>(r));
         });
-    const Lines my_rows(a, Direction::forward, rows.owned(own));
+    const Lines my_rows(a, Direction::forward, rows.owned(own), Entries::columns);
     std::vector<bool> mine(usize(n_o));
     for (std::int64_t r = 0; r < my_rows.size(); ++r)
         my_rows.pattern(r, [&](GlobalId c) {

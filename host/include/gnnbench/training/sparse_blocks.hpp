@@ -28,6 +28,9 @@ struct PartRange {
 /// panels[k]. Panels ascend.
 std::vector<Csr> sparse_blocks(const Adjacency& a, const IndexMap& index, PartRange rows,
                                std::span<const Part> panels, Direction d);
+/// Their nonzeros, without making them.
+std::vector<std::int64_t> block_nonzeros(const Adjacency& a, const IndexMap& index, PartRange rows,
+                                         std::span<const Part> panels, Direction d);
 /// Calls use(k, block) for each of them, in order. Only some are in memory at a time: of many parts, each block's row
 /// pointers would add up to as much as the whole graph's.
 void for_each_block(const Adjacency& a, const IndexMap& index, PartRange rows, std::span<const Part> panels,
@@ -37,9 +40,6 @@ std::vector<Csr> cut_lines(const Adjacency& a, const Lines& lines, const IndexMa
                            std::span<const Part> panels);
 /// Sorts each row's entries by column.
 void sort_columns(Csr& a, int threads);
-/// Their nonzeros, without making them.
-std::vector<std::int64_t> block_nonzeros(const Adjacency& a, const IndexMap& index, PartRange rows,
-                                         std::span<const Part> panels, Direction d);
 
 /// A row of blocks of Â, and of Âᵀ, one per panel.
 class PanelBlocks {
