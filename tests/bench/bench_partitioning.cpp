@@ -88,7 +88,10 @@ int main(int argc, char** argv) {
             const double to_other = other ? static_cast<double>(own.volume) /
                                                 static_cast<double>(std::max<std::int64_t>(1, other->volume))
                                           : 1;
-            log_ratios += std::log(to_other), compared += other.has_value();
+            if (other) {
+                log_ratios += std::log(to_other);
+                ++compared;
+            }
             const std::string row = fmt::format(
                 "| {} | {} | {} | {:.2f} | {} | {} | {:.2f} | {:.3f} | {:.1f} | {:.3f} | {} | {:.1f} | {} | {} | "
                 "{} |\n",
