@@ -97,7 +97,7 @@ constexpr std::pair<const char*, std::int64_t PartCost::*> part_numbers[] = {
 
 std::string partition_tables(const std::vector<PartitionFacts>& all, std::int64_t edges) {
     TextColumns cut(
-        {"partitioner", "parts", "edges cut", "of all", "nets cut", "sum(λ−1)", "of Âᵀ", "time", "memory"});
+        {"partitioner", "parts", "edges cut", "of all", "nets cut", "sum(λ−1)", "Âᵀ", "time", "memory"});
     TextColumns rows({"partitioner", "parts", "sent, mean", "max", "÷ mean", "received, max", "÷ mean"});
     TextColumns parts({"partitioner", "parts", "messages", "max", "vertices", "÷ mean", "nonzeros", "÷ mean"});
     TextColumns stated({"partitioner", "parts", "in all", "mean", "max", "÷ mean", "messages", "max"});
