@@ -115,7 +115,7 @@ constexpr std::int64_t group_bytes = std::int64_t{64} << 20;
 
 std::vector<std::int64_t> block_nonzeros(const Adjacency& a, const IndexMap& index, PartRange rows,
                                          std::span<const Part> panels, Direction d) {
-    const Lines lines(a, d, index.owned(rows.first, rows.count), Entries::columns);
+    const Lines lines(a, d, index.owned(rows.first, rows.count), Entries::columns, columns_of(index, panels));
     const Cut by{index, panel_of_part(index, panels)};
     std::vector<std::int64_t> count(panels.size());
     for (std::int64_t r = 0; r < lines.size(); ++r)
@@ -125,12 +125,13 @@ std::vector<std::int64_t> block_nonzeros(const Adjacency& a, const IndexMap& ind
 
 std::vector<Csr> sparse_blocks(const Adjacency& a, const IndexMap& index, PartRange rows,
                                std::span<const Part> panels, Direction d) {
-    return cut_lines(a, Lines(a, d, index.owned(rows.first, rows.count), Entries::values), index, panels);
+    const Lines lines(a, d, index.owned(rows.first, rows.count), Entries::values, columns_of(index, panels));
+    return cut_lines(a, lines, index, panels);
 }
 
 void for_each_block(const Adjacency& a, const IndexMap& index, PartRange rows, std::span<const Part> panels,
                     Direction d, const std::function<void(std::size_t k, const Csr& block)>& use) {
-    const Lines lines(a, d, index.owned(rows.first, rows.count), Entries::values);
+    const Lines lines(a, d, index.owned(rows.first, rows.count), Entries::values, columns_of(index, panels));
     const auto at_once = usize(std::max<std::int64_t>(1, group_bytes / (8 * (lines.size() + 1))));
     for (std::size_t first = 0; first < panels.size(); first += at_once) {
         const auto group = panels.subspan(first, std::min(at_once, panels.size() - first));

@@ -14,9 +14,11 @@ namespace {
 /// The shard of A that layer l multiplies by, on the host.
 Csr shard_of(const Adjacency& a, const VertexBlocks& vertices, const Layout& layout, int l) {
     const Roles roles = layout.layer(l).roles;
-    const Lines rows(a, Direction::forward, vertices.rows(l).owned(layout.at(roles.d)), Entries::values);
-    const Part columns[] = {layout.at(roles.o)};
-    return std::move(cut_lines(a, rows, vertices.columns(l), columns)[0]);
+    const IndexMap& columns = vertices.columns(l);
+    const Part part[] = {layout.at(roles.o)};
+    const Lines rows(a, Direction::forward, vertices.rows(l).owned(layout.at(roles.d)), Entries::values,
+                     columns_of(columns, part));
+    return std::move(cut_lines(a, rows, columns, part)[0]);
 }
 
 PreparedRowBlocks prepare_row_blocks(const Csr& a, int blocks, Backend& backend) {

@@ -24,7 +24,8 @@ SparseRows::SparseRows(const Adjacency& a, const VertexBlocks& vertices, const L
             if (j != own && (given[usize(j)].empty() || given[usize(j)].back() != r))
                 given[usize(j)].push_back(static_cast<std::int32_t>(r));
         });
-    const Lines my_rows(a, Direction::forward, rows.owned(own), Entries::columns);
+    const Part mine_alone[] = {layout.at(o)};
+    const Lines my_rows(a, Direction::forward, rows.owned(own), Entries::columns, columns_of(columns, mine_alone));
     std::vector<bool> mine(usize(n_o));
     for (std::int64_t r = 0; r < my_rows.size(); ++r)
         my_rows.pattern(r, [&](GlobalId c) {
