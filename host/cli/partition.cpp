@@ -295,11 +295,11 @@ void add_partition(CLI::App& app, const GlobalOptions& options, Action& action) 
         ->type_name("FILE");
     command->footer(
         "sum(λ−1) counts, over all vertices, the other parts that need a vertex' row: times the row's bytes it is "
-        "what sa-1d\nand demirci-p2p send in one forward product. Time and memory are of the partitioner alone, "
-        "in a "
-        "process of its own;\nmemory is what it held at most above the graph. Each partition is made anew: those "
-        "that trials keep "
-        "are not looked at.");
+        "what sa-1d\nand demirci-p2p send in one forward product; Âᵀ is the same of the transpose, sent in a "
+        "backward "
+        "one. Time and\nmemory are of the partitioner alone, in a process of its own; memory is what it held at "
+        "most "
+        "above the graph.\nEach partition is made anew: those that trials keep are not looked at.");
     command->callback(
         [&, choice] { action = [&, choice] { return partition(*choice, Catalog::at(options.data_dir)); }; });
 }

@@ -36,6 +36,7 @@ std::vector<std::string> cut_row(const PartitionFacts& f, std::int64_t edges) {
             share(f.cost.edge_cut, edges),
             std::to_string(f.cost.cut_nets),
             std::to_string(f.cost.connectivity_minus_one),
+            std::to_string(f.cost.backward_connectivity_minus_one),
             duration_text(f.run.wall_s),
             bytes_text(static_cast<double>(f.run.peak_bytes))};
 }
@@ -95,7 +96,8 @@ constexpr std::pair<const char*, std::int64_t PartCost::*> part_numbers[] = {
 }  // namespace
 
 std::string partition_tables(const std::vector<PartitionFacts>& all, std::int64_t edges) {
-    TextColumns cut({"partitioner", "parts", "edges cut", "of all", "nets cut", "sum(λ−1)", "time", "memory"});
+    TextColumns cut(
+        {"partitioner", "parts", "edges cut", "of all", "nets cut", "sum(λ−1)", "Âᵀ", "time", "memory"});
     TextColumns rows({"partitioner", "parts", "sent, mean", "max", "÷ mean", "received, max", "÷ mean"});
     TextColumns parts({"partitioner", "parts", "messages", "max", "vertices", "÷ mean", "nonzeros", "÷ mean"});
     TextColumns stated({"partitioner", "parts", "in all", "mean", "max", "÷ mean", "messages", "max"});
@@ -151,6 +153,7 @@ json to_json(const PartitionFacts& f, bool per_part) {
     j.update({{"edge_cut", f.cost.edge_cut},
               {"cut_nets", f.cost.cut_nets},
               {"connectivity_minus_one", f.cost.connectivity_minus_one},
+              {"backward_connectivity_minus_one", f.cost.backward_connectivity_minus_one},
               {"empty_parts", f.cost.empty_parts},
               {"partition_s", f.run.wall_s},
               {"peak_bytes", f.run.peak_bytes}});

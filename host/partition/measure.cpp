@@ -48,6 +48,8 @@ PartitionCost measure_cost(const GraphView& graph, const Partition& partition, b
     // Part by part: the last part that needs a column, so that it counts once; rows from each owner to this part.
     std::vector<Part> needed_by(owner.size(), -1);
     std::vector<std::int64_t> from(parts);
+    // For each part, the last row that it needs in the backward product, which has an entry in a column of its own.
+    std::vector<std::size_t> needs_row(parts, owner.size());
     for (std::size_t q = 0; q < parts; ++q) {
         PartCost& mine = cost.parts[q];
         for (std::int64_t i = rows.first[q]; i < rows.first[q + 1]; ++i) {
@@ -58,6 +60,10 @@ PartitionCost measure_cost(const GraphView& graph, const Partition& partition, b
                 const auto j = usize(graph.indices[usize(e)]);
                 if (usize(owner[j]) == q) continue;
                 ++cost.edge_cut;
+                if (std::size_t& last = needs_row[usize(owner[j])]; last != v) {
+                    last = v;
+                    ++cost.backward_connectivity_minus_one;
+                }
                 if (usize(needed_by[j]) == q) continue;
                 needed_by[j] = static_cast<Part>(q);
                 cut[j] = true;

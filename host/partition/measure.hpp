@@ -27,7 +27,9 @@ struct Spread {
 struct PartitionCost {
     std::int64_t edge_cut = 0;                ///< entries (i, j) with part(i) ≠ part(j)
     std::int64_t connectivity_minus_one = 0;  ///< Σ over columns of other parts that need it: the rows sent
-    std::int64_t cut_nets = 0;                ///< columns that another part needs
+    /// The same of the transpose, which a backward product multiplies by.
+    std::int64_t backward_connectivity_minus_one = 0;
+    std::int64_t cut_nets = 0;  ///< columns that another part needs
     std::int64_t empty_parts = 0;
     std::vector<PartCost> parts;
     /// Who talks to whom, where asked for: rows sent from p to q at [p · parts + q].

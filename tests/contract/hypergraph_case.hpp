@@ -5,6 +5,7 @@
 
 #include "contract/graphs.hpp"
 #include "hypergraph.hpp"
+#include "nets.hpp"
 #include "random.hpp"
 
 /// What tests of the hypergraph partitioner's stages share: graphs, and counts made independently of it.

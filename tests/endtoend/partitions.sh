@@ -29,9 +29,10 @@ expect_value "SELECT min(volume_as_stated) FROM trials WHERE purpose = 'measure'
 
 # Bytes that halos took in the epoch: two products forward and two backward, all of 8 columns of 4 bytes, and each moves λ−1
 # rows, as the graph is undirected. So bytes ÷ 128 is the connectivity that the record has, which the report has, too.
-halo_bytes() {
+halo_bytes() { # SCHEME GPUS PARTITIONER [EXPERIMENT]
     ask "SELECT sum(v.sent_bytes) FROM rank_volume v JOIN trial t ON t.id = v.trial_id JOIN cell c ON c.id = t.cell_id
          WHERE t.purpose = 'measure' AND c.scheme = '$1' AND c.gpus = $2 AND c.partitioner_label = '$3'
+         AND t.experiment_id = (SELECT id FROM experiment WHERE name = '${4:-volumes}')
          AND v.content = 'payload' AND v.operation IN ('point-to-point', 'all-to-all')"
 }
 recorded() {
@@ -58,6 +59,43 @@ for gpus in 4 8; do
     [[ "$(halo_bytes sa-1d $gpus random)" == "$(halo_bytes sa-1d $gpus 'random(order=rcm)')" ]] ||
         fail "at $gpus: an order inside parts changes the volume"
 done
+
+# On a directed graph the backward product moves other rows than the forward one. Bytes ÷ 64 are both together, which nets
+# of both lower.
+cat >directed.yaml <<'YAML'
+name: directed
+dataset: {generate: dcsbm, vertices: 3000, average_degree: 6, communities: 60, directed: true, features: 8, classes: 8}
+model: {layers: gcn, hidden: [8], activation: relu}
+matrix:
+  scheme: [sa-1d, demirci-p2p]
+  partitioner: [{name: hypergraph}, {name: hypergraph, nets: both}]
+gpus: 4
+kernel: cpu
+threads_per_rank: 1
+epochs: 1
+warmup: 0
+trials: 1
+YAML
+gnnbench run directed.yaml
+expect_code 0 "nets of columns and of both on a directed graph"
+expect_value "SELECT min(volume_as_stated) FROM trials WHERE purpose = 'measure'" 1 "volumes are as stated"
+name="$(ask "SELECT c.dataset FROM cell c JOIN trial t ON t.cell_id = c.id JOIN experiment x ON x.id = t.experiment_id WHERE x.name = 'directed'")"
+declare -A products
+for nets in columns both; do
+    gnnbench partition "$name" --parts 4 --with hypergraph --set nets=$nets --json
+    expect_code 0 "the report of nets of $nets"
+    forward="$(sed -n 's/.*"connectivity_minus_one": \([0-9]*\).*/\1/p' out)"
+    backward="$(sed -n 's/.*"backward_connectivity_minus_one": \([0-9]*\).*/\1/p' out)"
+    products[$nets]=$((forward + backward))
+    label=hypergraph
+    [[ $nets == columns ]] || label="hypergraph(nets=$nets)"
+    for scheme in sa-1d demirci-p2p; do
+        [[ "$(halo_bytes $scheme 4 "$label" directed)" == $((64 * products[$nets])) ]] ||
+            fail "$scheme on $label: expected 64 × ($forward + $backward) bytes, found $(halo_bytes $scheme 4 "$label" directed)"
+    done
+done
+((products[both] < products[columns])) ||
+    fail "expected nets of both to move less in both products; found ${products[both]} and ${products[columns]}"
 
 # A partition that takes long is made once: a program that says how often it was called, and what it gives.
 cat >slow-parts <<'SH'

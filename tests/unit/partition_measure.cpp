@@ -27,6 +27,8 @@ TEST_CASE("what a partition costs, by hand") {
     const PartitionCost c = measure_cost(g.view(), parts_of(4, {0, 0, 1, 1, 2}), true);
     CHECK(c.edge_cut == 4);
     CHECK(c.connectivity_minus_one == 3);
+    CHECK(c.backward_connectivity_minus_one ==
+          3);  // rows 0 and 1 are needed by columns 2 and 3, row 4 by column 0
     CHECK(c.cut_nets == 3);
     CHECK(c.empty_parts == 1);
     CHECK(c.rows_between == std::vector<std::int64_t>{0, 0, 1, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
@@ -56,6 +58,7 @@ TEST_CASE("what a partition costs equals its definition on random graphs, and th
 
         std::set<std::tuple<Part, Part, std::int32_t>> sent;  // from, to, row
         std::set<std::int32_t> nets;
+        std::set<std::pair<Part, std::size_t>> sent_back;  // to, row
         for (std::size_t v = 0; v < 120; ++v)
             for (auto e = g.indptr[v]; e < g.indptr[v + 1]; ++e) {
                 const std::int32_t u = g.indices[static_cast<std::size_t>(e)];
@@ -63,9 +66,11 @@ TEST_CASE("what a partition costs equals its definition on random graphs, and th
                 if (from == part_of[v]) continue;
                 sent.emplace(from, part_of[v], u);
                 nets.insert(u);
+                sent_back.emplace(from, v);
             }
         INFO(parts << " parts");
         CHECK(c.connectivity_minus_one == std::ssize(sent));
+        CHECK(c.backward_connectivity_minus_one == std::ssize(sent_back));
         CHECK(c.cut_nets == std::ssize(nets));
         std::vector<std::int64_t> between(static_cast<std::size_t>(parts * parts));
         for (const auto& [from, to, row] : sent) ++between[static_cast<std::size_t>(from * parts + to)];

@@ -3,16 +3,14 @@
 #include <span>
 #include <vector>
 
-#include <gnnbench/graph.hpp>
-
 namespace gnnbench::hypergraph {
 
-// Index spaces: vertices V = {0 … n−1} (rows of the matrix, or clusters of them), nets N = {0 … m−1} (columns, or
-// groups of columns with the same pins), parts {0 … k−1}. A pin is an incidence (net, vertex).
+// Index spaces: vertices V = {0 … n−1} (rows of the matrix, or clusters of them), nets N = {0 … m−1} (columns
+// or rows, or groups of them with the same pins), parts {0 … k−1}. A pin is an incidence (net, vertex).
 using Id = std::uint32_t;
 using PartId = std::int32_t;
 using Weight = std::int64_t;     ///< of vertices and parts
-using NetWeight = std::int32_t;  ///< at most the number of columns, also in sums over different nets
+using NetWeight = std::int32_t;  ///< at most twice the number of columns, also in sums over different nets
 
 /// Both directions of the incidence, each in compressed rows.
 struct Hypergraph {
@@ -23,6 +21,7 @@ struct Hypergraph {
     std::vector<Weight> vertex_weight;         ///< length vertices
     std::vector<NetWeight> net_weight;         ///< length nets
     std::vector<Id> column;  ///< length nets: the vertex that sends the net; empty for merged nets
+    Id first_row_net = 0;    ///< where `column` is filled: nets from this one on are sent in the backward product
     Weight total_weight = 0;
 
     Id vertex_count() const { return static_cast<Id>(vertex_weight.size()); }
@@ -35,11 +34,6 @@ struct Hypergraph {
                 static_cast<std::size_t>(vertex_offsets[vertex + 1] - vertex_offsets[vertex])};
     }
 };
-
-/// The column-net hypergraph of Â (Çatalyürek & Aykanat 1999; Demirci et al., equation 10): net j holds the rows with
-/// an entry in column j, and j itself. A vertex weighs the entries of its row, diagonal included, or 1. Nets of one
-/// pin, which can't be cut, are left out. Throws DataError where 32 bits do not number the vertices.
-Hypergraph column_nets(const GraphView& graph, bool unit_weights);
 
 /// Fills vertex_offsets and nets from net_offsets and pins.
 void index_vertices(Hypergraph& h);

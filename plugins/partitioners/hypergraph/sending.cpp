@@ -1,6 +1,6 @@
 // Greedy passes over the vertices. A move is taken where it lowers a smooth function of what it changes: for the most
-// that a part sends, Σ_p (sent(p) ÷ mean)^8; for messages, Σ over pairs of parts of m ÷ (m + 2), m the nets of p that
-// q meets, which falls most where a pair has few. Connectivity−1 may rise by a share of its allowance more in each
+// that a part sends, Σ_p (sent(p) ÷ mean)^8; for messages, Σ over pairs of parts, of each product, of m ÷ (m + 2), m
+// the nets of p that q meets, which falls most where a pair has few. Connectivity−1 may rise by a share of its allowance more in each
 // pass, so that the first vertices don't spend it all; for messages it also has a price, which halves from pass to
 // pass.
 #include "sending.hpp"
@@ -40,19 +40,21 @@ private:
 };
 
 /// What the parts send, in the counters that the objective is a function of: one for each part (max_volume), or for
-/// each pair.
+/// each pair in each product.
 class Sent {
 public:
     Sent(const Partitioned& p, Sending objective)
         : p_(p),
           objective_(objective),
-          counts_(objective == Sending::messages ? at(p.parts()) * at(p.parts()) : at(p.parts())),
+          two_products_(products(p.hypergraph()) == 2),
+          counts_(objective == Sending::messages ? products(p.hypergraph()) * at(p.parts()) * at(p.parts())
+                                                 : at(p.parts())),
           changes_(counts_.size()) {
         const Hypergraph& h = p.hypergraph();
         for (Id e = 0; e < h.net_count(); ++e) {
             const PartId owner = p.part_of(h.column[e]);
             p.for_each_met(e, [&](PartId part, Id) {
-                if (part != owner) ++counts_[counter(owner, part)];
+                if (part != owner) ++counts_[counter(e, owner, part)];
             });
         }
         if (objective == Sending::max_volume)
@@ -88,8 +90,15 @@ public:
     const std::vector<std::int64_t>& counts() const { return counts_; }
 
 private:
-    std::size_t counter(PartId from, PartId to) const {
-        return objective_ == Sending::messages ? at(from) * at(p_.parts()) + at(to) : at(from);
+    /// 2 where there are nets of the forward and of the backward product.
+    static std::size_t products(const Hypergraph& h) {
+        return h.first_row_net > 0 && h.first_row_net < h.net_count() ? 2 : 1;
+    }
+
+    std::size_t counter(Id e, PartId from, PartId to) const {
+        if (objective_ != Sending::messages) return at(from);
+        const bool second = two_products_ && e >= p_.hypergraph().first_row_net;
+        return ((second ? at(p_.parts()) : 0) + at(from)) * at(p_.parts()) + at(to);
     }
 
     double smooth(std::int64_t count) const {
@@ -106,20 +115,21 @@ private:
             const PartId owner = p_.part_of(h.column[e]);
             const bool leaves = p_.pins_in(e, from) == 1, enters = p_.pins_in(e, to) == 0;
             if (h.column[e] != v) {
-                if (leaves) changes_.add(counter(owner, from), -1);
-                if (enters) changes_.add(counter(owner, to), 1);
+                if (leaves) changes_.add(counter(e, owner, from), -1);
+                if (enters) changes_.add(counter(e, owner, to), 1);
                 continue;
             }
             // The owner itself moves, so all that is sent of the net is sent from elsewhere.
             p_.for_each_met(e, [&](PartId part, Id) {
-                if (part != from) changes_.add(counter(from, part), -1);
-                if (part != to && !(part == from && leaves)) changes_.add(counter(to, part), 1);
+                if (part != from) changes_.add(counter(e, from, part), -1);
+                if (part != to && !(part == from && leaves)) changes_.add(counter(e, to, part), 1);
             });
         }
     }
 
     const Partitioned& p_;
     Sending objective_;
+    bool two_products_;
     std::vector<std::int64_t> counts_;
     Changes changes_;
     double scale_ = 1;  ///< 1 ÷ the mean volume of a part at the start

@@ -6,6 +6,7 @@
 #include <string>
 
 #include <malloc.h>
+#include <sys/resource.h>
 
 #include <gnnbench/usize.hpp>
 
@@ -14,6 +15,15 @@ namespace {
 
 double wall_s() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+double cpu_s() {
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    const auto seconds = [](const timeval& t) {
+        return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+    };
+    return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
 double median(std::vector<double> values) {
@@ -45,7 +55,7 @@ double imbalance_of(const GraphView& graph, const Partition& p) {
 
 }  // namespace
 
-Measured measure(const PluginCatalog& catalog, const std::string& name, const PartitioningCase& c, int seeds,
+Measured measure(const PluginCatalog& catalog, const std::string& name, const PartitioningCase& c, int seed,
                  const Settings& settings) {
     const auto partitioner = catalog.partitioner(name);
     const auto declared = catalog.find(PluginKind::partitioner, name).params;
@@ -54,26 +64,40 @@ Measured measure(const PluginCatalog& catalog, const std::string& name, const Pa
         for (const ParamDecl& d : declared)
             if (key == d.name) params.set(d, value);
     const DatasetView data{.name = c.name, .graph = c.view(), .features = {}, .labels = {}, .split = {}};
-    std::vector<double> volumes, seconds;
-    Measured m;
-    for (int seed = 1; seed <= seeds; ++seed) {
-        malloc_trim(0);                                 // what an earlier one freed does not hide this one's
-        std::ofstream("/proc/self/clear_refs") << "5";  // the peak counts from here
-        const std::int64_t before = own_memory("VmRSS");
-        const double begin = wall_s();
-        const Partition p = partitioner->partition({.dataset = data,
-                                                    .model = {},
-                                                    .need = {.parts = c.parts},
-                                                    .params = params,
-                                                    .seed = static_cast<std::uint64_t>(seed)});
-        seconds.push_back(wall_s() - begin);
-        m.peak_bytes = std::max(m.peak_bytes, own_memory("VmHWM") - before);
-        volumes.push_back(static_cast<double>(measure_quality(c.view(), p).connectivity_minus_one));
-        m.imbalance = std::max(m.imbalance, imbalance_of(c.view(), p));
-    }
-    m.volume = static_cast<std::int64_t>(median(volumes));
-    m.seconds = median(seconds);
+    malloc_trim(0);                                 // what an earlier run freed does not hide this one's
+    std::ofstream("/proc/self/clear_refs") << "5";  // the peak counts from here
+    const std::int64_t before = own_memory("VmRSS");
+    const double begin = wall_s(), cpu_begin = cpu_s();
+    const Partition p = partitioner->partition({.dataset = data,
+                                                .model = {},
+                                                .need = {.parts = c.parts},
+                                                .params = params,
+                                                .seed = static_cast<std::uint64_t>(seed)});
+    Measured m{
+        .wall_s = wall_s() - begin, .cpu_s = cpu_s() - cpu_begin, .peak_bytes = own_memory("VmHWM") - before};
+    m.volume = measure_quality(c.view(), p).connectivity_minus_one;
+    m.imbalance = imbalance_of(c.view(), p);
     return m;
+}
+
+Measured summary(const std::vector<Measured>& runs) {
+    const auto median_of = [&](auto&& number) {
+        std::vector<double> values;
+        for (const Measured& m : runs) values.push_back(static_cast<double>(number(m)));
+        return median(values);
+    };
+    Measured s{.volume = static_cast<std::int64_t>(median_of([](const Measured& m) { return m.volume; })),
+               .wall_s = median_of([](const Measured& m) { return m.wall_s; }),
+               .cpu_s = median_of([](const Measured& m) { return m.cpu_s; })};
+    for (const Measured& m : runs) {
+        s.imbalance = std::max(s.imbalance, m.imbalance);
+        s.peak_bytes = std::max(s.peak_bytes, m.peak_bytes);
+    }
+    return s;
+}
+
+double graph_bytes(const PartitioningCase& c) {
+    return 8.0 * static_cast<double>(c.graph.indptr.size()) + 4.0 * static_cast<double>(c.graph.indices.size());
 }
 
 }  // namespace gnnbench::bench

@@ -36,7 +36,7 @@ std::optional<OtherResult> run_mtkahypar(const std::string& python, const Partit
     char line[256];
     bool found = false;
     while (pipe && std::fgets(line, sizeof line, pipe.get()))
-        found = found || std::sscanf(line, "result %lld %lf", &volume, &result.seconds) == 2;
+        found = found || std::sscanf(line, "result %lld %lf", &volume, &result.cpu_s) == 2;
     std::filesystem::remove(path);
     result.volume = volume;
     return found ? std::optional(result) : std::nullopt;

@@ -8,7 +8,7 @@ namespace gnnbench::bench {
 
 struct OtherResult {
     std::int64_t volume = 0;
-    double seconds = 0;
+    double cpu_s = 0;
 };
 
 /// Medians of PyPI's mtkahypar with its preset `default` or `quality`, run by this Python; nothing if it is empty or
