@@ -8,11 +8,13 @@
 namespace gnnbench::test {
 namespace {
 
-// Ends a worker's fibre when the run has failed elsewhere.
+// Ends a worker when the run has failed elsewhere.
 struct Stopped {};
 
 // Runs that end take a hundredth of it.
 constexpr std::int64_t step_limit = 200000;
+
+constexpr std::size_t stack_bytes = std::size_t{256} << 10;
 
 }  // namespace
 
@@ -23,14 +25,15 @@ Scheduler::Scheduler(const SimulatedRun& run, bool trace)
       places_(static_cast<std::size_t>(run.settings.workers)) {}
 
 void Scheduler::start(int worker, std::function<void()> body) {
-    at(worker).fibre = std::make_unique<Fibre>([this, worker, body = std::move(body)] {
+    auto run_body = [this, worker, body = std::move(body)] {
         try {
             body();
         } catch (const Stopped&) {
         } catch (const std::exception& error) {
             if (mistake_.empty()) mistake_ = error.what();
         }
-    });
+    };
+    at(worker).context = std::make_unique<simulation::Context>(std::move(run_body), stack_bytes);
 }
 
 void Scheduler::step(int worker, std::int64_t units, std::string what) {
@@ -78,12 +81,12 @@ void Scheduler::run() {
     if (mistake_.empty() && !all_ended()) mistake_ = "nobody can go on: " + positions();
     stopping_ = true;
     for (Place& place : places_)
-        if (!place.fibre->ended()) place.fibre->resume();
+        if (!place.context->returned()) place.context->resume();
 }
 
 void Scheduler::pause(Place& place) {
     if (stopping_) throw Stopped();
-    place.fibre->yield();
+    place.context->suspend();
     if (stopping_) throw Stopped();
 }
 
@@ -92,7 +95,7 @@ int Scheduler::choose() {
     std::uint64_t equals = 0;
     for (int worker = 0; worker < run_.settings.workers; ++worker) {
         const Place& place = at(worker);
-        if (place.waits || place.fibre->ended()) continue;
+        if (place.waits || place.context->returned()) continue;
         if (chosen < 0 || place.ready_at < at(chosen).ready_at) {
             chosen = worker;
             equals = 1;
@@ -108,12 +111,12 @@ void Scheduler::resume(int worker) {
     now_ = place.ready_at;
     found(worker);
     if (trace_) std::printf("%12lld  worker %d  %s\n", static_cast<long long>(now_), worker, place.next.c_str());
-    place.fibre->resume();
+    place.context->resume();
 }
 
 bool Scheduler::all_ended() const {
     for (const Place& place : places_)
-        if (!place.fibre->ended()) return false;
+        if (!place.context->returned()) return false;
     return true;
 }
 
@@ -121,7 +124,7 @@ std::string Scheduler::positions() const {
     std::string text;
     for (std::size_t worker = 0; worker < places_.size(); ++worker)
         text += fmt::format("{}worker {} {}", worker == 0 ? "" : "; ", worker,
-                            places_[worker].fibre->ended() ? "has ended" : "at: " + places_[worker].next);
+                            places_[worker].context->returned() ? "has ended" : "at: " + places_[worker].next);
     return text;
 }
 

@@ -7,7 +7,7 @@
 
 #include <gnnbench/random.hpp>
 
-#include "protocol/fibre.hpp"
+#include "core/simulation/context.hpp"
 #include "protocol/simulation.hpp"
 
 namespace gnnbench::test {
@@ -43,7 +43,7 @@ public:
 
 private:
     struct Place {
-        std::unique_ptr<Fibre> fibre;
+        std::unique_ptr<simulation::Context> context;
         std::int64_t ready_at = 0;
         bool waits = false;
         std::string next = "start";

@@ -84,7 +84,6 @@ Adjacency::Adjacency(const GraphView& graph, const ModelSpec& model, int threads
 }
 
 std::vector<double> Adjacency::scales(Direction d) const {
-    const SetupTimer timer(cost());
     std::vector<double> all(usize(vertices()));
 #pragma omp parallel for num_threads(threads_) if (threads_ > 1) schedule(static)
     for (std::int64_t v = 0; v < vertices(); ++v)
@@ -98,7 +97,7 @@ std::int64_t Adjacency::nonzeros() const {
 }
 
 std::vector<Csr> block_row(const Adjacency& a, const IndexMap& index, Part p, Direction d) {
-    std::vector<Part> all(static_cast<std::size_t>(index.parts()));
+    std::vector<Part> all(usize(index.parts()));
     std::iota(all.begin(), all.end(), Part{0});
     return sparse_blocks(a, index, {.first = p, .count = 1}, all, d);
 }

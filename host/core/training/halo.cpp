@@ -6,7 +6,7 @@
 #include <gnnbench/training/sparse_blocks.hpp>
 #include <gnnbench/usize.hpp>
 
-#include "core/training/position_set.hpp"
+#include "core/position_set.hpp"
 
 namespace gnnbench {
 namespace {
@@ -18,7 +18,7 @@ std::int64_t total(const std::vector<std::vector<std::int32_t>>& lists) {
 }
 
 /// The entries of a part's lines, apart: those in its own columns, and those in others' by their positions.
-struct Entries {
+struct DividedRows {
     Csr own, remote;
 };
 
@@ -41,12 +41,15 @@ std::vector<bool> held_parts(const IndexMap& index, const HoldsBlock& holds) {
     return held;
 }
 
-Entries divide(const Lines& lines, const IndexMap& index, Part i, const std::vector<bool>& held, int threads) {
+DividedRows divide(const Adjacency& a, const Lines& lines, const IndexMap& index, Part i,
+                   const std::vector<bool>& held) {
+    const SetupTimer timer(a.cost());
+    const int threads = a.threads();
     const std::int64_t rows = lines.size(), first = index.offset(i), end = index.offset(i + 1);
-    Entries e{empty_rows(rows, index.size(i)), empty_rows(rows, index.vertices())};
+    DividedRows e{empty_rows(rows, index.size(i)), empty_rows(rows, index.vertices())};
     const bool own_held = held[usize(i)];
     const bool all_held = std::ranges::find(held, false) == held.end();
-    // 0: left out, else the matrix that an entry belongs to
+    // The matrix that an entry belongs to; nullptr: none.
     const auto matrix_of = [&](std::int64_t position) -> Csr* {
         if (position >= first && position < end) return own_held ? &e.own : nullptr;
         return all_held || held[usize(index.part_at(position))] ? &e.remote : nullptr;
@@ -75,8 +78,10 @@ Entries divide(const Lines& lines, const IndexMap& index, Part i, const std::vec
 }
 
 /// By part: the rows of `lines` with an entry in its columns, ascending.
-std::vector<std::vector<std::int32_t>> rows_for_others(const Lines& lines, const IndexMap& index, Part i,
-                                                       int threads) {
+std::vector<std::vector<std::int32_t>> rows_for_others(const Adjacency& a, const Lines& lines,
+                                                       const IndexMap& index, Part i) {
+    const SetupTimer timer(a.cost());
+    const int threads = a.threads();
     const auto parts = usize(index.parts());
     const std::int64_t rows = lines.size();
     // Each thread takes a run of rows; their lists follow one another.
@@ -96,6 +101,26 @@ std::vector<std::vector<std::int32_t>> rows_for_others(const Lines& lines, const
         if (j != usize(i))
             for (const auto& lists : of_run) sent[j].insert(sent[j].end(), lists[j].begin(), lists[j].end());
     return sent;
+}
+
+/// Lists the positions that remote columns have, as `needed`, and numbers the columns by that list.
+void number_remote(const Adjacency& a, const IndexMap& index, Halo& h) {
+    const SetupTimer timer(a.cost());
+    PositionSet needed(index.vertices());
+    const auto nonzeros = h.remote.nonzeros();
+#pragma omp parallel for num_threads(a.threads()) if (a.threads() > 1) schedule(static)
+    for (std::int64_t e = 0; e < nonzeros; ++e) needed.insert(h.remote.indices[usize(e)]);
+    needed.count();
+    for (Part j = 0; j < index.parts(); ++j)
+        h.needed.push_back(needed.members(index.offset(j), index.offset(j + 1)));
+#pragma omp parallel for num_threads(a.threads()) if (a.threads() > 1) schedule(static)
+    for (std::int64_t e = 0; e < nonzeros; ++e) {
+        std::int32_t& column = h.remote.indices[usize(e)];
+        column = static_cast<std::int32_t>(needed.rank(column));
+    }
+    h.remote.cols = needed.size();
+    sort_columns(h.remote, a.threads());
+    if (!index.by_id()) sort_columns(h.own, a.threads());
 }
 
 }  // namespace
@@ -121,31 +146,17 @@ Csr Halo::compact(Part j) const {
 }
 
 Halo make_halo(const Adjacency& a, const IndexMap& index, Part i, Direction d, const HoldsBlock& holds) {
-    SetupTimer timer(a.cost());
     const std::vector<bool> held = held_parts(index, holds);
-    Entries entries = divide(Lines(a, d, index.owned(i)), index, i, held, a.threads());
-    Halo h{.needed = {}, .sent = {}, .own = std::move(entries.own), .remote = std::move(entries.remote)};
-    PositionSet needed(index.vertices());
-    const auto nonzeros = h.remote.nonzeros();
-#pragma omp parallel for num_threads(a.threads()) if (a.threads() > 1) schedule(static)
-    for (std::int64_t e = 0; e < nonzeros; ++e) needed.insert(h.remote.indices[usize(e)]);
-    needed.count();
-    for (Part j = 0; j < index.parts(); ++j)
-        h.needed.push_back(needed.members(index.offset(j), index.offset(j + 1)));
-#pragma omp parallel for num_threads(a.threads()) if (a.threads() > 1) schedule(static)
-    for (std::int64_t e = 0; e < nonzeros; ++e) {
-        std::int32_t& column = h.remote.indices[usize(e)];
-        column = static_cast<std::int32_t>(needed.rank(column));
-    }
-    h.remote.cols = needed.size();
-    sort_columns(h.remote, a.threads());
-    if (!index.by_id()) sort_columns(h.own, a.threads());
+    DividedRows rows = divide(a, Lines(a, d, index.owned(i), Entries::values), index, i, held);
+    Halo h{.needed = {}, .sent = {}, .own = std::move(rows.own), .remote = std::move(rows.remote)};
+    number_remote(a, index, h);
     // Nonzero columns of A^d_ji are nonzero rows of its transpose, block (i, j) of the other direction.
     if (held[usize(i)])
-        h.sent = rows_for_others(Lines(a, opposite(d), index.owned(i)), index, i, a.threads());
+        h.sent = rows_for_others(a, Lines(a, opposite(d), index.owned(i), Entries::columns), index, i);
     else
         h.sent.resize(held.size());
-    timer.add_bytes(h.own.bytes() + h.remote.bytes() + 4 * (h.needed_rows() + h.sent_rows()));
+    if (SetupPart* cost = a.cost())
+        cost->bytes += h.own.bytes() + h.remote.bytes() + 4 * (h.needed_rows() + h.sent_rows());
     return h;
 }
 
@@ -155,7 +166,7 @@ BlockCounts::BlockCounts(const Adjacency& a, const IndexMap& index, Part part)
       column_(count(a, index, part, Direction::backward)) {}
 
 BlockCounts::Line BlockCounts::count(const Adjacency& a, const IndexMap& index, Part part, Direction d) {
-    const Lines lines(a, d, index.owned(part));
+    const Lines lines(a, d, index.owned(part), Entries::columns);
     const auto parts = usize(index.parts());
     Line n{std::vector<std::int64_t>(parts), std::vector<std::int64_t>(parts)};
     std::vector<bool> column_seen(usize(a.vertices()));

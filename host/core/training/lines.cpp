@@ -4,18 +4,17 @@
 
 namespace gnnbench {
 
-Lines::Lines(const Adjacency& a, Direction d, std::vector<GlobalId> vertices)
+Lines::Lines(const Adjacency& a, Direction d, std::vector<GlobalId> vertices, Entries entries)
     : a_(a), d_(d), vertices_(std::move(vertices)) {
-    if (!a.reads(d)) {
-        collect();
-        return;
-    }
-    std::int64_t entries = 0;
-    for (const GlobalId v : vertices_) entries += a.entries_of(d, value(v));
-    if (entries > a.vertices()) scales_ = a.scales(d);
+    const SetupTimer timer(a.cost());
+    if (!a.reads(d)) collect(entries);
+    if (!a.reads(d) || entries == Entries::columns) return;
+    std::int64_t count = 0;
+    for (const GlobalId v : vertices_) count += a.entries_of(d, value(v));
+    if (count > a.vertices()) scales_ = a.scales(d);
 }
 
-void Lines::collect() {
+void Lines::collect(Entries entries) {
     std::vector<std::int32_t> line_of(usize(a_.vertices()), -1);
     for (std::size_t r = 0; r < vertices_.size(); ++r)
         line_of[usize(value(vertices_[r]))] = static_cast<std::int32_t>(r);
@@ -26,15 +25,24 @@ void Lines::collect() {
         });
     std::partial_sum(start_.begin(), start_.end(), start_.begin());
     columns_.resize(usize(start_.back()));
-    values_.resize(columns_.size());
     std::vector<std::int64_t> next(start_.begin(), start_.end() - 1);
+    // Where row v's entry (v, j) goes; −1: column j is not wanted.
+    const auto place = [&](std::int64_t v, std::int64_t j) -> std::int64_t {
+        const std::int32_t r = line_of[usize(j)];
+        if (r < 0) return -1;
+        const std::int64_t at = next[usize(r)]++;
+        columns_[usize(at)] = static_cast<std::int32_t>(v);
+        return at;
+    };
+    if (entries == Entries::columns) {
+        for (std::int64_t v = 0; v < a_.vertices(); ++v)
+            a_.pattern(Direction::forward, v, [&](std::int64_t j) { place(v, j); });
+        return;
+    }
+    values_.resize(columns_.size());
     for (std::int64_t v = 0; v < a_.vertices(); ++v)
         a_.row(v, [&](std::int64_t j, double w) {
-            const std::int32_t r = line_of[usize(j)];
-            if (r < 0) return;
-            const auto at = usize(next[usize(r)]++);
-            columns_[at] = static_cast<std::int32_t>(v);
-            values_[at] = w;
+            if (const std::int64_t at = place(v, j); at >= 0) values_[usize(at)] = w;
         });
 }
 

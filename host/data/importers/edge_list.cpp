@@ -11,7 +11,7 @@
 #include <data/importers/formats.hpp>
 #include <data/options.hpp>
 
-#include "core/training/position_set.hpp"
+#include "core/position_set.hpp"
 
 namespace gnnbench {
 

@@ -9,7 +9,7 @@ namespace gnnbench::plexus {
 
 ColumnUse::ColumnUse(const Adjacency& a, const IndexMap& rows, const IndexMap& columns, Part o)
     : words_((rows.parts() + 63) / 64), bits_(usize(columns.size(o) * words_)) {
-    const Lines lines(a, Direction::backward, columns.owned(o));
+    const Lines lines(a, Direction::backward, columns.owned(o), Entries::columns);
     for (std::int64_t c = 0; c < lines.size(); ++c)
         lines.pattern(c, [&](GlobalId row) {
             const Part d = rows.part_of(row);

@@ -7,16 +7,20 @@
 
 namespace gnnbench {
 
+/// What the entries of lines are read for: their columns alone, or their values too.
+enum class Entries : std::uint8_t { columns, values };
+
 /// Rows of Â or Âᵀ for some vertices, each with its columns ascending by original id. They are read from the graph; rows
 /// of Âᵀ whose graph has no transpose at hand are collected by one walk over all of it.
 class Lines {
 public:
-    /// `a` must outlive it. Where the lines have more entries than the graph has vertices, it holds the scales of all
-    /// columns, which is less than the entries will take.
-    Lines(const Adjacency& a, Direction d, std::vector<GlobalId> vertices);
+    /// `a` must outlive it. Where values are read, of more entries than the graph has vertices, it holds the scales of
+    /// all columns, which is less than the entries will take.
+    Lines(const Adjacency& a, Direction d, std::vector<GlobalId> vertices, Entries entries);
 
     std::int64_t size() const { return std::ssize(vertices_); }
-    /// Calls visit(column: GlobalId, value: double) for each entry of line r. May be called from several threads.
+    /// Calls visit(column: GlobalId, value: double) for each entry of line r; made for Entries::values. May be called
+    /// from several threads, like pattern().
     template <class Visit>
     void visit(std::int64_t r, Visit&& visit) const {
         const auto each = [&](std::int64_t column, double w) { visit(GlobalId{column}, w); };
@@ -35,7 +39,7 @@ public:
     }
 
 private:
-    void collect();
+    void collect(Entries entries);
 
     const Adjacency& a_;
     Direction d_;

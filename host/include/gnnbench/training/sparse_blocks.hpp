@@ -37,6 +37,9 @@ struct BlockForm {
 std::vector<std::unique_ptr<PreparedMatrix>> prepare_blocks(const Adjacency& a, const IndexMap& index,
                                                             PartRange rows, std::span<const Part> panels,
                                                             Direction d, Backend& backend, BlockForm form = {});
+/// Their nonzeros, without making them.
+std::vector<std::int64_t> block_nonzeros(const Adjacency& a, const IndexMap& index, PartRange rows,
+                                         std::span<const Part> panels, Direction d);
 /// Calls use(k, block) for each of them, in order. Only some are in memory at a time: of many parts, each block's row
 /// pointers would add up to as much as the whole graph's.
 void for_each_block(const Adjacency& a, const IndexMap& index, PartRange rows, std::span<const Part> panels,
@@ -46,9 +49,6 @@ std::vector<Csr> cut_lines(const Adjacency& a, const Lines& lines, const IndexMa
                            std::span<const Part> panels);
 /// Sorts each row's entries by column.
 void sort_columns(Csr& a, int threads);
-/// Their nonzeros, without making them.
-std::vector<std::int64_t> block_nonzeros(const Adjacency& a, const IndexMap& index, PartRange rows,
-                                         std::span<const Part> panels, Direction d);
 
 /// The rows of one part of an order, the columns of one part of another.
 struct ShardPlace {
