@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/transport.hpp>
+#include <gnnbench/usize.hpp>
 
 #include "check/checked_backend.hpp"
 #include "check/judge_products.hpp"
@@ -97,7 +98,7 @@ void CheckedBackend::do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z
     const Rounding rounding = rounding_of(dtype());
     Judgement j(*ledger_, verb, shape_of(z));
     for_elements(found, [&](std::int64_t r, std::int64_t c) {
-        const double bias = host.bias.empty() ? 0 : host.bias[static_cast<std::size_t>(c)];
+        const double bias = host.bias.empty() ? 0 : host.bias[usize(c)];
         judge_finished(j, {r, c, found(r, c)}, before(r, c) + bias,
                        rounding.gamma(host.bias.empty() ? 0 : 1) * std::abs(before(r, c) + bias), host, rounding);
     });
@@ -205,9 +206,8 @@ void CheckedBackend::do_gather_rows(ConstMatrixView from, const std::int32_t* ro
     inner().gather_rows(from, rows, to);
     const HostMatrix found = read_view(inner(), to);
     Judgement j(*ledger_, "gather-rows", shape_of(to));
-    for_elements(found, [&](std::int64_t r, std::int64_t c) {
-        j.same(r, c, found(r, c), source(places[static_cast<std::size_t>(r)], c));
-    });
+    for_elements(found,
+                 [&](std::int64_t r, std::int64_t c) { j.same(r, c, found(r, c), source(places[usize(r)], c)); });
 }
 
 void CheckedBackend::do_scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
@@ -219,7 +219,7 @@ void CheckedBackend::do_scatter_add_rows(ConstMatrixView from, const std::int32_
     inner().scatter_add_rows(from, rows, to);
     // One addition, correctly rounded; rows that are not named stay as they were.
     for_elements(source, [&](std::int64_t r, std::int64_t c) {
-        double& sum = expected(places[static_cast<std::size_t>(r)], c);
+        double& sum = expected(places[usize(r)], c);
         sum = rounded(sum + source(r, c), dtype());
     });
     const HostMatrix found = read_view(inner(), to);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/transport.hpp>
+#include <gnnbench/usize.hpp>
 
 #include "check/bounds.hpp"
 #include "check/checked_backend.hpp"
@@ -83,7 +84,7 @@ void CheckedBackend::do_softmax_cross_entropy(ConstMatrixView logits, const Loss
     LossSum loss;
     Judgement j(*ledger_, "loss", shape_of(logits));
     for (std::int64_t r = 0; r < before.rows; ++r) {
-        const auto at = static_cast<std::size_t>(r);
+        const auto at = usize(r);
         if (host.split[at] != in.counted || host.labels[at] < 0) {
             for (std::int64_t c = 0; c < before.cols; ++c) j.same(r, c, found(r, c), 0);
             continue;
@@ -139,7 +140,7 @@ void CheckedBackend::do_softmax_cross_entropy_shard(ConstMatrixView logits, Cons
     LossSum loss;
     Judgement j(*ledger_, "loss", fmt::format("{}, classes from {}", shape_of(logits), first_class));
     for (std::int64_t r = 0; r < before.rows; ++r) {
-        const auto at = static_cast<std::size_t>(r);
+        const auto at = usize(r);
         if (host.split[at] != in.counted) {
             for (std::int64_t c = 0; c < before.cols; ++c) j.same(r, c, found(r, c), 0);
             continue;
@@ -157,12 +158,12 @@ void CheckedBackend::do_count_correct(ConstMatrixView logits, const LossInput& i
     inner().count_correct(logits, in, counts);
     std::array<std::int64_t, 6> expected{};
     for (std::int64_t r = 0; r < values.rows; ++r) {
-        const auto at = static_cast<std::size_t>(r);
+        const auto at = usize(r);
         if (host.split[at] == Split::none) continue;
         std::int64_t best = 0;
         for (std::int64_t c = 1; c < values.cols; ++c)
             if (values(r, c) > values(r, best)) best = c;
-        const auto slot = 2 * (static_cast<std::size_t>(host.split[at]) - 1);
+        const auto slot = 2 * (usize(host.split[at]) - 1);
         expected[slot] += best == host.labels[at];
         ++expected[slot + 1];
     }

@@ -71,8 +71,7 @@ void CheckedBackend::do_count_positives(ConstMatrixView logits, const LossInput&
         if (split == Split::none) continue;
         for (std::int64_t c = 0; c < values.cols; ++c) {
             const bool has = host.has(r, c), claimed = values(r, c) > 0;
-            if (has || claimed)
-                ++expected[3 * (static_cast<std::size_t>(split) - 1) + (!claimed ? 2 : has ? 0 : 1)];
+            if (has || claimed) ++expected[3 * (usize(split) - 1) + (!claimed ? 2 : has ? 0 : 1)];
         }
     }
     const auto found = read_array(inner(), counts, 9);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <gnnbench/usize.hpp>
+
 #include "check/judge_rows.hpp"
 
 namespace gnnbench {
@@ -63,8 +65,8 @@ void judge_row(Judgement& judgement, const FoundProduct& product, std::int64_t r
             size += std::abs(beta * ends.before(row, c));
         }
         if (!e.bias.empty()) {
-            x += e.bias[static_cast<std::size_t>(c)];
-            size += std::abs(e.bias[static_cast<std::size_t>(c)]);
+            x += e.bias[usize(c)];
+            size += std::abs(e.bias[usize(c)]);
         }
         judge_finished(judgement, {row, c, found(row, c)}, x, gamma * size + lost, e, rounding);
     }
@@ -107,14 +109,13 @@ void judge_spmm(Judgement& judgement, const FoundProduct& found, std::span<const
                 std::span<const std::int32_t> indices, std::span<const double> values, const HostMatrix& b) {
     const double work = static_cast<double>(indices.size()) * static_cast<double>(found.c.cols);
     const auto judge = [&](std::int64_t first, std::int64_t last, Judgement& part) {
-        std::vector<double> sums(static_cast<std::size_t>(found.c.cols)), sizes(sums.size());
+        std::vector<double> sums(usize(found.c.cols)), sizes(sums.size());
         for (std::int64_t r = first; r < last; ++r) {
             std::fill(sums.begin(), sums.end(), 0.0);
             std::fill(sizes.begin(), sizes.end(), 0.0);
-            const std::int64_t begin = indptr[static_cast<std::size_t>(r)],
-                               end = indptr[static_cast<std::size_t>(r) + 1];
+            const std::int64_t begin = indptr[usize(r)], end = indptr[usize(r) + 1];
             for (std::int64_t k = begin; k < end; ++k) {
-                const auto at = static_cast<std::size_t>(k);
+                const auto at = usize(k);
                 accumulate(values[at], b.values.data() + indices[at] * b.cols, b.cols, sums.data(), sizes.data());
             }
             judge_row(part, found, r, static_cast<double>(end - begin), sums.data(), sizes.data());
@@ -129,7 +130,7 @@ namespace {
 void judge_tall(Judgement& judgement, const FoundProduct& found, std::int64_t first, std::int64_t last,
                 const HostMatrix& a, const HostMatrix& b) {
     const std::int64_t cols = found.c.cols;
-    std::vector<double> sums(static_cast<std::size_t>((last - first) * cols)), sizes(sums.size());
+    std::vector<double> sums(usize((last - first) * cols)), sizes(sums.size());
     for (std::int64_t k = 0; k < b.rows; ++k)
         for (std::int64_t r = first; r < last; ++r)
             accumulate(a(k, r), b.values.data() + k * cols, cols, sums.data() + (r - first) * cols,
@@ -149,7 +150,7 @@ void judge_gemm(Judgement& judgement, const FoundProduct& found, Transpose ta, c
     const bool tall = ta == Transpose::yes;
     const auto judge = [&](std::int64_t first, std::int64_t last, Judgement& part) {
         if (tall) return judge_tall(part, found, first, last, a, b);
-        std::vector<double> sums(static_cast<std::size_t>(cols)), sizes(sums.size());
+        std::vector<double> sums(usize(cols)), sizes(sums.size());
         for (std::int64_t r = first; r < last; ++r) {
             std::fill(sums.begin(), sums.end(), 0.0);
             std::fill(sizes.begin(), sizes.end(), 0.0);

@@ -6,6 +6,8 @@
 #include <future>
 #include <vector>
 
+#include <gnnbench/usize.hpp>
+
 #include "check/ledger.hpp"
 
 namespace gnnbench {
@@ -18,11 +20,11 @@ template <class F>
 void judge_rows(Judgement& whole, int threads, std::int64_t rows, double work, int runs_per_thread, F&& judge) {
     if (threads <= 1 || rows < 2 || work < 1e6) return judge(std::int64_t{0}, rows, whole);
     const std::int64_t runs = std::min<std::int64_t>(rows, std::int64_t{runs_per_thread} * threads);
-    std::deque<Judgement> parts(static_cast<std::size_t>(runs));
+    std::deque<Judgement> parts(usize(runs));
     std::atomic<std::int64_t> next = 0;
     const auto judge_runs = [&] {
         for (std::int64_t i = next++; i < runs; i = next++)
-            judge(rows * i / runs, rows * (i + 1) / runs, parts[static_cast<std::size_t>(i)]);
+            judge(rows * i / runs, rows * (i + 1) / runs, parts[usize(i)]);
     };
     {
         std::vector<std::future<void>> others;

@@ -8,6 +8,7 @@
 #include <gnnbench/random.hpp>
 #include <gnnbench/training/adjacency.hpp>
 #include <gnnbench/transport.hpp>
+#include <gnnbench/usize.hpp>
 
 #include "check/bounds.hpp"
 #include "check/host_copy.hpp"
@@ -23,7 +24,7 @@ std::int64_t bytes_of(const Csr& m) {
 
 /// Uniform in [−1, 1), numbers of float32.
 std::vector<float> random_values(std::int64_t count, RandomStream& draw) {
-    std::vector<float> v(static_cast<std::size_t>(count));
+    std::vector<float> v(usize(count));
     for (float& x : v) x = static_cast<float>(draw()) * 0x1p-31f - 1;
     return v;
 }
@@ -34,15 +35,13 @@ struct Projected {
 };
 Projected project(const auto& m, std::int64_t rows, const std::vector<std::uint32_t>& sign_of_column) {
     const auto width = static_cast<std::int64_t>(sign_of_column.size());
-    Projected p{std::vector<double>(static_cast<std::size_t>(rows * signs)),
-                std::vector<double>(static_cast<std::size_t>(rows))};
+    Projected p{std::vector<double>(usize(rows * signs)), std::vector<double>(usize(rows))};
     for (std::int64_t r = 0; r < rows; ++r) {
         double* sums = p.signed_sums.data() + r * signs;
         for (std::int64_t c = 0; c < width; ++c) {
-            const auto x = static_cast<double>(m[static_cast<std::size_t>(r * width + c)]);
-            p.sizes[static_cast<std::size_t>(r)] += std::abs(x);
-            for (std::int64_t s = 0; s < signs; ++s)
-                sums[s] += (sign_of_column[static_cast<std::size_t>(c)] >> s & 1u) != 0 ? x : -x;
+            const auto x = static_cast<double>(m[usize(r * width + c)]);
+            p.sizes[usize(r)] += std::abs(x);
+            for (std::int64_t s = 0; s < signs; ++s) sums[s] += (sign_of_column[usize(c)] >> s & 1u) != 0 ? x : -x;
         }
     }
     return p;
@@ -96,7 +95,7 @@ void ProductProbe::test(Ledger& ledger, const Use& use, std::uint64_t seed) {
     RandomStream draw(seed, Draw::sample, 1);
     const auto operand = random_values(a.cols * width, draw);
     const auto before = random_values(adds ? a.rows * width : 0, draw);
-    std::vector<std::uint32_t> sign_of_column(static_cast<std::size_t>(width));
+    std::vector<std::uint32_t> sign_of_column(usize(width));
     for (auto& s : sign_of_column) s = draw();
 
     const Matrix b = inner().matrix(a.cols, width), c = inner().matrix(a.rows, width);
@@ -116,12 +115,12 @@ void ProductProbe::test(Ledger& ledger, const Use& use, std::uint64_t seed) {
                         fmt::format("{}{} [{}x{}] of {} nonzeros, width {}", use.matrix->format,
                                     use.transposed ? ", transposed," : "", a.rows, a.cols, a.nonzeros(), width));
     for (std::int64_t r = 0; r < a.rows; ++r) {
-        const auto row = static_cast<std::size_t>(r);
+        const auto row = usize(r);
         double expected[signs] = {}, size = 0;
         const std::int64_t begin = a.indptr[row], end = a.indptr[row + 1];
         for (std::int64_t k = begin; k < end; ++k) {
-            const double v = a.values[static_cast<std::size_t>(k)];
-            const auto column = static_cast<std::size_t>(a.indices[static_cast<std::size_t>(k)]);
+            const double v = a.values[usize(k)];
+            const auto column = usize(a.indices[usize(k)]);
             size += std::abs(v) * right.sizes[column];
             for (std::size_t s = 0; s < signs; ++s) expected[s] += v * right.signed_sums[column * signs + s];
         }

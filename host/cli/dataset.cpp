@@ -1,4 +1,6 @@
+#include <charconv>
 #include <iostream>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,6 +14,7 @@
 #include "data/catalog.hpp"
 #include "data/generate.hpp"
 #include "data/import.hpp"
+#include "data/store_tiles.hpp"
 #include "run/progress.hpp"
 
 namespace gnnbench {
@@ -73,6 +76,7 @@ void print_manifest(const Manifest& manifest, const std::filesystem::path& store
     columns.add({"labels", manifest.multi_label ? "any number for each vertex" : "one for each vertex"});
     columns.add({"splits", std::to_string(manifest.splits)});
     if (!manifest.synthetic.empty()) columns.add({"synthetic", made_up(manifest)});
+    if (!manifest.tiles.empty()) columns.add({"tiles", fmt::format("{}", fmt::join(manifest.tiles, " × "))});
     columns.add({"digest", manifest.digest});
     columns.add({"source", manifest.source});
     columns.add({"licence", manifest.licence});
@@ -188,6 +192,38 @@ void add_generate(CLI::App& dataset, const GlobalOptions& options, Action& actio
     });
 }
 
+/// "16x8" → 16 down, 8 across.
+std::pair<std::int64_t, std::int64_t> parse_tiles(const std::string& text) {
+    std::int64_t down = 0, across = 0;
+    const char* const end = text.data() + text.size();
+    const char* const times = std::from_chars(text.data(), end, down).ptr;
+    if (times == end || *times != 'x' || std::from_chars(times + 1, end, across).ptr != end)
+        throw SpecError(
+            fmt::format("--tiles expects DOWNxACROSS, two numbers from 1 to {}; found '{}'", most_tiles, text));
+    return {down, across};
+}
+
+void add_shard(CLI::App& dataset, const GlobalOptions& options, Action& action) {
+    CLI::App* command = dataset.add_subcommand(
+        "shard", "Store a dataset's graph in tiles too, of which a rank of a 2D or 3D scheme reads its own");
+    auto name = std::make_shared<std::string>();
+    auto tiles = std::make_shared<std::string>("16x16");
+    auto as_json = std::make_shared<bool>(false);
+    command->add_option("name", *name, "As `gnnbench dataset list` shows it, or a store's path")->required();
+    command->add_option("--tiles", *tiles, "How many tiles of rows and of columns; 1x1 removes them")
+        ->type_name("DOWNxACROSS")
+        ->capture_default_str();
+    command->add_flag("--json", *as_json, "Print the dataset's description as JSON");
+    command->callback([&, name, tiles, as_json] {
+        action = [&, name, tiles, as_json] {
+            const auto [down, across] = parse_tiles(*tiles);
+            const std::filesystem::path store = Catalog::at(options.data_dir).find(*name);
+            tile_store(store, down, across);
+            return show(store, *as_json);
+        };
+    });
+}
+
 }  // namespace
 
 void add_dataset(CLI::App& app, const GlobalOptions& options, Action& action) {
@@ -195,6 +231,7 @@ void add_dataset(CLI::App& app, const GlobalOptions& options, Action& action) {
     dataset->require_subcommand(1);
     add_import(*dataset, options, action);
     add_generate(*dataset, options, action);
+    add_shard(*dataset, options, action);
     add_balance(*dataset, options, action);
     add_profiles(*dataset, options, action);
 

@@ -5,6 +5,8 @@
 #include "launch/gnuplot.hpp"
 #include "record/measurements.hpp"
 #include "record/timeline_product.hpp"
+#include "report/html.hpp"
+#include "report/paper_heading.hpp"
 #include "report/scaling_figure.hpp"
 #include "report/units.hpp"
 
@@ -34,6 +36,14 @@ std::vector<TimelinePanel> panels_of(const ResolvedTable& r, const std::filesyst
     return panels;
 }
 
+/// Gnuplot calls every drawing "Gnuplot", which a browser shows as the tab's name.
+std::string with_title(std::string drawing, const std::string& title) {
+    static constexpr std::string_view anonymous = "<title>Gnuplot</title>";
+    if (const auto at = drawing.find(anonymous); at != std::string::npos)
+        drawing.replace(at, anonymous.size(), "<title>" + html_escaped(title) + "</title>");
+    return drawing;
+}
+
 }  // namespace
 
 std::string drawn_figure(const ResolvedTable& r, const std::filesystem::path& database, FigureFormat format,
@@ -41,11 +51,11 @@ std::string drawn_figure(const ResolvedTable& r, const std::filesystem::path& da
     std::vector<TimelinePanel> panels;
     if (r.definition->plot && r.definition->plot->kind == PlotKind::timeline) panels = panels_of(r, database);
     const std::string script = figure_script(r, format, panels, heading);
-    return script.empty() ? "" : run_gnuplot(script);
+    return script.empty() ? "" : with_title(run_gnuplot(script), paper_heading(r).front());
 }
 
 std::string drawn_scaling(const ComparisonData& data, FigureFormat format, FigureHeading heading) {
-    return run_gnuplot(scaling_script(data, format, heading));
+    return with_title(run_gnuplot(scaling_script(data, format, heading)), "Time per epoch of " + data.experiment);
 }
 
 }  // namespace gnnbench

@@ -20,6 +20,7 @@ void write_output(const std::filesystem::path& output, std::string_view text) {
     out.close();
     if (!out)
         throw EnvironmentError("cannot write '" + output.string() + "'; may you write there, is the disk full?");
+    std::cerr << "wrote " << output.string() << '\n';
 }
 
 }  // namespace gnnbench

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/transport.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench {
 namespace {
@@ -81,7 +82,7 @@ void Backend::count_own_memory(std::int64_t bytes) {
 }
 
 Matrix Backend::matrix(std::int64_t rows, std::int64_t cols) {
-    return {allocate(static_cast<std::size_t>(rows * cols) * size_of(dtype_)), rows, cols, dtype_};
+    return {allocate(usize(rows * cols) * size_of(dtype_)), rows, cols, dtype_};
 }
 
 namespace {
@@ -138,7 +139,7 @@ void Backend::wait(StreamRole stream, const Event& event) {
 }
 std::size_t Backend::wait_any(StreamRole stream, std::span<const Event> events, const std::vector<bool>& done) {
     require(events.size() == done.size(), "wait_any: one mark per event");
-    const auto first = static_cast<std::size_t>(std::find(done.begin(), done.end(), false) - done.begin());
+    const auto first = usize(std::find(done.begin(), done.end(), false) - done.begin());
     require(first < events.size(), "wait_any: every event is already done");
     std::size_t i = first;
     const std::size_t before = waits_.size();

@@ -9,6 +9,7 @@ namespace gnnbench {
 
 /// The purpose of a dataset's draws: the last argument of philox under Draw::graph and Draw::features.
 enum class DataDraw : std::uint32_t {
+    permutation = 0,
     community = 1,
     degree = 2,
     label = 3,

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
 
 #include "core/existing_folder.hpp"
 
@@ -34,7 +35,7 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
         ::close(descriptor);
         throw DataError(fmt::format("cannot read {}: it is not a regular file", path.string()));
     }
-    size_ = static_cast<std::size_t>(info.st_size);
+    size_ = usize(info.st_size);
     void* mapped = size_ == 0 ? nullptr : ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, descriptor, 0);
     int cause = errno;
     ::close(descriptor);
@@ -72,7 +73,7 @@ void OutputFile::write(std::span<const std::byte> bytes) {
         ssize_t written = ::write(descriptor_, bytes.data(), std::min(bytes.size(), std::size_t{1} << 30));
         if (written < 0 && errno == EINTR) continue;
         if (written < 0) cannot_write(path_, errno);
-        bytes = bytes.subspan(static_cast<std::size_t>(written));
+        bytes = bytes.subspan(usize(written));
     }
 }
 

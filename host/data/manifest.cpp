@@ -33,6 +33,7 @@ void each_field(M& m, Field field) {
     field("symmetric_pattern", m.symmetric_pattern);
     field("symmetric_weights", m.symmetric_weights);
     field("transpose", m.transpose);
+    field("tiles", m.tiles);
     field("self_loops", m.self_loops);
     field("listed_edges", m.listed_edges);
     field("loops_dropped", m.loops_dropped);
@@ -80,8 +81,9 @@ Manifest manifest_from_json(const json& j, const std::string& file) {
                         j.value("version", json()).dump(), Manifest::format_version));
     Manifest m;
     each_field(m, [&](const char* key, auto& member) {
-        if (const std::string_view k = key; !j.contains(key) && (k == "multi_label" || k == "transpose"))
-            return;  // older stores have one label each, and no transpose
+        if (const std::string_view k = key;
+            !j.contains(key) && (k == "multi_label" || k == "transpose" || k == "tiles"))
+            return;  // older stores have one label each, no transpose and no tiles
         if (!j.contains(key)) throw DataError(fmt::format("{}: \"{}\" is missing", file, key));
         try {
             j[key].get_to(member);

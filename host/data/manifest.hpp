@@ -20,18 +20,19 @@ struct Manifest {
     bool multi_label = false;  ///< a vertex may have several labels: a label matrix instead of labels
     std::int32_t splits = 0;
     bool weighted = false;
-    bool symmetric_pattern = false;      ///< entry (v, u) is stored wherever (u, v) is
-    bool symmetric_weights = false;      ///< … with the same weight
-    bool transpose = false;              ///< the transpose is stored too; stores before 2026-11-23 have none
-    std::int64_t self_loops = 0;         ///< stored ones
-    std::int64_t listed_edges = 0;       ///< lines or entries of the input
-    std::int64_t loops_dropped = 0;      ///< listed, not stored
-    std::int64_t repeats_merged = 0;     ///< listed again, not stored again
-    std::vector<std::string> synthetic;  ///< which of "graph", "features", "labels", "masks" are synthetic
-    std::string digest;                  ///< 32 hex digits: XXH3-128 of all arrays
-    std::string source;                  ///< where it came from, in words
-    std::string licence;                 ///< "unknown" if not given
-    nlohmann::json options;              ///< import options or generator parameters, all of them
+    bool symmetric_pattern = false;        ///< entry (v, u) is stored wherever (u, v) is
+    bool symmetric_weights = false;        ///< … with the same weight
+    bool transpose = false;                ///< the transpose is stored too; stores before 2026-11-23 have none
+    std::vector<std::int64_t> tiles = {};  ///< down and across; empty: its entries are stored in rows alone
+    std::int64_t self_loops = 0;           ///< stored ones
+    std::int64_t listed_edges = 0;         ///< lines or entries of the input
+    std::int64_t loops_dropped = 0;        ///< listed, not stored
+    std::int64_t repeats_merged = 0;       ///< listed again, not stored again
+    std::vector<std::string> synthetic;    ///< which of "graph", "features", "labels", "masks" are synthetic
+    std::string digest;                    ///< 32 hex digits: XXH3-128 of all arrays
+    std::string source;                    ///< where it came from, in words
+    std::string licence;                   ///< "unknown" if not given
+    nlohmann::json options;                ///< import options or generator parameters, all of them
     nlohmann::json report;  ///< a generator's: wanted beside reached (to_json(ShapeReport)); null: none
 
     bool operator==(const Manifest&) const = default;

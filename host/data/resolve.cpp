@@ -1,9 +1,11 @@
+#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <cstring>
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <fstream>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -178,17 +180,23 @@ void remove_leftovers(const fs::path& store) {
         if (item.path().filename().string().starts_with(prefix)) fs::remove_all(item.path(), none);
 }
 
-/// Sizes and modification times of the arrays' files.
+/// Names, sizes and modification times of all files but hidden ones, tiles included.
 std::string file_stamp(const fs::path& store) {
-    std::string stamp;
-    for (auto file : {"manifest.json", "indptr.npy", "indices.npy", "weights.npy", "features.npy", "labels.npy",
-                      "label_matrix.npy", "masks.npy"}) {
-        std::error_code none;
-        if (!fs::exists(store / file)) continue;
-        stamp += fmt::format("{} {} {}\n", file, fs::file_size(store / file, none),
-                             fs::last_write_time(store / file, none).time_since_epoch().count());
+    std::vector<std::string> lines;
+    std::error_code none;
+    for (fs::recursive_directory_iterator item(store, none), end; item != end; item.increment(none)) {
+        const fs::path& file = item->path();
+        if (file.filename().string().starts_with('.')) {
+            item.disable_recursion_pending();
+            continue;
+        }
+        if (item->is_regular_file(none))
+            lines.push_back(fmt::format("{} {} {}\n", file.lexically_relative(store).string(),
+                                        item->file_size(none),
+                                        item->last_write_time(none).time_since_epoch().count()));
     }
-    return stamp;
+    std::ranges::sort(lines);
+    return fmt::format("{}", fmt::join(lines, ""));
 }
 
 /// Checks a store completely once: a file beside the arrays records their sizes and times. A store that is

@@ -142,6 +142,7 @@ Store Store::open(const fs::path& folder) {
     };
     check_ends(s.indptr_.values(), "indptr.npy");
     if (m.transpose) check_ends(s.transpose_.indptr.values(), "transpose_indptr.npy");
+    s.tiles_ = StoreTiles::open(folder, m);
     return s;
 }
 
@@ -157,6 +158,8 @@ DatasetView Store::view(int split) const {
                       .symmetric = manifest_.symmetric_pattern && manifest_.symmetric_weights,
                       .transpose = {transpose_.indptr.values(), transpose_.indices.values(),
                                     transpose_.weights.values()},
+                      .tiles = tiles_.rows.view(),
+                      .transpose_tiles = tiles_.transpose.view(),
                       .row_sums = row_sums_.values(),
                       .column_sums = column_sums_.values(),
                       .self_loops = manifest_.self_loops},
@@ -202,6 +205,11 @@ void Store::check_columns() const {
         throw DataError(fmt::format(
             "{}: its transpose or its sums of weights are not those of its rows; import or generate it again",
             path_.string()));
+    const CompressedRows columns{transpose_.indptr.values(), transpose_.indices.values(),
+                                 transpose_.weights.values()};
+    if (!tiles_.rows.are_of(rows) || !tiles_.transpose.are_of(columns))
+        throw DataError(fmt::format("{}: its tiles are not those of its rows; run `gnnbench dataset shard` again",
+                                    path_.string()));
 }
 
 Manifest write_store(const fs::path& folder, const RawDataset& data) {

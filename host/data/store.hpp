@@ -4,6 +4,7 @@
 #include <data/manifest.hpp>
 #include <data/npy.hpp>
 #include <data/raw_dataset.hpp>
+#include <data/store_tiles.hpp>
 
 namespace gnnbench {
 
@@ -20,7 +21,7 @@ public:
     const std::filesystem::path& path() const { return path_; }
 
     /// Reads everything: throws DataError naming array, vertex and column of the first invalid value,
-    /// or where the content is not what the manifest's digest says, or the transpose not the rows'.
+    /// or where the content is not what the manifest's digest says, or the transpose or the tiles not the rows'.
     void check() const;
 
 private:
@@ -36,6 +37,7 @@ private:
         MappedArray<std::int32_t> indices;
         MappedArray<float> weights;
     } transpose_;
+    StoreTiles tiles_;
     MappedArray<double> row_sums_, column_sums_;
     MappedArray<float> features_;
     MappedArray<std::int32_t> labels_;

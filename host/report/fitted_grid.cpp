@@ -5,6 +5,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <gnnbench/usize.hpp>
+
 #include "core/printable.hpp"
 
 namespace gnnbench {
@@ -118,7 +120,7 @@ std::size_t output_columns() {
         return size.ws_col;
     const char* set = std::getenv("COLUMNS");
     const long columns = set ? std::strtol(set, nullptr, 10) : 0;
-    return columns > 0 ? static_cast<std::size_t>(columns) : 0;
+    return columns > 0 ? usize(columns) : 0;
 }
 
 std::string fitted_grid(std::span<const GridLine> lines, std::span<const Align> columns, std::string_view between,

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
 
 #include "report/fitted_grid.hpp"
 
@@ -34,8 +35,7 @@ OutputFormat output_format(std::string_view name) {
 }
 
 std::size_t display_width(std::string_view text) {
-    return static_cast<std::size_t>(
-        std::count_if(text.begin(), text.end(), [](char c) { return !continues_a_character(c); }));
+    return usize(std::count_if(text.begin(), text.end(), [](char c) { return !continues_a_character(c); }));
 }
 
 std::string pad_right(std::string_view text, std::size_t width) {

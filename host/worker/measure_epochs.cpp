@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <gnnbench/usize.hpp>
+
 #include "worker/export.hpp"
 #include "worker/measurement.hpp"
 
@@ -43,7 +45,7 @@ public:
     explicit Patience(std::int64_t evaluations) : evaluations_(evaluations) {}
     /// Whether it is over.
     bool over_after(const Score& score) {
-        const double validation = score.of[static_cast<std::size_t>(Split::validation) - 1];
+        const double validation = score.of[usize(Split::validation) - 1];
         stale_ = validation > best_ ? 0 : stale_ + 1;
         best_ = std::max(best_, validation);
         return evaluations_ > 0 && stale_ >= evaluations_;

@@ -162,7 +162,7 @@ double largest_loss_error(std::span<const double> losses, std::span<const double
 
 void Agreement::compare(std::int64_t epoch, double loss, const ModelWeights& gradient,
                         const ReferenceResult& reference) {
-    const auto e = static_cast<std::size_t>(epoch);
+    const auto e = usize(epoch);
     loss_error = std::max(loss_error, largest_loss_error({&loss, 1}, {&reference.loss.at(e), 1}));
     const GradientScale* scale = reference.scale.empty() ? nullptr : &reference.scale.at(e);
     const auto& theirs = reference.gradient.at(e).matrices;

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <gnnbench/usize.hpp>
+
 #include "check/bounds.hpp"
 #include "check/checked_backend.hpp"
 #include "worker/records.hpp"
@@ -26,7 +28,7 @@ public:
         there_ = there != 0;
         if (!there_) return;
         if (known) result_ = *known;
-        const auto epochs = static_cast<std::size_t>(c.epochs);
+        const auto epochs = usize(c.epochs);
         result_.loss.resize(epochs);
         result_.gradient.resize(epochs);
         result_.scale.resize(epochs);
@@ -76,7 +78,7 @@ void compare_copies(const VerificationCase& c, const EpochResult& mine, const Re
     ReferenceResult first{{mine.loss}, {mine.gradient}, {}};
     for (auto& [name, layer, role, m] : first.gradient[0].matrices)
         c.group.broadcast(m.values.data(), m.values.size() * sizeof(double), 0);
-    if (reference) first.scale = {reference->scale.at(static_cast<std::size_t>(mine.epoch))};
+    if (reference) first.scale = {reference->scale.at(usize(mine.epoch))};
     Agreement copy = agreement_for(mine.dtype);
     copy.compare(0, mine.loss, mine.gradient, first);
     count_agreement(ledger, "copies", copy);
@@ -172,7 +174,7 @@ bool same_bits(const ModelWeights& a, const ModelWeights& b) {
 /// The checked run's epoch against the plain run's. Whether they are equal to the bit.
 bool compare_runs(Ledger& ledger, const EpochResult& checked, const Epochs& plain,
                   const ReferenceResult* reference) {
-    const auto at = static_cast<std::size_t>(checked.epoch);
+    const auto at = usize(checked.epoch);
     if (checked.loss == plain.loss[at] && same_bits(checked.gradient, plain.gradient[at])) {
         count_call(ledger, "rerun");
         return true;

@@ -1,7 +1,8 @@
 // bench_share: what one rank of many costs, built alone: it opens a store, cuts its rows of Â (and of Âᵀ), prepares
 // them, reads its vertices' data and multiplies once, without the other ranks. Beside it, the bytes that its share has.
 //
-// Ranks own runs of vertices of one length, so their index map needs no memory, and each is a process of its own.
+// Ranks own runs of vertices of one length, so their index map needs no memory, and each is a process of its own. With
+// --grid, a rank multiplies one block of a grid of blocks, as in 2D and 3D schemes: a run of rows and a run of columns.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -26,6 +27,7 @@
 #include <gnnbench/temporary_folder.hpp>
 #include <gnnbench/training/halo.hpp>
 #include <gnnbench/training/process_grid.hpp>
+#include <gnnbench/training/sparse_blocks.hpp>
 #include <gnnbench/training/vertex_data.hpp>
 #include <gnnbench/usize.hpp>
 
@@ -41,13 +43,13 @@ struct Settings {
     std::vector<int> parts{1, 4, 16, 64, 256, 1024, 4096};
     std::int64_t width = 128;
     int threads = static_cast<int>(std::thread::hardware_concurrency()), rounds = 1;
-    bool cold = false;
+    bool cold = false, grid = false;
 };
 
 /// What a rank found and used; plain, as it is written into memory that the parent shares.
 struct Share {
     std::int64_t rows = 0, nonzeros = 0, needed = 0, sent = 0;
-    std::int64_t share_bytes = 0, peak_bytes = 0;
+    std::int64_t share_bytes = 0, peak_bytes = 0, file_bytes = 0;
     double seconds = 0, read_s = 0, cut_s = 0, prepare_s = 0;
     char error[200] = {};
 };
@@ -78,6 +80,14 @@ Part heaviest(const GraphView& graph, const IndexMap& index) {
     return heaviest;
 }
 
+/// The number of blocks beside one another in a grid of so many: the largest divisor that is no larger than the root.
+int across_of(int parts) {
+    int across = 1;
+    for (int d = 1; d * d <= parts; ++d)
+        if (parts % d == 0) across = d;
+    return across;
+}
+
 /// One direction's product, as sparsity-aware schemes make it.
 struct Side {
     std::unique_ptr<PreparedMatrix> own, remote;
@@ -96,14 +106,48 @@ std::int64_t bytes_of_share(const Share& s, const DatasetView& data, std::int64_
            data.graph.vertices() * 3 / 16;
 }
 
+/// Bytes of a block's share: of an entry as above; of a row of either direction's block, a row pointer in the file, a cut
+/// and a prepared matrix; a row of Z for each row, and of H for each column. Of the rows that the rank owns, features,
+/// label and split.
+std::int64_t bytes_of_block(const Share& s, std::int64_t columns, const DatasetView& data, std::int64_t owned,
+                            std::int64_t width) {
+    const std::int64_t entry = (data.graph.weights.empty() ? 4 : 8) + 12 + 8,
+                       directions = data.graph.symmetric ? 1 : 2;
+    return s.nonzeros * entry + (s.rows + columns) * (directions * 3 * 8 + 4 * width) +
+           owned * (2 * 4 * data.feature_count + 13);
+}
+
+/// A block of Â and, of a directed graph, that of Âᵀ, multiplied once each.
+void multiply_block(const Settings& s, const Adjacency& a, int parts, Backend& backend, Share& out) {
+    const int across = across_of(parts);
+    const IndexMap rows = even_runs(a.vertices(), parts / across), columns = even_runs(a.vertices(), across);
+    const Part row = rows.parts() / 2, column = columns.parts() / 2;
+    const auto prepared = [&](const IndexMap& from, Part i, const IndexMap& to, Part j, Direction d) {
+        const Part panel[] = {j};
+        const Lines lines(a, d, from.owned(i), Entries::values, columns_of(to, panel));
+        const Csr block = std::move(cut_lines(a, lines, to, panel)[0]);
+        out.nonzeros += block.nonzeros();
+        return backend.prepare(block);
+    };
+    const auto forward = prepared(rows, row, columns, column, Direction::forward);
+    const auto backward = a.symmetric() ? nullptr : prepared(columns, column, rows, row, Direction::backward);
+    malloc_trim(0);
+    out.rows = rows.size(row);
+    out.needed = columns.size(column);
+    const Matrix h = backend.matrix(out.needed, s.width), z = backend.matrix(out.rows, s.width);
+    backend.fill(h, 1);
+    backend.spmm(*forward, h, z);
+    if (backward) backend.spmm(*backward, z, h);
+}
+
 void build(const Settings& s, int parts, const PluginCatalog& catalog, Share& out) {
-    const std::int64_t idle = status_bytes("VmRSS");
+    const std::int64_t idle = status_bytes("VmRSS"), idle_files = status_bytes("RssFile");
     std::ofstream("/proc/self/clear_refs") << "5";  // the peak counts from here
     const auto start = std::chrono::steady_clock::now();
     const Store store = Store::open(s.store);
     const DatasetView data = store.view();
     const IndexMap index = even_runs(data.graph.vertices(), parts);
-    const Part me = heaviest(data.graph, index);
+    const Part me = s.grid ? parts / 2 : heaviest(data.graph, index);
     const std::vector<GlobalId> owned = index.owned(me);
     ModelSpec model;
     model.widths = {data.feature_count, data.classes};
@@ -117,7 +161,24 @@ void build(const Settings& s, int parts, const PluginCatalog& catalog, Share& ou
                                        .params = Params(catalog.find(PluginKind::kernel, "cpu").params),
                                        .widths = {s.width}});
 
+    const auto finish = [&] {
+        backend->synchronize(StreamRole::compute);
+        out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        out.read_s = cost.read.seconds;
+        out.cut_s = cost.cut.seconds;
+        out.prepare_s = backend->prepare_cost().seconds;
+        out.peak_bytes = status_bytes("VmHWM") - idle;
+        out.file_bytes = status_bytes("RssFile") - idle_files;
+    };
     const Adjacency a = problem.adjacency();
+    if (s.grid) {
+        multiply_block(s, a, parts, *backend, out);
+        const Matrix x = load_features(problem, owned, 0, data.feature_count, *backend);
+        const VertexData vertices(problem, owned, *backend);
+        finish();
+        out.share_bytes = bytes_of_block(out, out.needed, data, std::ssize(owned), s.width);
+        return;
+    }
     const Matrix h = backend->matrix(std::ssize(owned), s.width), z = backend->matrix(std::ssize(owned), s.width);
     backend->fill(h, 1);
     const auto make_side = [&](Direction d) {
@@ -139,14 +200,9 @@ void build(const Settings& s, int parts, const PluginCatalog& catalog, Share& ou
         backend->spmm(*side.own, h, z);
         backend->spmm(*side.remote, side.received, z, {.beta = 1});
     }
-    backend->synchronize(StreamRole::compute);
-    out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    finish();
     out.rows = std::ssize(owned);
-    out.read_s = cost.read.seconds;
-    out.cut_s = cost.cut.seconds;
-    out.prepare_s = backend->prepare_cost().seconds;
     out.share_bytes = bytes_of_share(out, data, s.width);
-    out.peak_bytes = status_bytes("VmHWM") - idle;
 }
 
 Share alone(const Settings& s, int parts, const PluginCatalog& catalog) {
@@ -199,9 +255,10 @@ double mib(std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); 
 int run(const Settings& s) {
     const PluginCatalog catalog;
     std::puts(
-        "| ranks | rows | nonzeros | needed | share, MiB | peak, MiB | peak less 64 MiB ÷ share | s | read | cut "
+        "| ranks | rows | nonzeros | needed | share, MiB | peak, MiB | of files, MiB | peak less 64 MiB ÷ share | "
+        "s | read | cut "
         "| "
-        "prepare |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+        "prepare |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     for (const int parts : s.parts) {
         std::vector<Share> rounds;
         for (int r = 0; r < s.rounds; ++r) rounds.push_back(alone(s, parts, catalog));
@@ -209,11 +266,12 @@ int run(const Settings& s) {
         const Share& median = rounds[rounds.size() / 2];
         std::printf(
             "%s\n",
-            fmt::format("| {} | {} | {} | {} | {:.1f} | {:.1f} | {:.2f} | {:.3f} | {:.3f} | {:.3f} | {:.3f} |",
-                        parts, median.rows, median.nonzeros, median.needed, mib(median.share_bytes),
-                        mib(median.peak_bytes),
-                        std::max(0.0, mib(median.peak_bytes) - 64) / mib(median.share_bytes), median.seconds,
-                        median.read_s, median.cut_s, median.prepare_s)
+            fmt::format(
+                "| {} | {} | {} | {} | {:.1f} | {:.1f} | {:.1f} | {:.2f} | {:.3f} | {:.3f} | {:.3f} | {:.3f} |",
+                parts, median.rows, median.nonzeros, median.needed, mib(median.share_bytes),
+                mib(median.peak_bytes), mib(median.file_bytes),
+                std::max(0.0, mib(median.peak_bytes) - 64) / mib(median.share_bytes), median.seconds,
+                median.read_s, median.cut_s, median.prepare_s)
                 .c_str());
         std::fflush(stdout);
         if (median.nonzeros == 0 || median.peak_bytes <= 0) return 1;
@@ -235,6 +293,7 @@ int main(int argc, char** argv) {
     app.add_option("--width", s.width, "columns of what is multiplied");
     app.add_option("--threads", s.threads, "threads of a rank");
     app.add_option("--rounds", s.rounds, "processes of which the median is shown");
+    app.add_flag("--grid", s.grid, "a rank has one block of a grid: some rows, some columns");
     app.add_flag("--cold", s.cold, "drop the system's caches before each");
     CLI11_PARSE(app, argc, argv);
     try {

@@ -7,6 +7,7 @@
 
 #include <gnnbench/graph.hpp>
 #include <gnnbench/random.hpp>
+#include <gnnbench/tiles.hpp>
 #include <gnnbench/transpose.hpp>
 
 /// Graphs small enough to reason about, by name.
@@ -19,13 +20,16 @@ struct NamedGraph {
     std::vector<float> weights;         ///< length edges, or empty
     bool symmetric = false;
     RowArrays transpose = {};  ///< empty: not at hand
+    TileArrays tiles = {}, transpose_tiles = {};
 
     GraphView view() const {
         return {.indptr = indptr,
                 .indices = indices,
                 .weights = weights,
                 .symmetric = symmetric,
-                .transpose = transpose.view()};
+                .transpose = transpose.view(),
+                .tiles = tiles.view(),
+                .transpose_tiles = transpose_tiles.view()};
     }
 };
 
@@ -139,6 +143,15 @@ inline NamedGraph directed_random(std::int32_t n, std::int32_t entries, bool wei
 inline NamedGraph with_transpose(NamedGraph g) {
     g.name += ", with its transpose";
     g.transpose = transpose_of(g.view().rows());
+    return g;
+}
+
+/// The same graph in tiles besides, and its transpose, as a sharded store has it.
+inline NamedGraph in_tiles(NamedGraph g, std::int64_t down, std::int64_t across) {
+    if (!g.symmetric && g.transpose.indptr.empty()) g = with_transpose(std::move(g));
+    g.name += ", in " + std::to_string(down) + " × " + std::to_string(across) + " tiles";
+    g.tiles = cut_tiles(g.view().rows(), down, across);
+    if (!g.symmetric) g.transpose_tiles = cut_tiles(g.transpose.view(), down, across);
     return g;
 }
 

@@ -178,7 +178,9 @@ inline Outcome run(const StrategyVariant& s, const std::string& partitioned, con
     constexpr std::int64_t epochs = 5;
     const ProcessGroup world = ProcessGroup::world();
     const OwnedDataset owned = dress(graph, v);
-    const DatasetView data = owned.view();
+    DatasetView data = owned.view();
+    data.graph.tiles = graph.tiles.view();
+    data.graph.transpose_tiles = graph.transpose_tiles.view();
     const ModelSpec model = v.complete_model();
     const TrainSpec train = v.complete_train();
     const auto strategy = catalog().strategy(s.name);

@@ -26,7 +26,8 @@ std::vector<graphs::NamedGraph> all_graphs() {
             graphs::directed_random(60, 400, false),
             graphs::directed_random(40, 200, true),
             graphs::with_transpose(graphs::directed_random(60, 400, false)),
-            graphs::with_transpose(graphs::directed_random(40, 200, true))};
+            graphs::in_tiles(graphs::directed_random(40, 200, true), 3, 5),
+            graphs::in_tiles(graphs::known_symmetric(graphs::disconnected(3)), 4, 3)};
 }
 
 /// Of GraphSAGE or GIN, with what such a model has in place of GCN's normalisation and self-loops.

@@ -28,6 +28,7 @@ for file in "$root"/experiments/*/figure-*.yaml; do
     gnnbench figure "$file" --output drawn.svg
     expect_code 0 "figure $file"
     grep -q '</svg>' drawn.svg || fail "$file: the SVG is not whole"
+    ! grep -q '<title>Gnuplot</title>' drawn.svg || fail "$file: the SVG has no title of its own"
     ! grep -qi 'warning' err || fail "$file: $(cat err)"
     gnnbench figure "$file" --output drawn.png
     expect_code 0 "figure $file as PNG"

@@ -5,6 +5,7 @@
 
 #include <gnnbench/ordering.hpp>
 #include <gnnbench/training/halo.hpp>
+#include <gnnbench/training/sparse_blocks.hpp>
 
 #include "contract/graphs.hpp"
 
@@ -161,6 +162,74 @@ TEST_CASE(
                     }
             }
         }
+}
+
+namespace {
+
+std::vector<graphs::NamedGraph> graphs_to_tile() {
+    return {graphs::without_edges(3),
+            graphs::directed_star(9),
+            graphs::looped_path(17),
+            graphs::known_symmetric(graphs::disconnected(3)),
+            graphs::directed_random(60, 400, false),
+            graphs::directed_random(40, 200, true)};
+}
+
+/// Vertices in `parts` runs.
+IndexMap runs(std::int64_t n, Part parts) {
+    std::vector<std::int64_t> offsets;
+    for (Part p = 0; p <= parts; ++p) offsets.push_back(n * p / parts);
+    return {std::move(offsets), true, {}};
+}
+
+}  // namespace
+
+TEST_CASE("blocks cut from tiles are those cut from rows, to the bit") {
+    const std::vector<std::pair<std::int64_t, std::int64_t>> shapes{{1, 1}, {1, 4}, {3, 5}, {7, 2}, {100, 100}};
+    for (const auto& g : graphs_to_tile())
+        for (const auto& [down, across] : shapes)
+            for (const Normalisation normalisation : {Normalisation::symmetric, Normalisation::mean}) {
+                const auto tiled = graphs::in_tiles(g, down, across);
+                INFO(tiled.name);
+                const ModelSpec model{.widths = {}, .normalisation = normalisation};
+                const Adjacency from_rows(g.view(), model), from_tiles(tiled.view(), model, 2);
+                const std::int64_t n = from_rows.vertices();
+                for (const IndexMap& index : {runs(n, 3), IndexMap(split_in(n, 3))})
+                    for (const Direction d : {Direction::forward, Direction::backward})
+                        for (const std::vector<Part>& panels : {std::vector<Part>{1}, {0, 1}, {2}, {0, 2}, {}})
+                            for (Part i = 0; i < 3; ++i) {
+                                const PartRange rows{.first = i, .count = 1};
+                                CHECK(sparse_blocks(from_tiles, index, rows, panels, d) ==
+                                      sparse_blocks(from_rows, index, rows, panels, d));
+                                CHECK(block_nonzeros(from_tiles, index, rows, panels, d) ==
+                                      block_nonzeros(from_rows, index, rows, panels, d));
+                            }
+            }
+}
+
+TEST_CASE("what needs some of the columns reads their tiles alone") {
+    const auto g = graphs::in_tiles(graphs::directed_random(60, 900, false), 4, 6);
+    const std::vector<std::int32_t> unreadable(g.indices.size(), -1);
+    GraphView broken = g.view();
+    broken.indices = unreadable;
+    broken.self_loops = 0;
+    auto few = g.tiles;
+    for (std::int64_t r = 0; r < few.down; ++r)  // of the six tiles beside one another, the last four
+        for (auto e = few.starts[usize(r * 6 + 2)]; e < few.starts[usize(r * 6 + 6)]; ++e)
+            few.indices[usize(e)] = -1;
+    broken.tiles = few.view();
+    const ModelSpec model{.widths = {}, .normalisation = Normalisation::none, .self_loops = false};
+    const Adjacency whole(g.view(), model), tiled(broken, model);
+    const Part panel[] = {0};  // columns 0 … 19 of 60: the first two tiles
+    for (Part i = 0; i < 3; ++i)
+        CHECK(sparse_blocks(tiled, runs(60, 3), {.first = i, .count = 1}, panel, Direction::forward) ==
+              sparse_blocks(whole, runs(60, 3), {.first = i, .count = 1}, panel, Direction::forward));
+    const auto chosen = [&](std::vector<ColumnRange> columns) {
+        return tiled.tiles_of(Direction::forward, columns).across;
+    };
+    CHECK(chosen({{0, 60}}).empty());
+    CHECK(chosen({{20, 21}}) == std::vector<std::int64_t>{2});
+    CHECK(chosen({{5, 12}, {12, 15}, {41, 60}}) == std::vector<std::int64_t>{0, 1, 4, 5});
 }
 
 TEST_CASE("a transpose on four threads is that on one") {

@@ -5,6 +5,7 @@
 #include <omp.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
 
 #include <data/content.hpp>
 #include <data/fill.hpp>
@@ -66,6 +67,8 @@ TEST_CASE("generators check their parameters") {
     CHECK_THAT(refused("dcsbm", {{"vertices", 0}}), says("parameter 'vertices' is '0'"));
     CHECK_THAT(refused("dcsbm", {{"mixing", 1.5}}), says("mixing"));
     CHECK_THAT(refused("rmat", {{"a", 0.6}, {"b", 0.3}, {"c", 0.3}}), says("a + b + c is 1.2"));
+    CHECK_THAT(refused("regular", {{"degree", 3}}), says("degree is 3; in an undirected graph"));
+    CHECK_THAT(refused("regular", {{"vertices", 4}, {"degree", 4}}), says("degree is 4, at most 3 are allowed"));
     CHECK_THAT(refused("grid", {{"width", 100000}, {"height", 100000}}), says("at most 2147483647 vertices"));
     for (const auto& kind : generator_kinds()) CHECK_NOTHROW(Params(generator_params(kind)));
 }
@@ -76,7 +79,8 @@ TEST_CASE("the same parameters give the same dataset on any number of threads") 
           {"dcsbm", {{"vertices", 5000}, {"average_degree", 20}, {"multi_label", true}}},
           {"rmat", {{"scale", 10}, {"average_degree", 8}}},
           {"rmat", {{"scale", 10}, {"average_degree", 8}, {"multi_label", true}}},
-          {"grid", {{"width", 50}, {"height", 7}, {"order", "random"}}}}) {
+          {"grid", {{"width", 50}, {"height", 7}, {"order", "random"}}},
+          {"regular", {{"vertices", 5000}, {"degree", 6}}}}) {
         INFO(kind);
         int threads = omp_get_max_threads();
         omp_set_num_threads(1);
@@ -119,6 +123,33 @@ TEST_CASE("dcsbm: size, degrees, communities") {
     for (std::size_t v = 0; v < 2000; ++v)
         most = std::max(most, uniform.graph.indptr[v + 1] - uniform.graph.indptr[v]);
     CHECK(most < 70);
+}
+
+TEST_CASE("regular: every row and column has the degree, but for what permutations have in common") {
+    for (const bool directed : {false, true})
+        for (const std::int64_t n : {5, 1000, 4096}) {
+            const auto d = generate("regular", {{"vertices", n}, {"degree", 4}, {"directed", directed}});
+            INFO(n << (directed ? " directed" : " undirected"));
+            const RawGraph& g = d.graph;
+            CHECK_NOTHROW(check_content(content_of(d), "made"));
+            CHECK(count_self_loops(g.view()) == 0);
+            if (!directed || n > 5) CHECK(measure_symmetry(g.view()).pattern == !directed);
+            const auto stored = std::ssize(g.indices);
+            CHECK(g.listed_edges == (directed ? 4 : 2) * n);
+            CHECK(g.listed_edges == g.loops_dropped + g.repeats_merged + (directed ? stored : stored / 2));
+            CHECK(g.repeats_merged >= 0);
+            if (n == 5) continue;
+            CHECK(stored >= 4 * n - 60);
+            std::vector<std::int64_t> of_column(usize(n));
+            for (const std::int32_t j : g.indices) ++of_column[usize(j)];
+            CHECK(*std::ranges::max_element(of_column) == 4);
+            // random: neighbours are n/3 away on average
+            double distance = 0;
+            for (std::size_t v = 0; v < usize(n); ++v)
+                for (auto e = usize(g.indptr[v]); e < usize(g.indptr[v + 1]); ++e)
+                    distance += std::abs(static_cast<double>(g.indices[e]) - static_cast<double>(v));
+            CHECK(distance / static_cast<double>(stored * n) == Approx(1.0 / 3).margin(0.03));
+        }
 }
 
 TEST_CASE("dcsbm: averaging neighbours tells classes that features alone do not, yet not perfectly") {

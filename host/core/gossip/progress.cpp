@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench::gossip {
 
@@ -25,7 +26,7 @@ void check_settings(const Settings& settings, const Worker& worker) {
 
 Progress::Progress(const Settings& settings, const Worker& worker)
     : worker_(worker), interval_(settings.averaging_interval) {
-    record_.averagings.resize(static_cast<std::size_t>(settings.workers));
+    record_.averagings.resize(usize(settings.workers));
 }
 
 void Progress::train(std::int64_t item) {
@@ -41,7 +42,7 @@ Meeting Progress::meet(int partner, bool clean_up) {
             fmt::format("worker {} is to average with worker {} before its first batch", worker_.id, partner));
 
     // Who I am, whom I mean, and how often we have met: what the partner says must mirror it.
-    std::int64_t& averagings = record_.averagings[static_cast<std::size_t>(partner)];
+    std::int64_t& averagings = record_.averagings[usize(partner)];
     const std::array<std::int64_t, 5> mine = {worker_.id, partner, averagings, record_.batches, clean_up ? 1 : 0};
     std::array<std::int64_t, 5> theirs{};
     worker_.pairs.exchange(partner, mine, theirs);
@@ -69,11 +70,11 @@ WorkerRecord Progress::end(std::int64_t retries) {
 }
 
 int choose_available(const Worker& worker, Word available, int workers) {
-    std::vector<std::int64_t> flags(static_cast<std::size_t>(workers));
+    std::vector<std::int64_t> flags(usize(workers));
     worker.words.load(available, flags);
     std::vector<int> candidates;
     for (int other = 0; other < workers; ++other)
-        if (flags[static_cast<std::size_t>(other)] != 0) candidates.push_back(other);
+        if (flags[usize(other)] != 0) candidates.push_back(other);
     return candidates.empty() ? nobody : candidates[worker.random.below(candidates.size())];
 }
 

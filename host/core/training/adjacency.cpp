@@ -83,12 +83,42 @@ Adjacency::Adjacency(const GraphView& graph, const ModelSpec& model, int threads
         column_sum_ = sums_of(columns_, threads);
 }
 
-std::vector<double> Adjacency::scales(Direction d) const {
-    std::vector<double> all(usize(vertices()));
+TileChoice Adjacency::tiles_of(Direction d, std::span<const ColumnRange> columns) const {
+    const TiledRows& tiles = tiled_rows(d);
+    TileChoice choice;
+    if (tiles.empty()) return choice;
+    for (const auto& [first, end] : columns)
+        for (std::int64_t c = first / tiles.tile_columns; c * tiles.tile_columns < end; ++c)
+            if (choice.across.empty() || choice.across.back() < c) choice.across.push_back(c);
+    if (std::ssize(choice.across) == tiles.across) choice.across.clear();
+    return choice;
+}
+
+ColumnRange Adjacency::columns_of(Direction d, const TileChoice& from) const {
+    if (from.whole_rows()) return {0, vertices()};
+    const std::int64_t each = tiled_rows(d).tile_columns;
+    return {from.across.front() * each, std::min((from.across.back() + 1) * each, vertices())};
+}
+
+std::int64_t Adjacency::entries_of(Direction d, std::int64_t v, const TileChoice& from) const {
+    std::int64_t count = diagonal_.everywhere && !has_loop(v) ? 1 : 0;
+    if (from.whole_rows()) {
+        const CompressedRows rows = rows_of(d);
+        return count + rows.indptr[usize(v) + 1] - rows.indptr[usize(v)];
+    }
+    for (const std::int64_t c : from.across) {
+        const auto [begin, end] = tiled_rows(d).row(v, c);
+        count += end - begin;
+    }
+    return count;
+}
+
+ColumnScales Adjacency::scales(Direction d, const ColumnRange& columns) const {
+    ColumnScales s{columns.first, std::vector<double>(usize(columns.end - columns.first))};
 #pragma omp parallel for num_threads(threads_) if (threads_ > 1) schedule(static)
-    for (std::int64_t v = 0; v < vertices(); ++v)
-        all[usize(v)] = d == Direction::forward ? column_scale(v) : row_scale(v);
-    return all;
+    for (std::int64_t v = columns.first; v < columns.end; ++v)
+        s.values[usize(v - columns.first)] = d == Direction::forward ? column_scale(v) : row_scale(v);
+    return s;
 }
 
 std::int64_t Adjacency::nonzeros() const {

@@ -26,10 +26,11 @@ CountedBlocks::CountedBlocks(const Adjacency& a, const CutOrder& rows, const Cut
       nonzeros_(usize(std::int64_t{rows.index.parts()} * rows.runs * columns_)),
       row_order_(rows.index),
       column_order_(columns.index) {
+    const TileChoice whole_rows;
     const std::vector<std::int32_t> row_run = runs_of(rows), column_run = runs_of(columns);
     for (std::int64_t v = 0; v < a.vertices(); ++v) {
         const auto line = nonzeros_.begin() + row_run[usize(v)] * columns_;
-        a.pattern(Direction::forward, v, [&](std::int64_t j) { ++line[column_run[usize(j)]]; });
+        a.pattern(Direction::forward, v, whole_rows, [&](std::int64_t j) { ++line[column_run[usize(j)]]; });
     }
 }
 

@@ -1,4 +1,5 @@
 #include <gnnbench/training/grid_trainer.hpp>
+#include <gnnbench/usize.hpp>
 
 #include <algorithm>
 
@@ -54,7 +55,7 @@ void GridBroadcasts::for_each_panel(MatrixView b, const std::function<void(int k
     const GridLayout& at = rank_.layout;
     Communicator& column = rank_.grid.along(Axis::x);
     for (int k = 0; k < static_cast<int>(panels_.size()); ++k) {
-        const Part part = panels_[static_cast<std::size_t>(k)];
+        const Part part = panels_[usize(k)];
         const int root = at.panel_owner(k);
         const std::int64_t size = at.index.size(part);
         const MatrixView b_k =
@@ -92,7 +93,7 @@ void GridBroadcasts::transform(MatrixView t, MatrixView w, MatrixView z, const E
 void GridBroadcasts::state_panels(VolumeStatement& v, const GridLayout& at, std::int64_t width) {
     const std::vector<Part> panels = at.panels();
     for (int k = 0; k < static_cast<int>(panels.size()); ++k)
-        v.broadcast(at.index.size(panels[static_cast<std::size_t>(k)]) * at.columns(width), at.extent(Axis::x),
+        v.broadcast(at.index.size(panels[usize(k)]) * at.columns(width), at.extent(Axis::x),
                     at.panel_owner(k) == at.at(Axis::x));
 }
 

@@ -6,14 +6,14 @@
 
 #include <gnnbench/training/sharded_loss.hpp>
 #include <gnnbench/training/vertex_data.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench {
 namespace {
 
 /// Columns of layer l's own buffers on this rank, but for the products'.
 LayerBuffers grid_layer_buffers(const GridLayout& at, const ModelSpec& model, Buffers buffers, int l) {
-    const std::int64_t f = at.columns(model.widths[static_cast<std::size_t>(l)]),
-                       g = at.columns(model.widths[static_cast<std::size_t>(l) + 1]);
+    const std::int64_t f = at.columns(model.widths[usize(l)]), g = at.columns(model.widths[usize(l) + 1]);
     if (buffers == Buffers::separate) return {.output = g, .gradient = g};
     // Layer l ≥ 1 also holds dH, of its input's width, between its backward and the layer's below.
     return {.output = l == 0 ? g : std::max(f, g)};
@@ -75,21 +75,19 @@ public:
 private:
     enum class Pass { training, evaluation };
 
-    std::int64_t width(int l) const { return model_.widths[static_cast<std::size_t>(l)]; }
+    std::int64_t width(int l) const { return model_.widths[usize(l)]; }
     /// This rank's columns of a matrix as wide as layer l's input.
     std::int64_t columns(int l) const { return layout_.columns(width(l)); }
     int last() const { return model_.layers() - 1; }
     /// Layer l's output buffer read as [rows × count].
     MatrixView output(int l, std::int64_t count) const {
-        return outputs_[static_cast<std::size_t>(l)].view().reshaped(layout_.rows(), count);
+        return outputs_[usize(l)].view().reshaped(layout_.rows(), count);
     }
     MatrixView output(int l) const { return output(l, columns(l + 1)); }
     /// G of layer l, and dH of layer l's input: in buffers of gradients, or each in its layer's output.
-    MatrixView gradient(int l) const {
-        return gradients_.empty() ? output(l) : gradients_[static_cast<std::size_t>(l)].view();
-    }
+    MatrixView gradient(int l) const { return gradients_.empty() ? output(l) : gradients_[usize(l)].view(); }
     MatrixView input_gradient(int l) const {
-        return gradients_.empty() ? output(l, columns(l)) : gradients_[static_cast<std::size_t>(l) - 1].view();
+        return gradients_.empty() ? output(l, columns(l)) : gradients_[usize(l) - 1].view();
     }
     /// T or U of the layer at hand.
     MatrixView product(std::int64_t count) const { return product_.view(layout_.rows(), count); }
@@ -208,8 +206,7 @@ Volume grid_volume(const Problem& p, const GridLayout& at, std::int64_t element_
     const int sharing = at.extent(Axis::x) * at.extent(Axis::z);  // ranks that hold the same columns
     const int number = at.at(Axis::x) * at.extent(Axis::z) + at.at(Axis::z);
     for (int l = 0; l < model.layers(); ++l) {
-        const auto f = model.widths[static_cast<std::size_t>(l)],
-                   g = model.widths[static_cast<std::size_t>(l) + 1];
+        const auto f = model.widths[usize(l)], g = model.widths[usize(l) + 1];
         aggregate(v, Direction::forward, f);
         GridBroadcasts::state_column_blocks(v, at, f);
         if (model.bias) {

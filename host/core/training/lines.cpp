@@ -4,14 +4,31 @@
 
 namespace gnnbench {
 
+std::vector<ColumnRange> columns_of(const IndexMap& index, std::span<const Part> parts) {
+    if (!index.identity()) return {{0, index.vertices()}};
+    std::vector<ColumnRange> runs;
+    for (const Part p : parts)
+        if (index.size(p) > 0) runs.push_back({index.offset(p), index.offset(p + 1)});
+    return runs;
+}
+
 Lines::Lines(const Adjacency& a, Direction d, std::vector<GlobalId> vertices, Entries entries)
+    : Lines(a, d, std::move(vertices), entries, std::vector<ColumnRange>{{0, a.vertices()}}) {}
+
+Lines::Lines(const Adjacency& a, Direction d, std::vector<GlobalId> vertices, Entries entries,
+             std::span<const ColumnRange> columns)
     : a_(a), d_(d), vertices_(std::move(vertices)) {
     const SetupTimer timer(a.cost());
-    if (!a.reads(d)) collect(entries);
-    if (!a.reads(d) || entries == Entries::columns) return;
+    if (!a.reads(d)) {
+        collect(entries);
+        return;
+    }
+    from_ = a.tiles_of(d, columns);
+    if (entries == Entries::columns) return;
     std::int64_t count = 0;
-    for (const GlobalId v : vertices_) count += a.entries_of(d, value(v));
-    if (count > a.vertices()) scales_ = a.scales(d);
+    for (const GlobalId v : vertices_) count += a.entries_of(d, value(v), from_);
+    const ColumnRange scaled = a.columns_of(d, from_);
+    if (count > scaled.end - scaled.first) scales_ = a.scales(d, scaled);
 }
 
 void Lines::collect(Entries entries) {
@@ -20,7 +37,7 @@ void Lines::collect(Entries entries) {
         line_of[usize(value(vertices_[r]))] = static_cast<std::int32_t>(r);
     start_.assign(vertices_.size() + 1, 0);
     for (std::int64_t v = 0; v < a_.vertices(); ++v)
-        a_.pattern(Direction::forward, v, [&](std::int64_t j) {
+        a_.pattern(Direction::forward, v, {}, [&](std::int64_t j) {
             if (const std::int32_t r = line_of[usize(j)]; r >= 0) ++start_[usize(r) + 1];
         });
     std::partial_sum(start_.begin(), start_.end(), start_.begin());
@@ -36,7 +53,7 @@ void Lines::collect(Entries entries) {
     };
     if (entries == Entries::columns) {
         for (std::int64_t v = 0; v < a_.vertices(); ++v)
-            a_.pattern(Direction::forward, v, [&](std::int64_t j) { place(v, j); });
+            a_.pattern(Direction::forward, v, {}, [&](std::int64_t j) { place(v, j); });
         return;
     }
     values_.resize(columns_.size());

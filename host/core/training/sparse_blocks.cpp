@@ -125,7 +125,7 @@ std::vector<std::int64_t> block_nonzeros(const Adjacency& a, const IndexMap& ind
                 count[k] += d == Direction::forward ? all->at(p, panels[k]) : all->at(panels[k], p);
         return count;
     }
-    const Lines lines(a, d, index.owned(rows.first, rows.count), Entries::columns);
+    const Lines lines(a, d, index.owned(rows.first, rows.count), Entries::columns, columns_of(index, panels));
     const Cut by{index, panel_of_part(index, panels)};
     for (std::int64_t r = 0; r < lines.size(); ++r)
         lines.pattern(r, [&](GlobalId c) { by.place(c, [&](int k, std::int32_t) { ++count[usize(k)]; }); });
@@ -134,12 +134,13 @@ std::vector<std::int64_t> block_nonzeros(const Adjacency& a, const IndexMap& ind
 
 std::vector<Csr> sparse_blocks(const Adjacency& a, const IndexMap& index, PartRange rows,
                                std::span<const Part> panels, Direction d) {
-    return cut_lines(a, Lines(a, d, index.owned(rows.first, rows.count), Entries::values), index, panels);
+    const Lines lines(a, d, index.owned(rows.first, rows.count), Entries::values, columns_of(index, panels));
+    return cut_lines(a, lines, index, panels);
 }
 
 void for_each_block(const Adjacency& a, const IndexMap& index, PartRange rows, std::span<const Part> panels,
                     Direction d, const std::function<void(std::size_t k, const Csr& block)>& use) {
-    const Lines lines(a, d, index.owned(rows.first, rows.count), Entries::values);
+    const Lines lines(a, d, index.owned(rows.first, rows.count), Entries::values, columns_of(index, panels));
     const auto at_once = usize(std::max<std::int64_t>(1, group_bytes / (8 * (lines.size() + 1))));
     for (std::size_t first = 0; first < panels.size(); first += at_once) {
         const auto group = panels.subspan(first, std::min(at_once, panels.size() - first));
@@ -188,8 +189,9 @@ std::vector<std::unique_ptr<PreparedMatrix>> prepare_blocks(const Adjacency& a, 
 namespace {
 
 Csr cut_shard(const Adjacency& a, const ShardPlace& at, const ColumnSubset* columns) {
-    const Lines rows(a, Direction::forward, at.rows.owned(at.row), Entries::values);
     const Part panels[] = {at.column};
+    const Lines rows(a, Direction::forward, at.rows.owned(at.row), Entries::values,
+                     columns_of(at.columns, panels));
     Csr shard = std::move(cut_lines(a, rows, at.columns, panels)[0]);
     if (!columns) return shard;
     for (std::int32_t& column : shard.indices) column = columns->place[usize(column)];

@@ -11,6 +11,7 @@
 
 #include <gnnbench/array_size.hpp>
 #include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
 
 #include <data/draws.hpp>
 #include <data/generators/alias_table.hpp>
@@ -81,11 +82,11 @@ Setting setting_from(const Params& p) {
 
 /// Pareto by inversion, θ ≥ 1, P(θ > t) = t^(1 − exponent), cut where the expected degree would pass max_degree.
 std::vector<double> propensities(const Setting& s) {
-    std::vector<double> theta(static_cast<std::size_t>(s.vertices));
+    std::vector<double> theta(usize(s.vertices));
 #pragma omp parallel for
     for (std::int64_t v = 0; v < s.vertices; ++v) {
         auto words = draw(s.seed, Draw::graph, static_cast<std::uint64_t>(v), 0, DataDraw::degree);
-        theta[static_cast<std::size_t>(v)] = std::pow(unit_interval(words[0]), -1 / (s.exponent - 1));
+        theta[usize(v)] = std::pow(unit_interval(words[0]), -1 / (s.exponent - 1));
     }
     auto mean_degree = static_cast<double>(s.entries) / static_cast<double>(s.vertices);
     if (mean_degree == 0) return theta;
@@ -103,9 +104,9 @@ std::vector<double> propensities(const Setting& s) {
 
 /// Every community has a member: vertex (or, shuffled, position) c belongs to community c for c < communities.
 std::vector<std::int32_t> assign_communities(const Setting& s) {
-    std::vector<std::int32_t> community(static_cast<std::size_t>(s.vertices));
+    std::vector<std::int32_t> community(usize(s.vertices));
     for (std::int64_t v = 0; v < s.vertices; ++v) {
-        auto& c = community[static_cast<std::size_t>(v)];
+        auto& c = community[usize(v)];
         auto word = draw(s.seed, Draw::graph, static_cast<std::uint64_t>(v), 0, DataDraw::community)[0];
         if (s.by_community)
             c = static_cast<std::int32_t>(v * s.communities / s.vertices);
@@ -120,24 +121,21 @@ std::vector<std::int32_t> assign_communities(const Setting& s) {
 Blocks build_blocks(const Setting& s) {
     Blocks b;
     b.community_of = assign_communities(s);
-    b.first.resize(static_cast<std::size_t>(s.communities) + 1);
-    for (auto c : b.community_of) ++b.first[static_cast<std::size_t>(c) + 1];
+    b.first.resize(usize(s.communities) + 1);
+    for (auto c : b.community_of) ++b.first[usize(c) + 1];
     std::partial_sum(b.first.begin(), b.first.end(), b.first.begin());
-    b.members.resize(static_cast<std::size_t>(s.vertices));
+    b.members.resize(usize(s.vertices));
     std::vector<std::int64_t> cursor(b.first.begin(), b.first.end() - 1);
     auto theta = propensities(s);
     std::vector<double> member_theta(theta.size());
     for (std::int64_t v = 0; v < s.vertices; ++v) {
-        auto position = static_cast<std::size_t>(
-            cursor[static_cast<std::size_t>(b.community_of[static_cast<std::size_t>(v)])]++);
+        auto position = usize(cursor[usize(b.community_of[usize(v)])]++);
         b.members[position] = static_cast<std::int32_t>(v);
-        member_theta[position] = theta[static_cast<std::size_t>(v)];
+        member_theta[position] = theta[usize(v)];
     }
     std::vector<double> sums;
     for (std::size_t c = 0; c + 1 < b.first.size(); ++c) {
-        auto of_c = std::span(member_theta)
-                        .subspan(static_cast<std::size_t>(b.first[c]),
-                                 static_cast<std::size_t>(b.first[c + 1] - b.first[c]));
+        auto of_c = std::span(member_theta).subspan(usize(b.first[c]), usize(b.first[c + 1] - b.first[c]));
         b.inside.emplace_back(of_c);
         sums.push_back(std::accumulate(of_c.begin(), of_c.end(), 0.0));
     }
@@ -146,8 +144,8 @@ Blocks build_blocks(const Setting& s) {
 }
 
 std::int32_t pick_member(const Blocks& b, std::int32_t community, std::uint32_t slot, std::uint32_t coin) {
-    auto c = static_cast<std::size_t>(community);
-    return b.members[static_cast<std::size_t>(b.first[c] + b.inside[c].pick(slot, coin))];
+    auto c = usize(community);
+    return b.members[usize(b.first[c] + b.inside[c].pick(slot, coin))];
 }
 
 /// Edge e: communities first, then an end in each by propensity. Three blocks of random words for each attempt;
@@ -187,14 +185,14 @@ std::vector<std::uint8_t> noisy_label_sets(const Blocks& b, std::int32_t classes
     std::vector<std::uint8_t> matrix(array_elements("dcsbm's labels", {n, classes}, 1));
 #pragma omp parallel for
     for (std::int64_t v = 0; v < n; ++v) {
-        const std::int32_t own = b.community_of[static_cast<std::size_t>(v)] % classes;
+        const std::int32_t own = b.community_of[usize(v)] % classes;
         const auto vertex = static_cast<std::uint64_t>(v);
         for (std::int32_t c = 0; c < classes; ++c) {
             bool has =
                 c == own || class_draw(seed, static_cast<std::uint64_t>(own), c, DataDraw::label_set) < others;
             if (class_draw(seed, vertex, c, DataDraw::label_noise) < noise)
                 has = class_draw(seed, vertex, c, DataDraw::label_matrix) < mean / classes;
-            matrix[static_cast<std::size_t>(v * classes + c)] = has;
+            matrix[usize(v * classes + c)] = has;
         }
     }
     return matrix;
@@ -205,25 +203,24 @@ std::vector<float> class_features(const Blocks& b, std::int64_t features, std::i
                                   std::uint64_t seed) {
     auto blocks = (features + 3) / 4;
     auto scale = static_cast<float>(signal / std::sqrt(static_cast<double>(features)));
-    std::vector<float> means(static_cast<std::size_t>(classes * blocks * 4));
+    std::vector<float> means(usize(classes * blocks * 4));
     float four[4];
     for (std::int64_t c = 0; c < classes; ++c)
         for (std::int64_t i = 0; i < blocks; ++i) {
             normal_block(seed, static_cast<std::uint64_t>(c), static_cast<std::uint32_t>(i), DataDraw::class_mean,
                          four);
-            for (int k = 0; k < 4; ++k)
-                means[static_cast<std::size_t>((c * blocks + i) * 4 + k)] = scale * four[k];
+            for (int k = 0; k < 4; ++k) means[usize((c * blocks + i) * 4 + k)] = scale * four[k];
         }
     auto n = static_cast<std::int64_t>(b.community_of.size());
     std::vector<float> values(array_elements("dcsbm's features", {n, features}, sizeof(float)));
 #pragma omp parallel for private(four)
     for (std::int64_t v = 0; v < n; ++v) {
-        const float* mean = means.data() + b.community_of[static_cast<std::size_t>(v)] % classes * blocks * 4;
+        const float* mean = means.data() + b.community_of[usize(v)] % classes * blocks * 4;
         for (std::int64_t i = 0; i < blocks; ++i) {
             normal_block(seed, static_cast<std::uint64_t>(v), static_cast<std::uint32_t>(i), DataDraw::noise,
                          four);
             for (std::int64_t k = 4 * i; k < std::min(4 * i + 4, features); ++k)
-                values[static_cast<std::size_t>(v * features + k)] = mean[k] + four[k - 4 * i];
+                values[usize(v * features + k)] = mean[k] + four[k - 4 * i];
         }
     }
     return values;

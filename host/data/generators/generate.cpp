@@ -21,8 +21,8 @@ namespace gnnbench {
 namespace {
 
 std::span<const GeneratorKind* const> kinds() {
-    static constexpr std::array all{&bter_generator, &configuration_generator, &dcsbm_generator,
-                                    &grid_generator, &like_generator,          &rmat_generator};
+    static constexpr std::array all{&bter_generator, &configuration_generator, &dcsbm_generator, &grid_generator,
+                                    &like_generator, &regular_generator,       &rmat_generator};
     return all;
 }
 
@@ -53,7 +53,7 @@ std::span<const ParamDecl> generator_params(std::string_view kind) { return kind
 std::string generated_name(const std::string& kind, const nlohmann::json& given) {
     const auto [chosen, params] = chosen_generator(kind, given);
     auto other = beyond_defaults(chosen.params, params);
-    for (auto shown : {"vertices", "scale", "average_degree", "width", "height", "profile", "density"})
+    for (auto shown : {"vertices", "scale", "average_degree", "degree", "width", "height", "profile", "density"})
         other.erase(shown);
     auto name = chosen.label(params);
     return other.empty() ? name : fmt::format("{}-{}", name, short_digest(other, 6));

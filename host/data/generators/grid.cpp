@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
 
 #include <data/draws.hpp>
 #include <data/edges.hpp>
@@ -85,7 +86,7 @@ RawDataset make_grid(const Params& p) {
     auto n = l.width * l.height;
     std::vector<std::int32_t> source, target, ids;
     if (p.choice("order") == "random") ids = shuffled_ids(n, l.seed);
-    auto id = [&](std::int32_t v) { return ids.empty() ? v : ids[static_cast<std::size_t>(v)]; };
+    auto id = [&](std::int32_t v) { return ids.empty() ? v : ids[usize(v)]; };
     for (std::int64_t x = 0; x < l.width; ++x)
         for (std::int64_t y = 0; y < l.height; ++y)
             edges_from(l, x, y, [&](std::int32_t u, std::int32_t v) {

@@ -41,7 +41,7 @@ struct ChosenGenerator {
 ChosenGenerator chosen_generator(const std::string& kind, const nlohmann::json& given);
 
 extern const GeneratorKind bter_generator, configuration_generator, dcsbm_generator, grid_generator,
-    like_generator, rmat_generator;
+    like_generator, regular_generator, rmat_generator;
 
 /// The size where average_degree asks for n · degree entries and there is room for so many; generators end within 0.2%.
 /// `place` completes "…, but … at most": what has the room.

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
 
 #include <data/draws.hpp>
 #include <data/generators/draw_until.hpp>
@@ -98,8 +99,8 @@ RawDataset make_rmat(const Params& p) {
                             [&](std::int64_t e, std::int32_t& u, std::int32_t& v) {
                                 draw_edge(q, e, u, v);
                                 if (as_drawn) return;
-                                u = ids[static_cast<std::size_t>(u)];
-                                v = ids[static_cast<std::size_t>(v)];
+                                u = ids[usize(u)];
+                                v = ids[usize(v)];
                             });
     return data;
 }

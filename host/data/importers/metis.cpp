@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
 
 #include <data/importers/formats.hpp>
 #include <data/options.hpp>
@@ -56,7 +57,7 @@ Header read_header(LineReader& reader) {
 
 void read_row(std::int32_t row, const Header& header, const std::vector<std::string_view>& fields,
               const LineReader& reader, EdgeList& edges) {
-    auto skipped = static_cast<std::size_t>(header.skipped_per_vertex), step = header.edge_weights ? 2ul : 1ul;
+    auto skipped = usize(header.skipped_per_vertex), step = header.edge_weights ? 2ul : 1ul;
     if (fields.size() < skipped || (fields.size() - skipped) % step != 0)
         throw DataError(fmt::format("{}: expected {}neighbours{} of vertex {}, found {} numbers", reader.where(),
                                     skipped ? "sizes and weights, then " : "",

@@ -9,6 +9,7 @@
 
 #include <gnnbench/array_size.hpp>
 #include <gnnbench/error.hpp>
+#include <gnnbench/usize.hpp>
 
 #include <data/importers/formats.hpp>
 #include <data/importers/pickle.hpp>
@@ -103,11 +104,8 @@ std::vector<std::int64_t> read_test_index(const fs::path& file, std::int64_t fir
 }
 
 void put_row(RawDataset& data, std::int64_t vertex, const PickleCsr& from, std::int64_t row) {
-    for (auto e = from.indptr[static_cast<std::size_t>(row)]; e < from.indptr[static_cast<std::size_t>(row) + 1];
-         ++e)
-        data.features[static_cast<std::size_t>(vertex * data.feature_count +
-                                               from.indices[static_cast<std::size_t>(e)])] +=
-            from.data[static_cast<std::size_t>(e)];
+    for (auto e = from.indptr[usize(row)]; e < from.indptr[usize(row) + 1]; ++e)
+        data.features[usize(vertex * data.feature_count + from.indices[usize(e)])] += from.data[usize(e)];
 }
 
 EdgeList read_edges(const PickleDict& graph, const fs::path& file, std::int64_t n) {
@@ -139,8 +137,8 @@ std::vector<Split> standard_split(const std::vector<std::int32_t>& labels, std::
                                   const std::vector<std::int64_t>& test) {
     std::vector<Split> masks(labels.size(), Split::none);
     for (std::int64_t v = 0; v < std::min(train + validation_vertices, known); ++v)
-        masks[static_cast<std::size_t>(v)] = v < train ? Split::train : Split::validation;
-    for (auto v : test) masks[static_cast<std::size_t>(v)] = Split::test;
+        masks[usize(v)] = v < train ? Split::train : Split::validation;
+    for (auto v : test) masks[usize(v)] = Split::test;
     for (std::size_t v = 0; v < labels.size(); ++v)
         if (labels[v] < 0) masks[v] = Split::none;
     return masks;
@@ -167,12 +165,12 @@ RawDataset read_planetoid(const fs::path& path, const Params& p) {
     data.features.assign(array_elements(files[4].string() + ": the features", {n, allx.cols}, sizeof(float)), 0);
     read_classes(files[1], x.rows, data.classes);
     data.labels = read_classes(files[5], allx.rows, data.classes);
-    data.labels.resize(static_cast<std::size_t>(n), -1);
+    data.labels.resize(usize(n), -1);
     auto test_labels = read_classes(files[3], tx.rows, data.classes);
     for (std::int64_t v = 0; v < allx.rows; ++v) put_row(data, v, allx, v);
     for (std::size_t i = 0; i < test.size(); ++i) {
         put_row(data, test[i], tx, static_cast<std::int64_t>(i));
-        data.labels[static_cast<std::size_t>(test[i])] = test_labels[i];
+        data.labels[usize(test[i])] = test_labels[i];
     }
     data.masks = standard_split(data.labels, x.rows, allx.rows, test);
     data.splits = 1;

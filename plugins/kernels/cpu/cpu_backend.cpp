@@ -6,6 +6,7 @@
 
 #include <gnnbench/communicator.hpp>
 #include <gnnbench/transport.hpp>
+#include <gnnbench/usize.hpp>
 
 #include "gemm.hpp"
 #include "loss_shard.hpp"
@@ -28,9 +29,9 @@ std::int64_t least_rows(std::int64_t cols) { return rows_for(worth_sharing, cols
 template <class F>
 double sum_of_runs(int threads, std::int64_t rows, F&& f) {
     constexpr std::int64_t run = 1 << 12;
-    std::vector<double> sums(static_cast<std::size_t>((rows + run - 1) / run));
+    std::vector<double> sums(usize((rows + run - 1) / run));
     parallel_chunks(threads, rows, run, [&](std::int64_t begin, std::int64_t end) {
-        sums[static_cast<std::size_t>(begin / run)] = f(RowRange{begin, end});
+        sums[usize(begin / run)] = f(RowRange{begin, end});
     });
     double sum = 0;
     for (const double of_run : sums) sum += of_run;
@@ -129,15 +130,14 @@ void CpuBackend<T>::do_column_sums(ConstMatrixView g, MatrixView out) {
     // Fixed runs of rows, added up in their order: the same bits at any number of threads.
     constexpr std::int64_t run = 1 << 14;
     const std::int64_t runs = (g.rows + run - 1) / run;
-    const auto cols = static_cast<std::size_t>(g.cols);
-    std::vector<double> sums(static_cast<std::size_t>(runs) * cols);
+    const auto cols = usize(g.cols);
+    std::vector<double> sums(usize(runs) * cols);
     parallel_chunks(threads_, g.rows, run, [&](std::int64_t begin, std::int64_t end) {
-        row_operations<T>().add_column_sums(g, {begin, end},
-                                            sums.data() + static_cast<std::size_t>(begin / run) * cols);
+        row_operations<T>().add_column_sums(g, {begin, end}, sums.data() + usize(begin / run) * cols);
     });
     for (std::size_t c = 0; c < cols; ++c) {
         double sum = 0;
-        for (std::size_t i = 0; i < static_cast<std::size_t>(runs); ++i) sum += sums[i * cols + c];
+        for (std::size_t i = 0; i < usize(runs); ++i) sum += sums[i * cols + c];
         row_of<T>(out, 0)[c] = static_cast<T>(sum);
     }
 }
@@ -230,11 +230,10 @@ void CpuBackend<T>::do_fill(MatrixView m, double v) {
 
 template <class T>
 void CpuBackend<T>::do_copy(ConstMatrixView from, MatrixView to) {
-    const std::size_t row_bytes = static_cast<std::size_t>(from.cols) * sizeof(T);
+    const std::size_t row_bytes = usize(from.cols) * sizeof(T);
     parallel_ranges(threads_, from.rows, least_rows(from.cols), [&](std::int64_t begin, std::int64_t end) {
         if (from.contiguous() && to.contiguous()) {
-            std::memcpy(row_of<T>(to, begin), row_of<T>(from, begin),
-                        static_cast<std::size_t>(end - begin) * row_bytes);
+            std::memcpy(row_of<T>(to, begin), row_of<T>(from, begin), usize(end - begin) * row_bytes);
         } else {
             for (std::int64_t r = begin; r < end; ++r)
                 std::memcpy(row_of<T>(to, r), row_of<T>(from, r), row_bytes);

@@ -9,6 +9,8 @@
 
 #include <hwy/cache_control.h>
 
+#include <gnnbench/usize.hpp>
+
 #include "exp-inl.hpp"
 #include "row_operations.hpp"
 
@@ -155,7 +157,7 @@ template <class T>
 void gather(ConstMatrixView from, const std::int32_t* sources, MatrixView to, RowRange rows, bool past_caches) {
     constexpr std::int64_t ahead = 8, line = 64 / sizeof(T);
     const Tag<T> d;
-    const std::size_t row_bytes = static_cast<std::size_t>(from.cols) * sizeof(T);
+    const std::size_t row_bytes = usize(from.cols) * sizeof(T);
     for (std::int64_t r = rows.begin; r < rows.end; ++r) {
         const T* next = row_of<T>(from, sources[std::min(r + ahead, rows.end - 1)]);
         for (std::int64_t c = 0; c < from.cols; c += line) __builtin_prefetch(next + c);

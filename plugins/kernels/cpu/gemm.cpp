@@ -9,6 +9,8 @@
 #include <cblas.h>
 #include <libxsmm.h>
 
+#include <gnnbench/usize.hpp>
+
 #include "threads.hpp"
 
 namespace gnnbench::cpu {
@@ -99,12 +101,12 @@ bool tall_sum(const GemmCall<float>& g, int threads, Workspace& workspace) {
     const auto whole = small_product(m, n, panel, g.a.ld, g.b.ld, n, true, true);
     const auto last = rest ? small_product(m, n, rest, g.a.ld, g.b.ld, n, true, true) : nullptr;
     if (!whole || (rest && !last)) return false;
-    const auto size = static_cast<std::size_t>(m * n);
-    float* sums = workspace.shared<float>(2 * static_cast<std::size_t>(threads) * size);
+    const auto size = usize(m * n);
+    float* sums = workspace.shared<float>(2 * usize(threads) * size);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int t = 0; t < threads; ++t) {
-        float* total = sums + static_cast<std::size_t>(t) * size;
-        float* part = total + static_cast<std::size_t>(threads) * size;
+        float* total = sums + usize(t) * size;
+        float* part = total + usize(threads) * size;
         std::fill_n(total, size, 0.0f);
         const std::int64_t end = even_begin(panels, t + 1, threads);
         for (std::int64_t first = even_begin(panels, t, threads); first < end; first += group) {
@@ -119,8 +121,7 @@ bool tall_sum(const GemmCall<float>& g, int threads, Workspace& workspace) {
         for (std::int64_t r = begin; r < end; ++r)
             for (std::int64_t c = 0; c < n; ++c) {
                 float sum = 0;
-                for (int t = 0; t < threads; ++t)
-                    sum += sums[static_cast<std::size_t>(t) * size + static_cast<std::size_t>(r * n + c)];
+                for (int t = 0; t < threads; ++t) sum += sums[usize(t) * size + usize(r * n + c)];
                 float* out = at(g.c, r, c);
                 *out = g.alpha * sum + (g.beta == 0 ? 0.0f : g.beta * *out);
             }
@@ -131,7 +132,7 @@ bool tall_sum(const GemmCall<float>& g, int threads, Workspace& workspace) {
 
 /// m, transposed and contiguous.
 ConstMatrixView transposed(ConstMatrixView m, Workspace& workspace) {
-    float* out = workspace.shared<float>(static_cast<std::size_t>(m.rows * m.cols));
+    float* out = workspace.shared<float>(usize(m.rows * m.cols));
     for (std::int64_t r = 0; r < m.rows; ++r)
         for (std::int64_t c = 0; c < m.cols; ++c) out[c * m.rows + r] = *at(m, r, c);
     return {out, m.cols, m.rows, m.rows, DType::f32};

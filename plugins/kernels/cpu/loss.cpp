@@ -9,6 +9,8 @@
 #include <cmath>
 #include <limits>
 
+#include <gnnbench/usize.hpp>
+
 #include "exp-inl.hpp"
 #include "row_operations.hpp"
 
@@ -23,7 +25,7 @@ T row_maximum(const T* x, std::int64_t cols) {
     const Tag<T> d;
     Vec<T> best = hn::Set(d, -std::numeric_limits<T>::infinity());
     for_vectors<T>(cols, [&](std::int64_t c, std::int64_t n) HWY_ATTR {
-        const auto in = hn::FirstN(d, static_cast<std::size_t>(n));
+        const auto in = hn::FirstN(d, usize(n));
         best = hn::Max(best, hn::IfThenElse(in, load_n(x + c, n), best));
     });
     return hn::GetLane(hn::MaxOfLanes(d, best));
@@ -37,7 +39,7 @@ T exponentials(const T* x, T top, std::int64_t cols, T* p) {
     for_vectors<T>(cols, [&](std::int64_t c, std::int64_t n) HWY_ATTR {
         const Vec<T> e = exponential<T>(hn::Sub(load_n(x + c, n), hn::Set(d, top)));
         store_n(e, p + c, n);
-        sum = hn::Add(sum, hn::IfThenElseZero(hn::FirstN(d, static_cast<std::size_t>(n)), e));
+        sum = hn::Add(sum, hn::IfThenElseZero(hn::FirstN(d, usize(n)), e));
     });
     return hn::GetLane(hn::SumOfLanes(d, sum));
 }
@@ -78,7 +80,7 @@ void count_correct(ConstMatrixView logits, const LossInput& in, RowRange rows, s
         const T top = row_maximum(x, logits.cols);
         std::int64_t first = 0;
         while (first < logits.cols && x[first] != top) ++first;
-        const auto slot = 2 * (static_cast<std::size_t>(in.split[r]) - 1);
+        const auto slot = 2 * (usize(in.split[r]) - 1);
         counts[slot] += first == in.labels[r];
         ++counts[slot + 1];
     }
@@ -112,7 +114,7 @@ double binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixV
             const Vec<T> sign = signs_of<T>(y + c, n), t = hn::Mul(sign, load_n(x + c, n));
             const Vec<T> e = exponential<T>(hn::Neg(hn::Abs(t)));
             const Vec<T> element = hn::Add(hn::Max(t, zero), log_of_one_plus<T>(e));
-            sum = hn::Add(sum, hn::IfThenElseZero(hn::FirstN(d, static_cast<std::size_t>(n)), element));
+            sum = hn::Add(sum, hn::IfThenElseZero(hn::FirstN(d, usize(n)), element));
             const Vec<T> share = hn::Div(hn::Mul(sign, scale), hn::Add(one, e));
             store_n(hn::IfThenElse(hn::Gt(t, zero), share, hn::Mul(share, e)), g + c, n);
         });

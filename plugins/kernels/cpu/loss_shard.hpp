@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <gnnbench/backend.hpp>
+#include <gnnbench/usize.hpp>
 
 #include "threads.hpp"
 
@@ -42,7 +43,7 @@ template <class T>
 double softmax_cross_entropy_shard(int threads, ConstMatrixView logits, ConstMatrixView maxima,
                                    ConstMatrixView sums, std::int64_t first_class, const LossInput& in,
                                    MatrixView grad) {
-    std::vector<double> losses(static_cast<std::size_t>((logits.rows + shard_rows - 1) / shard_rows));
+    std::vector<double> losses(usize((logits.rows + shard_rows - 1) / shard_rows));
     const auto scale = static_cast<T>(in.scale);
     parallel_chunks(threads, logits.rows, shard_rows, [&](std::int64_t begin, std::int64_t end) {
         double loss = 0;
@@ -61,7 +62,7 @@ double softmax_cross_entropy_shard(int threads, ConstMatrixView logits, ConstMat
             for (std::int64_t c = 0; c < logits.cols; ++c)
                 g[c] = std::exp(z[c] - largest) * share - (c == label ? scale : T{0});
         }
-        losses[static_cast<std::size_t>(begin / shard_rows)] = loss;
+        losses[usize(begin / shard_rows)] = loss;
     });
     double loss = 0;
     for (const double of_run : losses) loss += of_run;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <gnnbench/usize.hpp>
+
 #include "panels.hpp"
 #include "threads.hpp"
 
@@ -12,24 +14,23 @@ template <class T>
 ReorderedMatrix<T> make_reordered(const Csr& a, ClusterOrder order, int threads) {
     ReorderedMatrix<T> out;
     out.vertex_at = std::move(order.vertex_at);
-    const auto rows = static_cast<std::size_t>(a.rows);
+    const auto rows = usize(a.rows);
     std::vector<std::int32_t> position(rows);
     out.indptr = HostArray<std::int64_t>(rows + 1);
     out.indptr[0] = 0;
     for (std::size_t p = 0; p < rows; ++p) {
-        const auto v = static_cast<std::size_t>(out.vertex_at[p]);
+        const auto v = usize(out.vertex_at[p]);
         position[v] = static_cast<std::int32_t>(p);
         out.indptr[p + 1] = out.indptr[p] + a.indptr[v + 1] - a.indptr[v];
     }
     out.indices = HostArray<std::int32_t>(a.indices.size());
     out.values = HostArray<T>(a.values.size());
     parallel_chunks(threads, a.rows, 4096, [&](std::int64_t begin, std::int64_t end) {
-        for (auto p = static_cast<std::size_t>(begin); p < static_cast<std::size_t>(end); ++p) {
-            const auto v = static_cast<std::size_t>(out.vertex_at[p]);
-            auto to = static_cast<std::size_t>(out.indptr[p]);
-            for (auto j = static_cast<std::size_t>(a.indptr[v]); j < static_cast<std::size_t>(a.indptr[v + 1]);
-                 ++j, ++to) {
-                out.indices[to] = position[static_cast<std::size_t>(a.indices[j])];
+        for (auto p = usize(begin); p < usize(end); ++p) {
+            const auto v = usize(out.vertex_at[p]);
+            auto to = usize(out.indptr[p]);
+            for (auto j = usize(a.indptr[v]); j < usize(a.indptr[v + 1]); ++j, ++to) {
+                out.indices[to] = position[usize(a.indices[j])];
                 out.values[to] = static_cast<T>(a.values[j]);
             }
         }
@@ -53,14 +54,14 @@ template <class T>
 void spmm_reordered(const ReorderedMatrix<T>& a, const DenseSide<T>& d, int threads, Workspace& workspace) {
     const std::vector<Panel> panels = cut_columns(d.c.cols);
     const std::int64_t widest = widest_of(panels), rows = a.csr.rows;
-    T* packed = workspace.shared<T>(static_cast<std::size_t>(rows * widest));
+    T* packed = workspace.shared<T>(usize(rows * widest));
     // Runs of about equal work; inside one, a few rows at a time, so that their sums stay in the first cache.
     const std::int64_t runs =
         std::max<std::int64_t>(1, std::min<std::int64_t>(rows / 64, std::int64_t{256} * threads));
     constexpr std::int64_t pack_step = 1024, few = 32;
 #pragma omp parallel num_threads(threads) if (threads > 1)
     {
-        T* sums = workspace.of_thread<T>(omp_get_thread_num(), static_cast<std::size_t>(few * widest));
+        T* sums = workspace.of_thread<T>(omp_get_thread_num(), usize(few * widest));
         for (const Panel& panel : panels) {
 #pragma omp for schedule(static)
             for (std::int64_t p = 0; p < rows; p += pack_step)

@@ -13,6 +13,7 @@
 
 #include <gnnbench/model.hpp>
 #include <gnnbench/random.hpp>
+#include <gnnbench/usize.hpp>
 
 HWY_BEFORE_NAMESPACE();
 namespace gnnbench::cpu {
@@ -41,7 +42,7 @@ HWY_INLINE void for_vectors(std::int64_t cols, G&& f) {
 template <class T>
 HWY_INLINE Vec<T> load_n(const T* p, std::int64_t n) {
     const Tag<T> d;
-    return n == lanes<T> ? hn::LoadU(d, p) : hn::MaskedLoad(hn::FirstN(d, static_cast<std::size_t>(n)), d, p);
+    return n == lanes<T> ? hn::LoadU(d, p) : hn::MaskedLoad(hn::FirstN(d, usize(n)), d, p);
 }
 
 template <class T>
@@ -50,7 +51,7 @@ HWY_INLINE void store_n(Vec<T> v, T* p, std::int64_t n) {
     if (n == lanes<T>) {
         hn::StoreU(v, d, p);
     } else {
-        hn::BlendedStore(v, hn::FirstN(d, static_cast<std::size_t>(n)), d, p);
+        hn::BlendedStore(v, hn::FirstN(d, usize(n)), d, p);
     }
 }
 

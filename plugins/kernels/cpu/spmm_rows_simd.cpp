@@ -8,6 +8,8 @@
 #include <array>
 #include <utility>
 
+#include <gnnbench/usize.hpp>
+
 #include "simd-inl.hpp"
 #include "spmm.hpp"
 
@@ -44,7 +46,7 @@ void multiply_block(const FlatCsr<T>& a, const DenseSide<T>& d, RowRange rows, c
     constexpr int unroll = NV == 1 ? 4 : NV <= 3 ? 2 : 1;
     constexpr std::int64_t line = 64 / sizeof(T);
     const Tag<T> tag;
-    const auto mask = hn::FirstN(tag, static_cast<std::size_t>(block.last));
+    const auto mask = hn::FirstN(tag, usize(block.last));
     const T* b = static_cast<const T*>(d.b.data) + block.first;
     const std::int64_t ldb = d.b.ld, total = a.indptr[a.rows];
     const Vec<T> alpha = hn::Set(tag, d.alpha), beta = hn::Set(tag, d.beta);
@@ -121,8 +123,8 @@ void multiply(const FlatCsr<T>& a, const DenseSide<T>& d, RowRange rows, const R
             const std::int64_t last = std::min(width, d.c.cols - (end - 1) * width);
             RowsPass<T> here = pass;
             if (!pass.row_at) here.out += (r - rows.begin) * pass.ldo;
-            table[static_cast<std::size_t>(end - begin - 1)][last < width][pass.prefetch_ahead > 0](
-                a, d, {r, r + step}, here, {begin * width, last});
+            table[usize(end - begin - 1)][last < width][pass.prefetch_ahead > 0](a, d, {r, r + step}, here,
+                                                                                 {begin * width, last});
         }
 }
 

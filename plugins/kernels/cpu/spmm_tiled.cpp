@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include <gnnbench/usize.hpp>
+
 #include "threads.hpp"
 #include "tiled.hpp"
 
@@ -10,11 +12,11 @@ namespace {
 template <class T>
 void multiply_chunk(const TiledMatrix<T>& a, const DenseSide<T>& d, const Panel& panel, std::int64_t chunk,
                     const T* packed, T* sums) {
-    const auto k = static_cast<std::size_t>(chunk);
+    const auto k = usize(chunk);
     const RowRange rows{a.chunk_rows[k], a.chunk_rows[k + 1]};
-    std::memset(sums, 0, static_cast<std::size_t>((rows.end - rows.begin) * panel.width) * sizeof(T));
+    std::memset(sums, 0, usize((rows.end - rows.begin) * panel.width) * sizeof(T));
     for (std::int64_t i = a.chunk_blocks[k]; i < a.chunk_blocks[k + 1]; ++i) {
-        const TileBlock& block = a.blocks[static_cast<std::size_t>(i)];
+        const TileBlock& block = a.blocks[usize(i)];
         multiply_block(a, block, packed + block.tile * a.tile_cols * panel.width, sums, panel.width);
     }
     finish_rows(d, rows, nullptr, panel, sums);
@@ -25,11 +27,11 @@ void multiply_chunk(const TiledMatrix<T>& a, const DenseSide<T>& d, const Panel&
 template <class T>
 void spmm_tiled(const TiledMatrix<T>& a, const DenseSide<T>& d, int threads, Workspace& workspace) {
     const std::vector<Panel> panels = cut_columns(d.c.cols);
-    const auto widest = static_cast<std::size_t>(widest_of(panels));
-    T* packed = workspace.shared<T>(static_cast<std::size_t>(a.cols) * widest);
+    const auto widest = usize(widest_of(panels));
+    T* packed = workspace.shared<T>(usize(a.cols) * widest);
 #pragma omp parallel num_threads(threads) if (threads > 1)
     {
-        T* sums = workspace.of_thread<T>(omp_get_thread_num(), static_cast<std::size_t>(a.widest_chunk) * widest);
+        T* sums = workspace.of_thread<T>(omp_get_thread_num(), usize(a.widest_chunk) * widest);
         for (const Panel& panel : panels) {
             constexpr std::int64_t run = 1024;
 #pragma omp for schedule(static)

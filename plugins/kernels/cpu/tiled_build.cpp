@@ -2,6 +2,8 @@
 #include <bit>
 #include <numeric>
 
+#include <gnnbench/usize.hpp>
+
 #include "threads.hpp"
 #include "tiled.hpp"
 
@@ -10,17 +12,16 @@ namespace {
 
 /// Columns by falling count, ties in their own order.
 HostArray<std::int32_t> columns_by_count(const Csr& a) {
-    std::vector<std::int32_t> count(static_cast<std::size_t>(a.cols));
-    for (const std::int32_t c : a.indices) ++count[static_cast<std::size_t>(c)];
+    std::vector<std::int32_t> count(usize(a.cols));
+    for (const std::int32_t c : a.indices) ++count[usize(c)];
     const std::int32_t most = count.empty() ? 0 : *std::max_element(count.begin(), count.end());
     // A counting sort; bucket k holds the columns with most − k entries.
-    std::vector<std::int64_t> at(static_cast<std::size_t>(most) + 2);
-    for (const std::int32_t n : count) ++at[static_cast<std::size_t>(most - n) + 1];
+    std::vector<std::int64_t> at(usize(most) + 2);
+    for (const std::int32_t n : count) ++at[usize(most - n) + 1];
     std::partial_sum(at.begin(), at.end(), at.begin());
     HostArray<std::int32_t> order(count.size());
     for (std::size_t c = 0; c < count.size(); ++c)
-        order[static_cast<std::size_t>(at[static_cast<std::size_t>(most - count[c])]++)] =
-            static_cast<std::int32_t>(c);
+        order[usize(at[usize(most - count[c])]++)] = static_cast<std::int32_t>(c);
     return order;
 }
 
@@ -32,7 +33,7 @@ std::vector<std::int64_t> cut_rows(const Csr& a, std::int64_t tallest, int threa
     const std::int64_t share = std::max<std::int64_t>(1, work / std::max<std::int64_t>(1, wanted));
     std::vector<std::int64_t> cuts{0};
     for (std::int64_t r = 0, done = 0; r < a.rows; ++r) {
-        done += a.indptr[static_cast<std::size_t>(r) + 1] - a.indptr[static_cast<std::size_t>(r)] + 4;
+        done += a.indptr[usize(r) + 1] - a.indptr[usize(r)] + 4;
         if (done >= share || r + 1 - cuts.back() >= tallest) {
             cuts.push_back(r + 1);
             done = 0;
@@ -55,15 +56,14 @@ public:
 
     void sort(RowRange rows, std::vector<TileBlock>& blocks, std::vector<Segment>& segments) {
         const std::int64_t height = rows.end - rows.begin;
-        next_.assign(static_cast<std::size_t>(tiles_ * height), 0);
-        for_entries(
-            rows, [&](std::int64_t slot, std::int32_t, std::size_t) { ++next_[static_cast<std::size_t>(slot)]; });
+        next_.assign(usize(tiles_ * height), 0);
+        for_entries(rows, [&](std::int64_t slot, std::int32_t, std::size_t) { ++next_[usize(slot)]; });
         // Counts become where each segment's next entry goes.
-        std::int64_t at = a_.indptr[static_cast<std::size_t>(rows.begin)];
+        std::int64_t at = a_.indptr[usize(rows.begin)];
         for (std::int64_t t = 0; t < tiles_; ++t) {
             TileBlock block{static_cast<std::int64_t>(segments.size()), at, static_cast<std::int32_t>(t), 0};
             for (std::int64_t r = 0; r < height; ++r) {
-                std::int64_t& slot = next_[static_cast<std::size_t>(t * height + r)];
+                std::int64_t& slot = next_[usize(t * height + r)];
                 const std::int64_t length = slot;
                 slot = at;
                 for (std::int64_t left = length; left > 0; left -= longest) {
@@ -76,7 +76,7 @@ public:
             if (block.segments > 0) blocks.push_back(block);
         }
         for_entries(rows, [&](std::int64_t slot, std::int32_t position, std::size_t j) {
-            const auto to = static_cast<std::size_t>(next_[static_cast<std::size_t>(slot)]++);
+            const auto to = usize(next_[usize(slot)]++);
             out_.local_col[to] = static_cast<std::uint16_t>(position & (out_.tile_cols - 1));
             out_.values[to] = static_cast<T>(a_.values[j]);
         });
@@ -88,9 +88,8 @@ private:
     void for_entries(RowRange rows, auto&& f) const {
         const std::int64_t height = rows.end - rows.begin;
         for (std::int64_t r = rows.begin; r < rows.end; ++r)
-            for (auto j = static_cast<std::size_t>(a_.indptr[static_cast<std::size_t>(r)]);
-                 j < static_cast<std::size_t>(a_.indptr[static_cast<std::size_t>(r) + 1]); ++j) {
-                const std::int32_t p = position_[static_cast<std::size_t>(a_.indices[j])];
+            for (auto j = usize(a_.indptr[usize(r)]); j < usize(a_.indptr[usize(r) + 1]); ++j) {
+                const std::int32_t p = position_[usize(a_.indices[j])];
                 f((p >> shift_) * height + (r - rows.begin), p, j);
             }
     }
@@ -113,14 +112,14 @@ TiledMatrix<T> make_tiled(const Csr& a, std::int64_t tile_cols, int threads) {
     out.nonzeros = a.nonzeros();
     out.tile_cols = tile_cols;
     out.column_at = columns_by_count(a);
-    std::vector<std::int32_t> position(static_cast<std::size_t>(a.cols));
+    std::vector<std::int32_t> position(usize(a.cols));
     for (std::size_t p = 0; p < position.size(); ++p)
-        position[static_cast<std::size_t>(out.column_at[p])] = static_cast<std::int32_t>(p);
+        position[usize(out.column_at[p])] = static_cast<std::int32_t>(p);
     out.chunk_rows = cut_rows(a, std::min<std::int64_t>(65536, std::max<std::int64_t>(8192, tile_cols)), threads);
     out.local_col = HostArray<std::uint16_t>(a.indices.size());
     out.values = HostArray<T>(a.indices.size());
 
-    const auto chunks = static_cast<std::size_t>(out.chunks());
+    const auto chunks = usize(out.chunks());
     std::vector<std::vector<TileBlock>> blocks(chunks);
     std::vector<std::vector<Segment>> segments(chunks);
 #pragma omp parallel num_threads(threads)

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <gnnbench/usize.hpp>
+
 #include "threads.hpp"
 
 namespace gnnbench::cpu {
@@ -42,22 +44,22 @@ ColumnRuns cut_into_runs(const Pattern& a, const std::int32_t* vertex_at, int th
     ColumnRuns out;
     out.first = {0};
     if (runs > 1) {
-        std::vector<std::int64_t> count(static_cast<std::size_t>(a.cols));
-        for (std::int64_t at = 0; at < a.nonzeros(); ++at) ++count[static_cast<std::size_t>(column(at))];
+        std::vector<std::int64_t> count(usize(a.cols));
+        for (std::int64_t at = 0; at < a.nonzeros(); ++at) ++count[usize(column(at))];
         const std::int64_t work = a.nonzeros() + 2 * a.cols;
         for (std::int64_t c = 0, done = 0; c < a.cols && std::ssize(out.first) < runs; ++c) {
-            done += count[static_cast<std::size_t>(c)] + 2;
+            done += count[usize(c)] + 2;
             if (done >= work * std::ssize(out.first) / runs) out.first.push_back(c + 1);
         }
     }
     out.first.push_back(a.cols);
     const std::int64_t cuts = out.runs() - 1;
-    out.split = HostArray<std::int32_t>(static_cast<std::size_t>(cuts * a.rows));
+    out.split = HostArray<std::int32_t>(usize(cuts * a.rows));
     parallel_ranges(threads, a.rows, 1 << 12, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t r = begin; r < end; ++r)
             for (std::int64_t q = 0, at = a.indptr[r]; q < cuts; ++q) {
-                while (at < a.indptr[r + 1] && column(at) < out.first[static_cast<std::size_t>(q) + 1]) ++at;
-                out.split[static_cast<std::size_t>(q * a.rows + r)] = static_cast<std::int32_t>(at - a.indptr[r]);
+                while (at < a.indptr[r + 1] && column(at) < out.first[usize(q) + 1]) ++at;
+                out.split[usize(q * a.rows + r)] = static_cast<std::int32_t>(at - a.indptr[r]);
             }
     });
     return out;
@@ -82,15 +84,15 @@ template void spmm_transposed(const FlatCsr<double>&, const std::int32_t*, const
 template <class T>
 BlocksByTile blocks_by_tile(const TiledMatrix<T>& a) {
     BlocksByTile out;
-    out.first.assign(static_cast<std::size_t>((a.cols + a.tile_cols - 1) / a.tile_cols) + 1, 0);
-    for (const TileBlock& b : a.blocks) ++out.first[static_cast<std::size_t>(b.tile) + 1];
+    out.first.assign(usize((a.cols + a.tile_cols - 1) / a.tile_cols) + 1, 0);
+    for (const TileBlock& b : a.blocks) ++out.first[usize(b.tile) + 1];
     for (std::size_t t = 1; t < out.first.size(); ++t) out.first[t] += out.first[t - 1];
     out.places.resize(a.blocks.size());
     std::vector<std::int64_t> next(out.first.begin(), out.first.end() - 1);
-    for (std::size_t k = 0; k < static_cast<std::size_t>(a.chunks()); ++k)
+    for (std::size_t k = 0; k < usize(a.chunks()); ++k)
         for (std::int64_t i = a.chunk_blocks[k]; i < a.chunk_blocks[k + 1]; ++i) {
-            const auto tile = static_cast<std::size_t>(a.blocks[static_cast<std::size_t>(i)].tile);
-            out.places[static_cast<std::size_t>(next[tile]++)] = {i, a.chunk_rows[k]};
+            const auto tile = usize(a.blocks[usize(i)].tile);
+            out.places[usize(next[tile]++)] = {i, a.chunk_rows[k]};
         }
     return out;
 }
@@ -103,8 +105,7 @@ void spmm_transposed(const TiledMatrix<T>& a, const BlocksByTile& order, const D
     const auto tiles = static_cast<std::int64_t>(order.first.size()) - 1;
 #pragma omp parallel for num_threads(threads) schedule(dynamic) if (threads > 1 && tiles > 1)
     for (std::int64_t t = 0; t < tiles; ++t)
-        for (auto i = static_cast<std::size_t>(order.first[static_cast<std::size_t>(t)]);
-             i < static_cast<std::size_t>(order.first[static_cast<std::size_t>(t) + 1]); ++i)
+        for (auto i = usize(order.first[usize(t)]); i < usize(order.first[usize(t) + 1]); ++i)
             transposed_operations<T>().block(a, order.places[i], d);
     finish(d, threads);
 }

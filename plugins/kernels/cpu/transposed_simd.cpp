@@ -4,6 +4,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <gnnbench/usize.hpp>
+
 #include "simd-inl.hpp"
 #include "transposed.hpp"
 
@@ -38,13 +40,13 @@ void add_rows(const FlatCsr<T>& a, const std::int32_t* vertex_at, const std::int
 
 template <class T>
 void add_block(const TiledMatrix<T>& a, const BlocksByTile::Place& place, const DenseSide<T>& d) {
-    const TileBlock& block = a.blocks[static_cast<std::size_t>(place.block)];
+    const TileBlock& block = a.blocks[usize(place.block)];
     const std::int32_t* column_at = a.column_at.data() + block.tile * a.tile_cols;
     std::int64_t entry = block.first_entry;
     for (std::int64_t s = 0; s < block.segments; ++s) {
-        const Segment segment = a.segments[static_cast<std::size_t>(block.first_segment + s)];
+        const Segment segment = a.segments[usize(block.first_segment + s)];
         for (const std::int64_t last = entry + segment.length; entry < last; ++entry) {
-            const auto e = static_cast<std::size_t>(entry);
+            const auto e = usize(entry);
             add_row(d, d.alpha * a.values[e], place.first_row + segment.row, column_at[a.local_col[e]]);
         }
     }

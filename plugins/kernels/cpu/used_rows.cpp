@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <gnnbench/usize.hpp>
+
 #include "threads.hpp"
 
 namespace gnnbench::cpu {
@@ -17,10 +19,8 @@ std::int64_t used_rows(const Csr& a) {
 /// after the last position with it.
 template <class T>
 RowRange rows_up_to(const UsedRowsMatrix<T>& a, RowRange positions) {
-    const std::int64_t begin =
-        positions.begin == 0 ? 0 : a.row_at[static_cast<std::size_t>(positions.begin) - 1] + 1;
-    const std::int64_t end =
-        positions.end == a.csr.rows ? a.rows : a.row_at[static_cast<std::size_t>(positions.end) - 1] + 1;
+    const std::int64_t begin = positions.begin == 0 ? 0 : a.row_at[usize(positions.begin) - 1] + 1;
+    const std::int64_t end = positions.end == a.csr.rows ? a.rows : a.row_at[usize(positions.end) - 1] + 1;
     return {begin, end};
 }
 
@@ -30,7 +30,7 @@ void scale_unused(const UsedRowsMatrix<T>& a, const DenseSide<T>& d, RowRange po
     const RowRange rows = rows_up_to(a, positions);
     std::int64_t p = positions.begin;
     for (std::int64_t r = rows.begin; r < rows.end; ++r) {
-        if (p < positions.end && a.row_at[static_cast<std::size_t>(p)] == r) {
+        if (p < positions.end && a.row_at[usize(p)] == r) {
             ++p;
             continue;
         }
@@ -61,7 +61,7 @@ bool rows_mostly_empty(const Csr& a) { return 2 * used_rows(a) <= a.rows; }
 
 template <class T>
 UsedRowsMatrix<T> make_used_rows(const Csr& a, int threads) {
-    const auto used = static_cast<std::size_t>(used_rows(a));
+    const auto used = usize(used_rows(a));
     UsedRowsMatrix<T> out{.rows = a.rows,
                           .row_at = HostArray<std::int32_t>(used),
                           .indptr = HostArray<std::int64_t>(used + 1),

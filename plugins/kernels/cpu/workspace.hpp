@@ -2,6 +2,8 @@
 #include <cstddef>
 #include <vector>
 
+#include <gnnbench/usize.hpp>
+
 #include "memory.hpp"
 
 namespace gnnbench::cpu {
@@ -9,7 +11,7 @@ namespace gnnbench::cpu {
 /// Scratch memory that persists between calls, so that no product pays for page faults. Not shared between kernels.
 class Workspace {
 public:
-    explicit Workspace(int threads) : of_thread_(static_cast<std::size_t>(threads)) {}
+    explicit Workspace(int threads) : of_thread_(usize(threads)) {}
     /// At least `size` elements, contents undefined; from outside parallel regions.
     template <class T>
     T* shared(std::size_t size) {
@@ -18,7 +20,7 @@ public:
     /// The same for one thread, from that thread.
     template <class T>
     T* of_thread(int thread, std::size_t size) {
-        return grown<T>(of_thread_[static_cast<std::size_t>(thread)], size);
+        return grown<T>(of_thread_[usize(thread)], size);
     }
 
 private:

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <gnnbench/usize.hpp>
+
 #include "check.hpp"
 #include "transports.hpp"
 
@@ -127,7 +129,7 @@ void CudaBackend::do_apply_backward(const Epilogue& e, ConstMatrixView h, ConstM
 }
 
 void CudaBackend::do_column_sums(ConstMatrixView g, MatrixView out) {
-    const auto count = static_cast<std::size_t>(column_sum_parts(g.rows) * g.cols);
+    const auto count = usize(column_sum_parts(g.rows) * g.cols);
     auto* partial = static_cast<double*>(scratch(count * sizeof(double)));
     typed([&]<class T>(T) {
         check(cuda::column_sums(dense<T>(g), partial, static_cast<T*>(out.data), compute()),
@@ -137,8 +139,7 @@ void CudaBackend::do_column_sums(ConstMatrixView g, MatrixView out) {
 
 void CudaBackend::do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
                                            double* loss_out) {
-    auto* partial =
-        static_cast<double*>(scratch(static_cast<std::size_t>(loss_blocks(logits.rows)) * sizeof(double)));
+    auto* partial = static_cast<double*>(scratch(usize(loss_blocks(logits.rows)) * sizeof(double)));
     typed([&]<class T>(T) {
         check(cuda::softmax_cross_entropy(dense<T>(logits), counted(in), dense<T>(grad), partial, loss_out,
                                           compute()),
@@ -162,8 +163,7 @@ void CudaBackend::do_row_exp_sums(ConstMatrixView logits, ConstMatrixView maxima
 void CudaBackend::do_softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView maxima,
                                                  ConstMatrixView sums, std::int64_t first_class,
                                                  const LossInput& in, MatrixView grad, double* loss_out) {
-    auto* partial =
-        static_cast<double*>(scratch(static_cast<std::size_t>(loss_blocks(logits.rows)) * sizeof(double)));
+    auto* partial = static_cast<double*>(scratch(usize(loss_blocks(logits.rows)) * sizeof(double)));
     typed([&]<class T>(T) {
         check(cuda::softmax_cross_entropy_shard(dense<T>(logits), dense<T>(maxima), dense<T>(sums), first_class,
                                                 counted(in), dense<T>(grad), partial, loss_out, compute()),
@@ -179,8 +179,7 @@ void CudaBackend::do_count_correct(ConstMatrixView logits, const LossInput& in, 
 
 void CudaBackend::do_binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
                                           double* loss_out) {
-    auto* partial =
-        static_cast<double*>(scratch(static_cast<std::size_t>(loss_blocks(logits.rows)) * sizeof(double)));
+    auto* partial = static_cast<double*>(scratch(usize(loss_blocks(logits.rows)) * sizeof(double)));
     typed([&]<class T>(T) {
         check(cuda::binary_cross_entropy(dense<T>(logits), counted(in), dense<T>(grad), partial, loss_out,
                                          compute()),

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <gnnbench/usize.hpp>
+
 #include "check.hpp"
 #include "cuda_backend.hpp"
 
@@ -104,8 +106,7 @@ void CudaBackend::multiply(const CudaMatrix& a, Product how, ConstMatrixView b, 
     typed([&]<class T>(T) {
         const bool by_items = how == Product::balanced && a.has_items();
         SpmmCall<T> call = call_for<T>(a, by_items);
-        if (by_items && a.slots > 0)
-            call.partial = static_cast<T*>(scratch(static_cast<std::size_t>(a.slots * c.cols) * sizeof(T)));
+        if (by_items && a.slots > 0) call.partial = static_cast<T*>(scratch(usize(a.slots * c.cols) * sizeof(T)));
         set_operands(call, b, c, s, e);
         check(cuda::spmm(call, compute()), "launching spmm");
     });
@@ -169,10 +170,9 @@ void CudaBackend::run_trials(CudaMatrix& a, bool keeps_narrow_indptr) {
         // B and C of zeros: what is stored in them does not change how long a product takes.
         const std::int64_t b_bytes = a.cols * width * element, c_bytes = a.rows * width * element;
         if (b_bytes + c_bytes > pool_.free_bytes() / 2) continue;
-        const auto b_memory = own_memory(static_cast<std::size_t>(b_bytes)),
-                   c_memory = own_memory(static_cast<std::size_t>(c_bytes));
+        const auto b_memory = own_memory(usize(b_bytes)), c_memory = own_memory(usize(c_bytes));
         if (!b_memory || !c_memory) continue;
-        check(cudaMemsetAsync(b_memory.get(), 0, static_cast<std::size_t>(b_bytes), compute()), "cudaMemsetAsync");
+        check(cudaMemsetAsync(b_memory.get(), 0, usize(b_bytes), compute()), "cudaMemsetAsync");
         const ConstMatrixView b{b_memory.get(), a.cols, width, width, dtype()};
         const MatrixView c{c_memory.get(), a.rows, width, width, dtype()};
         std::optional<Product> best;

@@ -8,6 +8,7 @@
 
 #include <gnnbench/event.hpp>
 #include <gnnbench/trace.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench::cuda {
 
@@ -44,7 +45,7 @@ public:
     Streams& operator=(const Streams&) = delete;
     ~Streams();
 
-    cudaStream_t of(StreamRole role) const { return streams_[static_cast<std::size_t>(role)]; }
+    cudaStream_t of(StreamRole role) const { return streams_[usize(role)]; }
     cudaStream_t compute() const { return of(StreamRole::compute); }
     cudaStream_t communication() const { return of(StreamRole::communication); }
 

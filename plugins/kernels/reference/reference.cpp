@@ -7,6 +7,7 @@
 #include <gnnbench/host_memory.hpp>
 #include <gnnbench/backend.hpp>
 #include <gnnbench/transport.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench {
 namespace {
@@ -106,33 +107,30 @@ private:
 
     void do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override {
         const T* values = static_cast<const T*>(a.values);
-        std::vector<double> sums(static_cast<std::size_t>(c.cols));
+        std::vector<double> sums(usize(c.cols));
         for (std::int64_t r = 0; r < c.rows; ++r) {
             std::fill(sums.begin(), sums.end(), 0.0);
             for (std::int64_t k = a.indptr[r]; k < a.indptr[r + 1]; ++k)
                 add_product(double{values[k]}, &at<T>(b, a.indices[k], 0), sums);
-            for (std::int64_t j = 0; j < c.cols; ++j) store(c, r, j, s, e, sums[static_cast<std::size_t>(j)]);
+            for (std::int64_t j = 0; j < c.cols; ++j) store(c, r, j, s, e, sums[usize(j)]);
         }
     }
 
     void do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
                             const Epilogue& e) override {
         const auto& m = static_cast<const PlainMatrix<T>&>(a);
-        std::vector<std::vector<double>> sums(static_cast<std::size_t>(c.rows),
-                                              std::vector<double>(static_cast<std::size_t>(c.cols)));
+        std::vector<std::vector<double>> sums(usize(c.rows), std::vector<double>(usize(c.cols)));
         for (std::int64_t r = 0; r < m.rows; ++r)
-            for (auto k = static_cast<std::size_t>(m.indptr[static_cast<std::size_t>(r)]);
-                 k < static_cast<std::size_t>(m.indptr[static_cast<std::size_t>(r) + 1]); ++k)
-                add_product(double{m.values[k]}, &at<T>(b, r, 0), sums[static_cast<std::size_t>(m.indices[k])]);
+            for (auto k = usize(m.indptr[usize(r)]); k < usize(m.indptr[usize(r) + 1]); ++k)
+                add_product(double{m.values[k]}, &at<T>(b, r, 0), sums[usize(m.indices[k])]);
         for (std::int64_t r = 0; r < c.rows; ++r)
-            for (std::int64_t j = 0; j < c.cols; ++j)
-                store(c, r, j, s, e, sums[static_cast<std::size_t>(r)][static_cast<std::size_t>(j)]);
+            for (std::int64_t j = 0; j < c.cols; ++j) store(c, r, j, s, e, sums[usize(r)][usize(j)]);
     }
 
     void do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
                  const Epilogue& e) override {
         const std::int64_t inner = ta == Transpose::no ? a.cols : a.rows;
-        std::vector<double> sums(static_cast<std::size_t>(c.cols));
+        std::vector<double> sums(usize(c.cols));
         for (std::int64_t r = 0; r < c.rows; ++r) {
             std::fill(sums.begin(), sums.end(), 0.0);
             for (std::int64_t k = 0; k < inner; ++k) {
@@ -141,10 +139,9 @@ private:
                     add_product(left, &at<T>(b, k, 0), sums);
                     continue;
                 }
-                for (std::int64_t j = 0; j < c.cols; ++j)
-                    sums[static_cast<std::size_t>(j)] += left * at<T>(b, j, k);
+                for (std::int64_t j = 0; j < c.cols; ++j) sums[usize(j)] += left * at<T>(b, j, k);
             }
-            for (std::int64_t j = 0; j < c.cols; ++j) store(c, r, j, s, e, sums[static_cast<std::size_t>(j)]);
+            for (std::int64_t j = 0; j < c.cols; ++j) store(c, r, j, s, e, sums[usize(j)]);
         }
     }
 
@@ -244,7 +241,7 @@ private:
             std::int64_t best = 0;
             for (std::int64_t c = 1; c < logits.cols; ++c)
                 if (at<T>(logits, r, c) > at<T>(logits, r, best)) best = c;
-            const auto s = 2 * (static_cast<std::size_t>(in.split[r]) - 1);
+            const auto s = 2 * (usize(in.split[r]) - 1);
             counts[s] += best == in.labels[r];
             ++counts[s + 1];
         }

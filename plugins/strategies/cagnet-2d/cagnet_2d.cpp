@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/training/grid_trainer.hpp>
+#include <gnnbench/usize.hpp>
 
 namespace gnnbench {
 namespace {
@@ -37,8 +38,7 @@ public:
         const int r = at_.extent(Axis::x);
         std::int64_t widest = 0, largest = 0;
         for (int l = 0; l < model.layers(); ++l) {
-            const std::int64_t f = model.widths[static_cast<std::size_t>(l)],
-                               g = model.widths[static_cast<std::size_t>(l) + 1];
+            const std::int64_t f = model.widths[usize(l)], g = model.widths[usize(l) + 1];
             widest = std::max(widest, block_size(f, r, at_.at(Axis::x)));
             largest = std::max(largest, f * g);
         }

@@ -1,21 +1,9 @@
 #include "sparse_rows.hpp"
 
-#include <fmt/format.h>
-
 #include <gnnbench/training/lines.hpp>
 #include <gnnbench/usize.hpp>
 
 namespace gnnbench::plexus {
-
-ColumnUse::ColumnUse(const Adjacency& a, const IndexMap& rows, const IndexMap& columns, Part o)
-    : words_((rows.parts() + 63) / 64), bits_(usize(columns.size(o) * words_)) {
-    const Lines lines(a, Direction::backward, columns.owned(o), Entries::columns);
-    for (std::int64_t c = 0; c < lines.size(); ++c)
-        lines.pattern(c, [&](GlobalId row) {
-            const Part d = rows.part_of(row);
-            bits_[usize(c * words_ + d / 64)] |= std::uint64_t{1} << (d % 64);
-        });
-}
 
 SparseRows::SparseRows(const Adjacency& a, const VertexBlocks& vertices, const Layout& layout, int l) {
     const auto [o, i, d] = layout.layer(l).roles;
@@ -26,20 +14,30 @@ SparseRows::SparseRows(const Adjacency& a, const VertexBlocks& vertices, const L
     own_begin = block_begin(n_o, ranks, own);
     own_count = block_size(n_o, ranks, own);
     given.resize(usize(ranks));
+    const std::vector<GlobalId> block = columns.owned(layout.at(o));
+    const auto first = block.begin() + own_begin;
     // Ranks along d share this rank's columns and split the rows: rank j needs those with an entry in its rows.
-    const auto use = made_once<ColumnUse>(
-        a.shared(), fmt::format("{}, shard {}, {}", text(layout.grid()), vertices.shard(l), layout.at(o)),
-        [&] { return ColumnUse(a, rows, columns, layout.at(o)); });
-    for (Part j = 0; j < ranks; ++j)
-        for (std::int64_t r = 0; j != own && r < own_count; ++r)
-            if (use->by(j, own_begin + r)) given[usize(j)].push_back(static_cast<std::int32_t>(r));
+    const Lines my_columns(a, Direction::backward, {first, first + own_count}, Entries::columns);
+    for (std::int64_t r = 0; r < own_count; ++r)
+        my_columns.pattern(r, [&](GlobalId row) {
+            const Part j = rows.part_of(row);
+            if (j != own && (given[usize(j)].empty() || given[usize(j)].back() != r))
+                given[usize(j)].push_back(static_cast<std::int32_t>(r));
+        });
+    const Part mine_alone[] = {layout.at(o)};
+    const Lines my_rows(a, Direction::forward, rows.owned(own), Entries::columns, columns_of(columns, mine_alone));
+    std::vector<bool> mine(usize(n_o));
+    for (std::int64_t r = 0; r < my_rows.size(); ++r)
+        my_rows.pattern(r, [&](GlobalId c) {
+            if (columns.part_of(c) == layout.at(o)) mine[usize(value(columns.local(c)))] = true;
+        });
     compact.assign(usize(n_o), -1);
     std::int64_t next = 0;
     for (int owner = 0; owner < ranks; ++owner) {
         segment.push_back(next);
         const std::int64_t begin = block_begin(n_o, ranks, owner);
         for (std::int64_t r = begin; r < begin + block_size(n_o, ranks, owner); ++r)
-            if (owner == own || use->by(own, r)) compact[usize(r)] = static_cast<std::int32_t>(next++);
+            if (owner == own || mine[usize(r)]) compact[usize(r)] = static_cast<std::int32_t>(next++);
     }
     segment.push_back(next);
 }

@@ -16,19 +16,6 @@
 /// dF are sent back.
 namespace gnnbench::plexus {
 
-/// Which of the columns of A that one part along o has, n_o of them, have entries in the rows of each part along d.
-class ColumnUse {
-public:
-    ColumnUse(const Adjacency& a, const IndexMap& rows, const IndexMap& columns, Part o);
-    bool by(Part d, std::int64_t column) const {
-        return (bits_[usize(column * words_ + d / 64)] >> (d % 64) & 1) != 0;
-    }
-
-private:
-    std::int64_t words_;
-    std::vector<std::uint64_t> bits_;  ///< words_ of each column
-};
-
 /// Which rows of layer l's F [n_o × f_i] this rank owns, needs and gives; by coordinate along d.
 ///
 ///   compact F  the rows this rank holds: of each owner's block in turn those that it needs, ascending; of its

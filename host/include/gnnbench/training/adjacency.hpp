@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -22,6 +23,25 @@ enum class Direction : std::uint8_t { forward, backward };
 inline Direction opposite(Direction d) {
     return d == Direction::forward ? Direction::backward : Direction::forward;
 }
+
+/// Columns [first, end), by original id.
+struct ColumnRange {
+    std::int64_t first = 0, end = 0;
+};
+
+/// The scales of some columns of Â or Âᵀ.
+struct ColumnScales {
+    std::int64_t first = 0;
+    std::vector<double> values;
+    bool empty() const { return values.empty(); }
+    double of(std::int64_t column) const { return values[usize(column - first)]; }
+};
+
+/// Where lines are read from: whole rows, or the tiles (·, c) of some c, ascending.
+struct TileChoice {
+    std::vector<std::int64_t> across = {};  ///< empty: whole rows
+    bool whole_rows() const { return across.empty(); }
+};
 
 /// Â: the matrix that a model multiplies by, row by row from the raw graph, and Âᵀ likewise where the graph's
 /// transpose is at hand. Holds neither matrix, so every rank can read its rows of a memory-mapped graph of any size: of
@@ -53,43 +73,50 @@ public:
     template <class Visit>
     void row(std::int64_t v, Visit&& visit) const {
         const double r = row_scale(v);
-        entries(graph_.rows(), v, nullptr, [&](std::int64_t j, double w) { visit(j, w * r * column_scale(j)); });
+        entries(Direction::forward, v, {}, nullptr,
+                [&](std::int64_t j, double w) { visit(j, w * r * column_scale(j)); });
     }
 
-    /// Row v of Â or Âᵀ, like row(). reads(d) must hold.
-    template <class Visit>
-    void line(Direction d, std::int64_t v, Visit&& visit) const {
-        if (d == Direction::forward) return row(v, visit);
-        const double c = column_scale(v);
-        entries(columns_, v, nullptr, [&](std::int64_t i, double w) { visit(i, w * row_scale(i) * c); });
-    }
+    /// The tiles that have these columns of `d`'s matrix, in runs that ascend; whole rows where there are no tiles, or all
+    /// of them have some.
+    TileChoice tiles_of(Direction d, std::span<const ColumnRange> columns) const;
+    /// The run of columns that lines read from there can have.
+    ColumnRange columns_of(Direction d, const TileChoice& from) const;
 
-    /// For whoever reads many lines of `d`'s matrix: the scales of all its columns, computed once. line() with them is
-    /// faster, and the same to the bit.
-    std::vector<double> scales(Direction d) const;
+    /// Row v of Â or Âᵀ, like row(), or what the tiles have of it. reads(d) must hold.
     template <class Visit>
-    void line(Direction d, std::int64_t v, std::span<const double> scales, Visit&& visit) const {
+    void line(Direction d, std::int64_t v, const TileChoice& from, Visit&& visit) const {
         if (d == Direction::forward) {
             const double r = row_scale(v);
-            return entries(graph_.rows(), v, scales.data(),
-                           [&](std::int64_t j, double w) { visit(j, w * r * scales[usize(j)]); });
+            return entries(d, v, from, nullptr,
+                           [&](std::int64_t j, double w) { visit(j, w * r * column_scale(j)); });
         }
         const double c = column_scale(v);
-        entries(columns_, v, scales.data(), [&](std::int64_t i, double w) { visit(i, w * scales[usize(i)] * c); });
+        entries(d, v, from, nullptr, [&](std::int64_t i, double w) { visit(i, w * row_scale(i) * c); });
+    }
+
+    /// For whoever reads many lines of `d`'s matrix: the scales of these columns, computed once. line() with them is
+    /// faster, and the same to the bit.
+    ColumnScales scales(Direction d, const ColumnRange& columns) const;
+    template <class Visit>
+    void line(Direction d, std::int64_t v, const TileChoice& from, const ColumnScales& scales,
+              Visit&& visit) const {
+        if (d == Direction::forward) {
+            const double r = row_scale(v);
+            return entries(d, v, from, &scales, [&](std::int64_t j, double w) { visit(j, w * r * scales.of(j)); });
+        }
+        const double c = column_scale(v);
+        entries(d, v, from, &scales, [&](std::int64_t i, double w) { visit(i, w * scales.of(i) * c); });
     }
 
     /// The columns of row v of Â or Âᵀ, without their values: calls visit(column: int64).
     template <class Visit>
-    void pattern(Direction d, std::int64_t v, Visit&& visit) const {
-        entries(d == Direction::forward ? graph_.rows() : columns_, v, nullptr,
-                [&](std::int64_t j, double) { visit(j); });
+    void pattern(Direction d, std::int64_t v, const TileChoice& from, Visit&& visit) const {
+        entries(d, v, from, nullptr, [&](std::int64_t j, double) { visit(j); });
     }
 
-    /// Entries of row v of Â or Âᵀ. reads(d) must hold.
-    std::int64_t entries_of(Direction d, std::int64_t v) const {
-        const CompressedRows rows = d == Direction::forward ? graph_.rows() : columns_;
-        return rows.indptr[usize(v) + 1] - rows.indptr[usize(v)] + (diagonal_.everywhere && !has_loop(v) ? 1 : 0);
-    }
+    /// At least the entries of row v of Â or Âᵀ, or of what the tiles have of it, and at most one more.
+    std::int64_t entries_of(Direction d, std::int64_t v, const TileChoice& from) const;
 
 private:
     /// What is added to the weight of diagonal entries; `everywhere`: each vertex has one.
@@ -99,26 +126,49 @@ private:
     };
     static Diagonal diagonal_of(const ModelSpec& model);
 
+    CompressedRows rows_of(Direction d) const { return d == Direction::forward ? graph_.rows() : columns_; }
+    const TiledRows& tiled_rows(Direction d) const {
+        return d == Direction::forward ? graph_.tiles : graph_.column_tiles();
+    }
+
     /// Row v of the weights with the model's diagonal. `scales`: what the visits read at random, by column, fetched
     /// ahead; nullptr: nothing.
     template <class Visit>
-    void entries(const CompressedRows& rows, std::int64_t v, const double* scales, Visit&& visit) const {
+    void entries(Direction d, std::int64_t v, const TileChoice& from, const ColumnScales* scales,
+                 Visit&& visit) const {
+        bool diagonal = !diagonal_.everywhere;  // whether row v's own column is done with
+        if (from.whole_rows()) {
+            const CompressedRows rows = rows_of(d);
+            run(rows.indices, rows.weights, rows.indptr[usize(v)], rows.indptr[usize(v) + 1], v, scales, diagonal,
+                visit);
+        } else {
+            const TiledRows& tiles = tiled_rows(d);
+            if (!diagonal) diagonal = !std::ranges::binary_search(from.across, v / tiles.tile_columns);
+            for (const std::int64_t c : from.across) {
+                const auto [begin, end] = tiles.row(v, c);
+                run(tiles.indices, tiles.weights, begin, end, v, scales, diagonal, visit);
+            }
+        }
+        if (!diagonal) visit(v, diagonal_.where_missing);
+    }
+
+    template <class Visit>
+    void run(std::span<const std::int32_t> indices, std::span<const float> weights, std::int64_t begin,
+             std::int64_t end, std::int64_t v, const ColumnScales* scales, bool& diagonal, Visit&& visit) const {
         constexpr std::int64_t ahead = 24;
-        const auto first = rows.indptr[usize(v)], last = rows.indptr[usize(v) + 1];
-        const std::int64_t all = std::ssize(rows.indices);
-        bool diagonal = !diagonal_.everywhere;
-        for (std::int64_t e = first; e < last; ++e) {
-            const std::int64_t j = rows.indices[usize(e)];
-            if (scales && e + ahead < all) __builtin_prefetch(scales + rows.indices[usize(e + ahead)]);
+        const std::int64_t all = std::ssize(indices);
+        for (std::int64_t e = begin; e < end; ++e) {
+            const std::int64_t j = indices[usize(e)];
+            if (scales && e + ahead < all)
+                __builtin_prefetch(scales->values.data() + (indices[usize(e + ahead)] - scales->first));
             if (!diagonal && j >= v) {
                 if (j > v) visit(v, diagonal_.where_missing);
                 diagonal = true;
             }
-            double w = rows.weights.empty() ? 1.0 : double{rows.weights[usize(e)]};
+            double w = weights.empty() ? 1.0 : double{weights[usize(e)]};
             if (j == v) w += diagonal_.where_present;
             visit(j, w);
         }
-        if (!diagonal) visit(v, diagonal_.where_missing);
     }
 
     bool has_loop(std::int64_t v) const { return !loops_.empty() && loops_[usize(v)]; }
@@ -190,7 +240,7 @@ public:
     /// Block j of the line; this rank must hold it.
     const PreparedMatrix& block(Direction d, Part j) const {
         const auto& blocks = d == Direction::backward && !backward_.empty() ? backward_ : forward_;
-        return *blocks[static_cast<std::size_t>(j)];
+        return *blocks[usize(j)];
     }
     /// The formats the back end chose, for the record.
     std::string formats() const;

@@ -10,6 +10,9 @@ namespace gnnbench {
 /// What the entries of lines are read for: their columns alone, or their values too.
 enum class Entries : std::uint8_t { columns, values };
 
+/// The vertices of parts that ascend, in runs: one of all, unless every vertex's position is its id.
+std::vector<ColumnRange> columns_of(const IndexMap& index, std::span<const Part> parts);
+
 /// Rows of Â or Âᵀ for some vertices, each with its columns ascending by original id. They are read from the graph; rows
 /// of Âᵀ whose graph has no transpose at hand are collected by one walk over all of it.
 class Lines {
@@ -17,6 +20,9 @@ public:
     /// `a` must outlive it. Where values are read, of more entries than the graph has vertices, it holds the scales of
     /// all columns, which is less than the entries will take.
     Lines(const Adjacency& a, Direction d, std::vector<GlobalId> vertices, Entries entries);
+    /// Entries in other columns than these may be left out.
+    Lines(const Adjacency& a, Direction d, std::vector<GlobalId> vertices, Entries entries,
+          std::span<const ColumnRange> columns);
 
     std::int64_t size() const { return std::ssize(vertices_); }
     /// Calls visit(column: GlobalId, value: double) for each entry of line r; made for Entries::values. May be called
@@ -24,8 +30,8 @@ public:
     template <class Visit>
     void visit(std::int64_t r, Visit&& visit) const {
         const auto each = [&](std::int64_t column, double w) { visit(GlobalId{column}, w); };
-        if (!scales_.empty()) return a_.line(d_, value(vertices_[usize(r)]), scales_, each);
-        if (start_.empty()) return a_.line(d_, value(vertices_[usize(r)]), each);
+        if (!scales_.empty()) return a_.line(d_, value(vertices_[usize(r)]), from_, scales_, each);
+        if (start_.empty()) return a_.line(d_, value(vertices_[usize(r)]), from_, each);
         for (auto e = usize(start_[usize(r)]); e < usize(start_[usize(r) + 1]); ++e)
             visit(GlobalId{columns_[e]}, values_[e]);
     }
@@ -33,7 +39,7 @@ public:
     template <class Visit>
     void pattern(std::int64_t r, Visit&& visit) const {
         if (start_.empty())
-            return a_.pattern(d_, value(vertices_[usize(r)]),
+            return a_.pattern(d_, value(vertices_[usize(r)]), from_,
                               [&](std::int64_t column) { visit(GlobalId{column}); });
         for (auto e = usize(start_[usize(r)]); e < usize(start_[usize(r) + 1]); ++e) visit(GlobalId{columns_[e]});
     }
@@ -44,7 +50,8 @@ private:
     const Adjacency& a_;
     Direction d_;
     std::vector<GlobalId> vertices_;
-    std::vector<double> scales_;       ///< of all columns, where there are several entries for each
+    TileChoice from_;
+    ColumnScales scales_;              ///< where there are several entries for each column
     std::vector<std::int64_t> start_;  ///< empty: nothing was collected
     std::vector<std::int32_t> columns_;
     std::vector<double> values_;
