@@ -150,7 +150,7 @@ Csr transposed(const Csr& a, int threads) {
     const auto runs = a.nonzeros() > threads * a.cols ? usize(threads) : 1;
     const auto first_row = [&](std::size_t run) { return usize(a.rows) * run / runs; };
     std::vector<std::vector<std::int64_t>> next(runs);
-#pragma omp parallel for num_threads(static_cast <int>(runs)) if (runs > 1) schedule(static, 1)
+#pragma omp parallel for num_threads(static_cast<int>(runs)) if (runs > 1) schedule(static, 1)
     for (std::size_t run = 0; run < runs; ++run) {
         next[run].assign(usize(a.cols), 0);
         for (auto e = usize(a.indptr[first_row(run)]); e < usize(a.indptr[first_row(run + 1)]); ++e)
@@ -161,7 +161,7 @@ Csr transposed(const Csr& a, int threads) {
         for (auto& of_run : next) before += std::exchange(of_run[c], before);
         t.indptr[c + 1] = before;
     }
-#pragma omp parallel for num_threads(static_cast <int>(runs)) if (runs > 1) schedule(static, 1)
+#pragma omp parallel for num_threads(static_cast<int>(runs)) if (runs > 1) schedule(static, 1)
     for (std::size_t run = 0; run < runs; ++run)
         for (std::size_t r = first_row(run); r < first_row(run + 1); ++r)
             for (auto e = usize(a.indptr[r]); e < usize(a.indptr[r + 1]); ++e) {
