@@ -160,16 +160,33 @@ void Backend::order_waits(std::vector<std::size_t> repeat) {
 }
 void Backend::synchronize(StreamRole stream) { do_synchronize(stream); }
 
+namespace {
+
+std::unique_ptr<PreparedMatrix> described(std::unique_ptr<PreparedMatrix> prepared, const SparseSize& size,
+                                          TransposedProducts t) {
+    prepared->rows = size.rows;
+    prepared->cols = size.cols;
+    prepared->nonzeros = size.nonzeros;
+    prepared->multiplies_transposed = t == TransposedProducts::wanted;
+    return prepared;
+}
+
+}  // namespace
+
 std::unique_ptr<PreparedMatrix> Backend::prepare(const Csr& a, TransposedProducts t) {
     SetupTimer timer(&prepare_cost_);
     const auto before = memory_.current_bytes;
     auto prepared = do_prepare(a, t);
     timer.add_bytes(static_cast<std::int64_t>(memory_.current_bytes - before));
-    prepared->rows = a.rows;
-    prepared->cols = a.cols;
-    prepared->nonzeros = a.nonzeros();
-    prepared->multiplies_transposed = t == TransposedProducts::wanted;
-    return prepared;
+    return described(std::move(prepared), {a.rows, a.cols, a.nonzeros()}, t);
+}
+
+std::unique_ptr<PreparedMatrix> Backend::prepare(const SparseSize& a, TransposedProducts t) {
+    return described(do_prepare_size(a, t), a, t);
+}
+
+std::unique_ptr<PreparedMatrix> Backend::do_prepare_size(const SparseSize&, TransposedProducts) {
+    throw LogicError("this back end holds values, so it needs those of a sparse matrix");
 }
 
 void Backend::spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {

@@ -5,6 +5,7 @@
 #include <gnnbench/error.hpp>
 
 #include <gnnbench/training/adjacency.hpp>
+#include <gnnbench/training/parameters.hpp>
 #include <gnnbench/training/trained_features.hpp>
 
 namespace gnnbench {
@@ -26,7 +27,16 @@ ModelWeights zero_weights(const ModelSpec& model) {
     return out;
 }
 
-Adjacency Problem::adjacency() const { return {dataset.graph, model, threads, cost}; }
+Adjacency Problem::adjacency() const {
+    const auto make = [&] { return Adjacency(dataset.graph, model, threads, cost, shared); };
+    return shared ? *shared->get<Adjacency>("", make) : make();
+}
+
+std::shared_ptr<const ModelWeights> Problem::first_weights() const {
+    return made_once<ModelWeights>(shared, "first", [&] {
+        return initial_weights ? *initial_weights : gnnbench::initial_weights(model, train.seed);
+    });
+}
 
 Trainer::~Trainer() = default;
 StepObserver::~StepObserver() = default;

@@ -75,9 +75,18 @@ private:
                                                                : simulation::NetworkModel::links;
     }
     Setting setting() const { return {cell_.gpus, work_->model, work_->train, cell_.scheme.params}; }
-    Problem problem() const {
-        return {work_->data, *index_, work_->model, work_->train, cell_.scheme.params, work_->initial.get(),
-                cell_.gpus,  {}};
+    Problem problem() {
+        return {work_->data,
+                *index_,
+                work_->model,
+                work_->train,
+                cell_.scheme.params,
+                work_->initial.get(),
+                cell_.gpus,
+                {},
+                1,
+                nullptr,
+                &shared_};
     }
     PartitionTask partition_task() const {
         return {.dataset = work_->data,
@@ -211,6 +220,7 @@ private:
     std::optional<WithTranspose> graph_;
     Partition partition_;
     std::optional<IndexMap> index_;
+    MadeOnce shared_;  ///< after the strategy, whose plugin has the code that destroys what it made
     double load_s_ = 0, partition_s_ = 0;  ///< of this machine
     Clock::time_point building_, start_;
 };

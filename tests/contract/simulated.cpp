@@ -3,11 +3,15 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
 #include <map>
 #include <set>
 
 #include <gnnbench/random.hpp>
 #include <gnnbench/simulation/simulation.hpp>
+#include <gnnbench/training/sparse_blocks.hpp>
 
 #include "contract/strategy_case.hpp"
 #include "worker/measurement.hpp"
@@ -72,8 +76,17 @@ struct SimulatedOutcome {
     std::vector<double> epochs_s;          ///< by rank and epoch
 };
 
+/// Whether ranks of the simulation share what they have in common, or each makes its own, as processes do.
+enum class InCommon : std::uint8_t { shared, own };
+
+struct Simulated {
+    simulation::NetworkModel network = simulation::NetworkModel::links;
+    InCommon in_common = InCommon::shared;
+    std::int64_t epochs = 2;
+};
+
 SimulatedOutcome simulate(const StrategyVariant& s, const ModelVariant& v, const graphs::NamedGraph& graph,
-                          int ranks, simulation::NetworkModel network = simulation::NetworkModel::links) {
+                          int ranks, const Simulated& how = {}) {
     SimulatedOutcome out;
     const OwnedDataset owned = dress(graph, v);
     const DatasetView data = owned.view();
@@ -92,10 +105,17 @@ SimulatedOutcome simulate(const StrategyVariant& s, const ModelVariant& v, const
     const Partition partition = partition_in_order(
         *partitioner, {.dataset = data, .model = model, .need = need, .params = partitioner_params, .seed = 3});
     const IndexMap index(partition);
-    const Problem problem{data, index, model, train, s.params, nullptr, ranks};
+    MadeOnce shared;
+    const Problem problem{.dataset = data,
+                          .index = index,
+                          .model = model,
+                          .train = train,
+                          .params = s.params,
+                          .ranks = ranks,
+                          .shared = how.in_common == InCommon::shared ? &shared : nullptr};
     const auto kernel = catalog().kernel("simulated");
     const Params kernel_params(catalog().find(PluginKind::kernel, "simulated").params);
-    simulation::Simulation simulation(machine_of(ranks), network, ranks);
+    simulation::Simulation simulation(machine_of(ranks), how.network, ranks);
     try {
         simulation.run([&](const ProcessGroup& world) {
             const auto backend = kernel->create({.params = kernel_params, .simulated = world.simulated()});
@@ -105,7 +125,7 @@ SimulatedOutcome simulate(const StrategyVariant& s, const ModelVariant& v, const
             const auto* trainer = std::get_if<std::unique_ptr<CollectiveTrainer>>(&made);
             if (!trainer) throw Unsupported("independent workers");
             counter.take();
-            for (std::int64_t epoch = 0; epoch < 2; ++epoch) {
+            for (std::int64_t epoch = 0; epoch < how.epochs; ++epoch) {
                 const std::int64_t allocations = backend->memory().allocations;
                 timed_epoch(world, *backend, **trainer, epoch);
                 CHECK(backend->memory().allocations == allocations);
@@ -180,10 +200,152 @@ TEST_CASE("the same simulated training takes the same time to the bit") {
         for (const auto network : {simulation::NetworkModel::links, simulation::NetworkModel::ring}) {
             INFO(name);
             const StrategyVariant s = variants(name).front();
-            const SimulatedOutcome first = simulate(s, v, graph, 12, network);
+            const SimulatedOutcome first = simulate(s, v, graph, 12, {.network = network});
             REQUIRE(first.skipped.empty());
-            CHECK(first.epochs_s == simulate(s, v, graph, 12, network).epochs_s);
+            CHECK(first.epochs_s == simulate(s, v, graph, 12, {.network = network}).epochs_s);
         }
+}
+
+TEST_CASE("what simulated ranks share is what each would make") {
+    const ModelVariant v{.name = "gcn"};
+    std::map<std::string, int> ran;
+    for (const bool symmetric : {false, true}) {
+        const auto graph = drawn(350, 6, symmetric);
+        for (const std::string& name : names())
+            for (const StrategyVariant& s : variants(name)) {
+                INFO(s.name << " " << s.changed << ", " << graph.name);
+                const SimulatedOutcome shared = simulate(s, v, graph, 8);
+                if (!shared.skipped.empty()) continue;
+                ++ran[name];
+                CHECK(shared.epochs_s == simulate(s, v, graph, 8, {.in_common = InCommon::own}).epochs_s);
+            }
+    }
+    CHECK(ran.size() >= 10);
+}
+
+using Sizes = std::vector<std::array<std::int64_t, 3>>;  ///< rows, columns, nonzeros
+
+Sizes sizes_of(const std::vector<std::unique_ptr<PreparedMatrix>>& prepared) {
+    Sizes sizes;
+    for (const auto& m : prepared) sizes.push_back({m->rows, m->cols, m->nonzeros});
+    return sizes;
+}
+
+/// Blocks and shards of a graph under two orders, prepared in all ways that strategies have.
+std::vector<Sizes> prepared_sizes(const Adjacency& a, const std::array<IndexMap, 2>& orders, Backend& backend) {
+    std::vector<Sizes> all;
+    const std::vector<Part> panels{0, 2, 3};
+    for (const Direction d : {Direction::forward, Direction::backward})
+        for (const bool transpose : {false, true})
+            for (const PartRange rows : {PartRange{1, 1}, PartRange{2, 2}})
+                all.push_back(
+                    sizes_of(prepare_blocks(a, orders[0], rows, panels, d, backend, {.transpose = transpose})));
+    for (Part row = 0; row < orders[0].parts(); ++row)
+        for (Part column = 0; column < orders[1].parts(); ++column)
+            for (const int blocks : {1, 3}) {
+                const PreparedShard shard =
+                    prepare_shard(a, {orders[0], row, orders[1], column}, {.row_blocks = blocks}, backend);
+                all.push_back(sizes_of(shard.forward));
+                all.push_back(sizes_of(shard.transposed));
+            }
+    return all;
+}
+
+TEST_CASE("a back end without values is given the sizes of the blocks that others multiply") {
+    const ModelVariant v{.name = "gcn"};
+    const OwnedDataset owned = dress(drawn(97, 5, false), v);
+    const ModelSpec model = v.complete_model();
+    RandomStream draw(11, Draw::sample);
+    const auto order = [&](Part parts) {
+        Partition p{.parts = parts, .part_of = {}, .column_part_of = {}};
+        for (std::int64_t vertex = 0; vertex < 97; ++vertex)
+            p.part_of.push_back(static_cast<Part>(draw.below(static_cast<std::uint64_t>(parts))));
+        return IndexMap(p);
+    };
+    const std::array orders{order(4), order(3)};
+    const auto reference =
+        catalog()
+            .kernel("reference")
+            ->create({.params = Params(catalog().find(PluginKind::kernel, "reference").params)});
+    const Adjacency each(owned.view().graph, model);
+    const std::vector<Sizes> expected = prepared_sizes(each, orders, *reference);
+    const auto kernel = catalog().kernel("simulated");
+    const Params params(catalog().find(PluginKind::kernel, "simulated").params);
+    simulation::Simulation simulation(machine_of(1), simulation::NetworkModel::links, 1);
+    simulation.run([&](const ProcessGroup& world) {
+        const auto backend = kernel->create({.params = params, .simulated = world.simulated()});
+        CHECK(prepared_sizes(each, orders, *backend) == expected);
+        MadeOnce shared;
+        const Adjacency common(owned.view().graph, model, 1, nullptr, &shared);
+        CHECK(prepared_sizes(common, orders, *backend) == expected);
+    });
+}
+
+/// What a scheme is run with at scale, and at how many ranks.
+struct AtScale {
+    std::string scheme;
+    std::map<std::string, std::string> set;
+    std::vector<int> ranks;
+};
+
+std::map<std::string, std::string> plexus_grid(int x, int y, int z) {
+    return {{"grid", "given"}, {"x", std::to_string(x)}, {"y", std::to_string(y)}, {"z", std::to_string(z)}};
+}
+
+/// Without batches, whose epochs have a step for each of few batches, and without independent workers.
+std::vector<AtScale> schemes_at_scale() {
+    const std::vector<int> usual{256, 1024, 2048};
+    std::vector<AtScale> all{{"cagnet-3d", {}, {216, 512, 1000, 1728}}};
+    for (const char* name : {"plexus-3d", "cagnet-2d", "cagnet-1.5d", "sa-1.5d", "sa-1d", "bns-gcn", "demirci-p2p",
+                             "allreduce-gcn", "cluster-gcn", "minibatch-p2p"})
+        all.push_back({name, {}, usual});
+    for (const char* name : {"cagnet-2d", "cagnet-3d"})
+        all.push_back({name, {{"travel", "true"}}, name == std::string("cagnet-2d") ? usual : all[0].ranks});
+    all.push_back({"bns-gcn", {{"rate", "0.1"}}, usual});
+    all.push_back({"plexus-3d", {{"sparse_all_reduce", "true"}}, usual});
+    all.push_back({"plexus-3d", {{"blocks", "4"}, {"trainable_features", "true"}}, usual});
+    for (const auto& [x, y, z] : {std::array{256, 1, 1}, {1, 256, 1}, {1, 1, 256}, {4, 8, 8}, {16, 4, 4}})
+        all.push_back({"plexus-3d", plexus_grid(x, y, z), {256}});
+    for (const auto& [x, y, z] : {std::array{1024, 1, 1}, {8, 8, 16}, {2, 32, 16}})
+        all.push_back({"plexus-3d", plexus_grid(x, y, z), {1024}});
+    for (const auto& [x, y, z] : {std::array{1, 1, 2048}, {8, 16, 16}, {64, 4, 8}})
+        all.push_back({"plexus-3d", plexus_grid(x, y, z), {2048}});
+    // As many broadcasts as ranks, in each product of each rank: last, because they take minutes.
+    for (const char* name : {"mg-gcn", "cagnet-1d"}) all.push_back({name, {}, usual});
+    return all;
+}
+
+/// Prints a line of CSV for each.
+void compare_at_scale(const std::vector<AtScale>& schemes, const graphs::NamedGraph& graph) {
+    std::printf("scheme,ranks,ranks_that_differ,seconds,skipped\n");
+    for (const AtScale& a : schemes) {
+        const StrategyVariant s = variants(a.scheme, a.set).front();
+        std::string label = a.scheme;
+        for (const auto& [parameter, given] : a.set) label += ' ' + parameter + '=' + given;
+        for (const int ranks : a.ranks) {
+            const auto start = std::chrono::steady_clock::now();
+            const SimulatedOutcome out = simulate(s, {.name = "gcn"}, graph, ranks, {.epochs = 1});
+            const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+            std::printf("\"%s\",%d,%zu,%.1f,\"%s\"\n", label.c_str(), ranks, out.differences.size(), took.count(),
+                        out.skipped.c_str());
+            std::fflush(stdout);
+            for (const std::string& d : out.differences) FAIL_CHECK(d);
+            if (out.skipped.empty()) CHECK(out.epochs_s.size() == static_cast<std::size_t>(ranks));
+        }
+    }
+}
+
+// By hand: contract_simulated "[scale]". Its output is results/simulation/stated-at-scale.csv.
+TEST_CASE("every scheme counts what it states at 256 to 2,048 ranks", "[.scale]") {
+    compare_at_scale(schemes_at_scale(), drawn(9000, 6, true));
+}
+
+TEST_CASE("some schemes count what they state at 1,000 ranks and more") {
+    compare_at_scale({{"cagnet-3d", {}, {1000}},
+                      {"sa-1d", {}, {1024}},
+                      {"plexus-3d", plexus_grid(8, 8, 16), {1024}},
+                      {"plexus-3d", plexus_grid(8, 16, 16), {2048}}},
+                     drawn(4000, 4, true));
 }
 
 /// Seconds that the host waits for one kernel, less its launch.

@@ -70,6 +70,7 @@ struct SimulatedRank::State {
     Engine& engine;
     int rank;
     double host_s = 0;
+    int devices_of_host = 1;
     Stream compute, communication;
     struct Ahead {
         int given = 0;  ///< items since the last fence

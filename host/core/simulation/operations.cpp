@@ -18,6 +18,7 @@ double cards(const Machine& m) { return m.links.nics * m.links.nic_bandwidth; }
 
 Operations::Operations(Engine& engine, std::vector<int> members)
     : engine_(engine), members_(std::move(members)), placement_(placement_of(engine.machine(), members_)) {
+    channels_.resize(members_.size());
     for (const int r : members_) ++on_node_[engine.machine().node_of(r)];
     for (const auto& [node, ranks] : on_node_) nodes_.push_back(node);
 }
@@ -130,7 +131,7 @@ void Exchange::post(std::span<const Message> sends, std::span<const Message> rec
             continue;
         }
         const Operations::Channel::Awaited first = channel.awaited.front();
-        channel.awaited.pop_front();
+        channel.awaited.erase(channel.awaited.begin());
         same_size(place_, m.peer, m.bytes, first.bytes);
         if (const auto receiver = first.by.lock()) receiver->matched(first.receive, side_);
     }
@@ -142,7 +143,7 @@ void Exchange::post(std::span<const Message> sends, std::span<const Message> rec
             continue;
         }
         const Operations::Channel::Sent first = channel.sent.front();
-        channel.sent.pop_front();
+        channel.sent.erase(channel.sent.begin());
         same_size(m.peer, place_, first.bytes, m.bytes);
         matched(i, first.from);
     }

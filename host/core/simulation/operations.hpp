@@ -1,6 +1,5 @@
 #pragma once
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <span>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include <gnnbench/transport.hpp>
+#include <gnnbench/usize.hpp>
 
 #include "core/simulation/engine.hpp"
 #include "core/simulation/network.hpp"
@@ -40,7 +40,8 @@ public:
 
 private:
     friend class Exchange;
-    /// Messages between two ranks that one of them has posted.
+    /// Messages between two ranks that one of them has posted and the other has not: few at a time, the first of either
+    /// list the oldest.
     struct Channel {
         struct Sent {
             std::shared_ptr<SenderSide> from;
@@ -51,17 +52,22 @@ private:
             std::size_t receive;
             std::int64_t bytes;
         };
-        std::deque<Sent> sent;
-        std::deque<Awaited> awaited;
+        std::vector<Sent> sent;
+        std::vector<Awaited> awaited;
     };
-    Channel& channel(int from, int to) { return channels_[static_cast<std::uint64_t>(from) << 32 | unsigned(to)]; }
+    /// Between places in the group. Found by sender, then by receiver, because a rank posts all its sends at once.
+    Channel& channel(int from, int to) {
+        std::vector<Channel>& of_sender = channels_[usize(from)];
+        if (of_sender.empty()) of_sender.resize(members_.size());
+        return of_sender[usize(to)];
+    }
 
     Engine& engine_;
     std::vector<int> members_, nodes_;
     std::map<int, int> on_node_;
     Placement placement_;
     std::map<std::uint64_t, std::weak_ptr<CollectiveOperation>> collectives_;
-    std::map<std::uint64_t, Channel> channels_;
+    std::vector<std::vector<Channel>> channels_;  ///< by sender, then receiver; a sender's once it is needed
 };
 
 /// One operation of all ranks of a group: it begins when the last of them has come to it, and is over for all at once.

@@ -83,6 +83,8 @@ int SimulatedRank::rank() const { return state_->rank; }
 const Machine& SimulatedRank::machine() const { return state_->engine.machine(); }
 double SimulatedRank::host_s() const { return state_->host_s; }
 void SimulatedRank::host_works(double seconds) { state_->host_s += seconds; }
+void SimulatedRank::share_host(int devices) { state_->devices_of_host = devices; }
+void SimulatedRank::launch() { host_works(machine().device.launch_s * state_->devices_of_host); }
 DeviceClock& SimulatedRank::clock() { return *state_->clock; }
 
 void SimulatedRank::enqueue(StreamRole stream, const Work& work) {

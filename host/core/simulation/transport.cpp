@@ -75,6 +75,7 @@ private:
     }
     Event issue(std::shared_ptr<Participation> part) {
         SimulatedRank::State& s = rank_.state();
+        rank_.launch();  // it is a kernel of its own, as NCCL's are
         s.communication.take_part(s.host_s, std::move(part));
         s.throttle(StreamRole::communication);
         return rank_.record(StreamRole::communication);

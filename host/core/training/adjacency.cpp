@@ -59,7 +59,8 @@ std::vector<double> column_sums_of(const CompressedRows& rows) {
 
 }  // namespace
 
-Adjacency::Adjacency(const GraphView& graph, const ModelSpec& model, int threads, SetupCost* cost)
+Adjacency::Adjacency(const GraphView& graph, const ModelSpec& model, int threads, SetupCost* cost,
+                     MadeOnce* shared)
     : graph_(graph),
       columns_(graph.columns()),
       diagonal_(diagonal_of(model)),
@@ -67,7 +68,8 @@ Adjacency::Adjacency(const GraphView& graph, const ModelSpec& model, int threads
       symmetric_(graph.symmetric && model.normalisation != Normalisation::mean),
       column_sum_of_rows_(graph.symmetric),
       threads_(threads),
-      cost_(cost) {
+      cost_(cost),
+      shared_(shared) {
     const SetupTimer timer(this->cost());
     if (graph.vertices() == 0) return;
     const bool scaled = normalisation_ != Normalisation::none;
@@ -178,13 +180,13 @@ PreparedBlocks::PreparedBlocks(const Adjacency& a, const IndexMap& index, Part p
     for (Part j = 0; j < index.parts(); ++j)
         if (holds(j)) held.push_back(j);
     const auto prepare_all = [&](Direction d) {
-        std::vector<std::unique_ptr<PreparedMatrix>> prepared(usize(index.parts()));
         // Block (i, p) is the transpose of block (p, i) of the other direction's matrix.
-        const Direction read = line == BlockLine::row ? d : opposite(d);
-        for_each_block(a, index, {.first = p, .count = 1}, held, read, [&](std::size_t k, const Csr& block) {
-            prepared[usize(held[k])] =
-                backend.prepare(line == BlockLine::row ? block : transposed(block, a.threads()), transposes);
-        });
+        const bool by_column = line == BlockLine::column;
+        std::vector<std::unique_ptr<PreparedMatrix>> blocks =
+            prepare_blocks(a, index, {.first = p, .count = 1}, held, by_column ? opposite(d) : d, backend,
+                           {.transpose = by_column, .products = transposes});
+        std::vector<std::unique_ptr<PreparedMatrix>> prepared(usize(index.parts()));
+        for (std::size_t k = 0; k < held.size(); ++k) prepared[usize(held[k])] = std::move(blocks[k]);
         return prepared;
     };
     forward_ = prepare_all(Direction::forward);

@@ -33,10 +33,7 @@ public:
           backend_(rank.backend),
           grid_(rank.world, shape),
           layout_{problem.index, shape, grid_.place()},
-          parameters_(
-              model_, problem.train,
-              problem.initial_weights ? *problem.initial_weights : initial_weights(model_, problem.train.seed),
-              backend_),
+          parameters_(model_, problem.train, *problem.first_weights(), backend_),
           products_(make_products(problem.adjacency(), {backend_, grid_, layout_})),
           vertices_(problem, layout_.owned(), backend_,
                     {layout_.first_column(width(model_.layers())), columns(model_.layers())}),

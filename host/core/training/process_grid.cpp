@@ -16,6 +16,13 @@ GridPlace GridShape::place(int rank) const {
 
 int GridShape::rank(const GridPlace& p) const { return (p.at[0] * extents[1] + p.at[1]) * extents[2] + p.at[2]; }
 
+int GridShape::rank_in_plane(Axis a, GridPlace p) const {
+    GridShape plane = *this;
+    plane.extents[usize(a)] = 1;
+    p[a] = 0;
+    return plane.rank(p);
+}
+
 std::string GridShape::text() const {
     return extents[2] == 1 ? fmt::format("{}x{}", extents[0], extents[1])
                            : fmt::format("{}x{}x{}", extents[0], extents[1], extents[2]);

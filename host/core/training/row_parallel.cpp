@@ -22,10 +22,8 @@ public:
           backend_(rank.backend),
           group_(std::move(layout.group)),
           owned_(problem.index.owned(layout.part)),
-          network_(std::move(plan), problem.model, problem.train,
-                   problem.initial_weights ? *problem.initial_weights
-                                           : initial_weights(problem.model, problem.train.seed),
-                   std::ssize(owned_), backend_),
+          network_(std::move(plan), problem.model, problem.train, *problem.first_weights(), std::ssize(owned_),
+                   backend_),
           vertices_(problem, owned_, backend_),
           input_(load_features(problem, owned_, 0, problem.dataset.feature_count, backend_)) {
         const Adjacency adjacency = problem.adjacency();

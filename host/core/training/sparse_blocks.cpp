@@ -11,6 +11,8 @@
 #include <gnnbench/training/process_grid.hpp>
 #include <gnnbench/usize.hpp>
 
+#include "core/training/block_counts.hpp"
+
 namespace gnnbench {
 namespace {
 
@@ -115,9 +117,16 @@ constexpr std::int64_t group_bytes = std::int64_t{64} << 20;
 
 std::vector<std::int64_t> block_nonzeros(const Adjacency& a, const IndexMap& index, PartRange rows,
                                          std::span<const Part> panels, Direction d) {
+    std::vector<std::int64_t> count(panels.size());
+    if (a.shared()) {
+        const auto all = counted_blocks(a, {index}, {index});
+        for (std::size_t k = 0; k < panels.size(); ++k)
+            for (Part p = rows.first; p < rows.first + rows.count; ++p)
+                count[k] += d == Direction::forward ? all->at(p, panels[k]) : all->at(panels[k], p);
+        return count;
+    }
     const Lines lines(a, d, index.owned(rows.first, rows.count), Entries::columns, columns_of(index, panels));
     const Cut by{index, panel_of_part(index, panels)};
-    std::vector<std::int64_t> count(panels.size());
     for (std::int64_t r = 0; r < lines.size(); ++r)
         lines.pattern(r, [&](GlobalId c) { by.place(c, [&](int k, std::int32_t) { ++count[usize(k)]; }); });
     return count;
@@ -157,6 +166,87 @@ void sort_columns(Csr& a, int threads) {
     });
 }
 
+std::vector<std::unique_ptr<PreparedMatrix>> prepare_blocks(const Adjacency& a, const IndexMap& index,
+                                                            PartRange rows, std::span<const Part> panels,
+                                                            Direction d, Backend& backend, BlockForm form) {
+    std::vector<std::unique_ptr<PreparedMatrix>> prepared;
+    if (backend.holds_values()) {
+        for_each_block(a, index, rows, panels, d, [&](std::size_t, const Csr& block) {
+            prepared.push_back(
+                backend.prepare(form.transpose ? transposed(block, a.threads()) : block, form.products));
+        });
+        return prepared;
+    }
+    const std::vector<std::int64_t> nonzeros = block_nonzeros(a, index, rows, panels, d);
+    for (std::size_t k = 0; k < panels.size(); ++k) {
+        SparseSize size{rows.size(index), index.size(panels[k]), nonzeros[k]};
+        if (form.transpose) std::swap(size.rows, size.cols);
+        prepared.push_back(backend.prepare(size, form.products));
+    }
+    return prepared;
+}
+
+namespace {
+
+Csr cut_shard(const Adjacency& a, const ShardPlace& at, const ColumnSubset* columns) {
+    const Part panels[] = {at.column};
+    const Lines rows(a, Direction::forward, at.rows.owned(at.row), Entries::values,
+                     columns_of(at.columns, panels));
+    Csr shard = std::move(cut_lines(a, rows, at.columns, panels)[0]);
+    if (!columns) return shard;
+    for (std::int32_t& column : shard.indices) column = columns->place[usize(column)];
+    shard.cols = columns->count;
+    return shard;
+}
+
+std::vector<std::unique_ptr<PreparedMatrix>> prepare_row_blocks(const Csr& shard, int blocks, Backend& backend) {
+    std::vector<std::unique_ptr<PreparedMatrix>> prepared;
+    for (int b = 0; b < blocks; ++b) {
+        const auto first = usize(block_begin(shard.rows, blocks, b));
+        const auto rows = usize(block_size(shard.rows, blocks, b));
+        const std::int64_t begin = shard.indptr[first], end = shard.indptr[first + rows];
+        Csr block{.rows = block_size(shard.rows, blocks, b),
+                  .cols = shard.cols,
+                  .indptr = {},
+                  .indices = {shard.indices.begin() + begin, shard.indices.begin() + end},
+                  .values = {shard.values.begin() + begin, shard.values.begin() + end}};
+        for (std::size_t r = first; r <= first + rows; ++r) block.indptr.push_back(shard.indptr[r] - begin);
+        prepared.push_back(backend.prepare(block));
+    }
+    return prepared;
+}
+
+PreparedShard prepare_counted(const Adjacency& a, const ShardPlace& at, const ShardForm& form, Backend& backend) {
+    PreparedShard prepared;
+    const int blocks = form.row_blocks;
+    const std::int64_t rows = at.rows.size(at.row),
+                       columns = form.columns ? form.columns->count : at.columns.size(at.column);
+    const auto by_rows = counted_blocks(a, {at.rows, blocks}, {at.columns});
+    for (int b = 0; b < blocks; ++b)
+        prepared.forward.push_back(backend.prepare(
+            SparseSize{block_size(rows, blocks, b), columns, by_rows->at(at.row * blocks + b, at.column)}));
+    if (!form.with_transpose) return prepared;
+    const auto by_columns = counted_blocks(a, {at.rows}, {at.columns, blocks});
+    for (int b = 0; b < blocks; ++b)
+        prepared.transposed.push_back(backend.prepare(
+            SparseSize{block_size(columns, blocks, b), rows, by_columns->at(at.row, at.column * blocks + b)}));
+    return prepared;
+}
+
+}  // namespace
+
+PreparedShard prepare_shard(const Adjacency& a, const ShardPlace& at, const ShardForm& form, Backend& backend) {
+    // Even blocks of some of the columns are no even blocks of all.
+    const bool countable = form.row_blocks == 1 || !form.with_transpose || !form.columns;
+    if (!backend.holds_values() && countable) return prepare_counted(a, at, form, backend);
+    const Csr shard = cut_shard(a, at, form.columns);
+    PreparedShard prepared;
+    prepared.forward = prepare_row_blocks(shard, form.row_blocks, backend);
+    if (form.with_transpose)
+        prepared.transposed = prepare_row_blocks(transposed(shard, a.threads()), form.row_blocks, backend);
+    return prepared;
+}
+
 PanelBlocks::~PanelBlocks() = default;
 
 namespace {
@@ -176,14 +266,9 @@ public:
     KeptBlocks(const Adjacency& a, const IndexMap& index, PartRange rows, std::span<const Part> panels,
                Backend& backend)
         : backend_(backend) {
-        const auto prepare = [&](Direction d) {
-            std::vector<std::unique_ptr<PreparedMatrix>> prepared;
-            for_each_block(a, index, rows, panels, d,
-                           [&](std::size_t, const Csr& block) { prepared.push_back(backend.prepare(block)); });
-            return prepared;
-        };
-        blocks_.forward = prepare(Direction::forward);
-        if (!a.symmetric()) blocks_.backward = prepare(Direction::backward);
+        blocks_.forward = prepare_blocks(a, index, rows, panels, Direction::forward, backend);
+        if (!a.symmetric())
+            blocks_.backward = prepare_blocks(a, index, rows, panels, Direction::backward, backend);
     }
 
     bool multiply(Direction d, int k, ConstMatrixView b, MatrixView c, bool add) override {

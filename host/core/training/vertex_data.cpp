@@ -10,7 +10,13 @@ namespace gnnbench {
 namespace {
 
 template <class T>
+Array<T> room_for(std::size_t count, Backend& backend) {
+    return {backend.allocate(count * sizeof(T)), static_cast<std::int64_t>(count)};
+}
+
+template <class T>
 Array<T> load_owned(std::span<const T> all, std::span<const GlobalId> owned, Backend& backend) {
+    if (!backend.holds_values()) return room_for<T>(owned.size(), backend);
     std::vector<T> mine;
     mine.reserve(owned.size());
     for (const GlobalId v : owned) mine.push_back(all[usize(value(v))]);
@@ -20,6 +26,7 @@ Array<T> load_owned(std::span<const T> all, std::span<const GlobalId> owned, Bac
 /// The columns of `held`, row by row.
 Array<std::uint8_t> load_label_matrix(const DatasetView& data, std::span<const GlobalId> owned, ClassRange held,
                                       Backend& backend) {
+    if (!backend.holds_values()) return room_for<std::uint8_t>(owned.size() * usize(held.count), backend);
     std::vector<std::uint8_t> mine;
     mine.reserve(owned.size() * usize(held.count));
     for (const GlobalId v : owned) {
@@ -30,6 +37,7 @@ Array<std::uint8_t> load_label_matrix(const DatasetView& data, std::span<const G
 }
 
 Array<std::int64_t> load_ids(std::span<const GlobalId> owned, Backend& backend) {
+    if (!backend.holds_values()) return room_for<std::int64_t>(owned.size(), backend);
     std::vector<std::int64_t> ids;
     ids.reserve(owned.size());
     for (const GlobalId v : owned) ids.push_back(value(v));
@@ -113,7 +121,9 @@ VertexData::VertexData(const Problem& problem, std::span<const GlobalId> owned, 
         labels = load_owned(problem.dataset.labels, owned, backend);
     timer.add_bytes(split.size() + 8 * ids.size() + 4 * labels.size() + label_matrix.size());
     const auto& all = problem.dataset.split;
-    samples = std::count(all.begin(), all.end(), Split::train);
+    samples = *made_once<std::int64_t>(problem.shared, "train vertices", [&] {
+        return static_cast<std::int64_t>(std::count(all.begin(), all.end(), Split::train));
+    });
     const std::int64_t counted = std::max<std::int64_t>(samples, 1);
     loss_scale = 1 / static_cast<double>(multi_label ? counted * problem.dataset.classes : counted);
 }

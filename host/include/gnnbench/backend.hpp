@@ -197,6 +197,8 @@ public:
 
     // Sparse × dense: C [m × f] from A [m × n], B [n × f]. B and C do not overlap.
     std::unique_ptr<PreparedMatrix> prepare(const Csr& a, TransposedProducts t = TransposedProducts::none);
+    /// Where no values are held, a matrix's size is all that is asked.
+    std::unique_ptr<PreparedMatrix> prepare(const SparseSize& a, TransposedProducts t = TransposedProducts::none);
     void spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s = {}, const Epilogue& e = {});
     void spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s = {}, const Epilogue& e = {});
 
@@ -273,6 +275,7 @@ private:
     virtual void do_wait(StreamRole stream, const Event& event) = 0;
     virtual void do_synchronize(StreamRole stream) = 0;
     virtual std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a, TransposedProducts t) = 0;
+    virtual std::unique_ptr<PreparedMatrix> do_prepare_size(const SparseSize& a, TransposedProducts t);
     virtual void do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) = 0;
     virtual void do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) = 0;
     virtual void do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,

@@ -84,6 +84,11 @@ struct Csr {
     bool operator==(const Csr&) const = default;
 };
 
+/// A sparse matrix of which only the size is known.
+struct SparseSize {
+    std::int64_t rows = 0, cols = 0, nonzeros = 0;
+};
+
 /// A dense matrix on the host in float64, row-major [rows × cols]: references, exported weights, tests.
 struct HostMatrix {
     std::int64_t rows = 0, cols = 0;

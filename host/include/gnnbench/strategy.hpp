@@ -11,6 +11,7 @@
 
 #include <gnnbench/communicator.hpp>
 #include <gnnbench/graph.hpp>
+#include <gnnbench/made_once.hpp>
 #include <gnnbench/backend.hpp>
 #include <gnnbench/model.hpp>
 #include <gnnbench/params.hpp>
@@ -66,9 +67,13 @@ struct Problem {
     Slowdown slowdown = {};
     int threads = 1;            ///< of a rank's host, for what sets up
     SetupCost* cost = nullptr;  ///< where setting up says what it took; nullptr: nobody asks
+    /// What this process's ranks have in common; nullptr: there is one. It lives as long as the views.
+    MadeOnce* shared = nullptr;
 
     /// Â of the dataset and the model (gnnbench/training/adjacency.hpp).
     Adjacency adjacency() const;
+    /// The weights that training starts from: those given, or drawn from the seed.
+    std::shared_ptr<const ModelWeights> first_weights() const;
 };
 
 /// What a rank computes and communicates with.

@@ -22,6 +22,9 @@ constexpr ParamDecl params[] = {
      "4.2)"},
     {"spmm", ParamType::choice, "roofline", 0, 0, "roofline|plexus-thesis",
      "cost of sparse products: memory and cache traffic, or the regression of the thesis on Plexus (section 4.1)"},
+    {"hosts", ParamType::choice, "each", 0, 0, "each|one",
+     "each device has a host's thread that launches its kernels; or one thread launches those of all devices of a "
+     "node in turn, as MG-GCN's released code"},
 };
 
 class SimulatedPlugin final : public BackendPlugin {
@@ -40,6 +43,7 @@ public:
     std::unique_ptr<Backend> create(const KernelSetting& s) const override {
         if (!s.simulated)
             throw LogicError("kernel simulated: its ranks are simulated, and this process is a rank itself");
+        if (s.params.choice("hosts") == "one") s.simulated->share_host(s.local_ranks);
         return std::make_unique<SimulatedBackend>(
             *s.simulated, s.dtype,
             s.params.choice("spmm") == "roofline" ? SpmmModel::roofline : SpmmModel::plexus_thesis);
@@ -51,6 +55,6 @@ public:
 
 using gnnbench::simulated::params;
 using gnnbench::simulated::SimulatedPlugin;
-GNNBENCH_PLUGIN(kernel, SimulatedPlugin, "simulated", "1.0.0",
+GNNBENCH_PLUGIN(kernel, SimulatedPlugin, "simulated", "1.1.0",
                 "no device: charges virtual time for every operation, on a machine that a file describes", params)
 GNNBENCH_KERNEL_SIMULATES

@@ -61,9 +61,13 @@ void SimulatedBackend::do_copy_out(const void*, void* host, std::size_t bytes, S
 }
 
 std::unique_ptr<PreparedMatrix> SimulatedBackend::do_prepare(const Csr& a, TransposedProducts t) {
+    return do_prepare_size({a.rows, a.cols, a.nonzeros()}, t);
+}
+
+std::unique_ptr<PreparedMatrix> SimulatedBackend::do_prepare_size(const SparseSize& a, TransposedProducts t) {
     // Row starts of 4 bytes, column indices of 4, values; and the same index by columns where it is wanted.
-    std::int64_t bytes = (a.rows + 1) * 4 + a.nonzeros() * (4 + static_cast<std::int64_t>(size_of(dtype())));
-    if (t == TransposedProducts::wanted) bytes += (a.cols + 1) * 4 + a.nonzeros() * 8;
+    std::int64_t bytes = (a.rows + 1) * 4 + a.nonzeros * (4 + static_cast<std::int64_t>(size_of(dtype())));
+    if (t == TransposedProducts::wanted) bytes += (a.cols + 1) * 4 + a.nonzeros * 8;
     if (bytes > do_free_bytes())
         throw OutOfMemory("the device has no memory for a sparse matrix of " + std::to_string(bytes) +
                           " bytes: " + std::to_string(memory().current_bytes) + " in use, " +
@@ -75,7 +79,7 @@ std::unique_ptr<PreparedMatrix> SimulatedBackend::do_prepare(const Csr& a, Trans
 }
 
 void SimulatedBackend::issue(const simulation::Work& work) {
-    rank_.host_works(rank_.machine().device.launch_s);
+    rank_.launch();
     rank_.enqueue(StreamRole::compute, work);
 }
 

@@ -23,6 +23,7 @@ private:
     void do_wait(StreamRole stream, const Event& event) override { rank_.wait(stream, event); }
     void do_synchronize(StreamRole stream) override { rank_.synchronize(stream); }
     std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a, TransposedProducts t) override;
+    std::unique_ptr<PreparedMatrix> do_prepare_size(const SparseSize& a, TransposedProducts t) override;
     void do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override;
     void do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override;
     void do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,

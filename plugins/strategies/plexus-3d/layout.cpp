@@ -66,4 +66,10 @@ VertexBlocks::VertexBlocks(const Problem& problem, const Layout& layout, const O
     if (separate_) add(orders.columns);
 }
 
+std::shared_ptr<const VertexBlocks> vertex_blocks(const Problem& problem, const Layout& layout,
+                                                  const Options& options) {
+    return made_once<VertexBlocks>(problem.shared, text(layout.grid()),
+                                   [&] { return VertexBlocks(problem, layout, options); });
+}
+
 }  // namespace gnnbench::plexus

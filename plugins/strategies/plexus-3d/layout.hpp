@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,7 @@ public:
 
     const GridShape& grid() const { return grid_; }
     int rank() const { return rank_; }
+    const GridPlace& place() const { return place_; }
     int extent(Axis a) const { return grid_.extent(a); }
     int at(Axis a) const { return place_[a]; }
     int layers() const { return static_cast<int>(layers_.size()); }
@@ -97,5 +99,8 @@ private:
     bool separate_;
     std::vector<IndexMap> maps_;  ///< by axis, cut in the order of the rows; then in that of the columns
 };
+/// The same for all ranks of a grid.
+std::shared_ptr<const VertexBlocks> vertex_blocks(const Problem& problem, const Layout& layout,
+                                                  const Options& options);
 
 }  // namespace gnnbench::plexus

@@ -22,9 +22,8 @@ class PlexusTrainer final : public CollectiveTrainer, private ShardedState {
 public:
     PlexusTrainer(const Problem& problem, Rank rank, const Layout& layout, const VertexBlocks& vertices,
                   const SparsePlan& sparse, const Options& options, const EpochKind& kind)
-        : ShardedState(problem, rank, layout, vertices, sparse, options, kind) {
-        const auto own = vertices.rows(last()).owned(layout.at(layout.layer(last()).roles.d));
-        rows_.assign(own.begin(), own.end());
+        : ShardedState(problem, rank, layout, vertices, sparse, options, kind),
+          output_order_(vertices.rows(layout.layers() - 1)) {
         if (!kind.aggregated_input) return;
         aggregate_input(Pass::evaluation, 0);
         data_.features = Matrix();
@@ -47,7 +46,7 @@ public:
         const Matrix whole = loss_.whole_rows(forward(Pass::evaluation, 0));
         const Roles roles = layout_.layer(last()).roles;
         if (layout_.at(roles.o) > 0 || layout_.at(roles.i) > 0) return {{}, HostMatrix(0, whole.cols())};
-        return {rows_, backend_.download(whole)};
+        return {output_order_.owned(layout_.at(roles.d)), backend_.download(whole)};
     }
     std::string notes() const override {
         const std::string products = products_.notes();
@@ -171,7 +170,7 @@ private:
             backend_.apply_backward(dropped, data_.features, feature_gradient_, feature_gradient_);
     }
 
-    std::vector<GlobalId> rows_;   ///< of the last layer's output
+    const IndexMap output_order_;  ///< of the last layer's rows
     std::vector<Event> reducing_;  ///< row blocks in flight; empty between aggregations
     Event scattered_;              ///< dW's last reduce-scatter
 };
@@ -205,23 +204,21 @@ public:
                                std::int64_t /*epoch*/) const override {
         const Options o = read_options(p.params);
         const Layout of_rank = layout(p, rank);
-        const SparsePlan sparse = plan(p, of_rank, VertexBlocks(p, of_rank, o), o);
+        const SparsePlan sparse = plan(p, of_rank, o);
         return epoch_volume(of_rank, kind(p), sparse.traffic(of_rank.layers()), element_bytes);
     }
 
     std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const override {
         const Options o = read_options(p.params);
         const Layout of_rank = layout(p, rank);
-        return held_memory(p, of_rank, plan(p, of_rank, VertexBlocks(p, of_rank, o), o), o, kind(p),
-                           element_bytes);
+        return held_memory(p, of_rank, plan(p, of_rank, o), o, kind(p), element_bytes);
     }
 
     AnyTrainer make_trainer(const Problem& p, Rank rank) const override {
         const Options o = read_options(p.params);
         const Layout of_rank = layout(p, rank.world.rank());
-        const VertexBlocks vertices(p, of_rank, o);
-        return std::make_unique<PlexusTrainer>(p, rank, of_rank, vertices, plan(p, of_rank, vertices, o), o,
-                                               kind(p));
+        return std::make_unique<PlexusTrainer>(p, rank, of_rank, *vertex_blocks(p, of_rank, o),
+                                               plan(p, of_rank, o), o, kind(p));
     }
 
 private:
@@ -232,10 +229,9 @@ private:
                 .trainable = o.trainable,
                 .multi_label = p.dataset.multi_label()};
     }
-    SparsePlan plan(const Problem& p, const Layout& of_rank, const VertexBlocks& vertices,
-                    const Options& o) const {
+    SparsePlan plan(const Problem& p, const Layout& of_rank, const Options& o) const {
         if (!o.sparse) return {};
-        return SparsePlan(p.adjacency(), vertices, of_rank);
+        return SparsePlan(p.adjacency(), *vertex_blocks(p, of_rank, o), of_rank);
     }
     Layout layout(const Problem& p, int rank) const {
         return Layout(choose_grid(p, read_options(p.params).size, kind(p)), p.model, p.index.vertices(), rank);

@@ -16,10 +16,7 @@ ShardedState::ShardedState(const Problem& problem, Rank rank, const Layout& layo
       grid_(rank.world, layout.grid()),
       data_(problem, vertices, layout, backend_),
       adjacency_(problem.adjacency(), vertices, layout, sparse, options, backend_),
-      parameters_(
-          layout_, problem.model, problem.train,
-          problem.initial_weights ? *problem.initial_weights : initial_weights(problem.model, problem.train.seed),
-          backend_),
+      parameters_(layout_, problem.model, problem.train, *problem.first_weights(), backend_),
       products_(layout, options.tune, backend_),
       loss_(backend_, grid_.along(layout.layer(last()).roles.o), grid_.plane(layout.layer(last()).roles.i),
             layout.layer(last()).n_d, problem.model.widths.back(), problem.dataset.multi_label()) {

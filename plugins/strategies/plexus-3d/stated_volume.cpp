@@ -88,38 +88,57 @@ Volume epoch_volume(const Layout& layout, const EpochKind& kind, const std::vect
     const LayerShape& top = layout.layer(last);
     // The loss: classes are distributed along o; ranks that differ in i hold the same.
     const int classes = layout.extent(top.roles.o), class_rank = layout.at(top.roles.o);
-    int holders = 1, holder_rank = 0;
-    for (int r = 0; r < layout.grid().ranks(); ++r) {
-        if (layout.grid().place(r)[top.roles.i] != layout.at(top.roles.i) || r == layout.rank()) continue;
-        ++holders;
-        if (r < layout.rank()) ++holder_rank;
-    }
+    const int holders = layout.grid().ranks() / layout.extent(top.roles.i);
+    const int holder_rank = layout.grid().rank_in_plane(top.roles.i, layout.place());
     sum.add(
         ShardedLoss::volume(top.n_d, kind.multi_label, classes, class_rank, holders, holder_rank, element_bytes));
     return sum.total();
 }
 
-GridShape choose_grid(const Problem& problem, const std::array<int, 3>& asked, const EpochKind& kind) {
-    const int ranks = problem.ranks;
-    std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
-    GridShape best;
-    for (int x = 1; x <= ranks; ++x)
+namespace {
+
+std::vector<GridShape> possible_grids(int ranks, const std::array<int, 3>& asked) {
+    std::vector<GridShape> grids;
+    for (int x = 1; x <= ranks; ++x) {
+        if (ranks % x != 0) continue;
         for (int y = 1; x * y <= ranks; ++y) {
             const std::array<int, 3> size{x, y, ranks / (x * y)};
             bool fits = x * y * size[2] == ranks;
             for (std::size_t a = 0; a < 3; ++a) fits = fits && (asked[a] == 0 || asked[a] == size[a]);
-            if (!fits) continue;
-            const GridShape grid = grid_of(x, y, size[2]);
-            std::int64_t bytes = 0;
-            for (int r = 0; r < ranks; ++r) {
-                const Layout layout(grid, problem.model, problem.index.vertices(), r);
-                bytes += payload_total(epoch_volume(layout, kind, {}, sizeof(float))).received_bytes;
-            }
-            if (bytes >= fewest) continue;
-            fewest = bytes;
-            best = grid;
+            if (fits) grids.push_back(grid_of(x, y, size[2]));
         }
+    }
+    return grids;
+}
+
+std::int64_t received_bytes(const Problem& problem, const GridShape& grid, const EpochKind& kind) {
+    std::int64_t bytes = 0;
+    for (int r = 0; r < problem.ranks; ++r) {
+        const Layout layout(grid, problem.model, problem.index.vertices(), r);
+        bytes += payload_total(epoch_volume(layout, kind, {}, sizeof(float))).received_bytes;
+    }
+    return bytes;
+}
+
+GridShape grid_of_fewest_bytes(const Problem& problem, const std::array<int, 3>& asked, const EpochKind& kind) {
+    const std::vector<GridShape> grids = possible_grids(problem.ranks, asked);
+    if (grids.size() == 1) return grids.front();
+    std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
+    GridShape best;
+    for (const GridShape& grid : grids) {
+        const std::int64_t bytes = received_bytes(problem, grid, kind);
+        if (bytes >= fewest) continue;
+        fewest = bytes;
+        best = grid;
+    }
     return best;
+}
+
+}  // namespace
+
+GridShape choose_grid(const Problem& problem, const std::array<int, 3>& asked, const EpochKind& kind) {
+    return *made_once<GridShape>(problem.shared, "plexus-3d",
+                                 [&] { return grid_of_fewest_bytes(problem, asked, kind); });
 }
 
 }  // namespace gnnbench::plexus

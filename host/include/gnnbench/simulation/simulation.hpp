@@ -33,6 +33,9 @@ public:
 
     double host_s() const;            ///< since the simulation began
     void host_works(double seconds);  ///< the host's clock advances
+    /// Its host's thread drives so many devices in turn, which all do alike: each launch takes that much longer.
+    void share_host(int devices);
+    void launch();  ///< the host launches a kernel
 
     void enqueue(StreamRole stream, const Work& work);
     Event record(StreamRole stream);

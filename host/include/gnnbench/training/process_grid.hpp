@@ -43,6 +43,8 @@ struct GridShape {
     int ranks() const { return extents[0] * extents[1] * extents[2]; }
     GridPlace place(int rank) const;
     int rank(const GridPlace& p) const;
+    /// A place's number among those with the same coordinate a, in the order of their ranks.
+    int rank_in_plane(Axis a, GridPlace p) const;
     /// "2x3", "2x2x2": without trailing extents of 1 after the second.
     std::string text() const;
     bool operator==(const GridShape&) const = default;
