@@ -137,7 +137,7 @@ Manifest tile_store(const fs::path& path, std::int64_t down, std::int64_t across
             fmt::format("there may be 1 to {} tiles down and across; found {} × {}", most_tiles, down, across));
     const StoreOwner owner(path);
     const Store store = Store::open(path);
-    const Manifest before = store.manifest();
+    const Manifest& before = store.manifest();
     const TiledRows shape = tile_shape(before.vertices, down, across);
     Manifest m = before;
     m.tiles.clear();

@@ -39,7 +39,7 @@ public:
         while (n_ > std::uint64_t{1} << (2 * half_)) ++half_;
         for (std::uint32_t block = 0; block < rounds / 4; ++block)
             std::ranges::copy(draw(seed, Draw::graph, which, block, DataDraw::permutation),
-                              keys_.begin() + block * 4);
+                              keys_.begin() + std::ptrdiff_t{block} * 4);
     }
     std::int64_t of(std::int64_t v) const {
         auto x = static_cast<std::uint64_t>(v);
