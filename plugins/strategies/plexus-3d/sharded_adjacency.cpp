@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <gnnbench/training/sparse_blocks.hpp>
+#include <gnnbench/training/shards.hpp>
 #include <gnnbench/usize.hpp>
 
 namespace gnnbench::plexus {

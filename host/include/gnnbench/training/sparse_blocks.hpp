@@ -50,30 +50,6 @@ std::vector<Csr> cut_lines(const Adjacency& a, const Lines& lines, const IndexMa
 /// Sorts each row's entries by column.
 void sort_columns(Csr& a, int threads);
 
-/// The rows of one part of an order, the columns of one part of another.
-struct ShardPlace {
-    const IndexMap& rows;
-    Part row;
-    const IndexMap& columns;
-    Part column;
-};
-/// Some of a shard's columns, all that have entries among them.
-struct ColumnSubset {
-    std::span<const std::int32_t> place;  ///< by column of the shard: its number among them; −1: not there
-    std::int64_t count = 0;
-};
-struct ShardForm {
-    int row_blocks = 1;
-    bool with_transpose = true;
-    const ColumnSubset* columns = nullptr;  ///< nullptr: all
-};
-/// Even row blocks of a shard, and of its transpose, prepared. Where the back end holds no values they are only
-/// counted.
-struct PreparedShard {
-    std::vector<std::unique_ptr<PreparedMatrix>> forward, transposed;
-};
-PreparedShard prepare_shard(const Adjacency& a, const ShardPlace& at, const ShardForm& form, Backend& backend);
-
 /// A row of blocks of Â, and of Âᵀ, one per panel.
 class PanelBlocks {
 public:
