@@ -21,6 +21,7 @@ struct NamedGraph {
     bool symmetric = false;
     RowArrays transpose = {};  ///< empty: not at hand
     TileArrays tiles = {}, transpose_tiles = {};
+    bool rows_unreadable = false;  ///< a training that reads the columns of rows, in place of tiles, fails
 
     GraphView view() const {
         return {.indptr = indptr,

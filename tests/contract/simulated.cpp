@@ -4,147 +4,17 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
-#include <cstdio>
 #include <map>
-#include <set>
 
 #include <gnnbench/random.hpp>
 #include <gnnbench/simulation/simulation.hpp>
+#include <gnnbench/training/shards.hpp>
 #include <gnnbench/training/sparse_blocks.hpp>
 
-#include "contract/strategy_case.hpp"
-#include "worker/measurement.hpp"
+#include "contract/simulated_case.hpp"
 
 namespace gnnbench::contract {
 namespace {
-
-/// As many nodes of four devices as needed. The numbers are round, and of no machine.
-simulation::Machine machine_of(int ranks) {
-    simulation::Machine m;
-    m.name = "of the contract";
-    m.devices_per_node = 4;
-    m.nodes = (ranks + 3) / 4;
-    m.device = {.name = "device",
-                .memory_bytes = 1e9,
-                .reserved_bytes = 0,
-                .memory_bandwidth = 1e12,
-                .cache_bytes = 1e6,
-                .cache_bandwidth = 4e12,
-                .float32_rate = 1e13,
-                .float64_rate = 5e12,
-                .processors = 100,
-                .host_link_bandwidth = 1e10,
-                .launch_s = 5e-6,
-                .least_kernel_s = 2e-6};
-    m.links = {.link_bandwidth = 2e10,
-               .among = {{2, 4}},
-               .most_bandwidth = 0,
-               .nics = 4,
-               .nic_bandwidth = 2.5e10,
-               .base_s = 5e-6,
-               .hop_s = 1e-6,
-               .network_hop_s = 4e-6,
-               .message_s = 1e-6};
-    return m;
-}
-
-/// A directed or symmetric graph of so many vertices, each with about `degree` drawn neighbours.
-graphs::NamedGraph drawn(std::int64_t vertices, std::int64_t degree, bool symmetric) {
-    std::vector<std::set<std::int32_t>> rows(static_cast<std::size_t>(vertices));
-    RandomStream draw(7, Draw::sample);
-    for (std::int64_t v = 0; v < vertices; ++v)
-        for (std::int64_t k = 0; k < degree; ++k) {
-            const auto u = static_cast<std::int32_t>(draw.below(static_cast<std::uint64_t>(vertices)));
-            rows[static_cast<std::size_t>(v)].insert(u);
-            if (symmetric) rows[static_cast<std::size_t>(u)].insert(static_cast<std::int32_t>(v));
-        }
-    graphs::NamedGraph g;
-    g.name = symmetric ? "symmetric" : "directed";
-    g.symmetric = symmetric;
-    g.indptr.assign(1, 0);
-    for (const auto& row : rows) {
-        g.indices.insert(g.indices.end(), row.begin(), row.end());
-        g.indptr.push_back(std::ssize(g.indices));
-    }
-    return g;
-}
-
-struct SimulatedOutcome {
-    std::string skipped;
-    std::vector<std::string> differences;  ///< of counted and stated volumes
-    std::vector<double> epochs_s;          ///< by rank and epoch
-};
-
-/// Whether ranks of the simulation share what they have in common, or each makes its own, as processes do.
-enum class InCommon : std::uint8_t { shared, own };
-
-struct Simulated {
-    simulation::NetworkModel network = simulation::NetworkModel::links;
-    InCommon in_common = InCommon::shared;
-    std::int64_t epochs = 2;
-};
-
-SimulatedOutcome simulate(const StrategyVariant& s, const ModelVariant& v, const graphs::NamedGraph& graph,
-                          int ranks, const Simulated& how = {}) {
-    SimulatedOutcome out;
-    const OwnedDataset owned = dress(graph, v);
-    const DatasetView data = owned.view();
-    const ModelSpec model = v.complete_model();
-    const TrainSpec train = v.complete_train();
-    const auto strategy = catalog().strategy(s.name);
-    const auto partitioner = catalog().partitioner("random");
-    const Params partitioner_params(catalog().find(PluginKind::partitioner, "random").params);
-    const Setting setting{ranks, model, train, s.params};
-    const PartitionNeed need = strategy->partition_need(setting);
-    out.skipped = strategy->why_unsupported(setting);
-    if (out.skipped.empty())
-        out.skipped = partitioner->why_unsupported({data.graph.vertices(), data.graph.edges(), false}, need,
-                                                   partitioner_params);
-    if (!out.skipped.empty()) return out;
-    const Partition partition = partition_in_order(
-        *partitioner, {.dataset = data, .model = model, .need = need, .params = partitioner_params, .seed = 3});
-    const IndexMap index(partition);
-    MadeOnce shared;
-    const Problem problem{.dataset = data,
-                          .index = index,
-                          .model = model,
-                          .train = train,
-                          .params = s.params,
-                          .ranks = ranks,
-                          .shared = how.in_common == InCommon::shared ? &shared : nullptr};
-    const auto kernel = catalog().kernel("simulated");
-    const Params kernel_params(catalog().find(PluginKind::kernel, "simulated").params);
-    simulation::Simulation simulation(machine_of(ranks), how.network, ranks);
-    try {
-        simulation.run([&](const ProcessGroup& world) {
-            const auto backend = kernel->create({.params = kernel_params, .simulated = world.simulated()});
-            VolumeCounter counter;
-            Communicator communicator(backend->connect(world), *backend, counter);
-            const auto made = strategy->make_trainer(problem, {*backend, communicator, world});
-            const auto* trainer = std::get_if<std::unique_ptr<CollectiveTrainer>>(&made);
-            if (!trainer) throw Unsupported("independent workers");
-            counter.take();
-            for (std::int64_t epoch = 0; epoch < how.epochs; ++epoch) {
-                const std::int64_t allocations = backend->memory().allocations;
-                timed_epoch(world, *backend, **trainer, epoch);
-                CHECK(backend->memory().allocations == allocations);
-                const std::string differs =
-                    difference(strategy->stated_volume(problem, world.rank(), 4, epoch), counter.take());
-                if (!differs.empty())
-                    out.differences.push_back("rank " + std::to_string(world.rank()) + ": " + differs);
-                const EpochTimes t = backend->trace().times();
-                out.epochs_s.push_back(t.wall_s);
-                double phases_s = 0;
-                for (const double p : t.phase_s) phases_s += p;
-                CHECK(phases_s == Approx(t.wall_s).margin(1e-9));
-            }
-        });
-    } catch (const Unsupported& e) {
-        out.skipped = e.what();
-    }
-    return out;
-}
 
 std::vector<std::string> names() { return catalog().names(PluginKind::strategy); }
 
@@ -279,73 +149,6 @@ TEST_CASE("a back end without values is given the sizes of the blocks that other
         const Adjacency common(owned.view().graph, model, 1, nullptr, &shared);
         CHECK(prepared_sizes(common, orders, *backend) == expected);
     });
-}
-
-/// What a scheme is run with at scale, and at how many ranks.
-struct AtScale {
-    std::string scheme;
-    std::map<std::string, std::string> set;
-    std::vector<int> ranks;
-};
-
-std::map<std::string, std::string> plexus_grid(int x, int y, int z) {
-    return {{"grid", "given"}, {"x", std::to_string(x)}, {"y", std::to_string(y)}, {"z", std::to_string(z)}};
-}
-
-/// Without batches, whose epochs have a step for each of few batches, and without independent workers.
-std::vector<AtScale> schemes_at_scale() {
-    const std::vector<int> usual{256, 1024, 2048};
-    std::vector<AtScale> all{{"cagnet-3d", {}, {216, 512, 1000, 1728}}};
-    for (const char* name : {"plexus-3d", "cagnet-2d", "cagnet-1.5d", "sa-1.5d", "sa-1d", "bns-gcn", "demirci-p2p",
-                             "allreduce-gcn", "cluster-gcn", "minibatch-p2p"})
-        all.push_back({name, {}, usual});
-    for (const char* name : {"cagnet-2d", "cagnet-3d"})
-        all.push_back({name, {{"travel", "true"}}, name == std::string("cagnet-2d") ? usual : all[0].ranks});
-    all.push_back({"bns-gcn", {{"rate", "0.1"}}, usual});
-    all.push_back({"plexus-3d", {{"sparse_all_reduce", "true"}}, usual});
-    all.push_back({"plexus-3d", {{"blocks", "4"}, {"trainable_features", "true"}}, usual});
-    for (const auto& [x, y, z] : {std::array{256, 1, 1}, {1, 256, 1}, {1, 1, 256}, {4, 8, 8}, {16, 4, 4}})
-        all.push_back({"plexus-3d", plexus_grid(x, y, z), {256}});
-    for (const auto& [x, y, z] : {std::array{1024, 1, 1}, {8, 8, 16}, {2, 32, 16}})
-        all.push_back({"plexus-3d", plexus_grid(x, y, z), {1024}});
-    for (const auto& [x, y, z] : {std::array{1, 1, 2048}, {8, 16, 16}, {64, 4, 8}})
-        all.push_back({"plexus-3d", plexus_grid(x, y, z), {2048}});
-    // As many broadcasts as ranks, in each product of each rank: last, because they take minutes.
-    for (const char* name : {"mg-gcn", "cagnet-1d"}) all.push_back({name, {}, usual});
-    return all;
-}
-
-/// Prints a line of CSV for each.
-void compare_at_scale(const std::vector<AtScale>& schemes, const graphs::NamedGraph& graph) {
-    std::printf("scheme,ranks,ranks_that_differ,seconds,skipped\n");
-    for (const AtScale& a : schemes) {
-        const StrategyVariant s = variants(a.scheme, a.set).front();
-        std::string label = a.scheme;
-        for (const auto& [parameter, given] : a.set) label += ' ' + parameter + '=' + given;
-        for (const int ranks : a.ranks) {
-            const auto start = std::chrono::steady_clock::now();
-            const SimulatedOutcome out = simulate(s, {.name = "gcn"}, graph, ranks, {.epochs = 1});
-            const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-            std::printf("\"%s\",%d,%zu,%.1f,\"%s\"\n", label.c_str(), ranks, out.differences.size(), took.count(),
-                        out.skipped.c_str());
-            std::fflush(stdout);
-            for (const std::string& d : out.differences) FAIL_CHECK(d);
-            if (out.skipped.empty()) CHECK(out.epochs_s.size() == static_cast<std::size_t>(ranks));
-        }
-    }
-}
-
-// By hand: contract_simulated "[scale]". Its output is results/simulation/stated-at-scale.csv.
-TEST_CASE("every scheme counts what it states at 256 to 2,048 ranks", "[.scale]") {
-    compare_at_scale(schemes_at_scale(), drawn(9000, 6, true));
-}
-
-TEST_CASE("some schemes count what they state at 1,000 ranks and more") {
-    compare_at_scale({{"cagnet-3d", {}, {1000}},
-                      {"sa-1d", {}, {1024}},
-                      {"plexus-3d", plexus_grid(8, 8, 16), {1024}},
-                      {"plexus-3d", plexus_grid(8, 16, 16), {2048}}},
-                     drawn(4000, 4, true));
 }
 
 /// Seconds that the host waits for one kernel, less its launch.

@@ -178,9 +178,15 @@ inline Outcome run(const StrategyVariant& s, const std::string& partitioned, con
     constexpr std::int64_t epochs = 5;
     const ProcessGroup world = ProcessGroup::world();
     const OwnedDataset owned = dress(graph, v);
-    DatasetView data = owned.view();
-    data.graph.tiles = graph.tiles.view();
-    data.graph.transpose_tiles = graph.transpose_tiles.view();
+    const DatasetView data = owned.view();
+    DatasetView stored = data;  // as the strategy sees it
+    stored.graph.tiles = graph.tiles.view();
+    stored.graph.transpose_tiles = graph.transpose_tiles.view();
+    const std::vector<std::int32_t> unreadable(graph.indices.size(), -1);
+    if (graph.rows_unreadable) {
+        stored.graph.indices = stored.graph.transpose.indices = unreadable;
+        stored.graph.self_loops = 0;
+    }
     const ModelSpec model = v.complete_model();
     const TrainSpec train = v.complete_train();
     const auto strategy = catalog().strategy(s.name);
@@ -212,7 +218,7 @@ inline Outcome run(const StrategyVariant& s, const std::string& partitioned, con
     }
     const IndexMap index(partition);
     const auto backend = catalog().kernel(k.name)->create(kernel_setting_of(k));
-    const Problem problem{data, index, model, train, s.params, nullptr, world.size()};
+    const Problem problem{stored, index, model, train, s.params, nullptr, world.size()};
     CheckedTraining training(*strategy, problem, *backend, separate_wait);
     const bool trained = trains_features(s.params);
     o = training.train(epochs, [&]() -> const ReferenceResult& { return reference(data, v, epochs, trained); });

@@ -1,0 +1,144 @@
+#pragma once
+#include <catch2/catch.hpp>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gnnbench/random.hpp>
+#include <gnnbench/simulation/simulation.hpp>
+
+#include "contract/strategy_case.hpp"
+#include "worker/measurement.hpp"
+
+/// One small training of one strategy on simulated ranks.
+namespace gnnbench::contract {
+
+/// As many nodes of four devices as needed. The numbers are round, and of no machine.
+inline simulation::Machine machine_of(int ranks) {
+    simulation::Machine m;
+    m.name = "of the contract";
+    m.devices_per_node = 4;
+    m.nodes = (ranks + 3) / 4;
+    m.device = {.name = "device",
+                .memory_bytes = 1e9,
+                .reserved_bytes = 0,
+                .memory_bandwidth = 1e12,
+                .cache_bytes = 1e6,
+                .cache_bandwidth = 4e12,
+                .float32_rate = 1e13,
+                .float64_rate = 5e12,
+                .processors = 100,
+                .host_link_bandwidth = 1e10,
+                .launch_s = 5e-6,
+                .least_kernel_s = 2e-6};
+    m.links = {.link_bandwidth = 2e10,
+               .among = {{2, 4}},
+               .most_bandwidth = 0,
+               .nics = 4,
+               .nic_bandwidth = 2.5e10,
+               .base_s = 5e-6,
+               .hop_s = 1e-6,
+               .network_hop_s = 4e-6,
+               .message_s = 1e-6};
+    return m;
+}
+
+/// A directed or symmetric graph of so many vertices, each with about `degree` drawn neighbours.
+inline graphs::NamedGraph drawn(std::int64_t vertices, std::int64_t degree, bool symmetric) {
+    std::vector<std::set<std::int32_t>> rows(static_cast<std::size_t>(vertices));
+    RandomStream draw(7, Draw::sample);
+    for (std::int64_t v = 0; v < vertices; ++v)
+        for (std::int64_t k = 0; k < degree; ++k) {
+            const auto u = static_cast<std::int32_t>(draw.below(static_cast<std::uint64_t>(vertices)));
+            rows[static_cast<std::size_t>(v)].insert(u);
+            if (symmetric) rows[static_cast<std::size_t>(u)].insert(static_cast<std::int32_t>(v));
+        }
+    graphs::NamedGraph g;
+    g.name = symmetric ? "symmetric" : "directed";
+    g.symmetric = symmetric;
+    g.indptr.assign(1, 0);
+    for (const auto& row : rows) {
+        g.indices.insert(g.indices.end(), row.begin(), row.end());
+        g.indptr.push_back(std::ssize(g.indices));
+    }
+    return g;
+}
+
+struct SimulatedOutcome {
+    std::string skipped;
+    std::vector<std::string> differences;  ///< of counted and stated volumes
+    std::vector<double> epochs_s;          ///< by rank and epoch
+};
+
+/// Whether ranks of the simulation share what they have in common, or each makes its own, as processes do.
+enum class InCommon : std::uint8_t { shared, own };
+
+struct Simulated {
+    simulation::NetworkModel network = simulation::NetworkModel::links;
+    InCommon in_common = InCommon::shared;
+    std::int64_t epochs = 2;
+};
+
+inline SimulatedOutcome simulate(const StrategyVariant& s, const ModelVariant& v, const graphs::NamedGraph& graph,
+                          int ranks, const Simulated& how = {}) {
+    SimulatedOutcome out;
+    const OwnedDataset owned = dress(graph, v);
+    const DatasetView data = owned.view();
+    const ModelSpec model = v.complete_model();
+    const TrainSpec train = v.complete_train();
+    const auto strategy = catalog().strategy(s.name);
+    const auto partitioner = catalog().partitioner("random");
+    const Params partitioner_params(catalog().find(PluginKind::partitioner, "random").params);
+    const Setting setting{ranks, model, train, s.params};
+    const PartitionNeed need = strategy->partition_need(setting);
+    out.skipped = strategy->why_unsupported(setting);
+    if (out.skipped.empty())
+        out.skipped = partitioner->why_unsupported({data.graph.vertices(), data.graph.edges(), false}, need,
+                                                   partitioner_params);
+    if (!out.skipped.empty()) return out;
+    const Partition partition = partition_in_order(
+        *partitioner, {.dataset = data, .model = model, .need = need, .params = partitioner_params, .seed = 3});
+    const IndexMap index(partition);
+    MadeOnce shared;
+    const Problem problem{.dataset = data,
+                          .index = index,
+                          .model = model,
+                          .train = train,
+                          .params = s.params,
+                          .ranks = ranks,
+                          .shared = how.in_common == InCommon::shared ? &shared : nullptr};
+    const auto kernel = catalog().kernel("simulated");
+    const Params kernel_params(catalog().find(PluginKind::kernel, "simulated").params);
+    simulation::Simulation simulation(machine_of(ranks), how.network, ranks);
+    try {
+        simulation.run([&](const ProcessGroup& world) {
+            const auto backend = kernel->create({.params = kernel_params, .simulated = world.simulated()});
+            VolumeCounter counter;
+            Communicator communicator(backend->connect(world), *backend, counter);
+            const auto made = strategy->make_trainer(problem, {*backend, communicator, world});
+            const auto* trainer = std::get_if<std::unique_ptr<CollectiveTrainer>>(&made);
+            if (!trainer) throw Unsupported("independent workers");
+            counter.take();
+            for (std::int64_t epoch = 0; epoch < how.epochs; ++epoch) {
+                const std::int64_t allocations = backend->memory().allocations;
+                timed_epoch(world, *backend, **trainer, epoch);
+                CHECK(backend->memory().allocations == allocations);
+                const std::string differs =
+                    difference(strategy->stated_volume(problem, world.rank(), 4, epoch), counter.take());
+                if (!differs.empty())
+                    out.differences.push_back("rank " + std::to_string(world.rank()) + ": " + differs);
+                const EpochTimes t = backend->trace().times();
+                out.epochs_s.push_back(t.wall_s);
+                double phases_s = 0;
+                for (const double p : t.phase_s) phases_s += p;
+                CHECK(phases_s == Approx(t.wall_s).margin(1e-9));
+            }
+        });
+    } catch (const Unsupported& e) {
+        out.skipped = e.what();
+    }
+    return out;
+}
+
+}  // namespace gnnbench::contract
