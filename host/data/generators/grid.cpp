@@ -17,7 +17,7 @@ namespace gnnbench {
 namespace {
 
 constexpr auto grid_params =
-    joined(std::array<ParamDecl, 10>{{
+    joined(std::array<ParamDecl, 6>{{
                {"width", ParamType::integer, "400", 1, 2147483647, nullptr, "vertices along the long side"},
                {"height", ParamType::integer, "50", 1, 2147483647, nullptr,
                 "vertices along the short side, whose ids are consecutive"},
@@ -25,12 +25,8 @@ constexpr auto grid_params =
                {"diagonals", ParamType::real, "0.05", 0, 1, nullptr, "fraction of squares crossed by a diagonal"},
                {"order", ParamType::choice, "natural", 0, 0, "natural|random", "order of vertices"},
                directed_graph_param,
-               features_param,
-               classes_param,
-               multi_label_param,
-               labels_per_vertex_param,
            }},
-           split_params);
+           content_params);
 
 struct Lattice {
     std::int64_t width, height;

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -80,5 +81,10 @@ inline constexpr ParamDecl labels_per_vertex_param{
     1000000,
     nullptr,
     "labels of a vertex on average, with multi_label; at most as many as classes"};
+
+/// What every generator fills a graph with.
+inline constexpr auto content_params =
+    joined(std::array<ParamDecl, 4>{{features_param, classes_param, multi_label_param, labels_per_vertex_param}},
+           split_params);
 
 }  // namespace gnnbench

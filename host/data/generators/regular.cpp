@@ -1,5 +1,5 @@
 // A random regular graph: the union of random permutations of the vertices, as edges v → π(v). Each row is computed on its
-// own, from a vertex' id alone, so that a graph takes no more memory than its rows.
+// own, from a vertex's id alone, so that a graph takes no more memory than its rows.
 #include <algorithm>
 #include <array>
 
@@ -17,18 +17,14 @@ namespace gnnbench {
 namespace {
 
 constexpr auto regular_params =
-    joined(std::array<ParamDecl, 7>{{
+    joined(std::array<ParamDecl, 3>{{
                vertices_param,
                {"degree", ParamType::integer, "32", 1, 65536, nullptr,
                 "entries of every row, and of every column, less what permutations have in common; even unless "
                 "directed"},
                directed_graph_param,
-               features_param,
-               classes_param,
-               multi_label_param,
-               labels_per_vertex_param,
            }},
-           split_params);
+           content_params);
 
 /// A pseudo-random permutation of {0 … n−1}: a Feistel network (Luby and Rackoff, 1988) on the smallest even number of bits
 /// that hold n − 1, applied again while its result is n or more.

@@ -18,7 +18,7 @@ namespace gnnbench {
 namespace {
 
 constexpr auto rmat_params =
-    joined(std::array<ParamDecl, 12>{{
+    joined(std::array<ParamDecl, 8>{{
                vertices_param,
                {"scale", ParamType::integer, "0", 0, 30, nullptr, "2^scale vertices; 0: as `vertices` says"},
                average_degree_param,
@@ -29,12 +29,8 @@ constexpr auto rmat_params =
                {"order", ParamType::choice, "random", 0, 0, "random|degree",
                 "order of vertices: at random, or as drawn (hubs first)"},
                directed_graph_param,
-               features_param,
-               classes_param,
-               multi_label_param,
-               labels_per_vertex_param,
            }},
-           split_params);
+           content_params);
 
 struct Quadrants {
     double a, b, c;
