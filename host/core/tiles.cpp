@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <gnnbench/array_size.hpp>
 #include <gnnbench/error.hpp>
 #include <gnnbench/usize.hpp>
 
@@ -20,7 +21,8 @@ TileArrays cut_tiles(const CompressedRows& rows, std::int64_t down, std::int64_t
     const auto n = std::ssize(rows.indptr) - 1;
     const TiledRows shape = tile_shape(n, down, across);
     TileArrays t{shape.tile_rows, shape.tile_columns, shape.down, shape.across, {0}, {}, {}, {}};
-    t.row_starts.resize(usize(t.down * t.across * (t.tile_rows + 1)));
+    t.row_starts.resize(array_elements(fmt::format("row pointers of {} × {} tiles", t.down, t.across),
+                                       {t.down, t.across, t.tile_rows + 1}, sizeof(std::int32_t)));
     t.indices.resize(rows.indices.size());
     t.weights.resize(rows.weights.size());
     // By tile of a row of tiles: entries so far, from the tile's first; then the place of the next.

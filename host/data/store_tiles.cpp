@@ -24,6 +24,8 @@ namespace {
 
 constexpr const char* transpose_prefix = "transpose_";
 
+bool allowed(std::int64_t tiles) { return tiles >= 1 && tiles <= most_tiles; }
+
 fs::path tiles_folder(const fs::path& store, const Manifest& m) {
     return store / fmt::format("tiles-{}x{}", m.tiles[0], m.tiles[1]);
 }
@@ -119,7 +121,6 @@ bool MappedTiles::are_of(const CompressedRows& rows) const {
 
 StoreTiles StoreTiles::open(const fs::path& store, const Manifest& m) {
     if (m.tiles.empty()) return {};
-    const auto allowed = [](std::int64_t n) { return n >= 1 && n <= most_tiles; };
     if (m.tiles.size() != 2 || !std::ranges::all_of(m.tiles, allowed))
         throw DataError(fmt::format("{}: {} cannot be tiles: two numbers from 1 to {}",
                                     (store / "manifest.json").string(), m.tiles, most_tiles));
@@ -131,7 +132,6 @@ StoreTiles StoreTiles::open(const fs::path& store, const Manifest& m) {
 }
 
 Manifest tile_store(const fs::path& path, std::int64_t down, std::int64_t across) {
-    const auto allowed = [](std::int64_t n) { return n >= 1 && n <= most_tiles; };
     if (!allowed(down) || !allowed(across))
         throw SpecError(
             fmt::format("there may be 1 to {} tiles down and across; found {} × {}", most_tiles, down, across));

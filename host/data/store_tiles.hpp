@@ -40,7 +40,8 @@ struct StoreTiles {
 /// Adds tiles to a store, in place of those that it has; 1 × 1 only removes them. Its content and digest stay what they
 /// are: ranks that need some rows and some columns of the graph read less. A process that is killed leaves the store
 /// as it was, or as it should be. Throws SpecError where there may not be so many tiles, DataError where one would have
-/// 2³¹ entries or more, EnvironmentError where the folder cannot be written, or another process does the same.
+/// 2³¹ entries or more, EnvironmentError where the folder cannot be written, another process does the same, or the tiles
+/// do not fit this machine's memory.
 Manifest tile_store(const std::filesystem::path& store, std::int64_t down, std::int64_t across);
 
 }  // namespace gnnbench

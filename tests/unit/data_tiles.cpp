@@ -58,6 +58,12 @@ TEST_CASE("a matrix in tiles, by hand") {
     CHECK(t.view().row(1, 1).begin == t.view().row(1, 1).end);
 }
 
+TEST_CASE("tiles whose row pointers no machine holds are refused before they are made") {
+    const std::vector<std::int64_t> no_entries(10'000'001);
+    CHECK_THAT(message_of<EnvironmentError>([&] { cut_tiles({no_entries, {}, {}}, 4096, 4096); }),
+               says("row pointers of 4096 × 4096 tiles"));
+}
+
 TEST_CASE("a store in tiles has the same content, and its entries and those of its transpose in tiles") {
     TempFolder folder;
     const Manifest whole = write_store(folder / "s", weighted_dataset());

@@ -23,7 +23,7 @@ struct TileArrays {
 TiledRows tile_shape(std::int64_t n, std::int64_t down, std::int64_t across);
 
 /// The entries of a square matrix in tiles of tile_shape(n, down, across). Throws DataError where a tile would have 2³¹
-/// entries or more.
+/// entries or more, EnvironmentError where the row pointers of so many tiles need more than this machine's memory.
 TileArrays cut_tiles(const CompressedRows& rows, std::int64_t down, std::int64_t across);
 
 }  // namespace gnnbench
