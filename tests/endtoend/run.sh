@@ -90,6 +90,23 @@ expect_text out '"verdict": "present"' "plan --json"
 gnnbench dataset list --json
 expect_text out '"vertices": 300' "dataset list"
 
+# Tiles beside the rows: the same dataset, and the same cells.
+tiles_of="$(basename "$(ls -d datasets/*/ | head -n 1)")"
+gnnbench dataset shard "$tiles_of" --tiles 3
+expect_code 2 "tiles in one direction"
+expect_text err "--tiles expects DOWNxACROSS, two numbers from 1 to 4096; found '3'" "tiles in one direction"
+gnnbench dataset shard "$tiles_of" --tiles 0x5
+expect_code 2 "no tiles"
+gnnbench dataset shard "$tiles_of" --tiles 3x5
+expect_code 0 "dataset shard"
+expect_text out "3 × 5" "dataset shard"
+gnnbench plan tiny.yaml
+expect_text out " 0 to run" "a dataset in tiles has the cells that it had"
+gnnbench dataset shard "$tiles_of" --tiles 1x1 --json
+expect_code 0 "tiles removed"
+expect_text out '"tiles": []' "tiles removed"
+[[ -z "$(find "datasets/$tiles_of" -name 'tiles-*')" ]] || fail "removed tiles are still there"
+
 # Degrees and clustering wanted beside reached, and a dataset like a measured one.
 gnnbench dataset generate bter --name tiny-bter --set vertices=500 average_degree=8
 expect_text out "Kolmogorov-Smirnov distance 0" "a generator's report"
