@@ -1,8 +1,8 @@
 // Greedy passes over the vertices. A move is taken where it lowers a smooth function of what it changes: for the most
 // that a part sends, Σ_p (sent(p) ÷ mean)^8; for messages, Σ over pairs of parts, of each product, of m ÷ (m + 2), m
-// the nets of p that q meets, which falls most where a pair has few. Connectivity−1 may rise by a share of its allowance more in each
-// pass, so that the first vertices don't spend it all; for messages it also has a price, which halves from pass to
-// pass.
+// the nets of p that q meets, which falls most where a pair has few. Connectivity−1 may rise by a share of its allowance
+// more in each pass, so that the first vertices don't spend it all; for messages it also has a price, which halves from
+// pass to pass.
 #include "sending.hpp"
 
 #include <algorithm>

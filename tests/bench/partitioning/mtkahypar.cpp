@@ -2,21 +2,21 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <memory>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/temporary_folder.hpp>
 
 namespace gnnbench::bench {
 
 std::optional<OtherResult> run_mtkahypar(const std::string& python, const PartitioningCase& c, double imbalance,
                                          int seeds, const std::string& preset) {
     if (python.empty()) return std::nullopt;
-    const auto path = std::filesystem::temp_directory_path() / fmt::format("gnnbench-partitioning-{}", getpid());
+    const TemporaryFolder folder("bench");
+    const auto path = folder.path() / "graph";
     {
         std::ofstream file(path, std::ios::binary);
         const std::int64_t sizes[2] = {c.graph.rows, c.graph.nonzeros()};
@@ -37,7 +37,6 @@ std::optional<OtherResult> run_mtkahypar(const std::string& python, const Partit
     bool found = false;
     while (pipe && std::fgets(line, sizeof line, pipe.get()))
         found = found || std::sscanf(line, "result %lld %lf", &volume, &result.cpu_s) == 2;
-    std::filesystem::remove(path);
     result.volume = volume;
     return found ? std::optional(result) : std::nullopt;
 }
