@@ -23,6 +23,8 @@ public:
     Setup(const std::string& strategy, const graphs::NamedGraph& graph, Part clusters, const Set& set,
           const KernelVariant& kernel, Slowdown slowdown = {}, const ModelVariant& variant = small_model())
         : owned_(dress(graph, variant)), data_(owned_.view()) {
+        data_.graph.tiles = graph.tiles.view();
+        data_.graph.transpose_tiles = graph.transpose_tiles.view();
         model_ = variant.complete_model();
         train_ = variant.complete_train();
         std::ranges::fill(train_.weight_decay, 0.0);
@@ -140,7 +142,8 @@ inline const KernelVariant exactly{"reference", DType::f64}, as_timed{"cpu", DTy
 
 inline std::vector<graphs::NamedGraph> test_graphs() {
     return {graphs::known_symmetric(graphs::grid(6)), graphs::directed_random(41, 150, true),
-            graphs::disconnected(5), graphs::without_edges(13)};
+            graphs::disconnected(5), graphs::without_edges(13),
+            graphs::in_tiles(graphs::directed_random(41, 150, true), 3, 4)};
 }
 
 inline double largest_difference(const ModelWeights& a, const ModelWeights& b) {

@@ -163,4 +163,18 @@ inline NamedGraph known_symmetric(NamedGraph g) {
     return g;
 }
 
+/// A small graph of each kind that a strategy must serve.
+inline std::vector<NamedGraph> of_every_kind() {
+    return {without_edges(1),
+            without_edges(3),
+            directed_cycle(5),
+            directed_star(9),
+            disconnected(3),
+            known_symmetric(disconnected(3)),
+            looped_path(17),
+            directed_random(60, 400, false),
+            directed_random(40, 200, true),
+            with_transpose(directed_random(60, 400, false))};
+}
+
 }  // namespace gnnbench::graphs

@@ -81,7 +81,7 @@ struct Simulated {
 };
 
 inline SimulatedOutcome simulate(const StrategyVariant& s, const ModelVariant& v, const graphs::NamedGraph& graph,
-                          int ranks, const Simulated& how = {}) {
+                                 int ranks, const Simulated& how = {}) {
     SimulatedOutcome out;
     const OwnedDataset owned = dress(graph, v);
     const DatasetView data = owned.view();
