@@ -20,6 +20,8 @@ public:
     /// next call.
     bool next(std::string_view& block);
     const std::string& path() const { return path_; }
+    /// Of the whole text; 0 where it is compressed, so that nobody knows.
+    std::size_t bytes() const { return mapped_ ? mapped_->bytes().size() : 0; }
 
 private:
     bool next_unpacked(std::string_view& block);

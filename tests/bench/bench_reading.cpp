@@ -115,7 +115,8 @@ bool compare(const Settings& s) {
         ours.push_back(ours_s);
         plain.push_back(plain_s);
         for (std::size_t p = 0; p < peers.size() && !s.python.empty(); ++p)
-            if (const double t = python_seconds(s.python, peers[p], path, s.vertices); t > 0) theirs[p].push_back(t);
+            if (const double t = python_seconds(s.python, peers[p], path, s.vertices); t > 0)
+                theirs[p].push_back(t);
     }
     fmt::print("{} edges, {:.0f} MB; {} threads; medians over {} rounds by turns\n\n", s.edges, bytes / 1e6,
                omp_get_max_threads(), s.rounds);

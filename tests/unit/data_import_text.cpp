@@ -179,6 +179,34 @@ TEST_CASE("an edge list is the same on any number of threads, and its first wron
     CHECK_THAT(message_of<DataError>([&] { read_edge_lines(wider, {}); }), says("y.txt:2: "));
 }
 
+TEST_CASE("ids of any length are read by their digits, whatever comes after them") {
+    TempFolder folder;
+    for (const std::string between : {" ", "\t", ",", ";  "})
+        for (const std::string end : {"\n", "\r\n", " \n"}) {
+            std::string text;
+            std::vector<std::int64_t> ids;
+            for (std::int64_t id : {0, 7, 9, 10, 99, 1000, 9999999, 12345678, 99999999, 100000000, 123456789})
+                ids.push_back(id);
+            for (std::int64_t power = 1000000000; power < 100000000000000000; power *= 10)
+                ids.push_back(power + 7);
+            ids.push_back(999999999999999999);
+            for (const auto id : ids)
+                text += std::to_string(id) + between + "00" + std::to_string(id % 1000) + end;
+            const auto read = read_edge_lines(folder.write("edges.txt", text), {});
+            CHECK(read.source == ids);
+            for (auto& id : ids) id %= 1000;
+            CHECK(read.target == ids);
+        }
+    for (const std::string wrong : {"12/ 3", "12: 3", "1234567: 3", "12\xb0 3", "12\xff 3",
+                                    "\xf7"
+                                    "2 3",
+                                    "1 12345678a", "1 -2"}) {
+        INFO(wrong);
+        const auto file = folder.write("wrong.txt", wrong + "\n4 5\n6 7\n");
+        CHECK_THAT(message_of<DataError>([&] { read_edge_lines(file, {}); }), Catch::Contains("wrong.txt:1"));
+    }
+}
+
 TEST_CASE("ids are renumbered in ascending order, near each other or far apart") {
     for (const std::int64_t far : {std::int64_t{3}, std::int64_t{1} << 50}) {
         const std::string large = std::to_string(7 * far);
