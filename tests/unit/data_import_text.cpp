@@ -286,6 +286,26 @@ TEST_CASE("malformed Matrix Market files name file and line") {
     CHECK_THAT(refusal("a.mtx", banner + "2 2 1\n1 2 1\n2 1 1\n"),
                says("a.mtx:4: expected the end after 1 entries"));
     CHECK_THAT(refusal("a.mtx", banner + "2 2 1\n1 2 inf\n"), says("the weight is 'inf'"));
+    CHECK_THAT(refusal("a.mtx", banner + "2 2 1\n1 2 3 4\n"), says("a.mtx:3: expected row, column and value"));
+    CHECK_THAT(refusal("a.mtx", banner + "2 2 2\n1 2 3\n# 4\n"), says("a.mtx:4: expected row, column and value"));
+    CHECK_THAT(refusal("a.mtx", banner + "2 2 2\n1 2 3\n3 1 1\n"), says("a.mtx:4: a row is '3'"));
+}
+
+TEST_CASE("Matrix Market: comments between entries, CRLF, ignored values, and the line of a repeat") {
+    const std::string file =
+        "%%MatrixMarket matrix coordinate real symmetric\r\n% a comment\r\n\r\n3 3 4\r\n2 1 5e-1\r\n% another\r\n"
+        "3 2 -2\r\n3 3 4\r\n3 1 1e-60";
+    const auto weighted = import_text("a.mtx", file).graph;
+    CHECK(weighted.indptr == std::vector<std::int64_t>{0, 2, 4, 7});
+    CHECK(weighted.indices == Ids{1, 2, 0, 2, 0, 1, 2});
+    CHECK(weighted.weights == Weights{0.5f, 0, 0.5f, -2, 0, -2, 4});
+    CHECK(weighted.listed_edges == 4);
+    const auto pattern = import_text("a.mtx", file, {{"weights", "ignore"}}).graph;
+    CHECK(pattern.indices == weighted.indices);
+    CHECK(pattern.weights.empty());
+    const std::string twice =
+        "%%MatrixMarket matrix coordinate pattern general\n3 3 3\n1 2\n% no entry\n2 3\n1 2\n";
+    CHECK_THAT(refusal("a.mtx", twice, {{"repeats", "error"}}), says("a.mtx:6:") && says("first on line 3"));
 }
 
 TEST_CASE("Matrix Market: entry (i, j) is an edge from i to j; symmetric files hold one triangle") {

@@ -82,6 +82,7 @@ struct Cursor {
         ++at;
         return true;
     }
+    bool field_end() const { return at == end || separates(*at) || *at == '\n' || *at == '\r'; }
     void next_line() {
         const void* found = std::memchr(at, '\n', usize(end - at));
         at = found ? static_cast<const char*>(found) + 1 : end;
@@ -145,6 +146,8 @@ public:
     }
 
 private:
+    bool weighted() const { return rules_.weights == WeightColumn::third || rules_.weights == WeightColumn::last; }
+
     bool fast(Cursor& c) {
         c.skip_separators();
         std::int64_t u = 0, v = 0;
@@ -152,17 +155,17 @@ private:
         c.skip_separators();
         if (!c.number(v)) return false;
         float w = 0;
-        if (rules_.weights == WeightColumn::none) {
+        if (weighted()) {
+            if (!c.field_end()) return false;
+            c.skip_separators();
+            const auto [end, bad] = std::from_chars(c.at, c.end, w);
+            if (bad != std::errc{} || !std::isfinite(w)) return false;
+            c.at = end;
+        }
+        if (rules_.weights == WeightColumn::none || rules_.weights == WeightColumn::last) {
             if (!c.line_end()) return false;
         } else {
-            if (c.at < c.end && !separates(*c.at) && *c.at != '\n' && *c.at != '\r') return false;
-            if (rules_.weights == WeightColumn::third) {
-                c.skip_separators();
-                const auto [end, bad] = std::from_chars(c.at, c.end, w);
-                if (bad != std::errc{} || !std::isfinite(w)) return false;
-                c.at = end;
-                if (c.at < c.end && !separates(*c.at) && *c.at != '\n' && *c.at != '\r') return false;
-            }
+            if (!c.field_end()) return false;
             c.next_line();
         }
         add(u, v, w);
@@ -170,7 +173,7 @@ private:
     }
 
     void slowly(std::string_view line) {
-        if (is_blank(line) || line.front() == '#' || line.front() == '%') return;
+        if (is_blank(line) || rules_.comments.find(line.front()) != rules_.comments.npos) return;
         split_fields(line, fields_);
         const LinePlace here(path_, before_ + lines_);
         check_columns(line, here);
@@ -183,14 +186,13 @@ private:
             }
         };
         const std::int64_t u = id(fields_[0]), v = id(fields_[1]);
-        add(u, v, rules_.weights == WeightColumn::third ? parse_weight(fields_[2], here) : 0);
+        add(u, v, weighted() ? parse_weight(fields_[2], here) : 0);
     }
 
     void check_columns(std::string_view line, const LinePlace& here) const {
-        const bool third = rules_.weights == WeightColumn::third;
-        if (fields_.size() < 2 || (third && fields_.size() < 3))
+        if (fields_.size() < (weighted() ? 3 : 2) || (rules_.weights == WeightColumn::last && fields_.size() > 3))
             throw DataError(fmt::format("{}: expected two vertex ids{}, found '{}'", here.where(),
-                                        third ? " and a weight" : "", shown(line)));
+                                        weighted() ? " and a weight" : "", shown(line)));
         if (rules_.weights == WeightColumn::none && fields_.size() > 2)
             throw DataError(
                 fmt::format("{}: expected two vertex ids, found {} columns in '{}'; say `weights: third` if the "
@@ -201,7 +203,7 @@ private:
     void add(std::int64_t u, std::int64_t v, float w) {
         ids_.source.push_back(u);
         ids_.target.push_back(v);
-        if (rules_.weights == WeightColumn::third) ids_.weight.push_back(w);
+        if (weighted()) ids_.weight.push_back(w);
         if (rules_.keep_lines) ids_.line.push_back(lines_);
     }
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <string_view>
 #include <vector>
 
 namespace gnnbench {
@@ -9,24 +10,26 @@ namespace gnnbench {
 enum class WeightColumn {
     none,     ///< two columns only
     ignored,  ///< further columns are skipped
-    third,
+    third,    ///< a weight; further columns are skipped
+    last,     ///< a weight, the third and last column
 };
 
 struct EdgeLineRules {
     WeightColumn weights = WeightColumn::none;
     std::int64_t skip_lines = 0;
-    bool keep_lines = false;  ///< the line of each edge
+    bool keep_lines = false;           ///< the line of each edge
+    std::string_view comments = "#%";  ///< what lines begin with that are none
 };
 
 /// Edges by the ids of the file.
 struct ListedIds {
     std::vector<std::int64_t> source, target;
-    std::vector<float> weight;       ///< with WeightColumn::third
+    std::vector<float> weight;       ///< with a column of weights
     std::vector<std::int64_t> line;  ///< with keep_lines
 };
 
-/// The lines "u v" or "u v weight" of a file, compressed or not, on all threads; blank lines and those that begin with #
-/// or % are none. Throws DataError that names the first line that is something else.
+/// The lines "u v" or "u v weight" of a file, compressed or not, on all threads; blank lines and comments
+/// are none. Throws DataError that names the first line that is something else.
 ListedIds read_edge_lines(const std::filesystem::path& path, const EdgeLineRules& rules);
 
 }  // namespace gnnbench

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
 
+#include <data/importers/edge_lines.hpp>
 #include <data/importers/formats.hpp>
 #include <data/options.hpp>
 #include <data/text_input.hpp>
@@ -89,52 +91,106 @@ std::int64_t parse_index(std::string_view text, std::int64_t first, std::int64_t
     return parse_integer(text, first, n - 1 + first, reader, what) - first;
 }
 
-RawDataset read_matrix_market(const std::filesystem::path& path, const Params& p) {
-    LineReader reader(path);
-    auto banner = read_banner(reader);
+/// What comes before the entries.
+struct Header {
+    Banner banner;
+    std::int64_t n = 0, entries = 0;
+};
+
+Header read_header(LineReader& reader) {
+    Header h{.banner = read_banner(reader)};
     std::string_view text;
     std::vector<std::string_view> fields;
     if (!next_line(reader, text))
         throw DataError(
-            fmt::format("{}: expected \"rows columns entries\", found the end of the file", path.string()));
+            fmt::format("{}: expected \"rows columns entries\", found the end of the file", reader.path()));
     split_fields(text, fields);
     if (fields.size() != 3)
         throw DataError(
             fmt::format("{}: expected \"rows columns entries\", found '{}'", reader.where(), shown(text)));
-    auto n = parse_integer(fields[0], 1, INT32_MAX, reader, "the number of rows");
-    if (parse_integer(fields[1], 1, INT32_MAX, reader, "the number of columns") != n)
+    h.n = parse_integer(fields[0], 1, INT32_MAX, reader, "the number of rows");
+    if (parse_integer(fields[1], 1, INT32_MAX, reader, "the number of columns") != h.n)
         throw DataError(
             fmt::format("{}: a graph's matrix is square, found {} × {}", reader.where(), fields[0], fields[1]));
-    auto entries = parse_integer(fields[2], 0, INT64_MAX, reader, "the number of entries");
+    h.entries = parse_integer(fields[2], 0, INT64_MAX, reader, "the number of entries");
+    return h;
+}
 
+/// How a caller wants the entries.
+struct EntryRules {
+    bool weighted = false;  ///< values are kept
+    bool keep_lines =
+        false;  ///< lines of a billion entries would take as much memory as the entries; they only serve one error
+    std::int64_t first = 1;  ///< rows and columns count from here
+};
+
+/// Line by line, on one thread; names the first that is wrong.
+EdgeList read_entries(LineReader& reader, const Header& h, const EntryRules& rules) {
     EdgeList edges;
-    edges.vertices = n;
-    edges.file = path.string();
-    bool weighted = banner.valued && p.choice("weights") == "auto";
-    std::size_t columns = banner.valued ? 3 : 2;
-    // Lines of a billion entries would take as much memory as the entries; they only serve one error.
-    const bool keep_lines = p.choice("repeats") == "error";
-    const auto first = p.integer("first_id");
+    std::string_view text;
+    std::vector<std::string_view> fields;
+    const std::size_t columns = h.banner.valued ? 3 : 2;
     std::int64_t listed = 0;
     for (; next_line(reader, text); ++listed) {
         split_fields(text, fields);
-        if (fields.size() != columns || listed == entries)
+        if (fields.size() != columns || listed == h.entries)
             throw DataError(fmt::format("{}: expected {}, found '{}'", reader.where(),
-                                        listed == entries ? fmt::format("the end after {} entries", entries)
-                                        : banner.valued   ? "row, column and value"
-                                                          : "row and column",
+                                        listed == h.entries ? fmt::format("the end after {} entries", h.entries)
+                                        : h.banner.valued   ? "row, column and value"
+                                                            : "row and column",
                                         shown(text)));
-        auto i = parse_index(fields[0], first, n, reader, "a row"),
-             j = parse_index(fields[1], first, n, reader, "a column");
-        float value = weighted ? parse_weight(fields[2], reader) : 0;
-        add_entry(edges, i, j, weighted ? &value : nullptr, banner.symmetric,
-                  keep_lines ? reader.line_number() : 0);
+        const auto i = parse_index(fields[0], rules.first, h.n, reader, "a row"),
+                   j = parse_index(fields[1], rules.first, h.n, reader, "a column");
+        const float value = rules.weighted ? parse_weight(fields[2], reader) : 0;
+        add_entry(edges, i, j, rules.weighted ? &value : nullptr, h.banner.symmetric,
+                  rules.keep_lines ? reader.line_number() : 0);
     }
-    if (listed != entries)
-        throw DataError(fmt::format("{}: it states {} entries and ends after {}", path.string(), entries, listed));
+    if (listed != h.entries)
+        throw DataError(
+            fmt::format("{}: it states {} entries and ends after {}", reader.path(), h.entries, listed));
+    return edges;
+}
+
+/// On all threads, after `header_lines`; nothing where anything is wrong, which read_entries then names.
+std::optional<EdgeList> read_entries_at_once(const std::filesystem::path& path, std::int64_t header_lines,
+                                             const Header& h, const EntryRules& rules) {
+    ListedIds ids;
+    try {
+        ids = read_edge_lines(path, {.weights = h.banner.valued ? WeightColumn::last : WeightColumn::none,
+                                     .skip_lines = header_lines,
+                                     .keep_lines = rules.keep_lines,
+                                     .comments = "%"});
+    } catch (const DataError&) {
+        return std::nullopt;
+    }
+    if (std::ssize(ids.source) != h.entries) return std::nullopt;
+    const auto outside = [&](std::int64_t id) { return id < rules.first || id - rules.first >= h.n; };
+    if (std::ranges::any_of(ids.source, outside) || std::ranges::any_of(ids.target, outside)) return std::nullopt;
+    EdgeList edges;
+    const std::size_t most = ids.source.size() * (h.banner.symmetric ? 2 : 1);
+    edges.source.reserve(most);
+    edges.target.reserve(most);
+    if (rules.weighted) edges.weight.reserve(most);
+    for (std::size_t e = 0; e < ids.source.size(); ++e)
+        add_entry(edges, ids.source[e] - rules.first, ids.target[e] - rules.first,
+                  rules.weighted ? &ids.weight[e] : nullptr, h.banner.symmetric,
+                  rules.keep_lines ? ids.line[e] : 0);
+    return edges;
+}
+
+RawDataset read_matrix_market(const std::filesystem::path& path, const Params& p) {
+    LineReader reader(path);
+    const Header header = read_header(reader);
+    const EntryRules rules{.weighted = header.banner.valued && p.choice("weights") == "auto",
+                           .keep_lines = p.choice("repeats") == "error",
+                           .first = p.integer("first_id")};
+    std::optional<EdgeList> at_once = read_entries_at_once(path, reader.line_number(), header, rules);
+    EdgeList edges = at_once ? std::move(*at_once) : read_entries(reader, header, rules);
+    edges.vertices = header.n;
+    edges.file = path.string();
     RawDataset data;
     data.graph = build_listed(std::move(edges), p);
-    data.graph.listed_edges = listed;
+    data.graph.listed_edges = header.entries;
     return data;
 }
 
