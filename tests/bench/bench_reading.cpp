@@ -50,7 +50,7 @@ ListedIds read_plainly(const std::filesystem::path& path) {
     const auto* at = reinterpret_cast<const char*>(file.bytes().data());
     const char* const end = at + file.bytes().size();
     ListedIds ids;
-    const auto number = [&](std::vector<std::int64_t>& to) {
+    const auto number = [&](Ids64& to) {
         std::int64_t value = 0;
         for (; *at >= '0'; ++at) value = value * 10 + (*at - '0');
         to.push_back(value);

@@ -174,7 +174,7 @@ TEST_CASE("an edge list is the same on any number of threads, and its first wron
     CHECK(first.line[0] == 4);  // after the header, a comment and a blank line
     const auto zeros = folder.write("z.txt", "000000000000000000000001 2\n9223372036854775807 0\n");
     const ListedIds wide = read_edge_lines(zeros, {});
-    CHECK(wide.source == std::vector<std::int64_t>{1, INT64_MAX});
+    CHECK(wide.source == Ids64{1, INT64_MAX});
     const auto wider = folder.write("y.txt", "1 2\n690745600 9223372036854775808\n");
     CHECK_THAT(message_of<DataError>([&] { read_edge_lines(wider, {}); }), says("y.txt:2: "));
 }
@@ -184,7 +184,7 @@ TEST_CASE("ids of any length are read by their digits, whatever comes after them
     for (const std::string between : {" ", "\t", ",", ";  "})
         for (const std::string end : {"\n", "\r\n", " \n"}) {
             std::string text;
-            std::vector<std::int64_t> ids;
+            Ids64 ids;
             for (std::int64_t id : {0, 7, 9, 10, 99, 1000, 9999999, 12345678, 99999999, 100000000, 123456789})
                 ids.push_back(id);
             for (std::int64_t power = 1000000000; power < 100000000000000000; power *= 10)

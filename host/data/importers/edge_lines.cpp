@@ -2,6 +2,7 @@
 // judged as a whole, which is slower.
 #include <data/importers/edge_lines.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -28,7 +29,7 @@ bool separates(char c) { return c == ' ' || c == '\t' || c == ',' || c == ';'; }
 
 /// The leading digits of eight characters, and their value, all at once: pairs of digits are added up to numbers below 100,
 /// pairs of those below 10,000, and so on (little-endian). Returns how many digits there are.
-int eight_or_fewer(const char* text, std::int64_t& value) {
+[[gnu::always_inline]] inline int eight_or_fewer(const char* text, std::int64_t& value) {
     static_assert(std::endian::native == std::endian::little);
     std::uint64_t word = 0;
     std::memcpy(&word, text, sizeof word);
@@ -137,12 +138,16 @@ public:
         slowly(line);
         std::rethrow_exception(error_);
     }
+    std::int64_t edges() const { return std::ssize(ids_.source); }
+    /// All but source and target.
     void append_to(ListedIds& all, std::int64_t lines_before) const {
-        const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
-        append(all.source, ids_.source);
-        append(all.target, ids_.target);
-        append(all.weight, ids_.weight);
+        all.weight.insert(all.weight.end(), ids_.weight.begin(), ids_.weight.end());
         for (const std::int64_t line : ids_.line) all.line.push_back(lines_before + line);
+    }
+    /// Source and target, from this place on.
+    void copy_to(ListedIds& all, std::int64_t first) const {
+        std::ranges::copy(ids_.source, all.source.begin() + first);
+        std::ranges::copy(ids_.target, all.target.begin() + first);
     }
 
 private:
@@ -260,11 +265,17 @@ ListedIds read_edge_lines(const std::filesystem::path& path, const EdgeLineRules
         const auto texts = runs_of_lines(block, reading_threads());
 #pragma omp parallel for schedule(static, 1)
         for (std::size_t r = 0; r < texts.size(); ++r) runs[r].read(texts[r]);
+        std::vector<std::int64_t> begins{std::ssize(all.source)};
         for (std::size_t r = 0; r < texts.size(); ++r) {
             if (runs[r].failed()) runs[r].fail(texts[r], lines);
             runs[r].append_to(all, lines);
             lines += runs[r].lines();
+            begins.push_back(begins.back() + runs[r].edges());
         }
+        all.source.resize(usize(begins.back()));
+        all.target.resize(usize(begins.back()));
+#pragma omp parallel for schedule(static, 1)
+        for (std::size_t r = 0; r < texts.size(); ++r) runs[r].copy_to(all, begins[r]);
         if (first) reserve(all, block.size(), blocks.bytes());
         first = false;
     }

@@ -1,7 +1,10 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <memory>
+#include <new>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace gnnbench {
@@ -21,9 +24,28 @@ struct EdgeLineRules {
     std::string_view comments = "#%";  ///< what lines begin with that are none
 };
 
+/// resize() leaves new elements as they are, so that whoever fills them touches them first.
+template <class T>
+struct Uninitialised : std::allocator<T> {
+    template <class U>
+    struct rebind {
+        using other = Uninitialised<U>;
+    };
+    template <class U>
+    void construct(U* at) noexcept {
+        ::new (static_cast<void*>(at)) U;
+    }
+    template <class U, class... Args>
+    void construct(U* at, Args&&... args) {
+        ::new (static_cast<void*>(at)) U(std::forward<Args>(args)...);
+    }
+};
+
+using Ids64 = std::vector<std::int64_t, Uninitialised<std::int64_t>>;
+
 /// Edges by the ids of the file.
 struct ListedIds {
-    std::vector<std::int64_t> source, target;
+    Ids64 source, target;
     std::vector<float> weight;       ///< with a column of weights
     std::vector<std::int64_t> line;  ///< with keep_lines
 };

@@ -45,7 +45,7 @@ ListedIds read_ids(const std::filesystem::path& path, const Params& p) {
 }
 
 std::vector<std::int64_t> distinct(const ListedIds& ids) {
-    std::vector<std::int64_t> all(ids.source);
+    std::vector<std::int64_t> all(ids.source.begin(), ids.source.end());
     all.insert(all.end(), ids.target.begin(), ids.target.end());
     std::ranges::sort(all);
     all.erase(std::ranges::unique(all).begin(), all.end());
@@ -54,7 +54,7 @@ std::vector<std::int64_t> distinct(const ListedIds& ids) {
 
 /// The ids by number(id), in the order of the edges.
 void number_edges(ListedIds& ids, EdgeList& edges, auto&& number) {
-    const auto numbered = [&](std::vector<std::int64_t>& from, std::vector<std::int32_t>& to) {
+    const auto numbered = [&](Ids64& from, std::vector<std::int32_t>& to) {
         to.resize(from.size());
 #pragma omp parallel for
         for (std::size_t e = 0; e < from.size(); ++e) to[e] = number(from[e]);
