@@ -91,7 +91,8 @@ gnnbench dataset list --json
 expect_text out '"vertices": 300' "dataset list"
 
 # Tiles beside the rows: the same dataset, and the same cells.
-tiles_of="$(basename "$(ls -d datasets/*/ | head -n 1)")"
+folders=(datasets/*/)
+tiles_of="$(basename "${folders[0]}")"
 gnnbench dataset shard "$tiles_of" --tiles 3
 expect_code 2 "tiles in one direction"
 expect_text err "--tiles expects DOWNxACROSS, two numbers from 1 to 4096; found '3'" "tiles in one direction"
