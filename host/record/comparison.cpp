@@ -217,6 +217,19 @@ std::string simulated_machine(const nlohmann::json& identity) {
     return machine.empty() ? "no machine" : machine;
 }
 
+/// What identities say only where it is not the default.
+void say_defaults(nlohmann::json& identity) {
+    if (!identity.is_object()) return;
+    identity.emplace("slowdown", "none");
+    if (const auto model = identity.find("model"); model != identity.end() && model->is_object())
+        model->emplace("sparse_features", false);
+}
+
+bool has_sparse_features(const nlohmann::json& identity) {
+    const auto model = identity.find("model");
+    return model != identity.end() && model->is_object() && model->value("sparse_features", false);
+}
+
 /// Fields that tables choose cells by, of the row that read_comparison is at.
 std::map<std::string, std::string> fields_of(const sqlite::Statement& q) {
     return {{"dataset", q.text(1)},
@@ -278,9 +291,10 @@ ComparisonData read_comparison(const std::filesystem::path& database, const std:
         cell.fields = fields_of(q);
         places.push_back(fmt::format("{}\n{}\n{}\n{}", cell.dataset, cell.partitioner, cell.scheme, cell.gpus));
         identities.push_back(stored_json(q.text(6)));
-        if (identities.back().is_object()) identities.back().emplace("slowdown", "none");
+        say_defaults(identities.back());
         cell.program = program_digest(identities.back());
         cell.simulated = simulated_machine(identities.back());
+        cell.sparse_features = has_sparse_features(identities.back());
         std::vector<std::string> keys;
         if (const auto t = trials.find(q.integer(0)); t != trials.end()) summarise(cell, t->second, keys);
         if (cell.volume_differs) cell.volume_difference = volume_difference(c, cell.ok_trials);

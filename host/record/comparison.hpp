@@ -39,7 +39,7 @@ struct ComparisonCell {
     /// Where its scheme is a program: the digest of the program's files, or "no files" of a command without any.
     std::string program;
     std::string simulated;  ///< the machine that its ranks are simulated on; empty: it is measured
-    bool oversubscribed = false, aggregated_input = false;
+    bool oversubscribed = false, aggregated_input = false, sparse_features = false;
     bool volume_differs = false;    ///< counted bytes are not the stated ones, in some trial
     std::string volume_difference;  ///< by how much, then
     std::string synthetic, approximation;

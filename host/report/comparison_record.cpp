@@ -46,6 +46,7 @@ nlohmann::ordered_json comparison_record(const ComparisonData& data, const Compa
     j["oversubscribed"] = c.oversubscribed;
     j["synthetic"] = c.synthetic;
     j["aggregated_input"] = c.aggregated_input;
+    j["sparse_features"] = c.sparse_features;
     j["approximation"] = c.approximation;
     j["volume_differs"] = c.volume_differs;
     j["program"] = c.program;

@@ -50,6 +50,8 @@ std::vector<std::string> remarks_on(const ComparisonCell& c, MetricKind kind) {
         all.push_back(c.program == "no files" ? "a program without files of its own: what ran is not known"
                                               : "a program, whose files have the digest " + c.program);
     if (c.aggregated_input) all.emplace_back("aggregated input (ÂX computed once, at set-up)");
+    if (c.sparse_features)
+        all.emplace_back("sparse features (X is a sparse operand where the scheme multiplies X itself)");
     if (!c.approximation.empty())
         all.push_back(fmt::format("approximate{} ({})",
                                   is_approximate(c) && c.simulated.empty() ? ", so unverified" : "",

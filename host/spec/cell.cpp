@@ -50,6 +50,7 @@ json model_json(const ModelSpec& m) {
            {"initialiser", word(words::initialiser, m.initialiser)},
            {"aggregate_input", m.aggregate_input}};
     if (m.kind == LayerKind::gin) j["epsilon"] = m.epsilon;
+    if (m.sparse_features) j["sparse_features"] = true;
     return j;
 }
 
@@ -169,6 +170,7 @@ void read_model(const json& j, ModelSpec& m) {
     o.into("bias", m.bias);
     o.into("initialiser", words::initialiser, m.initialiser);
     o.into("aggregate_input", m.aggregate_input);
+    if (o.has("sparse_features")) o.into("sparse_features", m.sparse_features);
     o.done();
 }
 
@@ -306,6 +308,7 @@ public:
         member("layers", word(words::layers, m.kind));
         member("normalisation", word(words::normalisation, m.normalisation));
         member("self_loops", m.self_loops);
+        if (m.sparse_features) member("sparse_features", true);
         member("widths", m.widths);
         close();
         plugin("partitioner", c.partitioner);

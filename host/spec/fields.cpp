@@ -113,6 +113,10 @@ const Field declared[] = {
     {"model.aggregate_input", T::boolean, "false", nullptr, true, any, no_words,
      "Whether ÂX is computed once at set-up, so that layer 0 has no SpMM in an epoch; no paper's scheme does this",
      [](Draft& d, const V& v) { d.cell.model.aggregate_input = flag(v); }},
+    {"model.sparse_features", T::boolean, "false", nullptr, true, any, no_words,
+     "Whether layer 0 multiplies X as a sparse matrix: X·W and the weight gradient are then sparse products, wherever "
+     "the scheme multiplies X itself; no paper's scheme does this",
+     [](Draft& d, const V& v) { d.cell.model.sparse_features = flag(v); }},
 
     {"train.optimizer", T::word, "adam", nullptr, true, any, words::optimizer, "The optimizer",
      [](Draft& d, const V& v) { d.cell.train.optimizer = as<OptimizerKind>(words::optimizer, v); }},

@@ -88,9 +88,13 @@ std::string why_unsupported_without_kernel(const Cell& cell, const std::optional
     if (cell.model.aggregate_input && cell.train.input_dropout > 0)
         return "model: aggregate_input: true needs train.input_dropout: 0, since dropout makes layer 0's input "
                "random";
-    if (cell.scheme.is_program())
-        return cell.slowdown.declared() ? from(PluginKind::strategy, cell.scheme, "a program has no slowdown")
-                                        : "";
+    if (cell.scheme.is_program()) {
+        if (cell.slowdown.declared())
+            return from(PluginKind::strategy, cell.scheme, "a program has no slowdown");
+        if (cell.model.sparse_features)
+            return from(PluginKind::strategy, cell.scheme, "sparse_features is not told to programs");
+        return {};
+    }
     const Strategy& strategy = plugins.strategy(cell.scheme.name);
     const Setting setting{cell.gpus, q.model, q.train, cell.scheme.params};
     std::string why = strategy.why_unsupported(setting);

@@ -48,7 +48,9 @@ ReferenceResult compute_reference(const PluginCatalog& catalog, const ReferenceT
     Params params(declared);
     for (const ParamDecl& p : declared)
         if (std::string_view(p.name) == trainable_features) params.set(p, trained_features ? "true" : "false");
-    const Problem problem{data, index, model, train, params, initial};
+    ModelSpec dense = model;  // the oracle of sparse features multiplies none
+    dense.sparse_features = false;
+    const Problem problem{data, index, dense, train, params, initial};
     const auto trainer = strategy->make_collective_trainer(problem, {backend, self, alone});
     ReferenceResult r;
     for (std::int64_t e = 0; e < epochs; ++e) {

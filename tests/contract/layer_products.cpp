@@ -25,7 +25,7 @@ using Settings = std::map<std::string, std::string>;
 
 Work work_of(const std::string& name, const Settings& set, const ModelVariant& v) {
     const auto graph = graphs::directed_random(20, 70, true);
-    const OwnedDataset owned = dress(graph, v.widths.front(), static_cast<std::int32_t>(v.widths.back()));
+    const OwnedDataset owned = dress(graph, v);
     const DatasetView data = owned.view();
     const ModelSpec model = v.complete_model();
     const TrainSpec train = v.complete_train();
@@ -145,6 +145,67 @@ TEST_CASE("mg-gcn's shortcut changes the gradient of layer 0 alone") {
                paper = work_of("mg-gcn", shortcut, widths({3, 6, 2}));
     CHECK(difference(exact, paper, 0) == 0);
     CHECK(exact.products == paper.products);
+}
+
+TEST_CASE("sparse features are sparse operands wherever a scheme multiplies X itself, and its order stays") {
+    using Products = std::vector<std::string>;
+    const auto sparse = [](std::vector<std::int64_t> w) {
+        ModelVariant v = widths(std::move(w));
+        v.model.sparse_features = true;
+        return v;
+    };
+    const std::int64_t dense_x = std::int64_t{8} * 20 * 9;
+    for (const std::string name : {"serial", "mg-gcn"}) {  // T = XW … dW = XᵀU
+        INFO(name);
+        const Work dense = work_of(name, {}, widths({9, 4})), work = work_of(name, {}, sparse({9, 4}));
+        CHECK(dense.products == Products{"gemm 20x9x4", "spmm 20x20x4", "spmm 20x20x4", "gemm 9x20x4"});
+        CHECK(work.products == Products{"spmm 20x9x4", "spmm 20x20x4", "spmm 20x20x4", "spmm 9x20x4"});
+        CHECK(work.allocated_bytes == work.stated_bytes);
+        CHECK(dense.allocated_bytes - work.allocated_bytes == dense_x);
+    }
+    CHECK(work_of("mg-gcn", shortcut, sparse({9, 4})).products ==
+          Products{"spmm 20x9x4", "spmm 20x20x4", "spmm 9x20x4"});
+    {  // T = ÂX of the dense X, whose rows travel; dW = XᵀU of the sparse one. Both are held.
+        const Work dense = work_of("cagnet-1d", {}, widths({9, 4})),
+                   work = work_of("cagnet-1d", {}, sparse({9, 4}));
+        CHECK(work.products == Products{"spmm 20x20x9", "gemm 20x9x4", "spmm 20x20x4", "spmm 9x20x4"});
+        CHECK(work.allocated_bytes == work.stated_bytes);
+        CHECK(work.allocated_bytes == dense.allocated_bytes);
+    }
+    for (const auto& [name, w] : {std::pair{"bns-gcn", std::vector<std::int64_t>{9, 4}}, {"serial", {7, 4}}}) {
+        INFO(name);  // T = ÂX is kept for dW = TᵀG: X is in no other product
+        const Work dense = work_of(name, {}, widths(w)), work = work_of(name, {}, sparse(w));
+        CHECK(work.products == dense.products);
+        CHECK(work.prepared_nonzeros == dense.prepared_nonzeros);
+        CHECK(work.allocated_bytes == dense.allocated_bytes);
+    }
+}
+
+TEST_CASE("sparse features are refused where layer 0's input is not X, by every scheme alike") {
+    const auto refusal = [](const std::string& name, const Settings& set, auto&& change) {
+        ModelVariant v = widths({7, 3, 2});
+        v.model.sparse_features = true;
+        change(v);
+        const ModelSpec model = v.complete_model();
+        const TrainSpec train = v.complete_train();
+        const Params params = variants(name, set)[0].params;
+        return catalog().strategy(name)->why_unsupported({1, model, train, params});
+    };
+    const auto nothing = [](ModelVariant&) {};
+    for (const std::string name : {"serial", "cagnet-1d", "mg-gcn", "sa-1d", "demirci-p2p", "bns-gcn"}) {
+        INFO(name);
+        CHECK(refusal(name, {}, nothing) == "");
+        CHECK(refusal(name, {}, [](auto& v) { v.train.dropout = 0.5; }) == "");
+        CHECK_THAT(refusal(name, {}, [](auto& v) { v.train.input_dropout = 0.5; }),
+                   Catch::Contains("input_dropout"));
+        CHECK_THAT(refusal(name, {}, [](auto& v) { v.model.aggregate_input = true; }),
+                   Catch::Contains("exclude each other"));
+    }
+    CHECK_THAT(refusal("serial", {{trainable_features, "true"}}, nothing), Catch::Contains("trainable_features"));
+    for (const std::string name : {"cluster-gcn", "allreduce-gcn", "gossip-gcn", "minibatch-p2p"}) {
+        INFO(name);
+        CHECK_THAT(refusal(name, {}, nothing), Catch::Contains("every batch gathers its own rows of X"));
+    }
 }
 
 TEST_CASE("an aggregated input is refused where something random or trained touches it, by every scheme alike") {

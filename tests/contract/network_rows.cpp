@@ -44,7 +44,7 @@ struct Batch {
     }
 
     ModelWeights gradients(Network& network, Backend& backend, std::int64_t step) {
-        const ConstMatrixView z = network.forward(x, ids.data(), Pass::training, step, spmm);
+        const ConstMatrixView z = network.forward(x.view(), ids.data(), Pass::training, step, spmm);
         backend.softmax_cross_entropy(z, {.labels = labels.data(), .split = split.data(), .scale = 0.1},
                                       network.output_gradient(), loss.data());
         int layers = 0;

@@ -80,6 +80,22 @@ std::vector<ModelVariant> all_models() {
     m.push_back(variant_of(LayerKind::gin, {3, 5, 4}));
     m.back().name += ", aggregated input";
     m.back().model.aggregate_input = true;
+    for (const auto& widths : {std::vector<std::int64_t>{9, 4, 2}, {3, 5, 4}, {6, 3}})
+        with("sparse features", [&](auto& v) {
+            v.model.sparse_features = true;
+            v.widths = widths;
+        });
+    for (const LayerKind kind : {LayerKind::sage, LayerKind::gin})
+        for (const auto& widths : {std::vector<std::int64_t>{9, 4, 2}, {3, 5, 4}}) {
+            m.push_back(variant_of(kind, widths));
+            m.back().name += ", sparse features, hidden dropout";
+            m.back().model.sparse_features = true;
+            m.back().train.dropout = 0.4;
+        }
+    with("sparse features, normalised", [](auto& v) {
+        v.model.sparse_features = true;
+        v.model.feature_normalisation = FeatureNormalisation::row;
+    });
     with("normalised features, kaiming", [](auto& v) {
         v.model.feature_normalisation = FeatureNormalisation::row;
         v.model.initialiser = Initialiser::kaiming;
@@ -274,6 +290,24 @@ TEST_CASE("a strategy trains GraphSAGE and GIN as serial does, or says that it t
                 if (refusal(name).empty()) CHECK(why.empty() == !cut_by_columns);
                 if (cut_by_columns && refusal(name).empty()) CHECK_THAT(why, Catch::Contains("GCN layers alone"));
             }
+        }
+}
+
+TEST_CASE("a strategy multiplies sparse features as serial does dense ones, or says that it cuts them by columns") {
+    ModelVariant v{.name = "sparse features"};
+    v.model.sparse_features = true;
+    for (const std::string& name : full_batch_strategies()) DYNAMIC_SECTION(name) {
+            int ran = 0;
+            for (const StrategyVariant& s : variants(name))
+                for (const auto& g : all_graphs()) check(s, "random", {"reference", DType::f64}, v, g, ran);
+            if (!refusal(name).empty()) continue;  // of this many ranks
+            const std::string why = refusal(name, v);
+            INFO(name << " ran " << ran << " cases; refuses: " << why);
+            CHECK((ran > 0) == why.empty());
+            if (name == "cagnet-2d" || name == "cagnet-3d" || name == "plexus-3d")
+                CHECK_THAT(why, Catch::Contains("cuts X by columns"));
+            else
+                CHECK(why.empty());
         }
 }
 

@@ -90,6 +90,25 @@ TEST_CASE("cells of one place that differ in slowdown are told apart by it") {
     CHECK(c.cells[1].fields.at("slowdown") == "{3: 2}");
 }
 
+TEST_CASE("cells of one place that differ in sparse features are told apart by it") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    Database d(path);
+    auto dense = samples::cell("mg-gcn", 4);
+    dense.identity["model"] = {{"bias", true}};  // as before sparse features existed
+    auto sparse = dense;
+    sparse.digest += "-sparse";
+    sparse.identity["model"]["sparse_features"] = true;
+    d.register_experiment("sample", "", std::vector<CellRecord>{dense, sparse});
+    const ComparisonData c = read_comparison(path, "sample");
+    CHECK(c.other_keys == std::vector<std::string>{"sparse_features"});
+    REQUIRE(c.cells.size() == 2);
+    CHECK(c.cells[0].others == std::vector<std::string>{"false"});
+    CHECK(c.cells[1].others == std::vector<std::string>{"true"});
+    CHECK_FALSE(c.cells[0].sparse_features);
+    CHECK(c.cells[1].sparse_features);
+}
+
 TEST_CASE("fields that differ between cells of one place are found") {
     const std::vector<json> identities{{{"seed", 1}, {"gpus", 1}, {"train", {{"lr", 0.1}}}},
                                        {{"seed", 2}, {"gpus", 1}, {"train", {{"lr", 0.1}}}},

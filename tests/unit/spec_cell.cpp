@@ -84,6 +84,7 @@ TEST_CASE("identity is what is measured, not where or how it is shown") {
     CHECK(differs([](Cell& o) { o.train.learning_rate *= 1 + 1e-15; }));
     CHECK(differs([](Cell& o) { o.model.bias = false; }));
     CHECK(differs([](Cell& o) { o.model.aggregate_input = true; }));
+    CHECK(differs([](Cell& o) { o.model.sparse_features = true; }));
     CHECK(differs([](Cell& o) { o.model.kind = LayerKind::sage; }));
     CHECK(differs([](Cell& o) { o.separate_wait = true; }));
     CHECK(differs([](Cell& o) { o.slowdown.factor[1] = 2; }));
@@ -119,7 +120,11 @@ TEST_CASE("a digest is that of the identity's JSON without what is only shown") 
     Cell slowed = sample();
     slowed.slowdown = {.factor = {{3, 2}, {10, 1.5}}, .jitter = 0.25};
     CHECK(to_json(slowed, JsonFor::identity)["slowdown"]["label"] == "{3: 2, 10: 1.5, jitter: 0.25}");
-    for (const Cell& c : {Cell{}, sample(), other, gin, slowed}) {
+    Cell sparse = sample();
+    sparse.model.sparse_features = true;
+    CHECK(cell_from_json(to_json(sparse, JsonFor::worker)).model.sparse_features);
+    CHECK_FALSE(to_json(sample(), JsonFor::identity)["model"].contains("sparse_features"));
+    for (const Cell& c : {Cell{}, sample(), other, gin, slowed, sparse}) {
         nlohmann::json j = to_json(c, JsonFor::identity);
         j["dataset"].erase("name");
         if (!c.dataset.digest.empty()) j["dataset"].erase("source");

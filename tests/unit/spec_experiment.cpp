@@ -86,7 +86,7 @@ seed: 11
 separate_wait: true
 slowdown: {3: 2, 0: 1.5, 2: 1, jitter: 0.25}
 model: {layers: gcn, hidden: [32, 8], activation: leaky_relu, normalisation: mean, feature_normalisation: row,
-        self_loops: false, bias: false, initialiser: kaiming, aggregate_input: true}
+        self_loops: false, bias: false, initialiser: kaiming, aggregate_input: true, sparse_features: true}
 train: {optimizer: sgd, lr: 1, weight_decay: [1e-3, 0, 2], dropout: 0.5, input_dropout: .25, beta1: 0.8, beta2: 0.99,
         epsilon: 1e-6, evaluate_every: 5, patience: 4, initial_weights: /}
 limits: {trial_timeout: 10, verify_timeout: 2.5}
@@ -117,6 +117,7 @@ limits: {trial_timeout: 10, verify_timeout: 2.5}
     CHECK_FALSE(c.model.bias);
     CHECK(c.model.initialiser == Initialiser::kaiming);
     CHECK(c.model.aggregate_input);
+    CHECK(c.model.sparse_features);
     CHECK(c.train.optimizer == OptimizerKind::sgd);
     CHECK(c.train.learning_rate == 1);
     CHECK(c.train.weight_decay == std::vector<double>{1e-3, 0, 2});

@@ -42,6 +42,8 @@ TEST_CASE("a cell that cannot run is skipped with the reason of whoever said so"
     CHECK(reason("scheme: square\ngpus: 4\nslowdown: {3: 2}\n") ==
           "scheme square: slowdown is for schemes that train by batches, which this one does not");
     CHECK(reason("scheme: {command: ./train}\nslowdown: {0: 2}\n") == "scheme train: a program has no slowdown");
+    CHECK(reason("scheme: {command: ./train}\nmodel: {sparse_features: true}\n") ==
+          "scheme train: sparse_features is not told to programs");
     CHECK(reason("scheme: mg-gcn\ngpus: 2\nslowdown: {0: 2, 3: 2}\n") ==
           "scheme mg-gcn: slowdown names rank 3; ranks are {0 … 1}");
     CHECK(reason("scheme: mg-gcn\ngpus: 4\nslowdown: {3: 2, jitter: 0.5}\n").empty());
@@ -127,6 +129,9 @@ TEST_CASE("a cell that cannot fit is skipped with the number, unless forced") {
     Plan p = plan(e, {}, {.host_memory_bytes = 2 * least}, n);
     CHECK(p.cells.at(0).least_memory_bytes == least);
     CHECK(p.cells[0].reason.empty());
+    Experiment sparse = e;
+    sparse.cells.at(0).model.sparse_features = true;  // 5 features of any vertex may be 0
+    CHECK(plan(sparse, {}, {}, n).cells.at(0).least_memory_bytes == least - 4 * n * 5 / 2);
     p = plan(e, {}, {.host_memory_bytes = 8 * gib}, n);
     CHECK(p.skipped == 1);
     CHECK(p.cells[0].reason ==

@@ -45,6 +45,8 @@ std::int64_t most_edges(const GraphView& graph, std::int64_t count) {
 std::string batches_why_unsupported(const Setting& s) {
     if (s.model.aggregate_input)
         return "aggregate_input needs layer 0's neighbours to stay the same, and every batch has its own";
+    if (s.model.sparse_features)
+        return "sparse_features needs layer 0's input to stay the same, and every batch gathers its own rows of X";
     return {};
 }
 

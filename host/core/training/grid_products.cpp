@@ -174,6 +174,8 @@ std::string grid_why_unsupported(const Setting& s) {
         return "trains GCN layers alone: its products of dense matrices are cut by columns for one weight a layer";
     if (s.model.aggregate_input)
         return "aggregate_input is for row-parallel schemes; this one cuts the features by columns too";
+    if (s.model.sparse_features)
+        return "sparse_features is for row-parallel schemes; this one cuts X by columns and moves its blocks";
     return {};
 }
 

@@ -95,6 +95,20 @@ std::vector<ParameterSpec> parameters_of(const ModelSpec& model) {
     return out;
 }
 
+void LayerInput::multiply(Backend& backend, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) const {
+    if (sparse)
+        backend.spmm(*sparse, b, c, s, e);
+    else
+        backend.gemm(Transpose::no, dense, Transpose::no, b, c, s, e);
+}
+
+void LayerInput::multiply_transposed(Backend& backend, ConstMatrixView b, MatrixView c) const {
+    if (sparse)
+        backend.spmm_transposed(*sparse, b, c);
+    else
+        backend.gemm(Transpose::yes, dense, Transpose::no, b, c);
+}
+
 void LayerAggregation::operator()(Direction d, MatrixView b, MatrixView c, const Epilogue& e) const {
     require(b.cols == layer_.width(d), "a product is not as wide as its layer states");
     spmm_.begin_layer(number_);
@@ -111,17 +125,16 @@ Epilogue Layer::epilogue_without_self(const ForwardStep& s) const {
 
 void Layer::add_self(const ForwardStep& s) const {
     if (!spec_.has(ParameterRole::self_weight)) return;
-    s.backend.gemm(Transpose::no, s.h, Transpose::no, s.values.self_weight, s.z, {.beta = 1}, s.epilogue);
+    s.h.multiply(s.backend, s.values.self_weight, s.z, {.beta = 1}, s.epilogue);
 }
 
 void Layer::bias_gradient(const BackwardStep& s) const {
     if (spec_.has(ParameterRole::bias)) s.backend.column_sums(s.g, s.gradients.bias);
 }
 
-void Layer::weight_gradients(const BackwardStep& s, ConstMatrixView left, ConstMatrixView right) const {
-    s.backend.gemm(Transpose::yes, left, Transpose::no, right, s.gradients.weight);
-    if (spec_.has(ParameterRole::self_weight))
-        s.backend.gemm(Transpose::yes, s.h, Transpose::no, s.g, s.gradients.self_weight);
+void Layer::weight_gradients(const BackwardStep& s, const LayerInput& left, ConstMatrixView right) const {
+    left.multiply_transposed(s.backend, right, s.gradients.weight);
+    if (spec_.has(ParameterRole::self_weight)) s.h.multiply_transposed(s.backend, s.g, s.gradients.self_weight);
     if (s.gradients_ready) s.gradients_ready();
 }
 

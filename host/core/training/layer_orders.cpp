@@ -25,7 +25,7 @@ public:
     std::int64_t width(Direction) const override { return spec().g; }
     void forward(const ForwardStep& s) const override {
         const MatrixView t = s.product(spec().g);
-        s.backend.gemm(Transpose::no, s.h, Transpose::no, s.values.weight, t);  // T = H W
+        s.h.multiply(s.backend, s.values.weight, t);                        // T = H W
         s.aggregate(Direction::forward, t, s.z, epilogue_without_self(s));      // H' = σ(Â T + b)
         add_self(s);
     }
@@ -35,9 +35,10 @@ class AggregateFirst final : public GradientThroughU {
 public:
     using GradientThroughU::GradientThroughU;
     std::int64_t width(Direction d) const override { return d == Direction::forward ? spec().f : spec().g; }
+    bool aggregates_input() const override { return true; }
     void forward(const ForwardStep& s) const override {
         const MatrixView t = s.product(spec().f);
-        s.aggregate(Direction::forward, s.h, t);  // T = Â H
+        s.aggregate(Direction::forward, s.h.dense, t);  // T = Â H
         // H' = σ(T W + b)
         s.backend.gemm(Transpose::no, t, Transpose::no, s.values.weight, s.z, {}, epilogue_without_self(s));
         add_self(s);
@@ -50,9 +51,11 @@ public:
     std::int64_t width(Direction d) const override {
         return d == Direction::forward || spec().input_gradient ? spec().f : 0;
     }
+    bool aggregates_input() const override { return true; }
+    bool multiplies_input() const override { return spec().has(ParameterRole::self_weight); }
     std::int64_t kept_columns() const override { return spec().f; }
     void forward(const ForwardStep& s) const override {
-        s.aggregate(Direction::forward, s.h, s.kept);  // T = Â H
+        s.aggregate(Direction::forward, s.h.dense, s.kept);  // T = Â H
         // H' = σ(T W + b)
         s.backend.gemm(Transpose::no, s.kept, Transpose::no, s.values.weight, s.z, {}, epilogue_without_self(s));
         add_self(s);
@@ -78,7 +81,7 @@ public:
     std::int64_t width(Direction d) const override { return d == Direction::forward ? spec().g : 0; }
     void forward(const ForwardStep& s) const override {
         const MatrixView t = s.product(spec().g);
-        s.backend.gemm(Transpose::no, s.h, Transpose::no, s.values.weight, t);  // T = H W
+        s.h.multiply(s.backend, s.values.weight, t);                        // T = H W
         s.aggregate(Direction::forward, t, s.z, s.epilogue);                    // H' = σ(Â T + b)
     }
     void backward(const BackwardStep& s) const override {
@@ -95,8 +98,7 @@ public:
     std::int64_t width(Direction) const override { return 0; }
     bool reads_gradient_late() const override { return true; }
     void forward(const ForwardStep& s) const override {
-        s.backend.gemm(Transpose::no, s.h, Transpose::no, s.values.weight, s.z, {},
-                       s.epilogue);  // H' = σ(H W + b)
+        s.h.multiply(s.backend, s.values.weight, s.z, {}, s.epilogue);  // H' = σ(H W + b)
     }
     void backward(const BackwardStep& s) const override {
         bias_gradient(s);

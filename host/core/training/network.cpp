@@ -90,16 +90,17 @@ Epilogue Network::epilogue(int l) const {
             .row_ids = row_ids_};
 }
 
-ConstMatrixView Network::forward(MatrixView input, const std::int64_t* row_ids, Pass pass, std::int64_t step,
+ConstMatrixView Network::forward(const LayerInput& input, const std::int64_t* row_ids, Pass pass, std::int64_t step,
                                  DistributedSpmm& spmm) {
-    require(input.rows == rows_ && input.cols == plan_.spec(0).f, "the input has the network's rows and columns");
+    require(input.rows() == rows_ && input.columns() == plan_.spec(0).f,
+            "the input has the network's rows and columns");
     row_ids_ = row_ids;
     pass_ = pass;
     step_ = step;
     input_ = input;
     if (const DropoutMask m = mask(0); m.active()) {
-        input_ = used(dropped_input_, input.cols);
-        backend_.dropout({.dropout = m, .row_ids = row_ids}, input, input_);
+        input_ = used(dropped_input_, input.columns());
+        backend_.dropout({.dropout = m, .row_ids = row_ids}, input.dense, input_.dense);
     }
     if (pass == Pass::training)
         spmm.begin_epoch(step);
@@ -140,7 +141,8 @@ void Network::backward(DistributedSpmm& spmm, const GradientsReady& ready) {
             backend_.apply_backward(epilogue(l - 1), output(l - 1), dh, gradient(l - 1));
     }
     if (const DropoutMask m = mask(0); plan_.trains_input() && m.active())
-        backend_.apply_backward({.dropout = m, .row_ids = row_ids_}, input_, input_gradient(), input_gradient());
+        backend_.apply_backward({.dropout = m, .row_ids = row_ids_}, input_.dense, input_gradient(),
+                                input_gradient());
 }
 
 void Network::aggregate_input(MatrixView input, DistributedSpmm& spmm) {

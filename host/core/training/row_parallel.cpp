@@ -24,8 +24,8 @@ public:
           owned_(problem.index.owned(layout.part)),
           network_(std::move(plan), problem.model, problem.train, *problem.first_weights(), std::ssize(owned_),
                    backend_),
-          vertices_(problem, owned_, backend_),
-          input_(load_features(problem, owned_, 0, problem.dataset.feature_count, backend_)) {
+          vertices_(problem, owned_, backend_) {
+        load_input();
         const Adjacency adjacency = problem.adjacency();
         spmm_ = make_spmm(adjacency, network_.plan().widest_operand());
         load();
@@ -54,9 +54,35 @@ public:
     ModelWeights weights() override { return network_.parameters().weights(); }
     ModelWeights gradients() override { return network_.parameters().gradients(); }
     OwnedRows embeddings() override { return {owned_, backend_.download(forward(Pass::evaluation, 0))}; }
-    std::string notes() const override { return spmm_->notes(); }
+    std::string notes() const override {
+        const std::string of_spmm = spmm_->notes();
+        if (!problem_.model.sparse_features) return of_spmm;
+        return fmt::format("features: {}{}{}", features_note(), of_spmm.empty() ? "" : "\n", of_spmm);
+    }
 
 private:
+    void load_input() {
+        const LayerPlan& plan = network_.plan();
+        const std::int64_t columns = plan.spec(0).f;
+        if (plan.holds_dense_input()) input_ = load_features(problem_, owned_, 0, columns, backend_);
+        if (plan.holds_sparse_input()) sparse_input_ = load_sparse_features(problem_, owned_, backend_);
+    }
+
+    /// X as layer 0 reads it.
+    LayerInput input() const {
+        const MatrixView dense{input_.view().data, std::ssize(owned_), network_.plan().spec(0).f,
+                               network_.plan().spec(0).f, backend_.dtype()};
+        return {dense, sparse_input_.get()};
+    }
+
+    /// "49216 nonzeros in 2708 x 1433, csr" and, where it is so, that X is dense, too, for the products by Â.
+    std::string features_note() const {
+        if (!sparse_input_) return "dense: layer 0 multiplies ÂX, never X by itself";
+        return fmt::format("{} nonzeros in {} x {}, {}{}", sparse_input_->nonzeros, sparse_input_->rows,
+                           sparse_input_->cols, sparse_input_->format,
+                           network_.plan().holds_dense_input() ? "; dense, too, for products by Â" : "");
+    }
+
     void load() {
         loss_ = backend_.upload(std::span<const double>(std::array{0.0}));
         const std::vector<std::int64_t> counts(usize(score_counts(vertices_.multi_label)));
@@ -72,7 +98,7 @@ private:
     }
 
     ConstMatrixView forward(Pass pass, std::int64_t epoch) {
-        return network_.forward(input_, vertices_.ids.data(), pass, epoch, *spmm_);
+        return network_.forward(input(), vertices_.ids.data(), pass, epoch, *spmm_);
     }
 
     /// The global mean over train vertices; where buffers are shared, G of the last layer replaces its logits.
@@ -121,7 +147,8 @@ private:
     Network network_;
     std::unique_ptr<DistributedSpmm> spmm_;
     VertexData vertices_;
-    Matrix input_;
+    Matrix input_;                                  ///< X; empty where the plan reads only the sparse one
+    std::unique_ptr<PreparedMatrix> sparse_input_;  ///< X; nullptr where the plan reads only the dense one
     std::array<Matrix, 2> input_moments_;  ///< of trained features
     std::int64_t input_steps_ = 0;
     Array<std::int64_t> counts_;

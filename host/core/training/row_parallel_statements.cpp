@@ -12,7 +12,7 @@ std::int64_t row_parallel_memory(const LayerPlan& plan, const Problem& p, Part p
                                  const StateSpmmMemory& product, std::int64_t element_bytes) {
     MemoryStatement m(element_bytes);
     const std::int64_t n = p.index.size(part), f_0 = p.dataset.feature_count;
-    m.matrix(n, f_0);
+    if (plan.holds_dense_input()) m.matrix(n, f_0);
     if (plan.trains_input() && p.train.optimizer != OptimizerKind::sgd) m.matrix(n, 2 * f_0);  // X's moments
     Network::state_memory(m, plan, p.model, p.train, n);
     product(m, plan.widest_operand());
@@ -46,6 +46,9 @@ LayerPlan same_order_plan(const Problem& p, LayerOrder order) {
 
 LayerPlan narrowest_plan(const Problem& p) { return narrowest_plan(p.model, trains_features(p.params)); }
 
-std::string row_parallel_why_unsupported(const Setting& s) { return why_input_not_aggregated(s); }
+std::string row_parallel_why_unsupported(const Setting& s) {
+    const std::string why = why_input_not_aggregated(s);
+    return why.empty() ? why_features_not_sparse(s) : why;
+}
 
 }  // namespace gnnbench

@@ -34,6 +34,8 @@ struct ModelSpec {
     Initialiser initialiser = Initialiser::glorot;
     /// ÂX is computed once at set-up, so that layer 0 has no SpMM in an epoch. No paper's scheme does this.
     bool aggregate_input = false;
+    /// X is a sparse operand wherever layer 0 multiplies it by a dense matrix (docs/decisions/sparse-features.md).
+    bool sparse_features = false;
 
     int layers() const { return static_cast<int>(widths.size()) - 1; }
 };

@@ -211,4 +211,8 @@ public:
 /// 0's input. Empty if it can, or if the model does not request it.
 std::string why_input_not_aggregated(const Setting& setting);
 
+/// Why X cannot be a sparse operand although the model requests it: layer 0's input is not X, or changes from epoch to
+/// epoch. Empty if it can, or if the model does not request it.
+std::string why_features_not_sparse(const Setting& setting);
+
 }  // namespace gnnbench

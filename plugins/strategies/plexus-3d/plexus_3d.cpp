@@ -192,6 +192,8 @@ public:
         if (complete ? given != s.ranks : s.ranks % given != 0)
             return fmt::format("the grid's given sizes multiply to {}, which {} {} ranks", given,
                                complete ? "is not" : "does not divide", s.ranks);
+        if (s.model.sparse_features)
+            return "sparse_features is for row-parallel schemes; this one cuts X by columns and all-gathers it";
         return why_input_not_aggregated(s);
     }
 

@@ -60,18 +60,35 @@ private:
     int number_;
 };
 
+/// A layer's input H [n × f]. Of layer 0 it is X, which a plan with sparse features holds as a sparse matrix, and as a
+/// dense one only where its rows are multiplied by Â.
+struct LayerInput {
+    MatrixView dense = {};                   ///< without data where nothing reads it
+    const PreparedMatrix* sparse = nullptr;  ///< prepared for products by its transpose, too; nullptr: dense alone
+
+    // NOLINTNEXTLINE(google-explicit-constructor): a dense matrix is an input
+    LayerInput(MatrixView h, const PreparedMatrix* x = nullptr) : dense(h), sparse(x) {}
+    LayerInput() = default;
+    std::int64_t rows() const { return dense.rows; }
+    std::int64_t columns() const { return dense.cols; }
+    /// c ← epilogue(H b + beta · c)
+    void multiply(Backend& backend, ConstMatrixView b, MatrixView c, Scale s = {}, const Epilogue& e = {}) const;
+    /// c ← Hᵀ b
+    void multiply_transposed(Backend& backend, ConstMatrixView b, MatrixView c) const;
+};
+
 /// The matrices that a forward pass works on, all [n × …] on the device.
 struct ForwardStep {
     Backend& backend;
     const LayerAggregation& aggregate;
     LayerParameters values;
-    MatrixView h;         ///< [n × f]
+    LayerInput h;         ///< [n × f]
     MatrixView z;         ///< ← [n × g]
     MatrixView products;  ///< room for T, where it is not kept
     MatrixView kept;      ///< T, from forward to backward
     Epilogue epilogue;    ///< of Z: bias, activation, dropout
 
-    MatrixView product(std::int64_t columns) const { return products.reshaped(h.rows, columns); }
+    MatrixView product(std::int64_t columns) const { return products.reshaped(h.rows(), columns); }
 };
 
 /// And those of a backward pass.
@@ -79,7 +96,7 @@ struct BackwardStep {
     Backend& backend;
     const LayerAggregation& aggregate;
     LayerParameters values, gradients;
-    MatrixView h;         ///< as in forward
+    LayerInput h;         ///< as in forward
     MatrixView g;         ///< G [n × g]
     MatrixView dh;        ///< ← [n × f]; may share G's memory unless the layer reads G late
     MatrixView products;  ///< room for U or V
@@ -87,7 +104,7 @@ struct BackwardStep {
     /// Called once all gradients of the layer's parameters are complete, before dH is computed.
     std::function<void()> gradients_ready;
 
-    MatrixView product(std::int64_t columns) const { return products.reshaped(h.rows, columns); }
+    MatrixView product(std::int64_t columns) const { return products.reshaped(h.rows(), columns); }
 };
 
 /// A layer with an order of products. Execution, stated volume and stated memory of the layer all come from here; it
@@ -100,6 +117,10 @@ public:
 
     /// Columns of its product by Â, or by Âᵀ; 0: it makes none.
     virtual std::int64_t width(Direction d) const = 0;
+    /// H itself is multiplied by Â, so that rows of it may travel.
+    virtual bool aggregates_input() const { return false; }
+    /// H itself is multiplied by a dense matrix: HW, or HᵀG.
+    virtual bool multiplies_input() const { return true; }
     /// Columns of T where it is kept for the weight gradient.
     virtual std::int64_t kept_columns() const { return 0; }
     /// G is still needed when dH is written, so that they cannot share memory.
@@ -117,7 +138,7 @@ protected:
     Epilogue epilogue_without_self(const ForwardStep& s) const;
     void bias_gradient(const BackwardStep& s) const;
     /// dW = leftᵀ right, dW_self = Hᵀ G; then gradients_ready.
-    void weight_gradients(const BackwardStep& s, ConstMatrixView left, ConstMatrixView right) const;
+    void weight_gradients(const BackwardStep& s, const LayerInput& left, ConstMatrixView right) const;
     /// dH ← dH + G W_selfᵀ.
     void add_self_input_gradient(const BackwardStep& s) const;
 

@@ -37,11 +37,16 @@ struct LayerPlan {
     Buffers buffers = Buffers::shared;
     /// Layer 0 is dense: ÂX is made at set-up.
     bool aggregated_input = false;
+    /// X is a sparse operand wherever layer 0 multiplies it by a dense matrix.
+    bool sparse_features = false;
 
     int size() const { return static_cast<int>(layers.size()); }
     const Layer& layer(int l) const { return *layers[usize(l)]; }
     const LayerSpec& spec(int l) const { return layer(l).spec(); }
     bool trains_input() const { return spec(0).input_gradient; }
+    /// Which forms of X are held: one, or both where layer 0 aggregates X and then multiplies Xᵀ.
+    bool holds_sparse_input() const { return sparse_features && layer(0).multiplies_input(); }
+    bool holds_dense_input() const { return !sparse_features || layer(0).aggregates_input(); }
     /// Columns of X that set-up aggregates at a time, in buffers of the epoch; 0 where it does not.
     std::int64_t setup_panel() const;
     /// The widest operand of a DistributedSpmm.

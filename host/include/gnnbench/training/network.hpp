@@ -33,7 +33,7 @@ public:
 
     /// The output of the last layer [rows × classes] for the input X [rows × f_0]. row_ids [rows]: original ids,
     /// which with `step` key dropout. Input and ids must stay until backward() is done.
-    ConstMatrixView forward(MatrixView input, const std::int64_t* row_ids, Pass pass, std::int64_t step,
+    ConstMatrixView forward(const LayerInput& input, const std::int64_t* row_ids, Pass pass, std::int64_t step,
                             DistributedSpmm& spmm);
     /// Where the loss writes dLoss/dZ of the last layer; where buffers are shared, over the output of forward().
     MatrixView output_gradient() const { return gradient(plan_.size() - 1); }
@@ -67,7 +67,7 @@ private:
     MatrixView input_gradient(int l) const;
     MatrixView products(int l) const;
     MatrixView kept(int l) const;
-    MatrixView input(int l) const { return l > 0 ? output(l - 1) : input_; }
+    LayerInput input(int l) const { return l > 0 ? output(l - 1) : input_; }
     DropoutMask mask(int model_layer) const;
     Epilogue epilogue(int l) const;
 
@@ -82,7 +82,7 @@ private:
     Matrix shared_product_, late_gradient_;  ///< where they are shared
     Matrix dropped_input_, dx_;
     // Of the last forward pass.
-    MatrixView input_;  ///< what layer 0 reads: X or X with dropout
+    LayerInput input_;  ///< what layer 0 reads: X or X with dropout
     const std::int64_t* row_ids_ = nullptr;
     Pass pass_ = Pass::evaluation;
     std::int64_t step_ = 0;

@@ -36,7 +36,7 @@ Volume row_parallel_volume(const LayerPlan& plan, const SpmmVolume& product, int
 using StateSpmmMemory = std::function<void(MemoryStatement&, std::int64_t widest)>;
 
 /// The bytes that a rank with the rows of `part` holds, as stated_memory means it. In elements, with n its rows:
-///   X n·f_0, and its moments where it is trained; the network's (Network::state_memory); the product's own; labels,
+///   X n·f_0 unless only its sparse form is held, and its moments where it is trained; the network's (Network::state_memory); the product's own; labels,
 ///   splits and ids; the loss and the counts of correct rows.
 std::int64_t row_parallel_memory(const LayerPlan& plan, const Problem& problem, Part part,
                                  const StateSpmmMemory& product, std::int64_t element_bytes);

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -19,6 +20,11 @@ Matrix load_features(const Problem& problem, std::span<const GlobalId> owned, st
 /// The same on the host: [owned × columns], row-major.
 std::vector<float> host_features(const DatasetView& data, const ModelSpec& model, std::span<const GlobalId> owned,
                                  std::int64_t first_column, std::int64_t columns, int threads = 1);
+
+/// All of X's columns for the vertices `owned`, feature-normalised, without the zeros: a sparse matrix [owned × f_0] for
+/// products by it and by its transpose.
+std::unique_ptr<PreparedMatrix> load_sparse_features(const Problem& problem, std::span<const GlobalId> owned,
+                                                     Backend& backend);
 
 /// Classes [first, first + count): those whose logits a rank holds.
 struct ClassRange {
