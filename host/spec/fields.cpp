@@ -114,8 +114,9 @@ const Field declared[] = {
      "Whether ÂX is computed once at set-up, so that layer 0 has no SpMM in an epoch; no paper's scheme does this",
      [](Draft& d, const V& v) { d.cell.model.aggregate_input = flag(v); }},
     {"model.sparse_features", T::boolean, "false", nullptr, true, any, no_words,
-     "Whether layer 0 multiplies X as a sparse matrix: X·W and the weight gradient are then sparse products, wherever "
-     "the scheme multiplies X itself; no paper's scheme does this",
+     "Whether X is a sparse matrix in layer 0's products, X·W and the weight gradient, as far as the scheme's "
+     "order "
+     "has them; no paper's scheme does this",
      [](Draft& d, const V& v) { d.cell.model.sparse_features = flag(v); }},
 
     {"train.optimizer", T::word, "adam", nullptr, true, any, words::optimizer, "The optimizer",

@@ -12,7 +12,7 @@ std::int64_t least_memory_bytes(const Cell& cell, const DatasetFacts& dataset) {
         if (l + 1 < q.model.widths.size()) weights += q.model.widths[l] * q.model.widths[l + 1];
     }
     const std::int64_t copies =
-        q.train.optimizer == OptimizerKind::sgd ? 2 : 4;  // weights, gradients, two moments
+        q.train.optimizer == OptimizerKind::sgd ? 2 : 4;            // weights, gradients, two moments
     if (q.model.sparse_features) widths -= q.model.widths.front();  // how many nonzeros X has is not known
     return element_bytes * share(dataset.size.vertices * widths + copies * weights) +
            share(2 * dataset.size.edges);

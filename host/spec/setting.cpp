@@ -89,8 +89,7 @@ std::string why_unsupported_without_kernel(const Cell& cell, const std::optional
         return "model: aggregate_input: true needs train.input_dropout: 0, since dropout makes layer 0's input "
                "random";
     if (cell.scheme.is_program()) {
-        if (cell.slowdown.declared())
-            return from(PluginKind::strategy, cell.scheme, "a program has no slowdown");
+        if (cell.slowdown.declared()) return from(PluginKind::strategy, cell.scheme, "a program has no slowdown");
         if (cell.model.sparse_features)
             return from(PluginKind::strategy, cell.scheme, "sparse_features is not told to programs");
         return {};

@@ -45,6 +45,15 @@ TEST_CASE("under simulation every strategy counts what it states") {
     }
 }
 
+TEST_CASE("under simulation sparse features are prepared by their number of nonzeros, and volumes stay") {
+    ModelVariant v{.name = "sparse features"};
+    v.model.sparse_features = true;
+    std::map<std::string, int> ran;
+    for (const char* name : {"serial", "mg-gcn", "cagnet-1d", "cagnet-1.5d", "sa-1d", "demirci-p2p", "bns-gcn"})
+        for (const int ranks : {1, 4}) check(variants(name).front(), v, drawn(311, 6, false), ranks, ran);
+    CHECK(ran.size() == 7);
+}
+
 TEST_CASE("under simulation strategies count what they state at 64 ranks") {
     const ModelVariant v{.name = "gcn"};
     std::map<std::string, int> ran;

@@ -293,7 +293,8 @@ TEST_CASE("a strategy trains GraphSAGE and GIN as serial does, or says that it t
         }
 }
 
-TEST_CASE("a strategy multiplies sparse features as serial does dense ones, or says that it cuts them by columns") {
+TEST_CASE(
+    "a strategy multiplies sparse features as serial does dense ones, or says that it cuts them by columns") {
     ModelVariant v{.name = "sparse features"};
     v.model.sparse_features = true;
     for (const std::string& name : full_batch_strategies()) DYNAMIC_SECTION(name) {

@@ -68,8 +68,9 @@ d  oversubscribed (more ranks × threads than cores: no scaling result)
 TEST_CASE("a time with sparse features is marked") {
     ComparisonCell sparse = compared("serial", 1, "block", {0.1}, 0);
     sparse.sparse_features = true;
-    CHECK_THAT(text_of(of({sparse, compared("mg-gcn", 1, "block", {0.1}, 0)})),
-               Catch::Contains("\na  sparse features (X is a sparse operand where the scheme multiplies X itself)\n"));
+    CHECK_THAT(
+        text_of(of({sparse, compared("mg-gcn", 1, "block", {0.1}, 0)})),
+        Catch::Contains("\na  sparse features (X is a sparse operand where the scheme multiplies X itself)\n"));
 }
 
 TEST_CASE("nothing to show is said, and nothing is invented") {

@@ -26,7 +26,7 @@ public:
     void forward(const ForwardStep& s) const override {
         const MatrixView t = s.product(spec().g);
         s.h.multiply(s.backend, s.values.weight, t);                        // T = H W
-        s.aggregate(Direction::forward, t, s.z, epilogue_without_self(s));      // H' = σ(Â T + b)
+        s.aggregate(Direction::forward, t, s.z, epilogue_without_self(s));  // H' = σ(Â T + b)
         add_self(s);
     }
 };
@@ -81,8 +81,8 @@ public:
     std::int64_t width(Direction d) const override { return d == Direction::forward ? spec().g : 0; }
     void forward(const ForwardStep& s) const override {
         const MatrixView t = s.product(spec().g);
-        s.h.multiply(s.backend, s.values.weight, t);                        // T = H W
-        s.aggregate(Direction::forward, t, s.z, s.epilogue);                    // H' = σ(Â T + b)
+        s.h.multiply(s.backend, s.values.weight, t);          // T = H W
+        s.aggregate(Direction::forward, t, s.z, s.epilogue);  // H' = σ(Â T + b)
     }
     void backward(const BackwardStep& s) const override {
         bias_gradient(s);

@@ -64,9 +64,8 @@ std::int64_t LayerPlan::late_gradient_columns() const {
 }
 
 LayerPlan plan_layers(const ModelSpec& model, bool trains_input, const ChooseOrder& order) {
-    LayerPlan plan{.layers = {},
-                   .aggregated_input = model.aggregate_input,
-                   .sparse_features = model.sparse_features};
+    LayerPlan plan{
+        .layers = {}, .aggregated_input = model.aggregate_input, .sparse_features = model.sparse_features};
     for (const LayerSpec& spec : layers_of(model, trains_input)) {
         const bool is_dense = !spec.aggregates || (plan.layers.empty() && model.aggregate_input);
         plan.layers.push_back((is_dense ? dense : order(spec))(spec));

@@ -90,8 +90,8 @@ Epilogue Network::epilogue(int l) const {
             .row_ids = row_ids_};
 }
 
-ConstMatrixView Network::forward(const LayerInput& input, const std::int64_t* row_ids, Pass pass, std::int64_t step,
-                                 DistributedSpmm& spmm) {
+ConstMatrixView Network::forward(const LayerInput& input, const std::int64_t* row_ids, Pass pass,
+                                 std::int64_t step, DistributedSpmm& spmm) {
     require(input.rows() == rows_ && input.columns() == plan_.spec(0).f,
             "the input has the network's rows and columns");
     row_ids_ = row_ids;

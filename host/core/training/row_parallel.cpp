@@ -149,7 +149,7 @@ private:
     VertexData vertices_;
     Matrix input_;                                  ///< X; empty where the plan reads only the sparse one
     std::unique_ptr<PreparedMatrix> sparse_input_;  ///< X; nullptr where the plan reads only the dense one
-    std::array<Matrix, 2> input_moments_;  ///< of trained features
+    std::array<Matrix, 2> input_moments_;           ///< of trained features
     std::int64_t input_steps_ = 0;
     Array<std::int64_t> counts_;
     Array<double> loss_;
