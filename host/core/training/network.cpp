@@ -99,6 +99,7 @@ ConstMatrixView Network::forward(const LayerInput& input, const std::int64_t* ro
     step_ = step;
     input_ = input;
     if (const DropoutMask m = mask(0); m.active()) {
+        require(!input.sparse, "dropout of layer 0's input is for dense features");
         input_ = used(dropped_input_, input.columns());
         backend_.dropout({.dropout = m, .row_ids = row_ids}, input.dense, input_.dense);
     }

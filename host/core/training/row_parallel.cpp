@@ -77,7 +77,7 @@ private:
 
     /// "49216 nonzeros in 2708 x 1433, csr" and, where it is so, that X is dense, too, for the products by Â.
     std::string features_note() const {
-        if (!sparse_input_) return "dense: layer 0 multiplies ÂX, never X by itself";
+        if (!sparse_input_) return "dense, since layer 0 multiplies ÂX and never X itself";
         return fmt::format("{} nonzeros in {} x {}, {}{}", sparse_input_->nonzeros, sparse_input_->rows,
                            sparse_input_->cols, sparse_input_->format,
                            network_.plan().holds_dense_input() ? "; dense, too, for products by Â" : "");
