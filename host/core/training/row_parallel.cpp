@@ -55,7 +55,7 @@ public:
     ModelWeights gradients() override { return network_.parameters().gradients(); }
     OwnedRows embeddings() override { return {owned_, backend_.download(forward(Pass::evaluation, 0))}; }
     std::string notes() const override {
-        const std::string of_spmm = spmm_->notes();
+        std::string of_spmm = spmm_->notes();
         if (!problem_.model.sparse_features) return of_spmm;
         return fmt::format("features: {}{}{}", features_note(), of_spmm.empty() ? "" : "\n", of_spmm);
     }
