@@ -75,8 +75,8 @@ bool as_stored(const DatasetView& data, const ModelSpec& model, std::span<const 
            std::ranges::is_sorted(owned, {}, [](GlobalId v) { return value(v); });
 }
 
-/// Calls use(first, rows) with the rows of owned[first], owned[first + 1] …, some at a time, so that they are not all in
-/// memory twice.
+/// Calls use(first, count, rows) with the rows of `count` vertices from owned[first] on, so that not all rows are in
+/// memory twice. There may be no columns.
 template <class Use>
 void for_feature_rows(const Problem& problem, std::span<const GlobalId> owned, std::int64_t first_column,
                       std::int64_t columns, const Use& use) {
@@ -84,15 +84,16 @@ void for_feature_rows(const Problem& problem, std::span<const GlobalId> owned, s
     const std::int64_t run = std::max<std::int64_t>(1, at_once / std::max<std::int64_t>(1, columns));
     std::vector<float> buffer;
     for (std::int64_t first = 0; first < std::ssize(owned); first += run) {
-        const auto some = owned.subspan(usize(first), usize(std::min(run, std::ssize(owned) - first)));
+        const std::int64_t count = std::min(run, std::ssize(owned) - first);
+        const auto some = owned.subspan(usize(first), usize(count));
         const std::size_t elements = some.size() * usize(columns);
         if (as_stored(problem.dataset, problem.model, some, columns)) {
-            use(first, problem.dataset.features.subspan(usize(value(some.front()) * columns), elements));
+            use(first, count, problem.dataset.features.subspan(usize(value(some.front()) * columns), elements));
             continue;
         }
         buffer.resize(elements);
         read_features(problem.dataset, problem.model, some, first_column, columns, problem.threads, buffer);
-        use(first, std::span<const float>(buffer));
+        use(first, count, std::span<const float>(buffer));
     }
 }
 
@@ -110,9 +111,10 @@ Matrix load_features(const Problem& problem, std::span<const GlobalId> owned, st
     SetupTimer timer(problem.cost ? &problem.cost->read : nullptr);
     Matrix x = backend.matrix(std::ssize(owned), columns);
     if (!backend.holds_values()) return x;
-    for_feature_rows(problem, owned, first_column, columns, [&](std::int64_t first, std::span<const float> rows) {
-        backend.upload(rows, x.view().rows_from(first, std::ssize(rows) / columns));
-    });
+    const auto load = [&](std::int64_t first, std::int64_t count, std::span<const float> rows) {
+        backend.upload(rows, x.view().rows_from(first, count));
+    };
+    for_feature_rows(problem, owned, first_column, columns, load);
     timer.add_bytes(x.rows() * columns * static_cast<std::int64_t>(size_of(backend.dtype())));
     return x;
 }
@@ -123,17 +125,18 @@ std::unique_ptr<PreparedMatrix> load_sparse_features(const Problem& problem, std
     Csr x{.rows = std::ssize(owned), .cols = columns, .indptr = {0}, .indices = {}, .values = {}};
     {
         SetupTimer timer(problem.cost ? &problem.cost->read : nullptr);
-        for_feature_rows(problem, owned, 0, columns, [&](std::int64_t, std::span<const float> rows) {
-            for (std::size_t at = 0; at < rows.size(); at += usize(columns)) {
+        const auto append = [&](std::int64_t, std::int64_t count, std::span<const float> rows) {
+            for (std::int64_t r = 0; r < count; ++r) {
                 for (std::int64_t c = 0; c < columns; ++c) {
-                    const float entry = rows[at + usize(c)];
+                    const float entry = rows[usize(r * columns + c)];
                     if (entry == 0) continue;
                     x.indices.push_back(static_cast<std::int32_t>(c));
                     x.values.push_back(static_cast<double>(entry));
                 }
                 x.indptr.push_back(x.nonzeros());
             }
-        });
+        };
+        for_feature_rows(problem, owned, 0, columns, append);
         timer.add_bytes(x.bytes());
     }
     return backend.prepare(x, TransposedProducts::wanted);
