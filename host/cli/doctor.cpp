@@ -80,11 +80,8 @@ std::string megabytes_free(const fs::path& path, std::uintmax_t least_mib) {
 /// Starts two ranks that send each other a number, as trials are started.
 std::string two_ranks() {
     const Mpiexec mpiexec = find_mpiexec();
-    const Environment environment =
-        trial_environment(current_environment(), mpiexec,
-                          {.ranks = 2, .threads_per_rank = 1, .cores = usable_cores()}, "doctor", "");
-    const ProgramOutput out =
-        run_program(mpiexec_command(mpiexec, 2, find_worker(), {"--probe"}), environment, 60);
+    const RankLoad load{.ranks = 2, .threads_per_rank = 1, .cores = usable_cores()};
+    const ProgramOutput out = run_workers(mpiexec, load, {"--probe"}, "doctor", 60);
     const std::string wanted = "2 ranks exchanged";
     const std::size_t at = out.text.find(wanted);
     if (out.exit_code != 0 || at == std::string::npos)

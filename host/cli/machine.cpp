@@ -2,8 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <gnnbench/error.hpp>
+
+#include "calibrate/calibrate.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
+#include "cli/ranges.hpp"
+#include "cli/written.hpp"
+#include "launch/machine.hpp"
 #include "spec/machine_file.hpp"
 
 namespace gnnbench {
@@ -73,6 +79,28 @@ void add_machine_show(CLI::App& machine, Action& action) {
     });
 }
 
+int calibrate(const std::string& output, const std::string& name, int threads) {
+    if (!output.empty() && !output.ends_with(".yaml"))
+        throw SpecError("--output: a machine file's name ends in .yaml, by which experiments tell it from a "
+                        "machine's name; found '" + output + "'");
+    const std::string text = calibrated_machine(name, threads, usable_cores(), samples_of_ranks);
+    read_machine(text, output.empty() ? "calibrated" : output);
+    write_output(output, text);
+    return exit_ok;
+}
+
+void add_machine_calibrate(CLI::App& machine, Action& action) {
+    CLI::App* command = machine.add_subcommand("calibrate", "Measure this machine, for about a minute, and write its file");
+    auto output = std::make_shared<std::string>(), name = std::make_shared<std::string>("mine");
+    auto threads = std::make_shared<int>(1);
+    command->add_option("--output", *output, "The file to write (default: stdout)")->type_name("FILE.yaml");
+    command->add_option("--name", *name, "What tables call the machine (default: mine)");
+    command->add_option("--threads", *threads, "Cores of a device (default: 1)")->check(between(1, 1024));
+    command->callback([&action, output, name, threads] {
+        action = [output, name, threads] { return calibrate(*output, *name, *threads); };
+    });
+}
+
 }  // namespace
 
 void add_machine(CLI::App& app, const GlobalOptions&, Action& action) {
@@ -80,6 +108,7 @@ void add_machine(CLI::App& app, const GlobalOptions&, Action& action) {
     machine->require_subcommand(1);
     add_machine_list(*machine, action);
     add_machine_show(*machine, action);
+    add_machine_calibrate(*machine, action);
 }
 
 }  // namespace gnnbench

@@ -29,12 +29,6 @@ std::string value_in(const std::string& path, const std::string& key, char separ
     return {};
 }
 
-std::string cpu_model() {
-    for (const char* key : {"model name", "Model", "cpu model"})
-        if (std::string model = value_in("/proc/cpuinfo", key, ':'); !model.empty()) return model;
-    return "unknown CPU";
-}
-
 /// CPUs' worth of time that cgroup v2 grants; infinity without a limit.
 double cgroup_cpus() {
     std::ifstream in("/sys/fs/cgroup/cpu.max");
@@ -45,6 +39,12 @@ double cgroup_cpus() {
 }
 
 }  // namespace
+
+std::string cpu_model() {
+    for (const char* key : {"model name", "Model", "cpu model"})
+        if (std::string model = value_in("/proc/cpuinfo", key, ':'); !model.empty()) return model;
+    return "unknown CPU";
+}
 
 int usable_cores() {
     cpu_set_t set;

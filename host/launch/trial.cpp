@@ -149,4 +149,10 @@ std::string find_worker() {
     return path;
 }
 
+ProgramOutput run_workers(const Mpiexec& mpiexec, const RankLoad& load, const std::vector<std::string>& arguments,
+                          std::string_view mark, double limit_s) {
+    return run_program(mpiexec_command(mpiexec, load.ranks, find_worker(), arguments),
+                       trial_environment(current_environment(), mpiexec, load, mark, ""), limit_s);
+}
+
 }  // namespace gnnbench

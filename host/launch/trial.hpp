@@ -2,6 +2,7 @@
 #include <functional>
 #include <string>
 
+#include "launch/child.hpp"
 #include "launch/launcher.hpp"
 
 namespace gnnbench {
@@ -19,5 +20,10 @@ std::string tail_of(const std::string& path, std::size_t max_bytes = 8192);
 
 /// The program that ranks run: beside this one, or from GNNBENCH_WORKER. Throws EnvironmentError.
 std::string find_worker();
+
+/// Runs it with arguments of its own, on ranks of this host that are started as a trial's are; `mark` is in place of the
+/// trial's UUID. Throws EnvironmentError where it does not start or end in time.
+ProgramOutput run_workers(const Mpiexec& mpiexec, const RankLoad& load, const std::vector<std::string>& arguments,
+                          std::string_view mark, double limit_s);
 
 }  // namespace gnnbench

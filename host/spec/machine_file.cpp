@@ -76,6 +76,12 @@ const MachineField machine_fields[] = {
      [](SimulatedMachine& m, double v) { m.device.cached_gather_efficiency = v; }},
     {"device", "gemm_efficiency", 1, false, true, 1e-6, 1, "share of the peak rate of large dense products",
      [](SimulatedMachine& m, double v) { m.device.gemm_efficiency = v; }},
+    {"device", "line_bytes", 1, false, false, 0, unlimited, "rows in no order are read in whole lines of so many bytes",
+     [](SimulatedMachine& m, double v) { m.device.line_bytes = v; }},
+    {"device", "gemm_tile", 1, true, false, 1, 4096, "columns that a dense product computes together",
+     [](SimulatedMachine& m, double v) { m.device.gemm_tile = static_cast<int>(v); }},
+    {"device", "streams", 1, true, false, 1, 2, "1: a device moves its own messages, and computes nothing meanwhile",
+     [](SimulatedMachine& m, double v) { m.device.streams = static_cast<int>(v); }},
     {"links", "link_gbs", giga, false, true, 1e-6, unlimited,
      "one link within a node, one direction, as collectives reach it",
      [](SimulatedMachine& m, double v) { m.links.link_bandwidth = v; }},
@@ -101,6 +107,47 @@ const MachineField machine_fields[] = {
      [](SimulatedMachine& m, double v) { m.thesis.backward = v; }},
 };
 
+/// Numbers measured at several sizes: {at: {64: …, 1e6: …}, source: …}, all optional.
+struct MachineCurve {
+    const char *section, *key;
+    double scale;
+    const char* help;
+    simulation::Curve& (*of)(SimulatedMachine&);
+};
+
+const MachineCurve machine_curves[] = {
+    {"device", "stream_gbs", giga, "memory and cache in order, by the bytes that a kernel moves; in place of peaks and shares",
+     [](SimulatedMachine& m) -> simulation::Curve& { return m.device.stream; }},
+    {"device", "gather_gbs", giga, "rows in no order, by the bytes that they lie in; in place of peaks and shares",
+     [](SimulatedMachine& m) -> simulation::Curve& { return m.device.gather; }},
+    {"device", "shared_stream_gbs", giga, "stream_gbs while all devices of the node work",
+     [](SimulatedMachine& m) -> simulation::Curve& { return m.device.shared_stream; }},
+    {"device", "shared_gather_gbs", giga, "gather_gbs while all devices of the node work",
+     [](SimulatedMachine& m) -> simulation::Curve& { return m.device.shared_gather; }},
+    {"links", "broadcast_us", micro, "between two devices of a node, by its bytes; in place of links, if given",
+     [](SimulatedMachine& m) -> simulation::Curve& { return m.links.measured["broadcast"]; }},
+    {"links", "broadcast_later_us", micro, "the same, non-blocking",
+     [](SimulatedMachine& m) -> simulation::Curve& { return m.links.measured["broadcast_later"]; }},
+    {"links", "reduce_us", micro, "the same of a reduction",
+     [](SimulatedMachine& m) -> simulation::Curve& { return m.links.measured["reduce"]; }},
+    {"links", "reduce_later_us", micro, "the same, non-blocking",
+     [](SimulatedMachine& m) -> simulation::Curve& { return m.links.measured["reduce_later"]; }},
+    {"links", "all_reduce_us", micro, "the same of an all-reduce",
+     [](SimulatedMachine& m) -> simulation::Curve& { return m.links.measured["all_reduce"]; }},
+    {"links", "all_reduce_later_us", micro, "the same, non-blocking",
+     [](SimulatedMachine& m) -> simulation::Curve& { return m.links.measured["all_reduce_later"]; }},
+    {"links", "all_gather_us", micro, "the same of an all-gather",
+     [](SimulatedMachine& m) -> simulation::Curve& { return m.links.measured["all_gather"]; }},
+    {"links", "all_gather_later_us", micro, "the same, non-blocking",
+     [](SimulatedMachine& m) -> simulation::Curve& { return m.links.measured["all_gather_later"]; }},
+    {"links", "reduce_scatter_us", micro, "the same of a reduce-scatter",
+     [](SimulatedMachine& m) -> simulation::Curve& { return m.links.measured["reduce_scatter"]; }},
+    {"links", "reduce_scatter_later_us", micro, "the same, non-blocking",
+     [](SimulatedMachine& m) -> simulation::Curve& { return m.links.measured["reduce_scatter_later"]; }},
+    {"links", "exchange_us", micro, "the same of a message in each direction, by the bytes of one",
+     [](SimulatedMachine& m) -> simulation::Curve& { return m.links.measured["exchange"]; }},
+};
+
 constexpr const char* machine_sections[] = {"device", "links", "thesis_spmm"};
 
 std::string machine_key(const MachineField& f) {
@@ -124,6 +171,7 @@ public:
         if (const YamlNode* device = root_.find("device"); device && device->is(Kind::map))
             machine_.device.name = text(*device, "device", "name");
         for (const MachineField& f : machine_fields) number(f);
+        for (const MachineCurve& c : machine_curves) curve(c);
         links_among();
         for (const YamlEntry& e : root_.entries) known(e, "");
         findings_.raise();
@@ -178,6 +226,35 @@ private:
         return true;
     }
 
+    /// {at: {64: 0.4, 1e6: 97}, source: "measured"}
+    void curve(const MachineCurve& c) {
+        const YamlNode* map = root_.find(c.section);
+        const YamlNode* node = map && map->is(Kind::map) ? map->find(c.key) : nullptr;
+        if (!node) return;
+        const std::string key = fmt::format("{}.{}", c.section, c.key);
+        const YamlNode *at = node->is(Kind::map) ? node->find("at") : nullptr,
+                       *source = node->is(Kind::map) ? node->find("source") : nullptr;
+        if (!at || !at->is(Kind::map) || at->entries.empty() || !source || !source->scalar() || source->text.empty() ||
+            node->entries.size() != 2) {
+            findings_.add(node->place, key,
+                          fmt::format("expected {{at: {{bytes: a number, …}}, source: where they are from}}; found {}",
+                                      describe(*node)));
+            return;
+        }
+        simulation::Curve& made = c.of(machine_);
+        for (const YamlEntry& e : at->entries) {
+            double bytes = 0, value = 0;
+            const char* end = e.key.data() + e.key.size();
+            if (std::from_chars(e.key.data(), end, bytes).ptr != end || !(bytes > 0) || !to_real(e.value, value) ||
+                !(value > 0))
+                findings_.add(e.place, key, fmt::format("expected bytes: a number, both above 0; found {}: {}", e.key,
+                                                        describe(e.value)));
+            made.points.push_back({bytes, value * c.scale});
+            machine_.quantities.push_back({fmt::format("{} at {}", key, e.key), value, source->text});
+        }
+        std::ranges::sort(made.points, {}, &simulation::Curve::Point::bytes);
+    }
+
     void links_among() {
         const YamlNode* links = root_.find("links");
         const YamlNode* among = links && links->is(Kind::map) ? links->find("among") : nullptr;
@@ -206,6 +283,8 @@ private:
         std::vector<std::string> allowed;
         for (const MachineField& f : machine_fields)
             if (section == f.section) allowed.emplace_back(f.key);
+        for (const MachineCurve& c : machine_curves)
+            if (section == c.section) allowed.emplace_back(c.key);
         if (section.empty()) {
             allowed.insert(allowed.end(), {"name", "about"});
             allowed.insert(allowed.end(), std::begin(machine_sections), std::end(machine_sections));
@@ -290,6 +369,18 @@ nlohmann::json machine_schema() {
         at["properties"][f.key] = sourced(f);
         if (f.required) at["required"].push_back(f.key);
     }
+    for (const MachineCurve& c : machine_curves)
+        root["properties"][c.section]["properties"][c.key] = {
+            {"type", "object"},
+            {"description", c.help},
+            {"additionalProperties", false},
+            {"required", {"at", "source"}},
+            {"properties",
+             {{"at",
+               {{"type", "object"},
+                {"minProperties", 1},
+                {"additionalProperties", {{"type", "number"}, {"exclusiveMinimum", 0}}}}},
+              {"source", text}}}};
     MachineField links = machine_fields[0];
     links.help = "links that a device uses in a group of so many devices of its node";
     nlohmann::json& among = root["properties"]["links"]["properties"]["among"];

@@ -11,6 +11,7 @@
 
 #include "core/mpi_check.hpp"
 #include "launch/die_with_parent.hpp"
+#include "worker/calibration.hpp"
 #include "worker/probe.hpp"
 #include "worker/program_trial.hpp"
 #include "worker/simulated_trial.hpp"
@@ -50,6 +51,7 @@ void run(const std::optional<TrialRequest>& request, const std::filesystem::path
 int run_rank(int argc, char** argv) {
     die_with_parent();
     if (argc == 2 && std::string_view(argv[1]) == "--probe") return probe_ranks();
+    if (argc == 3 && std::string_view(argv[1]) == "--calibrate") return calibrate_ranks(argv[2]);
     if (argc != 2) {
         std::fprintf(stderr, "usage: gnnbench-worker request.json (gnnbench run starts it)\n");
         return 2;

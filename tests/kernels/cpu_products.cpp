@@ -1,10 +1,11 @@
 // The cpu kernel's SpMM formats and GEMM paths against double loops.
 #include <catch2/catch.hpp>
 
+#include <gnnbench/caches.hpp>
 #include <gnnbench/training/adjacency.hpp>
 
 #include "cpu_support.hpp"
-#include "kernels/cpu/machine.hpp"
+
 
 using namespace gnnbench;
 using namespace gnnbench::test;
@@ -206,7 +207,7 @@ TEST_CASE("spmm: a matrix of mostly empty rows is stored and gone through by tho
 }
 
 TEST_CASE("spmm: results too large for the caches are written past them") {
-    const std::int64_t width = 48, cache = cpu::last_level_cache_bytes();
+    const std::int64_t width = 48, cache = last_level_cache_bytes();
     if (cache > 128 << 20) {
         WARN("skipped: a result beyond the last cache's " << (cache >> 20) << " MiB would be slow to check");
         return;

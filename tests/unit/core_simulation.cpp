@@ -76,7 +76,7 @@ TEST_CASE("collectives cost what rings carry") {
     const Placement inside = placement_of(m, std::vector{0, 1, 2, 3});
     CHECK(inside.nodes == 1);
     const auto cost = [&](Collective c, const Placement& p, NetworkModel model = NetworkModel::links) {
-        return cost_of(c, 400, p, m, model);
+        return cost_of(c, Wait::at_once, 400, p, m, model);
     };
     // 3/4 of 400 bytes over a link of 10, after 1 s and 3 hops.
     CHECK(cost(Collective::all_gather, inside).transfer_s == Approx(30));
@@ -87,7 +87,7 @@ TEST_CASE("collectives cost what rings carry") {
     // A small one takes a tree: 1 + 2 · 3 hops inside a node is a ring's, too; over 8 ranks of 2 nodes a tree's is
     // 1 + 2 (3 · 0.5 + 2), a ring's 1 + 2 (6 · 0.5 + 2).
     const Placement all = placement_of(m, std::vector{0, 1, 2, 3, 4, 5, 6, 7});
-    CHECK(cost_of(Collective::all_reduce, 1, all, m, NetworkModel::links).latency_s == Approx(8));
+    CHECK(cost_of(Collective::all_reduce, Wait::at_once, 1, all, m, NetworkModel::links).latency_s == Approx(8));
     // Both network cards carry the rings of a group with four devices on each node, one those of a group with one.
     CHECK(cost(Collective::all_gather, all).transfer_s == Approx(35));
     const Placement apart = placement_of(m, std::vector{0, 4});
@@ -98,10 +98,37 @@ TEST_CASE("collectives cost what rings carry") {
     CHECK(cost(Collective::all_gather, apart, NetworkModel::ring).latency_s == 0);
 }
 
+TEST_CASE("a curve follows powers between its points") {
+    const Curve c{{{1, 10}, {100, 1000}}};
+    CHECK(c.rate(10) == Approx(100));
+    CHECK(c.rate(0.5) == 10);
+    CHECK(c.rate(1e4) == 1000);
+    CHECK(c.seconds(10) == Approx(100));
+    CHECK(c.seconds(0.5) == 10);
+    CHECK(c.seconds(1e4) == Approx(1e5));
+    CHECK_THROWS_AS(Curve().rate(1), LogicError);
+}
+
+TEST_CASE("what was measured of two devices stands for links within a node") {
+    Machine m = round_numbers();
+    m.links.measured["all_reduce"] = {{{100, 3}, {400, 6}}};
+    const auto cost = [&](Collective c, Wait wait, const std::vector<int>& ranks) {
+        const CollectiveCost of = cost_of(c, wait, 400, placement_of(m, ranks), m, NetworkModel::links);
+        return of.latency_s + of.transfer_s;
+    };
+    CHECK(cost(Collective::all_reduce, Wait::at_once, {0, 1}) == Approx(6));
+    CHECK(cost(Collective::all_reduce, Wait::at_once, {0, 1, 2, 3}) == Approx(12));  // a tree of pairs
+    // The non-blocking form, others and other nodes have the links: 1 s, two hops, 400 bytes at 10 a second.
+    CHECK(cost(Collective::all_reduce, Wait::later, {0, 1}) == Approx(1 + 2 * 0.5 + 40));
+    CHECK(cost(Collective::broadcast, Wait::at_once, {0, 1}) == Approx(1 + 0.5 + 40));
+    CHECK(cost(Collective::all_reduce, Wait::at_once, {0, 4}) > 40);
+}
+
 /// What each rank's clock shows after `body`.
-std::vector<double> times_after(int ranks, const std::function<void(const ProcessGroup&, SimulatedRank&)>& body) {
+std::vector<double> times_after(int ranks, const std::function<void(const ProcessGroup&, SimulatedRank&)>& body,
+                                const Machine& machine = round_numbers()) {
     std::vector<double> times(static_cast<std::size_t>(ranks));
-    Simulation simulation(round_numbers(), NetworkModel::links, ranks);
+    Simulation simulation(machine, NetworkModel::links, ranks);
     simulation.run([&](const ProcessGroup& world) {
         SimulatedRank& me = *world.simulated();
         body(world, me);
@@ -158,6 +185,25 @@ TEST_CASE("a transfer and a kernel share their device's memory") {
     });
     // 21.45 s of the transfer did what takes 19.5; its other 20.5 s are alone.
     CHECK(times[0] == Approx(2.5 + 21.45 + 20.5));
+}
+
+TEST_CASE("a device with one stream moves its messages between kernels") {
+    Machine m = round_numbers();
+    m.device.streams = 1;
+    m.links.measured["exchange"] = {{{50, 3}}};
+    const auto times = times_after(
+        2,
+        [](const ProcessGroup& world, SimulatedRank& me) {
+            const auto transport = me.connect(world);
+            const int other = 1 - world.rank();
+            const Message two[] = {{other, nullptr, 40}, {other, nullptr, 60}};
+            me.enqueue(StreamRole::compute, {2, 0});
+            transport->exchange(two, two);  // as two of 50 bytes each
+            me.enqueue(StreamRole::compute, {4, 0});
+            transport->broadcast(nullptr, 100, 0, Wait::later);
+        },
+        m);
+    for (const double t : times) CHECK(t == Approx(2 + 6 + 4 + 1 + 0.5 + 10));
 }
 
 TEST_CASE("rings of groups that leave a node at the same time share its network cards") {

@@ -43,6 +43,21 @@ TEST_CASE("a machine file's numbers are in bytes and seconds") {
     CHECK(m.thesis.backward < 0);
 }
 
+TEST_CASE("numbers by size are in bytes and seconds, ascending") {
+    const std::string text = replaced(machine_text("dgx-a100"), "links:\n",
+                                      "links:\n  all_reduce_later_us: {at: {1e6: 97, 64: 0.5}, source: measured}\n");
+    const simulation::Machine m = read_machine(text, "a.yaml");
+    const simulation::Curve& c = m.links.measured.at("all_reduce_later");
+    REQUIRE(c.points.size() == 2);
+    CHECK(c.points[0].bytes == 64);
+    CHECK(c.points[0].value == Approx(0.5e-6));
+    CHECK(c.points[1].bytes == 1e6);
+    CHECK(m.links.measured.size() == 1);
+    CHECK(m.device.stream.empty());
+    CHECK(m.device.streams == 2);
+    CHECK(m.quantities.size() == load_machine("dgx-a100").quantities.size() + 2);
+}
+
 TEST_CASE("another content of a machine file has another digest") {
     const std::string text = machine_text("dgx-a100");
     const auto first = read_machine(text, "a.yaml"),
@@ -65,6 +80,11 @@ TEST_CASE("what is wrong with a machine file is said with its place") {
     says("{value: 0.9, source", "{value: 1.1, source", "device.stream_efficiency: expected a number in");
     says("processors: {value: 108", "processors: {value: 108.5", "device.processors: expected an integer in");
     says("name: A100-SXM4-80GB", "title: A100-SXM4-80GB", "device.name: expected text");
+    const std::string curve = "links:\n  reduce_us: ";
+    says("links:\n", curve + "{at: {}, source: x}\n", "links.reduce_us: expected {at: {bytes: a number, …}");
+    says("links:\n", curve + "{at: {64: 1}}\n", "links.reduce_us: expected {at: {bytes: a number, …}");
+    says("links:\n", curve + "{at: {64: 0}, source: x}\n", "links.reduce_us: expected bytes: a number, both above 0");
+    says("links:\n", curve + "{at: {-64: 1}, source: x}\n", "links.reduce_us: expected bytes: a number, both above 0");
     CHECK_THROWS_WITH(load_machine("dgx-a101"), Catch::Contains("did you mean 'dgx-a100'"));
     CHECK_THROWS_WITH(load_machine("no/such.yaml"), Catch::Contains("expected a machine file at"));
 }

@@ -26,6 +26,12 @@ std::string_view to_text(Collective c) {
     return "";
 }
 
+std::string measured_key(Collective c, Wait wait) {
+    std::string key(to_text(c));
+    std::ranges::replace(key, '-', '_');
+    return wait == Wait::later ? key + "_later" : key;
+}
+
 Placement placement_of(const Machine& machine, std::span<const int> ranks) {
     std::map<int, int> on_node;
     for (const int r : ranks) ++on_node[machine.node_of(r)];
@@ -94,10 +100,15 @@ double ring_bandwidth(const Placement& g, const Machine& m, NetworkModel model) 
 
 }  // namespace
 
-CollectiveCost cost_of(Collective collective, double total_bytes, const Placement& g, const Machine& m,
+CollectiveCost cost_of(Collective collective, Wait wait, double total_bytes, const Placement& g, const Machine& m,
                        NetworkModel model) {
     CollectiveCost cost;
     if (g.ranks < 2) return cost;
+    const auto measured = m.links.measured.find(measured_key(collective, wait));
+    if (g.nodes == 1 && model == NetworkModel::links && measured != m.links.measured.end()) {
+        cost.transfer_s = std::ceil(std::log2(g.ranks)) * measured->second.seconds(total_bytes);
+        return cost;
+    }
     const double bandwidth = ring_bandwidth(g, m, model);
     const double bytes = share_per_hop(collective, g.ranks) * total_bytes;
     cost.transfer_s = bytes / bandwidth;

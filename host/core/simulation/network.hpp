@@ -1,15 +1,20 @@
 #pragma once
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include <gnnbench/simulation/machine.hpp>
+#include <gnnbench/transport.hpp>
 
 namespace gnnbench::simulation {
 
 enum class Collective : std::uint8_t { broadcast, reduce, all_reduce, all_gather, reduce_scatter, barrier };
 std::string_view to_text(Collective c);
+
+/// Of Links::measured: "all_reduce", or "all_reduce_later" in the non-blocking form; "exchange" has one form.
+std::string measured_key(Collective c, Wait wait);
 
 /// How a group lies on a machine.
 struct Placement {
@@ -30,9 +35,10 @@ struct CollectiveCost {
 /// NCCL's rings: nodes of the group one after another, in each node as many rings as the links or the network cards of
 /// the group's devices carry. A ring moves (k−1)/k of the bytes over each of its hops (all-gather, reduce-scatter),
 /// twice that (all-reduce), or all of them (broadcast, reduce). Small all-reduces take a tree, with 2 log₂ nodes steps.
+/// Within a node, a time that was measured of two devices stands for all that; more of them take a tree of such pairs.
 /// `total_bytes`: of the whole operation, as in docs/volumes.md.
-CollectiveCost cost_of(Collective collective, double total_bytes, const Placement& group, const Machine& machine,
-                       NetworkModel model);
+CollectiveCost cost_of(Collective collective, Wait wait, double total_bytes, const Placement& group,
+                       const Machine& machine, NetworkModel model);
 
 /// Bytes per second of one device's links, in one direction, to others of a group with so many ranks on a node.
 double bandwidth_within(const Machine& machine, int ranks_on_node);

@@ -28,12 +28,12 @@ Operations::~Operations() = default;
 int Operations::beside(int place) const { return on_node_.at(engine_.machine().node_of(members_[usize(place)])); }
 
 std::shared_ptr<CollectiveOperation> Operations::begin_or_join(const std::shared_ptr<Operations>& self,
-                                                               std::uint64_t number, Collective kind,
+                                                               std::uint64_t number, Collective kind, Wait wait,
                                                                std::int64_t total_bytes, int root) {
     std::weak_ptr<CollectiveOperation>& known = collectives_[number];
     std::shared_ptr<CollectiveOperation> operation = known.lock();
     if (!operation)
-        known = operation = std::make_shared<CollectiveOperation>(self, number, kind, total_bytes, root);
+        known = operation = std::make_shared<CollectiveOperation>(self, number, kind, wait, total_bytes, root);
     if (!operation->same(kind, total_bytes, root))
         throw LogicError(fmt::format("a simulated rank calls {} of {} bytes where others of its group call {}",
                                      to_text(kind), total_bytes, operation->name()));
@@ -54,8 +54,8 @@ void CollectiveOperation::arrive(Stream& stream) {
     streams_.push_back(&stream);
     if (streams_.size() < group_->members().size()) return;
     Engine& engine = group_->engine();
-    cost_ =
-        cost_of(kind_, static_cast<double>(total_bytes_), group_->placement(), engine.machine(), engine.network());
+    cost_ = cost_of(kind_, wait_, static_cast<double>(total_bytes_), group_->placement(), engine.machine(),
+                    engine.network());
     engine.timeline().at(engine.timeline().now_s() + cost_.latency_s, *this, 0);
 }
 
@@ -109,9 +109,22 @@ void Exchange::add(Ports& to, const Message& m) const {
     ++to.messages;
 }
 
+/// Of this group's messages, if all of them stay within a node whose exchanges were measured.
+const Curve* Exchange::measured_exchange() const {
+    const Engine& engine = group_->engine();
+    const auto& measured = engine.machine().links.measured;
+    const auto found = measured.find("exchange");
+    const bool within = group_->placement().nodes == 1 && engine.network() == NetworkModel::links;
+    return within && found != measured.end() ? &found->second : nullptr;
+}
+
 /// Each device has its own network card, unless the node has too few, which Sharing shows.
 double Exchange::seconds(const Ports& p) const {
     const Machine& m = group_->engine().machine();
+    if (const Curve* measured = measured_exchange(); measured && p.messages > 0) {
+        const auto messages = static_cast<double>(p.messages);
+        return messages * measured->seconds(static_cast<double>(p.within) / messages);
+    }
     const double within = static_cast<double>(p.within) / bandwidth_within(m, group_->beside(place_)),
                  between = static_cast<double>(p.between) / m.links.nic_bandwidth;
     return std::max(within, between) + static_cast<double>(p.messages) * m.links.message_s;
@@ -180,7 +193,7 @@ void Exchange::message_begins(std::size_t receive, const SenderSide& sender) {
     const Links& l = engine.machine().links;
     const bool same = sender.node == side_->node;
     const double latency_s =
-        engine.network() == NetworkModel::ring ? 0 : l.base_s + (same ? l.hop_s : l.network_hop_s);
+        engine.network() == NetworkModel::ring || measured_exchange() ? 0 : l.base_s + (same ? l.hop_s : l.network_hop_s);
     const double end_s = engine.timeline().now_s() + latency_s + std::max(sender.out_s, in_s_);
     end_s_ = std::max(end_s_, end_s);
     if (!arrivals_.empty()) arrivals_[receive]->become(end_s);

@@ -27,7 +27,7 @@ public:
     /// The `number`-th collective call of a rank: begun by whoever comes to it first. `self` is this group. Throws
     /// LogicError where ranks call different ones.
     std::shared_ptr<CollectiveOperation> begin_or_join(const std::shared_ptr<Operations>& self,
-                                                       std::uint64_t number, Collective kind,
+                                                       std::uint64_t number, Collective kind, Wait wait,
                                                        std::int64_t total_bytes, int root);
 
     Engine& engine() const { return engine_; }
@@ -75,9 +75,14 @@ class CollectiveOperation final : public Participation,
                                   public Happening,
                                   public std::enable_shared_from_this<CollectiveOperation> {
 public:
-    CollectiveOperation(std::shared_ptr<Operations> group, std::uint64_t number, Collective kind,
+    CollectiveOperation(std::shared_ptr<Operations> group, std::uint64_t number, Collective kind, Wait wait,
                         std::int64_t total_bytes, int root)
-        : group_(std::move(group)), number_(number), kind_(kind), total_bytes_(total_bytes), root_(root) {}
+        : group_(std::move(group)),
+          number_(number),
+          kind_(kind),
+          wait_(wait),
+          total_bytes_(total_bytes),
+          root_(root) {}
 
     bool same(Collective kind, std::int64_t total_bytes, int root) const {
         return kind == kind_ && total_bytes == total_bytes_ && root == root_;
@@ -93,6 +98,7 @@ private:
     std::shared_ptr<Operations> group_;
     std::uint64_t number_;
     Collective kind_;
+    Wait wait_;
     std::int64_t total_bytes_;
     int root_;
     CollectiveCost cost_;
@@ -134,6 +140,7 @@ private:
         std::int64_t within = 0, between = 0, messages = 0;  ///< bytes in one direction; to others
     };
     double seconds(const Ports& p) const;
+    const Curve* measured_exchange() const;
     void add(Ports& to, const Message& m) const;
     void all_messages_begun();
     void happens(std::uint64_t tag) override;

@@ -21,20 +21,20 @@ private:
         return std::make_unique<SimulatedTransport>(control_.split(color, key), rank_);
     }
 
-    Event do_broadcast(void*, std::int64_t bytes, int root, Wait) override {
-        return collective(Collective::broadcast, bytes, root);
+    Event do_broadcast(void*, std::int64_t bytes, int root, Wait wait) override {
+        return collective(Collective::broadcast, wait, bytes, root);
     }
-    Event do_reduce(void*, std::int64_t count, DType dtype, ReduceOp, int root, Wait) override {
-        return collective(Collective::reduce, count * bytes_of(dtype), root);
+    Event do_reduce(void*, std::int64_t count, DType dtype, ReduceOp, int root, Wait wait) override {
+        return collective(Collective::reduce, wait, count * bytes_of(dtype), root);
     }
-    Event do_all_reduce(void*, std::int64_t count, DType dtype, ReduceOp, Wait) override {
-        return collective(Collective::all_reduce, count * bytes_of(dtype), -1);
+    Event do_all_reduce(void*, std::int64_t count, DType dtype, ReduceOp, Wait wait) override {
+        return collective(Collective::all_reduce, wait, count * bytes_of(dtype), -1);
     }
-    Event do_all_gather(void*, std::span<const std::int64_t> byte_counts, Wait) override {
-        return collective(Collective::all_gather, std::reduce(byte_counts.begin(), byte_counts.end()), -1);
+    Event do_all_gather(void*, std::span<const std::int64_t> byte_counts, Wait wait) override {
+        return collective(Collective::all_gather, wait, std::reduce(byte_counts.begin(), byte_counts.end()), -1);
     }
-    Event do_reduce_scatter(const void*, void*, std::span<const std::int64_t> counts, DType dtype, Wait) override {
-        return collective(Collective::reduce_scatter, std::reduce(counts.begin(), counts.end()) * bytes_of(dtype),
+    Event do_reduce_scatter(const void*, void*, std::span<const std::int64_t> counts, DType dtype, Wait wait) override {
+        return collective(Collective::reduce_scatter, wait, std::reduce(counts.begin(), counts.end()) * bytes_of(dtype),
                           -1);
     }
     Event do_exchange(std::span<const Message> sends, std::span<const Message> receives) override {
@@ -63,9 +63,9 @@ private:
 
     static std::int64_t bytes_of(DType t) { return static_cast<std::int64_t>(size_of(t)); }
 
-    Event collective(Collective kind, std::int64_t total_bytes, int root) {
+    Event collective(Collective kind, Wait wait, std::int64_t total_bytes, int root) {
         const std::uint64_t number = calls_++;
-        return issue(operations_->begin_or_join(operations_, number, kind, total_bytes, root));
+        return issue(operations_->begin_or_join(operations_, number, kind, wait, total_bytes, root));
     }
     Event exchange(std::span<const Message> sends, std::span<const Message> receives,
                    std::vector<std::shared_ptr<Moment>> arrivals) {
@@ -76,7 +76,7 @@ private:
     Event issue(std::shared_ptr<Participation> part) {
         SimulatedRank::State& s = rank_.state();
         rank_.launch();  // it is a kernel of its own, as NCCL's are
-        s.communication.take_part(s.host_s, std::move(part));
+        s.stream(StreamRole::communication).take_part(s.host_s, std::move(part));
         s.throttle(StreamRole::communication);
         return rank_.record(StreamRole::communication);
     }

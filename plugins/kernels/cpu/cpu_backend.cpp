@@ -4,13 +4,13 @@
 #include <cstring>
 #include <vector>
 
+#include <gnnbench/caches.hpp>
 #include <gnnbench/communicator.hpp>
 #include <gnnbench/transport.hpp>
 #include <gnnbench/usize.hpp>
 
 #include "gemm.hpp"
 #include "loss_shard.hpp"
-#include "machine.hpp"
 #include "memory.hpp"
 #include "prepared.hpp"
 #include "row_operations.hpp"

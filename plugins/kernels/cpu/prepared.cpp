@@ -4,9 +4,9 @@
 #include <bit>
 #include <string>
 
+#include <gnnbench/caches.hpp>
 #include <gnnbench/error.hpp>
 
-#include "machine.hpp"
 #include "memory.hpp"
 #include "reordered.hpp"
 #include "threads.hpp"

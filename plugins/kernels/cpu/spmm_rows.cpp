@@ -2,9 +2,10 @@
 #include <cstdlib>
 #include <vector>
 
+#include <gnnbench/caches.hpp>
+
 #include <hwy/cache_control.h>
 
-#include "machine.hpp"
 #include "spmm.hpp"
 #include "threads.hpp"
 

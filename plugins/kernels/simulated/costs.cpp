@@ -5,8 +5,24 @@
 
 namespace gnnbench::simulated {
 
+using simulation::Curve;
 using simulation::Device;
 using simulation::Work;
+
+namespace {
+
+const Curve& either(const Curve& alone, const Curve& shared, int ranks_of_node) {
+    return ranks_of_node > 1 && !shared.empty() ? shared : alone;
+}
+
+}  // namespace
+
+Costs::Costs(const simulation::Machine& machine, DType dtype, SpmmModel spmm, int ranks_of_node)
+    : machine_(machine),
+      stream_(either(machine.device.stream, machine.device.shared_stream, ranks_of_node)),
+      gather_(either(machine.device.gather, machine.device.shared_gather, ranks_of_node)),
+      dtype_(dtype),
+      spmm_(spmm) {}
 
 /// A kernel is at least as long as an empty one. Its share of the memory is what it needs of it while it runs.
 Work Costs::kernel(double seconds, double memory_s) const {
@@ -14,14 +30,28 @@ Work Costs::kernel(double seconds, double memory_s) const {
     return {alone_s, alone_s > 0 ? std::min(1.0, memory_s / alone_s) : 0};
 }
 
-Work Costs::streamed(double bytes) const {
+double Costs::in_order_s(double bytes, double all_bytes) const {
     const Device& d = machine_.device;
-    const double memory_s = bytes / (d.memory_bandwidth * d.stream_efficiency);
+    return bytes / (stream_.empty() ? d.memory_bandwidth * d.stream_efficiency : stream_.rate(all_bytes));
+}
+
+double Costs::whole_lines(double row_bytes) const {
+    const double line = machine_.device.line_bytes;
+    return line > 0 ? std::ceil(row_bytes / line) * line : row_bytes;
+}
+
+Work Costs::streamed(double bytes) const {
+    const double memory_s = in_order_s(bytes, bytes);
     return kernel(memory_s, memory_s);
 }
 
-Work Costs::gathered(double rows, double row_bytes, double bytes_in_order) const {
+Work Costs::gathered(double rows, double row_bytes, double lie_in, double bytes_in_order) const {
     const Device& d = machine_.device;
+    if (!gather_.empty()) {
+        const double moved = rows * whole_lines(row_bytes);
+        const double memory_s = moved / gather_.rate(lie_in) + in_order_s(bytes_in_order, moved + bytes_in_order);
+        return kernel(memory_s, memory_s);
+    }
     const double memory_s = rows * row_bytes / (d.memory_bandwidth * d.gather_efficiency) +
                             bytes_in_order / (d.memory_bandwidth * d.stream_efficiency);
     return kernel(memory_s, memory_s);
@@ -42,6 +72,7 @@ Work Costs::spmm(const SpmmShape& s) const {
             std::max(0.0, std::sqrt(z * f) * (t.constant / 2 + (t.forward + t.backward) / 2 * penalty));
         return kernel(seconds, seconds);
     }
+    if (!gather_.empty()) return measured_spmm(s);
     const double row_bytes = f * e;
     const double used_rows = std::min(static_cast<double>(s.cols), z);
     const double of_b = used_rows * row_bytes;
@@ -55,6 +86,17 @@ Work Costs::spmm(const SpmmShape& s) const {
     const double cache_s = from_cache / (d.cache_bandwidth * d.cached_gather_efficiency);
     const double rate = dtype_ == DType::f32 ? d.float32_rate : d.float64_rate;
     return kernel(std::max(memory_s + cache_s, 2 * z * f / rate), memory_s);
+}
+
+// The same where the rates of rows in no order were measured by the bytes they lie in, so that what caches do is in them.
+Work Costs::measured_spmm(const SpmmShape& s) const {
+    const double z = static_cast<double>(s.nonzeros), m = static_cast<double>(s.rows), e = element_bytes(),
+                 row_bytes = static_cast<double>(s.width) * e;
+    const double of_b = std::min(static_cast<double>(s.cols), z) * whole_lines(row_bytes);
+    const double in_order = z * (e + 4) + (m + 1) * 8 + m * row_bytes * (s.adds ? 2 : 1);
+    const double gather_s = of_b > 0 ? z * whole_lines(row_bytes) / gather_.rate(of_b) : 0;
+    const double seconds = gather_s + in_order_s(in_order, of_b + in_order);
+    return kernel(seconds, seconds);
 }
 
 // C [m × n] from k products each: 2mnk operations at the device's rate, times the share of its processors that work:
@@ -75,11 +117,12 @@ Work Costs::gemm(const GemmShape& s) const {
         std::min(tile, std::max(32.0, std::pow(2.0, std::ceil(std::log2(std::max(1.0, std::min(m, n)))))));
     const double filled = (m * n) / (std::ceil(m / tile) * tile * std::ceil(n / narrow) * narrow);
     const double filled_other = (m * n) / (std::ceil(n / tile) * tile * std::ceil(m / narrow) * narrow);
-    const double shape = std::max(filled, filled_other) * work_items / (waves * processors);
+    double shape = std::max(filled, filled_other) * work_items / (waves * processors);
+    if (d.gemm_tile > 0) shape = n / (std::ceil(n / d.gemm_tile) * d.gemm_tile);
     const double rate = dtype_ == DType::f32 ? d.float32_rate : d.float64_rate;
     const double compute_s = 2 * m * n * k / (rate * d.gemm_efficiency * std::max(shape, 1e-6));
     const double bytes = (m * k + k * n + m * n * (s.adds ? 2 : 1)) * element_bytes();
-    const double memory_s = bytes / (d.memory_bandwidth * d.stream_efficiency);
+    const double memory_s = in_order_s(bytes, bytes);
     return kernel(std::max(compute_s, memory_s), memory_s);
 }
 

@@ -23,21 +23,27 @@ struct GemmShape {
 
 class Costs {
 public:
-    Costs(const simulation::Machine& machine, DType dtype, SpmmModel spmm)
-        : machine_(machine), dtype_(dtype), spmm_(spmm) {}
+    /// `ranks_of_node`: how many work at the same time.
+    Costs(const simulation::Machine& machine, DType dtype, SpmmModel spmm, int ranks_of_node);
 
     simulation::Work spmm(const SpmmShape& s) const;
     simulation::Work gemm(const GemmShape& s) const;
     /// Reads and writes in order.
     simulation::Work streamed(double bytes) const;
-    /// Reads or writes of whole rows in no order, of `row_bytes` each, beside bytes in order.
-    simulation::Work gathered(double rows, double row_bytes, double bytes_in_order) const;
+    /// Reads or writes of whole rows in no order, of `row_bytes` each, which lie in so many bytes, beside bytes in order.
+    simulation::Work gathered(double rows, double row_bytes, double lie_in, double bytes_in_order) const;
 
     double element_bytes() const { return static_cast<double>(size_of(dtype_)); }
 
 private:
     simulation::Work kernel(double seconds, double memory_s) const;
+    simulation::Work measured_spmm(const SpmmShape& s) const;
+    /// Of `bytes` in order, in a kernel that moves `all_bytes`.
+    double in_order_s(double bytes, double all_bytes) const;
+    double whole_lines(double row_bytes) const;
+
     const simulation::Machine& machine_;
+    const simulation::Curve &stream_, &gather_;  ///< empty: not measured by size
     DType dtype_;
     SpmmModel spmm_;
 };

@@ -46,7 +46,7 @@ public:
         if (s.params.choice("hosts") == "one") s.simulated->share_host(s.local_ranks);
         return std::make_unique<SimulatedBackend>(
             *s.simulated, s.dtype,
-            s.params.choice("spmm") == "roofline" ? SpmmModel::roofline : SpmmModel::plexus_thesis);
+            s.params.choice("spmm") == "roofline" ? SpmmModel::roofline : SpmmModel::plexus_thesis, s.local_ranks);
     }
 };
 

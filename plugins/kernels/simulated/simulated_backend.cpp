@@ -26,8 +26,8 @@ private:
 
 }  // namespace
 
-SimulatedBackend::SimulatedBackend(simulation::SimulatedRank& rank, DType dtype, SpmmModel spmm)
-    : Backend(dtype), rank_(rank), costs_(rank.machine(), dtype, spmm), spmm_(spmm) {
+SimulatedBackend::SimulatedBackend(simulation::SimulatedRank& rank, DType dtype, SpmmModel spmm, int ranks_of_node)
+    : Backend(dtype), rank_(rank), costs_(rank.machine(), dtype, spmm, ranks_of_node), spmm_(spmm) {
     trace().use(&rank.clock());
 }
 
@@ -157,13 +157,13 @@ void SimulatedBackend::do_copy(ConstMatrixView from, MatrixView) { issue(costs_.
 void SimulatedBackend::do_axpby(double, ConstMatrixView x, double, MatrixView) {
     issue(costs_.streamed(3 * bytes_of(x)));
 }
-void SimulatedBackend::do_gather_rows(ConstMatrixView, const std::int32_t*, MatrixView to) {
+void SimulatedBackend::do_gather_rows(ConstMatrixView from, const std::int32_t*, MatrixView to) {
     const auto rows = static_cast<double>(to.rows);
-    issue(costs_.gathered(rows, bytes_of(to) / rows, bytes_of(to) + 4 * rows));
+    issue(costs_.gathered(rows, bytes_of(to) / rows, bytes_of(from), bytes_of(to) + 4 * rows));
 }
-void SimulatedBackend::do_scatter_add_rows(ConstMatrixView from, const std::int32_t*, MatrixView) {
+void SimulatedBackend::do_scatter_add_rows(ConstMatrixView from, const std::int32_t*, MatrixView to) {
     const auto rows = static_cast<double>(from.rows);
-    issue(costs_.gathered(2 * rows, bytes_of(from) / rows, bytes_of(from) + 4 * rows));
+    issue(costs_.gathered(2 * rows, bytes_of(from) / rows, bytes_of(to), bytes_of(from) + 4 * rows));
 }
 
 std::unique_ptr<Transport> SimulatedBackend::do_connect(const ProcessGroup& group) { return rank_.connect(group); }

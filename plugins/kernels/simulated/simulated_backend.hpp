@@ -9,8 +9,8 @@ namespace gnnbench::simulated {
 /// A device that computes nothing: each verb charges its time to the rank's stream.
 class SimulatedBackend final : public Backend {
 public:
-    /// `rank` outlives it.
-    SimulatedBackend(simulation::SimulatedRank& rank, DType dtype, SpmmModel spmm);
+    /// `rank` outlives it. `ranks_of_node`: of the trial.
+    SimulatedBackend(simulation::SimulatedRank& rank, DType dtype, SpmmModel spmm, int ranks_of_node);
     ~SimulatedBackend() override;
 
 private:

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,20 @@ struct Quantity {
     std::string key;  ///< "device.memory_bandwidth_gbs"
     double value = 0;
     std::string source;  ///< a data sheet, a paper's page, or what measured it
+};
+
+/// A rate or a time measured at several sizes. Between two of them it follows a power of the size.
+struct Curve {
+    struct Point {
+        double bytes = 0, value = 0;
+    };
+    std::vector<Point> points;  ///< ascending by bytes
+
+    bool empty() const { return points.empty(); }
+    /// Of rates: beyond the first and the last point, theirs.
+    double rate(double bytes) const;
+    /// Of times: below the first point its own; above the last one, in proportion to the bytes.
+    double seconds(double bytes) const;
 };
 
 /// What a rank drives.
@@ -30,6 +45,15 @@ struct Device {
     double gather_efficiency = 1;         ///< of the memory's, rows in no order
     double cached_gather_efficiency = 1;  ///< of the cache's, rows in no order
     double gemm_efficiency = 1;
+    // Of devices whose cache is large beside what kernels work on, as processors' are. Where curves are given, they
+    // stand for memory, cache and their shares.
+    Curve stream;         ///< bytes per second in order, by the bytes that a kernel moves
+    Curve gather;         ///< bytes per second of rows in no order, by the bytes that they lie in
+    Curve shared_stream;  ///< the same while all devices of the node work, as they do where a node has several ranks
+    Curve shared_gather;
+    double line_bytes = 0;  ///< in which rows in no order are read; 0: as they are
+    int gemm_tile = 0;      ///< columns that a dense product computes together; 0: tiles of GPUs
+    int streams = 2;        ///< 1: a device moves its own messages, and computes nothing meanwhile
 };
 
 /// Seconds of an SpMM as the thesis on Plexus fits them (its section 4.1):
@@ -53,6 +77,8 @@ struct Links {
     double hop_s = 0;           ///< between devices of one node
     double network_hop_s = 0;   ///< between nodes
     double message_s = 0;       ///< of every point-to-point message, on either side
+    /// Seconds of an operation of two devices of a node by its bytes, where they were measured; by measured_key().
+    std::map<std::string, Curve> measured;
 };
 
 struct Machine {

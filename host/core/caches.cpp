@@ -1,10 +1,10 @@
-#include "machine.hpp"
+#include <gnnbench/caches.hpp>
 
 #include <cstdlib>
 #include <fstream>
 #include <string>
 
-namespace gnnbench::cpu {
+namespace gnnbench {
 namespace {
 
 /// Size of the deepest cache at a level between `least` and `most`. From sysfs, because glibc multiplies an AMD
@@ -36,4 +36,4 @@ std::int64_t last_level_cache_bytes() {
     return bytes;
 }
 
-}  // namespace gnnbench::cpu
+}  // namespace gnnbench

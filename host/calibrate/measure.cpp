@@ -1,0 +1,235 @@
+#include "calibrate/measure.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <random>
+
+#include <gnnbench/backend.hpp>
+#include <gnnbench/transport.hpp>
+#include <gnnbench/usize.hpp>
+
+#include "plugin/loader.hpp"
+#include "record/statistics.hpp"
+
+namespace gnnbench {
+namespace {
+
+constexpr int rounds = 7;
+constexpr double least_sample_s = 4e-3;  ///< short candidates are repeated within a sample
+
+double now_s() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// What is timed, and where its median goes.
+struct Candidate {
+    std::function<void()> run;
+    std::function<void(double seconds)> take;
+    int repetitions = 1;
+    std::vector<double> seconds = {};
+};
+
+class Measuring {
+public:
+    Measuring(const ProcessGroup& world, int threads)
+        : world_(world), cpu_(catalog_.kernel("cpu")), float32_(make(DType::f32, threads)), float64_(make(DType::f64, threads)) {}
+
+    MachineSamples all() {
+        streams();
+        gathers();
+        gemms(*float32_, samples_.gemm_float32);
+        gemms(*float64_, samples_.gemm_float64);
+        small_and_copies();
+        take_turns(world_);
+        // Others wait without using a core.
+        const ProcessGroup pair = world_.split(world_.rank() < 2 ? 0 : 1, world_.rank());
+        if (world_.size() > 1 && world_.rank() < 2) operations(pair);
+        world_.wait_for_all();
+        return std::move(samples_);
+    }
+
+private:
+    std::unique_ptr<Backend> make(DType dtype, int threads) const {
+        return cpu_->create({.dtype = dtype,
+                             .threads = threads,
+                             .params = Params(catalog_.find(PluginKind::kernel, "cpu").params)});
+    }
+
+    MatrixView matrix(Backend& k, std::int64_t rows, std::int64_t cols) {
+        memory_.push_back(k.matrix(rows, cols));
+        k.fill(memory_.back(), 0.5);
+        return memory_.back().view();
+    }
+
+    void add(std::function<void()> run, std::function<void(double)> take) {
+        candidates_.push_back({std::move(run), std::move(take)});
+    }
+
+    /// Element-wise verbs of 2 and 3 operands; what each moves is what the model says of it.
+    void streams() {
+        constexpr std::int64_t cols = 64;
+        Epilogue relu;
+        relu.activation = Activation::relu;
+        for (const double bytes : {5e4, 4e5, 1.5e6, 6e6, 1.2e7, 2.4e7, 4.8e7, 9.6e7, 1.92e8}) {
+            const auto rows = static_cast<std::int64_t>(bytes / (3 * cols * 4));
+            const MatrixView a = matrix(*float32_, rows, cols), b = matrix(*float32_, rows, cols),
+                             c = matrix(*float32_, rows, cols);
+            const auto of = static_cast<double>(a.bytes());
+            stream(3 * of, [this, a, b] { float32_->axpby(0.5, a, 0.5, b); });
+            stream(3 * of, [this, relu, a, b, c] { float32_->apply_backward(relu, a, b, c); });
+            stream(2 * of, [this, a, c] { float32_->copy(a, c); });
+        }
+    }
+    void stream(double bytes, std::function<void()> run) {
+        const std::size_t i = samples_.stream.size();
+        samples_.stream.push_back({bytes, 0});
+        add(std::move(run), [this, i](double s) { samples_.stream[i].seconds = s; });
+    }
+
+    /// Products of a matrix whose rows have 16 nonzeros in columns in no order, by two widths of training.
+    void gathers() {
+        constexpr std::int64_t rows = 16384, of_row = 16;
+        for (const std::int64_t cols : {512, 2048, 8192, 32768, 131072, 524288}) {
+            prepared_.push_back(float32_->prepare(uniform(rows, cols, of_row)));
+            const PreparedMatrix& a = *prepared_.back();
+            for (const std::int64_t width : {32, 64}) {
+                const MatrixView b = matrix(*float32_, cols, width), c = matrix(*float32_, rows, width);
+                const std::size_t i = samples_.gather.size();
+                const auto z = static_cast<double>(a.nonzeros), row_bytes = static_cast<double>(4 * width);
+                samples_.gather.push_back(
+                    {.gathered_bytes = z * row_bytes,
+                     .lie_in_bytes = std::min(z, static_cast<double>(cols)) * row_bytes,
+                     .in_order_bytes = 8 * z + 8 * static_cast<double>(rows + 1) + static_cast<double>(rows) * row_bytes});
+                add([this, &a, b, c] { float32_->spmm(a, b, c); },
+                    [this, i](double s) { samples_.gather[i].seconds = s; });
+            }
+        }
+    }
+    static Csr uniform(std::int64_t rows, std::int64_t cols, std::int64_t of_row) {
+        std::mt19937_64 random(1);  // the same numbers everywhere
+        Csr a;
+        a.rows = rows;
+        a.cols = cols;
+        for (std::int64_t r = 0; r < rows; ++r) {
+            const std::size_t first = a.indices.size();
+            for (std::int64_t j = 0; j < of_row; ++j)
+                a.indices.push_back(static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(cols)));
+            std::sort(a.indices.begin() + static_cast<std::ptrdiff_t>(first), a.indices.end());
+            a.indptr.push_back(static_cast<std::int64_t>(a.indices.size()));
+        }
+        a.values.assign(a.indices.size(), 0.25);
+        return a;
+    }
+
+    /// A layer's three products: H·W, Hᵀ·G and G·Wᵀ.
+    void gemms(Backend& k, std::vector<GemmSample>& out) {
+        constexpr std::int64_t n = 8192;
+        for (const auto& [in, width] : {std::pair<std::int64_t, std::int64_t>{32, 32}, {64, 64}, {128, 64}, {128, 128}}) {
+            const MatrixView h = matrix(k, n, in), w = matrix(k, in, width), g = matrix(k, n, width), dw = matrix(k, in, width);
+            gemm(out, {n, width, in}, [&k, h, w, g] { k.gemm(Transpose::no, h, Transpose::no, w, g); });
+            gemm(out, {in, width, n}, [&k, h, g, dw] { k.gemm(Transpose::yes, h, Transpose::no, g, dw); });
+            gemm(out, {n, in, width}, [&k, h, w, g] { k.gemm(Transpose::no, g, Transpose::yes, w, h); });
+        }
+    }
+    void gemm(std::vector<GemmSample>& out, const GemmSample& shape, std::function<void()> run) {
+        const std::size_t i = out.size();
+        out.push_back(shape);
+        add(std::move(run), [&out, i](double s) { out[i].seconds = s; });
+    }
+
+    void small_and_copies() {
+        const MatrixView one = matrix(*float32_, 1, 16), large = matrix(*float32_, 1 << 18, 16);
+        add([this, one] { float32_->fill(one, 0); }, [this](double s) { samples_.empty_kernel_s = s; });
+        host_.resize(large.bytes());
+        add([this, large] { float32_->download_bytes(large.data, host_.data(), host_.size()); },
+            [this](double s) { samples_.copy_rate = static_cast<double>(host_.size()) / s; });
+    }
+
+    /// All candidates once per round, so that other load affects them alike. Ranks begin each sample together.
+    void take_turns(const ProcessGroup& group) {
+        for (Candidate& c : candidates_) {
+            c.run();
+            const double begin = now_s();
+            c.run();
+            c.repetitions = std::clamp(static_cast<int>(least_sample_s / (now_s() - begin)), 1, 100'000);
+            group.broadcast(&c.repetitions, sizeof c.repetitions, 0);
+        }
+        for (int round = 0; round < rounds; ++round)
+            for (Candidate& c : candidates_) {
+                group.barrier();
+                const double begin = now_s();
+                for (int i = 0; i < c.repetitions; ++i) c.run();
+                c.seconds.push_back((now_s() - begin) / c.repetitions);
+            }
+        for (const Candidate& c : candidates_) c.take(median(c.seconds));
+        candidates_.clear();
+        prepared_.clear();
+        memory_.clear();
+    }
+
+    void operations(const ProcessGroup& pair) {
+        transport_ = float32_->connect(pair);
+        for (const std::int64_t bytes : {64, 1024, 8192, 65536, 262144, 1 << 20, 4 << 20, 16 << 20}) {
+            for (const Wait wait : {Wait::at_once, Wait::later}) collectives(bytes, wait);
+            exchange(bytes);
+        }
+        take_turns(pair);
+        transport_.reset();
+    }
+    void collectives(std::int64_t bytes, Wait wait) {
+        const MatrixView a = matrix(*float32_, 1, bytes / 4), b = matrix(*float32_, 1, bytes / 8);
+        const std::string form = wait == Wait::later ? "_later" : "";
+        // Roots alternate, so that no rank runs ahead of the other.
+        operation("broadcast" + form, bytes, [this, a, bytes, wait] { return transport_->broadcast(a.data, bytes, root(), wait); });
+        operation("reduce" + form, bytes, [this, a, bytes, wait] {
+            return transport_->reduce(a.data, bytes / 4, DType::f32, ReduceOp::sum, root(), wait);
+        });
+        operation("all_reduce" + form, bytes, [this, a, bytes, wait] {
+            return transport_->all_reduce(a.data, bytes / 4, DType::f32, ReduceOp::sum, wait);
+        });
+        operation("all_gather" + form, bytes, [this, a, bytes, wait] {
+            const std::int64_t halves[] = {bytes / 2, bytes / 2};
+            return transport_->all_gather(a.data, halves, wait);
+        });
+        operation("reduce_scatter" + form, bytes, [this, a, b, bytes, wait] {
+            const std::int64_t halves[] = {bytes / 8, bytes / 8};
+            return transport_->reduce_scatter(a.data, b.data, halves, DType::f32, wait);
+        });
+    }
+    void exchange(std::int64_t bytes) {
+        const MatrixView out = matrix(*float32_, 1, bytes / 4), in = matrix(*float32_, 1, bytes / 4);
+        operation("exchange", bytes, [this, out, in, bytes] {
+            const int peer = 1 - transport_->rank();
+            const Message send{peer, out.data, bytes}, receive{peer, in.data, bytes};
+            return transport_->exchange(std::span(&send, 1), std::span(&receive, 1));
+        });
+    }
+    void operation(const std::string& name, std::int64_t bytes, std::function<Event()> start) {
+        auto& into = samples_.operations[name];
+        const std::size_t i = into.size();
+        into.push_back({static_cast<double>(bytes), 0});
+        add([this, start = std::move(start)] { float32_->wait(StreamRole::compute, start()); },
+            [&into, i](double s) { into[i].seconds = s; });
+    }
+    int root() { return ++calls_ % 2; }
+
+    const ProcessGroup& world_;
+    const PluginCatalog catalog_;
+    std::unique_ptr<BackendPlugin> cpu_;
+    std::unique_ptr<Backend> float32_, float64_;
+    std::unique_ptr<Transport> transport_;
+    std::vector<Matrix> memory_;
+    std::vector<std::unique_ptr<PreparedMatrix>> prepared_;
+    std::vector<char> host_;
+    std::vector<Candidate> candidates_;
+    MachineSamples samples_;
+    int calls_ = 0;
+};
+
+}  // namespace
+
+MachineSamples measure_machine(const ProcessGroup& world, int threads) { return Measuring(world, threads).all(); }
+
+}  // namespace gnnbench

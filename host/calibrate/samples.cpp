@@ -1,0 +1,29 @@
+#include "calibrate/samples.hpp"
+
+namespace gnnbench {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StreamSample, bytes, seconds)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GatherSample, gathered_bytes, lie_in_bytes, in_order_bytes, seconds)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GemmSample, m, n, k, seconds)
+
+nlohmann::json to_json(const MachineSamples& s) {
+    return {{"stream", s.stream},
+            {"gather", s.gather},
+            {"gemm_float32", s.gemm_float32},
+            {"gemm_float64", s.gemm_float64},
+            {"empty_kernel_s", s.empty_kernel_s},
+            {"copy_rate", s.copy_rate},
+            {"operations", s.operations}};
+}
+
+MachineSamples machine_samples_from(const nlohmann::json& j) {
+    return {.stream = j.at("stream").get<std::vector<StreamSample>>(),
+            .gather = j.at("gather").get<std::vector<GatherSample>>(),
+            .gemm_float32 = j.at("gemm_float32").get<std::vector<GemmSample>>(),
+            .gemm_float64 = j.at("gemm_float64").get<std::vector<GemmSample>>(),
+            .empty_kernel_s = j.at("empty_kernel_s").get<double>(),
+            .copy_rate = j.at("copy_rate").get<double>(),
+            .operations = j.at("operations").get<std::map<std::string, std::vector<StreamSample>>>()};
+}
+
+}  // namespace gnnbench
