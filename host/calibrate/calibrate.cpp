@@ -27,8 +27,9 @@ MachineSamples samples_of_ranks(int ranks, int threads) {
         run_workers(find_mpiexec(), load, {"--calibrate", std::to_string(threads)}, "calibrate", limit_s);
     const std::size_t at = out.text.find(samples_mark);
     if (out.exit_code != 0 || at == std::string::npos)
-        throw EnvironmentError(fmt::format("{} ranks that measure ended with {} and without samples; they said: {}",
-                                           ranks, out.exit_code, out.text.substr(0, 2000)));
+        throw EnvironmentError(
+            fmt::format("{} ranks that measure ended with {} and without samples; they said: {}", ranks,
+                        out.exit_code, out.text.substr(0, 2000)));
     const std::size_t begin = at + std::string_view(samples_mark).size();
     return machine_samples_from(nlohmann::json::parse(out.text.substr(begin, out.text.find('\n', begin) - begin)));
 }

@@ -34,7 +34,10 @@ struct Candidate {
 class Measuring {
 public:
     Measuring(const ProcessGroup& world, int threads)
-        : world_(world), cpu_(catalog_.kernel("cpu")), float32_(make(DType::f32, threads)), float64_(make(DType::f64, threads)) {}
+        : world_(world),
+          cpu_(catalog_.kernel("cpu")),
+          float32_(make(DType::f32, threads)),
+          float64_(make(DType::f64, threads)) {}
 
     MachineSamples all() {
         streams();
@@ -42,7 +45,9 @@ public:
         gemms(*float32_, samples_.gemm_float32);
         gemms(*float64_, samples_.gemm_float64);
         small_and_copies();
+        loss();
         take_turns(world_);
+        samples_.tile_columns = tile_columns();
         // Others wait without using a core.
         const ProcessGroup pair = world_.split(world_.rank() < 2 ? 0 : 1, world_.rank());
         if (world_.size() > 1 && world_.rank() < 2) operations(pair);
@@ -98,14 +103,19 @@ private:
                 const MatrixView b = matrix(*float32_, cols, width), c = matrix(*float32_, rows, width);
                 const std::size_t i = samples_.gather.size();
                 const auto z = static_cast<double>(a.nonzeros), row_bytes = static_cast<double>(4 * width);
-                samples_.gather.push_back(
-                    {.gathered_bytes = z * row_bytes,
-                     .lie_in_bytes = std::min(z, static_cast<double>(cols)) * row_bytes,
-                     .in_order_bytes = 8 * z + 8 * static_cast<double>(rows + 1) + static_cast<double>(rows) * row_bytes});
+                samples_.gather.push_back({.gathered_bytes = z * row_bytes,
+                                           .lie_in_bytes = std::min(z, static_cast<double>(cols)) * row_bytes,
+                                           .in_order_bytes = 8 * z + 8 * static_cast<double>(rows + 1) +
+                                                             static_cast<double>(rows) * row_bytes});
                 add([this, &a, b, c] { float32_->spmm(a, b, c); },
                     [this, i](double s) { samples_.gather[i].seconds = s; });
             }
         }
+    }
+    /// From the format that a matrix with long rows is given: "tiled 4096".
+    int tile_columns() {
+        const std::string format = float32_->prepare(uniform(256, 1 << 16, 4096))->format, tiled = "tiled ";
+        return format.starts_with(tiled) ? std::stoi(format.substr(tiled.size())) : 0;
     }
     static Csr uniform(std::int64_t rows, std::int64_t cols, std::int64_t of_row) {
         std::mt19937_64 random(1);  // the same numbers everywhere
@@ -126,8 +136,10 @@ private:
     /// A layer's three products: H·W, Hᵀ·G and G·Wᵀ.
     void gemms(Backend& k, std::vector<GemmSample>& out) {
         constexpr std::int64_t n = 8192;
-        for (const auto& [in, width] : {std::pair<std::int64_t, std::int64_t>{32, 32}, {64, 64}, {128, 64}, {128, 128}}) {
-            const MatrixView h = matrix(k, n, in), w = matrix(k, in, width), g = matrix(k, n, width), dw = matrix(k, in, width);
+        for (const auto& [in, width] :
+             {std::pair<std::int64_t, std::int64_t>{32, 32}, {64, 64}, {128, 64}, {128, 128}}) {
+            const MatrixView h = matrix(k, n, in), w = matrix(k, in, width), g = matrix(k, n, width),
+                             dw = matrix(k, in, width);
             gemm(out, {n, width, in}, [&k, h, w, g] { k.gemm(Transpose::no, h, Transpose::no, w, g); });
             gemm(out, {in, width, n}, [&k, h, g, dw] { k.gemm(Transpose::yes, h, Transpose::no, g, dw); });
             gemm(out, {n, in, width}, [&k, h, w, g] { k.gemm(Transpose::no, g, Transpose::yes, w, h); });
@@ -145,6 +157,17 @@ private:
         host_.resize(large.bytes());
         add([this, large] { float32_->download_bytes(large.data, host_.data(), host_.size()); },
             [this](double s) { samples_.copy_rate = static_cast<double>(host_.size()) / s; });
+    }
+
+    /// Softmax cross entropy of 16 classes, every vertex counted.
+    void loss() {
+        constexpr std::int64_t rows = 8192, classes = 16;
+        const MatrixView logits = matrix(*float32_, rows, classes), gradient = matrix(*float32_, rows, classes);
+        labels_.resize(usize(rows));
+        split_.assign(usize(rows), Split::train);
+        const LossInput in{.labels = labels_.data(), .split = split_.data(), .scale = 1.0 / rows};
+        add([this, logits, in, gradient] { float32_->softmax_cross_entropy(logits, in, gradient, &loss_); },
+            [this](double s) { samples_.exp_rate = static_cast<double>(rows * classes) / s; });
     }
 
     /// All candidates once per round, so that other load affects them alike. Ranks begin each sample together.
@@ -182,7 +205,8 @@ private:
         const MatrixView a = matrix(*float32_, 1, bytes / 4), b = matrix(*float32_, 1, bytes / 8);
         const std::string form = wait == Wait::later ? "_later" : "";
         // Roots alternate, so that no rank runs ahead of the other.
-        operation("broadcast" + form, bytes, [this, a, bytes, wait] { return transport_->broadcast(a.data, bytes, root(), wait); });
+        operation("broadcast" + form, bytes,
+                  [this, a, bytes, wait] { return transport_->broadcast(a.data, bytes, root(), wait); });
         operation("reduce" + form, bytes, [this, a, bytes, wait] {
             return transport_->reduce(a.data, bytes / 4, DType::f32, ReduceOp::sum, root(), wait);
         });
@@ -223,6 +247,9 @@ private:
     std::vector<Matrix> memory_;
     std::vector<std::unique_ptr<PreparedMatrix>> prepared_;
     std::vector<char> host_;
+    std::vector<std::int32_t> labels_;
+    std::vector<Split> split_;
+    double loss_ = 0;
     std::vector<Candidate> candidates_;
     MachineSamples samples_;
     int calls_ = 0;

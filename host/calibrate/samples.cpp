@@ -12,6 +12,8 @@ nlohmann::json to_json(const MachineSamples& s) {
             {"gemm_float32", s.gemm_float32},
             {"gemm_float64", s.gemm_float64},
             {"empty_kernel_s", s.empty_kernel_s},
+            {"exp_rate", s.exp_rate},
+            {"tile_columns", s.tile_columns},
             {"copy_rate", s.copy_rate},
             {"operations", s.operations}};
 }
@@ -22,6 +24,8 @@ MachineSamples machine_samples_from(const nlohmann::json& j) {
             .gemm_float32 = j.at("gemm_float32").get<std::vector<GemmSample>>(),
             .gemm_float64 = j.at("gemm_float64").get<std::vector<GemmSample>>(),
             .empty_kernel_s = j.at("empty_kernel_s").get<double>(),
+            .exp_rate = j.at("exp_rate").get<double>(),
+            .tile_columns = j.at("tile_columns").get<int>(),
             .copy_rate = j.at("copy_rate").get<double>(),
             .operations = j.at("operations").get<std::map<std::string, std::vector<StreamSample>>>()};
 }

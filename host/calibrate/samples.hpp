@@ -30,6 +30,8 @@ struct MachineSamples {
     std::vector<GatherSample> gather;
     std::vector<GemmSample> gemm_float32, gemm_float64;
     double empty_kernel_s = 0;
+    double exp_rate = 0;   ///< elements of logits per second, of softmax cross entropy
+    int tile_columns = 0;  ///< that the kernel chose for a matrix with long rows; 0: no tiles
     double copy_rate = 0;  ///< bytes per second between host and device
     /// Seconds by bytes of each operation of two ranks, as simulation::Links::measured; empty on one rank.
     std::map<std::string, std::vector<StreamSample>> operations;

@@ -81,8 +81,10 @@ void add_machine_show(CLI::App& machine, Action& action) {
 
 int calibrate(const std::string& output, const std::string& name, int threads) {
     if (!output.empty() && !output.ends_with(".yaml"))
-        throw SpecError("--output: a machine file's name ends in .yaml, by which experiments tell it from a "
-                        "machine's name; found '" + output + "'");
+        throw SpecError(
+            "--output: a machine file's name ends in .yaml, by which experiments tell it from a "
+            "machine's name; found '" +
+            output + "'");
     const std::string text = calibrated_machine(name, threads, usable_cores(), samples_of_ranks);
     read_machine(text, output.empty() ? "calibrated" : output);
     write_output(output, text);
@@ -90,7 +92,8 @@ int calibrate(const std::string& output, const std::string& name, int threads) {
 }
 
 void add_machine_calibrate(CLI::App& machine, Action& action) {
-    CLI::App* command = machine.add_subcommand("calibrate", "Measure this machine, for about a minute, and write its file");
+    CLI::App* command =
+        machine.add_subcommand("calibrate", "Measure this machine, for about a minute, and write its file");
     auto output = std::make_shared<std::string>(), name = std::make_shared<std::string>("mine");
     auto threads = std::make_shared<int>(1);
     command->add_option("--output", *output, "The file to write (default: stdout)")->type_name("FILE.yaml");

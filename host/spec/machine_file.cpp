@@ -76,11 +76,18 @@ const MachineField machine_fields[] = {
      [](SimulatedMachine& m, double v) { m.device.cached_gather_efficiency = v; }},
     {"device", "gemm_efficiency", 1, false, true, 1e-6, 1, "share of the peak rate of large dense products",
      [](SimulatedMachine& m, double v) { m.device.gemm_efficiency = v; }},
-    {"device", "line_bytes", 1, false, false, 0, unlimited, "rows in no order are read in whole lines of so many bytes",
+    {"device", "line_bytes", 1, false, false, 0, unlimited,
+     "rows in no order are read in whole lines of so many bytes",
      [](SimulatedMachine& m, double v) { m.device.line_bytes = v; }},
     {"device", "gemm_tile", 1, true, false, 1, 4096, "columns that a dense product computes together",
      [](SimulatedMachine& m, double v) { m.device.gemm_tile = static_cast<int>(v); }},
-    {"device", "streams", 1, true, false, 1, 2, "1: a device moves its own messages, and computes nothing meanwhile",
+    {"device", "tile_columns", 1, true, false, 1, 1e9,
+     "columns that a sparse product goes through at a time, where rows have 16 nonzeros and more in so many",
+     [](SimulatedMachine& m, double v) { m.device.tile_columns = static_cast<int>(v); }},
+    {"device", "exp_gops", giga, false, false, 1e-6, unlimited, "exponentials of losses, in 10⁹ a second",
+     [](SimulatedMachine& m, double v) { m.device.exp_rate = v; }},
+    {"device", "streams", 1, true, false, 1, 2,
+     "1: a device moves its own messages, and computes nothing meanwhile",
      [](SimulatedMachine& m, double v) { m.device.streams = static_cast<int>(v); }},
     {"links", "link_gbs", giga, false, true, 1e-6, unlimited,
      "one link within a node, one direction, as collectives reach it",
@@ -109,43 +116,37 @@ const MachineField machine_fields[] = {
 
 /// Numbers measured at several sizes: {at: {64: …, 1e6: …}, source: …}, all optional.
 struct MachineCurve {
-    const char *section, *key;
+    const char* section;
+    std::string key;
     double scale;
     const char* help;
-    simulation::Curve& (*of)(SimulatedMachine&);
+    simulation::Curve simulation::Device::*of;  ///< nullptr: of links, by the key less its unit
+
+    simulation::Curve& in(SimulatedMachine& m) const {
+        return of ? m.device.*of : m.links.measured[key.substr(0, key.rfind('_'))];
+    }
 };
 
 const MachineCurve machine_curves[] = {
-    {"device", "stream_gbs", giga, "memory and cache in order, by the bytes that a kernel moves; in place of peaks and shares",
-     [](SimulatedMachine& m) -> simulation::Curve& { return m.device.stream; }},
+    {"device", "stream_gbs", giga, "in order, by the bytes that a kernel moves; in place of peaks and shares",
+     &simulation::Device::stream},
     {"device", "gather_gbs", giga, "rows in no order, by the bytes that they lie in; in place of peaks and shares",
-     [](SimulatedMachine& m) -> simulation::Curve& { return m.device.gather; }},
+     &simulation::Device::gather},
     {"device", "shared_stream_gbs", giga, "stream_gbs while all devices of the node work",
-     [](SimulatedMachine& m) -> simulation::Curve& { return m.device.shared_stream; }},
+     &simulation::Device::shared_stream},
     {"device", "shared_gather_gbs", giga, "gather_gbs while all devices of the node work",
-     [](SimulatedMachine& m) -> simulation::Curve& { return m.device.shared_gather; }},
-    {"links", "broadcast_us", micro, "between two devices of a node, by its bytes; in place of links, if given",
-     [](SimulatedMachine& m) -> simulation::Curve& { return m.links.measured["broadcast"]; }},
-    {"links", "broadcast_later_us", micro, "the same, non-blocking",
-     [](SimulatedMachine& m) -> simulation::Curve& { return m.links.measured["broadcast_later"]; }},
-    {"links", "reduce_us", micro, "the same of a reduction",
-     [](SimulatedMachine& m) -> simulation::Curve& { return m.links.measured["reduce"]; }},
-    {"links", "reduce_later_us", micro, "the same, non-blocking",
-     [](SimulatedMachine& m) -> simulation::Curve& { return m.links.measured["reduce_later"]; }},
-    {"links", "all_reduce_us", micro, "the same of an all-reduce",
-     [](SimulatedMachine& m) -> simulation::Curve& { return m.links.measured["all_reduce"]; }},
-    {"links", "all_reduce_later_us", micro, "the same, non-blocking",
-     [](SimulatedMachine& m) -> simulation::Curve& { return m.links.measured["all_reduce_later"]; }},
-    {"links", "all_gather_us", micro, "the same of an all-gather",
-     [](SimulatedMachine& m) -> simulation::Curve& { return m.links.measured["all_gather"]; }},
-    {"links", "all_gather_later_us", micro, "the same, non-blocking",
-     [](SimulatedMachine& m) -> simulation::Curve& { return m.links.measured["all_gather_later"]; }},
-    {"links", "reduce_scatter_us", micro, "the same of a reduce-scatter",
-     [](SimulatedMachine& m) -> simulation::Curve& { return m.links.measured["reduce_scatter"]; }},
-    {"links", "reduce_scatter_later_us", micro, "the same, non-blocking",
-     [](SimulatedMachine& m) -> simulation::Curve& { return m.links.measured["reduce_scatter_later"]; }},
-    {"links", "exchange_us", micro, "the same of a message in each direction, by the bytes of one",
-     [](SimulatedMachine& m) -> simulation::Curve& { return m.links.measured["exchange"]; }},
+     &simulation::Device::shared_gather},
+    {"links", "broadcast_us", micro, "between two devices of a node, by its bytes; in place of links", nullptr},
+    {"links", "broadcast_later_us", micro, "the same, non-blocking", nullptr},
+    {"links", "reduce_us", micro, "the same of a reduction", nullptr},
+    {"links", "reduce_later_us", micro, "the same, non-blocking", nullptr},
+    {"links", "all_reduce_us", micro, "the same of an all-reduce", nullptr},
+    {"links", "all_reduce_later_us", micro, "the same, non-blocking", nullptr},
+    {"links", "all_gather_us", micro, "the same of an all-gather", nullptr},
+    {"links", "all_gather_later_us", micro, "the same, non-blocking", nullptr},
+    {"links", "reduce_scatter_us", micro, "the same of a reduce-scatter", nullptr},
+    {"links", "reduce_scatter_later_us", micro, "the same, non-blocking", nullptr},
+    {"links", "exchange_us", micro, "a message in each direction, by the bytes of one", nullptr},
 };
 
 constexpr const char* machine_sections[] = {"device", "links", "thesis_spmm"};
@@ -234,21 +235,23 @@ private:
         const std::string key = fmt::format("{}.{}", c.section, c.key);
         const YamlNode *at = node->is(Kind::map) ? node->find("at") : nullptr,
                        *source = node->is(Kind::map) ? node->find("source") : nullptr;
-        if (!at || !at->is(Kind::map) || at->entries.empty() || !source || !source->scalar() || source->text.empty() ||
-            node->entries.size() != 2) {
-            findings_.add(node->place, key,
-                          fmt::format("expected {{at: {{bytes: a number, …}}, source: where they are from}}; found {}",
-                                      describe(*node)));
+        if (!at || !at->is(Kind::map) || at->entries.empty() || !source || !source->scalar() ||
+            source->text.empty() || node->entries.size() != 2) {
+            findings_.add(
+                node->place, key,
+                fmt::format("expected {{at: {{bytes: a number, …}}, source: where they are from}}; found {}",
+                            describe(*node)));
             return;
         }
-        simulation::Curve& made = c.of(machine_);
+        simulation::Curve& made = c.in(machine_);
         for (const YamlEntry& e : at->entries) {
             double bytes = 0, value = 0;
             const char* end = e.key.data() + e.key.size();
             if (std::from_chars(e.key.data(), end, bytes).ptr != end || !(bytes > 0) || !to_real(e.value, value) ||
                 !(value > 0))
-                findings_.add(e.place, key, fmt::format("expected bytes: a number, both above 0; found {}: {}", e.key,
-                                                        describe(e.value)));
+                findings_.add(
+                    e.place, key,
+                    fmt::format("expected bytes: a number, both above 0; found {}: {}", e.key, describe(e.value)));
             made.points.push_back({bytes, value * c.scale});
             machine_.quantities.push_back({fmt::format("{} at {}", key, e.key), value, source->text});
         }

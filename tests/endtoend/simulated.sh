@@ -82,3 +82,25 @@ expect_value "SELECT count(*) > 0 FROM spans a JOIN spans b USING (trial, rank, 
 gnnbench trace --output trace.json
 expect_code 0 "a timeline"
 grep -q '"broadcast"' trace.json || fail "a timeline: no broadcast"
+
+# This machine, measured: its file is read back, and schemes run on it; bad options are told.
+gnnbench machine calibrate --output mine.yml
+expect_code 2 "a machine file with another ending"
+expect_text err "ends in .yaml" "a machine file with another ending"
+gnnbench machine calibrate --name "my machine"
+expect_code 2 "a name with a blank"
+gnnbench machine calibrate --threads 1000
+expect_code 2 "more threads than cores"
+expect_text err "cannot be two devices of 1000 threads" "more threads than cores"
+gnnbench machine calibrate --threads none
+expect_code 2 "threads that are no number"
+expect_plain_error "threads that are no number"
+if [ "$(nproc)" -ge 2 ]; then
+    gnnbench machine calibrate --name here --output here.yaml
+    expect_code 0 "calibrate"
+    gnnbench machine show here.yaml
+    expect_text out "calibrate: axpby, copy and ReLU's gradient" "a calibrated number names its source"
+    gnnbench run far.yaml --set 'kernel={name: simulated, machine: here.yaml}' --set 'matrix.gpus=[2]' --set scheme=mg-gcn --set name=calibrated
+    expect_code 0 "a run on the calibrated machine"
+    expect_value "SELECT count(*) > 0 FROM trials WHERE status = 'ok' AND simulated_on LIKE '%/here.yaml' AND epoch_s > 0" 1 "it predicts"
+fi

@@ -6,7 +6,6 @@
 
 #include "cpu_support.hpp"
 
-
 using namespace gnnbench;
 using namespace gnnbench::test;
 

@@ -41,6 +41,29 @@ TEST_CASE("rates by size stand for memory and cache") {
     CHECK(alone.spmm(adds).alone_s - alone.spmm(s).alone_s == Approx(0.1));
 }
 
+TEST_CASE("products with long rows gather from one tile at a time") {
+    Machine m = measured_by_size();
+    m.device.tile_columns = 4;
+    m.device.gather = {{{1, 1000}, {1e6, 10}}};
+    const Costs costs(m, DType::f32, SpmmModel::roofline, 1);
+    const auto gather_s = [&](std::int64_t nonzeros) {
+        const double in_order = 8 * static_cast<double>(nonzeros) + 8 * 2 + 80 * 4;
+        const SpmmShape s{.rows = 1, .cols = 12, .nonzeros = nonzeros, .width = 80};
+        return costs.spmm(s).alone_s - in_order / 1000;
+    };
+    // Rows of 80 floats are 5 lines; 3 tiles need 48 nonzeros a row; 4 rows of a panel of 64 floats lie in 1,024 bytes.
+    CHECK(gather_s(48) == Approx(48 * 320 / m.device.gather.rate(1024)));
+    CHECK(gather_s(47) == Approx(47 * 320 / m.device.gather.rate(12 * 320)));
+}
+
+TEST_CASE("exponentials take their time where they take longer than their bytes") {
+    Machine m = measured_by_size();
+    CHECK(Costs(m, DType::f32, SpmmModel::roofline, 1).exponentials(10, 500).alone_s == Approx(0.5));
+    m.device.exp_rate = 10;
+    CHECK(Costs(m, DType::f32, SpmmModel::roofline, 1).exponentials(10, 500).alone_s == Approx(1));
+    CHECK(Costs(m, DType::f32, SpmmModel::roofline, 1).exponentials(1, 500).alone_s == Approx(0.5));
+}
+
 TEST_CASE("columns of dense products are computed in whole tiles") {
     Machine m = measured_by_size();
     m.device.stream = {{{1, 1e18}}};

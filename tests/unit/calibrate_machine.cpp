@@ -26,6 +26,8 @@ MachineSamples round_samples(double slowdown) {
     s.gemm_float32 = {{1000, 20, 50, 3.2e6 / 100e9}, {1000, 32, 50, 3.2e6 / 50e9}, {1000, 32, 50, 3.2e6 / 80e9}};
     s.gemm_float64 = {{1000, 8, 50, 0.8e6 / 40e9}};
     s.empty_kernel_s = 2e-7;
+    s.exp_rate = 3e8;
+    s.tile_columns = 4096;
     s.copy_rate = 5e9;
     for (const char* name : {"exchange", "all_reduce", "all_reduce_later"})
         s.operations[name] = {{64, 1e-6}, {1e6, 500e-6}};
@@ -54,6 +56,8 @@ TEST_CASE("a calibrated machine has the numbers behind its samples") {
     CHECK(m.device.gemm_efficiency == Approx(0.8));
     CHECK(m.device.least_kernel_s == Approx(2e-7));
     CHECK(m.device.launch_s == 0);
+    CHECK(m.device.exp_rate == Approx(3e8));
+    CHECK(m.device.tile_columns == 4096);
     CHECK(m.device.streams == 1);
     REQUIRE(m.device.stream.points.size() == 2);
     CHECK(m.device.stream.rate(1e6) == Approx(cache_rate));
@@ -81,7 +85,8 @@ TEST_CASE("calibration measures one device, then all at once") {
     CHECK(asked == std::vector<std::pair<int, int>>{{1, 2}, {4, 2}});
     CHECK(m.name == "home");
     CHECK(m.devices_per_node == 4);
-    CHECK_THROWS_WITH(calibrated_machine("home", 2, 3, source), Catch::Contains("3 cores cannot be two devices of 2"));
+    CHECK_THROWS_WITH(calibrated_machine("home", 2, 3, source),
+                      Catch::Contains("3 cores cannot be two devices of 2"));
     CHECK_THROWS_WITH(calibrated_machine("my home", 1, 2, source), Catch::Contains("found 'my home'"));
     CHECK(asked.size() == 2);
 }

@@ -44,8 +44,9 @@ TEST_CASE("a machine file's numbers are in bytes and seconds") {
 }
 
 TEST_CASE("numbers by size are in bytes and seconds, ascending") {
-    const std::string text = replaced(machine_text("dgx-a100"), "links:\n",
-                                      "links:\n  all_reduce_later_us: {at: {1e6: 97, 64: 0.5}, source: measured}\n");
+    const std::string text =
+        replaced(machine_text("dgx-a100"), "links:\n",
+                 "links:\n  all_reduce_later_us: {at: {1e6: 97, 64: 0.5}, source: measured}\n");
     const simulation::Machine m = read_machine(text, "a.yaml");
     const simulation::Curve& c = m.links.measured.at("all_reduce_later");
     REQUIRE(c.points.size() == 2);
@@ -83,8 +84,10 @@ TEST_CASE("what is wrong with a machine file is said with its place") {
     const std::string curve = "links:\n  reduce_us: ";
     says("links:\n", curve + "{at: {}, source: x}\n", "links.reduce_us: expected {at: {bytes: a number, …}");
     says("links:\n", curve + "{at: {64: 1}}\n", "links.reduce_us: expected {at: {bytes: a number, …}");
-    says("links:\n", curve + "{at: {64: 0}, source: x}\n", "links.reduce_us: expected bytes: a number, both above 0");
-    says("links:\n", curve + "{at: {-64: 1}, source: x}\n", "links.reduce_us: expected bytes: a number, both above 0");
+    says("links:\n", curve + "{at: {64: 0}, source: x}\n",
+         "links.reduce_us: expected bytes: a number, both above 0");
+    says("links:\n", curve + "{at: {-64: 1}, source: x}\n",
+         "links.reduce_us: expected bytes: a number, both above 0");
     CHECK_THROWS_WITH(load_machine("dgx-a101"), Catch::Contains("did you mean 'dgx-a100'"));
     CHECK_THROWS_WITH(load_machine("no/such.yaml"), Catch::Contains("expected a machine file at"));
 }

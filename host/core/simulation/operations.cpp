@@ -192,8 +192,9 @@ void Exchange::message_begins(std::size_t receive, const SenderSide& sender) {
     Engine& engine = group_->engine();
     const Links& l = engine.machine().links;
     const bool same = sender.node == side_->node;
-    const double latency_s =
-        engine.network() == NetworkModel::ring || measured_exchange() ? 0 : l.base_s + (same ? l.hop_s : l.network_hop_s);
+    const double latency_s = engine.network() == NetworkModel::ring || measured_exchange()
+                                 ? 0
+                                 : l.base_s + (same ? l.hop_s : l.network_hop_s);
     const double end_s = engine.timeline().now_s() + latency_s + std::max(sender.out_s, in_s_);
     end_s_ = std::max(end_s_, end_s);
     if (!arrivals_.empty()) arrivals_[receive]->become(end_s);

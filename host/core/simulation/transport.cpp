@@ -33,9 +33,10 @@ private:
     Event do_all_gather(void*, std::span<const std::int64_t> byte_counts, Wait wait) override {
         return collective(Collective::all_gather, wait, std::reduce(byte_counts.begin(), byte_counts.end()), -1);
     }
-    Event do_reduce_scatter(const void*, void*, std::span<const std::int64_t> counts, DType dtype, Wait wait) override {
-        return collective(Collective::reduce_scatter, wait, std::reduce(counts.begin(), counts.end()) * bytes_of(dtype),
-                          -1);
+    Event do_reduce_scatter(const void*, void*, std::span<const std::int64_t> counts, DType dtype,
+                            Wait wait) override {
+        return collective(Collective::reduce_scatter, wait,
+                          std::reduce(counts.begin(), counts.end()) * bytes_of(dtype), -1);
     }
     Event do_exchange(std::span<const Message> sends, std::span<const Message> receives) override {
         if (sends.empty() && receives.empty()) return {};

@@ -45,6 +45,11 @@ Work Costs::streamed(double bytes) const {
     return kernel(memory_s, memory_s);
 }
 
+Work Costs::exponentials(double count, double bytes) const {
+    const double memory_s = in_order_s(bytes, bytes), rate = machine_.device.exp_rate;
+    return kernel(rate > 0 ? std::max(count / rate, memory_s) : memory_s, memory_s);
+}
+
 Work Costs::gathered(double rows, double row_bytes, double lie_in, double bytes_in_order) const {
     const Device& d = machine_.device;
     if (!gather_.empty()) {
@@ -89,12 +94,19 @@ Work Costs::spmm(const SpmmShape& s) const {
 }
 
 // The same where the rates of rows in no order were measured by the bytes they lie in, so that what caches do is in them.
+// Where rows are long enough, the product goes through tiles of columns, by panels of B's columns (the `cpu` kernel's
+// rule and width), and gathers from one panel's rows of a tile at a time.
 Work Costs::measured_spmm(const SpmmShape& s) const {
+    const Device& d = machine_.device;
     const double z = static_cast<double>(s.nonzeros), m = static_cast<double>(s.rows), e = element_bytes(),
                  row_bytes = static_cast<double>(s.width) * e;
+    constexpr double long_enough = 16, panel = 64;
     const double of_b = std::min(static_cast<double>(s.cols), z) * whole_lines(row_bytes);
+    const double tiles = d.tile_columns > 0 ? static_cast<double>(s.cols) / d.tile_columns : 0;
+    const bool tiled = tiles > 2 && z >= long_enough * m * std::ceil(tiles);
+    const double lie_in = tiled ? d.tile_columns * std::min(row_bytes, panel * e) : of_b;
     const double in_order = z * (e + 4) + (m + 1) * 8 + m * row_bytes * (s.adds ? 2 : 1);
-    const double gather_s = of_b > 0 ? z * whole_lines(row_bytes) / gather_.rate(of_b) : 0;
+    const double gather_s = of_b > 0 ? z * whole_lines(row_bytes) / gather_.rate(lie_in) : 0;
     const double seconds = gather_s + in_order_s(in_order, of_b + in_order);
     return kernel(seconds, seconds);
 }

@@ -30,6 +30,8 @@ public:
     simulation::Work gemm(const GemmShape& s) const;
     /// Reads and writes in order.
     simulation::Work streamed(double bytes) const;
+    /// Of elements that bytes in order hold.
+    simulation::Work exponentials(double count, double bytes) const;
     /// Reads or writes of whole rows in no order, of `row_bytes` each, which lie in so many bytes, beside bytes in order.
     simulation::Work gathered(double rows, double row_bytes, double lie_in, double bytes_in_order) const;
 

@@ -13,6 +13,7 @@ namespace gnnbench::simulated {
 namespace {
 
 double bytes_of(ConstMatrixView m) { return static_cast<double>(m.bytes()); }
+double elements_of(ConstMatrixView m) { return static_cast<double>(m.rows * m.cols); }
 
 /// A CSR matrix of which only the size is kept.
 class SizedMatrix final : public PreparedMatrix {
@@ -121,23 +122,23 @@ void SimulatedBackend::do_apply_backward(const Epilogue&, ConstMatrixView h, Con
 }
 void SimulatedBackend::do_column_sums(ConstMatrixView g, MatrixView) { issue(costs_.streamed(bytes_of(g))); }
 void SimulatedBackend::do_softmax_cross_entropy(ConstMatrixView logits, const LossInput&, MatrixView, double*) {
-    issue(costs_.streamed(2 * bytes_of(logits)));
+    issue(costs_.exponentials(elements_of(logits), 2 * bytes_of(logits)));
 }
 void SimulatedBackend::do_row_maxima(ConstMatrixView logits, MatrixView) {
     issue(costs_.streamed(bytes_of(logits)));
 }
 void SimulatedBackend::do_row_exp_sums(ConstMatrixView logits, ConstMatrixView, MatrixView) {
-    issue(costs_.streamed(bytes_of(logits)));
+    issue(costs_.exponentials(elements_of(logits), bytes_of(logits)));
 }
 void SimulatedBackend::do_softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView, ConstMatrixView,
                                                       std::int64_t, const LossInput&, MatrixView, double*) {
-    issue(costs_.streamed(2 * bytes_of(logits)));
+    issue(costs_.exponentials(elements_of(logits), 2 * bytes_of(logits)));
 }
 void SimulatedBackend::do_count_correct(ConstMatrixView logits, const LossInput&, std::int64_t*) {
     issue(costs_.streamed(bytes_of(logits)));
 }
 void SimulatedBackend::do_binary_cross_entropy(ConstMatrixView logits, const LossInput&, MatrixView, double*) {
-    issue(costs_.streamed(2 * bytes_of(logits)));
+    issue(costs_.exponentials(elements_of(logits), 2 * bytes_of(logits)));
 }
 void SimulatedBackend::do_count_positives(ConstMatrixView logits, const LossInput&, std::int64_t*) {
     issue(costs_.streamed(bytes_of(logits)));

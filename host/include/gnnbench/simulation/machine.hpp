@@ -47,12 +47,15 @@ struct Device {
     double gemm_efficiency = 1;
     // Of devices whose cache is large beside what kernels work on, as processors' are. Where curves are given, they
     // stand for memory, cache and their shares.
-    Curve stream;         ///< bytes per second in order, by the bytes that a kernel moves
-    Curve gather;         ///< bytes per second of rows in no order, by the bytes that they lie in
-    Curve shared_stream;  ///< the same while all devices of the node work, as they do where a node has several ranks
+    Curve stream;  ///< bytes per second in order, by the bytes that a kernel moves
+    Curve gather;  ///< bytes per second of rows in no order, by the bytes that they lie in
+    Curve
+        shared_stream;  ///< the same while all devices of the node work, as they do where a node has several ranks
     Curve shared_gather;
     double line_bytes = 0;  ///< in which rows in no order are read; 0: as they are
     int gemm_tile = 0;      ///< columns that a dense product computes together; 0: tiles of GPUs
+    int tile_columns = 0;   ///< that a sparse product with long enough rows goes through at a time; 0: all
+    double exp_rate = 0;    ///< exponentials per second, of losses; 0: hidden behind the memory
     int streams = 2;        ///< 1: a device moves its own messages, and computes nothing meanwhile
 };
 
