@@ -120,7 +120,7 @@ struct MachineCurve {
     std::string key;
     double scale;
     const char* help;
-    simulation::Curve simulation::Device::*of;  ///< nullptr: of links, by the key less its unit
+    simulation::Curve simulation::Device::* of;  ///< nullptr: of links, by the key less its unit
 
     simulation::Curve& in(SimulatedMachine& m) const {
         return of ? m.device.*of : m.links.measured[key.substr(0, key.rfind('_'))];

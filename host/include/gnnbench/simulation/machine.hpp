@@ -47,11 +47,11 @@ struct Device {
     double gemm_efficiency = 1;
     // Of devices whose cache is large beside what kernels work on, as processors' are. Where curves are given, they
     // stand for memory, cache and their shares.
-    Curve stream;  ///< bytes per second in order, by the bytes that a kernel moves
-    Curve gather;  ///< bytes per second of rows in no order, by the bytes that they lie in
-    Curve
-        shared_stream;  ///< the same while all devices of the node work, as they do where a node has several ranks
-    Curve shared_gather;
+    Curve stream = {};  ///< bytes per second in order, by the bytes that a kernel moves
+    Curve gather = {};  ///< bytes per second of rows in no order, by the bytes that they lie in
+    Curve shared_stream =
+        {};  ///< the same while all devices of the node work, as they do where a node has several ranks
+    Curve shared_gather = {};
     double line_bytes = 0;  ///< in which rows in no order are read; 0: as they are
     int gemm_tile = 0;      ///< columns that a dense product computes together; 0: tiles of GPUs
     int tile_columns = 0;   ///< that a sparse product with long enough rows goes through at a time; 0: all
@@ -81,7 +81,7 @@ struct Links {
     double network_hop_s = 0;   ///< between nodes
     double message_s = 0;       ///< of every point-to-point message, on either side
     /// Seconds of an operation of two devices of a node by its bytes, where they were measured; by measured_key().
-    std::map<std::string, Curve> measured;
+    std::map<std::string, Curve> measured = {};
 };
 
 struct Machine {
