@@ -304,3 +304,22 @@ TEST_CASE("columns of a block's rows ascend, whatever the order inside parts") {
                 CHECK(std::is_sorted(block.indices.begin() + block.indptr[r],
                                      block.indices.begin() + block.indptr[r + 1]));
 }
+
+TEST_CASE("lines with few entries bring the scales of their columns alone, the same to the bit") {
+    for (const graphs::NamedGraph& g : graphs::of_every_kind())
+        for (const Normalisation n : {Normalisation::symmetric, Normalisation::mean, Normalisation::none})
+            for (const Direction d : {Direction::forward, Direction::backward}) {
+                INFO(g.name << ", normalisation " << static_cast<int>(n) << ", direction " << static_cast<int>(d));
+                const GraphView graph = g.view();
+                const Adjacency a(graph, {.widths = {}, .normalisation = n});
+                if (!a.reads(d)) continue;
+                for (std::int64_t v = 0; v < a.vertices(); ++v) {
+                    // One line has no more entries than there are columns.
+                    const Lines one(a, d, {GlobalId{v}}, Entries::values);
+                    std::vector<std::pair<std::int64_t, double>> found, wanted;
+                    one.visit(0, [&](GlobalId c, double w) { found.emplace_back(value(c), w); });
+                    a.line(d, v, {}, [&](std::int64_t c, double w) { wanted.emplace_back(c, w); });
+                    CHECK(found == wanted);
+                }
+            }
+}

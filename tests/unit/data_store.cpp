@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/training/adjacency.hpp>
 
 #include <data/content.hpp>
 #include <data/describe.hpp>
@@ -29,6 +30,15 @@ std::string refusal(const std::function<void(RawDataset&)>& spoil) {
 template <class T>
 void overwrite(const fs::path& file, std::vector<T> values, std::vector<std::int64_t> shape) {
     write_npy<T>(file, values, std::move(shape));
+}
+
+/// Bytes of mapped files that this process has in memory.
+std::int64_t bytes_of_files() {
+    std::ifstream status("/proc/self/status");
+    const std::string name = "RssFile:";
+    for (std::string line; std::getline(status, line);)
+        if (line.starts_with(name)) return 1024 * std::stoll(line.substr(name.size()));
+    return -1;
 }
 
 }  // namespace
@@ -280,4 +290,35 @@ TEST_CASE("a store is described by its degrees, components, splits and classes")
     CHECK(j["degrees"]["zero_columns"] == 2);  // nobody aggregates from 2 and 3
     CHECK(j["class_sizes"] == nlohmann::json({1, 2}));
     CHECK(j["split_sizes"][0]["none"] == 1);
+}
+
+TEST_CASE("scales of columns all over a graph in files leave its row pointers on disk") {
+    constexpr std::int64_t n = 3'000'000, apart = 500;  // one column and more on each page of row pointers
+    RawDataset d = tiny_dataset();
+    d.graph = {};
+    for (std::int64_t v = 0; v < n; ++v) {
+        if (v % 3 == 1) d.graph.indices.push_back(0);
+        d.graph.indptr.push_back(std::ssize(d.graph.indices));
+    }
+    d.graph.listed_edges = std::ssize(d.graph.indices);
+    d.feature_count = 1;
+    d.features.assign(n, 0);
+    d.labels.assign(n, 0);
+    d.masks.assign(n, Split::train);
+    TempFolder folder;
+    write_store(folder / "s", d);
+    const Store store = Store::open(folder / "s");
+    const DatasetView view = store.view();
+    const ModelSpec model{.widths = {}, .normalisation = Normalisation::mean};
+    const Adjacency in_files(view.graph, model), in_memory(d.graph.view(), model);
+    PositionSet columns(n);
+    for (std::int64_t v = 0; v < n; v += apart) columns.insert(v);
+    columns.count();
+    const std::int64_t before = bytes_of_files();
+    const FewScales found = in_files.scales(Direction::backward, columns);
+    const std::int64_t kept = bytes_of_files() - before;
+    CHECK(kept < 10'000'000);  // of 24
+    CHECK(found.values == in_memory.scales(Direction::backward, columns).values);
+    CHECK(found.of(apart) == (apart % 3 == 1 ? 0.5 : 1));
+    CHECK(found.of(2 * apart) == (2 * apart % 3 == 1 ? 0.5 : 1));
 }

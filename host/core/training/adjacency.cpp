@@ -6,6 +6,8 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <gnnbench/training/sparse_blocks.hpp>
 
@@ -55,6 +57,18 @@ std::vector<double> column_sums_of(const CompressedRows& rows) {
     for (std::size_t e = 0; e < rows.indices.size(); ++e)
         sums[usize(rows.indices[e])] += rows.weights.empty() ? 1.0 : double{rows.weights[e]};
     return sums;
+}
+
+/// Takes what [first, end) of an array in a mapped file, and what lies before it on the same page, out of this process's
+/// memory. Whoever reads it again maps it again.
+template <class T>
+void release(std::span<const T> all, std::int64_t first, std::int64_t end) {
+    if (all.empty()) return;
+    static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    const auto page_of = [&](std::int64_t i) {
+        return reinterpret_cast<std::uintptr_t>(all.data() + i) / page * page;
+    };
+    madvise(reinterpret_cast<void*>(page_of(first)), page_of(end) - page_of(first), MADV_DONTNEED);
 }
 
 }  // namespace
@@ -116,8 +130,23 @@ std::int64_t Adjacency::entries_of(Direction d, std::int64_t v, const TileChoice
 ColumnScales Adjacency::scales(Direction d, const ColumnRange& columns) const {
     ColumnScales s{columns.first, std::vector<double>(usize(columns.end - columns.first))};
 #pragma omp parallel for num_threads(threads_) if (threads_ > 1) schedule(static)
-    for (std::int64_t v = columns.first; v < columns.end; ++v)
-        s.values[usize(v - columns.first)] = d == Direction::forward ? column_scale(v) : row_scale(v);
+    for (std::int64_t v = columns.first; v < columns.end; ++v) s.values[usize(v - columns.first)] = scale(d, v);
+    return s;
+}
+
+FewScales Adjacency::scales(Direction d, PositionSet columns) const {
+    constexpr std::int64_t run = 1 << 20;  // 8 MiB of row pointers
+    FewScales s{std::move(columns), {}};
+    s.values.reserve(usize(s.columns.size()));
+    for (std::int64_t first = 0; first < vertices(); first += run) {
+        const std::int64_t end = std::min(first + run, vertices());
+        for (const std::int32_t c : s.columns.members(first, end)) s.values.push_back(scale(d, first + c));
+        if (!graph_.in_files || vertices() <= run) continue;
+        release(graph_.indptr, first, end);
+        release(columns_.indptr, first, end);
+        release(graph_.row_sums, first, end);
+        release(graph_.column_sums, first, end);
+    }
     return s;
 }
 

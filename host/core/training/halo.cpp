@@ -2,11 +2,10 @@
 
 #include <algorithm>
 
+#include <gnnbench/position_set.hpp>
 #include <gnnbench/training/lines.hpp>
 #include <gnnbench/training/sparse_blocks.hpp>
 #include <gnnbench/usize.hpp>
-
-#include "core/position_set.hpp"
 
 namespace gnnbench {
 namespace {

@@ -28,7 +28,18 @@ Lines::Lines(const Adjacency& a, Direction d, std::vector<GlobalId> vertices, En
     std::int64_t count = 0;
     for (const GlobalId v : vertices_) count += a.entries_of(d, value(v), from_);
     const ColumnRange scaled = a.columns_of(d, from_);
-    if (count > scaled.end - scaled.first) scales_ = a.scales(d, scaled);
+    if (count > scaled.end - scaled.first)
+        scales_ = a.scales(d, scaled);
+    else if (a.scales_columns(d))
+        few_scales_ = a.scales(d, columns_of_lines());
+}
+
+PositionSet Lines::columns_of_lines() const {
+    PositionSet found(a_.vertices());
+#pragma omp parallel for num_threads(a_.threads()) if (a_.threads() > 1) schedule(static)
+    for (std::int64_t r = 0; r < size(); ++r) pattern(r, [&](GlobalId column) { found.insert(value(column)); });
+    found.count();
+    return found;
 }
 
 void Lines::collect(Entries entries) {

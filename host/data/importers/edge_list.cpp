@@ -5,13 +5,12 @@
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/position_set.hpp>
 #include <gnnbench/usize.hpp>
 
 #include <data/importers/edge_lines.hpp>
 #include <data/importers/formats.hpp>
 #include <data/options.hpp>
-
-#include "core/position_set.hpp"
 
 namespace gnnbench {
 

@@ -58,6 +58,8 @@ struct GraphView {
     /// pointers tell them.
     std::span<const double> row_sums = {}, column_sums = {};
     std::int64_t self_loops = -1;  ///< entries (v, v); −1: nobody has counted them
+    /// All of these arrays are in files that are mapped read-only: a page that is let go can be read again.
+    bool in_files = false;
 
     std::int64_t vertices() const { return indptr.empty() ? 0 : static_cast<std::int64_t>(indptr.size()) - 1; }
     std::int64_t edges() const { return static_cast<std::int64_t>(indices.size()); }

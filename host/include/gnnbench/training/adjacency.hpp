@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <gnnbench/graph.hpp>
@@ -13,6 +14,7 @@
 #include <gnnbench/matrix.hpp>
 #include <gnnbench/model.hpp>
 #include <gnnbench/partition.hpp>
+#include <gnnbench/position_set.hpp>
 #include <gnnbench/setup_cost.hpp>
 #include <gnnbench/usize.hpp>
 
@@ -35,6 +37,14 @@ struct ColumnScales {
     std::vector<double> values;
     bool empty() const { return values.empty(); }
     double of(std::int64_t column) const { return values[usize(column - first)]; }
+};
+
+/// The scales of a few columns, anywhere.
+struct FewScales {
+    PositionSet columns{0};
+    std::vector<double> values;  ///< in the order of the columns
+    bool empty() const { return values.empty(); }
+    double of(std::int64_t column) const { return values[usize(columns.rank(column))]; }
 };
 
 /// Where lines are read from: whole rows, or the tiles (·, c) of some c, ascending.
@@ -69,6 +79,12 @@ public:
     /// Whether line() can read rows of `d`'s matrix. Those of Â it always can.
     bool reads(Direction d) const { return d == Direction::forward || !columns_.indptr.empty(); }
 
+    /// Whether the columns of `d`'s matrix have scales other than 1.
+    bool scales_columns(Direction d) const {
+        return d == Direction::forward ? normalisation_ == Normalisation::symmetric
+                                       : normalisation_ != Normalisation::none;
+    }
+
     /// Calls visit(column: int64, value: double) for each entry of row v, columns ascending.
     template <class Visit>
     void row(std::int64_t v, Visit&& visit) const {
@@ -98,15 +114,19 @@ public:
     /// For whoever reads many lines of `d`'s matrix: the scales of these columns, computed once. line() with them is
     /// faster, and the same to the bit.
     ColumnScales scales(Direction d, const ColumnRange& columns) const;
-    template <class Visit>
-    void line(Direction d, std::int64_t v, const TileChoice& from, const ColumnScales& scales,
-              Visit&& visit) const {
+    /// The same of counted columns that may lie anywhere. Of a graph in files, no more than some MiB of its row pointers
+    /// are in this process's memory at a time, though all of them may be read.
+    FewScales scales(Direction d, PositionSet columns) const;
+    template <class Scales, class Visit>
+    void line(Direction d, std::int64_t v, const TileChoice& from, const Scales& scales, Visit&& visit) const {
+        const ColumnScales* ahead = nullptr;
+        if constexpr (std::is_same_v<Scales, ColumnScales>) ahead = &scales;
         if (d == Direction::forward) {
             const double r = row_scale(v);
-            return entries(d, v, from, &scales, [&](std::int64_t j, double w) { visit(j, w * r * scales.of(j)); });
+            return entries(d, v, from, ahead, [&](std::int64_t j, double w) { visit(j, w * r * scales.of(j)); });
         }
         const double c = column_scale(v);
-        entries(d, v, from, &scales, [&](std::int64_t i, double w) { visit(i, w * scales.of(i) * c); });
+        entries(d, v, from, ahead, [&](std::int64_t i, double w) { visit(i, w * scales.of(i) * c); });
     }
 
     /// The columns of row v of Â or Âᵀ, without their values: calls visit(column: int64).
@@ -184,6 +204,10 @@ private:
     }
     std::span<const double> column_sums() const {
         return graph_.column_sums.empty() ? std::span<const double>(column_sum_) : graph_.column_sums;
+    }
+    /// Of column v of Â or Âᵀ.
+    double scale(Direction d, std::int64_t v) const {
+        return d == Direction::forward ? column_scale(v) : row_scale(v);
     }
     double row_scale(std::int64_t v) const {
         if (normalisation_ == Normalisation::none) return 1;
