@@ -1,6 +1,7 @@
 #include <gnnbench/training/adjacency.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -66,9 +67,11 @@ void release(std::span<const T> all, std::int64_t first, std::int64_t end) {
     if (all.empty()) return;
     static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
     const auto page_of = [&](std::int64_t i) {
-        return reinterpret_cast<std::uintptr_t>(all.data() + i) / page * page;
+        const auto* at = reinterpret_cast<const std::byte*>(all.data() + i);
+        return const_cast<std::byte*>(at - reinterpret_cast<std::uintptr_t>(at) % page);
     };
-    madvise(reinterpret_cast<void*>(page_of(first)), page_of(end) - page_of(first), MADV_DONTNEED);
+    std::byte* const begin = page_of(first);
+    madvise(begin, usize(page_of(end) - begin), MADV_DONTNEED);
 }
 
 }  // namespace
