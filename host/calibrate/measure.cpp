@@ -4,9 +4,9 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <random>
 
 #include <gnnbench/backend.hpp>
+#include <gnnbench/random.hpp>
 #include <gnnbench/transport.hpp>
 #include <gnnbench/usize.hpp>
 
@@ -118,14 +118,14 @@ private:
         return format.starts_with(tiled) ? std::stoi(format.substr(tiled.size())) : 0;
     }
     static Csr uniform(std::int64_t rows, std::int64_t cols, std::int64_t of_row) {
-        std::mt19937_64 random(1);  // the same numbers everywhere
+        RandomStream random(1, Draw::graph);  // the same numbers everywhere
         Csr a;
         a.rows = rows;
         a.cols = cols;
         for (std::int64_t r = 0; r < rows; ++r) {
             const std::size_t first = a.indices.size();
             for (std::int64_t j = 0; j < of_row; ++j)
-                a.indices.push_back(static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(cols)));
+                a.indices.push_back(static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(cols))));
             std::sort(a.indices.begin() + static_cast<std::ptrdiff_t>(first), a.indices.end());
             a.indptr.push_back(static_cast<std::int64_t>(a.indices.size()));
         }

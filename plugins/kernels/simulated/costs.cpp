@@ -11,16 +11,17 @@ using simulation::Work;
 
 namespace {
 
-const Curve& either(const Curve& alone, const Curve& shared, int ranks_of_node) {
-    return ranks_of_node > 1 && !shared.empty() ? shared : alone;
-}
+/// Whether what was measured beside the node's other ranks applies.
+bool beside(const Curve& shared, int ranks_of_node) { return ranks_of_node > 1 && !shared.empty(); }
 
 }  // namespace
 
 Costs::Costs(const simulation::Machine& machine, DType dtype, SpmmModel spmm, int ranks_of_node)
     : machine_(machine),
-      stream_(either(machine.device.stream, machine.device.shared_stream, ranks_of_node)),
-      gather_(either(machine.device.gather, machine.device.shared_gather, ranks_of_node)),
+      stream_(beside(machine.device.shared_stream, ranks_of_node) ? machine.device.shared_stream
+                                                                  : machine.device.stream),
+      gather_(beside(machine.device.shared_gather, ranks_of_node) ? machine.device.shared_gather
+                                                                  : machine.device.gather),
       dtype_(dtype),
       spmm_(spmm) {}
 
