@@ -68,8 +68,12 @@ IndexMap even_runs(std::int64_t n, int parts) {
     return {std::move(offsets), true, {}};
 }
 
-/// The part with the most entries.
-Part heaviest(const GraphView& graph, const IndexMap& index) {
+/// The part with the most entries. The store that it looks through is closed again, and no page of it stays: a rank of
+/// a trial does not look for the heaviest one.
+Part heaviest(const std::string& path, int parts) {
+    const Store store = Store::open(path);
+    const GraphView graph = store.view().graph;
+    const IndexMap index = even_runs(graph.vertices(), parts);
     Part heaviest = 0;
     std::int64_t most = -1;
     for (Part p = 0; p < index.parts(); ++p) {
@@ -141,13 +145,13 @@ void multiply_block(const Settings& s, const Adjacency& a, int parts, Backend& b
 }
 
 void build(const Settings& s, int parts, const PluginCatalog& catalog, Share& out) {
+    const Part me = s.grid ? parts / 2 : heaviest(s.store, parts);
     const std::int64_t idle = status_bytes("VmRSS"), idle_files = status_bytes("RssFile");
     std::ofstream("/proc/self/clear_refs") << "5";  // the peak counts from here
     const auto start = std::chrono::steady_clock::now();
     const Store store = Store::open(s.store);
     const DatasetView data = store.view();
     const IndexMap index = even_runs(data.graph.vertices(), parts);
-    const Part me = s.grid ? parts / 2 : heaviest(data.graph, index);
     const std::vector<GlobalId> owned = index.owned(me);
     ModelSpec model;
     model.widths = {data.feature_count, data.classes};
