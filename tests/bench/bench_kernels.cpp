@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <thread>
@@ -57,19 +58,28 @@ int main(int argc, char** argv) {
     using namespace gnnbench::bench;
     Options o;
     o.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-    std::string output, clock = "wall";
+    std::string output, instructions, clock = "wall";
     CLI::App app("Speed of the cpu kernel beside a plain loop, the libraries, and this machine's memory");
     app.add_option("--scale", o.scale, "size of the graphs and matrices; 1 is the full one")
         ->check(CLI::Range(1e-4, 4.0));
     app.add_option("--threads", o.threads, "threads of every candidate")->check(CLI::Range(1, 1024));
     app.add_option("--rounds", o.rounds, "timed turns of every candidate")->check(CLI::Range(1, 1000));
     app.add_option("--widths", o.widths, "columns of B in SpMM")->delimiter(',')->check(CLI::Range(1, 4096));
-    app.add_option("--only", o.only, "one part")->check(CLI::IsMember({"spmm", "blocks", "gemm"}));
+    app.add_option("--only", o.only, "one part")->check(CLI::IsMember({"spmm", "formats", "blocks", "gemm"}));
     app.add_option("--graph", o.graph, "one of SpMM's graphs")->check(CLI::IsMember({"dense", "sparse", "mesh"}));
+    app.add_option("--caches", o.caches, "KiB of cache that formats are cut for (part formats)")
+        ->delimiter(',')
+        ->check(CLI::Range(64, 1 << 20));
+    app.add_option("--degrees", o.degrees, "draws of a row of the dense graph, by turns (part formats)")
+        ->delimiter(',')
+        ->check(CLI::Range(1.0, 1e4));
+    app.add_option("--instructions", instructions, "at most these vector instructions")
+        ->check(CLI::IsMember({"avx2"}));
     app.add_option("--clock", clock, "wall time, or processor time ÷ threads")
         ->check(CLI::IsMember({"wall", "cpu"}));
     app.add_option("--output", output, "Markdown file to write, beside stdout");
     CLI11_PARSE(app, argc, argv);
+    if (!instructions.empty()) setenv("GNNBENCH_CPU_INSTRUCTIONS", instructions.c_str(), 1);
     o.clock = clock == "cpu" ? Clock::cpu : Clock::wall;
 
     try {
@@ -80,6 +90,7 @@ int main(int argc, char** argv) {
             fmt::format("# Speed of the `cpu` kernel\n\n{}\n\nCommand: `{}`\n", machine_facts(o), command));
         const auto wanted = [&](const char* part) { return o.only.empty() || o.only == part; };
         if (wanted("spmm")) bench_spmm(o, report);
+        if (o.only == "formats") bench_formats(o, report);  // long, and of interest where formats change
         if (wanted("blocks")) bench_blocks(o, report);
         if (wanted("gemm")) bench_gemm(o, report);
         std::fputs(report.text.c_str(), stdout);

@@ -6,41 +6,13 @@
 
 #include <gnnbench/backend.hpp>
 
-#include "graphs.hpp"
+#include "cases.hpp"
 #include "plain.hpp"
 #include "plugin/loader.hpp"
 #include "timing.hpp"
 
 namespace gnnbench::bench {
 namespace {
-
-struct Case {
-    std::string name, what;
-    double goal;  ///< geometric mean over widths of the plain loop's time ÷ ours
-    Csr (*make)(const Options&);
-};
-
-std::int64_t whole(double v) { return std::max<std::int64_t>(64, static_cast<std::int64_t>(v)); }
-
-const Case cases[] = {
-    {"dense", "Dense power law with communities, random vertex order", 5,
-     [](const Options& o) {
-         return power_law({.vertices = whole(o.rows_of(233'000)),
-                           .average_degree = std::min(475.0, o.rows_of(475e3)),
-                           .exponent = 2.5,
-                           .widest = 60,
-                           .communities = whole(o.rows_of(50)) / 64 * 50 + 1});
-     }},
-    {"sparse", "Sparse power law with communities, random vertex order", 1.7,
-     [](const Options& o) {
-         return power_law({.vertices = whole(o.rows_of(2'400'000)),
-                           .average_degree = 52,
-                           .exponent = 2.5,
-                           .widest = 200,
-                           .communities = whole(o.rows_of(2400))});
-     }},
-    {"mesh", "Mesh, natural order", 1.2, [](const Options& o) { return mesh(whole(1000 * std::sqrt(o.scale))); }},
-};
 
 /// Every 997th row: enough to tell wrong from right without a third matrix in memory.
 std::vector<float> sampled(ConstMatrixView m) {
@@ -58,10 +30,7 @@ bool close(const std::vector<float>& a, const std::vector<float>& b) {
 
 class SpmmBench {
 public:
-    SpmmBench(const Options& o, Backend& backend, const Csr& a) : o_(o), backend_(backend) {
-        const double begin = seconds_now(o);
-        prepared_ = backend.prepare(a);
-        prepare_s_ = seconds_now(o) - begin;
+    SpmmBench(const Options& o, Backend& backend, const Csr& a) : o_(o), backend_(backend), a_(a) {
         const long widest = *std::max_element(o.widths.begin(), o.widths.end());
         b_ = backend.matrix(a.cols, widest);
         c_ = backend.matrix(a.rows, widest);
@@ -82,38 +51,38 @@ public:
         rows_ = backend.upload(std::span<const std::int32_t>(rows));
     }
 
-    /// One row of the table; returns plain ÷ ours.
-    double width(std::int64_t w, Report& report) {
+    /// One row of the table, by a kernel that knows the width and so chooses a format for it; returns plain ÷ ours.
+    double width(std::int64_t w, Backend& ours, Report& report) {
+        const double begin = seconds_now(o_);
+        const auto prepared = ours.prepare(a_);
+        const double prepare_s = seconds_now(o_) - begin;
         const MatrixView b = b_.view().reshaped(b_.rows(), w), c = c_.view().reshaped(c_.rows(), w);
         const auto* from = static_cast<const float*>(b.data);
         auto* to = static_cast<float*>(c.data);
         plain_spmm(plain_, from, to, w, o_.threads);
         const auto wanted = sampled(c);
         backend_.fill(c, NAN);
-        backend_.spmm(*prepared_, b, c);
+        ours.spmm(*prepared, b, c);
         const bool agrees = close(sampled(c), wanted);
         report.agrees = report.agrees && agrees;
         volatile double keep = 0;
         const auto s = take_turns(
-            o_, {[&] { plain_spmm(plain_, from, to, w, o_.threads); }, [&] { backend_.spmm(*prepared_, b, c); },
+            o_, {[&] { plain_spmm(plain_, from, to, w, o_.threads); }, [&] { ours.spmm(*prepared, b, c); },
                  [&] { keep = gather_rows(from, w, rows_.data(), rows_.size(), o_.threads); }});
         const double row_bytes = 4.0 * static_cast<double>(w), ratio = median_ratio(s[0], s[1]);
-        const double gathered = static_cast<double>(prepared_->nonzeros) * row_bytes;
+        const double gathered = static_cast<double>(prepared->nonzeros) * row_bytes;
         const double rate = static_cast<double>(rows_.size()) * row_bytes / median(s[2]);
-        report.line(fmt::format("| {} | {:.4f} | {:.4f} | {:.2f}{} | {:.1f} | {:.1f} | {:.1f} |", w, median(s[0]),
-                                median(s[1]), ratio, agrees ? "" : " WRONG", gathered / median(s[0]) / 1e9,
-                                gathered / median(s[1]) / 1e9, rate / 1e9));
+        report.line(fmt::format("| {} | {:.4f} | {:.4f} | {:.2f}{} | {:.1f} | {:.1f} | {:.1f} | {}, {:.1f} s |", w,
+                                median(s[0]), median(s[1]), ratio, agrees ? "" : " WRONG",
+                                gathered / median(s[0]) / 1e9, gathered / median(s[1]) / 1e9, rate / 1e9,
+                                prepared->format, prepare_s));
         return ratio;
     }
-
-    const PreparedMatrix& prepared() const { return *prepared_; }
-    double prepare_s() const { return prepare_s_; }
 
 private:
     const Options& o_;
     Backend& backend_;
-    std::unique_ptr<PreparedMatrix> prepared_;
-    double prepare_s_ = 0;
+    const Csr& a_;
     Matrix b_, c_, values_;
     Array<std::int64_t> indptr_;
     Array<std::int32_t> indices_, rows_;
@@ -125,24 +94,26 @@ private:
 void bench_spmm(const Options& o, Report& report) {
     const PluginCatalog catalog;
     const auto plugin = catalog.kernel("cpu");
-    const KernelSetting setting{.threads = o.threads,
-                                .params = Params(catalog.find(PluginKind::kernel, "cpu").params)};
-    for (const Case& one : cases) {
+    KernelSetting setting{.threads = o.threads, .params = Params(catalog.find(PluginKind::kernel, "cpu").params)};
+    for (const Case& one : cases()) {
         if (!o.graph.empty() && o.graph != one.name) continue;
         const auto backend = plugin->create(setting);
-        std::optional<Csr> a = one.make(o);
-        SpmmBench bench(o, *backend, *a);
-        a.reset();
+        const Csr a = one.make(o);
+        SpmmBench bench(o, *backend, a);
         report.line(
-            fmt::format("## SpMM: {}\n\n{} rows, {} nonzeros; format `{}`, prepared in {:.2f} s. "
-                        "GB/s count the rows of B that the nonzeros name; the last column is what this "
-                        "machine gathers of random rows that wide.\n",
-                        one.what, bench.prepared().rows, bench.prepared().nonzeros, bench.prepared().format,
-                        bench.prepare_s()));
-        report.line("| width | plain s | ours s | plain ÷ ours | plain GB/s | ours GB/s | gather GB/s |");
-        report.line("| --- | --- | --- | --- | --- | --- | --- |");
+            fmt::format("## SpMM: {}\n\n{} rows, {} nonzeros. GB/s count the rows of B that the nonzeros name; "
+                        "gather is what this machine gathers of random rows that wide. The format is chosen for "
+                        "each width.\n",
+                        one.what, a.rows, a.nonzeros()));
+        report.line(
+            "| width | plain s | ours s | plain ÷ ours | plain GB/s | ours GB/s | gather GB/s | format, prepared "
+            "in |");
+        report.line("| --- | --- | --- | --- | --- | --- | --- | --- |");
         double logs = 0;
-        for (const long w : o.widths) logs += std::log(bench.width(w, report));
+        for (const long w : o.widths) {
+            setting.widths = {w};
+            logs += std::log(bench.width(w, *plugin->create(setting), report));
+        }
         report.line(fmt::format("\nGeometric mean {:.2f}; the goal at full size is {}.\n",
                                 std::exp(logs / static_cast<double>(o.widths.size())), one.goal));
     }

@@ -14,6 +14,8 @@ struct Options {
     Clock clock = Clock::wall;
     std::vector<long> widths{16, 32, 41, 64, 128, 256, 512};
     std::string only, graph;
+    std::vector<long> caches;     ///< KiB for which formats are cut
+    std::vector<double> degrees;  ///< of the dense graph in place of its own
     double rows_of(double full) const { return full * scale; }
 };
 
@@ -36,6 +38,7 @@ struct Report {
 
 std::string machine_facts(const Options& o);
 void bench_spmm(const Options& o, Report& report);
+void bench_formats(const Options& o, Report& report);
 void bench_blocks(const Options& o, Report& report);
 void bench_gemm(const Options& o, Report& report);
 

@@ -329,7 +329,7 @@ struct KernelSetting {
     int local_rank = 0;   ///< this rank's number on its host, which selects its device
     int local_ranks = 1;  ///< ranks on this host
     Params params = {};
-    /// Widths of the dense matrices to come, if known; a back end may tune its products for them.
+    /// Widths of the model, features first and classes last, if known; a back end may tune its products for them.
     std::vector<std::int64_t> widths = {};
     /// The rank that a back end with GNNBENCH_KERNEL_SIMULATES drives; nullptr where this process is a rank itself.
     simulation::SimulatedRank* simulated = nullptr;

@@ -10,6 +10,7 @@
 #include <gnnbench/usize.hpp>
 
 #include "gemm.hpp"
+#include "limits.hpp"
 #include "loss_shard.hpp"
 #include "memory.hpp"
 #include "prepared.hpp"
@@ -46,8 +47,8 @@ DenseSide<T> dense_side(ConstMatrixView b, MatrixView c, Scale s, const Epilogue
 }  // namespace
 
 template <class T>
-CpuBackend<T>::CpuBackend(int threads, FormatChoice format)
-    : Backend(dtype_of<T>), threads_(threads), format_(format), workspace_(threads) {}
+CpuBackend<T>::CpuBackend(int threads, LayoutWish wish)
+    : Backend(dtype_of<T>), threads_(threads), wish_(std::move(wish)), workspace_(threads) {}
 
 template <class T>
 void* CpuBackend<T>::do_allocate(std::size_t bytes) {
@@ -83,7 +84,23 @@ void CpuBackend<T>::do_synchronize(StreamRole) {}
 
 template <class T>
 std::unique_ptr<PreparedMatrix> CpuBackend<T>::do_prepare(const Csr& a, TransposedProducts t) {
-    return prepare_matrix<T>(a, format_, t, threads_);
+    ChosenLayout chosen = choose_layout(a, wish_, t, threads_);
+    if (!chosen.times.empty()) {
+        ++timed_matrices_;
+        if (a.nonzeros() > timed_nonzeros_) timed_ = text_of_times(chosen, a);
+        timed_nonzeros_ = std::max(timed_nonzeros_, a.nonzeros());
+    }
+    return prepare_matrix<T>(a, std::move(chosen), t, threads_);
+}
+
+template <class T>
+std::string CpuBackend<T>::do_notes() const {
+    std::string out = limits();
+    if (timed_matrices_ == 0) return out;
+    if (!out.empty()) out += "; ";
+    out += timed_;
+    if (timed_matrices_ > 1) out += " (the largest of " + std::to_string(timed_matrices_) + " timed)";
+    return out;
 }
 
 template <class T>

@@ -8,6 +8,7 @@
 
 #include "panels.hpp"
 #include "simd-inl.hpp"
+#include "threads.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace gnnbench::cpu {
@@ -81,6 +82,17 @@ const PanelOperations<double>& panel_operations<double>() {
 }
 
 template <class T>
+void pack_rows(ConstMatrixView b, const std::int32_t* row_at, std::int64_t positions, const Panel& panel,
+               int threads, T* packed) {
+    constexpr std::int64_t run = 1024;
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+    for (std::int64_t p = 0; p < positions; p += run)
+        panel_operations<T>().pack(b, row_at, {p, std::min(positions, p + run)}, panel, packed);
+}
+template void pack_rows(ConstMatrixView, const std::int32_t*, std::int64_t, const Panel&, int, float*);
+template void pack_rows(ConstMatrixView, const std::int32_t*, std::int64_t, const Panel&, int, double*);
+
+template <class T>
 void finish_rows(const DenseSide<T>& d, RowRange rows, const std::int32_t* row_at, const Panel& panel,
                  const T* sums) {
     panel_operations<T>().scale(d, rows, row_at, panel, sums);
@@ -100,23 +112,6 @@ void finish_rows(const DenseSide<T>& d, RowRange rows, const std::int32_t* row_a
 }
 template void finish_rows(const DenseSide<float>&, RowRange, const std::int32_t*, const Panel&, const float*);
 template void finish_rows(const DenseSide<double>&, RowRange, const std::int32_t*, const Panel&, const double*);
-
-std::vector<Panel> cut_columns(std::int64_t cols) {
-    const std::int64_t steps = (cols + panel_step - 1) / panel_step;
-    const std::int64_t panels = (steps * panel_step + widest_panel - 1) / widest_panel;
-    std::vector<Panel> out;
-    for (std::int64_t i = 0; i < panels; ++i) {
-        const std::int64_t first = steps * i / panels * panel_step, end = steps * (i + 1) / panels * panel_step;
-        out.push_back({first, std::min(end, cols) - first, end - first});
-    }
-    return out;
-}
-
-std::int64_t widest_of(const std::vector<Panel>& panels) {
-    std::int64_t widest = 0;
-    for (const Panel& p : panels) widest = std::max(widest, p.width);
-    return widest;
-}
 
 }  // namespace gnnbench::cpu
 #endif

@@ -17,6 +17,17 @@ inline constexpr std::int64_t panel_step = 16, widest_panel = 64;
 std::vector<Panel> cut_columns(std::int64_t cols);
 std::int64_t widest_of(const std::vector<Panel>& panels);
 
+/// Of a model of such widths, features first: a layer multiplies by Â before or after its weights, where H is narrower.
+std::vector<std::int64_t> product_widths(const std::vector<std::int64_t>& model);
+
+/// Panels of one width among those that products at the widths to come are cut into.
+struct TrialPanels {
+    std::int64_t width, count;
+    auto operator<=>(const TrialPanels&) const = default;
+};
+/// The one or two kinds of panels that take the most columns, the widest first.
+std::vector<TrialPanels> trial_panels(const std::vector<std::int64_t>& widths);
+
 /// What is done with panels, for one instruction set.
 template <class T>
 struct PanelOperations {
@@ -33,6 +44,11 @@ template <>
 const PanelOperations<float>& panel_operations<float>();
 template <>
 const PanelOperations<double>& panel_operations<double>();
+
+/// packed [positions × panel.width] ← the panel's columns of b, whose row row_at[p] has position p.
+template <class T>
+void pack_rows(ConstMatrixView b, const std::int32_t* row_at, std::int64_t positions, const Panel& panel,
+               int threads, T* packed);
 
 /// C's columns of the panel ← epilogue(alpha · sums + beta · C), where row p of the range, at sums[p − begin], is
 /// row row_at[p] of C, or row p if row_at is null.

@@ -6,21 +6,29 @@
 #include <gnnbench/plugin.hpp>
 
 #include "cpu_backend.hpp"
+#include "limits.hpp"
+#include "panels.hpp"
 #include "row_operations.hpp"
 
 namespace gnnbench::cpu {
 namespace {
 
 constexpr ParamDecl params[] = {
-    {"format", ParamType::choice, "auto", 0, 0, "auto|rows|used-rows|tiled|reordered",
-     "layout of sparse matrices: chosen for each one, or always the same"},
+    {"format", ParamType::choice, "auto", 0, 0,
+     "auto|untimed|rows|used-rows|tiled|tiled-1024|tiled-2048|tiled-4096|tiled-8192|tiled-16384|reordered",
+     "layout of sparse matrices: auto times several for each large one, untimed decides by sizes; or always the "
+     "same"},
 };
 
-FormatChoice format_choice(const std::string& name) {
-    if (name == "rows") return FormatChoice::rows;
-    if (name == "used-rows") return FormatChoice::used_rows;
-    if (name == "reordered") return FormatChoice::reordered;
-    return name == "tiled" ? FormatChoice::tiled : FormatChoice::automatic;
+LayoutWish layout_wish(const std::string& name) {
+    using By = LayoutWish::By;
+    if (name == "auto") return {.by = By::timing};
+    if (name == "untimed") return {.by = By::rule};
+    if (name == "rows") return {.by = By::name, .named = {Format::rows}};
+    if (name == "used-rows") return {.by = By::name, .named = {Format::used_rows}};
+    if (name == "reordered") return {.by = By::name, .named = {Format::reordered}};
+    const std::size_t number = std::string("tiled-").size();
+    return {.by = By::name, .named = {Format::tiled, name.size() > number ? std::stoll(name.substr(number)) : 0}};
 }
 
 class CpuPlugin final : public BackendPlugin {
@@ -34,9 +42,11 @@ public:
     }
     std::unique_ptr<Backend> create(const KernelSetting& s) const override {
         if (const std::string why = why_unsupported(s); !why.empty()) throw LogicError("cpu kernel: " + why);
-        const FormatChoice format = format_choice(s.params.choice("format"));
-        if (s.dtype == DType::f32) return std::make_unique<CpuBackend<float>>(s.threads, format);
-        return std::make_unique<CpuBackend<double>>(s.threads, format);
+        limit_instructions();
+        LayoutWish wish = layout_wish(s.params.choice("format"));
+        wish.widths = product_widths(s.widths);
+        if (s.dtype == DType::f32) return std::make_unique<CpuBackend<float>>(s.threads, std::move(wish));
+        return std::make_unique<CpuBackend<double>>(s.threads, std::move(wish));
     }
 };
 

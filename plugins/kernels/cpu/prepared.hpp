@@ -3,7 +3,7 @@
 
 #include <gnnbench/backend.hpp>
 
-#include "cpu_backend.hpp"
+#include "layout.hpp"
 #include "spmm.hpp"
 
 namespace gnnbench::cpu {
@@ -17,9 +17,8 @@ public:
     virtual void multiply_transposed(const DenseSide<T>& d, int threads) const = 0;
 };
 
-/// The same format for either T.
 template <class T>
-std::unique_ptr<CpuPrepared<T>> prepare_matrix(const Csr& a, FormatChoice choice, TransposedProducts t,
+std::unique_ptr<CpuPrepared<T>> prepare_matrix(const Csr& a, ChosenLayout chosen, TransposedProducts t,
                                                int threads);
 
 }  // namespace gnnbench::cpu

@@ -3,6 +3,7 @@
 
 #include "cluster.hpp"
 #include "memory.hpp"
+#include "panels.hpp"
 #include "spmm.hpp"
 
 namespace gnnbench::cpu {
@@ -21,6 +22,11 @@ struct ReorderedMatrix {
 
 template <class T>
 ReorderedMatrix<T> make_reordered(const Csr& a, ClusterOrder order, int threads);
+/// C's columns of the panel from B's, packed in the order of A's columns. `row_at`, if not null: the row of C that each
+/// row of A makes.
+template <class T>
+void multiply_packed(const FlatCsr<T>& a, const std::int32_t* row_at, const T* packed, const DenseSide<T>& d,
+                     const Panel& panel, int threads, Workspace& workspace);
 template <class T>
 void spmm_reordered(const ReorderedMatrix<T>& a, const DenseSide<T>& d, int threads, Workspace& workspace);
 

@@ -25,25 +25,30 @@ void multiply_chunk(const TiledMatrix<T>& a, const DenseSide<T>& d, const Panel&
 }  // namespace
 
 template <class T>
-void spmm_tiled(const TiledMatrix<T>& a, const DenseSide<T>& d, int threads, Workspace& workspace) {
-    const std::vector<Panel> panels = cut_columns(d.c.cols);
-    const auto widest = usize(widest_of(panels));
-    T* packed = workspace.shared<T>(usize(a.cols) * widest);
+void multiply_chunks(const TiledMatrix<T>& a, const T* packed, const DenseSide<T>& d, const Panel& panel,
+                     int threads, Workspace& workspace) {
 #pragma omp parallel num_threads(threads) if (threads > 1)
     {
-        T* sums = workspace.of_thread<T>(omp_get_thread_num(), usize(a.widest_chunk) * widest);
-        for (const Panel& panel : panels) {
-            constexpr std::int64_t run = 1024;
-#pragma omp for schedule(static)
-            for (std::int64_t p = 0; p < a.cols; p += run)
-                panel_operations<T>().pack(d.b, a.column_at.data(), {p, std::min(a.cols, p + run)}, panel, packed);
+        T* sums = workspace.of_thread<T>(omp_get_thread_num(), usize(a.widest_chunk * panel.width));
 #pragma omp for schedule(dynamic)
-            for (std::int64_t chunk = 0; chunk < a.chunks(); ++chunk)
-                multiply_chunk(a, d, panel, chunk, packed, sums);
-        }
+        for (std::int64_t chunk = 0; chunk < a.chunks(); ++chunk) multiply_chunk(a, d, panel, chunk, packed, sums);
     }
 }
 
+template <class T>
+void spmm_tiled(const TiledMatrix<T>& a, const DenseSide<T>& d, int threads, Workspace& workspace) {
+    const std::vector<Panel> panels = cut_columns(d.c.cols);
+    T* packed = workspace.shared<T>(usize(a.cols * widest_of(panels)));
+    for (const Panel& panel : panels) {
+        pack_rows(d.b, a.column_at.data(), a.cols, panel, threads, packed);
+        multiply_chunks(a, packed, d, panel, threads, workspace);
+    }
+}
+
+template void multiply_chunks(const TiledMatrix<float>&, const float*, const DenseSide<float>&, const Panel&, int,
+                              Workspace&);
+template void multiply_chunks(const TiledMatrix<double>&, const double*, const DenseSide<double>&, const Panel&,
+                              int, Workspace&);
 template void spmm_tiled(const TiledMatrix<float>&, const DenseSide<float>&, int, Workspace&);
 template void spmm_tiled(const TiledMatrix<double>&, const DenseSide<double>&, int, Workspace&);
 

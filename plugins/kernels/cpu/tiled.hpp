@@ -45,10 +45,32 @@ struct TiledMatrix {
     std::int64_t chunks() const { return static_cast<std::int64_t>(chunk_rows.size()) - 1; }
 };
 
+/// Columns by falling count of nonzeros, ties in their own order.
+struct ColumnOrder {
+    HostArray<std::int32_t> column_at;  ///< length cols: column by position
+    HostArray<std::int32_t> position;   ///< length cols: its inverse
+};
+ColumnOrder columns_by_count(const Csr& a, int threads);
+
+/// The most rows of a chunk: what 16 bits and the caches hold.
+std::int64_t tallest_chunk(std::int64_t tile_cols);
+/// Chunks of about equal work, none taller than that.
+std::vector<std::int64_t> cut_rows(const Csr& a, std::int64_t tile_cols, int threads);
+
+/// Where a matrix is cut.
+struct TileCut {
+    std::int64_t tile_cols;
+    const ColumnOrder& columns;
+    std::vector<std::int64_t> chunk_rows;
+};
 template <class T>
-TiledMatrix<T> make_tiled(const Csr& a, std::int64_t tile_cols, int threads);
+TiledMatrix<T> make_tiled(const Csr& a, const TileCut& cut, int threads);
 template <class T>
 void spmm_tiled(const TiledMatrix<T>& a, const DenseSide<T>& d, int threads, Workspace& workspace);
+/// Its part of one panel, B being packed by position.
+template <class T>
+void multiply_chunks(const TiledMatrix<T>& a, const T* packed, const DenseSide<T>& d, const Panel& panel,
+                     int threads, Workspace& workspace);
 
 /// sums [chunk rows × panel] += block · tile, where tile [tile_cols × panel] is B's packed panel from the
 /// block's tile on.

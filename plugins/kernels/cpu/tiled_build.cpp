@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <mutex>
 #include <numeric>
 
 #include <gnnbench/usize.hpp>
@@ -10,44 +11,26 @@
 namespace gnnbench::cpu {
 namespace {
 
-/// Columns by falling count, ties in their own order.
-HostArray<std::int32_t> columns_by_count(const Csr& a) {
+/// Nonzeros of each column.
+std::vector<std::int32_t> column_counts(const Csr& a, int threads) {
     std::vector<std::int32_t> count(usize(a.cols));
-    for (const std::int32_t c : a.indices) ++count[usize(c)];
-    const std::int32_t most = count.empty() ? 0 : *std::max_element(count.begin(), count.end());
-    // A counting sort; bucket k holds the columns with most − k entries.
-    std::vector<std::int64_t> at(usize(most) + 2);
-    for (const std::int32_t n : count) ++at[usize(most - n) + 1];
-    std::partial_sum(at.begin(), at.end(), at.begin());
-    HostArray<std::int32_t> order(count.size());
-    for (std::size_t c = 0; c < count.size(); ++c)
-        order[usize(at[usize(most - count[c])]++)] = static_cast<std::int32_t>(c);
-    return order;
-}
-
-/// Chunks of about equal work, none taller than what 16 bits and the caches hold.
-std::vector<std::int64_t> cut_rows(const Csr& a, std::int64_t tallest, int threads) {
-    const std::int64_t work = a.nonzeros() + 4 * a.rows;
-    const std::int64_t wanted =
-        std::max<std::int64_t>((a.rows + tallest - 1) / tallest, std::int64_t{12} * threads);
-    const std::int64_t share = std::max<std::int64_t>(1, work / std::max<std::int64_t>(1, wanted));
-    std::vector<std::int64_t> cuts{0};
-    for (std::int64_t r = 0, done = 0; r < a.rows; ++r) {
-        done += a.indptr[usize(r) + 1] - a.indptr[usize(r)] + 4;
-        if (done >= share || r + 1 - cuts.back() >= tallest) {
-            cuts.push_back(r + 1);
-            done = 0;
-        }
-    }
-    if (cuts.back() < a.rows) cuts.push_back(a.rows);
-    return cuts;
+    std::mutex adding;
+    // Each thread counts in an array of its own, so no more threads than pay for theirs.
+    const std::int64_t pay = std::clamp<std::int64_t>(a.nonzeros() / (4 * a.cols + 1), 1, threads);
+    parallel_ranges(static_cast<int>(pay), a.nonzeros(), 1 << 20, [&](std::int64_t begin, std::int64_t end) {
+        std::vector<std::int32_t> mine(usize(a.cols));
+        for (auto j = usize(begin); j < usize(end); ++j) ++mine[usize(a.indices[j])];
+        const std::lock_guard lock(adding);
+        for (std::size_t c = 0; c < count.size(); ++c) count[c] += mine[c];
+    });
+    return count;
 }
 
 /// Sorts the nonzeros of one chunk into its blocks.
 template <class T>
 class ChunkSorter {
 public:
-    ChunkSorter(const Csr& a, const std::vector<std::int32_t>& position, TiledMatrix<T>& out)
+    ChunkSorter(const Csr& a, const HostArray<std::int32_t>& position, TiledMatrix<T>& out)
         : a_(a),
           position_(position),
           out_(out),
@@ -95,7 +78,7 @@ private:
     }
 
     const Csr& a_;
-    const std::vector<std::int32_t>& position_;
+    const HostArray<std::int32_t>& position_;
     TiledMatrix<T>& out_;
     int shift_;
     std::int64_t tiles_;
@@ -104,18 +87,54 @@ private:
 
 }  // namespace
 
+std::int64_t tallest_chunk(std::int64_t tile_cols) {
+    return std::min<std::int64_t>(65536, std::max<std::int64_t>(8192, tile_cols));
+}
+
+ColumnOrder columns_by_count(const Csr& a, int threads) {
+    const std::vector<std::int32_t> count = column_counts(a, threads);
+    const std::int32_t most = count.empty() ? 0 : *std::max_element(count.begin(), count.end());
+    // A counting sort; bucket k holds the columns with most − k entries.
+    std::vector<std::int64_t> at(usize(most) + 2);
+    for (const std::int32_t n : count) ++at[usize(most - n) + 1];
+    std::partial_sum(at.begin(), at.end(), at.begin());
+    ColumnOrder order{HostArray<std::int32_t>(count.size()), HostArray<std::int32_t>(count.size())};
+    for (std::size_t c = 0; c < count.size(); ++c) {
+        const std::int64_t p = at[usize(most - count[c])]++;
+        order.column_at[usize(p)] = static_cast<std::int32_t>(c);
+        order.position[c] = static_cast<std::int32_t>(p);
+    }
+    return order;
+}
+
+std::vector<std::int64_t> cut_rows(const Csr& a, std::int64_t tile_cols, int threads) {
+    const std::int64_t tallest = tallest_chunk(tile_cols);
+    const std::int64_t work = a.nonzeros() + 4 * a.rows;
+    const std::int64_t wanted =
+        std::max<std::int64_t>((a.rows + tallest - 1) / tallest, std::int64_t{12} * threads);
+    const std::int64_t share = std::max<std::int64_t>(1, work / std::max<std::int64_t>(1, wanted));
+    std::vector<std::int64_t> cuts{0};
+    for (std::int64_t r = 0, done = 0; r < a.rows; ++r) {
+        done += a.indptr[usize(r) + 1] - a.indptr[usize(r)] + 4;
+        if (done >= share || r + 1 - cuts.back() >= tallest) {
+            cuts.push_back(r + 1);
+            done = 0;
+        }
+    }
+    if (cuts.back() < a.rows) cuts.push_back(a.rows);
+    return cuts;
+}
+
 template <class T>
-TiledMatrix<T> make_tiled(const Csr& a, std::int64_t tile_cols, int threads) {
+TiledMatrix<T> make_tiled(const Csr& a, const TileCut& cut, int threads) {
     TiledMatrix<T> out;
     out.rows = a.rows;
     out.cols = a.cols;
     out.nonzeros = a.nonzeros();
-    out.tile_cols = tile_cols;
-    out.column_at = columns_by_count(a);
-    std::vector<std::int32_t> position(usize(a.cols));
-    for (std::size_t p = 0; p < position.size(); ++p)
-        position[usize(out.column_at[p])] = static_cast<std::int32_t>(p);
-    out.chunk_rows = cut_rows(a, std::min<std::int64_t>(65536, std::max<std::int64_t>(8192, tile_cols)), threads);
+    out.tile_cols = cut.tile_cols;
+    out.column_at = HostArray<std::int32_t>(usize(a.cols));
+    std::copy_n(cut.columns.column_at.data(), a.cols, out.column_at.data());
+    out.chunk_rows = cut.chunk_rows;
     out.local_col = HostArray<std::uint16_t>(a.indices.size());
     out.values = HostArray<T>(a.indices.size());
 
@@ -124,7 +143,7 @@ TiledMatrix<T> make_tiled(const Csr& a, std::int64_t tile_cols, int threads) {
     std::vector<std::vector<Segment>> segments(chunks);
 #pragma omp parallel num_threads(threads)
     {
-        ChunkSorter<T> sorter(a, position, out);
+        ChunkSorter<T> sorter(a, cut.columns.position, out);
 #pragma omp for schedule(dynamic)
         for (std::size_t k = 0; k < chunks; ++k)
             sorter.sort({out.chunk_rows[k], out.chunk_rows[k + 1]}, blocks[k], segments[k]);
@@ -147,7 +166,7 @@ TiledMatrix<T> make_tiled(const Csr& a, std::int64_t tile_cols, int threads) {
     return out;
 }
 
-template TiledMatrix<float> make_tiled<float>(const Csr&, std::int64_t, int);
-template TiledMatrix<double> make_tiled<double>(const Csr&, std::int64_t, int);
+template TiledMatrix<float> make_tiled<float>(const Csr&, const TileCut&, int);
+template TiledMatrix<double> make_tiled<double>(const Csr&, const TileCut&, int);
 
 }  // namespace gnnbench::cpu
