@@ -29,6 +29,7 @@ enum ExitCode {
 
 /// Each adds its command to the program and, where that is chosen, sets `action`.
 void add_run(CLI::App& app, const GlobalOptions& options, Action& action);
+void add_tune(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_plan(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_validate(CLI::App& app, const GlobalOptions& options, Action& action);
 void add_verify(CLI::App& app, const GlobalOptions& options, Action& action);

@@ -68,6 +68,7 @@ const char* to_text(ScoreMetric metric) { return metric == ScoreMetric::micro_f1
 
 std::string Strategy::approximation(const Params&) const { return {}; }
 std::string Strategy::why_unsupported(const Setting&) const { return {}; }
+std::vector<ParamTexts> Strategy::arrangements(int) const { return {{}}; }
 bool Strategy::trains_on_batches() const { return false; }
 PartitionNeed Strategy::partition_need(const Setting& s) const { return {.parts = s.ranks}; }
 

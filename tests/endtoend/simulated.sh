@@ -104,3 +104,33 @@ if [ "$(nproc)" -ge 2 ]; then
     expect_code 0 "a run on the calibrated machine"
     expect_value "SELECT count(*) > 0 FROM trials WHERE status = 'ok' AND simulated_on LIKE '%/here.yaml' AND epoch_s > 0" 1 "it predicts"
 fi
+
+# Which scheme, grid and partitioner: every candidate is predicted once, kept like any trial, and ranked.
+gnnbench tune far.yaml --machine perlmutter --gpus 8 --partitioner random
+expect_code 0 "tune"
+expect_text out "on 8 GPUs of perlmutter, SIMULATED" "what is ranked is predicted"
+expect_text out "as long:" "tune says why"
+expect_text out "gossip-gcn: " "what cannot be predicted is named with the reason"
+expect_value "SELECT count(*) FROM trials WHERE experiment = 'far-tune' AND scheme LIKE 'plexus-3d(%' AND status = 'ok'" 10 "every grid of 8"
+expect_value "SELECT count(*) FROM trials WHERE experiment = 'far-tune' AND simulated_on = ''" 0 "nothing is measured"
+tried=$(ask "SELECT count(*) FROM trial WHERE status = 'ok'")
+gnnbench tune far.yaml --machine perlmutter --gpus 8 --partitioner random --json
+expect_code 0 "tune again"
+expect_value "SELECT count(*) FROM trial WHERE status = 'ok'" "$tried" "what is there is not predicted again"
+python3 -c '
+import json
+cells = json.load(open("out"))
+times = [c["epoch_s"] for c in cells if c["status"] == "ok"]
+assert times == sorted(times) and [c["place"] for c in cells[:len(times)]] == list(range(1, len(times) + 1))
+for c in cells[:len(times)]:
+    parts = c["spmm_s"] + c["gemm_s"] + c["communication_s"] + c["rest_s"]
+    assert 0.9 * c["epoch_s"] < parts < 1.1 * c["epoch_s"], c
+' || fail "tune: not in order of time, or parts that are not the epoch"
+gnnbench tune far.yaml --machine perlmuter --gpus 8
+expect_code 2 "tune for an unknown machine"
+gnnbench tune far.yaml --machine dgx-a100 --gpus 9
+expect_code 2 "tune for more ranks than devices"
+expect_text err "dgx-a100 has 8 devices; --gpus asks for 9" "tune for more ranks than devices"
+gnnbench tune far.yaml --machine perlmutter --gpus 8 --scheme mg-gnc
+expect_code 2 "tune an unknown scheme"
+expect_text err "there is no scheme 'mg-gnc'" "tune an unknown scheme"

@@ -40,6 +40,13 @@ std::string ReplicatedRows::why_unsupported(const Setting& s) const {
                        s.ranks);
 }
 
+std::vector<ParamTexts> ReplicatedRows::arrangements(int ranks) const {
+    std::vector<ParamTexts> all;
+    for (int c = 1; c * c <= ranks; ++c)
+        if (ranks % (c * c) == 0) all.push_back({{"replication", std::to_string(c)}});
+    return all;
+}
+
 LayerPlan ReplicatedRows::plan(const Problem& p) const { return aggregate_first_plan(p); }
 
 PartitionNeed ReplicatedRows::partition_need(const Setting& s) const {

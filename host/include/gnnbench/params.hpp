@@ -55,6 +55,9 @@ private:
     std::map<std::string, ParamValue, std::less<>> values_;
 };
 
+/// Values by parameter's name, as YAML writes them.
+using ParamTexts = std::map<std::string, std::string>;
+
 /// The value as YAML would write it.
 std::string to_text(const ParamValue& value);
 

@@ -191,6 +191,9 @@ public:
     virtual std::string approximation(const Params& params) const;
     /// Why it does not support the setting ("needs a square number of ranks; 6 given"); empty if it does.
     virtual std::string why_unsupported(const Setting& setting) const;
+    /// The ways in which so many ranks can be laid out, each as the values of those parameters that say so: what
+    /// `gnnbench tune` compares. By default one, which sets none.
+    virtual std::vector<ParamTexts> arrangements(int ranks) const;
     /// Whether each step is on a batch, not on the whole graph; by default not. Trainers on batches obey
     /// Problem::slowdown, as BatchTraining does; for other strategies a cell that declares one is skipped.
     virtual bool trains_on_batches() const;

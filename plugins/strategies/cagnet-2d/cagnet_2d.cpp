@@ -165,6 +165,13 @@ public:
         return grid_why_unsupported(s);
     }
 
+    std::vector<ParamTexts> arrangements(int ranks) const override {
+        std::vector<ParamTexts> all;
+        for (int rows = 1; rows <= ranks; ++rows)
+            if (ranks % rows == 0) all.push_back({{"grid_rows", std::to_string(rows)}});
+        return all;
+    }
+
     /// One part per grid row. Travelling blocks of Â have an owner, so each of a grid row's C ranks needs as many
     /// panels as the others: lcm(R, C) parts.
     PartitionNeed partition_need(const Setting& s) const override {

@@ -197,6 +197,18 @@ public:
         return why_input_not_aggregated(s);
     }
 
+    std::vector<ParamTexts> arrangements(int ranks) const override {
+        std::vector<ParamTexts> all;
+        for (int x = 1; x <= ranks; ++x)
+            for (int y = 1; x * y <= ranks; ++y)
+                if (ranks % x == 0 && ranks / x % y == 0)
+                    all.push_back({{"grid", "given"},
+                                   {"x", std::to_string(x)},
+                                   {"y", std::to_string(y)},
+                                   {"z", std::to_string(ranks / x / y)}});
+        return all;
+    }
+
     /// A permutation of all vertices ignores parts; without one, the partition determines the order.
     PartitionNeed partition_need(const Setting& s) const override {
         return {.parts = read_options(s.params).permutation == Permutation::original ? s.ranks : 1};

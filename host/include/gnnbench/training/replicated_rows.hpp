@@ -62,6 +62,7 @@ inline constexpr ParamDecl replication_parameter{
 class ReplicatedRows : public Strategy {
 public:
     std::string why_unsupported(const Setting& s) const final;
+    std::vector<ParamTexts> arrangements(int ranks) const final;
     PartitionNeed partition_need(const Setting& s) const final;
     StatedVolume stated_volume(const Problem& p, int rank, std::int64_t element_bytes,
                                std::int64_t /*epoch*/) const final;

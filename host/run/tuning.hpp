@@ -1,0 +1,35 @@
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "run/prepare.hpp"
+
+namespace gnnbench {
+
+/// What `gnnbench tune` predicts: an experiment's graph, model and training under many schemes and partitioners, on
+/// simulated ranks.
+struct TuningRequest {
+    ExperimentChoice experiment;
+    std::string machine;  ///< one that ships, or a machine file relative to the current folder
+    int gpus = 1;
+    /// Names; empty: those of the experiment, and all that train exactly and on the whole graph.
+    std::vector<std::string> schemes = {};
+    std::vector<std::string> partitioners = {};  ///< names; empty: those of the experiment, random and metis
+};
+
+/// The experiment with the candidates in place of its schemes, partitioners, kernel and numbers of GPUs: each scheme in
+/// each of its arrangements, one trial of one epoch after warm-up, since simulated epochs do not differ. Its name ends
+/// in "-tune". Throws SpecError for what there is not, ExperimentError for errors in the file.
+ExperimentChoice tuned_experiment(const TuningRequest& request, const Catalog& catalog,
+                                  const PluginSource& plugins);
+
+/// A cell that cannot be predicted.
+struct NotPredicted {
+    std::string scheme, partitioner, reason;
+};
+/// Of the experiment that tuned_experiment gave.
+std::vector<NotPredicted> not_predicted(const ExperimentChoice& tuned, const RunPlaces& places,
+                                        const PluginSource& plugins);
+
+}  // namespace gnnbench
