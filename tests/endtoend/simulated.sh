@@ -57,7 +57,7 @@ expect_value "SELECT count(*) FROM trials WHERE status = 'ok'" 14 "what is there
 
 # A machine file of one's own: another content is another cell; a device too small is out of memory.
 gnnbench machine show perlmutter --file
-sed 's/memory_gb: {value: 40/memory_gb: {value: 1.0005/' out >mine.yaml
+sed 's/memory_gb: {value: 42.95/memory_gb: {value: 1.0005/' out >mine.yaml
 gnnbench run far.yaml --set 'kernel={name: simulated, machine: mine.yaml}' --set 'matrix.gpus=[3]' --set scheme=mg-gcn --set trials=1
 expect_code 1 "a device without memory"
 expect_value "SELECT count(*) FROM trials WHERE status = 'oom' AND simulated_on LIKE '%/mine.yaml'" 1 "out of memory"
