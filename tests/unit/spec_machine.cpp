@@ -34,7 +34,7 @@ TEST_CASE("a machine file's numbers are in bytes and seconds") {
     CHECK(m.devices() == 6144);
     CHECK(m.node_of(3) == 0);
     CHECK(m.node_of(4) == 1);
-    CHECK(m.device.memory_bytes == 40e9);
+    CHECK(m.device.memory_bytes == Approx(42.95e9));
     CHECK(m.device.memory_bandwidth == 1555e9);
     CHECK(m.device.launch_s == Approx(5e-6));
     REQUIRE(m.links.among.size() == 3);
