@@ -86,7 +86,7 @@ int tune(const TuneChoice& choice, const GlobalOptions& options) {
         add(tuning.cells, tuned_cell(cell, options.database));
     }
     tuning.not_predicted = reasons(skipped);
-    std::cout << render_tuning(std::move(tuning), choice.top, *choice.format);
+    std::cout << render_tuning(tuning, choice.top, *choice.format);
     return exit_ok;
 }
 

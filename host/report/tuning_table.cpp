@@ -136,7 +136,7 @@ std::string difference_text(const TimeParts& other, const TimeParts& best) {
     return text.empty() ? "no difference" : text;
 }
 
-std::string render_tuning(Tuning tuning, std::size_t top, OutputFormat format) {
+std::string render_tuning(const Tuning& tuning, std::size_t top, OutputFormat format) {
     if (format == OutputFormat::csv || format == OutputFormat::json) return for_programs(tuning, format);
     return for_people(tuning, top, format);
 }

@@ -27,7 +27,7 @@ struct Tuning {
 
 /// Cells of each dataset by predicted time, those without one last; `top` of each (0: all) in the formats for people,
 /// which also say what the fastest cell of each other scheme loses.
-std::string render_tuning(Tuning tuning, std::size_t top, OutputFormat format);
+std::string render_tuning(const Tuning& tuning, std::size_t top, OutputFormat format);
 /// "SpMM +1.2 ms, communication −0.3 ms": what makes `other` slower than `best`, the largest first; what is less than a
 /// twentieth of the largest is left out.
 std::string difference_text(const TimeParts& other, const TimeParts& best);

@@ -65,7 +65,8 @@ public:
     }
 
     void try_clusters(const ClusterOrder& order) {
-        const RowSample sample = sample_positions(a_, order.vertex_at, 16 * threads_, a_.rows / one_in, threads_);
+        const RowSample sample =
+            sample_positions(a_, order.vertex_at, std::int64_t{16} * threads_, a_.rows / one_in, threads_);
         const auto rows = std::make_shared<StoredRows<float>>(sample.rows, threads_);
         const auto vertex_at = std::make_shared<std::vector<std::int32_t>>(order.vertex_at);
         Candidate& clusters = candidates_.emplace_back(Candidate{{Format::reordered}, {}});
