@@ -21,9 +21,21 @@ struct TuneChoice {
     std::shared_ptr<OutputFormat> format;
 };
 
-TunedCell tuned_cell(const ComparisonCell& c, const std::filesystem::path& database) {
-    TunedCell out{
-        .dataset = c.dataset, .scheme = c.scheme, .scheme_name = c.scheme_name, .partitioner = c.partitioner};
+/// "hidden 64,64, seed 2"
+std::string others_of(const ComparisonCell& c, const std::vector<std::string>& keys) {
+    std::string text;
+    for (std::size_t i = 0; i < keys.size() && i < c.others.size(); ++i)
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", keys[i], c.others[i]);
+    return text;
+}
+
+TunedCell tuned_cell(const ComparisonCell& c, const std::vector<std::string>& other_keys,
+                     const std::filesystem::path& database) {
+    TunedCell out{.dataset = c.dataset,
+                  .scheme = c.scheme,
+                  .scheme_name = c.scheme_name,
+                  .partitioner = c.partitioner,
+                  .others = others_of(c, other_keys)};
     if (!c.epoch_s || c.ok_trials.empty()) {
         out.status = status_text(c);
         return out;
@@ -39,9 +51,9 @@ TunedCell tuned_cell(const ComparisonCell& c, const std::filesystem::path& datab
 /// parts, for example, has the same under every partitioner.
 void add(std::vector<TunedCell>& cells, TunedCell cell) {
     const auto alike = [&](const TunedCell& c) {
-        return c.dataset == cell.dataset && c.scheme == cell.scheme && c.status == cell.status &&
-               c.epoch_s == cell.epoch_s && c.sent_bytes_per_rank == cell.sent_bytes_per_rank &&
-               c.peak_memory_bytes == cell.peak_memory_bytes;
+        return c.dataset == cell.dataset && c.others == cell.others && c.scheme == cell.scheme &&
+               c.status == cell.status && c.epoch_s == cell.epoch_s &&
+               c.sent_bytes_per_rank == cell.sent_bytes_per_rank && c.peak_memory_bytes == cell.peak_memory_bytes;
     };
     const auto at = std::ranges::find_if(cells, alike);
     if (at == cells.end())
@@ -73,6 +85,7 @@ int tune(const TuneChoice& choice, const GlobalOptions& options) {
     }
     const ComparisonData found =
         read_comparison(options.database, result.experiment.name, result.machine_fingerprint);
+    bool failed = false;
     Tuning tuning;
     tuning.gpus = choice.request.gpus;
     std::vector<NotPredicted> skipped = not_predicted(request.experiment, places, plugins);
@@ -83,11 +96,13 @@ int tune(const TuneChoice& choice, const GlobalOptions& options) {
             continue;
         }
         tuning.machine = cell.simulated;
-        add(tuning.cells, tuned_cell(cell, options.database));
+        add(tuning.cells, tuned_cell(cell, found.other_keys, options.database));
+        // What does not fit is an answer; a trial that failed is not.
+        failed |= *cell.status != TrialStatus::ok && *cell.status != TrialStatus::oom;
     }
     tuning.not_predicted = reasons(skipped);
     std::cout << render_tuning(tuning, choice.top, *choice.format);
-    return exit_ok;
+    return failed ? exit_cell_failed : exit_ok;
 }
 
 }  // namespace

@@ -33,12 +33,16 @@ bool is_better(const TunedCell& a, const TunedCell& b) {
     return a_ok && a.epoch_s < b.epoch_s;
 }
 
-/// The cells by dataset, each list by predicted time.
-std::map<std::string, std::vector<TunedCell>> ranked(std::vector<TunedCell> cells) {
-    std::map<std::string, std::vector<TunedCell>> by_dataset;
-    for (TunedCell& cell : cells) by_dataset[cell.dataset].push_back(std::move(cell));
-    for (auto& [dataset, of_it] : by_dataset) std::ranges::stable_sort(of_it, is_better);
-    return by_dataset;
+/// The cells by dataset and setting, each list by predicted time.
+std::vector<std::vector<TunedCell>> ranked(const std::vector<TunedCell>& cells) {
+    std::map<std::pair<std::string, std::string>, std::vector<TunedCell>> rivals;
+    for (const TunedCell& cell : cells) rivals[{cell.dataset, cell.others}].push_back(cell);
+    std::vector<std::vector<TunedCell>> lists;
+    for (auto& [setting, list] : rivals) {
+        std::ranges::stable_sort(list, is_better);
+        lists.push_back(std::move(list));
+    }
+    return lists;
 }
 
 SqlRow line_of(const TunedCell& c, std::size_t place, const TunedCell& best) {
@@ -73,23 +77,23 @@ std::string reasons(const std::vector<TunedCell>& cells) {
 
 std::string for_people(const Tuning& tuning, std::size_t top, OutputFormat format) {
     std::string text;
-    for (const auto& [dataset, cells] : ranked(tuning.cells)) {
+    for (const std::vector<TunedCell>& cells : ranked(tuning.cells)) {
+        const TunedCell& best = cells.front();
         QueryResult table{{"", "scheme", "partitioner", "epoch", "÷ best", "SpMM", "GEMM", "communication", "rest",
                            "SpMM max ÷ mean", "sent/rank", "memory/rank"},
                           {}};
         const std::size_t shown = top == 0 ? cells.size() : std::min(top, cells.size());
-        for (std::size_t i = 0; i < shown; ++i) table.rows.push_back(line_of(cells[i], i + 1, cells.front()));
+        for (std::size_t i = 0; i < shown; ++i) table.rows.push_back(line_of(cells[i], i + 1, best));
         text += wrapped(
-            fmt::format("{} on {} GPUs of {}, SIMULATED: the time of an epoch; means over ranks of its parts, "
+            fmt::format("{}{}{} on {} GPUs of {}, SIMULATED: the time of an epoch; means over ranks of its parts, "
                         "communication as far as nothing hides it",
-                        dataset, tuning.gpus, tuning.machine),
+                        best.dataset, best.others.empty() ? "" : ", ", best.others, tuning.gpus, tuning.machine),
             table_width());
         text += '\n' + render_rows(table, format);
         if (shown < cells.size()) text += fmt::format("and {} more (--top 0 shows all)\n", cells.size() - shown);
-        if (cells.front().status == "ok")
+        if (best.status == "ok")
             if (const std::string why = reasons(cells); !why.empty())
-                text +=
-                    fmt::format("\nagainst {} with {}:\n", cells.front().scheme, cells.front().partitioner) + why;
+                text += fmt::format("\nagainst {} with {}:\n", best.scheme, best.partitioner) + why;
         text += '\n';
     }
     if (!tuning.not_predicted.empty()) text += "not predicted:\n";
@@ -99,19 +103,20 @@ std::string for_people(const Tuning& tuning, std::size_t top, OutputFormat forma
 
 std::string for_programs(const Tuning& tuning, OutputFormat format) {
     QueryResult table{
-        {"dataset", "gpus", "machine", "place", "scheme", "partitioner", "status", "epoch_s", "spmm_s", "gemm_s",
-         "communication_s", "rest_s", "spmm_imbalance", "sent_bytes_per_rank", "peak_memory_bytes"},
+        {"dataset", "others", "gpus", "machine", "place", "scheme", "partitioner", "status", "epoch_s", "spmm_s",
+         "gemm_s", "communication_s", "rest_s", "spmm_imbalance", "sent_bytes_per_rank", "peak_memory_bytes"},
         {}};
-    for (const auto& [dataset, cells] : ranked(tuning.cells)) {
+    for (const std::vector<TunedCell>& cells : ranked(tuning.cells)) {
         std::int64_t place = 0;
         for (const TunedCell& c : cells) {
             const bool ok = c.status == "ok";
             const auto number = [&](double x) { return ok ? SqlValue(x) : SqlValue(); };
-            table.rows.push_back(
-                {dataset, std::int64_t{tuning.gpus}, tuning.machine, ok ? SqlValue(++place) : SqlValue(), c.scheme,
-                 c.partitioner, c.status, number(c.epoch_s), number(c.parts.spmm_s), number(c.parts.gemm_s),
-                 number(c.parts.communication_s), number(c.parts.rest_s), number(c.parts.spmm_imbalance),
-                 number(c.sent_bytes_per_rank), number(c.peak_memory_bytes)});
+            table.rows.push_back({c.dataset, c.others, std::int64_t{tuning.gpus}, tuning.machine,
+                                  ok ? SqlValue(++place) : SqlValue(), c.scheme, c.partitioner, c.status,
+                                  number(c.epoch_s), number(c.parts.spmm_s), number(c.parts.gemm_s),
+                                  number(c.parts.communication_s), number(c.parts.rest_s),
+                                  number(c.parts.spmm_imbalance), number(c.sent_bytes_per_rank),
+                                  number(c.peak_memory_bytes)});
         }
     }
     return render_rows(table, format);

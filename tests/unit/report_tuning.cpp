@@ -70,6 +70,21 @@ TEST_CASE("tuning: for programs every cell in plain numbers, whatever --top says
     CHECK(json[3]["epoch_s"].is_null());
 }
 
+TEST_CASE("tuning: cells of another setting are no rivals") {
+    Tuning t = tuning_sample();
+    for (const char* hidden : {"hidden 64", "hidden 128"}) {
+        t.cells.push_back(t.cells.front());
+        t.cells.back().others = hidden;
+    }
+    const auto json = nlohmann::json::parse(render_tuning(t, 0, OutputFormat::json));
+    REQUIRE(json.size() == 6);
+    CHECK(json[0]["others"] == "");
+    CHECK(json[4]["others"] == "hidden 128");
+    CHECK(json[4]["place"] == 1);
+    CHECK(json[5]["place"] == 1);
+    CHECK(render_tuning(t, 0, OutputFormat::text).find("reddit, hidden 64 on 8 GPUs") != std::string::npos);
+}
+
 TEST_CASE("tuning: small differences are left out") {
     CHECK(difference_text({.spmm_s = 20, .gemm_s = 0.8}, {}) == "SpMM +20.0 s");
     CHECK(difference_text({.gemm_s = 20}, {.rest_s = 2}) == "GEMM +20.0 s, rest −2000 ms");

@@ -227,10 +227,10 @@ struct Answer {
     std::int64_t columns_timed = 0;
 };
 
-/// First answers of this process.
+/// First answers of this process; nothing where memory for the trial was short.
 struct Answers {
     std::mutex using_them;
-    std::map<Question, Answer> of;
+    std::map<Question, std::optional<Answer>> of;
 };
 Answers& answers() {
     static Answers all;
@@ -260,9 +260,11 @@ std::optional<ChosenLayout> by_timing(const Csr& a, const std::vector<std::int64
     const Question question{a.rows, a.cols, a.nonzeros(), core_cache_bytes(), panels, threads, hash_of_entries(a)};
     const std::lock_guard lock(answers().using_them);  // two trials at once would time each other
     if (const auto known = answers().of.find(question); known != answers().of.end()) {
-        const Answer& before = known->second;
+        if (!known->second) return {};
+        const Answer& before = *known->second;
         return ChosenLayout{.layout = before.layout, .times = before.times, .columns_timed = before.columns_timed};
     }
+    std::optional<Answer>& answer = answers().of[question];
     const std::int64_t b_bytes = 4 * a.cols * panels.front().width, sample_bytes = a.nonzeros() * 64 / one_in;
     if (const std::int64_t free = free_host_bytes(); free >= 0 && 4 * (2 * b_bytes + sample_bytes) > free)
         return {};
@@ -279,7 +281,7 @@ std::optional<ChosenLayout> by_timing(const Csr& a, const std::vector<std::int64
     out.layout = fastest(trial, rules_choice(a, panels.front().width, out.clusters.has_value()));
     out.times = trial.times();
     out.columns = trial.take_columns();
-    answers().of.emplace(question, Answer{out.layout, out.times, out.columns_timed});
+    answer = Answer{out.layout, out.times, out.columns_timed};
     return out;
 }
 
