@@ -23,6 +23,7 @@
 #include "report/units.hpp"
 #include "run/definitions.hpp"
 #include "run/prepare.hpp"
+#include "run/stated_memory.hpp"
 #include "spec/partition_key.hpp"
 #include "spec/setting.hpp"
 
@@ -35,7 +36,7 @@ using nlohmann::json;
 struct PlanChoice {
     ExperimentChoice experiment;
     PlanRules rules;
-    bool as_json = false;
+    bool as_json = false, with_memory = false;
     bool one_of_many = false;  ///< experiments of a folder, of which some may have no cell that fits
 };
 
@@ -57,13 +58,17 @@ std::string detail(const PlannedCell& planned) {
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// "310.2 MiB" per rank: "≥" a lower bound for any scheme, "≈" from similar cells; unmarked: measured for this cell.
+/// "310.2 MiB" per rank: "≥" a lower bound for any scheme, "=" stated by this cell's scheme, "≈" from similar cells;
+/// unmarked: measured for this cell.
 std::string memory_text(const PlannedCell& planned, const std::optional<Experience::Estimate>& estimate) {
-    const bool known = estimate && estimate->peak_memory_bytes > 0;
-    const std::int64_t bytes = known ? estimate->peak_memory_bytes : planned.least_memory_bytes;
-    if (bytes == 0) return "";
-    return fmt::format("{}{:.1f} MiB", known ? (estimate->same_cell ? "" : "≈ ") : "≥ ",
-                       static_cast<double>(bytes) / (1 << 20));
+    const auto text = [](const char* mark, std::int64_t bytes) {
+        return fmt::format("{}{:.1f} MiB", mark, static_cast<double>(bytes) / (1 << 20));
+    };
+    const std::int64_t measured = estimate ? estimate->peak_memory_bytes : 0;
+    if (measured > 0 && estimate->same_cell) return text("", measured);
+    if (planned.stated_memory_bytes > 0) return text("= ", planned.stated_memory_bytes);
+    if (measured > 0) return text("≈ ", measured);
+    return planned.least_memory_bytes > 0 ? text("≥ ", planned.least_memory_bytes) : "";
 }
 
 json to_json(const PlannedCell& planned, const PreparedCell& prepared,
@@ -79,6 +84,7 @@ json to_json(const PlannedCell& planned, const PreparedCell& prepared,
             {"stale", planned.stored.stale},
             {"rerun", planned.stored.rerun},
             {"least_memory_bytes", number(planned.least_memory_bytes > 0, planned.least_memory_bytes)},
+            {"stated_memory_bytes", number(planned.stated_memory_bytes > 0, planned.stated_memory_bytes)},
             {"peak_memory_bytes",
              number(estimate && estimate->peak_memory_bytes > 0, estimate ? estimate->peak_memory_bytes : 0)},
             {"trial_s", number(estimate.has_value(), estimate ? estimate->trial_s : 0)},
@@ -278,7 +284,17 @@ int plan_one(const PlanChoice& choice, const GlobalOptions& options) {
     if (database && rules.again == Again::all &&
         unfinished_rerun(prepared, rules.where, *database, site.fingerprint).trials > 0)
         rules.again = Again::missing;
-    const Plan planned = plan_of(prepared, plugins, database ? &*database : nullptr, site, rules);
+    const auto stated = [&](const Cell& cell) -> std::int64_t {
+        try {
+            return largest_stated_memory(cell, plugins, prepared.experiment.limits.trial_timeout_s);
+        } catch (const Error& e) {
+            std::cerr << fmt::format("gnnbench: {} on {} gpus: what it holds is not known: {}\n",
+                                     cell.scheme.label, cell.gpus, e.what());
+            return 0;
+        }
+    };
+    const Plan planned = plan_of(prepared, plugins, database ? &*database : nullptr, site, rules,
+                                 choice.with_memory ? stated : std::function<std::int64_t(const Cell&)>());
     Estimates estimates(planned.cells.size());
     if (database) {
         const Experience experience(*database, site.fingerprint);
@@ -322,6 +338,10 @@ void add_plan(CLI::App& app, const GlobalOptions& options, Action& action) {
     add_experiment_options(*command, choice->experiment);
     add_plan_options(*command, choice->rules);
     command->add_flag("--json", choice->as_json, "As JSON");
+    command->add_flag(
+        "--memory", choice->with_memory,
+        "Ask each scheme what its largest rank will hold on its device, sparse matrices not included: "
+        "reads the graph, and makes and keeps partitions that are not kept yet");
     command->callback([&, choice] { action = [&, choice] { return plan(*choice, options); }; });
 }
 

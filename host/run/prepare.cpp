@@ -131,7 +131,7 @@ PreparedExperiment prepare(Experiment experiment, const Catalog& catalog, const 
 }
 
 Plan plan_of(const PreparedExperiment& prepared, const PluginSource& plugins, const Database* database,
-             const Site& site, PlanRules rules) {
+             const Site& site, PlanRules rules, std::function<std::int64_t(const Cell&)> stated_memory) {
     std::map<std::string, std::vector<TrialState>> states;  // of all cells at once: there may be thousands
     if (database) states = database->all_trials(site.fingerprint);
     std::vector<std::string> digests;
@@ -153,6 +153,7 @@ Plan plan_of(const PreparedExperiment& prepared, const PluginSource& plugins, co
                       .dataset = facts_of,
                       .stored = stored,
                       .program = [&](const Cell& cell) { return probes.why_not(cell); },
+                      .stated_memory = std::move(stated_memory),
                       .digests = digests},
                      rules, site.cores);
 }

@@ -110,8 +110,11 @@ Plan make_plan(const Experiment& experiment, const PlanSources& sources, const P
             (rules.elsewhere ? p.asked_there : p.reason) = why_kernel_unsupported(cell, sources.plugins);
         if (p.reason.empty() && cell.scheme.is_program() && !rules.elsewhere) p.reason = sources.program(cell);
         if (known->second) p.least_memory_bytes = least_memory_bytes(cell, *known->second);
+        if (p.reason.empty() && known->second && sources.stated_memory)
+            p.stated_memory_bytes = sources.stated_memory(cell);
         if (p.reason.empty())
-            p.reason = why_too_large(cell, p.least_memory_bytes, experiment.limits, rules, sources.plugins);
+            p.reason = why_too_large(cell, std::max(p.least_memory_bytes, p.stated_memory_bytes),
+                                     experiment.limits, rules, sources.plugins);
         if (!p.reason.empty()) {
             p.verdict = Verdict::skipped;
             ++plan.skipped;

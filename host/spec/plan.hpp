@@ -29,6 +29,8 @@ struct PlanSources {
     std::function<Stored(const std::string& cell_digest)> stored;
     /// Why the program that is this cell's scheme cannot run; empty if it can.
     std::function<std::string(const Cell&)> program{};
+    /// What the cell's scheme states that its largest rank holds, in bytes; 0: unknown. Empty: it is not asked.
+    std::function<std::int64_t(const Cell&)> stated_memory{};
     /// cell_digest() of each cell, where the caller has them.
     std::span<const std::string> digests{};
 };
@@ -57,6 +59,7 @@ struct PlannedCell {
     bool oversubscribed = false;  ///< more threads than cores
     std::int64_t least_memory_bytes =
         0;  ///< of the rank that needs most, see footprint.hpp; 0: its dataset does not exist yet
+    std::int64_t stated_memory_bytes = 0;  ///< of the same, stated by its scheme; 0: not asked, or unknown
 };
 
 struct Plan {

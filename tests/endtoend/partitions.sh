@@ -131,6 +131,13 @@ expect_value "SELECT count(*) FROM trials WHERE purpose = 'measure' AND experime
     "notes say so"
 gnnbench plan kept.yaml --rerun --json
 expect_text out '"partition_kept": true' "a plan with a kept partition"
+gnnbench plan kept.yaml --rerun --memory --json
+expect_code 0 "a plan that asks the schemes what they hold"
+python3 - out <<'PY' || fail "plan --memory: not what the trials' ranks held"
+import json, sys
+cells = json.load(open(sys.argv[1]))["cells"]
+assert len(cells) == 2 and all(0 < c["peak_memory_bytes"] == c["stated_memory_bytes"] for c in cells), cells
+PY
 gnnbench plan kept.yaml --rerun
 expect_text out "2 of them on partitions that are kept" "a plan with a kept partition"
 # Damaged files count as not there; another program is another partition.

@@ -121,6 +121,24 @@ TEST_CASE("a kernel says itself whether it computes in host memory, whatever its
     CHECK(in_host_memory(other, plugins));
 }
 
+TEST_CASE("a cell is skipped where its scheme states more than a rank has, if the scheme is asked") {
+    const Experiment e = read("dataset: cora\nmatrix: {scheme: [mg-gcn, cagnet-1d]}\ngpus: 2\n");
+    const test::FakePlugins plugins;
+    const std::int64_t gib = std::int64_t{1} << 30;
+    PlanSources sources{
+        plugins,
+        [](const DatasetChoice&) -> std::optional<DatasetFacts> { return DatasetFacts{{100, 1000, false}, 5, 3}; },
+        [](const std::string&) { return Stored{}; }};
+    const PlanRules rules{.host_memory_bytes = 4 * gib};
+    CHECK(make_plan(e, sources, rules, 4).cells.at(1).stated_memory_bytes == 0);
+    sources.stated_memory = [=](const Cell& cell) { return cell.scheme.name == "mg-gcn" ? gib : 3 * gib; };
+    const Plan p = make_plan(e, sources, rules, 4);
+    CHECK(p.cells.at(0).verdict == Verdict::run);
+    CHECK(p.cells.at(0).stated_memory_bytes == gib);
+    CHECK(p.cells.at(1).verdict == Verdict::skipped);
+    CHECK_THAT(p.cells.at(1).reason, Catch::Contains("at least 3") && Catch::Contains("2"));
+}
+
 TEST_CASE("a cell that cannot fit is skipped with the number, unless forced") {
     // 100,000,000 vertices of 5 features, 16 hidden, 3 classes over 2 ranks: 24 values a vertex, 10 entries a vertex.
     const Experiment e = read("dataset: cora\nscheme: mg-gcn\ngpus: 2\n");

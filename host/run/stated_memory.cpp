@@ -1,0 +1,64 @@
+#include "run/stated_memory.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include <gnnbench/made_once.hpp>
+#include <gnnbench/strategy.hpp>
+#include <gnnbench/transpose.hpp>
+
+#include "data/store.hpp"
+#include "partition/cache.hpp"
+#include "run/partition_run.hpp"
+#include "run/prepare.hpp"
+#include "spec/partition_key.hpp"
+#include "spec/setting.hpp"
+
+namespace gnnbench {
+namespace {
+
+/// The partition that a trial of the cell would have; nothing where the partitioner does not support it.
+std::optional<Partition> partition_for(const Cell& cell, const PartitionTask& task, const PluginSource& plugins,
+                                       double limit_s) {
+    const auto plugin = plugins.find(PluginKind::partitioner, cell.partitioner.name);
+    if (!plugin) return {};
+    const PartitionCache cache(partition_folder(cell.dataset.store));
+    const std::string key = partition_key(cell, task.need, plugin->file);
+    if (auto kept = cache.find(key, task.need, task.dataset.graph.vertices())) return std::move(kept->partition);
+    PartitionRun made =
+        run_partitioner(cell.partitioner.name, plugins.partitioner(cell.partitioner.name), task, limit_s);
+    if (!made.skipped.empty()) return {};
+    if (made.wall_s > kept_from_s) cache.keep(key, {made.partition, made.wall_s});
+    return std::move(made.partition);
+}
+
+}  // namespace
+
+std::int64_t largest_stated_memory(const Cell& cell, const PluginSource& plugins, double limit_s) {
+    if (cell.scheme.is_program() || cell.dataset.digest.empty() || cell.dataset.store.empty()) return 0;
+    const Store store = Store::open(cell.dataset.store);
+    DatasetView data = store.view(cell.dataset.split);
+    const Question q(cell, facts_of(cell.dataset));
+    const Strategy& strategy = plugins.strategy(cell.scheme.name);
+    const Setting setting{cell.gpus, q.model, q.train, cell.scheme.params};
+    const PartitionTask task{.dataset = data,
+                             .model = q.model,
+                             .need = strategy.partition_need(setting),
+                             .params = cell.partitioner.params,
+                             .seed = q.train.seed};
+    const auto partition = partition_for(cell, task, plugins, limit_s);
+    if (!partition) return 0;
+    const IndexMap index(*partition);
+    const WithTranspose both(data.graph);  // every rank reads columns of the graph
+    data.graph = both.view();
+    MadeOnce shared;
+    const Problem problem{data,          index, q.model, q.train, cell.scheme.params, nullptr, cell.gpus,
+                          cell.slowdown, 1,     nullptr, &shared};
+    const std::int64_t element_bytes = cell.precision == "float64" ? 8 : 4;
+    std::int64_t most = 0;
+    for (int rank = 0; rank < cell.gpus; ++rank)
+        most = std::max(most, strategy.stated_memory(problem, rank, element_bytes));
+    return most;
+}
+
+}  // namespace gnnbench
