@@ -43,7 +43,8 @@ struct ResolvedDataset {
 };
 
 /// Says which store a mapping means, without making it. The mapping is {"store": name} or {"path": file, "format":
-/// …, …import options} or {"generate": kind, …parameters}; each may have "split", the latter two "name". Throws
+/// …, …import options} or {"generate": kind, …parameters}; each may have "split", the latter two "name"; or {"expect": profile, …}, which has a
+/// digest and never a store. Throws
 /// SpecError on keys and values that are not allowed, DataError where a store or file does not exist.
 ResolvedDataset resolve_dataset(const nlohmann::json& source, const Catalog& catalog);
 

@@ -14,6 +14,7 @@
 #include <gnnbench/error.hpp>
 
 #include <data/catalog.hpp>
+#include <data/expectation.hpp>
 #include <data/generate.hpp>
 #include <data/import.hpp>
 #include <data/options.hpp>
@@ -217,12 +218,24 @@ RawDataset make(const Source& s) {
 
 }  // namespace
 
+namespace {
+
+/// There is no store, and nothing to make.
+ResolvedDataset resolve_expected(const json& source) {
+    ExpectedDataset d = expected_dataset(source);
+    return {.name = std::move(d.name), .digest = std::move(d.digest), .store = {}, .split = 0};
+}
+
+}  // namespace
+
 ResolvedDataset resolve_dataset(const json& source, const Catalog& catalog) {
+    if (is_expected(source)) return resolve_expected(source);
     return resolve(split_mapping(source), catalog);
 }
 
 ResolvedDataset ensure_dataset(const json& source, const Catalog& catalog,
                                const std::function<void(const std::string&)>& progress) {
+    if (is_expected(source)) return resolve_expected(source);
     auto s = split_mapping(source);
     auto found = resolve(s, catalog);
     if (found.digest.empty()) {

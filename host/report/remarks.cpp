@@ -44,7 +44,10 @@ std::vector<std::string> remarks_on(const ComparisonCell& c, MetricKind kind) {
         add_verification(all, c.verification);
     if (c.oversubscribed && kind == MetricKind::time)
         all.emplace_back("oversubscribed (more ranks × threads than cores: no scaling result)");
-    if (!c.synthetic.empty()) all.push_back("synthetic data (" + c.synthetic + ")");
+    if (c.synthetic.starts_with("expected graph"))
+        all.push_back(c.synthetic);
+    else if (!c.synthetic.empty())
+        all.push_back("synthetic data (" + c.synthetic + ")");
     if (of_graph) return all;
     if (!c.program.empty())
         all.push_back(c.program == "no files" ? "a program without files of its own: what ran is not known"

@@ -25,6 +25,8 @@ public:
     CellCompletion(const LoadOptions& options, const PluginSource& plugins)
         : options_(options), plugins_(plugins) {}
     void complete(Draft& draft);
+    /// A dataset that is only expected, with ranks that are not simulated.
+    std::optional<Disagreement> expects_without_simulating(const Cell& cell) const;
 
 private:
     const LoadOptions& options_;

@@ -213,10 +213,12 @@ const DatasetForm* named(const std::vector<DatasetForm>& forms, const YamlNode& 
 }  // namespace
 
 Read ValueReader::dataset(const YamlNode& node, const std::string& key) const {
-    const YamlNode *store = node.find("store"), *file = node.find("path"), *generator = node.find("generate");
-    if (!node.is(Kind::text) && (store != nullptr) + (file != nullptr) + (generator != nullptr) != 1) {
+    const YamlNode *store = node.find("store"), *file = node.find("path"), *generator = node.find("generate"),
+                   *expected = node.find("expect");
+    const int forms = (store != nullptr) + (file != nullptr) + (generator != nullptr) + (expected != nullptr);
+    if (!node.is(Kind::text) && forms != 1) {
         const std::string found =
-            node.is(Kind::map) ? "a mapping with none or several of store, path and generate" : describe(node);
+            node.is(Kind::map) ? "a mapping with none or several of store, path, generate and expect" : describe(node);
         findings_.add(node.place, key,
                       fmt::format("expected {}; found {}", expectation(*find_field("dataset")), found));
         return {};
@@ -224,6 +226,7 @@ Read ValueReader::dataset(const YamlNode& node, const std::string& key) const {
     DatasetChoice choice;
     choice.source = node.is(Kind::text) || store ? stored(node, key)
                     : file                       ? imported(node, key)
+                    : expected                   ? of_profile(node, key)
                                                  : generated(node, key);
     if (const YamlNode* split = node.find("split")) {
         std::int64_t number = 0;
@@ -303,6 +306,19 @@ nlohmann::json ValueReader::imported(const YamlNode& map, const std::string& key
     auto source = to_json(params(form->params, map, taken, fmt::format("format '{}'", form->name), key));
     source["path"] = file->string();
     source["format"] = form->name;
+    return source;
+}
+
+nlohmann::json ValueReader::of_profile(const YamlNode& map, const std::string& key) const {
+    const YamlNode& profile = *map.find("expect");
+    if (!profile.is(Kind::text) || profile.text.empty()) {
+        findings_.add(profile.place, key + ".expect",
+                      fmt::format("expected a dataset's profile; found {}", describe(profile)));
+        return {};
+    }
+    static const std::string taken[] = {"expect", "split", "name"};
+    auto source = to_json(params(datasets_.expectation().params, map, taken, "an expected dataset", key));
+    source["expect"] = profile.text;
     return source;
 }
 

@@ -217,7 +217,8 @@ private:
 
     /// Reports keys that are valid alone but not together.
     bool agrees(const Cell& cell) {
-        const std::optional<Disagreement> found = disagreement(cell);
+        std::optional<Disagreement> found = disagreement(cell);
+        if (!found) found = completion_.expects_without_simulating(cell);
         if (found) findings_.add(place_of(found->path), found->path, found->text);
         return !found;
     }

@@ -5,6 +5,7 @@
 #include <gnnbench/backend.hpp>
 #include <gnnbench/strategy.hpp>
 
+#include "data/expectation.hpp"
 #include "data/generate.hpp"
 #include "data/import.hpp"
 #include "plugin/backend_memory.hpp"
@@ -68,6 +69,10 @@ std::vector<DatasetForm> InstalledDatasets::generators() const {
     return forms;
 }
 
+DatasetForm InstalledDatasets::expectation() const {
+    return {"expect", expectation_summary(), expectation_params()};
+}
+
 std::vector<DatasetForm> InstalledDatasets::formats() const {
     std::vector<DatasetForm> forms;
     for (const std::string& format : importer_formats())
@@ -88,6 +93,10 @@ void InstalledDatasets::complete(DatasetChoice& choice) const {
 
 std::optional<DatasetFacts> facts_of(const DatasetChoice& choice) {
     if (choice.digest.empty()) return {};
+    if (is_expected(choice.source)) {
+        const ExpectedDataset d = expected_dataset(choice.source);
+        return DatasetFacts{{d.vertices, d.entries, false}, d.features, d.classes};
+    }
     const Manifest m = read_manifest(std::filesystem::path(choice.store) / "manifest.json");
     return DatasetFacts{{m.vertices, m.edges, m.weighted}, m.features, m.classes};
 }

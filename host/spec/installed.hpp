@@ -38,6 +38,7 @@ public:
     explicit InstalledDatasets(Catalog catalog) : catalog_(std::move(catalog)) {}
     std::vector<std::string> stores() const override;
     std::vector<DatasetForm> generators() const override;
+    DatasetForm expectation() const override;
     std::vector<DatasetForm> formats() const override;
     std::string detect_format(const std::filesystem::path& path) const override;
     void complete(DatasetChoice& choice) const override;

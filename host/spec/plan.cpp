@@ -100,7 +100,7 @@ Plan make_plan(const Experiment& experiment, const PlanSources& sources, const P
         p.digest = sources.digests.empty() ? cell_digest(cell) : sources.digests[i];
         p.oversubscribed = oversubscribed(cell, cores) && !simulated(cell, sources.plugins);
         // Datasets are distinguished by the store's digest, or by their source if there is no store.
-        const std::pair key(cell.dataset.digest.empty() ? cell.dataset.source.dump() : cell.dataset.store,
+        const std::pair key(cell.dataset.store.empty() ? cell.dataset.source.dump() : cell.dataset.store,
                             cell.dataset.split);
         auto known = datasets.find(key);
         if (known == datasets.end()) known = datasets.emplace(key, sources.dataset(cell.dataset)).first;

@@ -163,6 +163,11 @@ std::string reference_page(const nlohmann::ordered_json& schema) {
         "split is "
         "used.\n" +
         forms(schema, "generate");
+    page += fmt::format(
+        "\n## `dataset`: expected graphs\n\n`{{expect: profile, …}}`, {}.\n[Machines you don't have](simulation.md) "
+        "says more.\n\n{}",
+        schema["definitions"]["expect"]["description"].get<std::string>(),
+        param_rows(schema["definitions"]["expect"]));
     page +=
         "\n## `dataset`: files\n\n`{path: file, …}`; the file's name determines the format, or `format` does. In "
         "the path, "

@@ -7,6 +7,7 @@
 #include <gnnbench/backend.hpp>
 #include <gnnbench/strategy.hpp>
 
+#include "data/expectation.hpp"
 #include "spec/machine_file.hpp"
 
 namespace gnnbench {
@@ -64,6 +65,19 @@ std::string why_not_simulated(const Cell& cell) {
 
 }  // namespace
 
+std::string why_not_expected(const Cell& cell, const Strategy& strategy, const PartitionNeed& need) {
+    if (!is_expected(cell.dataset.source)) return {};
+    const std::string graph = fmt::format("dataset {} is only expected", cell.dataset.name);
+    if (strategy.trains_on_batches()) return graph + ", and batches are subgraphs of one that is there";
+    if (cell.model.sparse_features) return graph + ": its features have no zeros that could be counted";
+    if (need.column_parts > 0) return graph + ", with columns in the same parts as rows";
+    if (need.parts <= 1 || cell.partitioner.name == "random") return {};
+    if (cell.partitioner.name == "block") return graph + ", and nobody knows its order: use the partitioner random";
+    if (expected_dataset(cell.dataset.source).partitioned) return {};
+    return fmt::format("{}, so the partitioner {} has no graph to cut: give the dataset a locality, or use random",
+                       graph, cell.partitioner.name);
+}
+
 std::string why_kernel_unsupported(const Cell& cell, const PluginSource& plugins) {
     if (const auto facts = plugins.find(PluginKind::kernel, cell.kernel.name); facts && facts->simulates)
         if (const std::string why = why_not_simulated(cell); !why.empty())
@@ -98,6 +112,7 @@ std::string why_unsupported_without_kernel(const Cell& cell, const std::optional
     const Setting setting{cell.gpus, q.model, q.train, cell.scheme.params};
     std::string why = strategy.why_unsupported(setting);
     if (why.empty()) why = why_not_slowed(cell, strategy);
+    if (why.empty()) why = why_not_expected(cell, strategy, strategy.partition_need(setting));
     if (!why.empty()) return from(PluginKind::strategy, cell.scheme, why);
     if (dataset) {
         const Partitioner& partitioner = plugins.partitioner(cell.partitioner.name);

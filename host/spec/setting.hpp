@@ -36,6 +36,8 @@ std::string why_unsupported_without_kernel(const Cell& cell, const std::optional
                                            const PluginSource& plugins);
 /// Why the slowdown that a cell declares is not possible; empty if it is, or where none is declared.
 std::string why_not_slowed(const Cell& cell, const Strategy& strategy);
+/// Why this cell cannot run on a graph that is only expected; empty if it can, or where the graph is there.
+std::string why_not_expected(const Cell& cell, const Strategy& strategy, const PartitionNeed& need);
 std::string why_kernel_unsupported(const Cell& cell, const PluginSource& plugins);
 
 }  // namespace gnnbench

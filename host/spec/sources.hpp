@@ -53,6 +53,8 @@ public:
     /// Names of the stores that exist, sorted.
     virtual std::vector<std::string> stores() const = 0;
     virtual std::vector<DatasetForm> generators() const = 0;
+    /// Of a graph that is only expected; the name is its key.
+    virtual DatasetForm expectation() const = 0;
     virtual std::vector<DatasetForm> formats() const = 0;
     /// The format of a file or folder, from its name. Throws DataError if the name does not determine it.
     virtual std::string detect_format(const std::filesystem::path& path) const = 0;

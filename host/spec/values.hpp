@@ -37,6 +37,7 @@ private:
     nlohmann::json stored(const YamlNode& node, const std::string& key) const;
     nlohmann::json imported(const YamlNode& map, const std::string& key) const;
     nlohmann::json generated(const YamlNode& map, const std::string& key) const;
+    nlohmann::json of_profile(const YamlNode& map, const std::string& key) const;
 
     /// Sets declared parameters from a mapping; keys in `taken` are not parameters. `owner` names whose they are.
     Params params(std::span<const ParamDecl> declared, const YamlNode& map, std::span<const std::string> taken,

@@ -15,6 +15,7 @@
 #include "spec/machine_file.hpp"
 #include "spec/partition_key.hpp"
 #include "spec/setting.hpp"
+#include "worker/expected_workload.hpp"
 #include "worker/measurement.hpp"
 #include "worker/workload.hpp"
 
@@ -43,17 +44,16 @@ public:
         if (request_.purpose != Purpose::measure) return unverified();
         simulation::Simulation ranks(machine_, network(), cell_.gpus);
         write_start();
-        work_.emplace(load_workload(request_));
+        const bool expected = is_expected(cell_.dataset.source);
+        if (expected)
+            expect();
+        else
+            load();
         if (const std::string reason = why_unsupported(); !reason.empty()) return {TrialStatus::skipped, reason};
-        // Every rank reads columns of the graph, so its transpose is made once for all.
-        graph_.emplace(work_->data.graph);
-        work_->data.graph = graph_->view();
-        load_s_ = wall_since(start);
-        const PartitionPlace place = partition_place();
-        MadePartition made = partition_on_root(*partitioner_, partition_task(), alone_, &place);
-        partition_s_ = made.wall_s;
-        partition_ = std::move(made.partition);
-        index_.emplace(partition_);
+        if (expected)
+            expect_parts();
+        else
+            partition();
         building_ = Clock::now();
         start_ = start;
         TrialEnd end;
@@ -74,31 +74,73 @@ private:
         return cell_.kernel.params.choice("network") == "ring" ? simulation::NetworkModel::ring
                                                                : simulation::NetworkModel::links;
     }
-    Setting setting() const { return {cell_.gpus, work_->model, work_->train, cell_.scheme.params}; }
+    Setting setting() const { return {cell_.gpus, model_, train_, cell_.scheme.params}; }
     Problem problem() {
-        return {work_->data,
+        return {data_,
                 *index_,
-                work_->model,
-                work_->train,
+                model_,
+                train_,
                 cell_.scheme.params,
-                work_->initial.get(),
+                initial_.get(),
                 cell_.gpus,
                 {},
                 1,
                 nullptr,
                 &shared_};
     }
+    void load() {
+        const auto start = Clock::now();
+        Workload work = load_workload(request_);
+        data_ = work.data;
+        model_ = std::move(work.model);
+        train_ = std::move(work.train);
+        initial_ = std::move(work.initial);
+        synthetic_ = work.store.manifest().synthetic;
+        store_.emplace(std::move(work.store));
+        load_s_ = wall_since(start);
+    }
+    void expect() {
+        expected_.emplace(expected_dataset(cell_.dataset.source));
+        data_ = expected_->view();
+        model_ = model_for(cell_, data_);
+        train_ = complete_train(cell_);
+        initial_ = read_weights(cell_.initial_weights, model_);
+    }
+    void partition() {
+        const auto start = Clock::now();
+        // Every rank reads columns of the graph, so its transpose is made once for all.
+        graph_.emplace(data_.graph);
+        data_.graph = graph_->view();
+        load_s_ += wall_since(start);
+        const PartitionPlace place = partition_place();
+        MadePartition made = partition_on_root(*partitioner_, partition_task(), alone_, &place);
+        partition_s_ = made.wall_s;
+        index_.emplace(made.partition);
+        quality_ = measure_quality(data_.graph, made.partition);
+    }
+    void expect_parts() {
+        const Part parts = strategy_->partition_need(setting()).parts;
+        index_.emplace(expected_parts(data_.graph.vertices(), parts));
+        auto graph = std::make_shared<const ExpectedGraph>(expected_under(expected_->dataset(), cell_, parts));
+        const ExpectedQuality expected = expected_quality(*graph, *index_, model_.self_loops);
+        quality_ = expected.quality;
+        const bool local = graph->outline().locality && parts > 1;
+        synthetic_ = {interval_text(expected, expected_->dataset(), local)};
+        share_expected_graph(shared_, std::move(graph));
+        shared_.get<std::int64_t>("train vertices", [&] { return expected_->train_vertices(); });
+    }
+
     PartitionTask partition_task() const {
-        return {.dataset = work_->data,
-                .model = work_->model,
+        return {.dataset = data_,
+                .model = model_,
                 .need = strategy_->partition_need(setting()),
                 .params = cell_.partitioner.params,
-                .seed = work_->train.seed};
+                .seed = train_.seed};
     }
     PartitionPlace partition_place() const {
         const PluginDescription plugin = catalog_.find(PluginKind::partitioner, cell_.partitioner.name);
         Cell cell = cell_;
-        cell.dataset.digest = work_->store.manifest().digest;
+        cell.dataset.digest = store_->manifest().digest;
         return {PartitionCache(partition_folder(request_.store)),
                 partition_key(cell, strategy_->partition_need(setting()), plugin.file)};
     }
@@ -109,8 +151,10 @@ private:
         if (reason.empty() && cell_.slowdown.declared()) reason = "a slowdown takes time of this machine's clock";
         if (reason.empty())
             reason = partitioner_->why_unsupported(
-                {work_->data.graph.vertices(), work_->data.graph.edges(), !work_->data.graph.weights.empty()},
+                {data_.graph.vertices(), data_.graph.edges(), !data_.graph.weights.empty()},
                 strategy_->partition_need(setting()), cell_.partitioner.params);
+        if (reason.empty() && expected_)
+            reason = why_not_expected(cell_, *strategy_, strategy_->partition_need(setting()));
         return reason;
     }
 
@@ -120,7 +164,7 @@ private:
                 .local_rank = rank ? rank->rank() % machine_.devices_per_node : 0,
                 .local_ranks = std::min(cell_.gpus, machine_.devices_per_node),
                 .params = cell_.kernel.params,
-                .widths = work_ ? work_->model.widths : std::vector<std::int64_t>(),
+                .widths = model_.widths,
                 .simulated = rank};
     }
 
@@ -167,7 +211,7 @@ private:
                       .record = record,
                       .backend = *backend,
                       .counter = counter,
-                      .vertices = work_->data.graph.vertices(),
+                      .vertices = data_.graph.vertices(),
                       .as_stated = {}};
         if (!every_epoch)
             m.as_stated = [&](std::int64_t epoch, const Volume& counted) {
@@ -197,9 +241,9 @@ private:
                                  {"partition", partition_s_},
                                  {"build", wall_since(building_)},
                                  {"total", wall_since(start_)}}},
-                               {"partition", to_json(measure_quality(work_->data.graph, partition_))},
-                               {"dataset", dataset_json(work_->data, work_->store.manifest().synthetic)},
-                               {"aggregated_input", work_->model.aggregate_input},
+                               {"partition", to_json(quality_)},
+                               {"dataset", dataset_json(data_, synthetic_)},
+                               {"aggregated_input", model_.aggregate_input},
                                {"approximation", strategy_->approximation(cell_.scheme.params)},
                                {"stated", std::move(all_stated)},
                                {"memory_bytes", std::move(memory)},
@@ -216,10 +260,16 @@ private:
     simulation::Machine machine_;
     const ProcessGroup alone_ = ProcessGroup::alone();
     TrialRecord record_;
-    std::optional<Workload> work_;
+    std::optional<Store> store_;                ///< of what data_ shows, or
+    std::optional<ExpectedWorkload> expected_;  ///< of a graph that is not there
     std::optional<WithTranspose> graph_;
-    Partition partition_;
+    DatasetView data_;
+    ModelSpec model_;
+    TrainSpec train_;
+    std::unique_ptr<ModelWeights> initial_;
+    std::vector<std::string> synthetic_;
     std::optional<IndexMap> index_;
+    PartitionQuality quality_;
     MadeOnce shared_;  ///< after the strategy, whose plugin has the code that destroys what it made
     double load_s_ = 0, partition_s_ = 0;  ///< of this machine
     Clock::time_point building_, start_;

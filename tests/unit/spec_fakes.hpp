@@ -106,6 +106,7 @@ private:
 class FakeDatasets : public DatasetSource {
 public:
     std::vector<std::string> stores() const override { return {"amazon0601", "cora"}; }
+    DatasetForm expectation() const override { return {"expect", "a graph that is not there", {}}; }
     std::vector<DatasetForm> generators() const override {
         return {{"dcsbm", "communities", graph_params}, {"grid", "a mesh", graph_params}};
     }

@@ -26,6 +26,28 @@ CountedBlocks::CountedBlocks(const Adjacency& a, const CutOrder& rows, const Cut
       nonzeros_(usize(std::int64_t{rows.index.parts()} * rows.runs * columns_)),
       row_order_(rows.index),
       column_order_(columns.index) {
+    if (const ExpectedGraph* graph = expected_graph(a.shared()))
+        expect(*graph, has_loops(a, *graph), rows, columns);
+    else
+        count(a, rows, columns);
+}
+
+void CountedBlocks::expect(const ExpectedGraph& graph, bool loops, const CutOrder& rows, const CutOrder& columns) {
+    const auto run_of = [](const CutOrder& order, std::int64_t number) {
+        const auto part = static_cast<Part>(number / order.runs);
+        const auto run = static_cast<int>(number % order.runs);
+        const std::int64_t begin = order.index.offset(part), size = order.index.size(part);
+        const std::int64_t first = begin + block_begin(size, order.runs, run);
+        return ExpectedRun{order.index, first, first + block_size(size, order.runs, run)};
+    };
+    for (std::size_t k = 0; k < nonzeros_.size(); ++k) {
+        const auto row = static_cast<std::int64_t>(k) / columns_, column = static_cast<std::int64_t>(k) % columns_;
+        nonzeros_[k] = ExpectedGraph::rounded(
+            graph.nonzeros(run_of(rows, row), run_of(columns, column), loops).mean, row, column);
+    }
+}
+
+void CountedBlocks::count(const Adjacency& a, const CutOrder& rows, const CutOrder& columns) {
     const TileChoice whole_rows;
     const std::vector<std::int32_t> row_run = runs_of(rows), column_run = runs_of(columns);
     for (std::int64_t v = 0; v < a.vertices(); ++v) {
@@ -34,9 +56,14 @@ CountedBlocks::CountedBlocks(const Adjacency& a, const CutOrder& rows, const Cut
     }
 }
 
+bool has_loops(const Adjacency& a, const ExpectedGraph& graph) {
+    return static_cast<double>(a.nonzeros()) > graph.entries() + 0.5 * static_cast<double>(a.vertices());
+}
+
 std::string name_of(const IndexMap& index) {
     const auto& offsets = index.offsets();
-    std::string name = fmt::format("{} ", static_cast<const void*>(index.places().position.data()));
+    const void* order = index.identity() ? index.places().memory.get() : index.places().position.data();
+    std::string name = fmt::format("{} ", order);
     return name.append(reinterpret_cast<const char*>(offsets.data()), offsets.size() * sizeof offsets[0]);
 }
 

@@ -35,9 +35,9 @@ public:
           layout_{problem.index, shape, grid_.place()},
           parameters_(model_, problem.train, *problem.first_weights(), backend_),
           products_(make_products(problem.adjacency(), {backend_, grid_, layout_})),
-          vertices_(problem, layout_.owned(), backend_,
+          vertices_(problem, held(), backend_,
                     {layout_.first_column(width(model_.layers())), columns(model_.layers())}),
-          input_(load_features(problem, layout_.owned(), layout_.first_column(width(0)), columns(0), backend_)),
+          input_(load_features(problem, held(), layout_.first_column(width(0)), columns(0), backend_)),
           loss_(backend_, grid_.along(Axis::y), grid_.world(), layout_.rows(), width(model_.layers()),
                 problem.dataset.multi_label()) {
         for (int l = 0; l <= last(); ++l) {
@@ -75,6 +75,10 @@ public:
 private:
     enum class Pass { training, evaluation };
 
+    HeldVertices held() const {
+        const PartRange parts = layout_.row_parts();
+        return {problem_.index, parts.first, parts.count, backend_};
+    }
     std::int64_t width(int l) const { return model_.widths[usize(l)]; }
     /// This rank's columns of a matrix as wide as layer l's input.
     std::int64_t columns(int l) const { return layout_.columns(width(l)); }

@@ -1,11 +1,15 @@
 #include <gnnbench/training/halo.hpp>
 
 #include <algorithm>
+#include <numeric>
 
 #include <gnnbench/position_set.hpp>
+#include <gnnbench/training/expected_graph.hpp>
 #include <gnnbench/training/lines.hpp>
 #include <gnnbench/training/sparse_blocks.hpp>
 #include <gnnbench/usize.hpp>
+
+#include "core/training/block_counts.hpp"
 
 namespace gnnbench {
 namespace {
@@ -159,12 +163,95 @@ Halo make_halo(const Adjacency& a, const IndexMap& index, Part i, Direction d, c
     return h;
 }
 
+HaloBlocks::HaloBlocks(const Adjacency& a, const IndexMap& index, Part i, Direction d, const HoldsBlock& holds,
+                       Backend& backend)
+    : backend_(backend), threads_(a.threads()) {
+    if (expected_graph(a.shared())) {
+        expect(a, index, i, holds);
+        return;
+    }
+    halo_ = make_halo(a, index, i, d, holds);
+    for (const auto& rows : halo_->needed) needed_.push_back(std::ssize(rows));
+    for (const auto& rows : halo_->sent) sent_.push_back(std::ssize(rows));
+}
+
+/// The expected matrix is symmetric, so both directions are alike.
+void HaloBlocks::expect(const Adjacency& a, const IndexMap& index, Part i, const HoldsBlock& holds) {
+    const BlockCounts counts(a, index, i);
+    const auto nonzeros = counted_blocks(a, {index}, {index});
+    const std::int64_t rows = index.size(i);
+    own_ = {rows, rows, holds(i) ? nonzeros->at(i, i) : 0};
+    remote_.rows = rows;
+    for (Part j = 0; j < index.parts(); ++j) {
+        const bool other = j != i;
+        needed_.push_back(other && holds(j) ? counts.nonzero_columns(i, j) : 0);
+        sent_.push_back(other && holds(i) ? counts.nonzero_columns(j, i) : 0);
+        // Each is rounded by itself: a column that is needed has an entry.
+        nonzeros_.push_back(needed_.back() > 0 ? std::max(nonzeros->at(i, j), needed_.back()) : 0);
+        remote_.cols += needed_.back();
+        remote_.nonzeros += nonzeros_.back();
+    }
+}
+
+std::int64_t HaloBlocks::needed_rows() const { return std::reduce(needed_.begin(), needed_.end()); }
+std::int64_t HaloBlocks::sent_rows() const { return std::reduce(sent_.begin(), sent_.end()); }
+
+Array<std::int32_t> HaloBlocks::sent_list(Part j) const {
+    if (halo_) return backend_.upload(std::span<const std::int32_t>(halo_->sent[usize(j)]));
+    const std::int64_t rows = sent_[usize(j)];
+    return {backend_.allocate(usize(rows) * sizeof(std::int32_t)), rows};
+}
+
+namespace {
+
+SparseSize transposed(const SparseSize& a) { return {a.cols, a.rows, a.nonzeros}; }
+
+}  // namespace
+
+std::unique_ptr<PreparedMatrix> HaloBlocks::own() const {
+    return halo_ ? backend_.prepare(halo_->own) : backend_.prepare(own_);
+}
+std::unique_ptr<PreparedMatrix> HaloBlocks::own_transposed() const {
+    return halo_ ? backend_.prepare(gnnbench::transposed(halo_->own, threads_))
+                 : backend_.prepare(transposed(own_));
+}
+std::unique_ptr<PreparedMatrix> HaloBlocks::remote() const {
+    return halo_ ? backend_.prepare(halo_->remote) : backend_.prepare(remote_);
+}
+std::unique_ptr<PreparedMatrix> HaloBlocks::remote_transposed() const {
+    return halo_ ? backend_.prepare(gnnbench::transposed(halo_->remote, threads_))
+                 : backend_.prepare(transposed(remote_));
+}
+std::unique_ptr<PreparedMatrix> HaloBlocks::block(Part j) const {
+    if (halo_) return backend_.prepare(halo_->compact(j));
+    return backend_.prepare(SparseSize{own_.rows, needed_[usize(j)], nonzeros_[usize(j)]});
+}
+PreparedPair HaloBlocks::block_and_transpose(Part j) const {
+    if (!halo_)
+        return {block(j), backend_.prepare(SparseSize{needed_[usize(j)], own_.rows, nonzeros_[usize(j)]})};
+    const Csr block = halo_->compact(j);
+    return {backend_.prepare(block), backend_.prepare(gnnbench::transposed(block, threads_))};
+}
+
 BlockCounts::BlockCounts(const Adjacency& a, const IndexMap& index, Part part)
     : part_(part),
       row_(count(a, index, part, Direction::forward)),
       column_(count(a, index, part, Direction::backward)) {}
 
+/// By the other part; of a symmetric matrix, so nonzero rows of a block are nonzero columns of its transpose.
+BlockCounts::Line BlockCounts::expect(const Adjacency& a, const IndexMap& index, Part part) {
+    const ExpectedGraph& graph = *expected_graph(a.shared());
+    const bool loops = has_loops(a, graph);
+    Line n;
+    for (Part j = 0; j < index.parts(); ++j) {
+        n.columns.push_back(ExpectedGraph::rounded(graph.needed(index, part, j, loops).mean, part, j));
+        n.rows.push_back(ExpectedGraph::rounded(graph.needed(index, j, part, loops).mean, part, j));
+    }
+    return n;
+}
+
 BlockCounts::Line BlockCounts::count(const Adjacency& a, const IndexMap& index, Part part, Direction d) {
+    if (expected_graph(a.shared())) return expect(a, index, part);
     const Lines lines(a, d, index.owned(part), Entries::columns);
     const auto parts = usize(index.parts());
     Line n{std::vector<std::int64_t>(parts), std::vector<std::int64_t>(parts)};
@@ -228,6 +315,14 @@ HaloExchange::HaloExchange(const Halo& halo, Backend& backend, std::int64_t wide
     load(halo);
 }
 
+HaloExchange::HaloExchange(const HaloBlocks& halo, Backend& backend, std::int64_t widest)
+    : HaloExchange(HaloRoom{halo.needed_rows(), halo.sent_rows()}, backend, widest) {
+    if (halo.halo_)
+        load(*halo.halo_);
+    else
+        start_from(halo.needed(), halo.sent());
+}
+
 HaloExchange::HaloExchange(const HaloRoom& room, Backend& backend, std::int64_t widest)
     : needed_start_{0},
       sent_start_{0},
@@ -241,17 +336,26 @@ void HaloExchange::state_memory(MemoryStatement& m, const HaloRoom& room, std::i
     m.list<std::int32_t>(room.sent_rows);
 }
 
-void HaloExchange::load(const Halo& halo) {
+void HaloExchange::start_from(const std::vector<std::int64_t>& needed, const std::vector<std::int64_t>& sent) {
     needed_start_.assign(1, 0);
     sent_start_.assign(1, 0);
-    std::vector<std::int32_t> rows;
-    for (std::size_t j = 0; j < halo.needed.size(); ++j) {
-        needed_start_.push_back(needed_start_.back() + std::ssize(halo.needed[j]));
-        sent_start_.push_back(sent_start_.back() + std::ssize(halo.sent[j]));
-        rows.insert(rows.end(), halo.sent[j].begin(), halo.sent[j].end());
+    for (std::size_t j = 0; j < needed.size(); ++j) {
+        needed_start_.push_back(needed_start_.back() + needed[j]);
+        sent_start_.push_back(sent_start_.back() + sent[j]);
     }
     require(needed_start_.back() <= receive_.rows() && sent_start_.back() <= send_.rows(),
             "a halo has more rows than there is room for");
+}
+
+void HaloExchange::load(const Halo& halo) {
+    std::vector<std::int64_t> needed, sent;
+    std::vector<std::int32_t> rows;
+    for (std::size_t j = 0; j < halo.needed.size(); ++j) {
+        needed.push_back(std::ssize(halo.needed[j]));
+        sent.push_back(std::ssize(halo.sent[j]));
+        rows.insert(rows.end(), halo.sent[j].begin(), halo.sent[j].end());
+    }
+    start_from(needed, sent);
     if (!rows.empty()) backend_.upload_bytes(rows.data(), sent_rows_.data(), rows.size() * sizeof rows[0]);
 }
 

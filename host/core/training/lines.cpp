@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include <gnnbench/training/expected_graph.hpp>
+
 namespace gnnbench {
 
 std::vector<ColumnRange> columns_of(const IndexMap& index, std::span<const Part> parts) {
@@ -18,6 +20,7 @@ Lines::Lines(const Adjacency& a, Direction d, std::vector<GlobalId> vertices, En
 Lines::Lines(const Adjacency& a, Direction d, std::vector<GlobalId> vertices, Entries entries,
              std::span<const ColumnRange> columns)
     : a_(a), d_(d), vertices_(std::move(vertices)) {
+    require_entries(a.shared(), "this setting of the strategy");
     const SetupTimer timer(a.cost());
     if (!a.reads(d)) {
         collect(entries);

@@ -21,11 +21,10 @@ public:
         : problem_(problem),
           backend_(rank.backend),
           group_(std::move(layout.group)),
-          owned_(problem.index.owned(layout.part)),
-          network_(std::move(plan), problem.model, problem.train, *problem.first_weights(), std::ssize(owned_),
-                   backend_),
+          owned_(problem.index, layout.part, 1, backend_),
+          network_(std::move(plan), problem.model, problem.train, *problem.first_weights(), owned_.size(), backend_),
           vertices_(problem, owned_, backend_) {
-        load_input();
+        load_input(layout.part);
         const Adjacency adjacency = problem.adjacency();
         spmm_ = make_spmm(adjacency, network_.plan().widest_operand());
         load();
@@ -53,7 +52,7 @@ public:
 
     ModelWeights weights() override { return network_.parameters().weights(); }
     ModelWeights gradients() override { return network_.parameters().gradients(); }
-    OwnedRows embeddings() override { return {owned_, backend_.download(forward(Pass::evaluation, 0))}; }
+    OwnedRows embeddings() override { return {owned_.ids(), backend_.download(forward(Pass::evaluation, 0))}; }
     std::string notes() const override {
         std::string of_spmm = spmm_->notes();
         if (!problem_.model.sparse_features) return of_spmm;
@@ -61,16 +60,18 @@ public:
     }
 
 private:
-    void load_input() {
+    void load_input(Part part) {
         const LayerPlan& plan = network_.plan();
         const std::int64_t columns = plan.spec(0).f;
         if (plan.holds_dense_input()) input_ = load_features(problem_, owned_, 0, columns, backend_);
-        if (plan.holds_sparse_input()) sparse_input_ = load_sparse_features(problem_, owned_, backend_);
+        // Where nothing holds values, the zeros of these vertices are counted all the same.
+        if (plan.holds_sparse_input())
+            sparse_input_ = load_sparse_features(problem_, problem_.index.owned(part), backend_);
     }
 
     /// X as layer 0 reads it.
     LayerInput input() const {
-        const MatrixView dense{input_.view().data, std::ssize(owned_), network_.plan().spec(0).f,
+        const MatrixView dense{input_.view().data, owned_.size(), network_.plan().spec(0).f,
                                network_.plan().spec(0).f, backend_.dtype()};
         return {dense, sparse_input_.get()};
     }
@@ -143,7 +144,7 @@ private:
     const Problem problem_;
     Backend& backend_;
     std::shared_ptr<Communicator> group_;
-    std::vector<GlobalId> owned_;
+    HeldVertices owned_;
     Network network_;
     std::unique_ptr<DistributedSpmm> spmm_;
     VertexData vertices_;

@@ -254,10 +254,7 @@ public:
         for (const auto* side : {&blocks_.forward, &blocks_.backward})
             for (const SentBlock& b : *side) most = std::max(most, b.nonzeros);
         if (line.size() == 1) return;
-        arrived_.indptr =
-            backend.upload(std::span<const std::int64_t>(std::vector<std::int64_t>(usize(rows_) + 1)));
-        arrived_.indices = backend.upload(std::span<const std::int32_t>(std::vector<std::int32_t>(usize(most))));
-        arrived_.values = backend.matrix(1, most);
+        arrived_ = room_for(most);
     }
 
     bool multiply(Direction d, int k, ConstMatrixView b, MatrixView c, bool add) override {
@@ -286,6 +283,14 @@ private:
         return rank;
     }
 
+    SentBlock room_for(std::int64_t nonzeros) const {
+        SentBlock b;
+        b.indptr = {backend_.allocate(usize(rows_ + 1) * sizeof(std::int64_t)), rows_ + 1};
+        b.indices = {backend_.allocate(usize(nonzeros) * sizeof(std::int32_t)), nonzeros};
+        b.values = backend_.matrix(1, nonzeros);
+        return b;
+    }
+
     std::vector<SentBlock> load(const Adjacency& a, const IndexMap& index, PartRange rows,
                                 std::span<const Part> panels, Direction d) {
         const auto nonzeros = block_nonzeros(a, index, rows, panels, d);
@@ -295,6 +300,15 @@ private:
         for (std::size_t k = 0; k < panels.size(); ++k) {
             out[k].cols = index.size(panels[k]);
             out[k].nonzeros = nonzeros[k];
+        }
+        if (!backend_.holds_values()) {
+            for (std::size_t k = first; k < first + count; ++k) {
+                const SparseSize size{rows_, out[k].cols, out[k].nonzeros};
+                out[k] = room_for(size.nonzeros);
+                out[k].cols = size.cols;
+                out[k].nonzeros = size.nonzeros;
+            }
+            return out;
         }
         const std::vector<Csr> own = sparse_blocks(a, index, rows, panels.subspan(first, count), d);
         for (std::size_t i = 0; i < count; ++i) {

@@ -4,9 +4,21 @@
 #include <numeric>
 #include <vector>
 
+#include <gnnbench/training/expected_graph.hpp>
 #include <gnnbench/usize.hpp>
 
 namespace gnnbench {
+
+HeldVertices::HeldVertices(const IndexMap& index, Part first, Part count, const Backend& backend)
+    : count_(index.offset(first + count) - index.offset(first)) {
+    if (backend.holds_values()) ids_ = index.owned(first, count);
+}
+
+HeldVertices HeldVertices::run(std::int64_t first, std::int64_t count) const {
+    if (ids_.empty()) return HeldVertices(count);
+    return {std::span(ids_).subspan(usize(first), usize(count))};
+}
+
 namespace {
 
 template <class T>
@@ -15,36 +27,37 @@ Array<T> room_for(std::size_t count, Backend& backend) {
 }
 
 template <class T>
-Array<T> load_owned(std::span<const T> all, std::span<const GlobalId> owned, Backend& backend) {
-    if (!backend.holds_values()) return room_for<T>(owned.size(), backend);
+Array<T> load_owned(std::span<const T> all, const HeldVertices& owned, Backend& backend) {
+    if (!backend.holds_values()) return room_for<T>(usize(owned.size()), backend);
     std::vector<T> mine;
-    mine.reserve(owned.size());
-    for (const GlobalId v : owned) mine.push_back(all[usize(value(v))]);
+    mine.reserve(usize(owned.size()));
+    for (const GlobalId v : owned.ids()) mine.push_back(all[usize(value(v))]);
     return backend.upload(std::span<const T>(mine));
 }
 
 /// The columns of `held`, row by row.
-Array<std::uint8_t> load_label_matrix(const DatasetView& data, std::span<const GlobalId> owned, ClassRange held,
+Array<std::uint8_t> load_label_matrix(const DatasetView& data, const HeldVertices& owned, ClassRange held,
                                       Backend& backend) {
-    if (!backend.holds_values()) return room_for<std::uint8_t>(owned.size() * usize(held.count), backend);
+    const std::size_t count = usize(owned.size() * held.count);
+    if (!backend.holds_values()) return room_for<std::uint8_t>(count, backend);
     std::vector<std::uint8_t> mine;
-    mine.reserve(owned.size() * usize(held.count));
-    for (const GlobalId v : owned) {
+    mine.reserve(count);
+    for (const GlobalId v : owned.ids()) {
         const auto row = data.label_matrix.subspan(usize(value(v) * data.classes + held.first), usize(held.count));
         mine.insert(mine.end(), row.begin(), row.end());
     }
     return backend.upload(std::span<const std::uint8_t>(mine));
 }
 
-Array<std::int64_t> load_ids(std::span<const GlobalId> owned, Backend& backend) {
-    if (!backend.holds_values()) return room_for<std::int64_t>(owned.size(), backend);
+}  // namespace
+
+Array<std::int64_t> load_ids(const HeldVertices& owned, Backend& backend) {
+    if (!backend.holds_values()) return room_for<std::int64_t>(usize(owned.size()), backend);
     std::vector<std::int64_t> ids;
-    ids.reserve(owned.size());
-    for (const GlobalId v : owned) ids.push_back(value(v));
+    ids.reserve(usize(owned.size()));
+    for (const GlobalId v : owned.ids()) ids.push_back(value(v));
     return backend.upload(std::span<const std::int64_t>(ids));
 }
-
-}  // namespace
 
 namespace {
 
@@ -106,23 +119,24 @@ std::vector<float> host_features(const DatasetView& data, const ModelSpec& model
     return rows;
 }
 
-Matrix load_features(const Problem& problem, std::span<const GlobalId> owned, std::int64_t first_column,
+Matrix load_features(const Problem& problem, const HeldVertices& owned, std::int64_t first_column,
                      std::int64_t columns, Backend& backend) {
     SetupTimer timer(problem.cost ? &problem.cost->read : nullptr);
-    Matrix x = backend.matrix(std::ssize(owned), columns);
+    Matrix x = backend.matrix(owned.size(), columns);
     if (!backend.holds_values()) return x;
     const auto load = [&](std::int64_t first, std::int64_t count, std::span<const float> rows) {
         backend.upload(rows, x.view().rows_from(first, count));
     };
-    for_feature_rows(problem, owned, first_column, columns, load);
+    for_feature_rows(problem, owned.ids(), first_column, columns, load);
     timer.add_bytes(x.rows() * columns * static_cast<std::int64_t>(size_of(backend.dtype())));
     return x;
 }
 
-std::unique_ptr<PreparedMatrix> load_sparse_features(const Problem& problem, std::span<const GlobalId> owned,
+std::unique_ptr<PreparedMatrix> load_sparse_features(const Problem& problem, const HeldVertices& owned,
                                                      Backend& backend) {
+    require_entries(problem.shared, "model.sparse_features");
     const std::int64_t columns = problem.dataset.feature_count;
-    Csr x{.rows = std::ssize(owned), .cols = columns, .indptr = {0}, .indices = {}, .values = {}};
+    Csr x{.rows = owned.size(), .cols = columns, .indptr = {0}, .indices = {}, .values = {}};
     {
         SetupTimer timer(problem.cost ? &problem.cost->read : nullptr);
         const auto append = [&](std::int64_t, std::int64_t count, std::span<const float> rows) {
@@ -136,13 +150,13 @@ std::unique_ptr<PreparedMatrix> load_sparse_features(const Problem& problem, std
                 x.indptr.push_back(x.nonzeros());
             }
         };
-        for_feature_rows(problem, owned, 0, columns, append);
+        for_feature_rows(problem, owned.ids(), 0, columns, append);
         timer.add_bytes(x.bytes());
     }
     return backend.prepare(x, TransposedProducts::wanted);
 }
 
-VertexData::VertexData(const Problem& problem, std::span<const GlobalId> owned, Backend& backend, ClassRange held)
+VertexData::VertexData(const Problem& problem, const HeldVertices& owned, Backend& backend, ClassRange held)
     : multi_label(problem.dataset.multi_label()),
       split(load_owned(problem.dataset.split, owned, backend)),
       ids(load_ids(owned, backend)) {
@@ -160,7 +174,7 @@ VertexData::VertexData(const Problem& problem, std::span<const GlobalId> owned, 
     loss_scale = 1 / static_cast<double>(multi_label ? counted * problem.dataset.classes : counted);
 }
 
-VertexData::VertexData(const Problem& problem, std::span<const GlobalId> owned, Backend& backend)
+VertexData::VertexData(const Problem& problem, const HeldVertices& owned, Backend& backend)
     : VertexData(problem, owned, backend, {.first = 0, .count = problem.dataset.classes}) {}
 
 void VertexData::state_memory(MemoryStatement& m, const DatasetView& data, std::int64_t vertices,

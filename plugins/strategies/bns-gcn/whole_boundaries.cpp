@@ -9,22 +9,22 @@ class WholeBoundaries final : public DistributedSpmm {
 public:
     WholeBoundaries(const Adjacency& a, const IndexMap& index, Rank rank, std::int64_t widest)
         : backend_(rank.backend), world_(rank.world) {
-        const Halo halo = make_halo(a, index, world_.rank(), Direction::forward, every_block);
-        own_ = backend_.prepare(halo.own);
-        if (!a.symmetric()) own_transposed_ = backend_.prepare(transposed(halo.own, a.threads()));
+        const HaloBlocks halo(a, index, world_.rank(), Direction::forward, every_block, backend_);
+        own_ = halo.own();
+        if (!a.symmetric()) own_transposed_ = halo.own_transposed();
         for (Part j = 0; j < index.parts(); ++j) {
             const auto n = usize(j);
-            if (const auto& needed = halo.needed[n]; !needed.empty()) {
+            if (const std::int64_t needed = halo.needed()[n]; needed > 0) {
                 givers_.push_back(j);
-                needed_.push_back(std::ssize(needed));
-                const Csr block = halo.compact(j);
-                blocks_.push_back(backend_.prepare(block));
-                transposed_.push_back(backend_.prepare(transposed(block, a.threads())));
+                needed_.push_back(needed);
+                PreparedPair block = halo.block_and_transpose(j);
+                blocks_.push_back(std::move(block.matrix));
+                transposed_.push_back(std::move(block.transposed));
             }
-            if (const auto& sent = halo.sent[n]; !sent.empty()) {
+            if (const std::int64_t sent = halo.sent()[n]; sent > 0) {
                 takers_.push_back(j);
-                given_.push_back(std::ssize(sent));
-                rows_.push_back(backend_.upload(std::span<const std::int32_t>(sent)));
+                given_.push_back(sent);
+                rows_.push_back(halo.sent_list(j));
             }
         }
         received_ = backend_.matrix(halo.needed_rows(), widest);

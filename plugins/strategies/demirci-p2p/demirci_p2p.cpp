@@ -52,13 +52,12 @@ private:
     };
 
     std::unique_ptr<Side> make_side(const Adjacency& a, const IndexMap& index, Direction d, std::int64_t widest) {
-        const Halo halo = make_halo(a, index, world_.rank(), d, every_block);
-        auto side =
-            std::make_unique<Side>(Side{HaloExchange(halo, backend_, widest), backend_.prepare(halo.own), {}, {}});
+        const HaloBlocks halo(a, index, world_.rank(), d, every_block, backend_);
+        auto side = std::make_unique<Side>(Side{HaloExchange(halo, backend_, widest), halo.own(), {}, {}});
         for (Part n = 0; n < index.parts(); ++n)
-            if (!halo.needed[usize(n)].empty()) {
+            if (halo.needed()[usize(n)] > 0) {
                 side->peers.push_back(n);
-                side->blocks.push_back(backend_.prepare(halo.compact(n)));
+                side->blocks.push_back(halo.block(n));
             }
         return side;
     }

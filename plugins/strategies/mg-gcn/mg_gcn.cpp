@@ -7,6 +7,7 @@
 //   BC1, BC2           buffers [max n_j × widest] for rows of other ranks: one is multiplied into or from while the
 //                      other is in flight [Sec 4.3]
 #include <array>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -111,6 +112,25 @@ Volume reduced_rows_volume(const IndexMap& index, int rank, std::int64_t row_byt
     return v.total();
 }
 
+/// T = ÂH; Z = TW.   dW = HᵀG, without dH: width f, and T is not kept. What the released code does with a layer 0 that
+/// widens, beside the paper's own shortcut; not the gradient.
+class AggregateFirstShortcut final : public Layer {
+public:
+    using Layer::Layer;
+    std::int64_t width(Direction d) const override { return d == Direction::forward ? spec().f : 0; }
+    bool aggregates_input() const override { return true; }
+    void forward(const ForwardStep& s) const override {
+        const MatrixView t = s.product(spec().f);
+        s.aggregate(Direction::forward, s.h.dense, t);  // T = Â H
+        // H' = σ(T W + b)
+        s.backend.gemm(Transpose::no, t, Transpose::no, s.values.weight, s.z, {}, s.epilogue);
+    }
+    void backward(const BackwardStep& s) const override {
+        bias_gradient(s);
+        weight_gradients(s, s.h, s.g);  // dW ≈ Xᵀ G
+    }
+};
+
 bool by_columns(const Params& params) { return params.choice("tiling") == "column"; }
 
 class MgGcn final : public Strategy {
@@ -158,11 +178,14 @@ public:
 
 private:
     /// [Sec 4.4] SpMM first if d(l) < d(l+1), else GEMM first; and no SpMM in layer 0's backward. Exact, layer 0 keeps
-    /// T = ÂX where that is cheaper than a second product. With the shortcut it never is: dW = Xᵀ G.
+    /// T = ÂX where that is cheaper than a second product. With the shortcut it never does: dW = Xᵀ G.
     LayerPlan plan(const Problem& p) const {
         LayerPlan plan = narrowest_plan(p);
-        if (p.params.boolean("gradient_shortcut") && p.model.widths[0] >= p.model.widths[1])
+        if (!p.params.boolean("gradient_shortcut")) return plan;
+        if (p.model.widths[0] >= p.model.widths[1])
             plan.layers[0] = transform_first_shortcut(plan.spec(0));
+        else
+            plan.layers[0] = std::make_shared<AggregateFirstShortcut>(plan.spec(0));
         return plan;
     }
 };
@@ -181,7 +204,7 @@ constexpr ParamDecl parameters[] = {
 }  // namespace
 }  // namespace gnnbench
 
-GNNBENCH_PLUGIN(strategy, gnnbench::MgGcn, "mg-gcn", "1.2.0",
+GNNBENCH_PLUGIN(strategy, gnnbench::MgGcn, "mg-gcn", "1.3.0",
                 "MG-GCN: overlapped broadcasts or reductions, order of products by width, shared buffers (Balin "
                 "et al., ICPP 2022)",
                 gnnbench::parameters)

@@ -1,7 +1,6 @@
 #include "layout.hpp"
 
 #include <map>
-#include <span>
 
 #include <fmt/format.h>
 
@@ -51,19 +50,17 @@ VertexBlocks::VertexBlocks(const Problem& problem, const Layout& layout, const O
     : separate_(o.permutation == Permutation::separate) {
     const std::uint64_t seed =
         o.permutation_seed < 0 ? problem.train.seed : static_cast<std::uint64_t>(o.permutation_seed);
-    const VertexOrders orders = permuted_orders(problem.index, o.permutation, seed);
-    // Inside blocks vertices lie as in the given parts, where those have an order of their own.
-    const auto order = problem.index.by_id() ? std::span<const std::int32_t>() : problem.index.places().vertex;
-    const auto add = [&](std::span<const std::int32_t> positions) {
+    const EvenOrders orders(problem.index, o.permutation, seed);
+    const auto add = [&](auto&& cut) {
         std::map<int, IndexMap> made;  // axes of one extent share a map
         for (const Axis a : {Axis::x, Axis::y, Axis::z}) {
             const int extent = layout.extent(a);
-            if (!made.contains(extent)) made.emplace(extent, even_index_map(positions, extent, order));
+            if (!made.contains(extent)) made.emplace(extent, cut(extent));
             maps_.push_back(made.at(extent));
         }
     };
-    add(orders.rows);
-    if (separate_) add(orders.columns);
+    add([&](int extent) { return orders.rows(extent); });
+    if (separate_) add([&](int extent) { return orders.columns(extent); });
 }
 
 std::shared_ptr<const VertexBlocks> vertex_blocks(const Problem& problem, const Layout& layout,

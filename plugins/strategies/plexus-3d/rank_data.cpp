@@ -5,14 +5,8 @@
 namespace gnnbench::plexus {
 namespace {
 
-Array<std::int64_t> load_ids(std::span<const GlobalId> vertices, Backend& backend) {
-    std::vector<std::int64_t> ids;
-    for (const GlobalId v : vertices) ids.push_back(value(v));
-    return backend.upload(std::span<const std::int64_t>(ids));
-}
-
-std::vector<GlobalId> rows_of(const VertexBlocks& vertices, const Layout& layout, int l) {
-    return vertices.rows(l).owned(layout.at(layout.layer(l).roles.d));
+HeldVertices rows_of(const VertexBlocks& vertices, const Layout& layout, int l, const Backend& backend) {
+    return {vertices.rows(l), layout.at(layout.layer(l).roles.d), 1, backend};
 }
 
 /// The last layer's Q is cut along o.
@@ -25,17 +19,17 @@ ClassRange held_classes(const Problem& problem, const Layout& layout) {
 }  // namespace
 
 RankData::RankData(const Problem& problem, const VertexBlocks& vertices, const Layout& layout, Backend& backend)
-    : outputs(problem, rows_of(vertices, layout, layout.layers() - 1), backend, held_classes(problem, layout)) {
+    : outputs(problem, rows_of(vertices, layout, layout.layers() - 1, backend), backend,
+              held_classes(problem, layout)) {
     const LayerShape& bottom = layout.layer(0);
     const auto [o, i, d] = bottom.roles;
     const auto begin = block_begin(bottom.n_o, layout.extent(d), layout.at(d));
     const auto count = block_size(bottom.n_o, layout.extent(d), layout.at(d));
-    const std::vector<GlobalId> block = vertices.columns(0).owned(layout.at(o));
-    const auto mine = std::span(block).subspan(usize(begin), usize(count));
+    const HeldVertices mine = HeldVertices(vertices.columns(0), layout.at(o), 1, backend).run(begin, count);
     features = load_features(problem, mine, bottom.first_f, bottom.f_i, backend);
     if (problem.train.input_dropout > 0) feature_ids = load_ids(mine, backend);
     for (int l = 0; l + 1 < layout.layers(); ++l)
-        output_ids.push_back(problem.train.dropout > 0 ? load_ids(rows_of(vertices, layout, l), backend)
+        output_ids.push_back(problem.train.dropout > 0 ? load_ids(rows_of(vertices, layout, l, backend), backend)
                                                        : Array<std::int64_t>());
 }
 

@@ -22,16 +22,15 @@ public:
     SparsityAwareSpmm(const Adjacency& a, const IndexMap& index, Rank rank, std::int64_t widest,
                       BackwardExchange backward)
         : backend_(rank.backend), world_(rank.world), backward_(backward) {
-        const Halo forward = make_halo(a, index, world_.rank(), Direction::forward, every_block);
-        forward_ = {backend_.prepare(forward.own), backend_.prepare(forward.remote)};
+        const HaloBlocks forward(a, index, world_.rank(), Direction::forward, every_block, backend_);
+        forward_ = {forward.own(), forward.remote()};
         forward_exchange_.emplace(forward, backend_, widest);
         if (backward == BackwardExchange::return_sums) {
             backward_ = BackwardExchange::return_sums;
-            transposed_ = {backend_.prepare(transposed(forward.own, a.threads())),
-                           backend_.prepare(transposed(forward.remote, a.threads()))};
+            transposed_ = {forward.own_transposed(), forward.remote_transposed()};
         } else if (!a.symmetric()) {
-            const Halo other = make_halo(a, index, world_.rank(), Direction::backward, every_block);
-            transposed_ = {backend_.prepare(other.own), backend_.prepare(other.remote)};
+            const HaloBlocks other(a, index, world_.rank(), Direction::backward, every_block, backend_);
+            transposed_ = {other.own(), other.remote()};
             backward_exchange_.emplace(other, backend_, widest);
         }
     }

@@ -1,5 +1,7 @@
 #pragma once
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include <gnnbench/communicator.hpp>
@@ -30,6 +32,46 @@ struct Halo {
 /// Every rank of the group holds the same columns of blocks, so part i is sent to other ranks only where i ∈ J.
 Halo make_halo(const Adjacency& a, const IndexMap& index, Part i, Direction d, const HoldsBlock& holds);
 
+/// A matrix and its transpose, prepared.
+struct PreparedPair {
+    std::unique_ptr<PreparedMatrix> matrix, transposed;
+};
+
+/// A part's halo as its back end needs it: with values, make_halo's blocks and lists of rows; without, their sizes, which
+/// a graph that is only expected has, too.
+class HaloBlocks {
+public:
+    HaloBlocks(const Adjacency& a, const IndexMap& index, Part i, Direction d, const HoldsBlock& holds,
+               Backend& backend);
+
+    /// |needed[j]| and |sent[j]|, and their sums over all parts.
+    const std::vector<std::int64_t>& needed() const { return needed_; }
+    const std::vector<std::int64_t>& sent() const { return sent_; }
+    std::int64_t needed_rows() const;
+    std::int64_t sent_rows() const;
+    /// sent[j] on the device.
+    Array<std::int32_t> sent_list(Part j) const;
+
+    // A^d_ii; A^d_ij of all others side by side, without their empty columns; that of part j alone, likewise.
+    std::unique_ptr<PreparedMatrix> own() const;
+    std::unique_ptr<PreparedMatrix> own_transposed() const;
+    std::unique_ptr<PreparedMatrix> remote() const;
+    std::unique_ptr<PreparedMatrix> remote_transposed() const;
+    std::unique_ptr<PreparedMatrix> block(Part j) const;
+    PreparedPair block_and_transpose(Part j) const;
+
+private:
+    void expect(const Adjacency& a, const IndexMap& index, Part i, const HoldsBlock& holds);
+    friend class HaloExchange;
+
+    Backend& backend_;
+    int threads_;
+    std::optional<Halo> halo_;  ///< without: sizes alone are known
+    std::vector<std::int64_t> needed_, sent_;
+    SparseSize own_, remote_;
+    std::vector<std::int64_t> nonzeros_;  ///< of A^d_ij, by part
+};
+
 /// Rows that a HaloExchange has room for.
 struct HaloRoom {
     std::int64_t needed_rows = 0, sent_rows = 0;
@@ -41,6 +83,7 @@ class HaloExchange {
 public:
     /// Buffers hold rows of up to `widest` columns.
     HaloExchange(const Halo& halo, Backend& backend, std::int64_t widest);
+    HaloExchange(const HaloBlocks& halo, Backend& backend, std::int64_t widest);
     /// For halos that change: nothing to exchange until one is loaded.
     HaloExchange(const HaloRoom& room, Backend& backend, std::int64_t widest);
     static void state_memory(MemoryStatement& m, const HaloRoom& room, std::int64_t widest);
@@ -62,6 +105,8 @@ public:
     void add_returned(MatrixView c);
 
 private:
+    void start_from(const std::vector<std::int64_t>& needed, const std::vector<std::int64_t>& sent);
+
     std::vector<std::int64_t> needed_start_, sent_start_;  ///< by part, length parts + 1: rows before
     Backend& backend_;
     Matrix send_, receive_;
@@ -87,6 +132,7 @@ private:
         std::vector<std::int64_t> columns, rows;
     };
     static Line count(const Adjacency& a, const IndexMap& index, Part part, Direction d);
+    static Line expect(const Adjacency& a, const IndexMap& index, Part part);
 
     Part part_;
     Line row_, column_;

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <gnnbench/backend.hpp>
@@ -12,9 +13,31 @@
 
 namespace gnnbench {
 
+/// The vertices whose rows a rank holds: which they are, or, where the back end holds no values, only how many.
+class HeldVertices {
+public:
+    HeldVertices(std::span<const GlobalId> ids) : count_(std::ssize(ids)), ids_(ids.begin(), ids.end()) {}
+    HeldVertices(std::vector<GlobalId> ids) : count_(std::ssize(ids)), ids_(std::move(ids)) {}
+    /// Of `count` parts from `first` on.
+    HeldVertices(const IndexMap& index, Part first, Part count, const Backend& backend);
+
+    std::int64_t size() const { return count_; }
+    /// Empty where only their number is known.
+    const std::vector<GlobalId>& ids() const { return ids_; }
+    HeldVertices run(std::int64_t first, std::int64_t count) const;
+
+private:
+    explicit HeldVertices(std::int64_t count) : count_(count) {}
+    std::int64_t count_;
+    std::vector<GlobalId> ids_;
+};
+
+/// Their ids on the device.
+Array<std::int64_t> load_ids(const HeldVertices& owned, Backend& backend);
+
 /// Columns [first_column, first_column + columns) of X for the vertices `owned`, feature-normalised by whole rows.
 /// [owned × columns], on the device.
-Matrix load_features(const Problem& problem, std::span<const GlobalId> owned, std::int64_t first_column,
+Matrix load_features(const Problem& problem, const HeldVertices& owned, std::int64_t first_column,
                      std::int64_t columns, Backend& backend);
 
 /// The same on the host: [owned × columns], row-major.
@@ -23,7 +46,7 @@ std::vector<float> host_features(const DatasetView& data, const ModelSpec& model
 
 /// All of X's columns for the vertices `owned`, feature-normalised, without the zeros: a sparse matrix [owned × f_0] for
 /// products by it and by its transpose.
-std::unique_ptr<PreparedMatrix> load_sparse_features(const Problem& problem, std::span<const GlobalId> owned,
+std::unique_ptr<PreparedMatrix> load_sparse_features(const Problem& problem, const HeldVertices& owned,
                                                      Backend& backend);
 
 /// Classes [first, first + count): those whose logits a rank holds.
@@ -34,9 +57,9 @@ struct ClassRange {
 /// Per owned vertex, on the device, in the order given.
 struct VertexData {
     /// Of a label matrix, the columns of `held`.
-    VertexData(const Problem& problem, std::span<const GlobalId> owned, Backend& backend, ClassRange held);
+    VertexData(const Problem& problem, const HeldVertices& owned, Backend& backend, ClassRange held);
     /// Of a label matrix, all columns.
-    VertexData(const Problem& problem, std::span<const GlobalId> owned, Backend& backend);
+    VertexData(const Problem& problem, const HeldVertices& owned, Backend& backend);
 
     static void state_memory(MemoryStatement& m, const DatasetView& data, std::int64_t vertices,
                              std::int64_t held_classes);

@@ -1,10 +1,12 @@
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include <gnnbench/partition.hpp>
 #include <gnnbench/training/adjacency.hpp>
+#include <gnnbench/training/expected_graph.hpp>
 #include <gnnbench/training/process_grid.hpp>
 
 /// Vertex orders that strategies choose themselves, and their effect on the nonzeros of a matrix's
@@ -33,6 +35,23 @@ VertexOrders permuted_orders(const IndexMap& given, Permutation permutation, std
 /// Cuts positions [0, n) into k even blocks, which are the parts of the index map. Inside a block vertices lie in
 /// `order`, as Partition::order has it.
 IndexMap even_index_map(std::span<const std::int32_t> position, Part k, std::span<const std::int32_t> order = {});
+
+/// permuted_orders, each cut into even blocks as an index map. Of an order that is only expected, a permutation is another
+/// such order.
+class EvenOrders {
+public:
+    EvenOrders(const IndexMap& given, Permutation permutation, std::uint64_t seed);
+    IndexMap rows(Part k) const;
+    IndexMap columns(Part k) const;
+
+private:
+    IndexMap cut(std::span<const std::int32_t> position, const std::shared_ptr<const ExpectedOrder>& expected,
+                 Part k) const;
+
+    IndexMap given_;
+    VertexOrders orders_;                                              ///< empty: only expected
+    std::shared_ptr<const ExpectedOrder> rows_expected_, columns_expected_;  ///< nullptr: there
+};
 
 /// Nonzeros of each shard when rows are cut in `row_blocks` and columns in `column_blocks` even blocks.
 struct ShardBalance {
