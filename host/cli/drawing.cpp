@@ -1,6 +1,7 @@
 #include "cli/drawing.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "launch/gnuplot.hpp"
 #include "record/measurements.hpp"
@@ -13,12 +14,13 @@
 namespace gnnbench {
 namespace {
 
-/// The traced epoch of each row that has one, with the paper's numbers for it.
-std::vector<TimelinePanel> panels_of(const ResolvedTable& r, const std::filesystem::path& database) {
-    std::vector<TimelinePanel> panels;
-    for (std::size_t i = 0; i < r.cells.size(); ++i) {
+/// The traced epoch of each row of places that has one, with the paper's numbers for it; `whose`: "ours".
+void add_panels(std::vector<TimelinePanel>& panels, const ResolvedTable& r,
+                const std::vector<std::vector<ResolvedCell>>& rows, const std::string& whose,
+                const std::filesystem::path& database) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
         std::string title = r.definition->rows[i].label, trial;
-        for (const ResolvedCell& place : r.cells[i]) {
+        for (const ResolvedCell& place : rows[i]) {
             if (place.given) title += fmt::format("; the paper's {} {}", place.given->text, place.given->unit);
             for (const ComparisonCell* cell : place.cells)
                 if (trial.empty()) trial = traced_among(database, cell->ok_trials);
@@ -29,10 +31,18 @@ std::vector<TimelinePanel> panels_of(const ResolvedTable& r, const std::filesyst
             auto product = largest_product(timeline);
             if (!product) continue;
             timeline = std::move(*product);
-            title += fmt::format("; ours {} ms", three_digits(timeline.wall_s * 1e3));
+            title += fmt::format("; {} {} ms", whose, three_digits(timeline.wall_s * 1e3));
         }
         panels.push_back({title, std::move(timeline)});
     }
+}
+
+/// A panel for each row that was measured, then one for each that was simulated, all on one axis.
+std::vector<TimelinePanel> panels_of(const ResolvedTable& r, const std::filesystem::path& database) {
+    std::vector<TimelinePanel> panels;
+    add_panels(panels, r, r.cells, "ours", database);
+    add_panels(panels, r, r.simulated,
+               fmt::format("SIMULATED on {}", fmt::join(r.definition->simulated_on, ", ")), database);
     return panels;
 }
 

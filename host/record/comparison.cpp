@@ -217,6 +217,12 @@ std::string simulated_machine(const nlohmann::json& identity) {
     return machine.empty() ? "no machine" : machine;
 }
 
+/// A parameter of a simulated cell's kernel; "none" of others.
+std::string simulated_parameter(const nlohmann::json& identity, const char* name) {
+    if (simulated_machine(identity).empty()) return "none";
+    return identity["kernel"].value("params", nlohmann::json::object()).value(name, "none");
+}
+
 /// What identities say only where it is not the default.
 void say_defaults(nlohmann::json& identity) {
     if (!identity.is_object()) return;
@@ -294,6 +300,7 @@ ComparisonData read_comparison(const std::filesystem::path& database, const std:
         say_defaults(identities.back());
         cell.program = program_digest(identities.back());
         cell.simulated = simulated_machine(identities.back());
+        cell.fields["spmm_model"] = simulated_parameter(identities.back(), "spmm");
         cell.sparse_features = has_sparse_features(identities.back());
         std::vector<std::string> keys;
         if (const auto t = trials.find(q.integer(0)); t != trials.end()) summarise(cell, t->second, keys);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <gnnbench/error.hpp>
 #include <gnnbench/usize.hpp>
@@ -37,7 +38,7 @@ std::string x_axis(const FigureData& d, const PlotDefinition& plot) {
     std::vector<double> at;
     for (std::size_t i = 0; i < d.x.size(); ++i)
         for (const FigureSeries& s : d.series)
-            if (d.x[i] && (s.ours[i] || s.published[i])) {
+            if (d.x[i] && std::ranges::any_of(s.numbers, [i](const auto& v) { return v[i].has_value(); })) {
                 at.push_back(*d.x[i]);
                 break;
             }
@@ -51,22 +52,37 @@ std::string x_axis(const FigureData& d, const PlotDefinition& plot) {
 }
 
 /// The style of a series' lines and marks; `number`: of the series.
-std::string line_style(const std::string& colour, std::size_t number, bool ours) {
+std::string line_style(const std::string& colour, std::size_t number, NumberKind kind) {
     const auto& [open, filled] = point_types[number % point_types.size()];
-    return fmt::format("using 1:2 with linespoints lc rgb '{}' lw 2 dt {} pt {} ps 1.2", colour,
-                       ours ? "1" : "'-'", ours ? filled : open);
+    switch (kind) {
+        case NumberKind::ours:
+            return fmt::format("with linespoints lc rgb '{}' lw 2 dt 1 pt {} ps 1.2", colour, filled);
+        case NumberKind::simulated:
+            return fmt::format("with linespoints lc rgb '{}' lw 1.5 dt '-' pt {} ps 1.2", colour, open);
+        case NumberKind::published:
+            break;
+    }
+    return fmt::format("with linespoints lc rgb '{}' lw 3 dt '.' pt 2 ps 1.3", colour);
 }
 
-FigureParts line_parts(const FigureData& d, const PlotDefinition& plot) {
+/// The marks that stand for a kind of numbers in a legend, whatever the series.
+std::string key_style(NumberKind kind) { return line_style("#555555", 0, kind); }
+
+std::string points_of(const FigureData& d, const FigureSeries& s, NumberKind kind, const PlotDefinition& plot) {
+    return points(d, s.of(kind), kind == NumberKind::published ? s.disputed : std::vector<bool>(), plot);
+}
+
+FigureParts line_parts(const ResolvedTable& r, const FigureData& d) {
+    const PlotDefinition& plot = *r.definition->plot;
     FigureParts f;
+    Legend legend(r);
     f.settings = x_axis(d, plot) + (plot.log_y ? "" : "set yrange [0:*]\n");
     const auto colours = colours_of(d.series);
-    for (std::size_t s = 0; s < d.series.size(); ++s) {
-        const std::string ours = points(d, d.series[s].ours, {}, plot),
-                          published = points(d, d.series[s].published, d.series[s].disputed, plot);
-        if (!ours.empty()) f.add(ours, line_style(colours[s], s, true), d.series[s].name);
-        if (!published.empty()) f.add(published, line_style(colours[s], s, false), d.series[s].name + " (paper)");
-    }
+    for (std::size_t s = 0; s < d.series.size(); ++s)
+        for (const NumberKind kind : number_kinds)
+            if (const std::string block = points_of(d, d.series[s], kind, plot); !block.empty())
+                f.add(block, "using 1:2 " + line_style(colours[s], s, kind), legend.name(d.series[s], kind));
+    for (const auto& [kind, name] : legend.kinds()) f.add_key(key_style(kind), name);
     return f;
 }
 
@@ -74,8 +90,8 @@ FigureParts line_parts(const FigureData& d, const PlotDefinition& plot) {
 std::string common_y_range(const ResolvedTable& r) {
     std::vector<double> all;
     for (const FigureSeries& s : figure_data(r).series)
-        for (const auto* values : {&s.ours, &s.published})
-            for (const auto& v : *values)
+        for (const auto& values : s.numbers)
+            for (const auto& v : values)
                 if (v && (*v > 0 || !r.definition->plot->log_y)) all.push_back(*v);
     if (all.empty()) return "";
     const auto [low, high] = std::ranges::minmax_element(all);
@@ -88,57 +104,68 @@ std::string common_y_range(const ResolvedTable& r) {
 std::string panel_script(const ResolvedTable& r, const std::vector<std::string>& heading, FigureFormat format) {
     const TableDefinition& t = *r.definition;
     PanelFigure figure;
+    Legend legend(r);
     const std::string range = common_y_range(r);
     for (std::size_t i = 0; i < r.cells.size(); ++i) {
         TableDefinition one = t;
         one.rows = {t.rows[i]};
-        const ResolvedTable part{&one, r.measured, r.profile, {r.cells[i]}, {}};
+        ResolvedTable part{&one, r.measured, r.profile, {r.cells[i]}, {}, {}, r.simulations};
+        if (!r.simulated.empty()) part.simulated = {r.simulated[i]};
         const FigureData d = figure_data(part);
         FigureParts f;
         for (const FigureSeries& s : d.series) {
-            const auto found = std::ranges::find(figure.series, s.name);
-            const auto number = usize(found - figure.series.begin());
-            if (found == figure.series.end()) figure.series.push_back(s.name);
-            const std::string ours = points(d, s.ours, {}, *t.plot),
-                              published = points(d, s.published, s.disputed, *t.plot);
-            if (!ours.empty()) f.add(ours, line_style(colour(number), number, true), "");
-            if (!published.empty()) f.add(published, line_style(colour(number), number, false), "");
-            const auto in_legend = [&](const std::string& style, const std::string& name) {
-                if (std::ranges::find(figure.legend, name, &std::pair<std::string, std::string>::second) ==
-                    figure.legend.end())
+            const auto number = usize(std::ranges::find(figure.series, s.name) - figure.series.begin());
+            if (number == figure.series.size()) figure.series.push_back(s.name);
+            for (const NumberKind kind : number_kinds) {
+                const std::string block = points_of(d, s, kind, *t.plot);
+                if (block.empty()) continue;
+                const std::string style = line_style(colour(number), number, kind);
+                f.add(block, "using 1:2 " + style, "");
+                const std::string name = legend.name(s, kind);
+                if (!name.empty() && std::ranges::find(figure.legend, name, &std::pair<std::string, std::string>::second) ==
+                                         figure.legend.end())
                     figure.legend.emplace_back(style, name);
-            };
-            if (!ours.empty()) in_legend(line_style(colour(number), number, true), s.name);
-            if (!published.empty()) in_legend(line_style(colour(number), number, false), s.name + " (paper)");
+            }
         }
         if (f.plots.empty()) continue;
         f.settings = x_axis(d, *t.plot) + range;
         figure.panels.emplace_back(t.rows[i].label, std::move(f));
     }
+    for (const auto& [kind, name] : legend.kinds()) figure.legend.emplace_back(key_style(kind), name);
     return assembled_panels(figure, *t.plot, heading, format);
+}
+
+/// x and y of each row's place that has both, with the row's name.
+std::string scatter_points(const ResolvedTable& r, const std::vector<std::vector<ResolvedCell>>& cells) {
+    std::string block;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        if (cells[i].size() < 2) continue;
+        const ResolvedCell &x = cells[i][0], &y = cells[i][1];
+        if (x.ours && y.ours)
+            block += fmt::format("{} {} {}\n", x.ours->median / size_of(*x.measure),
+                                 y.ours->median / size_of(*y.measure), gnuplot_text(r.definition->rows[i].label));
+    }
+    return block;
 }
 
 /// The second column over the first, each row a point with its name.
 FigureParts scatter_parts(const ResolvedTable& r) {
     FigureParts f;
-    std::string ours, paper;
-    for (std::size_t i = 0; i < r.cells.size(); ++i) {
-        if (r.cells[i].size() < 2) continue;
-        const ResolvedCell &x = r.cells[i][0], &y = r.cells[i][1];
-        const std::string name = gnuplot_text(r.definition->rows[i].label);
-        if (x.ours && y.ours)
-            ours += fmt::format("{} {} {}\n", x.ours->median / size_of(*x.measure),
-                                y.ours->median / size_of(*y.measure), name);
-        if (x.published && y.published)
-            paper += fmt::format("{} {} {}\n", *x.published / size_of(*x.measure),
-                                 *y.published / size_of(*y.measure), name);
-    }
-    if (!ours.empty()) {
-        f.add(ours, fmt::format("using 1:2 with points lc rgb '{}' pt 7 ps 1.4", colour(0)), "ours");
-        f.add(ours, "using 1:2:3 with labels offset 0.8,0.6 left font ',10'", "");
-    }
+    std::string paper;
+    for (const auto& row : r.cells)
+        if (row.size() >= 2 && row[0].published && row[1].published)
+            paper += fmt::format("{} {}\n", *row[0].published / size_of(*row[0].measure),
+                                 *row[1].published / size_of(*row[1].measure));
+    const auto named = [&](const std::string& block, const std::string& colour, int mark, const std::string& title) {
+        if (block.empty()) return;
+        f.add(block, fmt::format("using 1:2 with points lc rgb '{}' pt {} ps 1.4", colour, mark), title);
+        f.add(block, "using 1:2:3 with labels offset 0.8,0.6 left font ',10'", "");
+    };
+    named(scatter_points(r, r.cells), colour(0), 7, "ours");
+    named(scatter_points(r, r.simulated), colour(1), 6,
+          fmt::format("SIMULATED on {}", fmt::join(r.definition->simulated_on, ", ")));
     if (!paper.empty())
-        f.add(paper, fmt::format("using 1:2 with points lc rgb '{}' pt 4 ps 1.4", colour(1)), "paper");
+        f.add(paper, fmt::format("using 1:2 with points lc rgb '{}' pt 2 ps 1.4 lw 3", colour(2)), "paper");
     f.settings = "set offsets graph 0.05, graph 0.12, graph 0.08, graph 0.05\n";
     return f;
 }
@@ -165,13 +192,13 @@ std::string figure_script(const ResolvedTable& r, FigureFormat format, const std
     switch (t.plot->kind) {
         case PlotKind::line:
         case PlotKind::scaling:
-            parts = line_parts(d, *t.plot);
+            parts = line_parts(r, d);
             break;
         case PlotKind::bars:
-            parts = bar_parts(d, *t.plot);
+            parts = bar_parts(r, d);
             break;
         case PlotKind::stacked:
-            parts = stacked_parts(d);
+            parts = stacked_parts(r, d);
             break;
         case PlotKind::scatter:
             parts = scatter_parts(r);

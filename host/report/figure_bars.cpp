@@ -1,6 +1,7 @@
 #include "report/figure_bars.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 
@@ -16,10 +17,22 @@ std::string box(double x0, double x1, double y0, double y1) {
     return fmt::format("{} {} {} {} {} {}\n", (x0 + x1) / 2, (y0 + y1) / 2, x0, x1, y0, y1);
 }
 
-std::string bar_style(const std::string& colour, bool ours) {
-    // Hatching distinguishes the paper's bars without colour.
-    return fmt::format("using 1:2:3:4:5:6 with boxxyerror lc rgb '{}' lw 1 fs {}", colour,
-                       ours ? "solid 0.9 border lc rgb 'black'" : "pattern 4 border");
+/// Filled, pale or hatched: kinds of numbers are told apart without colour.
+std::string bar_style(const std::string& colour, NumberKind kind) {
+    const std::string boxes = fmt::format("with boxxyerror lc rgb '{}' lw 1 fs ", colour);
+    switch (kind) {
+        case NumberKind::ours:
+            return boxes + "solid 0.9 border lc rgb 'black'";
+        case NumberKind::simulated:
+            return boxes + fmt::format("solid 0.25 border lc rgb '{}'", colour);
+        case NumberKind::published:
+            break;
+    }
+    return boxes + "pattern 4 border";
+}
+
+void add_keys(FigureParts& f, const Legend& legend) {
+    for (const auto& [kind, name] : legend.kinds()) f.add_key(bar_style("#555555", kind), name);
 }
 
 /// A label below each place; slanted where they are many or long.
@@ -39,74 +52,92 @@ void put_tics(FigureParts& f, const std::vector<std::string>& labels) {
 
 }  // namespace
 
-FigureParts bar_parts(const FigureData& d, const PlotDefinition& plot) {
+FigureParts bar_parts(const ResolvedTable& r, const FigureData& d) {
     FigureParts f;
+    Legend legend(r);
+    const PlotDefinition& plot = *r.definition->plot;
     put_tics(f, d.labels);
     // A slot for each kind of number that a series has anywhere.
-    struct Slots {
-        std::optional<double> ours, published;
-    };
+    using Slots = std::array<std::optional<double>, number_kinds.size()>;
     std::vector<Slots> slots;
     double count = 0;
     for (const FigureSeries& s : d.series) {
         Slots& slot = slots.emplace_back();
-        if (s.has_ours() || s.has_words()) slot.ours = count++;
-        if (s.has_published()) slot.published = count++;
+        for (const NumberKind kind : number_kinds) {
+            const bool words = kind == NumberKind::ours        ? s.has_words()
+                               : kind == NumberKind::simulated ? s.has_simulated_words()
+                                                               : false;
+            if (s.has(kind) || words) slot[usize(kind)] = count++;
+        }
     }
     const double width = 0.86 / std::max(count, 1.0);
     const auto colours = colours_of(d.series);
     double smallest = 1e300;
     for (const FigureSeries& s : d.series)
-        for (const auto* values : {&s.ours, &s.published})
-            for (const auto& v : *values)
+        for (const auto& values : s.numbers)
+            for (const auto& v : values)
                 if (v && *v > 0) smallest = std::min(smallest, *v);
     const double floor = plot.log_y ? std::pow(10, std::floor(std::log10(smallest)) - 0.3) : 0;
     if (plot.log_y) f.settings += fmt::format("set yrange [{}:*]\n", floor);
     for (std::size_t s = 0; s < d.series.size(); ++s) {
-        const auto left = [&](std::size_t i, bool ours) {
-            const double slot = ours ? slots[s].ours.value_or(0) : slots[s].published.value_or(0);
-            return static_cast<double>(i) - 0.43 + slot * width;
+        const FigureSeries& series = d.series[s];
+        const auto left = [&](std::size_t i, NumberKind kind) {
+            return static_cast<double>(i) - 0.43 + slots[s][usize(kind)].value_or(0) * width;
         };
-        const auto add = [&](const std::vector<std::optional<double>>& values, bool ours) {
+        for (const NumberKind kind : number_kinds) {
+            const auto& values = series.of(kind);
             std::string block;
             for (std::size_t i = 0; i < values.size(); ++i)
                 if (values[i] && *values[i] > floor)
-                    block += box(left(i, ours), left(i, ours) + width, floor, *values[i]);
+                    block += box(left(i, kind), left(i, kind) + width, floor, *values[i]);
             if (!block.empty())
-                f.add(block, bar_style(colours[s], ours), d.series[s].name + (ours ? "" : " (paper)"));
-        };
-        add(d.series[s].ours, true);
-        add(d.series[s].published, false);
+                f.add(block, "using 1:2:3:4:5:6 " + bar_style(colours[s], kind), legend.name(series, kind));
+        }
         // The legend omits a series that consists of words only.
-        const bool in_legend = slots[s].published || d.series[s].has_ours();
-        const std::string named = in_legend ? "" : d.series[s].name + ": ";
-        for (std::size_t i = 0; i < d.labels.size(); ++i)
-            if (!d.series[s].words[i].empty() && !d.series[s].ours[i])
-                f.settings +=
-                    fmt::format("set label {} at first {}, graph 0.02 rotate by 90 font ',9' tc rgb '#555555'\n",
-                                gnuplot_text(named + d.series[s].words[i]), left(i, true) + width / 2);
+        const bool in_legend = std::ranges::any_of(number_kinds, [&](NumberKind k) { return series.has(k); });
+        const std::string named = in_legend ? "" : series.name + ": ";
+        const auto put_words = [&](const std::vector<std::string>& words, NumberKind kind) {
+            for (std::size_t i = 0; i < d.labels.size(); ++i)
+                if (!words[i].empty() && !series.of(kind)[i])
+                    f.settings +=
+                        fmt::format("set label {} at first {}, graph 0.02 rotate by 90 font ',9' tc rgb '{}'\n",
+                                    gnuplot_text(named + words[i]), left(i, kind) + width / 2,
+                                    kind == NumberKind::simulated ? colours[s] : "#555555");
+        };
+        put_words(series.words, NumberKind::ours);
+        put_words(series.simulated_words, NumberKind::simulated);
     }
+    add_keys(f, legend);
     return f;
 }
 
-FigureParts stacked_parts(const FigureData& d) {
+FigureParts stacked_parts(const ResolvedTable& r, const FigureData& d) {
     FigureParts f;
+    Legend legend(r);
     put_tics(f, d.labels);
     f.settings += "set yrange [0:*]\n";
-    std::vector<double> ours(d.labels.size(), 0), paper(d.labels.size(), 0);
-    const double gap = d.has_ours && d.has_published ? 0 : 0.3;  // a single bar is centred
+    const auto kinds = static_cast<double>(std::ranges::count_if(number_kinds, [&](NumberKind k) { return d.has(k); }));
+    const double width = kinds < 2 ? 0.6 : 0.8 / kinds;  // a single bar is centred
+    std::vector<std::vector<double>> heights(number_kinds.size(), std::vector<double>(d.labels.size(), 0));
     for (std::size_t s = 0; s < d.series.size(); ++s) {
-        std::string blocks[2];
-        for (std::size_t i = 0; i < d.labels.size(); ++i) {
-            const auto x = static_cast<double>(i);
-            if (const auto& v = d.series[s].ours[i])
-                blocks[0] += box(x - (gap > 0 ? gap : 0.4), x + gap, ours[i], ours[i] + *v), ours[i] += *v;
-            if (const auto& v = d.series[s].published[i])
-                blocks[1] += box(x - gap, x + (gap > 0 ? gap : 0.4), paper[i], paper[i] + *v), paper[i] += *v;
+        double slot = 0;
+        for (const NumberKind kind : number_kinds) {
+            if (!d.has(kind)) continue;
+            std::string block;
+            for (std::size_t i = 0; i < d.labels.size(); ++i) {
+                const auto& v = d.series[s].of(kind)[i];
+                if (!v) continue;
+                const double left = static_cast<double>(i) - width * std::max(kinds, 1.0) / 2 + slot * width;
+                double& height = heights[usize(kind)][i];
+                block += box(left, left + width, height, height + *v);
+                height += *v;
+            }
+            ++slot;
+            if (!block.empty())
+                f.add(block, "using 1:2:3:4:5:6 " + bar_style(colour(s), kind), legend.name(d.series[s], kind));
         }
-        if (!blocks[0].empty()) f.add(blocks[0], bar_style(colour(s), true), d.series[s].name);
-        if (!blocks[1].empty()) f.add(blocks[1], bar_style(colour(s), false), d.series[s].name + " (paper)");
     }
+    add_keys(f, legend);
     return f;
 }
 

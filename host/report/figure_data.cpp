@@ -20,6 +20,10 @@ bool any_number(const std::vector<std::optional<double>>& values) {
     return std::any_of(values.begin(), values.end(), [](const auto& v) { return v.has_value(); });
 }
 
+bool any_word(const std::vector<std::string>& words) {
+    return std::ranges::any_of(words, [](const auto& w) { return !w.empty(); });
+}
+
 std::string full_name(const TableLine& line) {
     return line.section.empty() ? line.label : line.section + ", " + line.label;
 }
@@ -47,6 +51,9 @@ public:
     const ResolvedCell& at(std::size_t point, std::size_t line) const {
         return over_columns_ ? r_.cells[line][point] : r_.cells[point][line];
     }
+    const ResolvedCell* simulated_at(std::size_t point, std::size_t line) const {
+        return over_columns_ ? r_.simulated_at(line, point) : r_.simulated_at(point, line);
+    }
 
 private:
     const ResolvedTable& r_;
@@ -66,27 +73,34 @@ std::vector<std::string> sections_of(const std::vector<TableLine>& points, bool 
 /// Drops places along x that have neither a number nor a word in any series.
 void leave_out_empty(FigureData& d) {
     for (std::size_t i = d.labels.size(); i-- > 0;) {
-        const bool used = std::ranges::any_of(
-            d.series, [i](const FigureSeries& s) { return s.ours[i] || s.published[i] || !s.words[i].empty(); });
+        const bool used = std::ranges::any_of(d.series, [i](const FigureSeries& s) {
+            return std::ranges::any_of(s.numbers, [i](const auto& values) { return values[i].has_value(); }) ||
+                   !s.words[i].empty() || !s.simulated_words[i].empty();
+        });
         if (used) continue;
         const auto at = static_cast<std::ptrdiff_t>(i);
         d.labels.erase(d.labels.begin() + at);
         d.x.erase(d.x.begin() + at);
         for (FigureSeries& s : d.series) {
-            s.ours.erase(s.ours.begin() + at);
-            s.published.erase(s.published.begin() + at);
+            for (auto& values : s.numbers) values.erase(values.begin() + at);
             s.disputed.erase(s.disputed.begin() + at);
             s.words.erase(s.words.begin() + at);
+            s.simulated_words.erase(s.simulated_words.begin() + at);
         }
     }
 }
 
 }  // namespace
 
-bool FigureSeries::has_ours() const { return any_number(ours); }
-bool FigureSeries::has_published() const { return any_number(published); }
-bool FigureSeries::has_words() const {
-    return std::any_of(words.begin(), words.end(), [](const auto& w) { return !w.empty(); });
+bool FigureSeries::has(NumberKind kind) const { return any_number(of(kind)); }
+bool FigureSeries::has_words() const { return any_word(words); }
+bool FigureSeries::has_simulated_words() const { return any_word(simulated_words); }
+bool FigureSeries::empty() const {
+    return std::ranges::none_of(number_kinds, [this](NumberKind k) { return has(k); }) && !has_words() &&
+           !has_simulated_words();
+}
+bool FigureData::has(NumberKind kind) const {
+    return std::ranges::any_of(series, [kind](const FigureSeries& s) { return s.has(kind); });
 }
 
 std::string axis_unit(const ResolvedTable& r) {
@@ -118,10 +132,10 @@ FigureData figure_data(const ResolvedTable& r) {
             const std::string line = series_name(axes.lines()[l]);
             s.name = section.empty() ? line : axes.lines().size() == 1 ? section : line + ", " + section;
             s.section = !section.empty() ? section : axes.lines()[l].section;
-            s.ours.resize(d.labels.size());
+            for (auto& values : s.numbers) values.resize(d.labels.size());
             s.disputed.resize(d.labels.size());
-            s.published.resize(d.labels.size());
             s.words.resize(d.labels.size());
+            s.simulated_words.resize(d.labels.size());
             for (std::size_t p = 0; p < axes.points().size(); ++p) {
                 const TableLine& point = axes.points()[p];
                 if (!point.measured || (numeric && point.section != section)) continue;
@@ -133,16 +147,19 @@ FigureData figure_data(const ResolvedTable& r) {
                 if (numeric && !d.x[i]) continue;
                 const bool of_figure = unit == unit_of(place);
                 const double size = size_of(*place.measure);
-                if (of_figure && place.ours) s.ours[i] = place.ours->median / size;
-                if (of_figure && place.published) s.published[i] = *place.published / size;
+                const auto put = [&](NumberKind kind, double value) { s.numbers[usize(kind)][i] = value / size; };
+                if (of_figure && place.ours) put(NumberKind::ours, place.ours->median);
+                if (of_figure && place.published) put(NumberKind::published, *place.published);
+                if (const ResolvedCell* predicted = axes.simulated_at(p, l)) {
+                    if (of_figure && predicted->ours) put(NumberKind::simulated, predicted->ours->median);
+                    s.simulated_words[i] = predicted->word;
+                }
                 s.disputed[i] = place.given && !place.given->erratum.empty();
                 if (!place.word.empty())
                     s.words[i] = place.word;
                 else if (place.given && !place.given->value && !place.ours)
                     s.words[i] = place.given->text;
             }
-            d.has_ours |= s.has_ours();
-            d.has_published |= s.has_published();
             if (!s.empty()) d.series.push_back(std::move(s));
         }
     if (!numeric) leave_out_empty(d);

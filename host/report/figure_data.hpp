@@ -1,30 +1,39 @@
 #pragma once
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <gnnbench/usize.hpp>
 
 #include "report/resolved_table.hpp"
 
 namespace gnnbench {
 
+/// Three kinds of numbers in a figure, which readers must not take for each other.
+enum class NumberKind { ours, simulated, published };
+inline constexpr std::array number_kinds{NumberKind::ours, NumberKind::simulated, NumberKind::published};
+
 /// What a figure draws, in the unit it is shown in.
 struct FigureSeries {
     std::string name;
     std::string section;  ///< of its lines; series of one section have shades of one colour
-    /// One for each x; empty where there is no number.
-    std::vector<std::optional<double>> ours, published;
-    std::vector<bool> disputed;      ///< published numbers with an erratum: no line joins them
-    std::vector<std::string> words;  ///< "OOM" where one of ours or the paper's ended so
-    bool has_ours() const;
-    bool has_published() const;
+    /// By kind of number, one for each x; empty where there is no number.
+    std::array<std::vector<std::optional<double>>, number_kinds.size()> numbers;
+    std::vector<bool> disputed;                ///< published numbers with an erratum: no line joins them
+    std::vector<std::string> words;            ///< "OOM" where one of ours or the paper's ended so
+    std::vector<std::string> simulated_words;  ///< likewise of simulated ones
+    const std::vector<std::optional<double>>& of(NumberKind kind) const { return numbers[usize(kind)]; }
+    bool has(NumberKind kind) const;
     bool has_words() const;
-    bool empty() const { return !has_ours() && !has_published() && !has_words(); }
+    bool has_simulated_words() const;
+    bool empty() const;
 };
 struct FigureData {
     std::vector<std::string> labels;       ///< along x
     std::vector<std::optional<double>> x;  ///< the labels as numbers, where they begin with one
     std::vector<FigureSeries> series;      ///< those with a number or a word
-    bool has_ours = false, has_published = false;
+    bool has(NumberKind kind) const;       ///< in any series
 };
 /// The unit of a figure's numbers: that of the first place that we can measure, else of the first number. Places
 /// with other units are not drawn.

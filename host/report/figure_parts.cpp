@@ -92,8 +92,38 @@ void FigureParts::add(const std::string& data, const std::string& how, const std
     blocks += name + " << EOD\n" + data + "EOD\n";
     plots.push_back(
         fmt::format("{} {} {}", name, how, title.empty() ? "notitle" : "title " + gnuplot_text(title)));
-    legend |= !title.empty();
+    if (title.empty()) return;
+    legend = true;
+    ++named;
     longest_name = std::max(longest_name, title.size());
+}
+
+void FigureParts::add_key(const std::string& how, const std::string& title) {
+    plots.push_back(fmt::format("keyentry {} title {}", how, gnuplot_text(title)));
+    ++named;
+    longest_name = std::max(longest_name, title.size());
+}
+
+Legend::Legend(const ResolvedTable& r)
+    : by_kind_(std::ranges::any_of(r.simulated, [](const auto& row) {
+          return std::ranges::any_of(row, [](const ResolvedCell& place) { return place.ours.has_value(); });
+      })),
+      machines_(fmt::format("{}", fmt::join(r.definition->simulated_on, ", "))) {}
+
+std::string Legend::name(const FigureSeries& series, NumberKind kind) {
+    drawn_.insert(kind);
+    if (!by_kind_) return series.name + (kind == NumberKind::published ? " (paper)" : "");
+    return named_.insert(series.name).second ? series.name : "";
+}
+
+std::vector<std::pair<NumberKind, std::string>> Legend::kinds() const {
+    std::vector<std::pair<NumberKind, std::string>> all;
+    if (!by_kind_) return all;
+    for (const NumberKind kind : drawn_)
+        all.emplace_back(kind, kind == NumberKind::ours        ? "measured"
+                               : kind == NumberKind::simulated ? "SIMULATED on " + machines_
+                                                               : "published");
+    return all;
 }
 
 FigureParts timeline_parts(const std::vector<TimelinePanel>& panels) {
@@ -238,7 +268,7 @@ std::string assembled(const FigureParts& parts, const PlotDefinition& plot,
                       const std::vector<std::string>& heading, FigureFormat format) {
     // gnuplot takes fewer columns where names are long; the frame must know how many rows that makes.
     const std::size_t across = std::clamp<std::size_t>(900 / (80 + 9 * parts.longest_name), 1, 3);
-    const std::size_t legend_rows = parts.legend ? (parts.plots.size() + across - 1) / across : 0;
+    const std::size_t legend_rows = parts.legend ? (parts.named + across - 1) / across : 0;
     const Frame frame = frame_of(420 + parts.tic_room + 18.0 * static_cast<double>(legend_rows), heading, format);
     const double height = frame.height, top = frame.top, notes = frame.notes;
     std::string s = frame.script;

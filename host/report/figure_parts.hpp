@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,9 +30,29 @@ struct FigureParts {
     bool legend = false;
     double tic_room = 0;           ///< that slanted labels need below, in pixels
     std::size_t longest_name = 0;  ///< of the legend, in bytes
+    std::size_t named = 0;         ///< of the plots, those that the legend has
 
     /// Data, how to plot it, and what the legend calls it; empty: nothing there.
     void add(const std::string& data, const std::string& how, const std::string& title);
+    /// An entry of the legend without data: how, from "with" on.
+    void add_key(const std::string& how, const std::string& title);
+};
+
+/// Names in a figure's legend. Where it has simulated numbers each series is named once, and the marks of the three
+/// kinds of numbers once for all of them; else a series' name says which are the paper's.
+class Legend {
+public:
+    explicit Legend(const ResolvedTable& resolved);
+    /// Of a series' numbers of a kind; empty: it is named already.
+    std::string name(const FigureSeries& series, NumberKind kind);
+    /// What is drawn of kinds, with what they are called; empty where names say it.
+    std::vector<std::pair<NumberKind, std::string>> kinds() const;
+
+private:
+    bool by_kind_;
+    std::string machines_;
+    std::set<std::string> named_;
+    std::set<NumberKind> drawn_;
 };
 
 /// Spans of each panel's ranks, computation above communication.

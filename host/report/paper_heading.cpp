@@ -1,5 +1,7 @@
 #include "report/paper_heading.hpp"
 
+#include <set>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -27,10 +29,20 @@ RemarkedPlace erratum_of(const ResolvedCell& place) {
     return p;
 }
 
+/// Of a simulated place, without the remark that it is: the heading says so.
+RemarkedPlace remarked_simulation(const ResolvedCell& place) {
+    RemarkedPlace p = remarked(place);
+    std::erase_if(p.remarks, [](const std::string& text) { return text.starts_with("SIMULATED on "); });
+    return p;
+}
+
+using Places = std::vector<std::vector<ResolvedCell>>;
+
 template <class Of>
-RemarkGroups grouped(const ResolvedTable& r, const Of& of, const char* whose) {
+RemarkGroups grouped(const ResolvedTable& r, const Places& cells, const Of& of, const char* whose) {
+    if (cells.empty()) return {};
     std::vector<std::vector<RemarkedPlace>> places;
-    for (const auto& row : r.cells) {
+    for (const auto& row : cells) {
         auto& line = places.emplace_back();
         for (const ResolvedCell& place : row) line.push_back(of(place));
     }
@@ -38,10 +50,23 @@ RemarkGroups grouped(const ResolvedTable& r, const Of& of, const char* whose) {
                            r.definition->row_head, whose);
 }
 
+/// Which machines are simulated; empty if no place shows such a number.
+std::string simulated_line(const ResolvedTable& r) {
+    std::set<std::string> machines;
+    for (const auto& row : r.simulated)
+        for (const ResolvedCell& place : row)
+            for (const ComparisonCell* cell : place.cells) machines.insert(cell->simulated);
+    if (machines.empty()) return "";
+    return fmt::format("SIMULATED on {}: predicted by a model, not measured and not verified; profile {}: {}",
+                       fmt::join(machines, ", "), simulated_profile,
+                       fmt::join(r.simulations->experiments, ", "));
+}
+
 }  // namespace
 
 TableRemarks table_remarks(const ResolvedTable& r) {
-    return {grouped(r, remarked, "ours"), grouped(r, erratum_of, "the paper's")};
+    return {grouped(r, r.cells, remarked, "ours"), grouped(r, r.simulated, remarked_simulation, "SIMULATED"),
+            grouped(r, r.cells, erratum_of, "the paper's")};
 }
 
 std::vector<std::string> remarks_on_figure(const ResolvedTable& r) {
@@ -80,7 +105,8 @@ std::vector<std::string> paper_heading(const ResolvedTable& r) {
     }
     if (std::string differs = setting_differences(r); !differs.empty()) lines.push_back(std::move(differs));
     const TableRemarks remarks = table_remarks(r);
-    for (const RemarkGroups* groups : {&remarks.ours, &remarks.published})
+    if (std::string simulated = simulated_line(r); !simulated.empty()) lines.push_back(std::move(simulated));
+    for (const RemarkGroups* groups : {&remarks.ours, &remarks.simulated, &remarks.published})
         lines.insert(lines.end(), groups->lines.begin(), groups->lines.end());
     for (const std::string& note : t.notes) lines.push_back(note);
     if (!t.missing.empty()) lines.push_back("missing: " + t.missing);

@@ -7,9 +7,9 @@
 
 namespace gnnbench {
 
-/// Remarks on our numbers, and errata of the paper's.
+/// Remarks on our numbers and on simulated ones, and errata of the paper's.
 struct TableRemarks {
-    RemarkGroups ours, published;
+    RemarkGroups ours, simulated, published;
 };
 TableRemarks table_remarks(const ResolvedTable& resolved);
 

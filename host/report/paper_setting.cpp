@@ -1,6 +1,7 @@
 #include "report/paper_setting.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -55,6 +56,17 @@ std::vector<const ComparisonCell*> own_cells(const ResolvedCell& place) {
     return own;
 }
 
+/// Whether these have the paper's values of all fields that the number depends on.
+bool has_papers_values(const ResolvedCell& place) {
+    const auto own = own_cells(place);
+    for (const std::string& field : setting_fields(*place.measure))
+        for (const ComparisonCell* cell : own)
+            if (!is_papers_value(place, field, value_of(*cell, field))) return false;
+    return !own.empty();
+}
+
+bool has_synthetic_graph(const ComparisonCell& cell) { return cell.synthetic.find("graph") != std::string::npos; }
+
 /// "4, 8 for 512": ours, and the paper's where `where` has it.
 struct Pairs {
     std::set<std::string> ours, papers;
@@ -89,15 +101,19 @@ std::string scale_of(const ResolvedTable& r, const std::map<std::string, std::st
 
 bool is_papers_setting(const ResolvedCell& place) {
     if (place.counted) return false;  // checked where it is placed
-    if (place.cells.empty()) return false;
-    const auto own = own_cells(place);
-    if (own.empty()) return false;
-    for (const std::string& field : setting_fields(*place.measure)) {
-        for (const ComparisonCell* cell : own)
-            if (!is_papers_value(place, field, value_of(*cell, field))) return false;
-    }
-    return std::ranges::none_of(
-        place.cells, [](const ComparisonCell* c) { return c->synthetic.find("graph") != std::string::npos; });
+    return has_papers_values(place) && std::ranges::none_of(place.cells, [](const ComparisonCell* c) {
+               return !c->simulated.empty() || has_synthetic_graph(*c);
+           });
+}
+
+bool is_of_papers_size(const ResolvedCell& place, const ResolvedTable& r) {
+    return has_papers_values(place) && std::ranges::all_of(place.cells, [&](const ComparisonCell* c) {
+               if (!has_synthetic_graph(*c)) return true;
+               const std::string name = value_of(*c, "dataset");
+               const auto there = r.definition->vertices.find(name), here = r.vertices.find(name);
+               if (there == r.definition->vertices.end() || here == r.vertices.end()) return false;
+               return std::abs(here->second / there->second - 1) <= 0.05;
+           });
 }
 
 std::string setting_differences(const ResolvedTable& r) {
@@ -114,7 +130,7 @@ std::string setting_differences(const ResolvedTable& r) {
                 for (const std::string& field : fields) {
                     const Condition* c = condition_on(place.where, field);
                     const std::string value = value_of(*cell, field);
-                    if (field == "dataset") synthetic |= cell->synthetic.find("graph") != std::string::npos;
+                    if (field == "dataset") synthetic |= has_synthetic_graph(*cell);
                     if (!c || is_papers_value(place, field, value)) continue;
                     if (field == "dataset") scaled.emplace(value, c->values.front());
                     Pairs* pairs = field == "hidden" ? &hidden : field == "gpus" ? &gpus : nullptr;

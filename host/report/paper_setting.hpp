@@ -7,8 +7,12 @@ namespace gnnbench {
 
 /// Whether our number has the paper's dataset, model and number of devices, as far as its kind depends on them: for
 /// counts of a graph the dataset, for quotients of volumes dataset and devices. `where` must name each, the paper's
-/// value first; a synthetic graph is never the paper's, whatever its name.
+/// value first; a synthetic graph is never the paper's, whatever its name, and a simulated number never ours.
 bool is_papers_setting(const ResolvedCell& place);
+
+/// The same of a simulated number, but its graphs may be synthetic if they have the paper's numbers of vertices within
+/// 5% (papers round them).
+bool is_of_papers_size(const ResolvedCell& place, const ResolvedTable& resolved);
 
 /// What differs between our numbers and the paper's: scale of the graphs, hidden widths, ranks, device. Empty if
 /// nothing does, or if the table has no pair of numbers.

@@ -51,7 +51,7 @@ std::string unit_among(std::size_t count, const PlaceOf& place_of) {
 }
 
 struct ColumnParts {
-    bool ours = false, published = false, ratio = false;
+    bool ours = false, simulated = false, published = false, ratio = false, simulated_ratio = false;
 };
 
 /// The numbers that a column shows.
@@ -64,15 +64,31 @@ ColumnParts parts_of(const ResolvedTable& r, std::size_t column) {
         p.published |= row[column].given != nullptr;
         both |= row[column].ratio().has_value();
     }
+    for (const auto& row : r.simulated) {
+        p.simulated |= row[column].shows();
+        p.simulated_ratio |= row[column].ratio().has_value();
+    }
+    p.simulated &= t.show_ours;
+    p.simulated_ratio &= t.show_ratio && t.show_published && p.simulated;
     p.ours &= t.show_ours;
     p.published &= t.show_published;
     p.ratio = t.show_ratio && both && p.ours;
-    if (!p.ours && !p.published) p.ours = true;  // a place for what is to come
+    if (!p.ours && !p.published && !p.simulated) p.ours = true;  // a place for what is to come
     return p;
 }
 
+ordered_json maybe(bool has, double v) { return has ? ordered_json(v) : ordered_json(nullptr); }
+
+/// What is simulated, as data: apart from our numbers under every name.
+void add_simulated(ordered_json& j, const ResolvedCell& place) {
+    j["simulated"] = maybe(place.ours.has_value(), place.ours ? place.ours->median / size_of(*place.measure) : 0);
+    j["simulated_status"] = place.ours ? to_text(TrialStatus::ok) : place.said();
+    j["simulated_on"] = place.cells.empty() ? "" : place.cells.front()->simulated;
+    j["simulated_ratio"] = maybe(place.ratio().has_value(), place.ratio().value_or(0));
+    j["simulated_remarks"] = fmt::format("{}", fmt::join(place.remarks, "; "));
+}
+
 ordered_json record_of(const TableLine& row, const TableLine& column, const ResolvedCell& place, bool best) {
-    const auto maybe = [](bool has, double v) { return has ? ordered_json(v) : ordered_json(nullptr); };
     const double size = size_of(*place.measure);
     const bool ours = place.ours.has_value();
     ordered_json j{
@@ -126,8 +142,14 @@ public:
         const ResolvedCell& place = r_.cells[row][column];
         Table::Cell cell;
         if (parts.ours) cell.fields.push_back(ours(place, remarks_.ours.marks[row][column], best));
+        if (parts.simulated)
+            cell.fields.push_back(ours(*r_.simulated_at(row, column), remarks_.simulated.marks[row][column], false));
         if (parts.published) cell.fields.push_back(published(place, remarks_.published.marks[row][column]));
         if (parts.ratio) cell.fields.push_back({.text = place.ratio() ? gnnbench::ratio(*place.ratio()) : ""});
+        if (parts.simulated_ratio) {
+            const auto quotient = r_.simulated_at(row, column)->ratio();
+            cell.fields.push_back({.text = quotient ? gnnbench::ratio(*quotient) : ""});
+        }
         if (std::all_of(cell.fields.begin(), cell.fields.end(), [](const auto& f) { return f.empty(); }))
             cell.fields.clear();
         return cell;
@@ -175,7 +197,8 @@ private:
     TableRemarks remarks_;
 };
 
-void put_legend(Table& table, const ResolvedTable& r, UnitPlace units, bool ratio) {
+void put_legend(Table& table, const ResolvedTable& r, UnitPlace units, const std::vector<ColumnParts>& parts) {
+    const bool ratio = std::ranges::any_of(parts, &ColumnParts::ratio);
     std::string unit;
     if (units == UnitPlace::table) {
         unit =
@@ -189,6 +212,11 @@ void put_legend(Table& table, const ResolvedTable& r, UnitPlace units, bool rati
     if (ratio) {
         add(table.legend, "ratio: ours ÷ paper, in the paper's setting");
         add(table.cell_legend, "a cell: ours · the paper's · ours ÷ the paper's, in the paper's setting");
+    }
+    if (std::ranges::any_of(parts, &ColumnParts::simulated_ratio)) {
+        const char* quotient = "SIMULATED ÷ paper: on graphs as large as the paper's";
+        add(table.legend, quotient);
+        add(table.cell_legend, quotient);
     }
     if (r.definition->best != Best::none && r.definition->show_ours) {
         const char* which = r.definition->best == Best::lowest ? "the lowest" : "the highest";
@@ -215,8 +243,10 @@ std::vector<ColumnParts> add_groups(Table& table, const ResolvedTable& r, UnitPl
                 : unit_among(t.rows.size(), [&](std::size_t i) -> const ResolvedCell& { return r.cells[i][c]; });
         Table::Group group{titled(t.columns[c], unit, true), {}};
         if (parts[c].ours) group.parts.push_back({"ours"});
+        if (parts[c].simulated) group.parts.push_back({"SIMULATED", "SIMULATED "});
         if (parts[c].published) group.parts.push_back({"paper", "paper "});
         if (parts[c].ratio) group.parts.push_back({"ratio", "", "×"});
+        if (parts[c].simulated_ratio) group.parts.push_back({"SIM. ÷ paper", "SIMULATED ÷ paper ", "×"});
         table.groups.push_back(std::move(group));
     }
     return parts;
@@ -233,8 +263,7 @@ Table paper_table(const ResolvedTable& r) {
     table.nothing = "the table has no rows";
     table.keys = {{t.row_head, true}};
     const std::vector<ColumnParts> parts = add_groups(table, r, units);
-    const bool ratio = std::ranges::any_of(parts, [](const ColumnParts& p) { return p.ratio; });
-    put_legend(table, r, units, ratio);
+    put_legend(table, r, units, parts);
     Footnotes notes;
     Filler filler(r, notes, units);
     for (std::size_t i = 0; i < t.rows.size(); ++i) {
@@ -249,6 +278,7 @@ Table paper_table(const ResolvedTable& r) {
         for (std::size_t c = 0; c < t.columns.size(); ++c) {
             row.cells.push_back(filler.cell(i, c, parts[c], best == c));
             row.cells.back().record = record_of(t.rows[i], t.columns[c], r.cells[i][c], best == c);
+            if (const ResolvedCell* predicted = r.simulated_at(i, c)) add_simulated(row.cells.back().record, *predicted);
         }
     }
     table.notes = notes.notes();

@@ -59,34 +59,59 @@ double size_of(const Measure& measure) {
     return unit ? unit->size : 1;
 }
 
-ResolvedTable resolve(const TableDefinition& t, const MeasuredCells& measured, const std::string& profile,
-                      const ReadMetric& read) {
-    const CellNumbers numbers(measured, read);
+namespace {
+
+/// A place's number among some cells, and the paper's.
+ResolvedCell resolved_place(const TableDefinition& t, const TableLine& row, const TableLine& column,
+                            const CellNumbers& numbers) {
+    ResolvedCell place;
+    place.measure = column.measure ? &*column.measure : row.measure ? &*row.measure : &t.measure;
+    if (const auto given = t.published.find({row.name, column.name}); given != t.published.end()) {
+        place.given = &given->second;
+        const ShownUnit* unit = find_unit(place.given->unit);
+        if (place.given->value) place.published = *place.given->value * (unit ? unit->size : 1);
+    }
+    place.where = joined(t.where, row.where, column.where);
+    place.measurable = row.measured && column.measured && !place.where.empty() && !place.measure->metric.empty();
+    if (place.measurable) fill(place, numbers, place.where);
+    return place;
+}
+
+/// Adds the sizes of a place's graphs.
+void note_vertices(ResolvedTable& r, const ResolvedCell& place, const ReadMetric& read) {
     Measure count;
     count.metric = "vertices";
-    ResolvedTable r{&t, &measured, profile, {}, {}};
+    for (const ComparisonCell* cell : place.cells) {
+        const auto dataset = cell->fields.find("dataset");
+        if (dataset == cell->fields.end() || r.vertices.contains(dataset->second)) continue;
+        if (const auto v = read(cell->ok_trials.front(), count)) r.vertices[dataset->second] = *v;
+    }
+}
+
+}  // namespace
+
+ResolvedTable resolve(const TableDefinition& t, const MeasuredCells& measured, const std::string& profile,
+                      const ReadMetric& read, const MeasuredCells* simulations) {
+    ResolvedTable r{&t, &measured, profile, {}, {}, {}, simulations};
+    const CellNumbers numbers(measured, read);
     for (const TableLine& row : t.rows) {
         auto& line = r.cells.emplace_back();
         for (const TableLine& column : t.columns) {
-            ResolvedCell& place = line.emplace_back();
-            place.measure = column.measure ? &*column.measure : row.measure ? &*row.measure : &t.measure;
-            if (const auto given = t.published.find({row.name, column.name}); given != t.published.end()) {
-                place.given = &given->second;
-                const ShownUnit* unit = find_unit(place.given->unit);
-                if (place.given->value) place.published = *place.given->value * (unit ? unit->size : 1);
-            }
-            place.where = joined(t.where, row.where, column.where);
-            place.measurable =
-                row.measured && column.measured && !place.where.empty() && !place.measure->metric.empty();
-            if (place.measurable) fill(place, numbers, place.where);
+            ResolvedCell& place = line.emplace_back(resolved_place(t, row, column, numbers));
             place.papers_setting = is_papers_setting(place);
-            for (const ComparisonCell* cell : place.cells) {
-                const auto dataset = cell->fields.find("dataset");
-                if (dataset == cell->fields.end() || r.vertices.contains(dataset->second)) continue;
-                if (const auto v = read(cell->ok_trials.front(), count)) r.vertices[dataset->second] = *v;
-            }
+            note_vertices(r, place, read);
             if (const auto one = t.counted.find({row.name, column.name}); one != t.counted.end())
                 place_counted(place, one->second);
+        }
+    }
+    if (!simulations || simulations->cells.empty()) return r;
+    const CellNumbers predicted(*simulations, read);
+    for (const TableLine& row : t.rows) {
+        auto& line = r.simulated.emplace_back();
+        for (const TableLine& column : t.columns) {
+            ResolvedCell& place = line.emplace_back(resolved_place(t, row, column, predicted));
+            note_vertices(r, place, read);
+            place.papers_setting = is_of_papers_size(place, r);
         }
     }
     return r;

@@ -26,26 +26,36 @@ struct ResolvedCell {
     bool counted = false;                      ///< ours is not from a trial: see Counted
     bool papers_setting = false;               ///< ours is of the paper's dataset, model and number of devices
 
+    /// How it shows where there is no number.
+    const std::string& said() const { return verdict.empty() ? word : verdict; }
+    bool shows() const { return ours.has_value() || !said().empty(); }
     /// A published number of another kind than the place's own, such as a count of GPUs among times.
     bool other_kind() const;
     std::optional<double> ratio() const;  ///< ours ÷ published, only in the paper's setting
 };
 
-/// A definition with its numbers. Points into both arguments of resolve().
+/// A definition with its numbers. Points into the arguments of resolve().
 struct ResolvedTable {
     const TableDefinition* definition = nullptr;
     const MeasuredCells* measured = nullptr;
     std::string profile;
     std::vector<std::vector<ResolvedCell>> cells;  ///< [row][column]
     std::map<std::string, double> vertices;        ///< of the graphs that ours are of
+    /// The same places with simulated numbers as `ours`; no rows where the definition has none.
+    std::vector<std::vector<ResolvedCell>> simulated;
+    const MeasuredCells* simulations = nullptr;
+
+    /// The simulated number of a place; nullptr: the table shows none.
+    const ResolvedCell* simulated_at(std::size_t row, std::size_t column) const {
+        return simulated.empty() ? nullptr : &simulated[row][column];
+    }
 };
 
-/// A trial's number; see MetricReader.
 /// The number of a trial that a measure asks for, before it is set against another.
 using ReadMetric = std::function<std::optional<double>(std::int64_t trial, const Measure& measure)>;
 
 ResolvedTable resolve(const TableDefinition& definition, const MeasuredCells& measured, const std::string& profile,
-                      const ReadMetric& read);
+                      const ReadMetric& read, const MeasuredCells* simulations = nullptr);
 
 /// In its shown unit: ÷ this.
 double size_of(const Measure& measure);

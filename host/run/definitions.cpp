@@ -41,6 +41,15 @@ std::string default_profile(const TableDefinition& t, const fs::path& database) 
     return newest.empty() ? paper_profiles[0] : profile_of[newest];
 }
 
+/// What the experiments' simulated profile has on the machines that a definition names.
+MeasuredCells simulated_cells(const TableDefinition& t, const fs::path& database) {
+    MeasuredCells all = read_measured(database, under_profile(t.experiments, simulated_profile));
+    std::erase_if(all.cells, [&](const ComparisonCell& c) {
+        return std::ranges::find(t.simulated_on, c.simulated) == t.simulated_on.end();
+    });
+    return all;
+}
+
 }  // namespace
 
 std::optional<fs::path> find_definition(const std::string& given) {
@@ -94,12 +103,15 @@ std::unique_ptr<LoadedTable> load_table(const fs::path& file, const std::string&
     table->definition = load_table_definition(file);
     const std::string chosen = profile.empty() ? default_profile(table->definition, database) : profile;
     table->measured = read_measured(database, under_profile(table->definition.experiments, chosen));
+    if (!table->definition.simulated_on.empty()) table->simulated = simulated_cells(table->definition, database);
     std::optional<MetricReader> reader;
-    if (!table->measured.cells.empty()) reader.emplace(database);
-    table->resolved =
-        resolve(table->definition, table->measured, chosen, [&](std::int64_t trial, const Measure& m) {
+    if (!table->measured.cells.empty() || !table->simulated.cells.empty()) reader.emplace(database);
+    table->resolved = resolve(
+        table->definition, table->measured, chosen,
+        [&](std::int64_t trial, const Measure& m) {
             return m.until ? reader->training_s_until(trial, *m.until) : reader->read(trial, m.metric);
-        });
+        },
+        &table->simulated);
     return table;
 }
 

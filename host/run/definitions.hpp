@@ -26,7 +26,8 @@ std::optional<std::filesystem::path> find_experiment_folder(const std::string& g
 struct LoadedTable {
     TableDefinition definition;
     MeasuredCells measured;
-    ResolvedTable resolved;  ///< points into both
+    MeasuredCells simulated;  ///< on the machines that the definition names
+    ResolvedTable resolved;   ///< points into all three
 };
 /// `profile`: empty is the one measured last, or else the first.
 std::unique_ptr<LoadedTable> load_table(const std::filesystem::path& file, const std::string& profile,

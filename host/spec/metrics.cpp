@@ -72,6 +72,7 @@ constexpr std::array all_fields{
     CellField{"partitioner", "with what differs from its defaults; none on one gpu"},
     CellField{"partitioner_name", "without parameters"},
     CellField{"kernel", "the compute back end"},
+    CellField{"spmm_model", "how a simulated kernel costs SpMM: roofline or plexus-thesis; none where it is measured"},
     CellField{"gpus", "devices"},
     CellField{"threads_per_rank", "CPU threads"},
     CellField{"precision", "float32 or float64"},

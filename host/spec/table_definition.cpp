@@ -95,6 +95,7 @@ void fill(TableDefinition& t, const YamlNode& root, Findings& findings) {
     t.notes = texts(root.find("notes"));
     t.missing = text_at(root, "missing");
     t.device = text_at(root, "device");
+    t.simulated_on = texts(root.find("simulated_on"));
     if (const YamlNode* plot = root.find("plot")) t.plot = read_plot(*plot);
 }
 

@@ -101,6 +101,7 @@ struct TableDefinition {
     std::vector<std::string> notes;
     std::string missing;  ///< what this program lacks to measure it
     std::string device;   ///< what the paper's numbers were measured on
+    std::vector<std::string> simulated_on;  ///< machines whose simulated trials stand beside ours
     std::optional<PlotDefinition> plot;
     std::map<std::pair<std::string, std::string>, Published> published;  ///< by row and column
     std::map<std::pair<std::string, std::string>, Counted> counted;      ///< likewise
@@ -116,6 +117,9 @@ TableDefinition read_table_definition(const std::string& text, const std::filesy
 
 /// The profiles that the papers' experiments have; "": other experiments, which have none.
 inline constexpr const char* paper_profiles[] = {"small", "paper", ""};
+/// The profile whose trials are simulated, on the paper's machine and at the paper's size. It is shown beside another,
+/// so it is not among those.
+inline constexpr const char* simulated_profile = "simulated";
 /// An experiment's name under a profile: "mg-gcn-epochs-small"; without a profile, its own name.
 std::vector<std::string> under_profile(const std::vector<std::string>& experiments, const std::string& profile);
 

@@ -48,6 +48,12 @@ constexpr std::array all_keys{
              {},
              false,
              "What the paper measured on; stands above the table beside ours"},
+    TableKey{"table",
+             "simulated_on",
+             KeyType::texts,
+             {},
+             false,
+             "Machines whose simulated trials, of the experiments' profile `simulated`, stand beside ours"},
     TableKey{"table", "plot", KeyType::plot, {}, false, "How `gnnbench figure` draws it"},
 
     TableKey{"line", "name", KeyType::text, {}, true, "Its name in published.csv; unique"},

@@ -65,7 +65,7 @@ TEST_CASE("ours and the paper's are different marks of one colour") {
     CHECK_THAT(script, Contains("set logscale y\n") && Contains("set logscale x 2\n"));
     CHECK_THAT(script, Contains("$d0 << EOD\n1 8\n2 4\n4 2\nEOD\n") && Contains("$d1 << EOD\n1 6\n2 3\nEOD\n"));
     CHECK_THAT(script, Contains("$d0 using 1:2 with linespoints lc rgb '#0072B2' lw 2 dt 1 pt 7"));
-    CHECK_THAT(script, Contains("$d1 using 1:2 with linespoints lc rgb '#0072B2' lw 2 dt '-' pt 6") &&
+    CHECK_THAT(script, Contains("$d1 using 1:2 with linespoints lc rgb '#0072B2' lw 3 dt '.' pt 2") &&
                            Contains("title \"a (paper)\""));
     CHECK(figure_data(d.resolved).series.at(1).words.at(2) == "OOM");
 }
