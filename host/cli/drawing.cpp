@@ -41,8 +41,8 @@ void add_panels(std::vector<TimelinePanel>& panels, const ResolvedTable& r,
 std::vector<TimelinePanel> panels_of(const ResolvedTable& r, const std::filesystem::path& database) {
     std::vector<TimelinePanel> panels;
     add_panels(panels, r, r.cells, "ours", database);
-    add_panels(panels, r, r.simulated,
-               fmt::format("SIMULATED on {}", fmt::join(r.definition->simulated_on, ", ")), database);
+    add_panels(panels, r, r.simulated, fmt::format("SIMULATED on {}", fmt::join(r.definition->simulated_on, ", ")),
+               database);
     return panels;
 }
 

@@ -71,7 +71,10 @@ std::int64_t chosen_epoch(const std::vector<std::int64_t>& traced, std::optional
 Timeline described(const sqlite::Connection& c, std::int64_t trial) {
     auto q = c.prepare(
         "SELECT t.uuid, x.name, c.dataset, c.scheme_label, c.partitioner_label, c.kernel, coalesce(m.cpu, ''), "
-        "t.started, c.gpus, c.threads_per_rank, t.oversubscribed FROM trial t JOIN cell c ON c.id = t.cell_id "
+        "t.started, c.gpus, c.threads_per_rank, t.oversubscribed, "
+        "iif(c.kernel = 'simulated' AND json_valid(c.identity), "
+        "coalesce(json_extract(c.identity, '$.kernel.params.machine'), ''), '') FROM trial t JOIN cell c ON c.id "
+        "= t.cell_id "
         "JOIN experiment x ON x.id = t.experiment_id JOIN machine m ON m.id = t.machine_id WHERE t.id = ?",
         "read a trial");
     q.bind(trial);
@@ -87,6 +90,7 @@ Timeline described(const sqlite::Connection& c, std::int64_t trial) {
             .ranks = q.integer(8),
             .threads_per_rank = q.integer(9),
             .oversubscribed = q.integer(10) != 0,
+            .simulated_on = q.text(11),
             .spans = {}};
 }
 

@@ -122,8 +122,9 @@ std::string panel_script(const ResolvedTable& r, const std::vector<std::string>&
                 const std::string style = line_style(colour(number), number, kind);
                 f.add(block, "using 1:2 " + style, "");
                 const std::string name = legend.name(s, kind);
-                if (!name.empty() && std::ranges::find(figure.legend, name, &std::pair<std::string, std::string>::second) ==
-                                         figure.legend.end())
+                if (!name.empty() &&
+                    std::ranges::find(figure.legend, name, &std::pair<std::string, std::string>::second) ==
+                        figure.legend.end())
                     figure.legend.emplace_back(style, name);
             }
         }
@@ -156,7 +157,8 @@ FigureParts scatter_parts(const ResolvedTable& r) {
         if (row.size() >= 2 && row[0].published && row[1].published)
             paper += fmt::format("{} {}\n", *row[0].published / size_of(*row[0].measure),
                                  *row[1].published / size_of(*row[1].measure));
-    const auto named = [&](const std::string& block, const std::string& colour, int mark, const std::string& title) {
+    const auto named = [&](const std::string& block, const std::string& colour, int mark,
+                           const std::string& title) {
         if (block.empty()) return;
         f.add(block, fmt::format("using 1:2 with points lc rgb '{}' pt {} ps 1.4", colour, mark), title);
         f.add(block, "using 1:2:3 with labels offset 0.8,0.6 left font ',10'", "");

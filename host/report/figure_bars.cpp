@@ -116,7 +116,8 @@ FigureParts stacked_parts(const ResolvedTable& r, const FigureData& d) {
     Legend legend(r);
     put_tics(f, d.labels);
     f.settings += "set yrange [0:*]\n";
-    const auto kinds = static_cast<double>(std::ranges::count_if(number_kinds, [&](NumberKind k) { return d.has(k); }));
+    const auto kinds =
+        static_cast<double>(std::ranges::count_if(number_kinds, [&](NumberKind k) { return d.has(k); }));
     const double width = kinds < 2 ? 0.6 : 0.8 / kinds;  // a single bar is centred
     std::vector<std::vector<double>> heights(number_kinds.size(), std::vector<double>(d.labels.size(), 0));
     for (std::size_t s = 0; s < d.series.size(); ++s) {

@@ -105,9 +105,11 @@ void FigureParts::add_key(const std::string& how, const std::string& title) {
 }
 
 Legend::Legend(const ResolvedTable& r)
-    : by_kind_(std::ranges::any_of(r.simulated, [](const auto& row) {
-          return std::ranges::any_of(row, [](const ResolvedCell& place) { return place.ours.has_value(); });
-      })),
+    : by_kind_(std::ranges::any_of(r.simulated,
+                                   [](const auto& row) {
+                                       return std::ranges::any_of(
+                                           row, [](const ResolvedCell& place) { return place.ours.has_value(); });
+                                   })),
       machines_(fmt::format("{}", fmt::join(r.definition->simulated_on, ", "))) {}
 
 std::string Legend::name(const FigureSeries& series, NumberKind kind) {

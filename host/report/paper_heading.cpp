@@ -58,14 +58,13 @@ std::string simulated_line(const ResolvedTable& r) {
             for (const ComparisonCell* cell : place.cells) machines.insert(cell->simulated);
     if (machines.empty()) return "";
     return fmt::format("SIMULATED on {}: predicted by a model, not measured and not verified; profile {}: {}",
-                       fmt::join(machines, ", "), simulated_profile,
-                       fmt::join(r.simulations->experiments, ", "));
+                       fmt::join(machines, ", "), simulated_profile, fmt::join(r.simulations->experiments, ", "));
 }
 
 }  // namespace
 
 TableRemarks table_remarks(const ResolvedTable& r) {
-    return {grouped(r, r.cells, remarked, "ours"), grouped(r, r.simulated, remarked_simulation, "SIMULATED"),
+    return {grouped(r, r.cells, remarked, "ours"), grouped(r, r.simulated, remarked_simulation, "the simulated ones"),
             grouped(r, r.cells, erratum_of, "the paper's")};
 }
 

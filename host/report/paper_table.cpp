@@ -143,7 +143,8 @@ public:
         Table::Cell cell;
         if (parts.ours) cell.fields.push_back(ours(place, remarks_.ours.marks[row][column], best));
         if (parts.simulated)
-            cell.fields.push_back(ours(*r_.simulated_at(row, column), remarks_.simulated.marks[row][column], false));
+            cell.fields.push_back(
+                ours(*r_.simulated_at(row, column), remarks_.simulated.marks[row][column], false));
         if (parts.published) cell.fields.push_back(published(place, remarks_.published.marks[row][column]));
         if (parts.ratio) cell.fields.push_back({.text = place.ratio() ? gnnbench::ratio(*place.ratio()) : ""});
         if (parts.simulated_ratio) {
@@ -278,7 +279,8 @@ Table paper_table(const ResolvedTable& r) {
         for (std::size_t c = 0; c < t.columns.size(); ++c) {
             row.cells.push_back(filler.cell(i, c, parts[c], best == c));
             row.cells.back().record = record_of(t.rows[i], t.columns[c], r.cells[i][c], best == c);
-            if (const ResolvedCell* predicted = r.simulated_at(i, c)) add_simulated(row.cells.back().record, *predicted);
+            if (const ResolvedCell* predicted = r.simulated_at(i, c))
+                add_simulated(row.cells.back().record, *predicted);
         }
     }
     table.notes = notes.notes();

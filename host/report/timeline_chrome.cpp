@@ -24,7 +24,9 @@ json metadata(const char* what, std::int64_t rank, int thread, json args) {
 
 void name_rank(std::vector<json>& events, const Timeline& t, const std::vector<SpanPlace>& places,
                std::int64_t rank) {
-    events.push_back(metadata("process_name", rank, 0, {{"name", fmt::format("rank {}", rank)}}));
+    // A viewer shows the name, and hides what is beside the events.
+    const std::string simulated = t.simulated_on.empty() ? "" : ", SIMULATED on " + t.simulated_on;
+    events.push_back(metadata("process_name", rank, 0, {{"name", fmt::format("rank {}{}", rank, simulated)}}));
     events.push_back(metadata("process_sort_index", rank, 0, {{"sort_index", rank}}));
     int position = 0;
     for (const bool communicates : {false, true})
@@ -61,17 +63,11 @@ std::string timeline_chrome(const Timeline& t) {
     std::vector<json> events;
     for (std::int64_t rank = 0; rank < t.ranks; ++rank) name_rank(events, t, places, rank);
     for (std::size_t i = 0; i < t.spans.size(); ++i) events.push_back(event(t.spans[i], places[i]));
-    const json about = {{"trial", t.trial},
-                        {"experiment", t.experiment},
-                        {"dataset", t.dataset},
-                        {"scheme", t.scheme},
-                        {"partitioner", t.partitioner},
-                        {"kernel", t.kernel},
-                        {"machine", t.machine},
-                        {"started", t.started},
-                        {"epoch", t.epoch},
-                        {"ranks", t.ranks},
-                        {"oversubscribed", t.oversubscribed}};
+    const json about = {
+        {"trial", t.trial},     {"experiment", t.experiment},     {"dataset", t.dataset},
+        {"scheme", t.scheme},   {"partitioner", t.partitioner},   {"kernel", t.kernel},
+        {"machine", t.machine}, {"started", t.started},           {"epoch", t.epoch},
+        {"ranks", t.ranks},     {"simulated_on", t.simulated_on}, {"oversubscribed", t.oversubscribed}};
     // An event a line, so that the file can be searched and compared.
     std::string out = "{\"displayTimeUnit\": \"ms\",\n\"otherData\": " + about.dump() + ",\n\"traceEvents\": [\n";
     for (std::size_t i = 0; i < events.size(); ++i)

@@ -88,6 +88,7 @@ private:
             fmt::format("{}, {} partition, {} rank{} of {} thread{}, {} kernel, epoch {} of trial {}", t_.dataset,
                         t_.partitioner, t_.ranks, t_.ranks == 1 ? "" : "s", t_.threads_per_rank,
                         t_.threads_per_rank == 1 ? "" : "s", t_.kernel, t_.epoch, t_.trial.substr(0, 8));
+        if (!t_.simulated_on.empty()) setting += "; SIMULATED on " + t_.simulated_on;
         if (t_.oversubscribed) setting += "; more ranks than cores: not a measure of speed";
         return fmt::format(
             "<text x=\"20\" y=\"24\" font-size=\"16\" font-weight=\"bold\">{}</text>\n"

@@ -99,8 +99,8 @@ struct TableDefinition {
     Best best = Best::none;
     FailureStyle failures = FailureStyle::word;
     std::vector<std::string> notes;
-    std::string missing;  ///< what this program lacks to measure it
-    std::string device;   ///< what the paper's numbers were measured on
+    std::string missing;                    ///< what this program lacks to measure it
+    std::string device;                     ///< what the paper's numbers were measured on
     std::vector<std::string> simulated_on;  ///< machines whose simulated trials stand beside ours
     std::optional<PlotDefinition> plot;
     std::map<std::pair<std::string, std::string>, Published> published;  ///< by row and column

@@ -29,9 +29,12 @@ struct Graph {
     int ranks;
 };
 const Graph graphs[] = {
-    {"ogbn-products", 2449029, 51.5, {100, 128, 128, 47}, 10, 64}, {"Reddit", 232965, 493, {602, 128, 128, 41}, 10, 16},
-    {"Isolate-3-8M", 8745542, 150.7, {128, 128, 128, 32}, 100, 16}, {"products-14M", 14249639, 17.2, {128, 128, 128, 32}, 20, 16},
-    {"europe_osm", 50912018, 3.12, {128, 128, 128, 32}, 20, 16},    {"ogbn-papers100M", 111059956, 15.5, {100, 128, 128, 172}, 100, 16},
+    {"ogbn-products", 2449029, 51.5, {100, 128, 128, 47}, 10, 64},
+    {"Reddit", 232965, 493, {602, 128, 128, 41}, 10, 16},
+    {"Isolate-3-8M", 8745542, 150.7, {128, 128, 128, 32}, 100, 16},
+    {"products-14M", 14249639, 17.2, {128, 128, 128, 32}, 20, 16},
+    {"europe_osm", 50912018, 3.12, {128, 128, 128, 32}, 20, 16},
+    {"ogbn-papers100M", 111059956, 15.5, {100, 128, 128, 172}, 100, 16},
 };
 
 struct Block {
@@ -137,8 +140,8 @@ void measure(Measurement& measurement) {
             for (int y = 1; x * y <= g.ranks; y *= 2) {
                 const int z = g.ranks / (x * y);
                 const Point p = measurement.point(g, x, y, z);
-                std::printf("%s,%d,%d,%d,%d,%.5g,%.5g,%.6g,%.6g,%.6g\n", g.name, g.ranks, x, y, z, p.measured_s * 1e3,
-                            p.roofline_s * 1e3, p.flops, p.forward, p.backward);
+                std::printf("%s,%d,%d,%d,%d,%.5g,%.5g,%.6g,%.6g,%.6g\n", g.name, g.ranks, x, y, z,
+                            p.measured_s * 1e3, p.roofline_s * 1e3, p.flops, p.forward, p.backward);
                 std::fflush(stdout);
             }
 }

@@ -82,6 +82,74 @@ expect_value "SELECT count(*) > 0 FROM spans a JOIN spans b USING (trial, rank, 
 gnnbench trace --output trace.json
 expect_code 0 "a timeline"
 grep -q '"broadcast"' trace.json || fail "a timeline: no broadcast"
+# What Perfetto needs of it: whole JSON, complete events with times, each on a named thread of a named process, a
+# process for each rank, and events of a thread one after another; and who looks at it sees that it is a prediction.
+python3 - trace.json <<'PYTHON' || fail "a timeline that a viewer opens"
+import json, sys
+trace = json.load(open(sys.argv[1]))
+assert trace["otherData"]["simulated_on"] == "perlmutter" and trace["otherData"]["ranks"] == 16
+names = {(e["pid"], e["tid"]): e["args"]["name"] for e in trace["traceEvents"] if e["ph"] == "M" and e["name"] == "thread_name"}
+ranks = {e["pid"]: e["args"]["name"] for e in trace["traceEvents"] if e["ph"] == "M" and e["name"] == "process_name"}
+assert len(ranks) == 16 and ranks[3] == "rank 3, SIMULATED on perlmutter", ranks
+spans = [e for e in trace["traceEvents"] if e["ph"] == "X"]
+assert {e["pid"] for e in spans} == set(range(16)) and {e["ph"] for e in trace["traceEvents"]} == {"M", "X"}
+ends = {}
+for e in sorted(spans, key=lambda e: (e["pid"], e["tid"], e["ts"])):
+    thread = (e["pid"], e["tid"])
+    assert thread in names and e["ts"] >= 0 and e["dur"] >= 0, e
+    assert e["ts"] >= ends.get(thread, 0) - 1e-6, f"{e} begins before {ends[thread]}"
+    ends[thread] = e["ts"] + e["dur"]
+assert max(ends.values()) > 0
+PYTHON
+gnnbench trace --output trace.svg
+grep -q 'SIMULATED on perlmutter' trace.svg || fail "a drawn timeline says that it is simulated"
+
+# A paper's table and figure show simulated numbers beside measured ones, named as such, and no ratio of them as ours.
+mkdir -p paper
+cat >paper/cells.yaml <<'YAML'
+name: cells
+dataset: {generate: dcsbm, name: paper, vertices: 1000, average_degree: 8, features: 16, classes: 4}
+model: {layers: gcn, hidden: [16], activation: relu}
+scheme: cagnet-1d
+partitioner: random
+epochs: 2
+warmup: 1
+trials: 1
+profile: small
+profiles:
+  small: {gpus: 2, kernel: reference}
+  simulated: {matrix: {gpus: [2, 4]}, kernel: {name: simulated, machine: perlmutter}}
+YAML
+cat >paper/figure.yaml <<'YAML'
+title: Epochs
+source: Paper, Figure 1
+experiments: cells
+simulated_on: perlmutter
+cell: {metric: epoch_s, unit: ms}
+where: {dataset: paper, hidden: "16"}
+rows: {over: gpus, values: [2, 4]}
+columns: [{name: a, where: {scheme: cagnet-1d}}]
+plot: {kind: scaling}
+YAML
+printf 'table,row,column,value,unit,page,verbatim,erratum\ngraphs,paper,vertices,1000,,p. 1,1000,\nfigure,2,a,3,ms,p. 1,3,\nfigure,4,a,2,ms,p. 1,2,\n' >paper/published.csv
+gnnbench run paper/cells.yaml --no-verify
+expect_code 0 "the measured profile"
+gnnbench run paper/cells.yaml --profile simulated
+expect_code 0 "the simulated profile"
+gnnbench table paper/figure.yaml
+expect_text out "profile small: cells-small" "the measured profile stays the table's own"
+expect_text out "SIMULATED on perlmutter: predicted by a model, not measured and not verified" "a heading"
+expect_text out "SIM. ÷ paper" "a ratio by its name"
+refuse_text out "ours ÷ paper" "nothing here is ours in the paper's setting"
+gnnbench table paper/figure.yaml --output figure.json
+python3 -c 'import json; c = json.load(open("figure.json"))["cells"][1]; assert c["ours"] is None and c["simulated"] > 0' || fail "only simulated on 4"
+gnnbench table paper/figure.yaml --profile simulated --output figure.json
+python3 -c 'import json; c = json.load(open("figure.json"))["cells"][1]; assert c["ratio"] is None and c["ours"] > 0' || fail "no ratio"
+gnnbench figure paper/figure.yaml --output figure.svg
+expect_code 0 "a figure"
+for kind in measured published "SIMULATED on perlmutter"; do
+    grep -q ">$kind<" figure.svg || fail "a figure's key: $kind"
+done
 
 # This machine, measured: its file is read back, and schemes run on it; bad options are told.
 gnnbench machine calibrate --output mine.yml

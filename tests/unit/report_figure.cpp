@@ -70,6 +70,36 @@ TEST_CASE("ours and the paper's are different marks of one colour") {
     CHECK(figure_data(d.resolved).series.at(1).words.at(2) == "OOM");
 }
 
+TEST_CASE("measured, simulated and published numbers are told apart, and a key names the three") {
+    MeasuredCells simulated = cells();
+    for (ComparisonCell& c : simulated.cells) c.simulated = "perlmutter";
+    simulated.cells.pop_back();
+    simulated.cells.back().ok_trials = {};
+    simulated.cells.back().epoch_s = {};
+    simulated.cells.back().status = TrialStatus::oom;
+    const auto drawn = [&](const std::string& plot) {
+        const Drawn d("simulated_on: perlmutter\n" + lines + plot, "f,1,a,6,ms,p. 1,6,\n");
+        return figure_script(resolve(
+                                 d.definition, d.measured, "small",
+                                 [](std::int64_t trial, const Measure&) {
+                                     return std::optional(0.008 / static_cast<double>(trial));
+                                 },
+                                 &simulated),
+                             FigureFormat::svg);
+    };
+    const std::string script = drawn("plot: {kind: scaling}\n");
+    CHECK_THAT(script, Contains("dt 1 pt 7 ps 1.2 title \"a\"") && Contains("dt '-' pt 6 ps 1.2 notitle") &&
+                           Contains("dt '.' pt 2 ps 1.3 notitle"));
+    CHECK_THAT(script, Contains("title \"measured\"") && Contains("title \"SIMULATED on perlmutter\"") &&
+                           Contains("title \"published\"") && !Contains("(paper)"));
+    CHECK_THAT(script, Contains("SIMULATED on perlmutter: predicted by a model"));
+    const std::string bars = drawn("plot: {kind: bars}\n");
+    CHECK_THAT(bars, Contains("fs solid 0.9") && Contains("fs solid 0.25") && Contains("fs pattern 4") &&
+                         Contains("set label \"OOM\""));
+    const std::string stacked = drawn("plot: {kind: stacked}\n");  // three bars of a third each
+    CHECK_THAT(stacked, Contains("-0.4 -0.133") && Contains("-0.133") && Contains("0.4 0 6"));
+}
+
 TEST_CASE("bars stand side by side, and on each other") {
     const std::string bars =
         Drawn(lines + "plot: {kind: bars}\n", "f,1,a,6,ms,p. 1,6,\nf,1,b,OOM,,p. 1,-,\n").script();

@@ -118,6 +118,58 @@ c  oversubscribed (more ranks × threads than cores: no scaling result)
     CHECK_THAT(s.render_as(t, OutputFormat::markdown), Contains("| 1 | 4.00 · paper 2.00 <sup>"));
 }
 
+TEST_CASE("simulated numbers have a column and a ratio of their own, and never one as ours") {
+    Sample s = sample();
+    s.add("a", 1, {0.006});
+    MeasuredCells simulated;
+    simulated.experiments = {"e-simulated"};
+    const auto add = [&](int gpus, double time_s, double vertices) {
+        ComparisonCell c = s.measured.cells.front();
+        c.fields["gpus"] = std::to_string(gpus);
+        c.simulated = "dgx-a100";
+        c.synthetic = "graph, features";
+        c.ok_trials = {static_cast<std::int64_t>(100 + simulated.cells.size())};
+        s.times_s[c.ok_trials.front()] = time_s;
+        s.times_s[-c.ok_trials.front()] = vertices;
+        simulated.cells.push_back(c);
+    };
+    const TableDefinition t =
+        definition(papers_setting + "simulated_on: dgx-a100\nshow: [ours, published, ratio]\n" + two_by_two,
+                   "graphs,d,vertices,1000,,p. 1,1000,\nt,1,a,2,ms,p. 1,2,\nt,2,a,4,ms,p. 1,4,\n");
+    const auto shown = [&](OutputFormat format, const MeasuredCells& measured) {
+        const auto read = [&](std::int64_t trial, const Measure& m) {
+            return std::optional(s.times_s.at(m.metric == "vertices" && trial >= 100 ? -trial : trial));
+        };
+        return render(paper_table(resolve(t, measured, "small", read, &simulated)), format);
+    };
+    add(1, 0.005, 980);  // the paper's size, rounded
+    add(2, 0.003, 980);
+    const std::string text = shown(OutputFormat::text, s.measured);
+    CHECK_THAT(text,
+               Contains("SIMULATED on dgx-a100: predicted by a model, not measured and not verified; profile\n"
+                        "  simulated: e-simulated"));
+    CHECK_THAT(text, Contains("all of the simulated ones: ") && Contains("SIM. ÷ paper"));
+    CHECK_THAT(shown(OutputFormat::markdown, s.measured),
+               Contains("6.00 · SIMULATED 5.00 · paper 2 · 3.00× · SIMULATED ÷ paper 2.50×"));
+    const auto j = nlohmann::json::parse(shown(OutputFormat::json, s.measured));
+    CHECK(j.at("cells")[0].at("ours") == Approx(6));
+    CHECK(j.at("cells")[0].at("ratio") == Approx(3));
+    CHECK(j.at("cells")[0].at("simulated") == Approx(5));
+    CHECK(j.at("cells")[0].at("simulated_ratio") == Approx(2.5));
+    CHECK(j.at("cells")[2].at("ours").is_null());
+    CHECK(j.at("cells")[2].at("ratio").is_null());
+    CHECK(j.at("cells")[2].at("simulated_ratio") == Approx(0.75));
+    CHECK(j.at("cells")[2].at("simulated_on") == "dgx-a100");
+    // A graph of another size than the paper's has no ratio; shown as ours, a simulated number has none either.
+    s.times_s[-100] = s.times_s[-101] = 500;
+    CHECK_THAT(shown(OutputFormat::text, s.measured), Contains("SIMULATED") && !Contains("SIM. ÷ paper"));
+    MeasuredCells as_ours = simulated;
+    for (ComparisonCell& c : as_ours.cells) c.synthetic = "";
+    const auto k = nlohmann::json::parse(shown(OutputFormat::json, as_ours));
+    CHECK(k.at("cells")[0].at("ours") == Approx(5));
+    CHECK(k.at("cells")[0].at("ratio").is_null());
+}
+
 TEST_CASE("speed-up over another cell, and relative to it") {
     Sample s = sample();
     s.add("a", 1, {0.006});

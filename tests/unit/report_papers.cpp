@@ -27,8 +27,8 @@ const std::map<std::string, std::vector<std::string>> papers{
                 "table-4-4",  "table-4-5",  "table-4-6",  "table-4-7",  "table-4-8", "table-4-9", "figure-3-4",
                 "figure-3-5", "figure-3-6", "figure-4-6", "figure-4-7", "figure-4-8"}},
     {"plexus",
-     {"table-2-1", "table-4-1", "table-5-1", "table-6-1", "figure-4-1", "figure-5-1", "figure-6-1", "figure-7-1",
-      "figure-7-2", "figure-7-3", "figure-7-4", "figure-7-5"}},
+     {"table-2-1", "table-4-1", "table-5-1", "table-6-1", "figure-4-1", "figure-4-1-predicted", "figure-5-1",
+      "figure-6-1", "figure-7-1", "figure-7-2", "figure-7-3", "figure-7-4", "figure-7-5"}},
     {"demirci",
      {"table-1", "table-2", "table-3", "table-4", "figure-3", "figure-4a", "figure-4b", "figure-4c", "figure-5"}}};
 

@@ -17,9 +17,8 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 }
 
 TEST_CASE("every machine that comes with gnnbench can be read, and each number has a source") {
-    CHECK(machine_names() ==
-          std::vector<std::string>{"dgx-a100", "dgx-v100", "epyc-2-cores", "frontier", "perlmutter", "sulis",
-                                   "xeon-8268"});
+    CHECK(machine_names() == std::vector<std::string>{"dgx-a100", "dgx-v100", "epyc-2-cores", "frontier",
+                                                      "perlmutter", "sulis", "xeon-8268"});
     for (const std::string& name : machine_names()) {
         INFO(name);
         const simulation::Machine m = load_machine(name);

@@ -36,6 +36,7 @@ Options read_options(const Params& p) {
     const std::string& permutation = p.choice("permutation");
     const auto size = [&](const char* axis) { return static_cast<int>(p.integer(axis)); };
     return {.size = {size("x"), size("y"), size("z")},
+            .choice = p.choice("grid") == "predicted" ? GridChoice::predicted : GridChoice::bytes,
             .permutation = permutation == "double"   ? Permutation::separate
                            : permutation == "single" ? Permutation::single
                                                      : Permutation::original,

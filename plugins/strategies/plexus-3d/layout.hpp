@@ -71,9 +71,13 @@ private:
     std::vector<LayerShape> layers_;
 };
 
+/// What extents that are not given are chosen by.
+enum class GridChoice : std::uint8_t { bytes, predicted };
+
 /// The plugin's parameters, read.
 struct Options {
     std::array<int, 3> size{};  ///< 0: chosen by `choose_grid`
+    GridChoice choice = GridChoice::bytes;
     Permutation permutation = Permutation::separate;
     std::int64_t permutation_seed = -1;
     int blocks = 1;

@@ -248,13 +248,14 @@ private:
         return SparsePlan(p.adjacency(), *vertex_blocks(p, of_rank, o), of_rank);
     }
     Layout layout(const Problem& p, int rank) const {
-        return Layout(choose_grid(p, read_options(p.params).size, kind(p)), p.model, p.index.vertices(), rank);
+        return Layout(choose_grid(p, read_options(p.params), kind(p)), p.model, p.index.vertices(), rank);
     }
 };
 
 constexpr ParamDecl parameters[] = {
-    {"grid", ParamType::choice, "auto", 0, 0, "auto|given",
-     "auto: x, y, z that are 0 are chosen for the fewest stated bytes; given: x, y and z are used as they are"},
+    {"grid", ParamType::choice, "auto", 0, 0, "auto|predicted|given",
+     "auto: x, y, z that are 0 are chosen for the fewest stated bytes; predicted: for the shortest epoch by the "
+     "thesis' model of its machine (chapter 4); given: x, y and z are used as they are"},
     {"x", ParamType::integer, "0", 0, 65536, nullptr, "ranks along X; 0: chosen"},
     {"y", ParamType::integer, "0", 0, 65536, nullptr, "ranks along Y; 0: chosen"},
     {"z", ParamType::integer, "0", 0, 65536, nullptr, "ranks along Z; 0: chosen"},

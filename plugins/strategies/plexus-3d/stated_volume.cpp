@@ -6,6 +6,9 @@
 #include <gnnbench/training/stated_volume.hpp>
 #include <gnnbench/usize.hpp>
 
+#include "epoch_operations.hpp"
+#include "predicted_time.hpp"
+
 namespace gnnbench::plexus {
 namespace {
 
@@ -49,43 +52,8 @@ private:
 Volume epoch_volume(const Layout& layout, const EpochKind& kind, const std::vector<RowTraffic>& sparse,
                     std::int64_t element_bytes) {
     Sum sum(layout, element_bytes);
-    const auto sparse_input = [&](int l) -> const RowTraffic* {
-        if (sparse.empty() || sparse[usize(l)].sent.empty()) return nullptr;
-        return &sparse[usize(l)];
-    };
-    const int last = layout.layers() - 1;
-    for (int l = 0; l <= last; ++l) {
-        const LayerShape& s = layout.layer(l);
-        const auto [o, i, d] = s.roles;
-        const bool trains_input = l > 0 || kind.trainable;
-        // Forward
-        if (l > 0 || !kind.aggregated_input) {
-            if (l == 0) sum.all_gather(s.n_o, s.f_i, d);          // F
-            sum.all_reduce_blocks(s.n_d, s.f_i, kind.blocks, o);  // H
-        }
-        sum.all_gather(s.parameters(), 1, d);  // W
-        const RowTraffic* next = l < last ? sparse_input(l + 1) : nullptr;
-        if (!next) {
-            sum.all_reduce(s.n_d * s.g_o, i);  // Q
-        } else {
-            sum.reduce_scatter(s.n_d, s.g_o, i);                   // Q, to the owners of its rows
-            sum.all_to_all(next->sent, next->received, s.g_o, i);  // F of layer l + 1, where it is needed
-        }
-        // Backward
-        sum.reduce_scatter(s.parameters(), 1, d);  // dW
-        if (!trains_input) continue;
-        sum.all_gather(s.parameters(), 1, d);  // W again
-        sum.all_reduce(s.n_d * s.f_i, o);      // dH
-        if (l == 0) {
-            sum.reduce_scatter(s.n_o, s.f_i, d);  // dF of layer 0
-        } else if (const RowTraffic* mine = sparse_input(l)) {
-            sum.all_to_all(mine->received, mine->sent, s.f_i, d);  // dF, to the owners of its rows
-            sum.all_gather(s.n_o, s.f_i, d);                       // dQ of layer l − 1, from them
-        } else {
-            sum.all_reduce_blocks(s.n_o, s.f_i, kind.blocks, d);  // dF
-        }
-    }
-    const LayerShape& top = layout.layer(last);
+    tell_epoch(sum, layout, kind, sparse);
+    const LayerShape& top = layout.layer(layout.layers() - 1);
     // The loss: classes are distributed along o; ranks that differ in i hold the same.
     const int classes = layout.extent(top.roles.o), class_rank = layout.at(top.roles.o);
     const int holders = layout.grid().ranks() / layout.extent(top.roles.i);
@@ -120,15 +88,16 @@ std::int64_t received_bytes(const Problem& problem, const GridShape& grid, const
     return bytes;
 }
 
-GridShape grid_of_fewest_bytes(const Problem& problem, const std::array<int, 3>& asked, const EpochKind& kind) {
-    const std::vector<GridShape> grids = possible_grids(problem.ranks, asked);
+/// The first of the grids whose cost is least.
+template <class Cost>
+GridShape cheapest(const std::vector<GridShape>& grids, const Cost& cost) {
     if (grids.size() == 1) return grids.front();
-    std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
-    GridShape best;
+    auto least = std::numeric_limits<decltype(cost(grids.front()))>::max();
+    GridShape best = grids.front();
     for (const GridShape& grid : grids) {
-        const std::int64_t bytes = received_bytes(problem, grid, kind);
-        if (bytes >= fewest) continue;
-        fewest = bytes;
+        const auto c = cost(grid);
+        if (c >= least) continue;
+        least = c;
         best = grid;
     }
     return best;
@@ -136,9 +105,13 @@ GridShape grid_of_fewest_bytes(const Problem& problem, const std::array<int, 3>&
 
 }  // namespace
 
-GridShape choose_grid(const Problem& problem, const std::array<int, 3>& asked, const EpochKind& kind) {
-    return *made_once<GridShape>(problem.shared, "plexus-3d",
-                                 [&] { return grid_of_fewest_bytes(problem, asked, kind); });
+GridShape choose_grid(const Problem& problem, const Options& options, const EpochKind& kind) {
+    return *made_once<GridShape>(problem.shared, "plexus-3d", [&] {
+        const std::vector<GridShape> grids = possible_grids(problem.ranks, options.size);
+        if (options.choice == GridChoice::predicted)
+            return cheapest(grids, [&](const GridShape& grid) { return predicted_s(problem, grid, kind); });
+        return cheapest(grids, [&](const GridShape& grid) { return received_bytes(problem, grid, kind); });
+    });
 }
 
 }  // namespace gnnbench::plexus

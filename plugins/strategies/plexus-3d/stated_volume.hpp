@@ -23,8 +23,8 @@ struct RowTraffic {
 Volume epoch_volume(const Layout& layout, const EpochKind& kind, const std::vector<RowTraffic>& sparse,
                     std::int64_t element_bytes);
 
-/// The requested grid; extents of 0 are chosen so that all ranks together receive the fewest payload bytes, with dense
-/// all-reduces.
-GridShape choose_grid(const Problem& problem, const std::array<int, 3>& asked, const EpochKind& kind);
+/// The requested grid; extents of 0 are chosen so that all ranks together receive the fewest payload bytes, or that the
+/// thesis' model predicts the shortest epoch; with dense all-reduces.
+GridShape choose_grid(const Problem& problem, const Options& options, const EpochKind& kind);
 
 }  // namespace gnnbench::plexus
