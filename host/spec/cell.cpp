@@ -377,8 +377,8 @@ private:
             text_ += json(value).dump();
     }
     void string(std::string_view value) {
-        const bool plain = std::ranges::all_of(
-            value, [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+        const bool plain =
+            std::ranges::all_of(value, [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
         if (!plain) {
             text_ += json(value).dump();
             return;
