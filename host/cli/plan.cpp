@@ -151,9 +151,12 @@ std::string excluded_text(const Experiment& experiment) {
 std::vector<GeneratedSize> to_generate(const Plan& plan, const PreparedExperiment& prepared) {
     std::vector<GeneratedSize> all;
     std::set<std::string> seen;
+    const DatasetChoice* last = nullptr;  // most cells have the dataset of the one before
     for (const PlannedCell& planned : plan.cells) {
         const DatasetChoice& dataset = prepared.cells[planned.cell].cell.dataset;
-        if (!dataset.digest.empty() || !dataset.source.contains("generate")) continue;
+        if (!dataset.digest.empty() || (last && last->source == dataset.source)) continue;
+        last = &dataset;
+        if (!dataset.source.contains("generate")) continue;
         json given = dataset.source;
         const std::string kind = given.at("generate");
         for (const char* key : {"generate", "split", "name"}) given.erase(key);

@@ -158,8 +158,8 @@ void add_job_options(CLI::App& command, RunRequest& request) {
     command
         .add_option(
             "-j,--jobs", request.rules.jobs,
-            "Concurrent trials, which share the cores; with too few cores, times count as oversubscribed. With "
-            "sbatch, concurrent elements of an array (default there: Slurm's choice)")
+            "Concurrent trials, each bound to cores of its own: a trial begins when as many are free as its ranks "
+            "have threads. With sbatch, concurrent elements of an array (default there: Slurm's choice)")
         ->check(between(1, 1024))
         ->type_name("N");
     command.add_flag("--no-follow", request.no_follow, "With sbatch: submit, and leave the jobs to Slurm");

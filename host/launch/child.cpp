@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -26,11 +27,26 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
     return result;
 }
 
+cpu_set_t set_of(std::span<const int> cpus) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (const int cpu : cpus) CPU_SET(usize(cpu), &set);
+    return set;
+}
+
+/// What a child becomes.
+struct Program {
+    char* const* argv;
+    char* const* envp;
+    int output, errors;  ///< `errors` may be our own stderr, `output` never is
+    int signal_on_our_death;
+    const cpu_set_t* cpus;  ///< nullptr: this process's
+};
+
 /// Runs between fork and exec: only async-signal-safe calls. Writes errno to `report` on failure.
-[[noreturn]] void become(char* const* argv, char* const* envp, int output, int errors, int report, pid_t parent,
-                         int signal_on_our_death) {
+[[noreturn]] void become(const Program& program, int report, pid_t parent) {
     setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, signal_on_our_death);
+    prctl(PR_SET_PDEATHSIG, program.signal_on_our_death);
     if (getppid() != parent) _exit(127);
     for (int signal = 1; signal < NSIG; ++signal) std::signal(signal, SIG_DFL);
     sigset_t none;
@@ -38,12 +54,12 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
     sigprocmask(SIG_SETMASK, &none, nullptr);
     const int empty = open("/dev/null", O_RDONLY);
     dup2(empty, STDIN_FILENO);
-    // `errors` may be our own stderr, `output` never is.
-    dup2(errors, STDERR_FILENO);
-    dup2(output, STDOUT_FILENO);
+    dup2(program.errors, STDERR_FILENO);
+    dup2(program.output, STDOUT_FILENO);
     // Above all the journal: its lock must end with this process.
     close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
-    execve(argv[0], argv, envp);
+    if (!program.cpus || sched_setaffinity(0, sizeof *program.cpus, program.cpus) == 0)
+        execve(program.argv[0], program.argv, program.envp);
     const int cause = errno;
     [[maybe_unused]] const ssize_t written = write(report, &cause, sizeof cause);
     _exit(127);
@@ -52,13 +68,13 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 }  // namespace
 
 ChildProcess::ChildProcess(const std::vector<std::string>& command, const Environment& environment,
-                           const std::string& output_file, int signal_on_our_death) {
+                           const std::string& output_file, int signal_on_our_death, std::span<const int> cpus) {
     const int output = open(output_file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     if (output < 0)
         throw EnvironmentError("cannot write '" + output_file + "', the log of '" + command.front() +
                                "': " + std::strerror(errno));
     try {
-        start(command, environment, output, output, signal_on_our_death);
+        start(command, environment, output, output, signal_on_our_death, cpus);
     } catch (...) {
         close(output);
         throw;
@@ -68,18 +84,21 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command, const Enviro
 
 ChildProcess::ChildProcess(const std::vector<std::string>& command, const Environment& environment, int output,
                            int errors) {
-    start(command, environment, output, errors, SIGKILL);
+    start(command, environment, output, errors, SIGKILL, {});
 }
 
 void ChildProcess::start(const std::vector<std::string>& command, const Environment& environment, int output,
-                         int errors, int signal_on_our_death) {
+                         int errors, int signal_on_our_death, std::span<const int> cpus) {
     int report[2] = {-1, -1};
     if (pipe2(report, O_CLOEXEC) != 0)
         throw EnvironmentError(std::string("cannot create a pipe to start a trial: ") + std::strerror(errno));
     const std::vector<char*> argv = pointers(command), envp = pointers(environment);
+    const cpu_set_t bound = set_of(cpus);
+    const Program program{argv.data(), envp.data(),         output,
+                          errors,      signal_on_our_death, cpus.empty() ? nullptr : &bound};
     const pid_t parent = getpid();
     pid_ = fork();
-    if (pid_ == 0) become(argv.data(), envp.data(), output, errors, report[1], parent, signal_on_our_death);
+    if (pid_ == 0) become(program, report[1], parent);
     const int fork_error = errno;
     close(report[1]);
     int cause = 0;

@@ -1,6 +1,7 @@
 #pragma once
 #include <csignal>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <sys/types.h>
@@ -15,9 +16,11 @@ namespace gnnbench {
 /// Killed, if it still runs, on destruction.
 class ChildProcess {
 public:
-    /// Throws EnvironmentError where the program cannot be started or the file cannot be written.
+    /// Throws EnvironmentError where the program cannot be started or the file cannot be written. It is bound to `cpus`,
+    /// and so are its own children; empty: to those of this process.
     ChildProcess(const std::vector<std::string>& command, const Environment& environment,
-                 const std::string& output_file, int signal_on_our_death = SIGKILL);
+                 const std::string& output_file, int signal_on_our_death = SIGKILL,
+                 std::span<const int> cpus = {});
     /// The same with open descriptors for stdout and stderr, which the caller keeps.
     ChildProcess(const std::vector<std::string>& command, const Environment& environment, int output, int errors);
     ~ChildProcess();
@@ -31,7 +34,7 @@ public:
 
 private:
     void start(const std::vector<std::string>& command, const Environment& environment, int output, int errors,
-               int signal_on_our_death);
+               int signal_on_our_death, std::span<const int> cpus);
 
     pid_t pid_ = -1;
     int pidfd_ = -1;  ///< −1 where the kernel has none

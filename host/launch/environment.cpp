@@ -37,6 +37,8 @@ void add_open_mpi(Environment& variables, const RankLoad& load, std::string_view
     }
     // Bound to one core, a rank's threads would share it; the same for all trials, so that they compare.
     set_unless_given(variables, "OMPI_MCA_hwloc_base_binding_policy", "none");
+    // Our cores are logical processors; else two siblings, to which a trial may be bound, would be a slot for one rank.
+    set_unless_given(variables, "OMPI_MCA_hwloc_base_use_hwthreads_as_cpus", "1");
     if (load.ranks > load.cores) set_unless_given(variables, "OMPI_MCA_rmaps_base_oversubscribe", "1");
     if (load.oversubscribed()) {
         set_unless_given(variables, "OMPI_MCA_mpi_yield_when_idle", "1");

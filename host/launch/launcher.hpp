@@ -23,6 +23,7 @@ struct TrialLaunch {
     int trials_at_once = 1;   ///< concurrent trials that share the launcher's cores
     bool needs_gpus = false;  ///< each rank one
     bool simulated = false;   ///< one process is all of its ranks, and needs no MPI; `ranks` is 1
+    std::vector<int> cpus{};  ///< that all its processes run on; empty: those of this process
 };
 
 struct LaunchEnd {
@@ -51,6 +52,7 @@ struct LaunchProgram {
     Environment environment;
     int signal_on_our_death = SIGKILL;  ///< signal that it gets when this process is killed
     double polite_s = 1.5;              ///< time to end its ranks after SIGTERM, before SIGKILL
+    std::vector<int> cpus{};            ///< that it is bound to; empty: those of this process
 };
 
 /// How a trial's ranks are started, and on which machine.

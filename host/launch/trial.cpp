@@ -67,7 +67,8 @@ public:
         : trial_(launch.trial),
           shared_(launch.trial, !launcher.elsewhere()),
           program_(launcher.program(launch, shared_.path())),
-          child_(program_.command, program_.environment, launch.log_file, program_.signal_on_our_death) {}
+          child_(program_.command, program_.environment, launch.log_file, program_.signal_on_our_death,
+                 program_.cpus) {}
     ~TrialInProgress() { end(); }
 
     std::optional<int> wait(double seconds) { return child_.wait(seconds); }

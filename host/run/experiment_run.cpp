@@ -121,7 +121,8 @@ RunResult run_experiment(const RunRequest& request, const RunPlaces& places, Pro
     const PreparedExperiment prepared = prepare(experiment, catalog, plugins, Datasets::make, notify);
     const auto launcher = make_launcher(experiment.launcher);
     const InterruptGuard interrupts;  // not before: making a dataset may simply be ended
-    TrialRunner runner(database, prepared.experiment, launcher, std::max(1, rules.jobs));
+    const int at_once = std::max(1, rules.jobs);
+    TrialRunner runner(database, prepared.experiment, launcher, at_once, cores_for(*launcher, at_once));
     progress.detail(fmt::format("database {}, datasets {}", std::filesystem::absolute(places.database).string(),
                                 catalog.folder().string()));
     register_cells(database, prepared);

@@ -112,13 +112,20 @@ PreparedExperiment prepare(Experiment experiment, const Catalog& catalog, const 
     CodeDigests code(plugins);
     std::map<std::string, bool> on_host, in_virtual_time;  // by kernel
     prepared.cells.reserve(prepared.experiment.cells.size());
+    const DatasetChoice* last = nullptr;  // most cells have the dataset of the one before
     for (Cell& cell : prepared.experiment.cells) {
-        const std::string key = cell.dataset.source.dump() + std::to_string(cell.dataset.split);
-        if (!known.contains(key)) {
-            resolve_choice(cell.dataset, catalog, datasets, notify);
-            known[key] = cell.dataset;
+        DatasetChoice& dataset = cell.dataset;
+        if (!last || dataset.split != last->split || dataset.source != last->source) {
+            const std::string key = dataset.source.dump() + std::to_string(dataset.split);
+            if (!known.contains(key)) {
+                resolve_choice(dataset, catalog, datasets, notify);
+                known[key] = dataset;
+            }
+            last = &known[key];
         }
-        cell.dataset = known[key];
+        dataset.name = last->name;
+        dataset.digest = last->digest;
+        dataset.store = last->store;
         const std::string& kernel = cell.kernel.name;
         if (!on_host.contains(kernel)) {
             in_virtual_time[kernel] = simulated(cell, plugins);
@@ -138,7 +145,7 @@ Plan plan_of(const PreparedExperiment& prepared, const PluginSource& plugins, co
     std::map<std::string, const PreparedCell*> cells;
     for (const PreparedCell& cell : prepared.cells) {
         digests.push_back(cell.record.digest);
-        cells.emplace(cell.record.digest, &cell);
+        if (states.contains(cell.record.digest)) cells.emplace(cell.record.digest, &cell);
     }
     const auto stored = [&](const std::string& digest) {
         const auto found = states.find(digest);

@@ -114,9 +114,9 @@ namespace {
 
 /// What a thread needs to run trials concurrently: its own connection and journal.
 struct ParallelRunner {
-    ParallelRunner(const std::filesystem::path& path, const Experiment& experiment,
-                   std::shared_ptr<const Launcher> launcher, int jobs)
-        : database(path), runner(database, experiment, std::move(launcher), jobs) {}
+    ParallelRunner(const std::filesystem::path& path, const Experiment& experiment, const TrialRunner& first,
+                   int jobs)
+        : database(path), runner(database, experiment, first.launcher(), jobs, first.cores()) {}
     Database database;
     TrialRunner runner;
 };
@@ -131,7 +131,7 @@ void Sweep::measure_all() {
     std::vector<std::unique_ptr<ParallelRunner>> parallel;
     for (int i = 1; i < std::min(jobs_, static_cast<int>(waiting.size())); ++i)
         parallel.push_back(
-            std::make_unique<ParallelRunner>(database_.path(), prepared_.experiment, runner_.launcher(), jobs_));
+            std::make_unique<ParallelRunner>(database_.path(), prepared_.experiment, runner_, jobs_));
     // Trials that other processes claimed are checked again once the rest is done.
     while (!waiting.empty() && !over()) {
         const std::size_t all = waiting.size();

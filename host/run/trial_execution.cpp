@@ -157,12 +157,21 @@ TrialExecution::TrialExecution(JournalWriter& journal, const Launcher& launcher,
       worker_(find_worker()),
       tail_(journal.path()) {}
 
-void TrialExecution::begin(const TrialOrder& order, const std::string& trial) {
-    const Cell& cell = order.cell.cell;
-    const RankLoad load{(order.cell.simulated ? 1 : cell.gpus) * place_.jobs, cell.threads_per_rank,
-                        launcher_.cores()};
+namespace {
+
+/// Processors that a trial fills.
+RankLoad load_of(const PreparedCell& cell, int cores) {
+    return {cell.simulated ? 1 : cell.cell.gpus, cell.cell.threads_per_rank, cores};
+}
+
+}  // namespace
+
+void TrialExecution::begin(const TrialOrder& order, const std::string& trial, const std::vector<int>& cpus) {
+    RankLoad load = load_of(order.cell, place_.cores ? place_.cores->size() : launcher_.cores());
+    if (!place_.cores) load.ranks *= place_.jobs;
     json known = provenance();
     known["source"] = place_.source;
+    if (!cpus.empty()) known["cpus"] = cpus;
     journal_.append(trial_line({.trial = trial,
                                 .experiment = place_.experiment,
                                 .cell = order.cell.record,
@@ -190,8 +199,10 @@ void TrialExecution::read_journal() {
 
 TrialResult TrialExecution::run(const TrialOrder& order, const Watch& watch) {
     const std::string trial = new_uuid();
+    const RankLoad load = load_of(order.cell, launcher_.cores());
+    const CoreLease cores = place_.cores ? place_.cores->take(load.ranks * load.threads_per_rank) : CoreLease();
     // The journal names the trial before its folder is created, so that a replay of the journal can remove the folder.
-    begin(order, trial);
+    begin(order, trial, cores.cpus());
     const TrialFolder folder(trial_folder(place_.database, trial));
     const Cell& cell = order.cell.cell;
     write_request(folder / "request.json", {.trial = trial,
@@ -213,7 +224,8 @@ TrialResult TrialExecution::run(const TrialOrder& order, const Watch& watch) {
                       .timeout_s = order.timeout_s,
                       .trials_at_once = place_.jobs,
                       .needs_gpus = !order.cell.in_host_memory,
-                      .simulated = order.cell.simulated},
+                      .simulated = order.cell.simulated,
+                      .cpus = cores.cpus()},
                      [&] {
                          read_journal();
                          watch(reader_.progress());
@@ -228,7 +240,7 @@ TrialResult TrialExecution::run(const TrialOrder& order, const Watch& watch) {
 TrialResult TrialExecution::record_not_run(const TrialOrder& order, TrialStatus status,
                                            const std::string& reason) {
     const std::string trial = new_uuid();
-    begin(order, trial);
+    begin(order, trial, {});
     const TrialOutcome outcome{
         .trial = trial, .status = status, .reason = reason, .log_tail = "", .ended = utc_now(), .wall_s = 0};
     end(outcome);

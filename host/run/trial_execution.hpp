@@ -4,9 +4,11 @@
 #include <optional>
 #include <span>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "launch/core_pool.hpp"
 #include "launch/launcher.hpp"
 #include "record/claims.hpp"
 #include "record/journal.hpp"
@@ -88,11 +90,12 @@ public:
     using Lines = std::function<void(std::span<const nlohmann::json>)>;
     struct Place {
         std::string experiment;
-        nlohmann::json source;           ///< of its trials' provenance, see source_of
-        nlohmann::json machine;          ///< what makes times comparable
-        std::filesystem::path database;  ///< the trials' folders are beside it
-        int jobs = 1;                    ///< concurrent executions that share the launcher's cores
-        bool judges_interrupts = true;   ///< false: a trial ended by a signal to this process gets no outcome here
+        nlohmann::json source;              ///< of its trials' provenance, see source_of
+        nlohmann::json machine;             ///< what makes times comparable
+        std::filesystem::path database;     ///< the trials' folders are beside it
+        int jobs = 1;                       ///< concurrent executions that share the launcher's cores
+        std::shared_ptr<CorePool> cores{};  ///< from which each takes its own; nullptr: they share them
+        bool judges_interrupts = true;  ///< false: a trial ended by a signal to this process gets no outcome here
     };
     /// `journal` and `launcher` must outlive it. `on_lines` gets the lines of it and the ranks. Throws EnvironmentError
     /// without the worker program.
@@ -105,7 +108,7 @@ public:
     void read_journal();
 
 private:
-    void begin(const TrialOrder& order, const std::string& trial);
+    void begin(const TrialOrder& order, const std::string& trial, const std::vector<int>& cpus);
     void end(const TrialOutcome& outcome);
 
     JournalWriter& journal_;

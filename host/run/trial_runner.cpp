@@ -5,9 +5,10 @@
 namespace gnnbench {
 
 TrialRunner::TrialRunner(Database& database, const Experiment& experiment,
-                         std::shared_ptr<const Launcher> launcher, int jobs)
+                         std::shared_ptr<const Launcher> launcher, int jobs, std::shared_ptr<CorePool> cores)
     : database_(database),
       launcher_(std::move(launcher)),
+      cores_(std::move(cores)),
       fingerprint_(gnnbench::machine_fingerprint(to_json(launcher_->machine()))),
       journal_(Journal::create(database.path())),
       execution_(journal_, *launcher_,
@@ -15,12 +16,19 @@ TrialRunner::TrialRunner(Database& database, const Experiment& experiment,
                   .source = source_of(experiment),
                   .machine = to_json(launcher_->machine()),
                   .database = database.path(),
-                  .jobs = jobs},
+                  .jobs = jobs,
+                  .cores = cores_},
                  [this](std::span<const nlohmann::json> lines) {
                      const ApplyResult result = database_.apply(lines);
                      if (!result.problems.empty())
                          throw LogicError("a journal line violates the contract: " + result.problems.front());
                  }) {}
+
+std::shared_ptr<CorePool> cores_for(const Launcher& launcher, int jobs) {
+    if (jobs <= 1 || launcher.elsewhere()) return nullptr;
+    std::vector<int> cpus = usable_cpus();
+    return cpus.empty() ? nullptr : std::make_shared<CorePool>(std::move(cpus));
+}
 
 TrialKey key_of(const TrialOrder& order, const std::string& machine_fingerprint) {
     const CellRecord& cell = order.cell.record;

@@ -1,7 +1,11 @@
 #include "spec/cell.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <initializer_list>
+#include <map>
+#include <string_view>
+#include <variant>
 
 #include <fmt/format.h>
 #define XXH_INLINE_ALL
@@ -24,11 +28,17 @@ const char* word(const std::array<const char*, n>& all, E e) {
     return all.at(usize(e));
 }
 
+bool is_natural_order(std::string_view name, const ParamValue& value) {
+    return name == "order" && value == ParamValue(std::string("natural"));
+}
+
 /// As identities have them: a partitioner's `order` is there only where it is another than the natural one, which was
 /// the only one before there were orders.
 json identity_params(const Params& params) {
     json j = to_json(params);
-    if (const auto order = j.find("order"); order != j.end() && *order == "natural") j.erase(order);
+    if (const auto order = params.values().find("order");
+        order != params.values().end() && is_natural_order(order->first, order->second))
+        j.erase("order");
     return j;
 }
 
@@ -342,7 +352,7 @@ public:
     const std::string& text() const { return text_; }
 
 private:
-    void key(const std::string& name) {
+    void key(std::string_view name) {
         text_ += text_.back() == '{' ? "\"" : ",\"";
         text_ += name;
         text_ += "\":";
@@ -353,21 +363,53 @@ private:
     }
     void close() { text_ += '}'; }
     template <class T>
-    void member(const char* name, const T& value) {
+    void member(std::string_view name, const T& value) {
         key(name);
         if constexpr (std::is_same_v<T, bool>)
             text_ += value ? "true" : "false";
         else if constexpr (std::is_integral_v<T>)
             text_ += std::to_string(value);
+        else if constexpr (std::is_same_v<T, std::string> || std::is_convertible_v<const T&, const char*>)
+            string(value);
+        else if constexpr (std::is_same_v<T, double>)
+            number(value);
         else
             text_ += json(value).dump();
+    }
+    void string(std::string_view value) {
+        const bool plain =
+            std::ranges::all_of(value, [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+        if (!plain) {
+            text_ += json(value).dump();
+            return;
+        }
+        text_ += '"';
+        text_ += value;
+        text_ += '"';
+    }
+    /// dump() spends a microsecond on a number; cells share most of theirs.
+    void number(double value) {
+        thread_local std::map<std::uint64_t, std::string> known;
+        if (known.size() > 1024) known.clear();
+        auto [entry, fresh] = known.try_emplace(std::bit_cast<std::uint64_t>(value));
+        if (fresh) entry->second = json(value).dump();
+        text_ += entry->second;
+    }
+    /// As identities have them: see identity_params.
+    void params(const Params& params) {
+        open("params");
+        for (const auto& [name, value] : params.values()) {
+            if (is_natural_order(name, value)) continue;
+            std::visit([&](const auto& v) { member(name, v); }, value);
+        }
+        close();
     }
     void plugin(const char* name, const PluginChoice& p) {
         open(name);
         if (!p.approximation.empty()) member("approximation", p.approximation);
         if (p.is_program()) member("command", p.command);
         member("name", p.name);
-        member("params", identity_params(p.params));
+        params(p.params);
         member("version", p.version);
         close();
     }

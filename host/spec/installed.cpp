@@ -32,13 +32,17 @@ InstalledPlugins::~InstalledPlugins() = default;
 std::vector<std::string> InstalledPlugins::names(PluginKind kind) const { return catalog_.names(kind); }
 
 std::optional<PluginFacts> InstalledPlugins::find(PluginKind kind, std::string_view name) const {
+    const std::lock_guard lock(opening_);
+    std::pair key(kind, std::string(name));
+    if (const auto known = facts_.find(key); known != facts_.end()) return known->second;
     const auto there = catalog_.names(kind);
     if (std::find(there.begin(), there.end(), name) == there.end()) return {};
     PluginDescription d = catalog_.find(kind, name);
     const bool on_host = kind == PluginKind::kernel && in_host_memory(d.file);
     const bool virtual_ranks = kind == PluginKind::kernel && simulates(d.file);
-    return PluginFacts{std::move(d.version), std::move(d.summary), d.params, std::move(d.file), on_host,
-                       virtual_ranks};
+    PluginFacts facts{std::move(d.version), std::move(d.summary), d.params, std::move(d.file), on_host,
+                      virtual_ranks};
+    return facts_.emplace(std::move(key), std::move(facts)).first->second;
 }
 
 const Strategy& InstalledPlugins::strategy(std::string_view name) const {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "data/catalog.hpp"
 #include "plugin/loader.hpp"
@@ -27,6 +28,7 @@ public:
 private:
     PluginCatalog catalog_;
     mutable std::mutex opening_;
+    mutable std::map<std::pair<PluginKind, std::string>, PluginFacts> facts_;  ///< of what was looked up
     mutable std::map<std::string, std::unique_ptr<Strategy>, std::less<>> strategies_;
     mutable std::map<std::string, std::unique_ptr<Partitioner>, std::less<>> partitioners_;
     mutable std::map<std::string, std::unique_ptr<BackendPlugin>, std::less<>> backends_;

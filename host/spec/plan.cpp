@@ -92,6 +92,8 @@ Plan make_plan(const Experiment& experiment, const PlanSources& sources, const P
     Plan plan;
     const std::vector<bool> chosen = chosen_cells(experiment, rules.where);
     std::map<std::pair<std::string, int>, std::optional<DatasetFacts>> datasets;  // each store is read once
+    const DatasetChoice* last = nullptr;  // most cells have the dataset of the one before
+    const std::optional<DatasetFacts>* facts = nullptr;
     for (std::size_t i = 0; i < experiment.cells.size(); ++i) {
         if (!chosen[i]) continue;
         const Cell& cell = experiment.cells[i];
@@ -100,17 +102,22 @@ Plan make_plan(const Experiment& experiment, const PlanSources& sources, const P
         p.digest = sources.digests.empty() ? cell_digest(cell) : sources.digests[i];
         p.oversubscribed = oversubscribed(cell, cores) && !simulated(cell, sources.plugins);
         // Datasets are distinguished by the store's digest, or by their source if there is no store.
-        const std::pair key(cell.dataset.store.empty() ? cell.dataset.source.dump() : cell.dataset.store,
-                            cell.dataset.split);
-        auto known = datasets.find(key);
-        if (known == datasets.end()) known = datasets.emplace(key, sources.dataset(cell.dataset)).first;
-        if (!known->second) ++plan.unknown_dataset;
-        p.reason = why_unsupported_without_kernel(cell, known->second, sources.plugins);
+        const DatasetChoice& dataset = cell.dataset;
+        if (!last || dataset.split != last->split || dataset.store != last->store ||
+            dataset.digest != last->digest || dataset.source != last->source) {
+            const std::pair key(dataset.store.empty() ? dataset.source.dump() : dataset.store, dataset.split);
+            auto known = datasets.find(key);
+            if (known == datasets.end()) known = datasets.emplace(key, sources.dataset(dataset)).first;
+            last = &dataset;
+            facts = &known->second;
+        }
+        if (!*facts) ++plan.unknown_dataset;
+        p.reason = why_unsupported_without_kernel(cell, *facts, sources.plugins);
         if (p.reason.empty())
             (rules.elsewhere ? p.asked_there : p.reason) = why_kernel_unsupported(cell, sources.plugins);
         if (p.reason.empty() && cell.scheme.is_program() && !rules.elsewhere) p.reason = sources.program(cell);
-        if (known->second) p.least_memory_bytes = least_memory_bytes(cell, *known->second);
-        if (p.reason.empty() && known->second && sources.stated_memory)
+        if (*facts) p.least_memory_bytes = least_memory_bytes(cell, **facts);
+        if (p.reason.empty() && *facts && sources.stated_memory)
             p.stated_memory_bytes = sources.stated_memory(cell);
         if (p.reason.empty())
             p.reason = why_too_large(cell, std::max(p.least_memory_bytes, p.stated_memory_bytes),

@@ -1,4 +1,4 @@
-// bench_kernels: speed of the cpu kernel's SpMM and GEMM.
+// bench_kernels: speed of the cpu kernel's SpMM, GEMM and element-wise passes.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -65,7 +65,8 @@ int main(int argc, char** argv) {
     app.add_option("--threads", o.threads, "threads of every candidate")->check(CLI::Range(1, 1024));
     app.add_option("--rounds", o.rounds, "timed turns of every candidate")->check(CLI::Range(1, 1000));
     app.add_option("--widths", o.widths, "columns of B in SpMM")->delimiter(',')->check(CLI::Range(1, 4096));
-    app.add_option("--only", o.only, "one part")->check(CLI::IsMember({"spmm", "formats", "blocks", "gemm"}));
+    app.add_option("--only", o.only, "one part")
+        ->check(CLI::IsMember({"spmm", "formats", "blocks", "gemm", "elementwise"}));
     app.add_option("--graph", o.graph, "one of SpMM's graphs")->check(CLI::IsMember({"dense", "sparse", "mesh"}));
     app.add_option("--caches", o.caches, "KiB of cache that formats are cut for (part formats)")
         ->delimiter(',')
@@ -93,6 +94,7 @@ int main(int argc, char** argv) {
         if (o.only == "formats") bench_formats(o, report);  // long, and of interest where formats change
         if (wanted("blocks")) bench_blocks(o, report);
         if (wanted("gemm")) bench_gemm(o, report);
+        if (wanted("elementwise")) bench_elementwise(o, report);
         std::fputs(report.text.c_str(), stdout);
         if (!output.empty() && !(std::ofstream(output) << report.text)) {
             std::fprintf(stderr, "bench_kernels: cannot write %s\n", output.c_str());

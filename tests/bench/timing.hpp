@@ -40,6 +40,7 @@ std::string machine_facts(const Options& o);
 void bench_spmm(const Options& o, Report& report);
 void bench_formats(const Options& o, Report& report);
 void bench_blocks(const Options& o, Report& report);
+void bench_elementwise(const Options& o, Report& report);
 void bench_gemm(const Options& o, Report& report);
 
 }  // namespace gnnbench::bench

@@ -37,6 +37,15 @@ expect_text out "about " "a plan tells time"
 gnnbench run tiny.yaml --jobs 2 --shuffle 7
 expect_code 0 "two at a time"
 expect_value "SELECT count(*) FROM trial WHERE status = 'ok' AND purpose = 'measure'" 6 "two at a time"
+expect_value "SELECT count(*) FROM trial WHERE purpose = 'measure' AND json_type(provenance, '\$.cpus') = 'array'" 4 \
+    "trials at a time have cores of their own"
+expect_value "SELECT count(*) FROM trial t JOIN cell c ON c.id = t.cell_id JOIN machine m ON m.id = t.machine_id
+              WHERE t.purpose = 'measure'
+                AND json_array_length(t.provenance, '\$.cpus') <> min(m.cores, c.gpus * c.threads_per_rank)" 0 \
+    "as many cores as threads"
+expect_value "SELECT count(*) FROM trial a JOIN trial b ON a.id < b.id AND a.started < b.ended AND b.started < a.ended,
+              json_each(a.provenance, '\$.cpus') x, json_each(b.provenance, '\$.cpus') y WHERE x.value = y.value" 0 \
+    "no core has two trials at a time"
 gnnbench run tiny.yaml
 expect_text err "nothing to run" "all is there"
 [[ -z "$(ls -A gnnbench.sqlite.journals)" ]] || fail "left beside the database: $(ls -A gnnbench.sqlite.journals)"

@@ -115,18 +115,42 @@ MatrixView ReplicatedParameters::gradient_row(int layer) const {
     return gradients_.view().cols_from(first, end - first).reshaped(1, end - first);
 }
 
+namespace {
+
+/// Adds the slot; to the last one, where it continues that one's arrays and has its decay.
+void append(std::vector<ParameterSlot>& slots, const ParameterSlot& slot, std::size_t element_bytes) {
+    if (!slots.empty()) {
+        ParameterSlot& last = slots.back();
+        const std::size_t bytes = usize(last.count) * element_bytes;
+        const auto continues = [&](const void* before, const void* next) {
+            return before ? static_cast<const char*>(before) + bytes == next : !next;
+        };
+        if (last.weight_decay == slot.weight_decay && continues(last.weight, slot.weight) &&
+            continues(last.gradient, slot.gradient) && continues(last.first_moment, slot.first_moment) &&
+            continues(last.second_moment, slot.second_moment)) {
+            last.count += slot.count;
+            return;
+        }
+    }
+    slots.push_back(slot);
+}
+
+}  // namespace
+
 void ReplicatedParameters::step() {
     std::vector<ParameterSlot> slots;
     const bool moments = train_.optimizer != OptimizerKind::sgd;
     for (const auto& layer : layers_)
         for (const Placed& p : layer) {
             const bool decays = p.spec.role != ParameterRole::bias && !train_.weight_decay.empty();
-            slots.push_back({.weight = view(values_, p).data,
-                             .gradient = view(gradients_, p).data,
-                             .first_moment = moments ? view(first_moments_, p).data : nullptr,
-                             .second_moment = moments ? view(second_moments_, p).data : nullptr,
-                             .count = p.spec.rows * p.spec.cols,
-                             .weight_decay = decays ? train_.weight_decay.at(usize(p.spec.layer)) : 0});
+            append(slots,
+                   {.weight = view(values_, p).data,
+                    .gradient = view(gradients_, p).data,
+                    .first_moment = moments ? view(first_moments_, p).data : nullptr,
+                    .second_moment = moments ? view(second_moments_, p).data : nullptr,
+                    .count = p.spec.rows * p.spec.cols,
+                    .weight_decay = decays ? train_.weight_decay.at(usize(p.spec.layer)) : 0},
+                   size_of(backend_.dtype()));
         }
     backend_.optimizer_step(train_, ++step_, slots);
 }

@@ -64,7 +64,12 @@ std::int64_t CpuBackend<T>::do_free_bytes() const {
 }
 template <class T>
 void CpuBackend<T>::do_copy_in(const void* host, void* device, std::size_t bytes) {
-    std::memcpy(device, host, bytes);
+    // By all threads: where memory is several, a thread's share of a matrix is in that of the thread.
+    parallel_ranges(threads_, static_cast<std::int64_t>(bytes), std::int64_t{1} << 20,
+                    [&](std::int64_t begin, std::int64_t end) {
+                        std::memcpy(static_cast<char*>(device) + begin, static_cast<const char*>(host) + begin,
+                                    usize(end - begin));
+                    });
 }
 template <class T>
 void CpuBackend<T>::do_copy_out(const void* device, void* host, std::size_t bytes, StreamRole) {
@@ -145,7 +150,7 @@ void CpuBackend<T>::do_apply_backward(const Epilogue& e, ConstMatrixView h, Cons
 template <class T>
 void CpuBackend<T>::do_column_sums(ConstMatrixView g, MatrixView out) {
     // Fixed runs of rows, added up in their order: the same bits at any number of threads.
-    constexpr std::int64_t run = 1 << 14;
+    constexpr std::int64_t run = 1 << 12;
     const std::int64_t runs = (g.rows + run - 1) / run;
     const auto cols = usize(g.cols);
     std::vector<double> sums(usize(runs) * cols);
@@ -236,13 +241,22 @@ void CpuBackend<T>::do_optimizer_step(const TrainSpec& spec, std::int64_t step,
 template <class T>
 void CpuBackend<T>::do_fill(MatrixView m, double v) {
     const auto value = static_cast<T>(v);
-    parallel_ranges(threads_, m.rows, least_rows(m.cols), [&](std::int64_t begin, std::int64_t end) {
-        if (m.contiguous()) {
-            std::fill_n(row_of<T>(m, begin), (end - begin) * m.cols, value);
-        } else {
-            for (std::int64_t r = begin; r < end; ++r) std::fill_n(row_of<T>(m, r), m.cols, value);
-        }
-    });
+    const auto fill = row_operations<T>().fill;
+    if (!m.contiguous()) {
+        parallel_ranges(threads_, m.rows, least_rows(m.cols), [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t r = begin; r < end; ++r) fill(row_of<T>(m, r), m.cols, value, false);
+        });
+        return;
+    }
+    // Whole cache lines for each thread. What the caches cannot hold is written past them.
+    constexpr std::int64_t line = 64 / sizeof(T);
+    const std::int64_t count = m.rows * m.cols;
+    const bool past_caches = reinterpret_cast<std::uintptr_t>(m.data) % 64 == 0 &&
+                             static_cast<std::int64_t>(m.bytes()) > last_level_cache_bytes();
+    parallel_ranges(
+        threads_, (count + line - 1) / line, worth_sharing / line, [&](std::int64_t begin, std::int64_t end) {
+            fill(row_of<T>(m, 0) + begin * line, std::min(count, end * line) - begin * line, value, past_caches);
+        });
 }
 
 template <class T>

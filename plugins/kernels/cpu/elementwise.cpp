@@ -11,6 +11,7 @@
 
 #include <gnnbench/usize.hpp>
 
+#include "dropout-inl.hpp"
 #include "exp-inl.hpp"
 #include "row_operations.hpp"
 
@@ -60,50 +61,54 @@ HWY_INLINE Vec<T> dropped(Vec<T> v, const std::uint32_t* word, const FlatEpilogu
     }
 }
 
+/// z ← e(x) for `cols` columns; with words, dropout's of the first of them first.
 template <Activation A, class T>
-void epilogue_row(const FlatEpilogue<T>& e, std::int64_t row, std::int64_t first_col, std::int64_t cols,
-                  const T* x, T* z) {
-    alignas(64) std::uint32_t buffer[word_buffer];
-    for (std::int64_t block = 0; block < cols; block += words_per_call) {
-        const std::int64_t block_end = std::min(cols, block + words_per_call);
-        const std::uint32_t* words =
-            e.drops ? column_words(e.dropout, e.vertex(row), first_col + block, block_end - block, buffer)
-                    : nullptr;
-        for (std::int64_t c = block; c < block_end; c += lanes<T>) {
-            const std::int64_t n = std::min(lanes<T>, block_end - c);
-            Vec<T> v = load_n(x + c, n);
-            if (e.bias) v = hn::Add(v, load_n(e.bias + first_col + c, n));
-            v = activated<A, T>(v);
-            if (e.drops) v = dropped<T>(v, words + (c - block), e);
-            store_n(v, z + c, n);
+HWY_INLINE void epilogue_row(const FlatEpilogue<T>& e, const T* bias, const std::uint32_t* words,
+                             std::int64_t cols, const T* x, T* z) {
+    for_vectors<T>(cols, [&](std::int64_t c, std::int64_t n) HWY_ATTR {
+        Vec<T> v = load_n(x + c, n);
+        if (bias) v = hn::Add(v, load_n(bias + c, n));
+        v = activated<A, T>(v);
+        if (words) v = dropped<T>(v, words + c, e);
+        store_n(v, z + c, n);
+    });
+}
+
+template <Activation A, class T>
+HWY_INLINE void backward_row(const FlatEpilogue<T>& e, const std::uint32_t* words, std::int64_t cols, const T* h,
+                             const T* dh, T* dz) {
+    const Tag<T> d;
+    const Vec<T> unscale = hn::Set(d, T{1} / e.scale), scale = hn::Set(d, e.scale);
+    for_vectors<T>(cols, [&](std::int64_t c, std::int64_t n) HWY_ATTR {
+        const Vec<T> y = A == Activation::sigmoid ? hn::Mul(load_n(h + c, n), unscale) : load_n(h + c, n);
+        Vec<T> v = hn::Mul(load_n(dh + c, n), slope<A, T>(y));
+        if (words) {
+            v = dropped<T>(v, words + c, e);
+        } else if (e.drops) {
+            v = hn::Mul(v, scale);
+        }
+        store_n(v, dz + c, n);
+    });
+}
+
+/// Calls f(row, first column, columns, words) for all of the rows, a block of columns after another. `first`: where the
+/// mask has the first column.
+template <class T, class G>
+void with_words(const FlatEpilogue<T>& e, RowRange rows, std::int64_t first_row, std::int64_t first,
+                std::int64_t cols, G&& f) {
+    for (std::int64_t c = 0; c < cols; c += MaskWords::most_columns) {
+        const std::int64_t count = std::min(cols - c, MaskWords::most_columns);
+        MaskWords words(e.dropout, first + c, count);
+        for (std::int64_t r = rows.begin; r < rows.end; r += words.rows()) {
+            const std::int64_t some = std::min(words.rows(), rows.end - r);
+            words.draw(some, [&](std::int64_t i) { return e.vertex(first_row + r + i); });
+            for (std::int64_t i = 0; i < some; ++i) f(r + i, c, count, words.row(i));
         }
     }
 }
 
-template <Activation A, class T>
-void backward_row(const FlatEpilogue<T>& e, std::int64_t row, std::int64_t cols, const T* h, const T* dh, T* dz) {
-    const Tag<T> d;
-    alignas(64) std::uint32_t buffer[word_buffer];
-    // A relu's h is positive only where it was kept: its mask need not be drawn again.
-    const bool draws = e.drops && A != Activation::relu;
-    const Vec<T> unscale = hn::Set(d, T{1} / e.scale), scale = hn::Set(d, e.scale);
-    for (std::int64_t block = 0; block < cols; block += words_per_call) {
-        const std::int64_t block_end = std::min(cols, block + words_per_call);
-        const std::uint32_t* words =
-            draws ? column_words(e.dropout, e.vertex(row), block, block_end - block, buffer) : nullptr;
-        for (std::int64_t c = block; c < block_end; c += lanes<T>) {
-            const std::int64_t n = std::min(lanes<T>, block_end - c);
-            const Vec<T> y = A == Activation::sigmoid ? hn::Mul(load_n(h + c, n), unscale) : load_n(h + c, n);
-            Vec<T> v = hn::Mul(load_n(dh + c, n), slope<A, T>(y));
-            if (draws) {
-                v = dropped<T>(v, words + (c - block), e);
-            } else if (e.drops) {
-                v = hn::Mul(v, scale);
-            }
-            store_n(v, dz + c, n);
-        }
-    }
-}
+/// Without a row's own operands, rows that follow each other are one.
+bool is_one_row(ConstMatrixView a, ConstMatrixView b) { return a.contiguous() && b.contiguous(); }
 
 /// Calls f with the activation as a compile-time constant.
 template <class G>
@@ -122,9 +127,21 @@ void with_activation(Activation a, G&& f) {
 
 template <class T>
 void epilogue(const FlatEpilogue<T>& e, ConstMatrixView x, MatrixView z, RowRange rows, Origin origin) {
+    const T* bias = e.bias ? e.bias + origin.col : nullptr;
     with_activation(e.activation, [&]<Activation A>() {
-        for (std::int64_t r = rows.begin; r < rows.end; ++r)
-            epilogue_row<A>(e, origin.row + r, origin.col, x.cols, row_of<T>(x, r), row_of<T>(z, r));
+        if (e.drops)
+            with_words(e, rows, origin.row, origin.col, x.cols,
+                       [&](std::int64_t r, std::int64_t c, std::int64_t count, const std::uint32_t* words)
+                           HWY_ATTR {
+                               epilogue_row<A>(e, bias ? bias + c : nullptr, words, count, row_of<T>(x, r) + c,
+                                               row_of<T>(z, r) + c);
+                           });
+        else if (!bias && is_one_row(x, z))
+            epilogue_row<A, T>(e, nullptr, nullptr, (rows.end - rows.begin) * x.cols, row_of<T>(x, rows.begin),
+                               row_of<T>(z, rows.begin));
+        else
+            for (std::int64_t r = rows.begin; r < rows.end; ++r)
+                epilogue_row<A, T>(e, bias, nullptr, x.cols, row_of<T>(x, r), row_of<T>(z, r));
     });
 }
 
@@ -132,25 +149,53 @@ template <class T>
 void epilogue_backward(const FlatEpilogue<T>& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz,
                        RowRange rows) {
     with_activation(e.activation, [&]<Activation A>() {
-        for (std::int64_t r = rows.begin; r < rows.end; ++r)
-            backward_row<A>(e, r, h.cols, row_of<T>(h, r), row_of<T>(dh, r), row_of<T>(dz, r));
+        // A relu's h is positive only where it was kept: its mask need not be drawn again.
+        if (e.drops && A != Activation::relu)
+            with_words(e, rows, 0, 0, h.cols,
+                       [&](std::int64_t r, std::int64_t c, std::int64_t count, const std::uint32_t* words)
+                           HWY_ATTR {
+                               backward_row<A>(e, words, count, row_of<T>(h, r) + c, row_of<T>(dh, r) + c,
+                                               row_of<T>(dz, r) + c);
+                           });
+        else if (is_one_row(h, dh) && dz.contiguous())
+            backward_row<A, T>(e, nullptr, (rows.end - rows.begin) * h.cols, row_of<T>(h, rows.begin),
+                               row_of<T>(dh, rows.begin), row_of<T>(dz, rows.begin));
+        else
+            for (std::int64_t r = rows.begin; r < rows.end; ++r)
+                backward_row<A, T>(e, nullptr, h.cols, row_of<T>(h, r), row_of<T>(dh, r), row_of<T>(dz, r));
     });
+}
+
+/// Σ of the rows, of `vectors` vectors of columns from `c` on; the last has `n` columns.
+template <int vectors, class T>
+void add_sums(ConstMatrixView g, RowRange rows, std::int64_t c, std::int64_t n, double* sums) {
+    const Tag<T> d;
+    Vec<T> sum[vectors];
+    for (Vec<T>& s : sum) s = hn::Zero(d);
+    for (std::int64_t r = rows.begin; r < rows.end; ++r) {
+        const T* row = row_of<T>(g, r) + c;
+        for (int v = 0; v + 1 < vectors; ++v) sum[v] = hn::Add(sum[v], hn::LoadU(d, row + v * lanes<T>));
+        sum[vectors - 1] = hn::Add(sum[vectors - 1], load_n(row + (vectors - 1) * lanes<T>, n));
+    }
+    alignas(64) T part[vectors * lanes<T>];
+    for (int v = 0; v < vectors; ++v) hn::Store(sum[v], d, part + v * lanes<T>);
+    for (std::int64_t i = 0; i < (vectors - 1) * lanes<T> + n; ++i) sums[c + i] += static_cast<double>(part[i]);
 }
 
 template <class T>
 void add_column_sums(ConstMatrixView g, RowRange rows, double* sums) {
-    const Tag<T> d;
-    for_vectors<T>(g.cols, [&](std::int64_t c, std::int64_t n) HWY_ATTR {
-        // 256 rows in the element type, then float64: fast, and no worse than pairwise summation.
-        for (std::int64_t first = rows.begin; first < rows.end; first += 256) {
-            const std::int64_t end = std::min(rows.end, first + 256);
-            Vec<T> sum = hn::Zero(d);
-            for (std::int64_t r = first; r < end; ++r) sum = hn::Add(sum, load_n(row_of<T>(g, r) + c, n));
-            alignas(64) T part[lanes<T>];
-            hn::Store(sum, d, part);
-            for (std::int64_t i = 0; i < n; ++i) sums[c + i] += static_cast<double>(part[i]);
+    // 256 rows in the element type, then float64: fast, and no worse than pairwise summation.
+    for (std::int64_t first = rows.begin; first < rows.end; first += 256) {
+        const RowRange some{first, std::min(rows.end, first + 256)};
+        for (std::int64_t c = 0; c < g.cols; c += 8 * lanes<T>) {
+            const std::int64_t cols = std::min(8 * lanes<T>, g.cols - c),
+                               vectors = (cols + lanes<T> - 1) / lanes<T>, n = cols - (vectors - 1) * lanes<T>;
+            using Add = void (*)(ConstMatrixView, RowRange, std::int64_t, std::int64_t, double*);
+            constexpr Add add[] = {&add_sums<1, T>, &add_sums<2, T>, &add_sums<3, T>, &add_sums<4, T>,
+                                   &add_sums<5, T>, &add_sums<6, T>, &add_sums<7, T>, &add_sums<8, T>};
+            add[vectors - 1](g, some, c, n, sums);
         }
-    });
+    }
 }
 
 template <class T>
@@ -181,6 +226,18 @@ void scatter_add(ConstMatrixView from, const std::int32_t* targets, MatrixView t
             store_n(hn::Add(load_n(out + c, n), load_n(in + c, n)), out + c, n);
         });
     }
+}
+
+template <class T>
+void fill(T* to, std::int64_t count, T value, bool past_caches) {
+    const Tag<T> d;
+    const Vec<T> v = hn::Set(d, value);
+    std::int64_t i = 0;
+    if (past_caches) {
+        for (; i + lanes<T> <= count; i += lanes<T>) hn::Stream(v, d, to + i);
+        hwy::FlushStream();
+    }
+    for_vectors<T>(count - i, [&](std::int64_t c, std::int64_t n) HWY_ATTR { store_n(v, to + i + c, n); });
 }
 
 /// SGD: w ← w − η(g + λw). Adam: the same gradient through its moments. AdamW: w ← w(1 − ηλ), then Adam of g.
@@ -220,7 +277,8 @@ void optimizer(const OptimizerStep<T>& s, const ParameterSlot& slot, std::int64_
 
 template <class T>
 constexpr RowOperations<T> operations = {&epilogue<T>, &epilogue_backward<T>, &add_column_sums<T>,
-                                         &gather<T>,   &scatter_add<T>,       &optimizer<T>};
+                                         &gather<T>,   &scatter_add<T>,       &fill<T>,
+                                         &optimizer<T>};
 
 const RowOperations<float>& row_operations_f32() { return operations<float>; }
 const RowOperations<double>& row_operations_f64() { return operations<double>; }

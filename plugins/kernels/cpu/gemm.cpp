@@ -65,15 +65,46 @@ void library_gemm(const GemmCall<T>& g, int threads) {
                     [&](std::int64_t begin, std::int64_t end) { finish(g, {begin, end}); });
 }
 
+/// Kernels for any number of rows up to a panel's: of a whole panel, of `piece` rows, and of what is left after those. A
+/// kernel for each number of rows would be more to generate, at some 50 µs each, than batches of ever other sizes save.
+struct RowKernels {
+    std::int64_t piece = 0;
+    libxsmm_smmfunction whole = nullptr, some = nullptr, rest = nullptr;
+    bool usable = false;  ///< there is a kernel for all that is needed
+
+    /// For `rows` rows in panels; make(r): a kernel for r rows, or nullptr.
+    template <class Make>
+    RowKernels(std::int64_t rows, std::int64_t panel, std::int64_t of_piece, Make&& make) : piece(of_piece) {
+        const std::int64_t beyond = rows % panel;
+        if (rows >= panel) whole = make(panel);
+        if (beyond >= piece) some = make(piece);
+        if (beyond % piece > 0) rest = make(beyond % piece);
+        usable = (rows < panel || whole) && (beyond < piece || some) && (beyond % piece == 0 || rest);
+    }
+
+    /// Calls multiply(kernel, first row) for rows [begin, end), fewer than a panel's.
+    template <class Multiply>
+    void partly(std::int64_t begin, std::int64_t end, Multiply&& multiply) const {
+        for (; begin + piece <= end; begin += piece) multiply(some, begin);
+        if (begin < end) multiply(rest, begin);
+    }
+};
+
+/// Multiplications below which one thread works alone: waking the others would cost about as much.
+constexpr std::int64_t worth_sharing = std::int64_t{1} << 18;
+
+int threads_for(std::int64_t m, std::int64_t n, std::int64_t k, int threads) {
+    return m * n * k < worth_sharing ? 1 : threads;
+}
+
 /// C [tall × n] = A [tall × k] · B [k × n]: B stays in cache while panels of A go through. False: nothing was done.
 bool tall_product(const GemmCall<float>& g, ConstMatrixView b, int threads) {
     constexpr std::int64_t panel = 64, most_depth = 768, most_width = 256;
     const std::vector<std::int64_t> depths = cuts(b.rows, most_depth), widths = cuts(g.c.cols, most_width);
     struct Step {
         std::int64_t k, n;
-        libxsmm_smmfunction whole, rest;
+        RowKernels kernels;
     };
-    const std::int64_t rest = g.c.rows % panel;
     std::vector<Step> steps;
     for (std::size_t j = 0; j + 1 < widths.size(); ++j)
         for (std::size_t i = 0; i + 1 < depths.size(); ++i) {
@@ -81,12 +112,19 @@ bool tall_product(const GemmCall<float>& g, ConstMatrixView b, int threads) {
                 return small_product(rows, widths[j + 1] - widths[j], depths[i + 1] - depths[i], g.a.ld, b.ld,
                                      g.c.ld, false, i > 0 || g.beta != 0);
             };
-            steps.push_back({depths[i], widths[j], make(panel), rest ? make(rest) : nullptr});
-            if (!steps.back().whole || (rest && !steps.back().rest)) return false;
+            steps.push_back({depths[i], widths[j], RowKernels(g.c.rows, panel, 8, make)});
+            if (!steps.back().kernels.usable) return false;
         }
     parallel_chunks(threads, g.c.rows, panel, [&](std::int64_t begin, std::int64_t end) {
-        for (const Step& s : steps)
-            (end - begin == panel ? s.whole : s.rest)(at(b, s.k, s.n), at(g.a, begin, s.k), at(g.c, begin, s.n));
+        for (const Step& s : steps) {
+            const auto multiply = [&](libxsmm_smmfunction kernel, std::int64_t row) {
+                kernel(at(b, s.k, s.n), at(g.a, row, s.k), at(g.c, row, s.n));
+            };
+            if (end - begin == panel)
+                multiply(s.kernels.whole, begin);
+            else
+                s.kernels.partly(begin, end, multiply);
+        }
         finish(g, {begin, end});
     });
     return true;
@@ -97,13 +135,14 @@ bool tall_product(const GemmCall<float>& g, ConstMatrixView b, int threads) {
 /// then of those: rounding errors would otherwise grow with the number of rows. False: nothing was done.
 bool tall_sum(const GemmCall<float>& g, int threads, Workspace& workspace) {
     constexpr std::int64_t panel = 256, group = 8;
-    const std::int64_t tall = g.a.rows, m = g.c.rows, n = g.c.cols, rest = tall % panel, panels = tall / panel;
-    const auto whole = small_product(m, n, panel, g.a.ld, g.b.ld, n, true, true);
-    const auto last = rest ? small_product(m, n, rest, g.a.ld, g.b.ld, n, true, true) : nullptr;
-    if (!whole || (rest && !last)) return false;
+    const std::int64_t tall = g.a.rows, m = g.c.rows, n = g.c.cols, panels = tall / panel;
+    const RowKernels kernels(tall, panel, 16, [&](std::int64_t rows) {
+        return small_product(m, n, rows, g.a.ld, g.b.ld, n, true, true);
+    });
+    if (!kernels.usable) return false;
     const auto size = usize(m * n);
     float* sums = workspace.shared<float>(2 * usize(threads) * size);
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
     for (int t = 0; t < threads; ++t) {
         float* total = sums + usize(t) * size;
         float* part = total + usize(threads) * size;
@@ -112,10 +151,13 @@ bool tall_sum(const GemmCall<float>& g, int threads, Workspace& workspace) {
         for (std::int64_t first = even_begin(panels, t, threads); first < end; first += group) {
             std::fill_n(part, size, 0.0f);
             for (std::int64_t p = first; p < std::min(end, first + group); ++p)
-                whole(at(g.b, p * panel, 0), at(g.a, p * panel, 0), part);
+                kernels.whole(at(g.b, p * panel, 0), at(g.a, p * panel, 0), part);
             for (std::size_t i = 0; i < size; ++i) total[i] += part[i];
         }
-        if (rest && t == threads - 1) last(at(g.b, panels * panel, 0), at(g.a, panels * panel, 0), total);
+        if (t == threads - 1)
+            kernels.partly(panels * panel, tall, [&](libxsmm_smmfunction kernel, std::int64_t row) {
+                kernel(at(g.b, row, 0), at(g.a, row, 0), total);
+            });
     }
     parallel_ranges(threads, m, rows_for(1 << 14, n), [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t r = begin; r < end; ++r)
@@ -148,11 +190,12 @@ void gemm(const GemmCall<float>& g, int threads, Workspace& workspace) {
     const bool plain_scale = g.alpha == 1 && (g.beta == 0 || g.beta == 1);
     const std::int64_t depth = g.ta == Transpose::no ? g.a.cols : g.a.rows;
     bool done = false;
-    if (g.ta == Transpose::no && plain_scale && g.c.rows >= 256 && small(depth, g.c.cols))
-        done = tall_product(g, g.tb == Transpose::yes ? transposed(g.b, workspace) : g.b, threads);
-    if (g.ta == Transpose::yes && g.tb == Transpose::no && depth >= 4096 && small(g.c.rows, g.c.cols))
-        done = tall_sum(g, threads, workspace);
-    if (!done) library_gemm(g, threads);
+    const int used = threads_for(g.c.rows, g.c.cols, depth, threads);
+    if (g.ta == Transpose::no && plain_scale && small(depth, g.c.cols))
+        done = tall_product(g, g.tb == Transpose::yes ? transposed(g.b, workspace) : g.b, used);
+    if (g.ta == Transpose::yes && g.tb == Transpose::no && small(g.c.rows, g.c.cols))
+        done = tall_sum(g, used, workspace);
+    if (!done) library_gemm(g, used);
 }
 
 template <>

@@ -37,7 +37,7 @@ T exponentials(const T* x, T top, std::int64_t cols, T* p) {
     const Tag<T> d;
     Vec<T> sum = hn::Zero(d);
     for_vectors<T>(cols, [&](std::int64_t c, std::int64_t n) HWY_ATTR {
-        const Vec<T> e = exponential<T>(hn::Sub(load_n(x + c, n), hn::Set(d, top)));
+        const Vec<T> e = exponential_of_negative<T>(hn::Sub(load_n(x + c, n), hn::Set(d, top)));
         store_n(e, p + c, n);
         sum = hn::Add(sum, hn::IfThenElseZero(hn::FirstN(d, usize(n)), e));
     });
@@ -51,25 +51,58 @@ void scale_row(T* p, T factor, std::int64_t cols) {
                              HWY_ATTR { store_n(hn::Mul(load_n(p + c, n), hn::Set(d, factor)), p + c, n); });
 }
 
+/// Σ log x over factors of 1 or more, of which many fit a double as their product.
+class LogOfProduct {
+public:
+    void times(double x) {
+        product_ *= x;
+        if (!(product_ <= 1e250)) flush();
+    }
+    double value() {
+        flush();
+        return sum_;
+    }
+
+private:
+    void flush() {
+        sum_ += std::log(product_);
+        product_ = 1;
+    }
+    double sum_ = 0, product_ = 1;
+};
+
+/// Reads a row twice and writes its gradient twice, all but the first from the nearest cache. Rows go through each step a
+/// group at a time, since one row's steps wait for each other.
 template <class T>
 double softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad, RowRange rows) {
+    constexpr std::int64_t group = 16;
     const std::int64_t cols = logits.cols;
     double loss = 0;
-    for (std::int64_t r = rows.begin; r < rows.end; ++r) {
-        const T* x = static_cast<const T*>(logits.data) + r * logits.ld;
-        T* g = static_cast<T*>(grad.data) + r * grad.ld;
-        const std::int32_t label = in.labels[r];
-        if (in.split[r] != in.counted || label < 0) {
-            for (std::int64_t c = 0; c < cols; ++c) g[c] = T{0};
-            continue;
+    LogOfProduct sums;
+    for (std::int64_t first = rows.begin; first < rows.end; first += group) {
+        std::int64_t counted[group], n = 0;
+        for (std::int64_t r = first; r < std::min(rows.end, first + group); ++r) {
+            if (in.split[r] == in.counted && in.labels[r] >= 0)
+                counted[n++] = r;
+            else
+                std::fill_n(row_of<T>(grad, r), cols, T{0});
         }
-        const T of_label = x[label], top = row_maximum(x, cols);
-        const T sum = exponentials(x, top, cols, g);
-        loss += std::log(static_cast<double>(sum)) - (static_cast<double>(of_label) - static_cast<double>(top));
-        scale_row(g, static_cast<T>(in.scale / static_cast<double>(sum)), cols);
-        g[label] -= static_cast<T>(in.scale);
+        T top[group], sum[group];
+        for (std::int64_t i = 0; i < n; ++i) top[i] = row_maximum(row_of<T>(logits, counted[i]), cols);
+        for (std::int64_t i = 0; i < n; ++i) {
+            const T* x = row_of<T>(logits, counted[i]);
+            loss -= static_cast<double>(x[in.labels[counted[i]]]) - static_cast<double>(top[i]);
+            sum[i] =
+                exponentials(x, top[i], cols, row_of<T>(grad, counted[i]));  // x's memory may be the gradient's
+        }
+        for (std::int64_t i = 0; i < n; ++i) {
+            T* g = row_of<T>(grad, counted[i]);
+            sums.times(static_cast<double>(sum[i]));
+            scale_row(g, static_cast<T>(in.scale / static_cast<double>(sum[i])), cols);
+            g[in.labels[counted[i]]] -= static_cast<T>(in.scale);
+        }
     }
-    return loss * in.scale;
+    return (loss + sums.value()) * in.scale;
 }
 
 template <class T>
@@ -112,7 +145,7 @@ double binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixV
         Vec<T> sum = zero;
         for_vectors<T>(cols, [&](std::int64_t c, std::int64_t n) HWY_ATTR {
             const Vec<T> sign = signs_of<T>(y + c, n), t = hn::Mul(sign, load_n(x + c, n));
-            const Vec<T> e = exponential<T>(hn::Neg(hn::Abs(t)));
+            const Vec<T> e = exponential_of_negative<T>(hn::Neg(hn::Abs(t)));
             const Vec<T> element = hn::Add(hn::Max(t, zero), log_of_one_plus<T>(e));
             sum = hn::Add(sum, hn::IfThenElseZero(hn::FirstN(d, usize(n)), element));
             const Vec<T> share = hn::Div(hn::Mul(sign, scale), hn::Add(one, e));

@@ -80,6 +80,8 @@ struct RowOperations {
                    bool past_caches);
     /// to[targets[r]] += from[r].
     void (*scatter_add)(ConstMatrixView from, const std::int32_t* targets, MatrixView to, RowRange rows);
+    /// to[i] ← value, i < count. `past_caches`: `to` is aligned to a cache line, and written past the caches.
+    void (*fill)(T* to, std::int64_t count, T value, bool past_caches);
     /// One step of a slot's elements [begin, end).
     void (*optimizer)(const OptimizerStep<T>& step, const ParameterSlot& slot, std::int64_t begin,
                       std::int64_t end);
