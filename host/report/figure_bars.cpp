@@ -24,7 +24,8 @@ std::string bar_style(const std::string& colour, NumberKind kind) {
         case NumberKind::ours:
             return boxes + "solid 0.9 border lc rgb 'black'";
         case NumberKind::simulated:
-            return fmt::format("with boxxyerror lc rgb '{}' lw 2 fs solid 0.25 border lc rgb '{}'", colour, colour);
+            return fmt::format("with boxxyerror lc rgb '{}' lw 2 fs solid 0.25 border lc rgb '{}'", colour,
+                               colour);
         case NumberKind::published:
             break;
     }
