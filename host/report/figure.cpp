@@ -109,7 +109,7 @@ std::string panel_script(const ResolvedTable& r, const std::vector<std::string>&
     for (std::size_t i = 0; i < r.cells.size(); ++i) {
         TableDefinition one = t;
         one.rows = {t.rows[i]};
-        ResolvedTable part{&one, r.measured, r.profile, {r.cells[i]}, {}, {}, r.simulations};
+        ResolvedTable part{&one, r.measured, r.profile, {r.cells[i]}, {}, {}, r.simulations, {}};
         if (!r.simulated.empty()) part.simulated = {r.simulated[i]};
         const FigureData d = figure_data(part);
         FigureParts f;

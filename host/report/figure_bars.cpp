@@ -17,14 +17,15 @@ std::string box(double x0, double x1, double y0, double y1) {
     return fmt::format("{} {} {} {} {} {}\n", (x0 + x1) / 2, (y0 + y1) / 2, x0, x1, y0, y1);
 }
 
-/// Filled, pale or hatched: kinds of numbers are told apart without colour.
+/// Full, pale or hatched: kinds of numbers are told apart without colour.
 std::string bar_style(const std::string& colour, NumberKind kind) {
     const std::string boxes = fmt::format("with boxxyerror lc rgb '{}' lw 1 fs ", colour);
     switch (kind) {
         case NumberKind::ours:
             return boxes + "solid 0.9 border lc rgb 'black'";
         case NumberKind::simulated:
-            return boxes + fmt::format("solid 0.25 border lc rgb '{}'", colour);
+            return fmt::format("with boxxyerror lc rgb '{}' lw 2 fs solid 0.25 border lc rgb '{}'", colour,
+                               colour);
         case NumberKind::published:
             break;
     }

@@ -45,7 +45,7 @@ namespace {
 std::string shade(std::size_t hue, std::size_t place, std::size_t count) {
     const std::string full = colour(hue);
     const double white =
-        count < 2 ? 0 : 0.7 * static_cast<double>(count - 1 - place) / static_cast<double>(count - 1);
+        count < 2 ? 0 : 0.6 * static_cast<double>(count - 1 - place) / static_cast<double>(count - 1);
     std::string text = "#";
     for (const std::size_t at : {1U, 3U, 5U}) {
         const auto part = static_cast<double>(std::stoi(full.substr(at, 2), nullptr, 16));

@@ -29,10 +29,20 @@ RemarkedPlace erratum_of(const ResolvedCell& place) {
     return p;
 }
 
-/// Of a simulated place, without the remark that it is: the heading says so.
+/// Of a simulated place, without what the heading and the word OOM say, nor each number's own deviation of volumes: few
+/// remarks for many numbers. The data formats have them whole.
 RemarkedPlace remarked_simulation(const ResolvedCell& place) {
     RemarkedPlace p = remarked(place);
-    std::erase_if(p.remarks, [](const std::string& text) { return text.starts_with("SIMULATED on "); });
+    std::erase_if(p.remarks, [](const std::string& text) {
+        return text.starts_with("SIMULATED on ") ||
+               text.find("oom: the device has no memory") != std::string::npos;
+    });
+    for (std::string& text : p.remarks) {
+        const auto deviation = text.find(" ± ");
+        const auto percent = text.find('%', deviation == std::string::npos ? text.size() : deviation);
+        if (text.starts_with("expected graph") && percent != std::string::npos)
+            text.erase(deviation, percent + 1 - deviation);
+    }
     return p;
 }
 
@@ -64,7 +74,8 @@ std::string simulated_line(const ResolvedTable& r) {
 }  // namespace
 
 TableRemarks table_remarks(const ResolvedTable& r) {
-    return {grouped(r, r.cells, remarked, "ours"), grouped(r, r.simulated, remarked_simulation, "the simulated ones"),
+    return {grouped(r, r.cells, remarked, "ours"),
+            grouped(r, r.simulated, remarked_simulation, "the simulated ones"),
             grouped(r, r.cells, erratum_of, "the paper's")};
 }
 

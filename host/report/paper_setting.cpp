@@ -110,8 +110,8 @@ bool is_of_papers_size(const ResolvedCell& place, const ResolvedTable& r) {
     return has_papers_values(place) && std::ranges::all_of(place.cells, [&](const ComparisonCell* c) {
                if (!has_synthetic_graph(*c)) return true;
                const std::string name = value_of(*c, "dataset");
-               const auto there = r.definition->vertices.find(name), here = r.vertices.find(name);
-               if (there == r.definition->vertices.end() || here == r.vertices.end()) return false;
+               const auto there = r.definition->vertices.find(name), here = r.simulated_vertices.find(name);
+               if (there == r.definition->vertices.end() || here == r.simulated_vertices.end()) return false;
                return std::abs(here->second / there->second - 1) <= 0.05;
            });
 }

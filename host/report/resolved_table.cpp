@@ -78,13 +78,13 @@ ResolvedCell resolved_place(const TableDefinition& t, const TableLine& row, cons
 }
 
 /// Adds the sizes of a place's graphs.
-void note_vertices(ResolvedTable& r, const ResolvedCell& place, const ReadMetric& read) {
+void note_vertices(std::map<std::string, double>& vertices, const ResolvedCell& place, const ReadMetric& read) {
     Measure count;
     count.metric = "vertices";
     for (const ComparisonCell* cell : place.cells) {
         const auto dataset = cell->fields.find("dataset");
-        if (dataset == cell->fields.end() || r.vertices.contains(dataset->second)) continue;
-        if (const auto v = read(cell->ok_trials.front(), count)) r.vertices[dataset->second] = *v;
+        if (dataset == cell->fields.end() || vertices.contains(dataset->second)) continue;
+        if (const auto v = read(cell->ok_trials.front(), count)) vertices[dataset->second] = *v;
     }
 }
 
@@ -92,14 +92,14 @@ void note_vertices(ResolvedTable& r, const ResolvedCell& place, const ReadMetric
 
 ResolvedTable resolve(const TableDefinition& t, const MeasuredCells& measured, const std::string& profile,
                       const ReadMetric& read, const MeasuredCells* simulations) {
-    ResolvedTable r{&t, &measured, profile, {}, {}, {}, simulations};
+    ResolvedTable r{&t, &measured, profile, {}, {}, {}, simulations, {}};
     const CellNumbers numbers(measured, read);
     for (const TableLine& row : t.rows) {
         auto& line = r.cells.emplace_back();
         for (const TableLine& column : t.columns) {
             ResolvedCell& place = line.emplace_back(resolved_place(t, row, column, numbers));
             place.papers_setting = is_papers_setting(place);
-            note_vertices(r, place, read);
+            note_vertices(r.vertices, place, read);
             if (const auto one = t.counted.find({row.name, column.name}); one != t.counted.end())
                 place_counted(place, one->second);
         }
@@ -110,7 +110,7 @@ ResolvedTable resolve(const TableDefinition& t, const MeasuredCells& measured, c
         auto& line = r.simulated.emplace_back();
         for (const TableLine& column : t.columns) {
             ResolvedCell& place = line.emplace_back(resolved_place(t, row, column, predicted));
-            note_vertices(r, place, read);
+            note_vertices(r.simulated_vertices, place, read);
             place.papers_setting = is_of_papers_size(place, r);
         }
     }

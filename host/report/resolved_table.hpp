@@ -44,6 +44,7 @@ struct ResolvedTable {
     /// The same places with simulated numbers as `ours`; no rows where the definition has none.
     std::vector<std::vector<ResolvedCell>> simulated;
     const MeasuredCells* simulations = nullptr;
+    std::map<std::string, double> simulated_vertices = {};  ///< of the graphs that those are of
 
     /// The simulated number of a place; nullptr: the table shows none.
     const ResolvedCell* simulated_at(std::size_t row, std::size_t column) const {

@@ -81,7 +81,8 @@ public:
         const auto plugin = catalog_.kernel("cpu");
         const auto& declared = catalog_.find(PluginKind::kernel, "cpu").params;
         KernelSetting setting{.threads = threads, .params = Params(declared)};
-        const auto format = std::ranges::find(declared, "format", &ParamDecl::name);
+        const auto format = std::ranges::find_if(
+            declared, [](const ParamDecl& p) { return std::string_view(p.name) == "format"; });
         setting.params.set(*format, "untimed");  // by sizes: what the roofline assumes, and quickly made
         backend_ = plugin->create(setting);
     }

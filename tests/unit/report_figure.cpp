@@ -97,7 +97,7 @@ TEST_CASE("measured, simulated and published numbers are told apart, and a key n
     CHECK_THAT(bars, Contains("fs solid 0.9") && Contains("fs solid 0.25") && Contains("fs pattern 4") &&
                          Contains("set label \"OOM\""));
     const std::string stacked = drawn("plot: {kind: stacked}\n");  // three bars of a third each
-    CHECK_THAT(stacked, Contains("-0.4 -0.133") && Contains("-0.133") && Contains("0.4 0 6"));
+    CHECK_THAT(stacked, Contains("-0.4 -0.13") && Contains(" 0 8\nEOD") && Contains(" 0 6\nEOD"));
 }
 
 TEST_CASE("bars stand side by side, and on each other") {

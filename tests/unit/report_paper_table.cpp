@@ -145,9 +145,8 @@ TEST_CASE("simulated numbers have a column and a ratio of their own, and never o
     add(1, 0.005, 980);  // the paper's size, rounded
     add(2, 0.003, 980);
     const std::string text = shown(OutputFormat::text, s.measured);
-    CHECK_THAT(text,
-               Contains("SIMULATED on dgx-a100: predicted by a model, not measured and not verified; profile\n"
-                        "  simulated: e-simulated"));
+    CHECK_THAT(text, Contains("SIMULATED on dgx-a100: predicted by a model, not measured and not verified; "
+                              "profile simulated:\n  e-simulated"));
     CHECK_THAT(text, Contains("all of the simulated ones: ") && Contains("SIM. ÷ paper"));
     CHECK_THAT(shown(OutputFormat::markdown, s.measured),
                Contains("6.00 · SIMULATED 5.00 · paper 2 · 3.00× · SIMULATED ÷ paper 2.50×"));

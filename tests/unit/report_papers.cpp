@@ -28,7 +28,7 @@ const std::map<std::string, std::vector<std::string>> papers{
                 "figure-3-5", "figure-3-6", "figure-4-6", "figure-4-7", "figure-4-8"}},
     {"plexus",
      {"table-2-1", "table-4-1", "table-5-1", "table-6-1", "figure-4-1", "figure-4-1-predicted", "figure-5-1",
-      "figure-6-1", "figure-7-1", "figure-7-2", "figure-7-3", "figure-7-4", "figure-7-5"}},
+      "figure-6-1", "figure-7-1", "figure-7-2", "figure-7-3", "figure-7-4", "figure-7-5", "figure-7-5-frontier"}},
     {"demirci",
      {"table-1", "table-2", "table-3", "table-4", "figure-3", "figure-4a", "figure-4b", "figure-4c", "figure-5"}}};
 

@@ -14,7 +14,7 @@ namespace {
 struct ThesisMachine {
     // [Sec 4.1] Of √flops, and of that times either penalty; the unit is taken to be ms.
     double constant_ms = 7.8e-4, forward_ms = 7.8e-10, backward_ms = -2.6e-10;
-    int node = 4;               ///< [Sec 6.1] GPUs
+    int node = 4;                ///< [Sec 6.1] GPUs
     double intra_bytes = 235e9;  ///< NCCL's own limit for a collective among A100s; the thesis gives no number
     double inter_bytes = 100e9;  ///< [Sec 6.1] 4 network cards of 25 GB/s
 };
