@@ -47,7 +47,7 @@ private:
 
     std::mutex guard_;
     std::condition_variable changed_;
-    std::vector<int> free_;       ///< in the order of all_
+    std::vector<int> free_;  ///< in the order of all_
     const std::vector<int> all_;
     std::uint64_t next_ticket_ = 0, served_ = 0;
 };

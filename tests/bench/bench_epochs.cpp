@@ -49,8 +49,10 @@ std::string introduction(const Mpiexec& mpiexec, const std::string& command, con
     const json p = provenance();
     return fmt::format(
         "# The fixed cost of an epoch\n\n{:%Y-%m-%d}. {}, {} cores, {}; load average {:.1f} at the start. Commit "
-        "{}.\n\nCommand: `{}`\n\nA graph of {} vertices, {} features and hidden units, Adam, no dropout, one thread "
-        "a rank. An epoch is what the worker times: the median of {} in a row, the slowest rank's, the median of {} "
+        "{}.\n\nCommand: `{}`\n\nA graph of {} vertices, {} features and hidden units, Adam, no dropout, one "
+        "thread "
+        "a rank. An epoch is what the worker times: the median of {} in a row, the slowest rank's, the median of "
+        "{} "
         "such rounds. A layer's cost is the difference between 4 and 2 layers, halved.\n\n",
         fmt::gmtime(std::time(nullptr)), m.cpu, m.cores, m.mpi, p["load_average"][0].get<double>(),
         p["commit"].get<std::string>().substr(0, 12), command, a.vertices, a.hidden, a.epochs, a.rounds);
@@ -62,8 +64,9 @@ double layer_us(const json& scheme) {
 }
 
 std::string alone(const json& schemes) {
-    std::string text = "## One rank, µs\n\n| scheme | 1 layer | 2 layers | 4 layers | a layer | goal |\n"
-                       "| --- | --- | --- | --- | --- | --- |\n";
+    std::string text =
+        "## One rank, µs\n\n| scheme | 1 layer | 2 layers | 4 layers | a layer | goal |\n"
+        "| --- | --- | --- | --- | --- | --- |\n";
     for (const json& s : schemes) {
         text += fmt::format("| {} |", s.at("scheme").get<std::string>());
         for (const json& l : s.at("layers")) text += fmt::format(" {:.1f} |", 1e6 * l.at("epoch_s").get<double>());
@@ -77,9 +80,10 @@ std::string alone(const json& schemes) {
 }
 
 std::string together(const json& schemes) {
-    std::string text = "## Two ranks, µs; beside the same calls by MPI alone\n\n"
-                       "| scheme | layers | epoch | MPI's calls | epoch ÷ calls | goal |\n"
-                       "| --- | --- | --- | --- | --- | --- |\n";
+    std::string text =
+        "## Two ranks, µs; beside the same calls by MPI alone\n\n"
+        "| scheme | layers | epoch | MPI's calls | epoch ÷ calls | goal |\n"
+        "| --- | --- | --- | --- | --- | --- |\n";
     for (const json& s : schemes)
         for (const json& l : s.at("layers")) {
             const double epoch = l.at("epoch_s"), calls = l.at("calls_s");

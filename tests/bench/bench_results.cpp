@@ -27,7 +27,7 @@ namespace {
 struct Options {
     std::int64_t epochs = 1'000'000, cells = 10'000;
     int rounds = 3, trials = 20;
-    double query_limit_s = 0.1, plan_limit_s = 1.0, trial_limit_s = 0.05;
+    double query_limit_s = 0.02, plan_limit_s = 0.3, trial_limit_s = 0.003;
     bool check = false;
     std::string keep, output;
 };

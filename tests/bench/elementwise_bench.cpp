@@ -29,15 +29,14 @@ struct Pass {
 /// Memory of passes on [rows × cols], as large as a full graph's.
 class Ground {
 public:
-    Ground(Backend& backend, std::int64_t rows, std::int64_t cols)
-        : backend_(backend), rows_(rows), cols_(cols) {
+    Ground(Backend& backend, std::int64_t rows, std::int64_t cols) : backend_(backend), rows_(rows), cols_(cols) {
         for (Matrix& m : matrices_) {
             m = backend.matrix(rows, cols);
             auto* values = static_cast<float*>(m.view().data);
             for (std::int64_t i = 0; i < rows * cols; ++i)
-                values[i] = static_cast<float>(static_cast<std::uint64_t>(i) * 0x9E3779B97F4A7C15u >> 40 & 1023) /
-                                512.0f -
-                            1;
+                values[i] =
+                    static_cast<float>(static_cast<std::uint64_t>(i) * 0x9E3779B97F4A7C15u >> 40 & 1023) / 512.0f -
+                    1;
         }
         backend.fill(matrices_[3], 1e-3);  // second moments are not negative
         bias_ = backend.matrix(1, cols);
@@ -64,7 +63,8 @@ public:
         Epilogue only_drops;
         only_drops.dropout = dropping.dropout;
         only_drops.row_ids = ids_.data();
-        const LossInput in{.labels = labels_.data(), .split = split_.data(), .scale = 1.0 / static_cast<double>(rows_)};
+        const LossInput in{
+            .labels = labels_.data(), .split = split_.data(), .scale = 1.0 / static_cast<double>(rows_)};
         return {
             {"bias and ReLU in place", 2 * once, [=, this] { backend_.apply(relu, x); }},
             {"bias, ReLU and dropout in place", 2 * once + ids, [=, this] { backend_.apply(dropping, x); }},
@@ -82,9 +82,7 @@ public:
             {"mean of two", 3 * once, [=, this] { backend_.axpby(0.5, x, 0.5, y); }},
         };
     }
-    void triad(int threads) const {
-        bench::triad(data(2), data(0), data(1), rows_ * cols_, threads);
-    }
+    void triad(int threads) const { bench::triad(data(2), data(0), data(1), rows_ * cols_, threads); }
     double triad_bytes() const { return 12.0 * static_cast<double>(rows_) * static_cast<double>(cols_); }
 
 private:
@@ -127,8 +125,9 @@ void of_width(const Options& o, Backend& backend, std::int64_t rows, std::int64_
                                 passes[i].bytes / 1e6, 1e3 * time, passes[i].bytes / time / 1e9, ratio,
                                 ratio > goal ? ", above" : ""));
     }
-    report.line(fmt::format("| {}×{} | triad | {:.1f} | {:.2f} | {:.1f} | 1 |", rows, cols, ground.triad_bytes() / 1e6,
-                            1e3 * median(seconds[0]), ground.triad_bytes() / median(seconds[0]) / 1e9));
+    report.line(fmt::format("| {}×{} | triad | {:.1f} | {:.2f} | {:.1f} | 1 |", rows, cols,
+                            ground.triad_bytes() / 1e6, 1e3 * median(seconds[0]),
+                            ground.triad_bytes() / median(seconds[0]) / 1e9));
 }
 
 }  // namespace

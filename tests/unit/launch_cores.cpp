@@ -95,8 +95,8 @@ TEST_CASE("a child and its children are bound to its processors; another is not"
     const auto allowed = [&](std::span<const int> bound) {
         std::filesystem::remove(file);
         {
-            ChildProcess child({"/bin/sh", "-c", "sh -c 'grep Cpus_allowed_list /proc/self/status'"}, current_environment(),
-                               file.string(), SIGKILL, bound);
+            ChildProcess child({"/bin/sh", "-c", "sh -c 'grep Cpus_allowed_list /proc/self/status'"},
+                               current_environment(), file.string(), SIGKILL, bound);
             while (!child.wait(0.1)) {
             }
         }

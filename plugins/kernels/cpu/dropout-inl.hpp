@@ -114,7 +114,7 @@ private:
     static constexpr std::int64_t room = most_counters + 16;  ///< what a draw past the last counter writes, too
     std::int64_t skew_, counters_, rows_;                     ///< counters_: of a row
     std::uint32_t stream_;
-    std::uint64_t keys_[2 * rounds];  ///< both of each round
+    std::uint64_t keys_[2 * rounds];                ///< both of each round
     alignas(64) std::uint32_t columns_[room] = {};  ///< of each counter: its column ÷ 4
     alignas(64) std::uint32_t low_[room] = {};      ///< of each counter: the halves of its vertex
     alignas(64) std::uint32_t high_[room] = {};

@@ -41,10 +41,12 @@ HWY_INLINE Vec<T> exponential_of_negative(Vec<T> x) {
     } else {
         const Tag<float> d;
         const hn::RebindToSigned<Tag<float>> integers;
-        const Vec<float> least = hn::Set(d, -87.0f), magic = hn::Set(d, 0x1.8p23f);  // adding it rounds to integers
+        const Vec<float> least = hn::Set(d, -87.0f),
+                         magic = hn::Set(d, 0x1.8p23f);  // adding it rounds to integers
         const Vec<float> z = hn::IfThenElse(hn::Lt(x, least), least, x);
         const Vec<float> shifted = hn::MulAdd(z, hn::Set(d, 1.44269504f), magic), n = hn::Sub(shifted, magic);
-        Vec<float> r = hn::NegMulAdd(n, hn::Set(d, 0.693145751953125f), z);  // log 2, its first bits, then the others
+        Vec<float> r =
+            hn::NegMulAdd(n, hn::Set(d, 0.693145751953125f), z);  // log 2, its first bits, then the others
         r = hn::NegMulAdd(n, hn::Set(d, 1.42860682e-6f), r);
         Vec<float> p = hn::Set(d, 0x1.6ae5eep-10f);
         for (const float c : {0x1.1268dcp-7f, 0x1.555828p-5f, 0x1.555416p-3f, 0x1.fffffcp-2f, 1.0f, 1.0f})

@@ -45,20 +45,19 @@ public:
         model_.widths.back() = g.data.classes;
         train_.weight_decay.assign(static_cast<std::size_t>(layers), 0);
         const Params none(g.catalog.find(PluginKind::partitioner, "random").params);
-        const Partition partition =
-            make_partition(*g.catalog.partitioner("random"),
-                           {g.data, model_, strategy_->partition_need({g.world.size(), model_, train_, params_}),
-                            none, 1},
-                           g.world);
+        const Partition partition = make_partition(
+            *g.catalog.partitioner("random"),
+            {g.data, model_, strategy_->partition_need({g.world.size(), model_, train_, params_}), none, 1},
+            g.world);
         index_ = std::make_unique<IndexMap>(partition);
         auto transport = backend_->connect(g.world);
         if (recording)
             transport = make_recording_transport(std::move(transport), *static_cast<MPI_Comm*>(g.world.native()),
                                                  *recording);
         communicator_ = std::make_unique<Communicator>(std::move(transport), *backend_, counter_);
-        trainer_ = strategy_->make_collective_trainer(
-            {g.data, *index_, model_, train_, params_, nullptr, g.world.size()},
-            {*backend_, *communicator_, g.world});
+        trainer_ =
+            strategy_->make_collective_trainer({g.data, *index_, model_, train_, params_, nullptr, g.world.size()},
+                                               {*backend_, *communicator_, g.world});
     }
 
     /// The next epoch, measured as the worker measures it; this rank's wall time.
