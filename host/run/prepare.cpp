@@ -138,7 +138,7 @@ PreparedExperiment prepare(Experiment experiment, const Catalog& catalog, const 
 }
 
 Plan plan_of(const PreparedExperiment& prepared, const PluginSource& plugins, const Database* database,
-             const Site& site, PlanRules rules, std::function<std::int64_t(const Cell&)> stated_memory) {
+             const Site& site, PlanRules rules, std::function<StatedMemory(const Cell&)> stated_memory) {
     std::map<std::string, std::vector<TrialState>> states;  // of all cells at once: there may be thousands
     if (database) states = database->all_trials(site.fingerprint);
     std::vector<std::string> digests;
