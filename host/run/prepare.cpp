@@ -30,7 +30,8 @@ void resolve_choice(DatasetChoice& dataset, const Catalog& catalog, Datasets dat
     const ResolvedDataset resolved =
         datasets == Datasets::make ? ensure_dataset(source, catalog, notify) : resolve_dataset(source, catalog);
     dataset.digest = resolved.digest;
-    if (!resolved.store.empty() && !resolved.digest.empty()) dataset.store = std::filesystem::absolute(resolved.store).string();
+    if (!resolved.store.empty() && !resolved.digest.empty())
+        dataset.store = std::filesystem::absolute(resolved.store).string();
 }
 
 /// One verification covers all cells that differ only in epochs, trials and optimiser:

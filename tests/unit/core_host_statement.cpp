@@ -18,13 +18,14 @@ struct Path {
     std::vector<std::int32_t> indices{1, 0, 2, 1, 3, 2}, labels{0, 1, 0, 1};
     std::vector<float> features = std::vector<float>(8);
     std::vector<Split> split = std::vector<Split>(4, Split::train);
-    DatasetView data{.name = "path",
-                     .graph = {.indptr = indptr, .indices = indices, .weights = {}, .symmetric = true, .self_loops = 0},
-                     .feature_count = 2,
-                     .features = features,
-                     .classes = 2,
-                     .labels = labels,
-                     .split = split};
+    DatasetView data{
+        .name = "path",
+        .graph = {.indptr = indptr, .indices = indices, .weights = {}, .symmetric = true, .self_loops = 0},
+        .feature_count = 2,
+        .features = features,
+        .classes = 2,
+        .labels = labels,
+        .split = split};
     IndexMap index{{0, 2, 4}, true, {}};
     ModelSpec model{.widths = {2, 2}};
     TrainSpec train;

@@ -23,8 +23,8 @@ std::vector<Part> all_parts(const IndexMap& index) {
 }
 
 /// Rows are cut in blocks by panel; each is let go once it is prepared.
-void cut_blocks(HostStatement& m, const Problem& p, const Adjacency& a, PartRange rows, std::span<const Part> panels,
-                Direction d, bool transpose) {
+void cut_blocks(HostStatement& m, const Problem& p, const Adjacency& a, PartRange rows,
+                std::span<const Part> panels, Direction d, bool transpose) {
     const std::vector<GlobalId> owned = p.index.owned(rows.first, rows.count);
     const std::int64_t n = std::ssize(owned), ids = host_bytes::owned_id * n;
     m.take(ids);
@@ -188,8 +188,7 @@ void state_halo_cuts(HostStatement& m, const Problem& p, Part i, Direction d, co
     const std::vector<GlobalId> owned = index.owned(i);
     const std::vector<Part> parts = all_parts(index);
     const BlockCounts counts(a, index, i);
-    const std::vector<std::int64_t> nonzeros =
-        block_nonzeros(a, index, {.first = i, .count = 1}, parts, d);
+    const std::vector<std::int64_t> nonzeros = block_nonzeros(a, index, {.first = i, .count = 1}, parts, d);
     std::int64_t own = 0, remote = 0, needed = 0, sent = 0;
     for (const Part j : parts) {
         if (j == i) {

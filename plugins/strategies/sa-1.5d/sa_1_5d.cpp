@@ -19,8 +19,7 @@ public:
     ReplicatedSparseSpmm(const Adjacency& a, const IndexMap& index, const ReplicatedRank& r, std::int64_t widest)
         : ReplicatedSpmm(r) {
         const auto make_side = [&](Direction d) {
-            const HaloBlocks halo(
-                a, index, layout_.part, d, [&](Part j) { return layout_.stage(j); }, backend_);
+            const HaloBlocks halo(a, index, layout_.part, d, [&](Part j) { return layout_.stage(j); }, backend_);
             return std::make_unique<Side>(Side{HaloExchange(halo, backend_, widest), halo.own(), halo.remote()});
         };
         forward_ = make_side(Direction::forward);

@@ -52,8 +52,9 @@ constexpr std::int64_t cut(std::int64_t rows, std::int64_t nonzeros) {
 
 /// The most that a process holds at once.
 struct HostMemory {
-    std::int64_t own = 0;     ///< what no other process can use
-    std::int64_t mapped = 0;  ///< pages of files: the ranks of a host share them, and the system may take them back
+    std::int64_t own = 0;  ///< what no other process can use
+    std::int64_t mapped =
+        0;  ///< pages of files: the ranks of a host share them, and the system may take them back
     std::int64_t total() const { return own + mapped; }
 };
 
