@@ -35,7 +35,15 @@ std::vector<std::pair<std::string, Csr>> sparse_matrices() {
     uneven[5] = 1500;
     uneven[17] = 700;
     uneven[39] = 0;
+    std::vector<std::int64_t> few(70, 0), few_uneven(70, 0);
+    few[3] = few[4] = 5;
+    few[40] = 1;
+    few[69] = 9;
+    for (std::size_t r = 1; r < 68; r += 2) few_uneven[r] = 2;
+    few_uneven[33] = 1500;
     return {{"mixed", csr_of(mixed, 61, 1)},
+            {"mostly empty rows", csr_of(few, 61, 7)},
+            {"mostly empty rows, one long", csr_of(few_uneven, 1600, 8)},
             {"two long rows", csr_of(uneven, 1600, 2)},
             {"no nonzeros", csr_of(std::vector<std::int64_t>(9, 0), 5, 3)},
             {"no columns", csr_of(std::vector<std::int64_t>(4, 0), 0, 4)},
@@ -82,7 +90,9 @@ TEST_CASE("kernel: sparse times dense, prepared") {
                 const View at = width % 3 == 0 ? View{1, 2} : (width % 3 == 1 ? View{4, 4} : View{0, 0});
                 INFO(name << ", width " << width << ", " << pair.what);
                 const Twin b(pair, random_matrix(a.cols, width, 1), at.first, at.beyond);
-                const Twin plain(pair, random_matrix(a.rows, width, 2), at.first, at.beyond);
+                HostMatrix nothing(a.rows, width);  // every row is written
+                std::fill(nothing.values.begin(), nothing.values.end(), NAN);
+                const Twin plain(pair, nothing, at.first, at.beyond);
                 pair.both([&](Backend& k, std::size_t i) { k.spmm(*prepared[i], b[i], plain[i]); });
                 CHECK(plain.difference() < pair.tolerance(1500));
                 const Twin scaled(pair, random_matrix(a.rows, width, 3), at.first, at.beyond);
@@ -91,6 +101,16 @@ TEST_CASE("kernel: sparse times dense, prepared") {
                 pair.both(
                     [&](Backend& k, std::size_t i) { k.spmm(*prepared[i], b[i], scaled[i], {-0.5, 2}, e[i]); });
                 CHECK(scaled.difference() < pair.tolerance(1500));
+                if (!name.starts_with("mostly empty")) continue;
+                // Rows without entries stay as they are, or take the epilogue alone.
+                const Twin added(pair, random_matrix(a.rows, width, 2), at.first, at.beyond);
+                pair.both([&](Backend& k, std::size_t i) { k.spmm(*prepared[i], b[i], added[i], {1, 1}); });
+                CHECK(added.difference() < pair.tolerance(1500));
+                const Twin activated(pair, random_matrix(a.rows, width, 4), at.first, at.beyond);
+                const TwinEpilogue only(pair, a.rows, width, Activation::sigmoid, 0.0, 0);
+                pair.both(
+                    [&](Backend& k, std::size_t i) { k.spmm(*prepared[i], b[i], activated[i], {1, 1}, only[i]); });
+                CHECK(activated.difference() < pair.tolerance(1500));
             }
         }
     });

@@ -91,6 +91,27 @@ TEST_CASE("cuda: work items hold every nonzero once, no more than allowed, long 
         }
 }
 
+TEST_CASE("cuda: of a matrix of mostly empty rows, those in use are listed, found again, and named by items") {
+    const auto indptr = starts({0, 3, 0, 0, 700, 0, 0, 1, 0});
+    CHECK(rows_mostly_empty(indptr));
+    CHECK(rows_mostly_empty(starts({0, 1})));
+    CHECK(rows_mostly_empty(starts({0})));
+    CHECK_FALSE(rows_mostly_empty(starts({0, 1, 1})));
+    CHECK_FALSE(rows_mostly_empty(starts({1})));
+    const UsedRows used = used_rows(indptr);
+    CHECK(used.row_at == std::vector<i32>{1, 4, 7});
+    CHECK(used.indptr == std::vector<i64>{0, 3, 703, 704});
+    for (i64 row = 0; row < 9; ++row)
+        CHECK(is_used(used.row_at.data(), 3, row) == (row == 1 || row == 4 || row == 7));
+    CHECK_FALSE(is_used(nullptr, 0, 5));
+    const WorkPlan plan = plan_work(used.indptr, 512, used.row_at);
+    REQUIRE(plan.split.size() == 1);
+    CHECK(plan.split[0].row == 4);
+    std::set<i32> targets;
+    for (const WorkItem& item : plan.items) targets.insert(item.target);
+    CHECK(targets == std::set<i32>{~1, ~0, 1, 7});
+}
+
 TEST_CASE("cuda: rows are uneven where few of them hold up the rest") {
     CHECK_FALSE(row_lengths(starts({})).uneven());
     CHECK_FALSE(row_lengths(starts({5000, 5000})).uneven());

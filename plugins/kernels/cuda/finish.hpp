@@ -41,6 +41,8 @@ struct Finish {
     Mask mask{};
     const i64* row_ids = nullptr;
 
+    /// Whether it leaves every value as it is.
+    GNNBENCH_HOST_DEVICE bool empty() const { return !bias && curve == Curve::identity && !mask.active; }
     GNNBENCH_HOST_DEVICE T before_dropout(T x, i64 column) const {
         if (bias) x += bias[column];
         return activated(curve, x);

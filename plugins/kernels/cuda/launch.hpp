@@ -23,14 +23,17 @@ struct Dense {
     }
 };
 
-/// C = epilogue(alpha · A · B + beta · C), rows of A by themselves or by items.
+/// C = epilogue(alpha · A · B + beta · C), rows of A by themselves or by items. Of a matrix whose rows are mostly empty
+/// only those in use are stored: the others of C are gone through where beta or the epilogue changes them.
 template <class T>
 struct SpmmCall {
-    const i64* indptr = nullptr;  ///< length rows + 1; unused with items
+    const i64* indptr = nullptr;  ///< length stored rows + 1; unused with items
     const i32* indices = nullptr;
     const T* values = nullptr;
     const WorkItem* items = nullptr;  ///< nullptr: unit u is row u
-    i64 units = 0;                    ///< rows, or items
+    i64 units = 0;                    ///< stored rows, or items
+    const i32* row_at = nullptr;      ///< [stored]: rows in use, ascending; nullptr: all are stored, or none
+    i64 stored = 0, rows = 0;         ///< rows of A that are stored, and all
     const SplitRow* split = nullptr;  ///< rows summed up from partial sums
     i64 split_rows = 0;
     T* partial = nullptr;  ///< [slots × width]

@@ -39,24 +39,29 @@ LibraryCsr CudaMatrix::for_library(DType dtype) const {
     return {rows, cols, nonzeros, narrow_indptr.data(), indices.data(), values.view().data, dtype};
 }
 
-std::unique_ptr<CudaMatrix> upload_matrix(const Csr& a, Backend& backend, bool always_items, bool for_library) {
+std::unique_ptr<CudaMatrix> upload_matrix(const Csr& a, Backend& backend, UploadFor what) {
     auto m = std::make_unique<CudaMatrix>();
     m->rows = a.rows;
     m->cols = a.cols;
     m->nonzeros = a.nonzeros();
-    m->indptr = backend.upload(std::span<const std::int64_t>(a.indptr));
+    m->only_used = what.only_used && rows_mostly_empty(a.indptr);
+    const UsedRows used = m->only_used ? used_rows(a.indptr) : UsedRows();
+    const std::vector<std::int64_t>& indptr = m->only_used ? used.indptr : a.indptr;
+    m->indptr = backend.upload(std::span<const std::int64_t>(indptr));
+    if (!used.row_at.empty()) m->row_at = backend.upload(std::span<const std::int32_t>(used.row_at));
     m->indices = backend.upload(std::span<const std::int32_t>(a.indices));
     m->values = backend.matrix(1, a.nonzeros());
     backend.upload(std::span<const double>(a.values), m->values);
-    const RowLengths lengths = row_lengths(a.indptr);
-    if (a.nonzeros() > 0 && (always_items || lengths.uneven())) {
-        const WorkPlan plan = plan_work(a.indptr, lengths.split_after());
+    const RowLengths lengths = row_lengths(indptr);
+    if (a.nonzeros() > 0 && (what.always_items || lengths.uneven())) {
+        const WorkPlan plan = plan_work(indptr, lengths.split_after(), used.row_at);
         m->items = backend.upload(std::span<const WorkItem>(plan.items));
         if (!plan.split.empty()) m->split = backend.upload(std::span<const SplitRow>(plan.split));
         m->slots = plan.slots;
         m->usual = Product::balanced;
     }
-    if (for_library && a.nonzeros() > 0 && a.nonzeros() < std::numeric_limits<std::int32_t>::max()) {
+    if (what.library && !m->only_used && a.nonzeros() > 0 &&
+        a.nonzeros() < std::numeric_limits<std::int32_t>::max()) {
         const std::vector<std::int32_t> narrow(a.indptr.begin(), a.indptr.end());
         m->narrow_indptr = backend.upload(std::span<const std::int32_t>(narrow));
     }

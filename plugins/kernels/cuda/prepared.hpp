@@ -24,7 +24,9 @@ inline cusparseSpMMAlg_t algorithm_of(Product p) {
 /// A CSR matrix in device memory, with the data that the implementations of its product need.
 class CudaMatrix final : public PreparedMatrix {
 public:
-    Array<std::int64_t> indptr;
+    Array<std::int64_t> indptr;  ///< of the rows that are stored: all, or those in use
+    Array<std::int32_t> row_at;  ///< where only those in use are stored
+    bool only_used = false;
     Array<std::int32_t> indices;
     Matrix values;          ///< [1 × nonzeros]
     Array<WorkItem> items;  ///< if rows differ much in length, or if items were requested
@@ -49,8 +51,13 @@ public:
     mutable std::map<std::pair<std::int64_t, Product>, Planned> planned;
 };
 
-/// Uploads `a`. Items are built if rows are uneven, or always; row starts for cuSPARSE if it may be used.
-std::unique_ptr<CudaMatrix> upload_matrix(const Csr& a, Backend& backend, bool always_items, bool for_library);
+/// What a matrix is uploaded for.
+struct UploadFor {
+    bool always_items = false;  ///< else where rows are uneven
+    bool library = false;       ///< row starts for cuSPARSE, where it can serve
+    bool only_used = false;     ///< rows in use alone, where most are empty: no library serves such a matrix
+};
+std::unique_ptr<CudaMatrix> upload_matrix(const Csr& a, Backend& backend, UploadFor what);
 
 /// A call of our kernels, without operands and epilogue.
 template <class T>
@@ -59,7 +66,10 @@ SpmmCall<T> call_for(const CudaMatrix& a, bool by_items) {
     call.indptr = a.indptr.data();
     call.indices = a.indices.data();
     call.values = static_cast<const T*>(a.values.view().data);
-    call.units = by_items ? a.items.size() : a.rows;
+    call.rows = a.rows;
+    call.stored = a.only_used ? a.row_at.size() : a.rows;
+    call.row_at = a.row_at.data();
+    call.units = by_items ? a.items.size() : call.stored;
     if (by_items) {
         call.items = a.items.data();
         call.split = a.split.data();

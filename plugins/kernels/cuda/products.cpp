@@ -54,7 +54,10 @@ std::unique_ptr<PreparedMatrix> CudaBackend::do_prepare(const Csr& a, Transposed
     const bool library = options_.product == ProductChoice::library;
     const bool tries = (options_.product == ProductChoice::measured || library) && !options_.widths.empty();
     const bool transposed = t == TransposedProducts::wanted;
-    auto m = upload_matrix(a, *this, options_.product == ProductChoice::balanced, tries || library || transposed);
+    auto m = upload_matrix(a, *this,
+                           {.always_items = options_.product == ProductChoice::balanced,
+                            .library = tries || library || transposed,
+                            .only_used = !library && !transposed});
     if (transposed && m->nonzeros > 0 && !m->serves_library())
         throw EnvironmentError(fmt::format(
             "cuSPARSE multiplies by the transpose of a matrix of fewer than 2^31 nonzeros; this one has {}",
@@ -62,7 +65,7 @@ std::unique_ptr<PreparedMatrix> CudaBackend::do_prepare(const Csr& a, Transposed
     if (options_.product == ProductChoice::rows) m->usual = Product::rows;
     if (library && m->serves_library()) m->usual = Product::library_2;
     if (tries && m->nonzeros > 0) run_trials(*m, transposed);
-    m->format = "csr";
+    m->format = m->only_used ? "csr of used rows" : "csr";
     for (const auto& [width, product] : m->tried) m->format += fmt::format(", {}: {}", width, name_of(product));
     if (m->tried.empty()) m->format += fmt::format(", {}", name_of(m->usual));
     return m;
@@ -89,7 +92,7 @@ void CudaBackend::do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Sca
         call.indptr = a.indptr;
         call.indices = a.indices;
         call.values = static_cast<const T*>(a.values);
-        call.units = a.rows;
+        call.units = call.stored = call.rows = a.rows;
         set_operands(call, b, c, s, e);
         check(cuda::spmm(call, compute()), "launching spmm");
     });

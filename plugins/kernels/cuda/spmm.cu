@@ -76,6 +76,7 @@ __global__ void __launch_bounds__(block_threads) spmm_kernel(const SpmmCall<T> s
     } else {
         begin = s.indptr[unit];
         end = s.indptr[unit + 1];
+        if (s.row_at) target = s.row_at[unit];
     }
     i64 column[packs];
     Pack<T, pack> acc[packs];
@@ -106,6 +107,15 @@ __global__ void __launch_bounds__(block_threads) combine_kernel(const SpmmCall<T
     }
 }
 
+/// Rows of C that a matrix stored by its rows in use does not have: each is read and written once at most, and by no
+/// other kernel.
+template <class T>
+__global__ void __launch_bounds__(block_threads) unused_rows_kernel(const SpmmCall<T> s) {
+    const i64 row = row_here();
+    if (row >= s.rows || is_used(s.row_at, s.stored, row)) return;
+    for (i64 column = threadIdx.x; column < s.width; column += blockDim.x) finish_pack<T, 1>(s, row, column, {});
+}
+
 template <class T, int pack, int lanes, int packs>
 cudaError_t with_tiling(const SpmmCall<T>& s, cudaStream_t stream) {
     constexpr Tiling tiling{pack, lanes, packs};
@@ -132,7 +142,14 @@ cudaError_t with_pack(const SpmmCall<T>& s, cudaStream_t stream) {
 
 template <class T>
 cudaError_t spmm(const SpmmCall<T>& s, cudaStream_t stream) {
-    if (s.units == 0 || s.width == 0) return cudaSuccess;
+    if (s.width == 0) return cudaSuccess;
+    if (s.stored < s.rows && (s.beta != T(1) || !s.finish.empty())) {
+        const int lanes = side_by_side(s.width);
+        const cudaError_t code =
+            enqueue(unused_rows_kernel<T>, rows_grid(s.rows, lanes), rows_block(lanes), stream, s);
+        if (code != cudaSuccess) return code;
+    }
+    if (s.units == 0) return cudaSuccess;
     const int pack = packs_of<T>.pack(s.width, s.b, s.ldb, s.c, s.ldc, s.partial, s.width);
     cudaError_t code = cudaSuccess;
     if (pack == 4) {

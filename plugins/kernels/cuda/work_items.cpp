@@ -18,18 +18,19 @@ RowLengths row_lengths(std::span<const i64> indptr) {
 
 i64 RowLengths::split_after() const { return std::clamp<i64>(static_cast<i64>(8 * mean), 512, 16384); }
 
-WorkPlan plan_work(std::span<const i64> indptr, i64 longest) {
+WorkPlan plan_work(std::span<const i64> indptr, i64 longest, std::span<const i32> row_at) {
     WorkPlan plan;
     plan.longest = longest;
     const auto rows = static_cast<i32>(indptr.size()) - 1;
     for (i32 r = 0; r < rows; ++r) {
         const i64 begin = indptr[usize(r)], end = indptr[usize(r) + 1];
+        const i32 row = row_at.empty() ? r : row_at[usize(r)];
         if (end - begin <= longest) {
-            plan.items.push_back({begin, static_cast<i32>(end - begin), r});
+            plan.items.push_back({begin, static_cast<i32>(end - begin), row});
             continue;
         }
         const i64 parts = divided_up(end - begin, longest);
-        plan.split.push_back({r, static_cast<i32>(plan.slots), static_cast<i32>(parts)});
+        plan.split.push_back({row, static_cast<i32>(plan.slots), static_cast<i32>(parts)});
         for (i64 p = 0; p < parts; ++p) {
             // Parts of equal length, one nonzero more in the first ones.
             const i64 size = (end - begin) / parts, more = (end - begin) % parts;
@@ -42,6 +43,22 @@ WorkPlan plan_work(std::span<const i64> indptr, i64 longest) {
     std::stable_sort(plan.items.begin(), plan.items.end(),
                      [&](const WorkItem& a, const WorkItem& b) { return length_class(a) > length_class(b); });
     return plan;
+}
+
+UsedRows used_rows(std::span<const i64> indptr) {
+    UsedRows used{{}, {0}};
+    for (std::size_t r = 0; r + 1 < indptr.size(); ++r) {
+        if (indptr[r + 1] == indptr[r]) continue;
+        used.row_at.push_back(static_cast<i32>(r));
+        used.indptr.push_back(indptr[r + 1]);
+    }
+    return used;
+}
+
+bool rows_mostly_empty(std::span<const i64> indptr) {
+    i64 used = 0;
+    for (std::size_t r = 0; r + 1 < indptr.size(); ++r) used += indptr[r + 1] > indptr[r];
+    return 2 * used < static_cast<i64>(indptr.size());  // rows and one more
 }
 
 }  // namespace gnnbench::cuda

@@ -31,7 +31,31 @@ struct WorkPlan {
     i64 longest = 0;
 };
 
-WorkPlan plan_work(std::span<const i64> indptr, i64 longest);
+/// `row_at`: what the rows are called; empty: by their place.
+WorkPlan plan_work(std::span<const i64> indptr, i64 longest, std::span<const i32> row_at = {});
+
+/// The rows of a matrix that have nonzeros, one after another.
+struct UsedRows {
+    std::vector<i32> row_at;  ///< ascending
+    std::vector<i64> indptr;  ///< length row_at + 1
+};
+UsedRows used_rows(std::span<const i64> indptr);
+
+/// Whether storing only the rows in use pays: where at most half of them are, as in the block between two of many parts.
+bool rows_mostly_empty(std::span<const i64> indptr);
+
+/// Whether `row` is one of `row_at` [count], which ascend.
+GNNBENCH_HOST_DEVICE bool is_used(const i32* row_at, i64 count, i64 row) {
+    i64 first = 0, end = count;
+    while (first < end) {
+        const i64 middle = (first + end) / 2;
+        if (row_at[middle] < row)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first < count && row_at[first] == row;
+}
 
 /// Statistics of the rows' lengths, which decide how to distribute them.
 struct RowLengths {
