@@ -14,8 +14,11 @@ struct Options {
     Clock clock = Clock::wall;
     std::vector<long> widths{16, 32, 41, 64, 128, 256, 512};
     std::string only, graph;
-    std::vector<long> caches;     ///< KiB for which formats are cut
-    std::vector<double> degrees;  ///< of the dense graph in place of its own
+    std::string other;  ///< folder with the plugins of another build, to be timed by turns with this one's
+    std::string format = "auto";       ///< of both (part spmm)
+    std::vector<long> caches;          ///< KiB for which formats are cut
+    std::vector<std::string> formats;  ///< that alone are timed, by name; none: all, and what is chosen
+    std::vector<double> degrees;       ///< of the dense graph in place of its own
     double rows_of(double full) const { return full * scale; }
 };
 
@@ -36,6 +39,8 @@ struct Report {
     void line(const std::string& l);  ///< to the text, and to stderr as progress
 };
 
+/// Bytes per second of a triad over arrays far larger than the caches.
+double triad_rate(const Options& o);
 std::string machine_facts(const Options& o);
 void bench_spmm(const Options& o, Report& report);
 void bench_formats(const Options& o, Report& report);
