@@ -67,7 +67,8 @@ public:
     static Candidates plugins(PluginKind kind) { return PluginCatalog().names(kind); }
     static Candidates all_plugins() {
         Candidates all;
-        for (const PluginKind kind : {PluginKind::strategy, PluginKind::partitioner, PluginKind::kernel})
+        for (const PluginKind kind :
+             {PluginKind::strategy, PluginKind::partitioner, PluginKind::kernel, PluginKind::importer})
             append(all, plugins(kind));
         return all;
     }
