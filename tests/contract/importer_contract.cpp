@@ -106,7 +106,7 @@ TEST_CASE("contract: the host validates what an importer gives", "[contract][imp
         CHECK_THAT(message_of<DataError>([&] { write_store(folder / "s", import_file(path, "", json::object())); }),
                    says("a.sample-wrong"));
     }
-    CHECK_THAT(message_of<SpecError>([&] { problem("3 0\n", {{"first", 1}}); }), says("did you mean 'first_id'?"));
+    CHECK_THAT(message_of<SpecError>([&] { problem("3 0\n", {{"firstid", 1}}); }), says("did you mean 'first_id'?"));
     const auto one = import_file(folder.write("a.sample-lines", "3 0\n1 2\n3 3\n"), "",
                                  {{"first_id", 1}, {"directed", "false"}, {"loops", "drop"}, {"reverse", true}});
     CHECK(one.graph.indices == std::vector<std::int32_t>{1, 0});

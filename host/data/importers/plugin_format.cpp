@@ -179,6 +179,7 @@ std::vector<fs::path> plugin_format_inputs(std::string_view name, const fs::path
 
 RawDataset read_plugin_format(std::string_view name, const fs::path& path, const Params& params,
                               const ImportRoom& room) {
+    if (!is_there(path)) throw DataError(fmt::format("cannot read {}: there is no such file", path.string()));
     ImporterEdges edges(name, path, params, room);
     ImportedData read = read_by(*PluginCatalog().importer(name), path, params, edges);
     check_lengths(read, edges);
