@@ -3,8 +3,8 @@
 # GNNBENCH_PLUGIN_PATH then names.
 function(gnnbench_add_plugin kind name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
-  if(NOT kind MATCHES "^(strategy|partitioner|kernel)$")
-    message(FATAL_ERROR "gnnbench_add_plugin: a plugin is a strategy, partitioner or kernel; \"${kind}\" was given")
+  if(NOT kind MATCHES "^(strategy|partitioner|kernel|importer)$")
+    message(FATAL_ERROR "gnnbench_add_plugin: a plugin is a strategy, partitioner, kernel or importer; \"${kind}\" was given")
   endif()
   if(NOT ARG_SOURCES)
     message(FATAL_ERROR "gnnbench_add_plugin(${kind} ${name}): SOURCES is missing")

@@ -67,7 +67,8 @@ public:
     static Candidates plugins(PluginKind kind) { return PluginCatalog().names(kind); }
     static Candidates all_plugins() {
         Candidates all;
-        for (const PluginKind kind : {PluginKind::strategy, PluginKind::partitioner, PluginKind::kernel})
+        for (const PluginKind kind :
+             {PluginKind::strategy, PluginKind::partitioner, PluginKind::kernel, PluginKind::importer})
             append(all, plugins(kind));
         return all;
     }
@@ -162,7 +163,7 @@ Candidates arguments_of(const std::string& command, const Names& names) {
         {"dataset generate", [](const Names&) { return generator_kinds(); }},
         {"machine show", [](const Names&) { return machine_names(); }},
         {"plugin info", [](const Names&) { return Names::all_plugins(); }},
-        {"plugin new", [](const Names&) { return Candidates{"strategy", "partitioner"}; }},
+        {"plugin new", [](const Names&) { return Candidates{"strategy", "partitioner", "importer"}; }},
         {"results show", [](const Names& n) { return n.trials(); }},
         {"results tag", [](const Names& n) { return n.tags(); }},
         {"results export", [](const Names&) { return Names::views(); }},

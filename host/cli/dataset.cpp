@@ -1,5 +1,6 @@
 #include <charconv>
 #include <iostream>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -28,6 +29,7 @@ struct MakeChoice {
     std::string what;  ///< path or generator
     std::string format, name;
     std::vector<std::string> settings;  ///< "key=value"
+    std::string memory;                 ///< of an import; empty: its default
     bool as_json = false;
 };
 
@@ -119,13 +121,24 @@ int list(const Catalog& catalog, bool as_json) {
     return exit_ok;
 }
 
+/// Less would be taken by what an import needs besides.
+std::uint64_t import_memory(const std::string& text) {
+    constexpr std::uint64_t least = std::uint64_t{32} << 20;
+    const std::uint64_t bytes = parse_memory(text, "--memory");
+    if (bytes < least)
+        throw SpecError(fmt::format("--memory is {}, allowed are {} and more", text, memory_text(least)));
+    return bytes;
+}
+
 int make(json source, const MakeChoice& choice, const Catalog& catalog) {
     if (!choice.format.empty()) source["format"] = choice.format;
     if (!choice.name.empty()) source["name"] = choice.name;
     for (const std::string& setting : choice.settings) add_setting(source, setting);
+    std::optional<std::uint64_t> memory;
+    if (!choice.memory.empty()) memory = import_memory(choice.memory);
     Progress progress;
     const ResolvedDataset made =
-        ensure_dataset(source, catalog, [&](const std::string& line) { progress.message(line); });
+        ensure_dataset(source, catalog, [&](const std::string& line) { progress.message(line); }, memory);
     return show(made.store, choice.as_json);
 }
 
@@ -146,9 +159,8 @@ std::string generators_help() {
 
 std::string importers_help() {
     std::string text;
-    for (const std::string& format : importer_formats())
-        text +=
-            fmt::format("{}: {}\n{}\n", format, importer_summary(format), params_help(importer_params(format)));
+    for (const ImportForm& form : import_forms())
+        text += fmt::format("{}: {}\n{}\n", form.name, form.summary, params_help(form.params));
     return text;
 }
 
@@ -166,6 +178,12 @@ void add_import(CLI::App& dataset, const GlobalOptions& options, Action& action)
     command->add_option("path", choice->what, "A file, or a folder for formats of several files")->required();
     command->add_option("--format", choice->format, "One of the formats below (default: from the file's name)")
         ->check(one_of(importer_formats()));
+    command
+        ->add_option(
+            "--memory", choice->memory,
+            "How much memory it may take, as 2G or 500M; edges of a text that do not fit are sorted on disk, "
+            "beside the store (default: three quarters of what is available)")
+        ->type_name("SIZE");
     add_make_options(*command, *choice);
     command->footer(importers_help);
     command->callback([&, choice] {

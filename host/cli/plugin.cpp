@@ -123,7 +123,8 @@ int describe_plugin(const std::string& name, bool as_json) {
     const PluginCatalog catalog;
     std::vector<PluginDescription> found;
     std::vector<std::string> all;
-    for (PluginKind kind : {PluginKind::strategy, PluginKind::partitioner, PluginKind::kernel}) {
+    for (PluginKind kind :
+         {PluginKind::strategy, PluginKind::partitioner, PluginKind::kernel, PluginKind::importer}) {
         const std::vector<std::string> names = catalog.names(kind);
         if (std::find(names.begin(), names.end(), name) != names.end()) found.push_back(catalog.find(kind, name));
         all.insert(all.end(), names.begin(), names.end());
@@ -161,9 +162,9 @@ void add_new(CLI::App& plugin, Action& action) {
     CLI::App* command = plugin.add_subcommand("new", "Create a plugin from a template, in a folder with its name");
     auto kind = std::make_shared<std::string>();
     auto name = std::make_shared<std::string>();
-    command->add_option("kind", *kind, "strategy or partitioner")
+    command->add_option("kind", *kind, "strategy, partitioner or importer")
         ->required()
-        ->check(one_of({"strategy", "partitioner"}));
+        ->check(one_of({"strategy", "partitioner", "importer"}));
     command->add_option("name", *name, "Lower case, words joined by dashes: my-scheme")->required();
     auto workers = std::make_shared<bool>(false);
     command->add_flag("--workers", *workers,
@@ -172,6 +173,7 @@ void add_new(CLI::App& plugin, Action& action) {
         if (*workers && *kind != "strategy") throw CLI::ValidationError("--workers", "is for a strategy");
         action = [kind, name, workers] {
             const PluginTemplate what = *kind == "partitioner" ? PluginTemplate::partitioner
+                                        : *kind == "importer"  ? PluginTemplate::importer
                                         : *workers             ? PluginTemplate::workers
                                                                : PluginTemplate::strategy;
             const std::filesystem::path folder = write_plugin_folder(what, *name, ".");
@@ -184,7 +186,7 @@ void add_new(CLI::App& plugin, Action& action) {
 }  // namespace
 
 void add_plugin(CLI::App& app, const GlobalOptions&, Action& action) {
-    CLI::App* plugin = app.add_subcommand("plugin", "Strategies, partitioners and kernels");
+    CLI::App* plugin = app.add_subcommand("plugin", "Strategies, partitioners, kernels and importers");
     plugin->require_subcommand(1);
     add_list(*plugin, action);
     add_info(*plugin, action);

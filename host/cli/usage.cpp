@@ -76,7 +76,7 @@ CommandWords settings_of(const CLI::App& command) {
     if (command.get_name() == "generate")
         for (const std::string& kind : generator_kinds()) add(generator_params(kind));
     else if (command.get_name() == "import")
-        for (const std::string& format : importer_formats()) add(importer_params(format));
+        for (const ImportForm& form : import_forms()) add(form.params);
     else if (command.get_option_no_throw("--profile"))  // an experiment's
         for (const Field& field : fields()) keys.emplace_back(field.path);
     return keys;

@@ -1,5 +1,7 @@
 #include <gnnbench/array_size.hpp>
 
+#include <utility>
+
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -8,7 +10,22 @@
 #include <gnnbench/error.hpp>
 #include <gnnbench/usize.hpp>
 
+#include "core/memory_cap.hpp"
+
 namespace gnnbench {
+
+namespace {
+thread_local const MemoryCap* current_cap = nullptr;
+}
+
+MemoryCap::MemoryCap(std::uint64_t bytes, std::string who)
+    : bytes_(bytes), who_(std::move(who)), before_(current_cap) {
+    current_cap = this;
+}
+
+MemoryCap::~MemoryCap() { current_cap = before_; }
+
+const MemoryCap* MemoryCap::current() { return current_cap; }
 
 std::uint64_t machine_memory_bytes() {
     static const std::uint64_t bytes =
@@ -29,11 +46,14 @@ std::size_t array_elements(const std::string& where, std::initializer_list<std::
     if (wraps || __builtin_mul_overflow(elements, static_cast<std::int64_t>(element_bytes), &bytes))
         throw DataError(fmt::format("{}: an array of {} elements is impossible; the file is damaged", where,
                                     fmt::join(extents, " × ")));
-    if (!empty && static_cast<std::uint64_t>(bytes) > machine_memory_bytes())
+    const MemoryCap* const cap = MemoryCap::current();
+    const bool capped = cap && cap->bytes() < machine_memory_bytes();
+    const std::uint64_t most = capped ? cap->bytes() : machine_memory_bytes();
+    if (!empty && static_cast<std::uint64_t>(bytes) > most)
         throw EnvironmentError(
-            fmt::format("{}: an array of {} elements needs {:.1f} GiB, this machine has {:.1f} GiB", where,
+            fmt::format("{}: an array of {} elements needs {:.1f} GiB, {} has {:.1f} GiB", where,
                         fmt::join(extents, " × "), static_cast<double>(bytes) / (1 << 30),
-                        static_cast<double>(machine_memory_bytes()) / (1 << 30)));
+                        capped ? cap->who() : "this machine", static_cast<double>(most) / (1 << 30)));
     return empty ? 0 : usize(elements);
 }
 

@@ -1,7 +1,6 @@
 #include <data/content.hpp>
 
 #include <cmath>
-#include <memory>
 #include <vector>
 
 #include <fmt/format.h>
@@ -46,11 +45,14 @@ void check_rows(const GraphView& g, const std::string& where) {
     }
 }
 
-void check_values(const ContentView& c, const std::string& where) {
+void check_weights(const ContentView& c, const std::string& where) {
     for (std::size_t e = 0; e < c.graph.weights.size(); ++e)
         if (!std::isfinite(c.graph.weights[e]))
             throw DataError(fmt::format("{}: the weight of entry {} is {}; weights must be finite", where, e,
                                         c.graph.weights[e]));
+}
+
+void check_values(const ContentView& c, std::int64_t vertices, const std::string& where) {
     for (std::size_t i = 0; i < c.features.size(); ++i)
         if (!std::isfinite(c.features[i])) {
             auto f = usize(c.feature_count);
@@ -67,18 +69,29 @@ void check_values(const ContentView& c, const std::string& where) {
             throw DataError(
                 fmt::format("{}: the label of vertex {} is {}, allowed are 0 to {}, and -1 for unknown", where, v,
                             c.labels[v], c.classes - 1));
-    auto n = usize(c.graph.vertices());
+    auto n = usize(vertices);
     for (std::size_t i = 0; i < c.masks.size(); ++i) {
         if (c.masks[i] > Split::test)
             throw DataError(fmt::format("{}: the mask of vertex {} in split {} is {}, allowed are 0 to 3", where,
                                         i % n, i / n, static_cast<int>(c.masks[i])));
-        if (c.masks[i] != Split::none && !c.multi_label && c.labels[i % n] < 0)
+        if (c.masks[i] != Split::none && !c.labels.empty() && c.labels[i % n] < 0)
             throw DataError(
                 fmt::format("{}: vertex {} is in a mask of split {} but has no label", where, i % n, i / n));
     }
 }
 
 }  // namespace
+
+void check_vertex_data(const ContentView& c, std::int64_t n, const std::string& where) {
+    const auto check_held = [&](const char* array, std::size_t found, std::int64_t expected) {
+        if (found > 0) check_length(where, array, found, expected);
+    };
+    check_held("features", c.features.size(), n * c.feature_count);
+    check_held("labels", c.labels.size(), n);
+    check_held("the label matrix", c.label_matrix.size(), n * c.classes);
+    check_held("masks", c.masks.size(), n * c.splits);
+    check_values(c, n, where);
+}
 
 void check_content(const ContentView& c, const std::string& where) {
     auto n = c.graph.vertices();
@@ -93,7 +106,8 @@ void check_content(const ContentView& c, const std::string& where) {
     check_length(where, "the label matrix", c.label_matrix.size(), c.multi_label ? n * c.classes : 0);
     check_length(where, "masks", c.masks.size(), n * c.splits);
     check_rows(c.graph, where);
-    check_values(c, where);
+    check_weights(c, where);
+    check_values(c, n, where);
 }
 
 ContentView content_of(const RawDataset& d) {
@@ -108,13 +122,35 @@ ContentView content_of(const RawDataset& d) {
             .masks = d.masks};
 }
 
+namespace {
+
+XXH3_state_t* xxh(void* state) { return static_cast<XXH3_state_t*>(state); }
+
+}  // namespace
+
+void ContentDigest::Free::operator()(void* state) const { XXH3_freeState(xxh(state)); }
+
+ContentDigest::ContentDigest() : state_(XXH3_createState()) { XXH3_128bits_reset(xxh(state_.get())); }
+
+void ContentDigest::array(const char* name, std::int64_t rows, std::int64_t columns) {
+    const auto head = fmt::format("{}[{},{}]", name, rows, columns);
+    values(std::as_bytes(std::span(head)));
+}
+
+void ContentDigest::values(std::span<const std::byte> bytes) {
+    XXH3_128bits_update(xxh(state_.get()), bytes.data(), bytes.size());
+}
+
+std::string ContentDigest::hex() const {
+    const auto digest = XXH3_128bits_digest(xxh(state_.get()));
+    return fmt::format("{:016x}{:016x}", digest.high64, digest.low64);
+}
+
 std::string content_digest(const ContentView& c) {
-    std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), &XXH3_freeState);
-    XXH3_128bits_reset(state.get());
+    ContentDigest digest;
     auto add = [&](const char* name, std::int64_t rows, std::int64_t cols, auto values) {
-        auto head = fmt::format("{}[{},{}]", name, rows, cols);
-        XXH3_128bits_update(state.get(), head.data(), head.size());
-        XXH3_128bits_update(state.get(), values.data(), values.size_bytes());
+        digest.array(name, rows, cols);
+        digest.values(std::as_bytes(values));
     };
     auto n = c.graph.vertices();
     add("indptr", n + 1, 1, c.graph.indptr);
@@ -126,8 +162,7 @@ std::string content_digest(const ContentView& c) {
     else
         add("labels", n, c.classes, c.labels);
     add("masks", c.splits, n, c.masks);
-    auto digest = XXH3_128bits_digest(state.get());
-    return fmt::format("{:016x}{:016x}", digest.high64, digest.low64);
+    return digest.hex();
 }
 
 // Rows ascend, so a walk over all entries (v, u) by ascending v meets the v's of each u in ascending order:

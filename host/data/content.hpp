@@ -1,4 +1,7 @@
 #pragma once
+#include <cstddef>
+#include <memory>
+#include <span>
 #include <string>
 
 #include <data/manifest.hpp>
@@ -30,7 +33,25 @@ void check_content(const ContentView& content, const std::string& where);
 /// Of `data`, which must outlive it.
 ContentView content_of(const RawDataset& data);
 
-/// 32 hex digits: XXH3-128 over name, shape and bytes of every array.
+/// The same of features, labels and masks alone, where they are there, of a graph of `vertices`.
+void check_vertex_data(const ContentView& content, std::int64_t vertices, const std::string& where);
+
+/// XXH3-128 over name, shape and bytes of arrays, one after another.
+class ContentDigest {
+public:
+    ContentDigest();
+    void array(const char* name, std::int64_t rows, std::int64_t columns);
+    void values(std::span<const std::byte> bytes);  ///< of that array, in any number of pieces
+    std::string hex() const;                        ///< 32 digits
+
+private:
+    struct Free {
+        void operator()(void* state) const;
+    };
+    std::unique_ptr<void, Free> state_;
+};
+
+/// 32 hex digits: ContentDigest of every array.
 std::string content_digest(const ContentView& content);
 
 /// Whether every stored (v, u) has its (u, v), and with the same weight.

@@ -51,15 +51,9 @@ std::int32_t column(const EdgeList& edges, std::int64_t number) {
     return number % 2 == 0 ? edges.source[at(number / 2)] : edges.target[at(number / 2)];
 }
 
-[[noreturn]] void repeated(const EdgeList& edges, std::int64_t first, std::int64_t again) {
-    auto e = at(again / 2);
-    auto where = edges.line.empty() ? edges.file : fmt::format("{}:{}", edges.file, edges.line[e]);
-    auto before =
-        edges.line.empty() ? std::string() : fmt::format(", first on line {}", edges.line[at(first / 2)]);
-    throw DataError(
-        fmt::format("{}: edge {} → {} (vertices numbered from 0) is listed again{}; `repeats: error` allows "
-                    "no edge twice, `drop` and `sum` do",
-                    where, edges.source[e], edges.target[e], before));
+ListedEdge listed_edge(const EdgeList& edges, std::int64_t number) {
+    const auto e = at(number / 2);
+    return {edges.source[e], edges.target[e], edges.line.empty() ? 0 : edges.line[e]};
 }
 
 /// Appends row r, sorted, its repeats merged as the policy says.
@@ -74,7 +68,8 @@ void append_row(RawGraph& graph, const EdgeList& edges, EdgePolicy policy, std::
         auto u = column(edges, number);
         float weight = edges.weight.empty() ? 1.0f : edges.weight[at(number / 2)];
         if (first >= 0 && column(edges, first) == u) {
-            if (policy.repeats == Repeats::error) repeated(edges, first, number);
+            if (policy.repeats == Repeats::error)
+                refuse_repeat(edges.file, listed_edge(edges, first), listed_edge(edges, number));
             if (policy.repeats == Repeats::sum) graph.weights.back() += weight;
             // An undirected edge's repeat shows in two rows, a loop's in one.
             merged_twice += policy.listing == Listing::undirected && u != row ? 1 : 2;
@@ -126,6 +121,15 @@ bool is_pattern(const EdgeList& edges, EdgePolicy policy) {
 }
 
 }  // namespace
+
+void refuse_repeat(const std::string& file, const ListedEdge& first, const ListedEdge& again) {
+    const bool known = again.line > 0;
+    throw DataError(
+        fmt::format("{}: edge {} → {} (vertices numbered from 0) is listed again{}; `repeats: error` allows "
+                    "no edge twice, `drop` and `sum` do",
+                    known ? fmt::format("{}:{}", file, again.line) : file, again.source, again.target,
+                    known ? fmt::format(", first on line {}", first.line) : std::string()));
+}
 
 RawGraph build_graph(EdgeList edges, EdgePolicy policy) {
     // Row pointers three times, while it is built. A header, or one large id, can promise any number of vertices.

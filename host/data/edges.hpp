@@ -35,6 +35,14 @@ struct EdgePolicy {
 
 RawGraph build_graph(EdgeList edges, EdgePolicy policy);
 
+/// A listed edge, for errors; line 0: not known.
+struct ListedEdge {
+    std::int32_t source = 0, target = 0;
+    std::int64_t line = 0;
+};
+/// Throws the DataError of `repeats: error`.
+[[noreturn]] void refuse_repeat(const std::string& file, const ListedEdge& first, const ListedEdge& again);
+
 /// Patterns only, on all threads; the result does not depend on their number. Duplicates are dropped.
 RawGraph build_pattern(std::int64_t vertices, std::vector<std::int32_t> source, std::vector<std::int32_t> target,
                        bool directed, Loops loops = Loops::drop);

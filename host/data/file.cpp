@@ -1,5 +1,6 @@
 #include <data/file.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -59,6 +60,13 @@ MappedFile::~MappedFile() {
     if (data_) ::munmap(const_cast<std::byte*>(data_), size_);
 }
 
+void MappedFile::release(std::size_t begin, std::size_t end) const {
+    const auto page = usize(::sysconf(_SC_PAGESIZE));
+    begin = begin / page * page;
+    end = std::min(end, size_) / page * page;
+    if (begin < end) ::madvise(const_cast<std::byte*>(data_) + begin, end - begin, MADV_DONTNEED);
+}
+
 OutputFile::OutputFile(std::filesystem::path path) : path_(std::move(path)) {
     descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (descriptor_ < 0) cannot_write(path_, errno);
@@ -75,6 +83,11 @@ void OutputFile::write(std::span<const std::byte> bytes) {
         if (written < 0) cannot_write(path_, errno);
         bytes = bytes.subspan(usize(written));
     }
+}
+
+void OutputFile::rewrite_beginning(std::string_view text) {
+    const auto written = ::pwrite(descriptor_, text.data(), text.size(), 0);
+    if (written != static_cast<ssize_t>(text.size())) cannot_write(path_, written < 0 ? errno : ENOSPC);
 }
 
 void OutputFile::close() {

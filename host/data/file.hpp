@@ -17,6 +17,8 @@ public:
     ~MappedFile();
 
     std::span<const std::byte> bytes() const { return {data_, size_}; }
+    /// Lets go of the memory of bytes [begin, end), but for pages that others share; what is read again comes from the file.
+    void release(std::size_t begin, std::size_t end) const;
 
 private:
     const std::byte* data_ = nullptr;
@@ -34,6 +36,8 @@ public:
 
     void write(std::span<const std::byte> bytes);
     void write(std::string_view text) { write(std::as_bytes(std::span(text))); }
+    /// In place of what was written at the file's beginning, which has as many bytes or more.
+    void rewrite_beginning(std::string_view text);
     void close();
 
 private:

@@ -17,23 +17,13 @@ namespace {
 /// Standard normals [vertices × features].
 std::vector<float> random_features(std::int64_t vertices, const FillSpec& spec) {
     std::vector<float> values(array_elements("random features", {vertices, spec.features}, sizeof(float)));
-#pragma omp parallel for
-    for (std::int64_t v = 0; v < vertices; ++v)
-        for (std::int64_t c = 0; c < spec.features; c += 4) {
-            float block[4];
-            normal_block(spec.seed, static_cast<std::uint64_t>(v), static_cast<std::uint32_t>(c / 4),
-                         DataDraw::noise, block);
-            std::copy_n(block, std::min<std::int64_t>(4, spec.features - c),
-                        values.data() + v * spec.features + c);
-        }
+    draw_features(spec, 0, vertices, values.data());
     return values;
 }
 
 std::vector<std::int32_t> random_labels(std::int64_t vertices, const FillSpec& spec) {
     std::vector<std::int32_t> labels(usize(vertices));
-    for (std::size_t v = 0; v < labels.size(); ++v)
-        labels[v] = static_cast<std::int32_t>(scaled(draw(spec.seed, Draw::graph, v, 0, DataDraw::label)[0],
-                                                     static_cast<std::uint64_t>(spec.classes)));
+    for (std::int64_t v = 0; v < vertices; ++v) labels[usize(v)] = draw_label(spec, v);
     return labels;
 }
 
@@ -50,6 +40,37 @@ std::vector<std::uint8_t> random_label_matrix(std::int64_t vertices, const FillS
 }
 
 }  // namespace
+
+void draw_features(const FillSpec& spec, std::int64_t begin, std::int64_t end, float* out) {
+#pragma omp parallel for
+    for (std::int64_t v = begin; v < end; ++v)
+        for (std::int64_t c = 0; c < spec.features; c += 4) {
+            float block[4];
+            normal_block(spec.seed, static_cast<std::uint64_t>(v), static_cast<std::uint32_t>(c / 4),
+                         DataDraw::noise, block);
+            std::copy_n(block, std::min<std::int64_t>(4, spec.features - c),
+                        out + (v - begin) * spec.features + c);
+        }
+}
+
+std::int32_t draw_label(const FillSpec& spec, std::int64_t vertex) {
+    return static_cast<std::int32_t>(
+        scaled(draw(spec.seed, Draw::graph, static_cast<std::uint64_t>(vertex), 0, DataDraw::label)[0],
+               static_cast<std::uint64_t>(spec.classes)));
+}
+
+Split MaskDraws::draw(std::int64_t vertex) {
+    const double u = unit_interval(
+        gnnbench::draw(spec_.seed, Draw::graph, static_cast<std::uint64_t>(vertex), 0, DataDraw::mask)[0]);
+    if (u < smallest_draw_) smallest_ = vertex, smallest_draw_ = u;
+    const double validation_end = spec_.train_fraction + spec_.validation_fraction;
+    if (u < spec_.train_fraction) {
+        trained_ = true;
+        return Split::train;
+    }
+    if (u < validation_end) return Split::validation;
+    return u < validation_end + spec_.test_fraction ? Split::test : Split::none;
+}
 
 FillSpec fill_spec(const Params& p) {
     FillSpec spec{.features = p.integer("features"),
@@ -76,22 +97,10 @@ FillSpec fill_spec(const Params& p) {
 
 std::vector<Split> random_masks(const std::vector<bool>& labelled, const FillSpec& spec) {
     std::vector<Split> masks(labelled.size(), Split::none);
-    std::size_t smallest = labelled.size();
-    double smallest_draw = 2;
-    bool trained = false;
-    for (std::size_t v = 0; v < labelled.size(); ++v) {
-        if (!labelled[v]) continue;
-        double u = unit_interval(draw(spec.seed, Draw::graph, v, 0, DataDraw::mask)[0]);
-        if (u < smallest_draw) smallest = v, smallest_draw = u;
-        double validation_end = spec.train_fraction + spec.validation_fraction;
-        if (u < spec.train_fraction)
-            masks[v] = Split::train, trained = true;
-        else if (u < validation_end)
-            masks[v] = Split::validation;
-        else if (u < validation_end + spec.test_fraction)
-            masks[v] = Split::test;
-    }
-    if (!trained && smallest < labelled.size()) masks[smallest] = Split::train;
+    MaskDraws draws(spec);
+    for (std::size_t v = 0; v < labelled.size(); ++v)
+        if (labelled[v]) masks[v] = draws.draw(static_cast<std::int64_t>(v));
+    if (const auto vertex = draws.promoted(); vertex >= 0) masks[usize(vertex)] = Split::train;
     return masks;
 }
 

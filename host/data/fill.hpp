@@ -25,6 +25,25 @@ FillSpec fill_spec(const Params& params);
 /// Random values for whichever of features, labels, masks are empty; adds them to data.synthetic.
 void fill_missing(RawDataset& data, const FillSpec& spec);
 
+/// Rows [begin, end) of random features, float32 [vertices × spec.features], to `out`.
+void draw_features(const FillSpec& spec, std::int64_t begin, std::int64_t end, float* out);
+std::int32_t draw_label(const FillSpec& spec, std::int64_t vertex);
+
+/// Masks of one split, vertex by vertex.
+class MaskDraws {
+public:
+    explicit MaskDraws(const FillSpec& spec) : spec_(spec) {}
+    Split draw(std::int64_t vertex);
+    /// After all: the vertex that is in train whatever was drawn; −1: none, since others are.
+    std::int64_t promoted() const { return trained_ ? -1 : smallest_; }
+
+private:
+    FillSpec spec_;
+    bool trained_ = false;
+    std::int64_t smallest_ = -1;  ///< the vertex with the smallest draw so far
+    double smallest_draw_ = 2;
+};
+
 /// One split: each labelled vertex falls into train, validation, test or none by the fractions, at least one into
 /// train. `labelled`: by vertex.
 std::vector<Split> random_masks(const std::vector<bool>& labelled, const FillSpec& spec);

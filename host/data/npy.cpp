@@ -142,8 +142,9 @@ NpyHeader checked_header(const MappedFile& file, const std::string& where, const
     return header;
 }
 
-void write_npy_bytes(const std::filesystem::path& path, const char* descr, std::span<const std::byte> values,
-                     std::span<const std::int64_t> shape) {
+namespace {
+
+std::string npy_head(const char* descr, std::span<const std::int64_t> shape) {
     auto extents = fmt::format("({}{})", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
     auto text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}", descr, extents);
     // Signature, version and length take 10 bytes; NumPy pads the whole with blanks to a multiple of 64.
@@ -152,8 +153,21 @@ void write_npy_bytes(const std::filesystem::path& path, const char* descr, std::
     auto length = static_cast<std::uint16_t>(text.size());
     std::string head(magic);
     head += {'\x01', '\x00', static_cast<char>(length & 0xff), static_cast<char>(length >> 8)};
+    return head + text;
+}
+
+}  // namespace
+
+std::string usual_npy_head(const char* descr, std::span<const std::int64_t> shape) {
+    std::string head = npy_head(descr, shape);
+    require(head.size() == usual_head_bytes, "an array's head is longer than room was left for");
+    return head;
+}
+
+void write_npy_bytes(const std::filesystem::path& path, const char* descr, std::span<const std::byte> values,
+                     std::span<const std::int64_t> shape) {
     OutputFile out(path);
-    out.write(head + text);
+    out.write(npy_head(descr, shape));
     out.write(values);
     out.close();
 }

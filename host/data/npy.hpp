@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gnnbench/graph.hpp>
@@ -51,6 +52,9 @@ namespace detail {
 NpyHeader checked_header(const MappedFile& file, const std::string& where, const char* descr);
 void write_npy_bytes(const std::filesystem::path& path, const char* descr, std::span<const std::byte> values,
                      std::span<const std::int64_t> shape);
+/// All that comes before the elements, which is so long for arrays of one or two dimensions.
+inline constexpr std::size_t usual_head_bytes = 128;
+std::string usual_npy_head(const char* descr, std::span<const std::int64_t> shape);
 }  // namespace detail
 
 /// An .npy file of element type T, mapped read-only: row-major, of any shape.
@@ -71,6 +75,44 @@ public:
 private:
     MappedFile file_;
     NpyHeader header_{.descr = {}, .shape = {0}};
+};
+
+/// An array that is written from its beginning, of a length that shows at its end.
+template <class T>
+class NpyWriter {
+public:
+    explicit NpyWriter(const std::filesystem::path& path) : file_(path) {
+        file_.write(std::string(detail::usual_head_bytes, ' '));
+    }
+    void add(T value) {
+        buffer_.push_back(value);
+        if (buffer_.size() == buffered) flush();
+    }
+    void add(std::span<const T> values) {
+        flush();
+        file_.write(std::as_bytes(values));
+        count_ += static_cast<std::int64_t>(values.size());
+    }
+    std::int64_t count() const { return count_ + static_cast<std::int64_t>(buffer_.size()); }
+    /// The shape's product is count().
+    void close(std::vector<std::int64_t> shape) {
+        flush();
+        file_.rewrite_beginning(detail::usual_npy_head(npy_descr<T>, shape));
+        file_.close();
+    }
+
+private:
+    static constexpr std::size_t buffered = std::size_t{1} << 16;
+    void flush() {
+        if (buffer_.empty()) return;
+        file_.write(std::as_bytes(std::span(std::as_const(buffer_))));
+        count_ += static_cast<std::int64_t>(buffer_.size());
+        buffer_.clear();
+    }
+
+    OutputFile file_;
+    std::vector<T> buffer_;
+    std::int64_t count_ = 0;  ///< in the file
 };
 
 /// Writes `values`, row-major, with the given shape (its product is the number of values).

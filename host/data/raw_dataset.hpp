@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,8 @@
 #include <gnnbench/graph.hpp>
 
 namespace gnnbench {
+
+struct OutsideParts;
 
 /// A graph in memory, rows as in GraphView, with what was done to the listed edges.
 struct RawGraph {
@@ -25,6 +28,9 @@ struct RawGraph {
 struct RawDataset {
     std::string name;
     RawGraph graph;
+    /// The graph, and perhaps features, where an import may not hold them in memory (outside_graph.hpp); `graph` is empty
+    /// then, and what is missing is drawn when the store is written.
+    std::shared_ptr<OutsideParts> outside;
     std::int64_t feature_count = 0;
     std::vector<float> features;  ///< [vertices × feature_count]
     std::int32_t classes = 0;

@@ -95,7 +95,10 @@ json import_identity(const Source& s, const json& options) {
         files.push_back(
             {fs::weakly_canonical(file).string(), size, fs::last_write_time(file).time_since_epoch().count()});
     }
-    return {{"format", s.format}, {"options", options}, {"files", files}, {"importers", 1}};
+    json identity = {{"format", s.format}, {"options", options}, {"files", files}, {"importers", 1}};
+    const std::string version = importer_version(s.format.empty() ? detect_format(s.value) : s.format);
+    if (!version.empty()) identity["importer"] = version;
+    return identity;
 }
 
 /// Name and store folder for a path or generator, with its options checked.
@@ -212,8 +215,9 @@ void check_once(const fs::path& path, const std::function<void(const std::string
     std::ofstream(path / ".checked") << stamp;
 }
 
-RawDataset make(const Source& s) {
-    return s.kind == Source::Kind::generate ? generate(s.value, s.rest) : import_file(s.value, s.format, s.rest);
+RawDataset make(const Source& s, const ImportRoom& room) {
+    return s.kind == Source::Kind::generate ? generate(s.value, s.rest)
+                                            : import_file(s.value, s.format, s.rest, room);
 }
 
 }  // namespace
@@ -234,7 +238,8 @@ ResolvedDataset resolve_dataset(const json& source, const Catalog& catalog) {
 }
 
 ResolvedDataset ensure_dataset(const json& source, const Catalog& catalog,
-                               const std::function<void(const std::string&)>& progress) {
+                               const std::function<void(const std::string&)>& progress,
+                               std::optional<std::uint64_t> memory_bytes) {
     if (is_expected(source)) return resolve_expected(source);
     auto s = split_mapping(source);
     auto found = resolve(s, catalog);
@@ -249,7 +254,9 @@ ResolvedDataset ensure_dataset(const json& source, const Catalog& catalog,
             if (progress)
                 progress(fmt::format("{} dataset {}",
                                      s.kind == Source::Kind::generate ? "generating" : "importing", found.name));
-            auto data = make(s);
+            ImportRoom room{.folder = catalog.folder(), .progress = progress};
+            if (memory_bytes) room.memory_bytes = *memory_bytes;
+            auto data = make(s, room);
             data.name = found.name;
             found.digest = write_store(found.store, data).digest;
             std::ofstream(found.store / ".checked") << file_stamp(found.store);

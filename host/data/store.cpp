@@ -11,6 +11,8 @@
 #include <gnnbench/usize.hpp>
 
 #include <data/content.hpp>
+#include <data/removed_on_signal.hpp>
+#include <data/store_outside.hpp>
 
 namespace gnnbench {
 
@@ -83,6 +85,9 @@ void write_arrays(const fs::path& folder, const RawDataset& d, const Manifest& m
     else
         write_npy<std::int32_t>(folder / "labels.npy", d.labels, {m.vertices});
     write_npy<Split>(folder / "masks.npy", d.masks, {m.splits, m.vertices});
+}
+
+void write_manifest(const fs::path& folder, const Manifest& m) {
     OutputFile manifest(folder / "manifest.json");
     manifest.write(to_json(m).dump(2) + "\n");
     manifest.close();
@@ -214,17 +219,26 @@ void Store::check_columns() const {
 }
 
 Manifest write_store(const fs::path& folder, const RawDataset& data) {
-    check_content(content_of(data), data.source.empty() ? data.name : data.source);
-    auto manifest = describe_content(data);
+    const std::string where = data.source.empty() ? data.name : data.source;
+    Manifest manifest;
+    if (!data.outside) {
+        check_content(content_of(data), where);
+        manifest = describe_content(data);
+    }
     auto target = fs::absolute(folder).lexically_normal();
     if (target.filename().empty()) target = target.parent_path();
     make_folder(target.parent_path());
     auto temporary = target.parent_path() / fmt::format(".making-{}-{}", target.filename().string(), ::getpid());
     std::error_code ignored;
+    const RemovedOnSignal removed(temporary);
     try {
         fs::remove_all(temporary, ignored);
         make_folder(temporary);
-        write_arrays(temporary, data, manifest);
+        if (data.outside)
+            manifest = write_outside_arrays(temporary, data, where);
+        else
+            write_arrays(temporary, data, manifest);
+        write_manifest(temporary, manifest);
         put_in_place(temporary, target);
     } catch (...) {
         fs::remove_all(temporary, ignored);

@@ -26,8 +26,8 @@ bool is_compressed(const std::filesystem::path& path) {
 
 }  // namespace
 
-TextBlocks::TextBlocks(const std::filesystem::path& path, std::size_t block_bytes)
-    : path_(path.string()), block_bytes_(block_bytes) {
+TextBlocks::TextBlocks(const std::filesystem::path& path, std::size_t block_bytes, std::size_t most_line_bytes)
+    : path_(path.string()), block_bytes_(block_bytes), most_line_bytes_(most_line_bytes) {
     if (std::filesystem::is_regular_file(path) && !is_compressed(path))
         mapped_.emplace(path);
     else
@@ -35,12 +35,15 @@ TextBlocks::TextBlocks(const std::filesystem::path& path, std::size_t block_byte
 }
 
 void TextBlocks::check_length(std::size_t line_bytes) const {
-    if (line_bytes > longest_line)
-        throw DataError(fmt::format("{}: a line of more than {} MiB; expected text", path_, longest_line >> 20));
+    if (line_bytes > most_line_bytes_)
+        throw DataError(
+            fmt::format("{}: a line of more than {}; expected text", path_, line_limit_text(most_line_bytes_)));
 }
 
 bool TextBlocks::next(std::string_view& block) {
     if (stream_) return next_unpacked(block);
+    mapped_->release(released_, begin_);
+    released_ = begin_;
     const auto bytes = mapped_->bytes();
     const std::string_view rest =
         std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()).substr(begin_);

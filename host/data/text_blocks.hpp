@@ -15,7 +15,8 @@ namespace gnnbench {
 class TextBlocks {
 public:
     /// `block_bytes`: about as many as a block has.
-    explicit TextBlocks(const std::filesystem::path& path, std::size_t block_bytes = std::size_t{32} << 20);
+    explicit TextBlocks(const std::filesystem::path& path, std::size_t block_bytes = std::size_t{32} << 20,
+                        std::size_t most_line_bytes = longest_line);
     /// The next block, which ends with its last line's end, or at the end of the file; false after that. Valid until the
     /// next call.
     bool next(std::string_view& block);
@@ -28,9 +29,9 @@ private:
     void check_length(std::size_t line_bytes) const;
 
     std::string path_;
-    std::size_t block_bytes_;
+    std::size_t block_bytes_, most_line_bytes_;
     std::optional<MappedFile> mapped_;
-    std::size_t begin_ = 0;  ///< of the next block in the mapped file
+    std::size_t begin_ = 0, released_ = 0;  ///< of the next block in the mapped file; what comes before it
     std::optional<ByteStream> stream_;
     std::string block_;  ///< unpacked; what follows the last line's end begins the next one
     std::size_t used_ = 0;

@@ -84,7 +84,12 @@ std::vector<std::byte> read_all(const std::filesystem::path& path) {
     return all;
 }
 
-LineReader::LineReader(const std::filesystem::path& path) : LinePlace(path.string()), stream_(path) {}
+std::string line_limit_text(std::size_t bytes) {
+    return bytes >> 20 > 0 ? fmt::format("{} MiB", bytes >> 20) : fmt::format("{} bytes", bytes);
+}
+
+LineReader::LineReader(const std::filesystem::path& path, std::size_t most_line_bytes)
+    : LinePlace(path.string()), stream_(path), most_line_bytes_(most_line_bytes) {}
 
 bool LineReader::next(std::string_view& line) {
     carried_.clear();
@@ -99,9 +104,9 @@ bool LineReader::next(std::string_view& line) {
         any = true;
         auto end = rest_.find('\n');
         if (end == rest_.npos) {
-            if (carried_.size() > longest_line)
-                throw DataError(fmt::format("{}:{}: a line of more than {} MiB; expected text", path_,
-                                            line_number_ + 1, longest_line >> 20));
+            if (carried_.size() > most_line_bytes_)
+                throw DataError(fmt::format("{}:{}: a line of more than {}; expected text", path_,
+                                            line_number_ + 1, line_limit_text(most_line_bytes_)));
             carried_ += rest_;
             rest_ = {};
             continue;

@@ -41,6 +41,8 @@ std::vector<std::byte> read_all(const std::filesystem::path& path);
 
 /// A vertex of a METIS graph with a hundred million neighbours has a line as long.
 inline constexpr std::size_t longest_line = std::size_t{1} << 30;
+/// "1024 MiB", or bytes where it is less than one.
+std::string line_limit_text(std::size_t bytes);
 
 /// A line of a file, for errors.
 class LinePlace {
@@ -59,7 +61,7 @@ protected:
 /// A text file line by line, compressed or not; ends of line are \n or \r\n, and not part of the line.
 class LineReader : public LinePlace {
 public:
-    explicit LineReader(const std::filesystem::path& path);
+    explicit LineReader(const std::filesystem::path& path, std::size_t most_line_bytes = longest_line);
     /// False at the end. The line is valid until the next call.
     bool next(std::string_view& line);
 
@@ -67,6 +69,7 @@ private:
     ByteStream stream_;
     std::string_view rest_;  ///< of the stream's current piece
     std::string carried_;    ///< a line that began in an earlier piece
+    std::size_t most_line_bytes_;
 };
 
 /// Splits at blanks, tabs, commas and semicolons. Runs of blanks count once; so do other separators with blanks

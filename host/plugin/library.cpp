@@ -67,6 +67,8 @@ std::string_view kind_name(PluginKind kind) {
             return "partitioner";
         case PluginKind::kernel:
             return "kernel";
+        case PluginKind::importer:
+            return "importer";
     }
     return "unknown";
 }

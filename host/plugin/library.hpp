@@ -7,7 +7,7 @@
 
 namespace gnnbench {
 
-/// "strategy", "partitioner" or "kernel".
+/// "strategy", "partitioner", "kernel" or "importer".
 std::string_view kind_name(PluginKind kind);
 
 /// Why this build cannot use a plugin with this description; empty if it can. Reads plain data only.
@@ -23,7 +23,7 @@ public:
     static PluginLibrary open(const std::filesystem::path& file, PluginKind kind, std::string_view name);
 
     const PluginInfo& info() const { return *info_; }
-    /// A new Strategy, Partitioner or BackendPlugin, by the plugin's kind.
+    /// A new Strategy, Partitioner, BackendPlugin or Importer, by the plugin's kind.
     void* create() const { return create_(); }
 
 private:

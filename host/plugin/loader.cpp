@@ -15,6 +15,7 @@
 
 #include <gnnbench/error.hpp>
 #include <gnnbench/backend.hpp>
+#include <gnnbench/importer.hpp>
 #include <gnnbench/partition.hpp>
 #include <gnnbench/spelling.hpp>
 #include <gnnbench/strategy.hpp>
@@ -27,7 +28,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array kinds = {PluginKind::strategy, PluginKind::partitioner, PluginKind::kernel};
+constexpr std::array kinds = {PluginKind::strategy, PluginKind::partitioner, PluginKind::kernel,
+                              PluginKind::importer};
 
 }  // namespace
 
@@ -197,6 +199,10 @@ std::unique_ptr<Partitioner> PluginCatalog::partitioner(std::string_view name) c
 
 std::unique_ptr<BackendPlugin> PluginCatalog::kernel(std::string_view name) const {
     return std::unique_ptr<BackendPlugin>(static_cast<BackendPlugin*>(open(PluginKind::kernel, name).create()));
+}
+
+std::unique_ptr<Importer> PluginCatalog::importer(std::string_view name) const {
+    return std::unique_ptr<Importer>(static_cast<Importer*>(open(PluginKind::importer, name).create()));
 }
 
 }  // namespace gnnbench

@@ -15,6 +15,7 @@
 namespace gnnbench {
 
 class BackendPlugin;
+class Importer;
 class Partitioner;
 class Strategy;
 
@@ -67,6 +68,7 @@ public:
     std::unique_ptr<Strategy> strategy(std::string_view name) const;
     std::unique_ptr<Partitioner> partitioner(std::string_view name) const;
     std::unique_ptr<BackendPlugin> kernel(std::string_view name) const;
+    std::unique_ptr<Importer> importer(std::string_view name) const;
 
 private:
     struct File {

@@ -57,7 +57,7 @@ std::string filled(std::string text, const Replacements& replacements) {
     return text;
 }
 
-constexpr std::array template_folders{"strategy", "workers", "partitioner"};
+constexpr std::array template_folders{"strategy", "workers", "partitioner", "importer"};
 
 void write_filled(const fs::path& from, const fs::path& to, const Replacements& replacements) {
     std::ifstream in(from);

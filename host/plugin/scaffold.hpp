@@ -12,6 +12,7 @@ enum class PluginTemplate : std::uint8_t {
     strategy,  ///< ranks that advance together
     workers,   ///< a strategy of independent workers
     partitioner,
+    importer,
 };
 
 /// What `gnnbench plugin new` writes: the folder into/name with a working plugin that builds outside this tree. Returns

@@ -79,8 +79,7 @@ DatasetForm InstalledDatasets::expectation() const {
 
 std::vector<DatasetForm> InstalledDatasets::formats() const {
     std::vector<DatasetForm> forms;
-    for (const std::string& format : importer_formats())
-        forms.push_back({format, importer_summary(format), importer_params(format)});
+    for (const ImportForm& form : import_forms()) forms.push_back({form.name, form.summary, form.params});
     return forms;
 }
 

@@ -13,6 +13,8 @@ const char* yaml_word(PluginKind kind) {
             return "partitioner";
         case PluginKind::kernel:
             return "kernel";
+        case PluginKind::importer:
+            return "format";
     }
     return "";
 }

@@ -51,6 +51,32 @@ expect "the installed program with a plugin of one's own" "$library" "$("$gnnben
 expect "ten vertices in three parts" "0 1 2 0 1 2 0 1 2 0" "$("$bin/plugin_probe" partition my-parts)"
 quietly "$bin/contract_partitioner"
 
+# A format of one's own: recognised, imported, used by an experiment's `dataset`, and in help.
+(cd "$work/own" && quietly "$gnnbench" plugin new importer my-format)
+make_plugin "$work/own/my-format" "$work/format" -DCMAKE_PREFIX_PATH="$prefix"
+example="$work/own/my-format/example.my-format"
+expect "without GNNBENCH_PLUGIN_PATH" "does not determine its format" \
+    "$("$gnnbench" dataset import "$example" --data-dir "$work/data" 2>&1 || true)"
+(
+    export GNNBENCH_PLUGIN_PATH="$work/format"
+    expect "an importer of one's own" "first_id" "$("$gnnbench" plugin info my-format)"
+    expect "an importer in help" "my-format: a line" "$("$gnnbench" dataset import --help)"
+    quietly "$gnnbench" dataset import "$example" --data-dir "$work/data" --set loops=drop --json
+    expect "what it imported" '"loops_dropped":1' "$(tr -d ' ' <"$work/log")"
+    cp "$example" "$work/other-name.txt"
+    quietly "$gnnbench" dataset import "$work/other-name.txt" --format my-format --data-dir "$work/data" --set repeats=sum
+    cat >"$work/format.yaml" <<YAML
+name: format
+dataset: {path: $example, format: my-format, features: 4, classes: 2}
+model: {hidden: [4]}
+scheme: serial
+epochs: 2
+warmup: 0
+trials: 1
+YAML
+    quietly "$bin/gnnbench" run "$work/format.yaml" --database "$work/format.sqlite" --data-dir "$work/data"
+)
+
 # A strategy, against the build tree instead of the install.
 (cd "$work/own" && quietly "$bin/gnnbench" plugin new strategy my-scheme)
 make_plugin "$work/own/my-scheme" "$work/scheme" -Dgnnbench_DIR="$build/package"

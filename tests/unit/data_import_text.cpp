@@ -59,7 +59,7 @@ TEST_CASE("a header that promises more vertices than memory holds is refused") {
     const auto path = folder.write(
         "large.mtx", "%%MatrixMarket matrix coordinate pattern general\n2147483647 2147483647 1\n1 2\n");
     CHECK_THAT(message_of<EnvironmentError>([&] { import_file(path, "", nlohmann::json::object()); }),
-               says("the rows of the graph") && says("needs 48.0 GiB"));
+               says("the rows of the graph (2147483647 vertices") && says("needs 588.0 GiB"));
 }
 
 TEST_CASE("malformed edge lists name file and line") {

@@ -54,7 +54,8 @@ TEST_CASE("scaffold: every mark is replaced, in names and in text", "[plugin]") 
     TemporaryFolder folder;
     const std::pair<PluginTemplate, const char*> all[] = {{PluginTemplate::strategy, "strategy"},
                                                           {PluginTemplate::workers, "strategy"},
-                                                          {PluginTemplate::partitioner, "partitioner"}};
+                                                          {PluginTemplate::partitioner, "partitioner"},
+                                                          {PluginTemplate::importer, "importer"}};
     for (const auto& [which, kind] : all) {
         const fs::path into = folder.path / std::to_string(static_cast<int>(which));
         CHECK(write_plugin_folder(which, "my-2nd-try", into) == into / "my-2nd-try");

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <exception>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #ifdef _OPENMP
@@ -239,10 +240,16 @@ std::int64_t skip(std::string_view& block, std::int64_t lines) {
     return skipped;
 }
 
-/// Room for as many edges as the whole file has if it goes on as its first block.
-void reserve(ListedIds& all, std::size_t read_bytes, std::size_t all_bytes) {
-    if (read_bytes == 0 || all_bytes <= read_bytes) return;
-    const double times = 1.02 * static_cast<double>(all_bytes) / static_cast<double>(read_bytes);
+/// How many edges the whole file has if it goes on as its first block.
+double expected_edges(const ListedIds& first, std::size_t read_bytes, std::size_t all_bytes) {
+    const double times =
+        read_bytes == 0 ? 1 : std::max(1.0, static_cast<double>(all_bytes) / static_cast<double>(read_bytes));
+    return times * static_cast<double>(first.source.size());
+}
+
+/// Room for so many.
+void reserve(ListedIds& all, double edges) {
+    const double times = 1.02 * edges / std::max(1.0, static_cast<double>(all.source.size()));
     const auto grow = [&](auto& to) {
         to.reserve(static_cast<std::size_t>(static_cast<double>(to.size()) * times));
     };
@@ -254,32 +261,77 @@ void reserve(ListedIds& all, std::size_t read_bytes, std::size_t all_bytes) {
 
 }  // namespace
 
-ListedIds read_edge_lines(const std::filesystem::path& path, const EdgeLineRules& rules) {
-    ListedIds all;
-    TextBlocks blocks(path);
+namespace {
+
+/// Reads a file block by block, and calls take(block's bytes, edges to append to all): append(all) puts those of the block
+/// after what `all` has.
+template <class Take>
+void each_block(TextBlocks& blocks, const EdgeLineRules& rules, Take take) {
     std::vector<Run> runs(usize(reading_threads()), Run(blocks.path(), rules));
     std::int64_t lines = 0;
-    bool first = true;
     for (std::string_view block; blocks.next(block);) {
         if (lines < rules.skip_lines) lines += skip(block, rules.skip_lines - lines);
         const auto texts = runs_of_lines(block, reading_threads());
 #pragma omp parallel for schedule(static, 1)
         for (std::size_t r = 0; r < texts.size(); ++r) runs[r].read(texts[r]);
-        std::vector<std::int64_t> begins{std::ssize(all.source)};
-        for (std::size_t r = 0; r < texts.size(); ++r) {
-            if (runs[r].failed()) runs[r].fail(texts[r], lines);
-            runs[r].append_to(all, lines);
-            lines += runs[r].lines();
-            begins.push_back(begins.back() + runs[r].edges());
-        }
-        all.source.resize(usize(begins.back()));
-        all.target.resize(usize(begins.back()));
+        take(block.size(), [&](ListedIds& all) {
+            std::vector<std::int64_t> begins{std::ssize(all.source)};
+            for (std::size_t r = 0; r < texts.size(); ++r) {
+                if (runs[r].failed()) runs[r].fail(texts[r], lines);
+                runs[r].append_to(all, lines);
+                lines += runs[r].lines();
+                begins.push_back(begins.back() + runs[r].edges());
+            }
+            all.source.resize(usize(begins.back()));
+            all.target.resize(usize(begins.back()));
 #pragma omp parallel for schedule(static, 1)
-        for (std::size_t r = 0; r < texts.size(); ++r) runs[r].copy_to(all, begins[r]);
-        if (first) reserve(all, block.size(), blocks.bytes());
-        first = false;
+            for (std::size_t r = 0; r < texts.size(); ++r) runs[r].copy_to(all, begins[r]);
+        });
+    }
+}
+
+/// Ends reading.
+struct TooMany {};
+
+}  // namespace
+
+std::optional<ListedIds> read_edge_lines(const std::filesystem::path& path, const EdgeLineRules& rules,
+                                         std::int64_t most_edges, std::size_t block_bytes) {
+    ListedIds all;
+    TextBlocks blocks(path, block_bytes);
+    bool first = true;
+    try {
+        each_block(blocks, rules, [&](std::size_t bytes, auto append) {
+            append(all);
+            if (std::ssize(all.source) > most_edges) throw TooMany{};
+            if (!std::exchange(first, false)) return;
+            const double edges = expected_edges(all, bytes, blocks.bytes());
+            // Where it is near, reading on tells.
+            if (edges > 1.5 * static_cast<double>(most_edges)) throw TooMany{};
+            reserve(all, std::min(edges, static_cast<double>(most_edges)));
+        });
+    } catch (const TooMany&) {
+        return std::nullopt;
     }
     return all;
+}
+
+ListedIds read_edge_lines(const std::filesystem::path& path, const EdgeLineRules& rules) {
+    return *read_edge_lines(path, rules, INT64_MAX, std::size_t{32} << 20);
+}
+
+void each_edge_block(const std::filesystem::path& path, const EdgeLineRules& rules, std::size_t block_bytes,
+                     const std::function<void(ListedIds&)>& take) {
+    TextBlocks blocks(path, block_bytes, block_bytes);
+    ListedIds edges;
+    each_block(blocks, rules, [&](std::size_t, auto append) {
+        edges.source.clear();
+        edges.target.clear();
+        edges.weight.clear();
+        edges.line.clear();
+        append(edges);
+        take(edges);
+    });
 }
 
 }  // namespace gnnbench

@@ -1,8 +1,10 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -51,7 +53,14 @@ struct ListedIds {
 };
 
 /// The lines "u v" or "u v weight" of a file, compressed or not, on all threads; blank lines and comments
-/// are none. Throws DataError that names the first line that is something else.
+/// are none. Throws DataError that names the first line that is something else. Nothing where there are more than
+/// `most_edges`, of which little more is held.
+std::optional<ListedIds> read_edge_lines(const std::filesystem::path& path, const EdgeLineRules& rules,
+                                         std::int64_t most_edges, std::size_t block_bytes);
 ListedIds read_edge_lines(const std::filesystem::path& path, const EdgeLineRules& rules);
+
+/// The same block by block, of so many bytes of text, which no line exceeds: take(edges of a block), in the file's order.
+void each_edge_block(const std::filesystem::path& path, const EdgeLineRules& rules, std::size_t block_bytes,
+                     const std::function<void(ListedIds&)>& take);
 
 }  // namespace gnnbench

@@ -10,7 +10,9 @@
 
 #include <data/importers/edge_lines.hpp>
 #include <data/importers/formats.hpp>
+#include <data/importers/id_set.hpp>
 #include <data/options.hpp>
+#include <data/outside_graph.hpp>
 
 namespace gnnbench {
 
@@ -34,13 +36,13 @@ constexpr auto edge_list_params = joined(
     }},
     fill_params);
 
-ListedIds read_ids(const std::filesystem::path& path, const Params& p) {
+EdgeLineRules line_rules(const Params& p) {
     const std::string& weights = p.choice("weights");
-    return read_edge_lines(path, {.weights = weights == "third"    ? WeightColumn::third
-                                             : weights == "ignore" ? WeightColumn::ignored
-                                                                   : WeightColumn::none,
-                                  .skip_lines = p.integer("skip_lines"),
-                                  .keep_lines = p.choice("repeats") == "error"});
+    return {.weights = weights == "third"    ? WeightColumn::third
+                       : weights == "ignore" ? WeightColumn::ignored
+                                             : WeightColumn::none,
+            .skip_lines = p.integer("skip_lines"),
+            .keep_lines = p.choice("repeats") == "error"};
 }
 
 std::vector<std::int64_t> distinct(const ListedIds& ids) {
@@ -63,10 +65,9 @@ void number_edges(ListedIds& ids, EdgeList& edges, auto&& number) {
     numbered(ids.target, edges.target);
 }
 
-void check_vertices(std::size_t vertices, const EdgeList& edges) {
+void check_vertices(std::size_t vertices, const std::string& file) {
     if (vertices > INT32_MAX)
-        throw DataError(
-            fmt::format("{}: it has {} vertices, at most {} are allowed", edges.file, vertices, INT32_MAX));
+        throw DataError(fmt::format("{}: it has {} vertices, at most {} are allowed", file, vertices, INT32_MAX));
 }
 
 std::int64_t largest_id(const ListedIds& ids) {
@@ -88,45 +89,127 @@ void number_compactly(ListedIds& ids, EdgeList& edges) {
             for (std::size_t e = 0; e < side->size(); ++e) there.insert((*side)[e]);
         }
         there.count();
-        check_vertices(usize(there.size()), edges);
+        check_vertices(usize(there.size()), edges.file);
         edges.vertices = there.size();
         return number_edges(ids, edges,
                             [&](std::int64_t id) { return static_cast<std::int32_t>(there.rank(id)); });
     }
     const auto all = distinct(ids);
-    check_vertices(all.size(), edges);
+    check_vertices(all.size(), edges.file);
     edges.vertices = std::ssize(all);
     number_edges(ids, edges, [&](std::int64_t id) {
         return static_cast<std::int32_t>(std::ranges::lower_bound(all, id) - all.begin());
     });
 }
 
+/// Of `ids: keep`.
+struct KeptIds {
+    std::int64_t first, given;
+    std::int64_t largest;  ///< so far
+
+    explicit KeptIds(const Params& p)
+        : first(p.integer("first_id")), given(p.integer("vertices")), largest(first - 1) {}
+    void check(std::int64_t id, const std::string& file) {
+        largest = std::max(largest, id);
+        if (id < first || id - first >= (given > 0 ? given : std::int64_t{INT32_MAX}))
+            throw DataError(
+                fmt::format("{}: vertex id {}; with `ids: keep`, `first_id: {}` allowed are {} to {}. `ids: "
+                            "compact` takes any",
+                            file, id, first, first, first + (given > 0 ? given : std::int64_t{INT32_MAX}) - 1));
+    }
+    std::int64_t vertices() const { return given > 0 ? given : largest - first + 1; }
+};
+
 void number_as_listed(ListedIds& ids, const Params& p, EdgeList& edges) {
-    auto first = p.integer("first_id"), given = p.integer("vertices");
-    auto largest = first - 1;
+    KeptIds kept(p);
     for (const auto* side : {&ids.source, &ids.target})
-        for (auto id : *side) {
-            largest = std::max(largest, id);
-            if (id < first || id - first >= (given > 0 ? given : std::int64_t{INT32_MAX}))
-                throw DataError(fmt::format(
-                    "{}: vertex id {}; with `ids: keep`, `first_id: {}` allowed are {} to {}. `ids: "
-                    "compact` takes any",
-                    edges.file, id, first, first, first + (given > 0 ? given : std::int64_t{INT32_MAX}) - 1));
-        }
-    edges.vertices = given > 0 ? given : largest - first + 1;
-    number_edges(ids, edges, [&](std::int64_t id) { return static_cast<std::int32_t>(id - first); });
+        for (auto id : *side) kept.check(id, edges.file);
+    edges.vertices = kept.vertices();
+    number_edges(ids, edges, [&](std::int64_t id) { return static_cast<std::int32_t>(id - kept.first); });
 }
 
-RawDataset read_edge_list(const std::filesystem::path& path, const Params& p) {
-    auto ids = read_ids(path, p);
+/// Ids take 16 bytes until they are numbered, one side after the other; both numberings are there with one of them.
+std::uint64_t held_edge_bytes(const EdgeLineRules& rules, const EdgePolicy& policy, bool weighted) {
+    const std::uint64_t listed = 16 + (weighted ? 4 : 0) + (rules.keep_lines ? 8 : 0);
+    return std::max<std::uint64_t>(listed + listed / 2, built_edge_bytes(policy, weighted, rules.keep_lines));
+}
+
+/// The file a second time, block by block, when it does not fit into memory.
+RawDataset read_outside(const std::filesystem::path& path, const Params& p, const ImportRoom& room) {
+    const EdgeLineRules rules = line_rules(p);
+    const std::string file = path.string();
+    const bool compact = p.choice("ids") == "compact", reverse = p.boolean("reverse");
+    IdSet there(room.memory_bytes / 3);
+    KeptIds kept(p);
+    if (compact) {
+        const auto beyond = [&] {
+            throw EnvironmentError(fmt::format(
+                "{}: the table of its ids needs more than a third of the {} that this import may take (8 bytes "
+                "for each "
+                "id, or 1.5 bits for every number up to the largest); allow more with `gnnbench dataset import "
+                "--memory`, or number them from 0 on and set `ids: keep`",
+                file, memory_text(room.memory_bytes)));
+        };
+        each_edge_block(path, rules, room.text_block_bytes(), [&](ListedIds& ids) {
+            if (!there.insert(ids.source) || !there.insert(ids.target)) beyond();
+        });
+        if (!there.count()) beyond();
+        check_vertices(usize(there.size()), file);
+    }
+    const auto number = [&](std::int64_t id) {
+        if (compact) return static_cast<std::int32_t>(there.rank(id));
+        kept.check(id, file);
+        return static_cast<std::int32_t>(id - kept.first);
+    };
+    const bool weighted = rules.weights == WeightColumn::third;
+    auto graph =
+        OutsideGraph::make(file, listed_policy(p), weighted, rules.keep_lines, room, room.memory_bytes / 3);
+    std::vector<std::int32_t> source, target;
+    each_edge_block(path, rules, room.text_block_bytes(), [&](ListedIds& ids) {
+        const auto edges = ids.source.size();
+        source.resize(edges);
+        target.resize(edges);
+        if (compact) {
+#pragma omp parallel for
+            for (std::size_t e = 0; e < edges; ++e)
+                source[e] = number(ids.source[e]), target[e] = number(ids.target[e]);
+        } else {
+            for (std::size_t e = 0; e < edges; ++e)
+                source[e] = number(ids.source[e]), target[e] = number(ids.target[e]);
+        }
+        if (reverse) std::swap(source, target);
+        for (std::size_t e = 0; e < edges; ++e)
+            graph->add(source[e], target[e], weighted ? ids.weight[e] : 1.0f, rules.keep_lines ? ids.line[e] : 0);
+    });
+    graph->end(compact ? there.size() : kept.vertices(), p.integer("features"));
+    RawDataset data;
+    data.outside = std::make_shared<OutsideParts>();
+    data.outside->graph = std::move(graph);
+    return data;
+}
+
+RawDataset read_edge_list(const std::filesystem::path& path, const Params& p, const ImportRoom& room) {
+    const EdgeLineRules rules = line_rules(p);
+    const std::uint64_t edge_bytes =
+        held_edge_bytes(rules, listed_policy(p), rules.weights == WeightColumn::third);
+    auto ids = read_edge_lines(path, rules, room.most_edges(edge_bytes), room.text_block_bytes());
+    if (!ids) return read_outside(path, p, room);
     EdgeList edges;
     edges.file = path.string();
     if (p.choice("ids") == "compact")
-        number_compactly(ids, edges);
+        number_compactly(*ids, edges);
     else
-        number_as_listed(ids, p, edges);
-    edges.weight = std::move(ids.weight);
-    edges.line = std::move(ids.line);
+        number_as_listed(*ids, p, edges);
+    if (!room.holds({.edges = std::ssize(edges.source),
+                     .vertices = edges.vertices,
+                     .edge_bytes = edge_bytes,
+                     .feature_count = p.integer("features")})) {
+        ids.reset();
+        edges = {};
+        return read_outside(path, p, room);
+    }
+    edges.weight = std::move(ids->weight);
+    edges.line = std::move(ids->line);
     RawDataset data;
     data.graph = build_listed(std::move(edges), p);
     return data;

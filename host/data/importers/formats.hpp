@@ -6,6 +6,7 @@
 #include <gnnbench/params.hpp>
 
 #include <data/edges.hpp>
+#include <data/import_room.hpp>
 #include <data/raw_dataset.hpp>
 
 namespace gnnbench {
@@ -16,8 +17,8 @@ struct ImportFormat {
     const char* summary;
     std::span<const ParamDecl> params;  ///< ends with fill_params
     bool (*recognises)(const std::filesystem::path&);
-    /// Everything the input has; the caller fills in what is missing.
-    RawDataset (*read)(const std::filesystem::path&, const Params&);
+    /// Everything the input has, within the memory that the room allows; the caller fills in what is missing.
+    RawDataset (*read)(const std::filesystem::path&, const Params&, const ImportRoom&);
     /// The files that `read` reads; null: only the one that is named.
     std::vector<std::filesystem::path> (*inputs)(const std::filesystem::path&) = nullptr;
 };
@@ -55,6 +56,7 @@ constexpr ParamDecl directed_param(const char* default_value) {
             nullptr,
             "an edge u v lets v aggregate from u; if false, u also from v"};
 }
+EdgePolicy listed_policy(const Params& params);               ///< by `directed`, `loops` and `repeats`
 RawGraph build_listed(EdgeList edges, const Params& params);  ///< by all four parameters above
 
 }  // namespace gnnbench

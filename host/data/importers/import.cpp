@@ -13,9 +13,13 @@
 
 #include <data/fill.hpp>
 #include <data/importers/formats.hpp>
+#include <data/importers/plugin_format.hpp>
 #include <data/options.hpp>
+#include <data/outside_graph.hpp>
+#include <data/store_outside.hpp>
 #include <data/text_input.hpp>
 
+#include "core/memory_cap.hpp"
 #include "core/printable.hpp"
 
 namespace gnnbench {
@@ -32,10 +36,12 @@ std::span<const ImportFormat* const> formats() {
     return all;
 }
 
-const ImportFormat& format_named(std::string_view name) {
+/// Null: a plugin's.
+const ImportFormat* format_named(std::string_view name) {
     for (auto f : formats())
-        if (name == f->name) return *f;
+        if (name == f->name) return f;
     auto known = importer_formats();
+    if (std::ranges::find(known, name) != known.end()) return nullptr;
     throw SpecError(fmt::format("unknown dataset format '{}'; known are {}{}", name, fmt::join(known, ", "),
                                 did_you_mean(name, known)));
 }
@@ -46,9 +52,12 @@ fs::path without_compression(const fs::path& path) {
     return path;
 }
 
-RawDataset read_input(const ImportFormat& format, const fs::path& path, const Params& params) {
+RawDataset read_input(const std::string& format, const fs::path& path, const Params& params,
+                      const ImportRoom& room) {
     try {
-        return format.read(path, params);
+        const MemoryCap cap(room.memory_bytes, "this import (`gnnbench dataset import --memory` allows more)");
+        const ImportFormat* const built_in = format_named(format);
+        return built_in ? built_in->read(path, params, room) : read_plugin_format(format, path, params, room);
     } catch (const std::bad_alloc&) {
         throw EnvironmentError(fmt::format(
             "{}: this machine has not enough memory for the sizes that the file states", path.string()));
@@ -82,43 +91,74 @@ std::string licence_of(const fs::path& path, const Params& params) {
 std::vector<std::string> importer_formats() {
     std::vector<std::string> names;
     for (auto f : formats()) names.emplace_back(f->name);
+    for (auto& name : plugin_formats()) names.push_back(std::move(name));
     std::ranges::sort(names);
+    names.erase(std::ranges::unique(names).begin(), names.end());  // of one name, the built-in format counts
     return names;
 }
 
-std::string importer_summary(std::string_view format) { return format_named(format).summary; }
+std::vector<ImportForm> import_forms() {
+    std::vector<ImportForm> forms;
+    for (const auto& name : importer_formats()) try {
+            forms.push_back({name, importer_summary(name), importer_params(name)});
+        } catch (const PluginError&) {
+            continue;  // `gnnbench plugin list` says why
+        }
+    return forms;
+}
 
-std::span<const ParamDecl> importer_params(std::string_view format) { return format_named(format).params; }
+std::string importer_summary(std::string_view format) {
+    const ImportFormat* const built_in = format_named(format);
+    return built_in ? built_in->summary : plugin_format_summary(format);
+}
+
+std::span<const ParamDecl> importer_params(std::string_view format) {
+    const ImportFormat* const built_in = format_named(format);
+    return built_in ? built_in->params : plugin_format_params(format);
+}
+
+std::string importer_version(std::string_view format) {
+    return format_named(format) ? std::string() : plugin_format_version(format);
+}
 
 std::string detect_format(const fs::path& path) {
     for (auto f : formats())
         if (f->recognises(path)) return f->name;
+    if (auto name = detect_plugin_format(path); !name.empty()) return name;
     std::vector<std::string> known;
     for (auto f : formats()) known.push_back(fmt::format("  {}: {}", f->name, f->summary));
+    for (const auto& name : plugin_formats()) known.push_back(fmt::format("  {}: a plugin's", name));
     throw DataError(fmt::format("{}: its name does not determine its format; set `format:` to one of\n{}",
                                 path.string(), fmt::join(known, "\n")));
 }
 
-RawDataset import_file(const fs::path& path, const std::string& format, const nlohmann::json& options) {
-    const auto& chosen = format_named(format.empty() ? detect_format(path) : format);
+RawDataset import_file(const fs::path& path, const std::string& format, const nlohmann::json& options,
+                       const ImportRoom& room) {
+    const std::string chosen = format.empty() ? detect_format(path) : format;
     auto params =
-        resolve_params(chosen.params, options, fmt::format("options of {} ({})", path.string(), chosen.name));
+        resolve_params(importer_params(chosen), options, fmt::format("options of {} ({})", path.string(), chosen));
     auto fill = fill_spec(params);
-    auto data = read_input(chosen, path, params);
-    if (data.graph.vertices() == 0)
+    auto data = read_input(chosen, path, params, room);
+    if (vertices_of(data) == 0)
         throw DataError(fmt::format("{}: it has no vertices; a dataset needs at least one", path.string()));
     if (data.name.empty()) data.name = input_name(path);
     data.source = path.string();
     data.licence = licence_of(path, params);
     data.options = to_json(params);
-    data.options["format"] = chosen.name;
-    fill_missing(data, fill);
+    data.options["format"] = chosen;
+    if (data.outside)
+        fill_later(data, fill);
+    else
+        fill_missing(data, fill);
     return data;
 }
 
 std::vector<fs::path> import_inputs(const fs::path& path, const std::string& format) {
-    const auto& chosen = format_named(format.empty() ? detect_format(path) : format);
-    auto files = chosen.inputs ? chosen.inputs(path) : std::vector{path};
+    const std::string chosen = format.empty() ? detect_format(path) : format;
+    const ImportFormat* const built_in = format_named(chosen);
+    auto files = !built_in          ? plugin_format_inputs(chosen, path)
+                 : built_in->inputs ? built_in->inputs(path)
+                                    : std::vector{path};
     if (auto licence = licence_file(path); !licence.empty()) files.push_back(std::move(licence));
     return files;
 }
@@ -148,10 +188,14 @@ Repeats repeats_policy(const Params& params) {
     return word == "sum" ? Repeats::sum : word == "error" ? Repeats::error : Repeats::drop;
 }
 
+EdgePolicy listed_policy(const Params& params) {
+    return {params.boolean("directed") ? Listing::directed : Listing::undirected, loops_policy(params),
+            repeats_policy(params)};
+}
+
 RawGraph build_listed(EdgeList edges, const Params& params) {
     if (params.boolean("reverse")) std::swap(edges.source, edges.target);
-    auto listing = params.boolean("directed") ? Listing::directed : Listing::undirected;
-    return build_graph(std::move(edges), {listing, loops_policy(params), repeats_policy(params)});
+    return build_graph(std::move(edges), listed_policy(params));
 }
 
 }  // namespace gnnbench

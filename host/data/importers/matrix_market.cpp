@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <optional>
 
 #include <fmt/format.h>
 
@@ -13,6 +12,8 @@
 #include <data/importers/edge_lines.hpp>
 #include <data/importers/formats.hpp>
 #include <data/options.hpp>
+#include <data/outside_graph.hpp>
+#include <data/text_blocks.hpp>
 #include <data/text_input.hpp>
 
 namespace gnnbench {
@@ -68,16 +69,11 @@ bool next_line(LineReader& reader, std::string_view& text) {
     return false;
 }
 
-/// A symmetric file holds the lower triangle; the upper one follows from it. `line` 0: not kept.
-void add_entry(EdgeList& edges, std::int64_t i, std::int64_t j, const float* value, bool mirrored,
-               std::int64_t line) {
-    for (bool mirror : {false, true}) {
-        if (mirror && (!mirrored || i == j)) break;
-        edges.source.push_back(static_cast<std::int32_t>(mirror ? j : i));
-        edges.target.push_back(static_cast<std::int32_t>(mirror ? i : j));
-        if (value) edges.weight.push_back(*value);
-        if (line > 0) edges.line.push_back(line);
-    }
+/// Calls add(source, target) for an entry. A symmetric file holds the lower triangle; the upper one follows from it.
+template <class Add>
+void each_way(std::int64_t i, std::int64_t j, bool mirrored, Add add) {
+    add(static_cast<std::int32_t>(i), static_cast<std::int32_t>(j));
+    if (mirrored && i != j) add(static_cast<std::int32_t>(j), static_cast<std::int32_t>(i));
 }
 
 /// A row or column, counted from 0, of one that the file counts from `first`.
@@ -122,11 +118,11 @@ struct EntryRules {
     bool keep_lines =
         false;  ///< lines of a billion entries would take as much memory as the entries; they only serve one error
     std::int64_t first = 1;  ///< rows and columns count from here
+    bool reverse = false;    ///< entry (i, j) is an edge from j to i
 };
 
 /// Line by line, on one thread; names the first that is wrong.
-EdgeList read_entries(LineReader& reader, const Header& h, const EntryRules& rules) {
-    EdgeList edges;
+void read_entries(LineReader& reader, const Header& h, const EntryRules& rules, EdgeCollector& edges) {
     std::string_view text;
     std::vector<std::string_view> fields;
     const std::size_t columns = h.banner.valued ? 3 : 2;
@@ -142,55 +138,79 @@ EdgeList read_entries(LineReader& reader, const Header& h, const EntryRules& rul
         const auto i = parse_index(fields[0], rules.first, h.n, reader, "a row"),
                    j = parse_index(fields[1], rules.first, h.n, reader, "a column");
         const float value = rules.weighted ? parse_weight(fields[2], reader) : 0;
-        add_entry(edges, i, j, rules.weighted ? &value : nullptr, h.banner.symmetric,
-                  rules.keep_lines ? reader.line_number() : 0);
+        each_way(i, j, h.banner.symmetric, [&](auto u, auto v) {
+            edges.add(rules.reverse ? v : u, rules.reverse ? u : v, value, reader.line_number());
+        });
     }
     if (listed != h.entries)
         throw DataError(
             fmt::format("{}: it states {} entries and ends after {}", reader.path(), h.entries, listed));
-    return edges;
 }
 
-/// On all threads, after `header_lines`; nothing where anything is wrong, which read_entries then names.
-std::optional<EdgeList> read_entries_at_once(const std::filesystem::path& path, std::int64_t header_lines,
-                                             const Header& h, const EntryRules& rules) {
-    ListedIds ids;
-    try {
-        ids = read_edge_lines(path, {.weights = h.banner.valued ? WeightColumn::last : WeightColumn::none,
-                                     .skip_lines = header_lines,
-                                     .keep_lines = rules.keep_lines,
-                                     .comments = "%"});
-    } catch (const DataError&) {
-        return std::nullopt;
-    }
-    if (std::ssize(ids.source) != h.entries) return std::nullopt;
+/// On all threads, after `header_lines`; false where anything is wrong, which read_entries then names.
+bool read_entries_at_once(const std::filesystem::path& path, std::int64_t header_lines, const Header& h,
+                          const EntryRules& rules, std::size_t block_bytes, EdgeCollector& edges) {
+    std::int64_t listed = 0;
     const auto outside = [&](std::int64_t id) { return id < rules.first || id - rules.first >= h.n; };
-    if (std::ranges::any_of(ids.source, outside) || std::ranges::any_of(ids.target, outside)) return std::nullopt;
-    EdgeList edges;
-    const std::size_t most = ids.source.size() * (h.banner.symmetric ? 2 : 1);
-    edges.source.reserve(most);
-    edges.target.reserve(most);
-    if (rules.weighted) edges.weight.reserve(most);
-    for (std::size_t e = 0; e < ids.source.size(); ++e)
-        add_entry(edges, ids.source[e] - rules.first, ids.target[e] - rules.first,
-                  rules.weighted ? &ids.weight[e] : nullptr, h.banner.symmetric,
-                  rules.keep_lines ? ids.line[e] : 0);
-    return edges;
+    struct Wrong {};
+    try {
+        each_edge_block(path,
+                        {.weights = h.banner.valued ? WeightColumn::last : WeightColumn::none,
+                         .skip_lines = header_lines,
+                         .keep_lines = rules.keep_lines,
+                         .comments = "%"},
+                        block_bytes, [&](ListedIds& ids) {
+                            listed += std::ssize(ids.source);
+                            if (listed > h.entries || std::ranges::any_of(ids.source, outside) ||
+                                std::ranges::any_of(ids.target, outside))
+                                throw Wrong{};
+                            for (std::size_t e = 0; e < ids.source.size(); ++e)
+                                each_way(ids.source[e] - rules.first, ids.target[e] - rules.first,
+                                         h.banner.symmetric, [&](auto u, auto v) {
+                                             edges.add(rules.reverse ? v : u, rules.reverse ? u : v,
+                                                       rules.weighted ? ids.weight[e] : 1.0f,
+                                                       rules.keep_lines ? ids.line[e] : 0);
+                                         });
+                        });
+    } catch (const DataError&) {
+        return false;
+    } catch (const Wrong&) {
+        return false;
+    }
+    return listed == h.entries;
 }
 
-RawDataset read_matrix_market(const std::filesystem::path& path, const Params& p) {
-    LineReader reader(path);
+/// An entry "i j" takes four bytes, the end of its line included, which the last may lack.
+void check_entries(const std::filesystem::path& path, const Header& h) {
+    const TextBlocks text(path, 1);
+    const auto most = static_cast<std::int64_t>((text.bytes() + 1) / 4);
+    if (text.bytes() > 0 && h.entries > most)
+        throw DataError(fmt::format("{}: it states {} entries, its {} bytes can have {} at most", path.string(),
+                                    h.entries, text.bytes(), most));
+}
+
+RawDataset read_matrix_market(const std::filesystem::path& path, const Params& p, const ImportRoom& room) {
+    const std::size_t block_bytes = room.text_block_bytes();
+    LineReader reader(path, block_bytes);
     const Header header = read_header(reader);
+    check_entries(path, header);
     const EntryRules rules{.weighted = header.banner.valued && p.choice("weights") == "auto",
                            .keep_lines = p.choice("repeats") == "error",
-                           .first = p.integer("first_id")};
-    std::optional<EdgeList> at_once = read_entries_at_once(path, reader.line_number(), header, rules);
-    EdgeList edges = at_once ? std::move(*at_once) : read_entries(reader, header, rules);
-    edges.vertices = header.n;
-    edges.file = path.string();
+                           .first = p.integer("first_id"),
+                           .reverse = p.boolean("reverse")};
+    const auto collector = [&] {
+        EdgeCollector edges(path.string(), listed_policy(p), room);
+        edges.expect(rules.weighted, rules.keep_lines);
+        return edges;
+    };
+    EdgeCollector edges = collector();
+    if (!read_entries_at_once(path, reader.line_number(), header, rules, block_bytes, edges)) {
+        edges = collector();
+        read_entries(reader, header, rules, edges);
+    }
     RawDataset data;
-    data.graph = build_listed(std::move(edges), p);
-    data.graph.listed_edges = header.entries;
+    edges.finish(data, header.n, p.integer("features"));
+    set_listed_edges(data, header.entries);
     return data;
 }
 

@@ -11,6 +11,7 @@
 
 #include <data/importers/formats.hpp>
 #include <data/options.hpp>
+#include <data/outside_graph.hpp>
 #include <data/text_input.hpp>
 
 namespace gnnbench {
@@ -72,7 +73,16 @@ void read_row(std::int32_t row, const Header& header, const std::vector<std::str
     }
 }
 
-EdgeList read_rows(LineReader& reader, const Header& header) {
+EdgeList read_rows(LineReader& reader, const Header& header, const ImportRoom& room) {
+    // Rows are sorted and compared with their mirrors in memory: nothing of this format goes outside.
+    const std::uint64_t edge_bytes = built_edge_bytes({.listing = Listing::mirrored}, true, true);
+    const auto require = [&](std::int64_t edges) {
+        const HeldSize held{.edges = edges, .vertices = header.vertices, .edge_bytes = edge_bytes};
+        if (!room.holds(held))
+            room.require(held.bytes(), fmt::format("{}: METIS' format with {} listed neighbours and {} vertices",
+                                                   reader.path(), edges, header.vertices));
+    };
+    require(0);
     EdgeList edges;
     edges.vertices = header.vertices;
     edges.file = reader.path();
@@ -84,6 +94,7 @@ EdgeList read_rows(LineReader& reader, const Header& header) {
                                         reader.path(), header.vertices, v));
         split_fields(text, fields);
         read_row(static_cast<std::int32_t>(v), header, fields, reader, edges);
+        require(edges.edges());
     }
     while (next_line(reader, text))
         if (!is_blank(text))
@@ -99,10 +110,10 @@ std::int64_t undirected_edges(const EdgeList& edges) {
     return (edges.edges() - loops) / 2 + loops;
 }
 
-RawDataset read_metis(const std::filesystem::path& path, const Params& p) {
+RawDataset read_metis(const std::filesystem::path& path, const Params& p, const ImportRoom& room) {
     LineReader reader(path);
     auto header = read_header(reader);
-    auto edges = read_rows(reader, header);
+    auto edges = read_rows(reader, header, room);
     auto found = undirected_edges(edges);
     if (found != header.edges && edges.edges() != 2 * header.edges)
         throw DataError(fmt::format("{}: its header promises {} edges, its lines list {} (each twice, {} entries)",

@@ -104,7 +104,7 @@ RawDataset read_heterophilous(const NpzFile& npz, const Params& p) {
     return data;
 }
 
-RawDataset read_npz_set(const std::filesystem::path& path, const Params& p) {
+RawDataset read_npz_set(const std::filesystem::path& path, const Params& p, const ImportRoom&) {
     const NpzFile npz(path, [](const std::string& name) {
         return name != "node_names" && name != "class_names" && name != "attr_names";
     });

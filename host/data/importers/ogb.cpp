@@ -140,17 +140,17 @@ std::vector<fs::path> ogb_inputs(const fs::path& path) {
     return files;
 }
 
-RawDataset read_ogb(const fs::path& path, const Params& p) {
+RawDataset read_ogb(const fs::path& path, const Params& p, const ImportRoom& room) {
     const auto folder = require_ogb(path);
-    const bool weighted = p.choice("weights") == "edge-feat";
+    const auto listing = directed_edges(folder.root, p) ? Listing::directed : Listing::undirected;
+    const OgbEdges wanted{.weighted = p.choice("weights") == "edge-feat",
+                          .reverse = p.boolean("reverse"),
+                          .policy = {listing, loops_policy(p), repeats_policy(p)},
+                          .drawn_features = p.integer("features")};
     RawDataset data;
     data.name = input_name(folder.root);
-    auto edges = is_there(folder.raw / "data.npz") ? read_ogb_npz(folder.raw, weighted, data)
-                                                   : read_ogb_csv(folder.raw, weighted, data);
-    const auto n = edges.vertices;
-    if (p.boolean("reverse")) std::swap(edges.source, edges.target);
-    const auto listing = directed_edges(folder.root, p) ? Listing::directed : Listing::undirected;
-    data.graph = build_graph(std::move(edges), {listing, loops_policy(p), repeats_policy(p)});
+    const std::int64_t n = is_there(folder.raw / "data.npz") ? read_ogb_npz(folder.raw, wanted, data)
+                                                             : read_ogb_csv(folder.raw, wanted, room, data);
     take_splits(data, folder.root, n);
     return data;
 }

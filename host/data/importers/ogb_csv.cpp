@@ -4,6 +4,10 @@
 
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -13,6 +17,7 @@
 #include <data/importers/csv.hpp>
 #include <data/importers/formats.hpp>
 #include <data/importers/labels.hpp>
+#include <data/outside_graph.hpp>
 
 namespace gnnbench {
 
@@ -65,24 +70,51 @@ void each_row(CsvReader& rows, std::int64_t stated, const char* list, Row row) {
 constexpr const char* node_list = "num-node-list";
 constexpr const char* edge_list_counts = "num-edge-list";
 
-EdgeList csv_edges(const fs::path& raw, std::int64_t n, std::int64_t m) {
-    EdgeList edges;
-    edges.vertices = n;
+/// Weights, if they are wanted, are in a file of their own, row by row beside the edges.
+void take_csv_edges(const fs::path& raw, bool weighted, bool reverse, std::int64_t n, std::int64_t m,
+                    EdgeCollector& edges) {
     CsvReader rows(required_csv(raw, "edge"), 2);
-    edges.file = rows.at().path();
+    std::optional<CsvReader> weights;
+    if (weighted) weights.emplace(required_csv(raw, "edge-feat"), 1);
+    std::vector<std::string_view> value;
     each_row(rows, m, edge_list_counts, [&](const auto& fields) {
-        edges.source.push_back(
-            static_cast<std::int32_t>(parse_integer(fields[0], 0, n - 1, rows.at(), "a source vertex")));
-        edges.target.push_back(
-            static_cast<std::int32_t>(parse_integer(fields[1], 0, n - 1, rows.at(), "a target vertex")));
+        const auto vertex = [&](std::size_t field, const char* what) {
+            return static_cast<std::int32_t>(parse_integer(fields[field], 0, n - 1, rows.at(), what));
+        };
+        std::int32_t u = vertex(0, "a source vertex"), v = vertex(1, "a target vertex");
+        if (reverse) std::swap(u, v);
+        float weight = 1;
+        if (weights) {
+            if (!weights->next(value))
+                throw DataError(fmt::format("{}: {} states {} rows, it ends after {}", weights->at().path(),
+                                            edge_list_counts, m, weights->rows()));
+            weight = parse_weight(value[0], weights->at());
+        }
+        edges.add(u, v, weight);
     });
-    return edges;
+    if (weights && weights->next(value))
+        throw DataError(
+            fmt::format("{}: {} states {} rows, and here is another", weights->at().where(), edge_list_counts, m));
 }
 
-void take_csv_features(RawDataset& data, const fs::path& file, std::int64_t n) {
+/// Of the first row.
+std::int64_t columns_of(const fs::path& file) {
     CsvReader rows(file);
+    std::vector<std::string_view> fields;
+    return rows.next(fields) ? static_cast<std::int64_t>(rows.columns()) : 0;
+}
+
+/// In memory, or row by row to a temporary file.
+void take_csv_features(RawDataset& data, const fs::path& file, std::int64_t n, SpillFile* outside) {
+    CsvReader rows(file);
+    std::vector<float> row;
     each_row(rows, n, node_list, [&](const auto& fields) {
-        for (auto field : fields) data.features.push_back(parse_number(field, rows.at(), "a feature"));
+        row.clear();
+        for (auto field : fields) row.push_back(parse_number(field, rows.at(), "a feature"));
+        if (outside)
+            outside->append(std::as_bytes(std::span(row)));
+        else
+            data.features.insert(data.features.end(), row.begin(), row.end());
     });
     data.feature_count = static_cast<std::int64_t>(rows.columns());
 }
@@ -103,25 +135,31 @@ void take_csv_labels(RawDataset& data, const fs::path& file, std::int64_t n) {
     take_label_matrix(data, values, n, static_cast<std::int64_t>(rows.columns()), file.string());
 }
 
-std::vector<float> csv_weights(const fs::path& raw, std::int64_t m) {
-    std::vector<float> weight;
-    CsvReader rows(required_csv(raw, "edge-feat"), 1);
-    each_row(rows, m, edge_list_counts,
-             [&](const auto& fields) { weight.push_back(parse_weight(fields[0], rows.at())); });
-    return weight;
-}
-
 }  // namespace
 
-EdgeList read_ogb_csv(const fs::path& raw, bool weighted, RawDataset& data) {
+std::int64_t read_ogb_csv(const fs::path& raw, const OgbEdges& wanted, const ImportRoom& room, RawDataset& data) {
     const auto n = stated_count(raw, node_list, INT32_MAX), m = stated_count(raw, edge_list_counts, INT64_MAX);
     if (n < 1)
         throw DataError(fmt::format("{}: {} states no vertices, at least one is needed", raw.string(), node_list));
-    auto edges = csv_edges(raw, n, m);
-    if (weighted) edges.weight = csv_weights(raw, m);
-    if (const auto file = ogb_csv(raw, "node-feat"); !file.empty()) take_csv_features(data, file, n);
-    if (const auto file = ogb_csv(raw, "node-label"); !file.empty()) take_csv_labels(data, file, n);
-    return edges;
+    const auto feature_file = ogb_csv(raw, "node-feat"), label_file = ogb_csv(raw, "node-label");
+    const std::int64_t features = feature_file.empty() ? wanted.drawn_features : columns_of(feature_file);
+    EdgeCollector edges(required_csv(raw, "edge").string(), wanted.policy, room);
+    edges.expect(wanted.weighted, false);
+    edges.expect_size(n, m, features);
+    // Labels and masks remain in memory; before they are checked, a label takes 8 bytes.
+    if (!label_file.empty())
+        edges.reserve(9 * static_cast<std::uint64_t>(n) * static_cast<std::uint64_t>(columns_of(label_file)),
+                      fmt::format("{}: {} vertices' labels", label_file.string(), n));
+    take_csv_edges(raw, wanted.weighted, wanted.reverse, n, m, edges);
+    std::unique_ptr<SpillFile> outside;
+    if (!feature_file.empty()) {
+        if (edges.is_outside()) outside = std::make_unique<SpillFile>(room.folder);
+        take_csv_features(data, feature_file, n, outside.get());
+    }
+    if (!label_file.empty()) take_csv_labels(data, label_file, n);
+    edges.finish(data, n, features);
+    if (data.outside) data.outside->features = std::move(outside);
+    return n;
 }
 
 }  // namespace gnnbench

@@ -3,6 +3,8 @@
 // the largest alone is in memory twice.
 #include <data/importers/ogb_raw.hpp>
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
@@ -65,14 +67,14 @@ void take_npz_node_labels(RawDataset& data, const fs::path& file, std::int64_t n
 
 }  // namespace
 
-EdgeList read_ogb_npz(const fs::path& raw, bool weighted, RawDataset& data) {
+std::int64_t read_ogb_npz(const fs::path& raw, const OgbEdges& wanted, RawDataset& data) {
     const auto file = raw / "data.npz";
     const NpzFile counts(file, {"num_nodes_list", "num_edges_list"});
     const auto n = listed_count(counts, "num_nodes_list", INT32_MAX),
                m = listed_count(counts, "num_edges_list", INT64_MAX / 2);
     if (n < 1) throw DataError(fmt::format("{}: it states no vertices, at least one is needed", file.string()));
     auto edges = npz_edges(file, n, m);
-    if (weighted) {
+    if (wanted.weighted) {
         const NpzFile npz(file, {"edge_feat"});
         const bool flat = npz.at("edge_feat").shape().size() == 1;
         const std::vector<std::int64_t> column = flat ? std::vector{m} : std::vector<std::int64_t>{m, 1};
@@ -80,7 +82,9 @@ EdgeList read_ogb_npz(const fs::path& raw, bool weighted, RawDataset& data) {
     }
     take_npz_features(data, file, n);
     if (is_there(raw / "node-label.npz")) take_npz_node_labels(data, raw / "node-label.npz", n);
-    return edges;
+    if (wanted.reverse) std::swap(edges.source, edges.target);
+    data.graph = build_graph(std::move(edges), wanted.policy);
+    return n;
 }
 
 }  // namespace gnnbench

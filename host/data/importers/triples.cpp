@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -11,6 +12,7 @@
 
 #include <data/importers/formats.hpp>
 #include <data/options.hpp>
+#include <data/outside_graph.hpp>
 #include <data/text_input.hpp>
 
 namespace gnnbench {
@@ -43,12 +45,16 @@ public:
                                         shown(label), INT32_MAX));
         const auto next = static_cast<std::int32_t>(numbers_.size());
         numbers_.emplace(label, next);
+        // An entry, its share of the table of buckets when that grows, and a label that does not fit into its string.
+        bytes_ += 112 + (label.size() < sizeof(std::string) / 2 ? 0 : label.size() + 17);
         return next;
     }
+    std::uint64_t bytes() const { return bytes_; }
     std::int64_t count() const { return static_cast<std::int64_t>(numbers_.size()); }
 
 private:
     std::unordered_map<std::string, std::int32_t, LabelHash, std::equal_to<>> numbers_;
+    std::uint64_t bytes_ = 0;
 };
 
 void split_triple(std::string_view line, std::vector<std::string_view>& fields) {
@@ -61,32 +67,40 @@ void split_triple(std::string_view line, std::vector<std::string_view>& fields) 
     }
 }
 
-RawDataset read_triples(const std::filesystem::path& path, const Params& p) {
-    const bool take_weights = p.choice("weights") == "auto", keep_lines = p.choice("repeats") == "error";
-    EdgeList edges;
-    edges.file = path.string();
+std::string table_of(const std::filesystem::path& path, const VertexLabels& vertices) {
+    return fmt::format("{}: the table of its {} labels", path.string(), vertices.count());
+}
+
+RawDataset read_triples(const std::filesystem::path& path, const Params& p, const ImportRoom& room) {
+    const bool take_weights = p.choice("weights") == "auto", keep_lines = p.choice("repeats") == "error",
+               reverse = p.boolean("reverse");
+    EdgeCollector edges(path.string(), listed_policy(p), room);
     VertexLabels vertices;
-    LineReader reader(path);
+    LineReader reader(path, room.text_block_bytes());
     std::vector<std::string_view> fields;
     std::size_t columns = 0;
     for (std::string_view text; reader.next(text);) {
         if (is_blank(text) || text[text.find_first_not_of(" \t")] == '#') continue;
         split_triple(text, fields);
-        if (columns == 0) columns = fields.size();
+        if (columns == 0) {
+            columns = fields.size();
+            edges.expect(columns == 3 && take_weights, keep_lines);
+        }
         if (fields.size() != columns || columns < 2 || columns > 3)
             throw DataError(fmt::format("{}: expected two labels{}, found {} columns in '{}'", reader.where(),
                                         columns == 3   ? " and a weight"
                                         : columns == 2 ? ""
                                                        : ", and perhaps a weight",
                                         fields.size(), shown(text)));
-        edges.source.push_back(vertices.number(fields[0], reader));
-        edges.target.push_back(vertices.number(fields[1], reader));
-        if (columns == 3 && take_weights) edges.weight.push_back(parse_weight(fields[2], reader));
-        if (keep_lines) edges.line.push_back(reader.line_number());
+        std::int32_t u = vertices.number(fields[0], reader), v = vertices.number(fields[1], reader);
+        if (reverse) std::swap(u, v);
+        edges.add(u, v, columns == 3 && take_weights ? parse_weight(fields[2], reader) : 1.0f,
+                  reader.line_number());
+        if (reader.line_number() % 1024 == 0) edges.reserve(vertices.bytes(), table_of(path, vertices));
     }
-    edges.vertices = vertices.count();
+    edges.reserve(vertices.bytes(), table_of(path, vertices));
     RawDataset data;
-    data.graph = build_listed(std::move(edges), p);
+    edges.finish(data, vertices.count(), p.integer("features"));
     return data;
 }
 

@@ -5,11 +5,11 @@
 #include <gnnbench/version.hpp>
 
 /// What a plugin's shared library exports. The host reads `gnnbench_plugin_info` first, checks it, and only
-/// then calls `gnnbench_plugin_create`, which returns a new Strategy, Partitioner or BackendPlugin.
+/// then calls `gnnbench_plugin_create`, which returns a new Strategy, Partitioner, BackendPlugin or Importer.
 
 namespace gnnbench {
 
-enum class PluginKind : std::int32_t { strategy, partitioner, kernel };
+enum class PluginKind : std::int32_t { strategy, partitioner, kernel, importer };
 
 /// Plain data whose layout never changes, so that any host can read any plugin's.
 struct PluginInfo {
@@ -29,8 +29,8 @@ struct PluginInfo {
 
 #define GNNBENCH_EXPORT extern "C" __attribute__((visibility("default")))
 
-/// Once in each plugin, at file scope: kind (strategy | partitioner | kernel), the class that implements
-/// it, name, version, summary, and the array of declared parameters (may be `{}`-empty via
+/// Once in each plugin, at file scope: kind (strategy | partitioner | kernel | importer), the class that
+/// implements it, name, version, summary, and the array of declared parameters (may be `{}`-empty via
 /// GNNBENCH_PLUGIN_WITHOUT_PARAMS).
 #define GNNBENCH_PLUGIN(KIND, CLASS, NAME, VERSION, SUMMARY, PARAMS)             \
     GNNBENCH_EXPORT const ::gnnbench::PluginInfo gnnbench_plugin_info = {        \
@@ -67,3 +67,4 @@ struct PluginInfo {
 #define GNNBENCH_INTERFACE_strategy Strategy
 #define GNNBENCH_INTERFACE_partitioner Partitioner
 #define GNNBENCH_INTERFACE_kernel BackendPlugin
+#define GNNBENCH_INTERFACE_importer Importer
