@@ -89,6 +89,15 @@ std::vector<Event> FaultyTransport::do_exchange_each(std::span<const Message> se
     return events;
 }
 
+std::vector<Event> FaultyTransport::do_read_rows(ConstMatrixView from, std::span<const RowSet> sends,
+                                                 std::span<const RowSet> receives) {
+    std::vector<Event> events = inner().read_rows(from, sends, receives);
+    if (receives.empty()) return events;
+    const Message first{receives[0].peer, receives[0].to.data, static_cast<std::int64_t>(receives[0].to.bytes())};
+    events[0] = spoiled(std::move(events[0]), {&first, 1});
+    return events;
+}
+
 Event FaultyTransport::do_all_to_all(std::span<const Message> sends, std::span<const Message> receives) {
     return spoiled(inner().all_to_all(sends, receives), receives);
 }

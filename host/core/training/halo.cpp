@@ -244,15 +244,17 @@ void HaloExchange::state_memory(MemoryStatement& m, const HaloRoom& room, std::i
 void HaloExchange::load(const Halo& halo) {
     needed_start_.assign(1, 0);
     sent_start_.assign(1, 0);
-    std::vector<std::int32_t> rows;
+    needed_.clear();
+    sent_.clear();
     for (std::size_t j = 0; j < halo.needed.size(); ++j) {
         needed_start_.push_back(needed_start_.back() + std::ssize(halo.needed[j]));
         sent_start_.push_back(sent_start_.back() + std::ssize(halo.sent[j]));
-        rows.insert(rows.end(), halo.sent[j].begin(), halo.sent[j].end());
+        needed_.insert(needed_.end(), halo.needed[j].begin(), halo.needed[j].end());
+        sent_.insert(sent_.end(), halo.sent[j].begin(), halo.sent[j].end());
     }
     require(needed_start_.back() <= receive_.rows() && sent_start_.back() <= send_.rows(),
             "a halo has more rows than there is room for");
-    if (!rows.empty()) backend_.upload_bytes(rows.data(), sent_rows_.data(), rows.size() * sizeof rows[0]);
+    if (!sent_.empty()) backend_.upload_bytes(sent_.data(), sent_rows_.data(), sent_.size() * sizeof sent_[0]);
 }
 
 namespace {
@@ -272,6 +274,45 @@ std::vector<RowMessage> segments(const Matrix& buffer, const std::vector<std::in
 }
 
 }  // namespace
+
+std::vector<RowSet> HaloExchange::needed_sets(std::int64_t width) {
+    std::vector<RowSet> sets;
+    for (std::size_t j = 0; j + 1 < needed_start_.size(); ++j) {
+        const auto first = usize(needed_start_[j]), end = usize(needed_start_[j + 1]);
+        if (first < end)
+            sets.push_back({static_cast<int>(j), std::span(needed_).subspan(first, end - first),
+                            segment(receive_, needed_start_, j, width)});
+    }
+    return sets;
+}
+
+std::vector<RowSet> HaloExchange::sent_sets() const {
+    std::vector<RowSet> sets;
+    for (std::size_t j = 0; j + 1 < sent_start_.size(); ++j) {
+        const auto first = usize(sent_start_[j]), end = usize(sent_start_[j + 1]);
+        if (first < end) sets.push_back({static_cast<int>(j), std::span(sent_).subspan(first, end - first)});
+    }
+    return sets;
+}
+
+void HaloExchange::gather_now(Communicator& world, ConstMatrixView b) {
+    if (world.reads_rows()) return backend_.wait(StreamRole::compute, gather(world, b));
+    const auto sends = pack(b);
+    world.all_to_all_now(sends, receives(b.cols));
+}
+
+Event HaloExchange::gather(Communicator& world, ConstMatrixView b) {
+    if (world.reads_rows())
+        return world.read_rows(CommOp::all_to_all, b, sent_sets(), needed_sets(b.cols)).front();
+    const auto sends = pack(b);
+    return world.all_to_all(sends, receives(b.cols));
+}
+
+std::vector<Event> HaloExchange::gather_each(Communicator& world, ConstMatrixView b) {
+    if (world.reads_rows()) return world.read_rows(CommOp::point_to_point, b, sent_sets(), needed_sets(b.cols));
+    const auto sends = pack(b);
+    return world.exchange_each(sends, receives(b.cols));
+}
 
 std::vector<RowMessage> HaloExchange::pack(ConstMatrixView b) {
     backend_.gather_rows(b, sent_rows_.data(), send_.view().reshaped(sent_start_.back(), b.cols));

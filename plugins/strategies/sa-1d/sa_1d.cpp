@@ -50,8 +50,7 @@ private:
 
     // Z_i = Â_ii H_i + Σ_{j≠i} Â_ij H̃_j
     void gather(const Blocks& a, HaloExchange& x, MatrixView h_i, MatrixView z_i, const Epilogue& e) {
-        const auto sends = x.pack(h_i);
-        world_.all_to_all_now(sends, x.receives(h_i.cols));
+        x.gather_now(world_, h_i);                                          // H̃
         backend_.spmm(*a.own, h_i, z_i);                                    // Z_i ← Â_ii H_i
         backend_.spmm(*a.halo, x.received(h_i.cols), z_i, {.beta = 1}, e);  // Z_i ← Z_i + Â_i,halo H̃
     }

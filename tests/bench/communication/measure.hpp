@@ -31,10 +31,11 @@ struct Ground {
 /// Exact schemes, in the order of tables: overlap off where it is a parameter.
 std::vector<Scheme> schemes(const PluginCatalog& catalog);
 
-/// Epochs and replays by turns. {scheme, skipped} where the strategy says why it cannot; else {scheme, epoch_s,
-/// wait_s, operations: [{operation, calls, sent_bytes, ours_s, non_blocking_s, blocking_s, plain_s}],
-/// volume_differs}; plain_s is the lesser of the two before it. Times and
-/// bytes are means over ranks of an epoch's sums; each call's time is the best of all rounds.
+/// Epochs through shared memory, through our MPI transport, and by MPI alone in its place, by turns. {scheme, skipped}
+/// where the strategy says why it cannot; else {scheme, epoch_s: {shared, mpi}, operations: [{operation, calls,
+/// sent_bytes, shared_s, mpi_s, non_blocking_s, blocking_s, plain_s}], volume_differs}; plain_s is the lesser of the two
+/// before it. The last operation is the phase `pack`, which plain MPI needs as our MPI transport does. Times and bytes
+/// are means over ranks of an epoch's sums; each call's time is the best of all rounds.
 nlohmann::json measure_scheme(const Ground& g, const Scheme& scheme);
 
 /// What sa-1d packs and adds up, under a partitioner: [{width, rows, bytes, pack_s, add_s, copy_s}]; means over

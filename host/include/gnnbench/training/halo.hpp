@@ -47,6 +47,14 @@ public:
     /// The halo of the following exchanges; there must be room for its rows. Nothing may be in flight.
     void load(const Halo& halo);
 
+    /// H̃ ← the rows of the others' b that this rank needs, in one all-to-all-v: `received` has them afterwards. Where
+    /// ranks read each other's memory they are copied from where they lie, else packed and sent.
+    void gather_now(Communicator& world, ConstMatrixView b);
+    /// The same, to be waited for before `received` or b's change.
+    Event gather(Communicator& world, ConstMatrixView b);
+    /// The same by a message from each peer: an event for each part with needed rows, ascending, and one for those sent.
+    std::vector<Event> gather_each(Communicator& world, ConstMatrixView b);
+
     /// Packs the rows of b to send and returns the messages that carry them, without empty ones.
     std::vector<RowMessage> pack(ConstMatrixView b);
     /// The messages that receive the needed rows.
@@ -62,7 +70,11 @@ public:
     void add_returned(MatrixView c);
 
 private:
+    std::vector<RowSet> needed_sets(std::int64_t width);
+    std::vector<RowSet> sent_sets() const;
+
     std::vector<std::int64_t> needed_start_, sent_start_;  ///< by part, length parts + 1: rows before
+    std::vector<std::int32_t> needed_, sent_;              ///< by part, one after another, for reading in place
     Backend& backend_;
     Matrix send_, receive_;
     Array<std::int32_t> sent_rows_;  ///< concatenated `sent`
