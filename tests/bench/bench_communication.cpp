@@ -47,10 +47,11 @@ double seconds(const json& row, const char* key) { return row.at(key).get<double
 /// One row: bytes and seconds of an epoch, and the ratios that the goals are about.
 std::string row(const std::string& scheme, const std::string& operation, const json& r) {
     const double plain = seconds(r, "plain_s");
-    return fmt::format("| {} | {} | {:.0f} | {:.3f} | {:.3f} | {:.3f} | {:.3f} | {:.3f} | {:.2f} | {:.2f} |\n", scheme,
+    return fmt::format("| {} | {} | {:.0f} | {:.3f} | {:.3f} | {:.3f} | {:.3f} | {:.3f} | {:.2f} | {} |\n", scheme,
                        operation, seconds(r, "calls"), seconds(r, "sent_bytes") / 1e6, 1e3 * seconds(r, "shared_s"),
                        1e3 * seconds(r, "mpi_s"), 1e3 * seconds(r, "non_blocking_s"),
-                       1e3 * seconds(r, "blocking_s"), seconds(r, "mpi_s") / plain, plain / seconds(r, "shared_s"));
+                       1e3 * seconds(r, "blocking_s"), seconds(r, "mpi_s") / plain,
+                       seconds(r, "shared_s") > 0 ? fmt::format("{:.2f}", plain / seconds(r, "shared_s")) : "–");
 }
 
 void add(json& sum, const json& r) {
@@ -103,6 +104,20 @@ std::string packing_table(const json& result) {
     return text;
 }
 
+std::string latency_table(const json& result) {
+    std::string text =
+        "| operation | bytes | shared µs | mpi µs | plain µs | shared ÷ plain | mpi ÷ plain |\n"
+        "| --- | --- | --- | --- | --- | --- | --- |\n";
+    for (const json& r : result.at("latency")) {
+        const double plain = seconds(r, "plain_s");
+        text += fmt::format("| {} | {} | {:.2f} | {:.2f} | {:.2f} | {:.2f} | {:.2f} |\n",
+                            r.at("operation").get<std::string>(), r.at("bytes").get<int>(),
+                            1e6 * seconds(r, "shared_s"), 1e6 * seconds(r, "mpi_s"), 1e6 * plain,
+                            seconds(r, "shared_s") / plain, seconds(r, "mpi_s") / plain);
+    }
+    return text;
+}
+
 std::string introduction(const Mpiexec& mpiexec, const Arguments& a, const std::string& command) {
     const Machine m = this_machine(mpiexec);
     const json p = provenance();
@@ -141,6 +156,10 @@ std::string report(const Mpiexec& mpiexec, const Arguments& a, const std::string
             "\nPacking rows for the sparsity-aware schemes, all ranks at once, beside memcpy of the same bytes; "
             "adding is the sum of returned rows into their places, which also reads them:\n\n{}",
             packing_table(result));
+        text += fmt::format(
+            "\nSmall operations in their blocking form, one after another without barriers, with all that a communicator "
+            "does (counting, spans), beside bare `MPI_Allreduce` and `MPI_Bcast`:\n\n{}",
+            latency_table(result));
         for (const json& s : result.at("schemes"))
             if (!s.contains("skipped") && !s.at("volume_differs").get<std::string>().empty()) {
                 ++wrong;

@@ -43,6 +43,13 @@ nlohmann::json measure_scheme(const Ground& g, const Scheme& scheme);
 nlohmann::json measure_packing(const Ground& g, const std::string& partitioner,
                                const std::vector<std::int64_t>& widths);
 
+/// What small operations take one after another, with all that a communicator does: [{operation, bytes, shared_s, mpi_s,
+/// plain_s}], means over ranks of the best of all rounds, each of many calls.
+nlohmann::json measure_latency(const Ground& g);
+
+/// The `cpu` kernel on one thread, with the parameter `transport`.
+std::unique_ptr<Backend> cpu_backend(const Ground& g, const char* transport);
+
 /// The mean over ranks of each value.
 std::vector<double> mean_over_ranks(const ProcessGroup& world, std::vector<double> values);
 

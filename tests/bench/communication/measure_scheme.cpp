@@ -64,7 +64,7 @@ class Side {
 public:
     Side(const Ground& g, const Strategy& strategy, const Problem& problem, const char* transport)
         : world_(g.world),
-          backend_(made(g, transport)),
+          backend_(cpu_backend(g, transport)),
           communicator_(
               make_alternating_transport(backend_->connect(g.world), *static_cast<MPI_Comm*>(g.world.native()), turn_),
               *backend_, counter_),
@@ -98,14 +98,6 @@ public:
     std::string notes() const { return backend_->notes(); }
 
 private:
-    static std::unique_ptr<Backend> made(const Ground& g, const char* transport) {
-        const auto declared = g.catalog.find(PluginKind::kernel, "cpu").params;
-        Params params(declared);
-        for (const ParamDecl& p : declared)
-            if (std::string_view(p.name) == "transport") params.set(p, transport);
-        return g.catalog.kernel("cpu")->create({.threads = 1, .local_ranks = g.world.size(), .params = params});
-    }
-
     const ProcessGroup& world_;
     std::unique_ptr<Backend> backend_;
     VolumeCounter counter_;
@@ -177,6 +169,14 @@ std::vector<Scheme> schemes(const PluginCatalog& catalog) {
         if (!listed && name != "serial" && !contract::trains_on_batches(catalog, name)) out.push_back({name, {}});
     }
     return out;
+}
+
+std::unique_ptr<Backend> cpu_backend(const Ground& g, const char* transport) {
+    const auto declared = g.catalog.find(PluginKind::kernel, "cpu").params;
+    Params params(declared);
+    for (const ParamDecl& p : declared)
+        if (std::string_view(p.name) == "transport") params.set(p, transport);
+    return g.catalog.kernel("cpu")->create({.threads = 1, .local_ranks = g.world.size(), .params = params});
 }
 
 std::vector<double> mean_over_ranks(const ProcessGroup& world, std::vector<double> values) {

@@ -31,6 +31,7 @@ json measured(const json& request, const ProcessGroup& world) {
     }
     for (const std::string& partitioner : {std::string("random"), std::string("metis")})
         result["packing"][partitioner] = measure_packing(ground, partitioner, request.at("packed_widths"));
+    result["latency"] = measure_latency(ground);
     return result;
 }
 
