@@ -247,11 +247,13 @@ Event CheckedTransport::do_all_to_all(std::span<const Message> sends, std::span<
 /// What others read are rows of `from`, so all of it must stay as it is; they are compared with copies that are sent.
 std::vector<Event> CheckedTransport::do_read_rows(ConstMatrixView from, std::span<const RowSet> sends,
                                                   std::span<const RowSet> receives) {
-    const std::size_t row_bytes = usize(from.cols) * size_of(from.dtype), step = usize(from.ld) * size_of(from.dtype);
+    const std::size_t row_bytes = usize(from.cols) * size_of(from.dtype),
+                      step = usize(from.ld) * size_of(from.dtype);
     std::vector<Message> read;
     for (const RowSet& s : sends) {
-        const auto all = read_bytes(backend_, from.data, static_cast<std::int64_t>(usize(from.rows) * step - step + row_bytes),
-                                    StreamRole::communication);
+        const auto all =
+            read_bytes(backend_, from.data, static_cast<std::int64_t>(usize(from.rows) * step - step + row_bytes),
+                       StreamRole::communication);
         std::vector<std::byte> rows(s.rows.size() * row_bytes);
         for (std::size_t i = 0; i < s.rows.size(); ++i)
             std::memcpy(rows.data() + i * row_bytes, all.data() + usize(s.rows[i]) * step, row_bytes);

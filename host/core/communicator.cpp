@@ -180,7 +180,8 @@ std::vector<Event> Communicator::exchange_each(std::span<const RowMessage> sends
     std::vector<std::int64_t> bytes;
     for (const Message& m : in) bytes.push_back(m.bytes);
     bytes.push_back(t.sent_bytes);
-    return each_timed(CommOp::point_to_point, content, t, bytes, [&] { return transport_->exchange_each(out, in); });
+    return each_timed(CommOp::point_to_point, content, t, bytes,
+                      [&] { return transport_->exchange_each(out, in); });
 }
 
 std::vector<Event> Communicator::read_rows(CommOp op, ConstMatrixView from, std::span<const RowSet> sends,

@@ -23,8 +23,8 @@ public:
             (huge_page_bytes - reinterpret_cast<std::uintptr_t>(first) % huge_page_bytes) % huge_page_bytes;
         if (skipped > 0) munmap(first, skipped);
         if (skipped < huge_page_bytes) munmap(first + skipped + bytes, huge_page_bytes - skipped);
-        if (mmap(first + skipped, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file, 0) ==
-            MAP_FAILED) {
+        if (mmap(first + skipped, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file,
+                 0) == MAP_FAILED) {
             munmap(first + skipped, bytes);
             return;
         }

@@ -29,6 +29,7 @@ struct Channel {
 
     Published& slot(std::uint64_t n) { return slots[n % depth]; }
 };
-static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "atomics that processes share must be without locks");
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free,
+              "atomics that processes share must be without locks");
 
 }  // namespace gnnbench

@@ -62,7 +62,8 @@ SharedHostMemory::~SharedHostMemory() { close(static_cast<int>(address_.descript
 
 void* SharedHostMemory::allocate(std::size_t bytes) noexcept {
     const bool huge = bytes >= 2 * huge_page_bytes;
-    const std::size_t alignment = huge ? huge_page_bytes : line_bytes, size = rounded_up(std::max(bytes, line_bytes), alignment);
+    const std::size_t alignment = huge ? huge_page_bytes : line_bytes,
+                      size = rounded_up(std::max(bytes, line_bytes), alignment);
     for (auto run = free_.begin(); run != free_.end(); ++run) {
         const auto [first, length] = *run;
         const std::size_t at = rounded_up(first, alignment);

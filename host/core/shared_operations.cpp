@@ -182,17 +182,20 @@ void SharedOperations::wait(const std::function<bool()>& done) {
 Event event_of(std::shared_ptr<SharedOperations> all, std::shared_ptr<SharedOperation> operation) {
     if (operation->complete) return {};
     auto shared = std::make_shared<Shared>(std::move(all), std::move(operation));
-    return Event(std::make_shared<SharedEvent>(std::move(shared), [](const SharedOperation& o) { return o.complete; }));
+    return Event(
+        std::make_shared<SharedEvent>(std::move(shared), [](const SharedOperation& o) { return o.complete; }));
 }
 
-std::vector<Event> events_of_each(std::shared_ptr<SharedOperations> all, std::shared_ptr<SharedOperation> operation) {
+std::vector<Event> events_of_each(std::shared_ptr<SharedOperations> all,
+                                  std::shared_ptr<SharedOperation> operation) {
     const std::size_t items = operation->taken.size();
     const auto shared = std::make_shared<Shared>(std::move(all), std::move(operation));
     std::vector<Event> events;
     for (std::size_t i = 0; i < items; ++i)
         events.emplace_back(
             std::make_shared<SharedEvent>(shared, [i](const SharedOperation& o) { return o.taken[i].done; }));
-    events.emplace_back(std::make_shared<SharedEvent>(shared, [](const SharedOperation& o) { return o.complete; }));
+    events.emplace_back(
+        std::make_shared<SharedEvent>(shared, [](const SharedOperation& o) { return o.complete; }));
     return events;
 }
 

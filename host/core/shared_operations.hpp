@@ -32,7 +32,7 @@ struct SharedOperation {
         Channel* channel;
         std::uint64_t number;
         std::shared_ptr<std::uint64_t> last;  ///< number of the channel's item taken last: they are taken in order
-        std::byte* base;      ///< of the sender's memory
+        std::byte* base;                      ///< of the sender's memory
         std::function<void(const Source&)> take{};
         bool done = false;
 
@@ -105,6 +105,7 @@ private:
 
 /// The events of an operation: one for all of it, or one for each taken item and a last one for all that is offered.
 Event event_of(std::shared_ptr<SharedOperations> all, std::shared_ptr<SharedOperation> operation);
-std::vector<Event> events_of_each(std::shared_ptr<SharedOperations> all, std::shared_ptr<SharedOperation> operation);
+std::vector<Event> events_of_each(std::shared_ptr<SharedOperations> all,
+                                  std::shared_ptr<SharedOperation> operation);
 
 }  // namespace gnnbench

@@ -70,9 +70,11 @@ public:
             std::int64_t origin;
             std::uint64_t channels;
         };
-        const Place own{origin, static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(mine_) - operations_->memory().base())};
+        const Place own{origin, static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(mine_) -
+                                                           operations_->memory().base())};
         std::vector<Place> all(usize(size_));
-        check_mpi(MPI_Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, comm_), "MPI_Allgather");
+        check_mpi(MPI_Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, comm_),
+                  "MPI_Allgather");
         for (const Place& p : all) {
             bases_.push_back(operations_->base(static_cast<int>(p.origin)));
             theirs_.push_back(reinterpret_cast<Channel*>(bases_.back() + p.channels));
@@ -226,8 +228,7 @@ private:
         for (const Message& m : sends)
             if (m.bytes > 0) offer(*o, message, m.peer, in_shared(*o, m.data, m.bytes, false), m.bytes);
         for (const Message& m : receives)
-            if (m.bytes > 0)
-                take(*o, message, m.peer, copied_to(m.data, m.bytes));
+            if (m.bytes > 0) take(*o, message, m.peer, copied_to(m.data, m.bytes));
         return o;
     }
 
@@ -237,13 +238,15 @@ private:
         if (operations_->memory().holds(data)) return static_cast<std::byte*>(data);
         void* const shared = operations_->memory().allocate(usize(bytes));
         if (!shared)
-            throw OutOfMemory(fmt::format("the memory that the ranks of this host share has no room for {} bytes", bytes));
+            throw OutOfMemory(
+                fmt::format("the memory that the ranks of this host share has no room for {} bytes", bytes));
         std::memcpy(shared, data, usize(bytes));
         o.copies.push_back({shared, data, usize(bytes), written});
         return static_cast<std::byte*>(shared);
     }
 
-    void offer(SharedOperation& o, Kind kind, int peer, const std::byte* data, std::int64_t bytes, std::int64_t ld = 0) {
+    void offer(SharedOperation& o, Kind kind, int peer, const std::byte* data, std::int64_t bytes,
+               std::int64_t ld = 0) {
         Channel& c = mine_[kind * size_ + peer];
         const std::uint64_t number = ++offered_[usize(kind * size_ + peer)];
         if (number > Channel::depth)
@@ -257,8 +260,11 @@ private:
     }
     void take(SharedOperation& o, Kind kind, int peer, std::function<void(const Source&)> how) {
         const auto i = usize(kind * size_ + peer);
-        o.taken.push_back({&theirs_[usize(peer)][kind * size_ + rank_], ++expected_[i], {taken_, &(*taken_)[i]},
-                           bases_[usize(peer)], std::move(how)});
+        o.taken.push_back({&theirs_[usize(peer)][kind * size_ + rank_],
+                           ++expected_[i],
+                           {taken_, &(*taken_)[i]},
+                           bases_[usize(peer)],
+                           std::move(how)});
     }
     void offer_to_all(SharedOperation& o, const std::byte* data, std::int64_t bytes) {
         for (int peer = 0; peer < size_; ++peer)
@@ -288,7 +294,8 @@ private:
     }
     static void check_size(const Source& s, std::int64_t bytes) {
         if (s.item.bytes != static_cast<std::uint64_t>(bytes))
-            throw CommunicationError(fmt::format("a rank sends {} bytes where {} are received", s.item.bytes, bytes));
+            throw CommunicationError(
+                fmt::format("a rank sends {} bytes where {} are received", s.item.bytes, bytes));
     }
     std::function<void(const Source&)> copied_to(void* data, std::int64_t bytes) const {
         return [data, bytes, &moves = operations_->moves()](const Source& s) {
@@ -307,9 +314,9 @@ private:
     std::shared_ptr<SharedOperations> operations_;
     MPI_Comm comm_;
     int origin_, rank_ = 0, size_ = 1;
-    Channel* mine_ = nullptr;                ///< [kind · size + receiver]
-    std::vector<Channel*> theirs_;           ///< by sender: its channels
-    std::vector<std::byte*> bases_;          ///< by rank
+    Channel* mine_ = nullptr;                        ///< [kind · size + receiver]
+    std::vector<Channel*> theirs_;                   ///< by sender: its channels
+    std::vector<std::byte*> bases_;                  ///< by rank
     std::vector<std::uint64_t> offered_, expected_;  ///< [kind · size + peer]: items so far
     /// The same of items taken, which operations under way share.
     std::shared_ptr<std::vector<std::uint64_t>> taken_ = std::make_shared<std::vector<std::uint64_t>>();
@@ -334,8 +341,9 @@ bool on_all(bool here, MPI_Comm comm) {
 
 }  // namespace
 
-std::unique_ptr<Transport> make_shared_transport(const ProcessGroup& group, std::shared_ptr<SharedHostMemory> memory,
-                                                 HostMoves moves, std::string& made) {
+std::unique_ptr<Transport> make_shared_transport(const ProcessGroup& group,
+                                                 std::shared_ptr<SharedHostMemory> memory, HostMoves moves,
+                                                 std::string& made) {
     const MPI_Comm all = *static_cast<MPI_Comm*>(group.native());
     const auto by_mpi = [&](const char* why) {
         made = fmt::format("transport: mpi ({})", why);
@@ -347,7 +355,8 @@ std::unique_ptr<Transport> make_shared_transport(const ProcessGroup& group, std:
 
     const SharedHostMemory::Address own = memory->address();
     std::vector<SharedHostMemory::Address> addresses(usize(group.size()));
-    check_mpi(MPI_Allgather(&own, sizeof own, MPI_BYTE, addresses.data(), sizeof own, MPI_BYTE, all), "MPI_Allgather");
+    check_mpi(MPI_Allgather(&own, sizeof own, MPI_BYTE, addresses.data(), sizeof own, MPI_BYTE, all),
+              "MPI_Allgather");
     std::vector<MappedRange> ranges;
     bool mapped = true;
     for (int rank = 0; rank < group.size(); ++rank) {
@@ -362,7 +371,8 @@ std::unique_ptr<Transport> make_shared_transport(const ProcessGroup& group, std:
     const bool crowded = group.size() > sysconf(_SC_NPROCESSORS_ONLN);
     made = "transport: shared memory";
     return std::make_unique<SharedTransport>(
-        std::make_shared<SharedOperations>(std::move(memory), std::move(moves), std::move(ranges), progress, crowded),
+        std::make_shared<SharedOperations>(std::move(memory), std::move(moves), std::move(ranges), progress,
+                                           crowded),
         groups, group.rank());
 }
 

@@ -48,8 +48,8 @@ double seconds(const json& row, const char* key) { return row.at(key).get<double
 std::string row(const std::string& scheme, const std::string& operation, const json& r) {
     const double plain = seconds(r, "plain_s");
     return fmt::format("| {} | {} | {:.0f} | {:.3f} | {:.3f} | {:.3f} | {:.3f} | {:.3f} | {:.2f} | {} |\n", scheme,
-                       operation, seconds(r, "calls"), seconds(r, "sent_bytes") / 1e6, 1e3 * seconds(r, "shared_s"),
-                       1e3 * seconds(r, "mpi_s"), 1e3 * seconds(r, "non_blocking_s"),
+                       operation, seconds(r, "calls"), seconds(r, "sent_bytes") / 1e6,
+                       1e3 * seconds(r, "shared_s"), 1e3 * seconds(r, "mpi_s"), 1e3 * seconds(r, "non_blocking_s"),
                        1e3 * seconds(r, "blocking_s"), seconds(r, "mpi_s") / plain,
                        seconds(r, "shared_s") > 0 ? fmt::format("{:.2f}", plain / seconds(r, "shared_s")) : "–");
 }
@@ -60,7 +60,8 @@ void add(json& sum, const json& r) {
 
 std::string schemes_table(const json& result, bool judged, int& missed) {
     std::string text =
-        "| scheme | operation | calls | MB sent | shared ms | mpi ms | non-blocking ms | blocking ms | mpi ÷ plain | "
+        "| scheme | operation | calls | MB sent | shared ms | mpi ms | non-blocking ms | blocking ms | mpi ÷ "
+        "plain | "
         "plain ÷ shared |\n"
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
     std::string skipped;
@@ -128,12 +129,18 @@ std::string introduction(const Mpiexec& mpiexec, const Arguments& a, const std::
         "two hidden "
         "layers of {}, {} classes, partitioner random, kernel cpu, one thread a rank. A barrier before each "
         "operation; each is "
-        "complete before its caller goes on, so nothing is hidden. Epochs take turns: `shared` is the transport through "
-        "memory that ranks share, `mpi` ours over MPI, and in further epochs of the latter MPI alone makes each call in "
-        "its place, on the same memory with the same caches: `non-blocking` is the non-blocking call and MPI_Wait, "
-        "`blocking` the blocking function, and plain the faster of the two for an operation. `packing` is the copying of "
-        "rows before and after messages, which plain MPI needs as `mpi` does. Times, calls and bytes are of one epoch, "
-        "means over ranks, of each call the best of {} rounds, of packing the best epoch. The goal is mpi ÷ plain ≤ {} "
+        "complete before its caller goes on, so nothing is hidden. Epochs take turns: `shared` is the transport "
+        "through "
+        "memory that ranks share, `mpi` ours over MPI, and in further epochs of the latter MPI alone makes each "
+        "call in "
+        "its place, on the same memory with the same caches: `non-blocking` is the non-blocking call and "
+        "MPI_Wait, "
+        "`blocking` the blocking function, and plain the faster of the two for an operation. `packing` is the "
+        "copying of "
+        "rows before and after messages, which plain MPI needs as `mpi` does. Times, calls and bytes are of one "
+        "epoch, "
+        "means over ranks, of each call the best of {} rounds, of packing the best epoch. The goal is mpi ÷ plain "
+        "≤ {} "
         "for all operations of a scheme together, where there is a core for every rank.\n",
         fmt::gmtime(std::time(nullptr)), m.cpu, m.cores, m.memory_gib, m.mpi, p["load_average"][0].get<double>(),
         p["commit"].get<std::string>().substr(0, 12), command, a.vertices, a.average_degree, a.width, a.width,
@@ -157,7 +164,8 @@ std::string report(const Mpiexec& mpiexec, const Arguments& a, const std::string
             "adding is the sum of returned rows into their places, which also reads them:\n\n{}",
             packing_table(result));
         text += fmt::format(
-            "\nSmall operations in their blocking form, one after another without barriers, with all that a communicator "
+            "\nSmall operations in their blocking form, one after another without barriers, with all that a "
+            "communicator "
             "does (counting, spans), beside bare `MPI_Allreduce` and `MPI_Bcast`:\n\n{}",
             latency_table(result));
         for (const json& s : result.at("schemes"))

@@ -25,8 +25,8 @@ int local_ranks(const ProcessGroup& group) {
 
 struct Bench {
     ProcessGroup group = ProcessGroup::world();
-    std::unique_ptr<Backend> backend = PluginCatalog().kernel("reference")->create(
-        {.dtype = DType::f64, .local_ranks = local_ranks(group)});
+    std::unique_ptr<Backend> backend =
+        PluginCatalog().kernel("reference")->create({.dtype = DType::f64, .local_ranks = local_ranks(group)});
     VolumeCounter counter;
     Communicator world{backend->connect(group), *backend, counter};
 

@@ -207,7 +207,8 @@ TEST_CASE("groups and messages do not mix: what is late in one holds up no other
     Ranks r;
     const auto half = r.transport->split(r.rank % 2, r.rank);
     const Matrix a = r.filled(rows, cols, 1), b = r.filled(rows, cols, 1), c = r.filled(3, cols, r.rank);
-    const Event of_all = r.transport->all_reduce(a.view().data, rows * cols, DType::f32, ReduceOp::sum, Wait::later);
+    const Event of_all =
+        r.transport->all_reduce(a.view().data, rows * cols, DType::f32, ReduceOp::sum, Wait::later);
     const Event of_half = half->all_reduce(b.view().data, rows * cols, DType::f32, ReduceOp::sum, Wait::later);
     half->barrier();
     // Some ranks wait for one first, some for the other.

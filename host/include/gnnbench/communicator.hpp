@@ -130,8 +130,8 @@ private:
     Event reduce_scatter(ConstMatrixView all, MatrixView mine, std::span<const std::int64_t> row_counts,
                          Content content, Wait when);
     void wait(const Event& event) { backend_->wait(StreamRole::compute, event); }
-    std::vector<Event> each_timed(CommOp op, Content content, const Traffic& t, std::span<const std::int64_t> bytes,
-                                  auto&& start);
+    std::vector<Event> each_timed(CommOp op, Content content, const Traffic& t,
+                                  std::span<const std::int64_t> bytes, auto&& start);
     Event timed(CommOp op, Content content, const Traffic& t, auto&& start);
     void prepare(CommOp op, Content content, const Traffic& t);
     Trace::SpanId open_span(CommOp op, std::int64_t bytes);

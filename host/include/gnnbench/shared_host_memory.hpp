@@ -58,7 +58,8 @@ struct HostMoves {
 
 /// The transport for back ends whose device memory is host memory, by way of `memory` if all ranks of the group are on
 /// one host and have it, else MPI's. Collective; ranks without memory pass nullptr. `made` says which it is and why.
-std::unique_ptr<Transport> make_shared_transport(const ProcessGroup& group, std::shared_ptr<SharedHostMemory> memory,
-                                                 HostMoves moves, std::string& made);
+std::unique_ptr<Transport> make_shared_transport(const ProcessGroup& group,
+                                                 std::shared_ptr<SharedHostMemory> memory, HostMoves moves,
+                                                 std::string& made);
 
 }  // namespace gnnbench

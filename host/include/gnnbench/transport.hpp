@@ -22,7 +22,7 @@ struct Message {
 struct RowSet {
     int peer = 0;
     std::span<const std::int32_t> rows;  ///< host memory
-    MatrixView to = {};                  ///< where received rows go, one after another; nothing for rows that are sent
+    MatrixView to = {};  ///< where received rows go, one after another; nothing for rows that are sent
 };
 
 enum class ReduceOp : std::uint8_t { sum, maximum };
@@ -79,7 +79,8 @@ public:
     /// Rows of matrices that lie elsewhere: `from` is this rank's, whose rows `sends` others read, and each of
     /// `receives` takes its rows from its peer's `from`. One copy, where messages take packing, a copy, and often
     /// unpacking. An event for each receive, in order, and a last one: all others have read `from`. No set is empty.
-    std::vector<Event> read_rows(ConstMatrixView from, std::span<const RowSet> sends, std::span<const RowSet> receives) {
+    std::vector<Event> read_rows(ConstMatrixView from, std::span<const RowSet> sends,
+                                 std::span<const RowSet> receives) {
         return do_read_rows(from, sends, receives);
     }
     void barrier() { do_barrier(); }

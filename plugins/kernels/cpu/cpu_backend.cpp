@@ -294,8 +294,8 @@ bool past_caches(const void* to, std::int64_t bytes) {
 
 template <class T>
 void CpuBackend<T>::do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
-    const bool past = to.cols % 16 == 0 && to.ld % 16 == 0 &&
-                      past_caches(to.data, static_cast<std::int64_t>(to.bytes()));
+    const bool past =
+        to.cols % 16 == 0 && to.ld % 16 == 0 && past_caches(to.data, static_cast<std::int64_t>(to.bytes()));
     parallel_ranges(threads_, to.rows, least_rows(to.cols), [&](std::int64_t begin, std::int64_t end) {
         row_operations<T>().gather(from, rows, to, {begin, end}, past);
     });
@@ -318,7 +318,8 @@ std::unique_ptr<Transport> CpuBackend<T>::do_connect(const ProcessGroup& group) 
             row_operations<T>().copy_lines(from, to, begin, end, past);
         });
         const std::size_t whole = usize(lines) * 64;
-        std::memcpy(static_cast<std::byte*>(to) + whole, static_cast<const std::byte*>(from) + whole, bytes - whole);
+        std::memcpy(static_cast<std::byte*>(to) + whole, static_cast<const std::byte*>(from) + whole,
+                    bytes - whole);
     };
     const auto gather = [this](ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
         do_gather_rows(from, rows, to);

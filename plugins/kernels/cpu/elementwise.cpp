@@ -184,7 +184,8 @@ void copy_lines(const void* from, void* to, std::int64_t begin, std::int64_t end
     const Tag<T> d;
     for (std::int64_t r = begin; r < end; ++r) {
         __builtin_prefetch(in + (r + ahead) * line);
-        for (std::int64_t c = r * line; c < (r + 1) * line; c += lanes<T>) hn::Stream(hn::LoadU(d, in + c), d, out + c);
+        for (std::int64_t c = r * line; c < (r + 1) * line; c += lanes<T>)
+            hn::Stream(hn::LoadU(d, in + c), d, out + c);
     }
     hwy::FlushStream();
 }
@@ -236,8 +237,8 @@ void optimizer(const OptimizerStep<T>& s, const ParameterSlot& slot, std::int64_
 }
 
 template <class T>
-constexpr RowOperations<T> operations = {&epilogue<T>, &epilogue_backward<T>, &add_column_sums<T>,
-                                         &gather<T>, &copy_lines<T>,   &scatter_add<T>,       &optimizer<T>};
+constexpr RowOperations<T> operations = {&epilogue<T>,   &epilogue_backward<T>, &add_column_sums<T>, &gather<T>,
+                                         &copy_lines<T>, &scatter_add<T>,       &optimizer<T>};
 
 const RowOperations<float>& row_operations_f32() { return operations<float>; }
 const RowOperations<double>& row_operations_f64() { return operations<double>; }

@@ -19,7 +19,8 @@ constexpr ParamDecl params[] = {
      "layout of sparse matrices: auto times several for each large one, untimed decides by sizes; or always the "
      "same"},
     {"transport", ParamType::choice, "shared", 0, 0, "shared|mpi",
-     "between ranks: memory that all ranks of a host read in place (mpi where they are on several), or always mpi"},
+     "between ranks: memory that all ranks of a host read in place (mpi where they are on several), or always "
+     "mpi"},
 };
 
 LayoutWish layout_wish(const std::string& name) {

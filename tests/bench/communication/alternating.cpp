@@ -96,9 +96,7 @@ private:
         for (const std::int64_t c : counts) n.push_back(narrow(c));
         return made(
             CommOp::reduce_scatter, [&] { return inner_->reduce_scatter(all, mine, counts, dtype, wait); },
-            [&](MPI_Request* r) {
-                MPI_Ireduce_scatter(all, mine, n.data(), type_of(dtype), MPI_SUM, comm_, r);
-            },
+            [&](MPI_Request* r) { MPI_Ireduce_scatter(all, mine, n.data(), type_of(dtype), MPI_SUM, comm_, r); },
             [&] { MPI_Reduce_scatter(all, mine, n.data(), type_of(dtype), MPI_SUM, comm_); });
     }
     Event do_exchange(std::span<const Message> sends, std::span<const Message> receives) override {
@@ -174,7 +172,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Transport> make_alternating_transport(std::unique_ptr<Transport> inner, MPI_Comm same_ranks, Turn& turn) {
+std::unique_ptr<Transport> make_alternating_transport(std::unique_ptr<Transport> inner, MPI_Comm same_ranks,
+                                                      Turn& turn) {
     MPI_Comm own = MPI_COMM_NULL;
     check_mpi(MPI_Comm_dup(same_ranks, &own), "MPI_Comm_dup");
     return std::make_unique<AlternatingTransport>(std::move(inner), own, turn);

@@ -26,6 +26,7 @@ struct Turn {
 /// A transport that completes every call before it returns, so that each operation is alone on the wire; in turns it
 /// leaves a call to `inner` or makes it by MPI alone, on the very memory and in the very place: whatever computation
 /// left in the caches is there for both.
-std::unique_ptr<Transport> make_alternating_transport(std::unique_ptr<Transport> inner, MPI_Comm same_ranks, Turn& turn);
+std::unique_ptr<Transport> make_alternating_transport(std::unique_ptr<Transport> inner, MPI_Comm same_ranks,
+                                                      Turn& turn);
 
 }  // namespace gnnbench::bench

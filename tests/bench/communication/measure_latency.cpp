@@ -43,9 +43,7 @@ json measure_latency(const Ground& g) {
         };
         const Operation operations[] = {
             {"all-reduce", [](Communicator& c, const Matrix& m) { c.all_reduce_now(m); },
-             [](void* p, int n, MPI_Comm c) {
-                 MPI_Allreduce(MPI_IN_PLACE, p, n, MPI_FLOAT, MPI_SUM, c);
-             }},
+             [](void* p, int n, MPI_Comm c) { MPI_Allreduce(MPI_IN_PLACE, p, n, MPI_FLOAT, MPI_SUM, c); }},
             {"broadcast", [](Communicator& c, const Matrix& m) { c.broadcast_now(m, 0); },
              [](void* p, int n, MPI_Comm c) { MPI_Bcast(p, n, MPI_FLOAT, 0, c); }},
         };

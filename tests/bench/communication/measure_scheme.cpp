@@ -65,9 +65,9 @@ public:
     Side(const Ground& g, const Strategy& strategy, const Problem& problem, const char* transport)
         : world_(g.world),
           backend_(cpu_backend(g, transport)),
-          communicator_(
-              make_alternating_transport(backend_->connect(g.world), *static_cast<MPI_Comm*>(g.world.native()), turn_),
-              *backend_, counter_),
+          communicator_(make_alternating_transport(backend_->connect(g.world),
+                                                   *static_cast<MPI_Comm*>(g.world.native()), turn_),
+                        *backend_, counter_),
           trainer_((communicator_.separate_wait(true),
                     strategy.make_collective_trainer(problem, {*backend_, communicator_, g.world}))) {
         counter_.take();  // set-up's
@@ -117,9 +117,10 @@ struct Best {
 
 json row(const ProcessGroup& world, std::string_view operation, std::vector<double> values) {
     const auto mean = mean_over_ranks(world, std::move(values));
-    return {{"operation", operation},     {"calls", mean[0]},      {"sent_bytes", mean[1]},
-            {"shared_s", mean[2]},        {"mpi_s", mean[3]},      {"non_blocking_s", mean[4]},
-            {"blocking_s", mean[5]},      {"plain_s", std::min(mean[4], mean[5])}};
+    return {{"operation", operation}, {"calls", mean[0]},
+            {"sent_bytes", mean[1]},  {"shared_s", mean[2]},
+            {"mpi_s", mean[3]},       {"non_blocking_s", mean[4]},
+            {"blocking_s", mean[5]},  {"plain_s", std::min(mean[4], mean[5])}};
 }
 
 json operations(const ProcessGroup& world, const Side& shared, const Side& mpi, const Best& best) {
