@@ -105,6 +105,19 @@ std::string packing_table(const json& result) {
     return text;
 }
 
+std::string epochs_table(const json& result) {
+    std::string text =
+        "| scheme | shared epoch ms | exposed ms | mpi epoch ms | exposed ms | epochs, mpi ÷ shared |\n"
+        "| --- | --- | --- | --- | --- | --- |\n";
+    for (const json& r : result.at("epochs"))
+        if (!r.contains("skipped"))
+            text += fmt::format("| {} | {:.2f} | {:.2f} | {:.2f} | {:.2f} | {:.2f} |\n",
+                                r.at("scheme").get<std::string>(), 1e3 * seconds(r, "shared_s"),
+                                1e3 * seconds(r, "shared_exposed_s"), 1e3 * seconds(r, "mpi_s"),
+                                1e3 * seconds(r, "mpi_exposed_s"), seconds(r, "mpi_s") / seconds(r, "shared_s"));
+    return text;
+}
+
 std::string latency_table(const json& result) {
     std::string text =
         "| operation | bytes | shared µs | mpi µs | plain µs | shared ÷ plain | mpi ÷ plain |\n"
@@ -163,6 +176,11 @@ std::string report(const Mpiexec& mpiexec, const Arguments& a, const std::string
             "\nPacking rows for the sparsity-aware schemes, all ranks at once, beside memcpy of the same bytes; "
             "adding is the sum of returned rows into their places, which also reads them:\n\n{}",
             packing_table(result));
+        text += fmt::format(
+            "\nWhole epochs, without barriers, as a trial runs them; what is exposed is the phases `comm` and "
+            "`pack`, in "
+            "which no product runs:\n\n{}",
+            epochs_table(result));
         text += fmt::format(
             "\nSmall operations in their blocking form, one after another without barriers, with all that a "
             "communicator "

@@ -87,14 +87,12 @@ public:
         backend_->trace().end_epoch();
         const EpochTimes times = backend_->trace().times();
         pack_s_ = std::min(pack_s_, times.phase_s[static_cast<std::size_t>(Phase::pack)]);
-        if (maker == Maker::ours) wall_s_ = std::min(wall_s_, times.wall_s);
         return maker == Maker::ours ? of_spans(backend_->trace()) : of_turn(turn_);
     }
 
     const Volume& volume() const { return volume_; }
     double calls(CommOp op) const { return spans_.contains(op) ? static_cast<double>(spans_.at(op).size()) : 0; }
     double pack_s() const { return pack_s_; }
-    double wall_s() const { return wall_s_; }
     std::string notes() const { return backend_->notes(); }
 
 private:
@@ -107,7 +105,7 @@ private:
     std::int64_t epoch_ = 0;
     CallTimes spans_;
     Volume volume_;
-    double pack_s_ = std::numeric_limits<double>::infinity(), wall_s_ = pack_s_;
+    double pack_s_ = std::numeric_limits<double>::infinity();
 };
 
 /// What was the best of each call, by who made it.
@@ -186,7 +184,10 @@ std::vector<double> mean_over_ranks(const ProcessGroup& world, std::vector<doubl
     return values;
 }
 
-json measure_scheme(const Ground& g, const Scheme& scheme) {
+namespace {
+
+/// measure(strategy, problem) of a scheme on the graph, in random parts; {scheme, skipped} where it cannot be run.
+json measured_with(const Ground& g, const Scheme& scheme, auto&& measure) {
     const auto strategy = g.catalog.strategy(scheme.name);
     const auto declared = g.catalog.find(PluginKind::strategy, scheme.name).params;
     Params params(declared);
@@ -207,28 +208,92 @@ json measure_scheme(const Ground& g, const Scheme& scheme) {
         {.dataset = g.data, .model = model, .need = strategy->partition_need(setting), .params = none, .seed = 1});
     const IndexMap index(partition);
     const Problem problem{g.data, index, model, train, params, nullptr, g.world.size()};
-    Side shared(g, *strategy, problem, "shared"), mpi(g, *strategy, problem, "mpi");
-    Best best;
-    for (int round = -1; round < g.rounds; ++round) {
-        const CallTimes by_shared = shared.epoch(Maker::ours), by_mpi = mpi.epoch(Maker::ours),
-                        non_blocking = mpi.epoch(Maker::non_blocking), blocking = mpi.epoch(Maker::blocking);
-        if (round < 0) continue;  // pages are touched, paths are known
-        keep_best(best.shared, by_shared);
-        keep_best(best.mpi, by_mpi);
-        keep_best(best.non_blocking, non_blocking);
-        keep_best(best.blocking, blocking);
+    return measure(*strategy, problem);
+}
+
+/// Whole epochs as they run, nothing added: operations overlap with work where the strategy lets them.
+class WholeEpochs {
+public:
+    WholeEpochs(const Ground& g, const Strategy& strategy, const Problem& problem, const char* transport)
+        : world_(g.world),
+          backend_(cpu_backend(g, transport)),
+          communicator_(backend_->connect(g.world), *backend_, counter_),
+          trainer_(strategy.make_collective_trainer(problem, {*backend_, communicator_, g.world})) {
+        run();
+        wall_s_.clear();
+        exposed_s_.clear();
     }
-    const auto wall = mean_over_ranks(g.world, {shared.wall_s(), mpi.wall_s()});
-    json result = {{"scheme", scheme.text()},
-                   {"transport", shared.notes()},
-                   {"epoch_s", {{"shared", wall[0]}, {"mpi", wall[1]}}},
-                   {"operations", operations(g.world, shared, mpi, best)},
-                   {"volume_differs", ""}};
-    const Volume stated = strategy->stated_volume(problem, g.world.rank(), 4, 0).volume;
-    for (const Side* side : {&shared, &mpi})
-        for (const std::string& text : g.world.all_gather(difference(stated, side->volume())))
-            if (!text.empty()) result["volume_differs"] = text;
-    return result;
+    void run() {
+        world_.barrier();
+        backend_->trace().begin_epoch();
+        trainer_->train_epoch(epoch_++);
+        backend_->synchronize(StreamRole::compute);
+        backend_->trace().end_epoch();
+        const EpochTimes times = backend_->trace().times();
+        wall_s_.push_back(times.wall_s);
+        exposed_s_.push_back(times.phase_s[static_cast<std::size_t>(Phase::comm)] +
+                             times.phase_s[static_cast<std::size_t>(Phase::pack)]);
+    }
+    double wall_s() { return median(wall_s_); }
+    double exposed_s() { return median(exposed_s_); }
+
+private:
+    static double median(std::vector<double>& v) {
+        std::ranges::nth_element(v, v.begin() + std::ssize(v) / 2);
+        return v[v.size() / 2];
+    }
+
+    const ProcessGroup& world_;
+    std::unique_ptr<Backend> backend_;
+    VolumeCounter counter_;
+    Communicator communicator_;
+    std::unique_ptr<CollectiveTrainer> trainer_;
+    std::int64_t epoch_ = 0;
+    std::vector<double> wall_s_, exposed_s_;
+};
+
+}  // namespace
+
+json measure_epochs(const Ground& g, const Scheme& scheme) {
+    return measured_with(g, scheme, [&](const Strategy& strategy, const Problem& problem) -> json {
+        WholeEpochs shared(g, strategy, problem, "shared"), mpi(g, strategy, problem, "mpi");
+        for (int round = 0; round < g.rounds; ++round) {
+            shared.run();
+            mpi.run();
+        }
+        const auto mean =
+            mean_over_ranks(g.world, {shared.wall_s(), shared.exposed_s(), mpi.wall_s(), mpi.exposed_s()});
+        return {{"scheme", scheme.text()},
+                {"shared_s", mean[0]},
+                {"shared_exposed_s", mean[1]},
+                {"mpi_s", mean[2]},
+                {"mpi_exposed_s", mean[3]}};
+    });
+}
+
+json measure_scheme(const Ground& g, const Scheme& scheme) {
+    return measured_with(g, scheme, [&](const Strategy& strategy, const Problem& problem) -> json {
+        Side shared(g, strategy, problem, "shared"), mpi(g, strategy, problem, "mpi");
+        Best best;
+        for (int round = -1; round < g.rounds; ++round) {
+            const CallTimes by_shared = shared.epoch(Maker::ours), by_mpi = mpi.epoch(Maker::ours),
+                            non_blocking = mpi.epoch(Maker::non_blocking), blocking = mpi.epoch(Maker::blocking);
+            if (round < 0) continue;  // pages are touched, paths are known
+            keep_best(best.shared, by_shared);
+            keep_best(best.mpi, by_mpi);
+            keep_best(best.non_blocking, non_blocking);
+            keep_best(best.blocking, blocking);
+        }
+        json result = {{"scheme", scheme.text()},
+                       {"transport", shared.notes()},
+                       {"operations", operations(g.world, shared, mpi, best)},
+                       {"volume_differs", ""}};
+        const Volume stated = strategy.stated_volume(problem, g.world.rank(), 4, 0).volume;
+        for (const Side* side : {&shared, &mpi})
+            for (const std::string& text : g.world.all_gather(difference(stated, side->volume())))
+                if (!text.empty()) result["volume_differs"] = text;
+        return result;
+    });
 }
 
 }  // namespace gnnbench::bench
