@@ -47,6 +47,9 @@ protected:
                                     std::span<const RowSet> receives) override {
         return inner_->read_rows(from, sends, receives);
     }
+    Event do_add_rows(MatrixView to, std::span<const Message> sends, std::span<const RowSet> receives) override {
+        return inner_->add_rows(to, sends, receives);
+    }
     void do_barrier() override { inner_->barrier(); }
 
 private:

@@ -212,6 +212,19 @@ std::vector<Event> Communicator::read_rows(CommOp op, ConstMatrixView from, std:
     return each_timed(op, content, t, bytes, [&] { return transport_->read_rows(from, out, in); });
 }
 
+Event Communicator::add_rows(MatrixView to, std::span<const RowMessage> sends, std::span<const RowSet> receives,
+                             Content content) {
+    const auto out = messages(sends);
+    std::vector<RowSet> in;
+    Traffic t = traffic(out, {});
+    for (const RowSet& s : receives) {
+        if (s.rows.empty()) continue;
+        in.push_back(s);
+        t += {0, std::ssize(s.rows) * to.cols * element_bytes(to), 0};
+    }
+    return timed(CommOp::all_to_all, content, t, [&] { return transport_->add_rows(to, out, in); });
+}
+
 Event Communicator::all_to_all(std::span<const RowMessage> sends, std::span<const RowMessage> receives,
                                Content content) {
     const auto out = messages(sends), in = messages(receives);

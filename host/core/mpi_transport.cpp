@@ -23,6 +23,10 @@ std::vector<Event> Transport::do_read_rows(ConstMatrixView, std::span<const RowS
     throw LogicError("this transport reads no rows in place");
 }
 
+Event Transport::do_add_rows(MatrixView, std::span<const Message>, std::span<const RowSet>) {
+    throw LogicError("this transport adds no rows in place");
+}
+
 namespace {
 
 class AllOf final : public EventState {

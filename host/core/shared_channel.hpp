@@ -5,11 +5,15 @@
 
 namespace gnnbench {
 
-/// Where in its sender's memory something is; what it is both sides know.
+/// Where in its sender's memory something is; what it is both sides know. What is small is here itself, so that its
+/// sender need not wait until it is consumed.
 struct Published {
-    std::uint64_t at = 0;     ///< from the start of the sender's range
+    static constexpr std::uint64_t small_bytes = 64, here = ~std::uint64_t{0};
+
+    std::uint64_t at = 0;     ///< from the start of the sender's range, or `here`
     std::uint64_t bytes = 0;  ///< as the sender counts them
     std::int64_t ld = 0;      ///< of a matrix
+    alignas(16) std::byte small[small_bytes] = {};
 };
 
 /// What one rank offers another of its group, in order: item n is in slot n mod depth, n from 1. It lies in the sender's

@@ -26,7 +26,7 @@ struct SharedOperation {
     /// What a rank reads, where this process has it mapped.
     struct Source {
         std::byte* data;
-        Published item;
+        const Published* item;
     };
     struct Taken {
         Channel* channel;
@@ -40,8 +40,8 @@ struct SharedOperation {
             return *last + 1 == number && channel->published.load(std::memory_order_acquire) >= number;
         }
         Source source() const {
-            const Published item = channel->slot(number);
-            return {base + item.at, item};
+            Published& item = channel->slot(number);
+            return {item.at == Published::here ? item.small : base + item.at, &item};
         }
         void consume() {
             done = true;

@@ -1,6 +1,7 @@
 // The transport between ranks of one host through memory that they share. The rank that receives does the work: it reads
 // what it needs where the sender has it, once. Bytes that cross, x per rank, k ranks:
-//   broadcast, messages, all-gather, rows    each byte read once from its sender, written once
+//   broadcast, messages, all-gather, rows    each byte read once from its sender, written once, by the receiver; in a
+//                                            blocking broadcast rank i copies block i to all
 //   all-reduce, reduce, reduce-scatter       rank i sums block i of all ranks, in rank order, where they are; for an
 //                                            all-reduce it writes the sum into every rank's data, for a reduce the root's
 // So results do not depend on who came first.
@@ -102,11 +103,12 @@ private:
     }
 
     Event do_broadcast(void* data, std::int64_t bytes, int root, Wait wait) override {
+        if (wait == Wait::at_once && bytes >= shared_by_all_bytes) return broadcast_by_all(data, bytes, root);
         const auto o = std::make_shared<SharedOperation>();
         if (rank_ == root) {
-            const std::byte* const shared = in_shared(*o, data, bytes, false);
+            const std::byte* const shared = readable(*o, data, bytes);
             for (int peer = 0; peer < size_; ++peer)
-                if (peer != root) offer(*o, collective, peer, shared, bytes);
+                if (peer != root) send(*o, collective, peer, shared, bytes);
         } else {
             take(*o, collective, root, copied_to(data, bytes));
         }
@@ -126,9 +128,9 @@ private:
         std::exclusive_scan(byte_counts.begin(), byte_counts.end(), first.begin(), std::int64_t{0});
         auto* const to = static_cast<std::byte*>(all);
         const std::int64_t bytes = byte_counts[usize(rank_)];
-        const std::byte* const shared = in_shared(*o, to + first[usize(rank_)], bytes, false);
+        const std::byte* const shared = readable(*o, to + first[usize(rank_)], bytes);
         for (int peer = 0; peer < size_; ++peer)
-            if (peer != rank_) offer(*o, collective, peer, shared, bytes);
+            if (peer != rank_) send(*o, collective, peer, shared, bytes);
         for (int peer = 0; peer < size_; ++peer)
             if (peer != rank_)
                 take(*o, collective, peer, copied_to(to + first[usize(peer)], byte_counts[usize(peer)]));
@@ -185,21 +187,55 @@ private:
         for (const RowSet& r : receives)
             take(*o, message, r.peer, [r, element, &moves = operations_->moves()](const Source& s) {
                 check_size(s, r.to.rows * r.to.cols * element);
-                moves.gather({s.data, r.to.rows, r.to.cols, s.item.ld, r.to.dtype}, r.rows.data(), r.to);
+                moves.gather({s.data, r.to.rows, r.to.cols, s.item->ld, r.to.dtype}, r.rows.data(), r.to);
             });
         operations_->add(o);
         return events_of_each(operations_, o);
+    }
+
+    Event do_add_rows(MatrixView to, std::span<const Message> sends, std::span<const RowSet> receives) override {
+        const auto o = messages(sends, {});
+        for (const RowSet& r : receives) take(*o, message, r.peer, {});
+        // In the order of `receives`, so that the sums do not depend on who came first.
+        o->take_all = [to, sets = std::vector<RowSet>(receives.begin(), receives.end()),
+                       &moves = operations_->moves()](std::span<const Source> sources) {
+            for (std::size_t i = 0; i < sets.size(); ++i) {
+                const std::int64_t rows = std::ssize(sets[i].rows);
+                check_size(sources[i], rows * to.cols * static_cast<std::int64_t>(size_of(to.dtype)));
+                moves.add({sources[i].data, rows, to.cols, to.cols, to.dtype}, sets[i].rows.data(), to);
+            }
+        };
+        return started(o, Wait::later);
     }
 
     /// By dissemination: after the round with distance d, a rank knows that the 2d ranks up to it have come.
     void do_barrier() override {
         for (int distance = 1; distance < size_; distance *= 2) {
             const auto o = std::make_shared<SharedOperation>();
-            offer(*o, collective, (rank_ + distance) % size_, operations_->memory().base(), 0);
+            send(*o, collective, (rank_ + distance) % size_, nullptr, 0);
             take(*o, collective, (rank_ + size_ - distance) % size_, {});
             operations_->add(o);
             operations_->wait([&] { return o->all_taken; });
         }
+    }
+
+    /// From here on a blocking broadcast is divided: all ranks wait anyway, so all copy.
+    static constexpr std::int64_t shared_by_all_bytes = std::int64_t{1} << 18;
+
+    /// This rank copies block `rank` of the root's data to every other rank.
+    Event broadcast_by_all(void* data, std::int64_t bytes, int root) {
+        const auto o = std::make_shared<SharedOperation>();
+        std::byte* const shared = in_shared(*o, data, bytes, rank_ != root);
+        offer_to_all(*o, shared, bytes);
+        const std::int64_t first = line_block_begin(bytes, 1, size_, rank_),
+                           end = line_block_begin(bytes, 1, size_, rank_ + 1);
+        o->take_all = [=, rank = rank_, &moves = operations_->moves()](std::span<const Source> sources) {
+            const std::vector<std::byte*> all = in_rank_order<std::byte>(sources, rank, shared, bytes);
+            for (std::byte* const to : all)
+                if (to != all[usize(root)] && first < end)
+                    moves.copy(all[usize(root)] + first, to + first, usize(end - first));
+        };
+        return started(o, Wait::at_once);
     }
 
     static constexpr int all_ranks = -1;  ///< as the root: every rank has the result
@@ -226,7 +262,7 @@ private:
     std::shared_ptr<SharedOperation> messages(std::span<const Message> sends, std::span<const Message> receives) {
         auto o = std::make_shared<SharedOperation>();
         for (const Message& m : sends)
-            if (m.bytes > 0) offer(*o, message, m.peer, in_shared(*o, m.data, m.bytes, false), m.bytes);
+            if (m.bytes > 0) send(*o, message, m.peer, readable(*o, m.data, m.bytes), m.bytes);
         for (const Message& m : receives)
             if (m.bytes > 0) take(*o, message, m.peer, copied_to(m.data, m.bytes));
         return o;
@@ -245,18 +281,42 @@ private:
         return static_cast<std::byte*>(shared);
     }
 
+    /// As in_shared, for what is sent and only read.
+    const std::byte* readable(SharedOperation& o, void* data, std::int64_t bytes) {
+        return usize(bytes) <= Published::small_bytes ? static_cast<const std::byte*>(data)
+                                                      : in_shared(o, data, bytes, false);
+    }
+
+    /// What is small goes by itself; the rest is offered.
+    void send(SharedOperation& o, Kind kind, int peer, const std::byte* data, std::int64_t bytes) {
+        if (usize(bytes) > Published::small_bytes) return offer(o, kind, peer, data, bytes);
+        Channel& c = mine_[kind * size_ + peer];
+        const std::uint64_t number = next(kind, peer);
+        Published& slot = c.slot(number);
+        slot.at = Published::here;
+        slot.bytes = usize(bytes);
+        if (bytes > 0) std::memcpy(slot.small, data, usize(bytes));
+        c.published.store(number, std::memory_order_release);
+    }
     void offer(SharedOperation& o, Kind kind, int peer, const std::byte* data, std::int64_t bytes,
                std::int64_t ld = 0) {
         Channel& c = mine_[kind * size_ + peer];
-        const std::uint64_t number = ++offered_[usize(kind * size_ + peer)];
-        if (number > Channel::depth)
-            operations_->wait(
-                [&] { return c.consumed.load(std::memory_order_acquire) >= number - Channel::depth; });
-        c.slot(number) = {static_cast<std::uint64_t>(data - operations_->memory().base()),
-                          static_cast<std::uint64_t>(bytes), ld};
+        const std::uint64_t number = next(kind, peer);
+        Published& slot = c.slot(number);
+        slot.at = static_cast<std::uint64_t>(data - operations_->memory().base());
+        slot.bytes = usize(bytes);
+        slot.ld = ld;
         std::atomic_thread_fence(std::memory_order_seq_cst);  // orders stores past the caches too
         c.published.store(number, std::memory_order_release);
         o.offered.push_back({&c, number});
+    }
+    /// The number of the next item for a peer, once its slot is free.
+    std::uint64_t next(Kind kind, int peer) {
+        const Channel& c = mine_[kind * size_ + peer];
+        const std::uint64_t number = ++offered_[usize(kind * size_ + peer)];
+        const auto is_free = [&] { return c.consumed.load(std::memory_order_acquire) + Channel::depth >= number; };
+        if (!is_free()) operations_->wait(is_free);
+        return number;
     }
     void take(SharedOperation& o, Kind kind, int peer, std::function<void(const Source&)> how) {
         const auto i = usize(kind * size_ + peer);
@@ -293,9 +353,9 @@ private:
             f(static_cast<double*>(nullptr));
     }
     static void check_size(const Source& s, std::int64_t bytes) {
-        if (s.item.bytes != static_cast<std::uint64_t>(bytes))
+        if (s.item->bytes != static_cast<std::uint64_t>(bytes))
             throw CommunicationError(
-                fmt::format("a rank sends {} bytes where {} are received", s.item.bytes, bytes));
+                fmt::format("a rank sends {} bytes where {} are received", s.item->bytes, bytes));
     }
     std::function<void(const Source&)> copied_to(void* data, std::int64_t bytes) const {
         return [data, bytes, &moves = operations_->moves()](const Source& s) {

@@ -203,6 +203,43 @@ TEST_CASE("rows are read where they lie, strided or outside of shared memory, an
     }
 }
 
+TEST_CASE("returned rows are added where they lie, in the order of ranks") {
+    Ranks r;
+    if (!r.transport->reads_rows()) return;
+    // Every other rank returns a sum for every third row from `rank` on; terms whose sum depends on their order.
+    const auto term = [](int from, std::int64_t row) {
+        return static_cast<float>((from % 2 ? -1e7 : 1e7) / (from + 1) + static_cast<double>(row));
+    };
+    std::vector<std::int32_t> list;
+    for (std::int32_t row = 0; row < rows; row += 3) list.push_back(row);
+    const Matrix to = r.filled(rows, cols, 0.1), partial = r.backend->matrix(std::ssize(list), cols);
+    for (int turn = 0; turn < 5; ++turn) {
+        r.backend->fill(to, 0.1);
+        for (std::int64_t i = 0; i < partial.rows() * cols; ++i)
+            static_cast<float*>(partial.view().data)[i] = term(r.rank, list[static_cast<std::size_t>(i / cols)]);
+        std::vector<Message> sends;
+        std::vector<RowSet> receives;
+        for (int j = 0; j < r.size; ++j) {
+            if (j == r.rank) continue;
+            sends.push_back({j, partial.view().data, partial.rows() * cols * 4});
+            receives.push_back({j, list});
+        }
+        const Event added = r.transport->add_rows(to, sends, receives);
+        r.dawdle(turn);
+        r.wait(added);
+        r.backend->fill(partial, -7);  // nobody reads it any more
+        std::int64_t wrong = 0;
+        for (std::int64_t row = 0; row < rows; ++row) {
+            float sum = 0.1F;
+            for (int j = 0; j < r.size; ++j)
+                if (j != r.rank && row % 3 == 0) sum += term(j, row);
+            for (std::int64_t c = 0; c < cols; ++c)
+                wrong += values(to)[static_cast<std::size_t>(row * cols + c)] != sum;
+        }
+        CHECK(wrong == 0);
+    }
+}
+
 TEST_CASE("groups and messages do not mix: what is late in one holds up no other") {
     Ranks r;
     const auto half = r.transport->split(r.rank % 2, r.rank);

@@ -314,6 +314,26 @@ std::vector<Event> HaloExchange::gather_each(Communicator& world, ConstMatrixVie
     return world.exchange_each(sends, receives(b.cols));
 }
 
+Event HaloExchange::start_return(Communicator& world, std::int64_t width) {
+    if (world.reads_rows()) return {};  // rows are added where they lie, once c is there
+    const auto sends = return_sends(width);
+    return world.all_to_all(sends, return_receives(width));
+}
+
+void HaloExchange::finish_return(Communicator& world, const Event& started, MatrixView c) {
+    if (world.reads_rows())
+        return backend_.wait(StreamRole::compute, world.add_rows(c, return_sends(c.cols), sent_sets()));
+    backend_.wait(StreamRole::compute, started);
+    add_returned(c);
+}
+
+void HaloExchange::return_now(Communicator& world, MatrixView c) {
+    if (world.reads_rows()) return finish_return(world, {}, c);
+    const auto sends = return_sends(c.cols);
+    world.all_to_all_now(sends, return_receives(c.cols));
+    add_returned(c);
+}
+
 std::vector<RowMessage> HaloExchange::pack(ConstMatrixView b) {
     backend_.gather_rows(b, sent_rows_.data(), send_.view().reshaped(sent_start_.back(), b.cols));
     return segments(send_, sent_start_, b.cols);

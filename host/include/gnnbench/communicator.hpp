@@ -107,6 +107,10 @@ public:
     /// sides, but for point_to_point none of `receives` is empty.
     std::vector<Event> read_rows(CommOp op, ConstMatrixView from, std::span<const RowSet> sends,
                                  std::span<const RowSet> receives, Content content = Content::payload);
+    /// to[rows[i]] += row i of what the peer sends, for each of `receives` in their order, where reads_rows(). Counted as
+    /// an all-to-all of these messages. Empty ones are left out on both sides.
+    Event add_rows(MatrixView to, std::span<const RowMessage> sends, std::span<const RowSet> receives,
+                   Content content = Content::payload);
     /// Sum of a few float64 scalars on the device (loss, accuracy): metadata.
     Event all_reduce_scalars(double* data, std::int64_t count) {
         return all_reduce(scalars(data, count), ReduceOp::sum, Content::metadata);

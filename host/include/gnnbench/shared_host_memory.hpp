@@ -54,6 +54,8 @@ struct HostMoves {
     std::function<void(const void* from, void* to, std::size_t bytes)> copy;
     /// to[i] ← from[rows[i]]
     std::function<void(ConstMatrixView from, const std::int32_t* rows, MatrixView to)> gather;
+    /// to[rows[i]] += from[i]
+    std::function<void(ConstMatrixView from, const std::int32_t* rows, MatrixView to)> add;
 };
 
 /// The transport for back ends whose device memory is host memory, by way of `memory` if all ranks of the group are on

@@ -83,6 +83,12 @@ public:
                                  std::span<const RowSet> receives) {
         return do_read_rows(from, sends, receives);
     }
+    /// The return of what was computed for rows of others, where reads_rows(): to[rows[i]] += row i of what the peer
+    /// sends this rank, for each of `receives` (whose own `to` is not used) in their order. `sends` are contiguous rows
+    /// of to's width. `to` must not be in use: rows are added as soon as all have arrived.
+    Event add_rows(MatrixView to, std::span<const Message> sends, std::span<const RowSet> receives) {
+        return do_add_rows(to, sends, receives);
+    }
     void barrier() { do_barrier(); }
 
 private:
@@ -103,6 +109,7 @@ private:
     virtual bool do_reads_rows() const { return false; }
     virtual std::vector<Event> do_read_rows(ConstMatrixView from, std::span<const RowSet> sends,
                                             std::span<const RowSet> receives);
+    virtual Event do_add_rows(MatrixView to, std::span<const Message> sends, std::span<const RowSet> receives);
     virtual void do_barrier() = 0;
 };
 

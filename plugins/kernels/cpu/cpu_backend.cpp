@@ -324,7 +324,10 @@ std::unique_ptr<Transport> CpuBackend<T>::do_connect(const ProcessGroup& group) 
     const auto gather = [this](ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
         do_gather_rows(from, rows, to);
     };
-    return make_shared_transport(group, memory_, {copy, gather}, transport_);
+    const auto add = [this](ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
+        do_scatter_add_rows(from, rows, to);
+    };
+    return make_shared_transport(group, memory_, {copy, gather, add}, transport_);
 }
 
 template class CpuBackend<float>;

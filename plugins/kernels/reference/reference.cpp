@@ -339,7 +339,10 @@ private:
         const auto gather = [this](ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
             do_gather_rows(from, rows, to);
         };
-        return make_shared_transport(group, memory_, {copy, gather}, transport_);
+        const auto add = [this](ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
+            do_scatter_add_rows(from, rows, to);
+        };
+        return make_shared_transport(group, memory_, {copy, gather, add}, transport_);
     }
     std::string do_notes() const override { return transport_; }
 

@@ -44,11 +44,9 @@ private:
     void return_gradients(MatrixView v_i, MatrixView dh_i) {
         for (std::size_t j = 0; j < givers_.size(); ++j)
             backend_.spmm(*transposed_[j], v_i, boundaries_.received(givers_[j], v_i.cols));
-        const auto sends = boundaries_.return_sends(v_i.cols);
-        const Event arrived = world_.all_to_all(sends, boundaries_.return_receives(v_i.cols));
+        const Event returned = boundaries_.start_return(world_, v_i.cols);
         backend_.spmm(own_transposed_ ? *own_transposed_ : *own_, v_i, dh_i);
-        backend_.wait(StreamRole::compute, arrived);
-        boundaries_.add_returned(dh_i);
+        boundaries_.finish_return(world_, returned, dh_i);
     }
 
     Backend& backend_;

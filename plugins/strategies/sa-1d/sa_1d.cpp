@@ -59,9 +59,8 @@ private:
     void return_sums(MatrixView g_i, MatrixView u_i) {
         HaloExchange& x = *forward_exchange_;
         backend_.spmm(*transposed_.halo, g_i, x.received(g_i.cols));  // Â_i,haloᵀ G_i
-        world_.all_to_all_now(x.return_sends(g_i.cols), x.return_receives(g_i.cols));
-        backend_.spmm(*transposed_.own, g_i, u_i);  // U_i ← Â_iiᵀ G_i
-        x.add_returned(u_i);                        // U_i ← U_i + the sums returned by the others
+        backend_.spmm(*transposed_.own, g_i, u_i);                    // U_i ← Â_iiᵀ G_i
+        x.return_now(world_, u_i);  // U_i ← U_i + the sums returned by the others
     }
 
     Backend& backend_;

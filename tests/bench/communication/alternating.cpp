@@ -132,6 +132,10 @@ private:
         for (Event& e : inner_->read_rows(from, sends, receives)) completed(std::move(e));
         return std::vector<Event>(receives.size() + 1);
     }
+    Event do_add_rows(MatrixView to, std::span<const Message> sends, std::span<const RowSet> receives) override {
+        if (turn_.maker != Maker::ours) throw LogicError("MPI alone adds no rows in place");
+        return completed(inner_->add_rows(to, sends, receives));
+    }
     void do_barrier() override { check_mpi(MPI_Barrier(comm_), "MPI_Barrier"); }
 
     Event made(CommOp op, auto&& ours, auto&& start, auto&& block) {

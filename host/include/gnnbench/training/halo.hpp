@@ -63,8 +63,14 @@ public:
     /// The received rows of all parts, concatenated: the operand of Halo::remote.
     MatrixView received(std::int64_t width);
 
-    /// Return direction: partial sums of needed rows leave from the receive buffer, those of sent rows arrive in the
-    /// send buffer and are added to their rows of c.
+    /// Return direction: partial sums of needed rows, which the caller has put into `received`, are added to their
+    /// owners' rows of c. Between start and finish the caller may compute c; `received` must stay as it is.
+    Event start_return(Communicator& world, std::int64_t width);
+    void finish_return(Communicator& world, const Event& started, MatrixView c);
+    /// Both at once.
+    void return_now(Communicator& world, MatrixView c);
+
+    /// By messages, they leave from the receive buffer, and arrive in the send buffer.
     std::vector<RowMessage> return_sends(std::int64_t width) { return receives(width); }
     std::vector<RowMessage> return_receives(std::int64_t width);
     void add_returned(MatrixView c);
