@@ -244,4 +244,72 @@ Event CheckedTransport::do_all_to_all(std::span<const Message> sends, std::span<
     });
 }
 
+/// What others read are rows of `from`, so all of it must stay as it is; they are compared with copies that are sent.
+std::vector<Event> CheckedTransport::do_read_rows(ConstMatrixView from, std::span<const RowSet> sends,
+                                                  std::span<const RowSet> receives) {
+    const std::size_t row_bytes = usize(from.cols) * size_of(from.dtype),
+                      step = usize(from.ld) * size_of(from.dtype);
+    std::vector<Message> read;
+    for (const RowSet& s : sends) {
+        const auto all =
+            read_bytes(backend_, from.data, static_cast<std::int64_t>(usize(from.rows) * step - step + row_bytes),
+                       StreamRole::communication);
+        std::vector<std::byte> rows(s.rows.size() * row_bytes);
+        for (std::size_t i = 0; i < s.rows.size(); ++i)
+            std::memcpy(rows.data() + i * row_bytes, all.data() + usize(s.rows[i]) * step, row_bytes);
+        control_->send(std::move(rows), s.peer);
+        read.push_back({s.peer, const_cast<void*>(from.data), std::ssize(all)});
+    }
+    if (!read.empty()) in_flight_->check_access("reading of rows", from, false);
+    std::vector<Message> written;
+    for (const RowSet& r : receives)
+        written.push_back({r.peer, r.to.data, static_cast<std::int64_t>(r.rows.size() * row_bytes)});
+    auto judges = receive_copies("reading of rows", written);
+    judges.push_back(sends_end("reading of rows", std::span(read).first(std::min<std::size_t>(read.size(), 1))));
+    std::vector<Event> events = inner().read_rows(from, sends, receives);
+    for (std::size_t i = 0; i < events.size(); ++i) events[i] = judged(std::move(events[i]), std::move(judges[i]));
+    return events;
+}
+
+/// Each element is expected within rounding of what it was and what the senders' copies add to it.
+Event CheckedTransport::do_add_rows(MatrixView to, std::span<const Message> sends,
+                                    std::span<const RowSet> receives) {
+    const auto element = static_cast<std::int64_t>(size_of(to.dtype));
+    const std::int64_t span = to.empty() ? 0 : ((to.rows - 1) * to.ld + to.cols) * element;
+    send_copies("adding of rows", sends);
+    if (!receives.empty()) in_flight_->check_access("adding of rows", to, true);
+    HostMatrix sums = read_view(backend_, to, StreamRole::communication), sizes = sums;
+    for (double& x : sizes.values) x = std::abs(x);
+    std::vector<std::pair<RowSet, std::size_t>> expected;
+    for (const RowSet& r : receives)
+        expected.emplace_back(r, control_->receive(std::ssize(r.rows) * to.cols * element, r.peer));
+    const auto ended = sends_end("adding of rows", sends);
+    const auto id = in_flight_->begin("adding of rows", to.data, receives.empty() ? 0 : span, true);
+    return judged(inner().add_rows(to, sends, receives), [=, control = control_, ledger = ledger_,
+                                                          in_flight = in_flight_, &backend = backend_,
+                                                          ranks = inner().size()](StreamRole stream) mutable {
+        ended(stream);
+        in_flight->end(id);
+        for (const auto& [set, handle] : expected) {
+            const auto sent = control->take(handle).bytes;
+            for (std::size_t i = 0; i < set.rows.size(); ++i)
+                for (std::int64_t c = 0; c < to.cols; ++c) {
+                    const double x =
+                        number_at(sent, (i * usize(to.cols) + usize(c)) * size_of(to.dtype), to.dtype);
+                    const std::size_t at = usize(set.rows[i]) * usize(to.cols) + usize(c);
+                    sums.values[at] += x;
+                    sizes.values[at] += std::abs(x);
+                }
+        }
+        if (expected.empty()) return;
+        const HostMatrix found = read_view(backend, to, stream);
+        const Rounding rounding = rounding_of(to.dtype);
+        Judgement j(*ledger, "adding of rows", fmt::format("to {} x {}", to.rows, to.cols));
+        for (std::size_t at = 0; at < found.values.size(); ++at)
+            j.near(static_cast<std::int64_t>(at) / to.cols, static_cast<std::int64_t>(at) % to.cols,
+                   found.values[at], sums.values[at],
+                   rounding.gamma(ranks - 1) * sizes.values[at] + ranks * rounding.smallest);
+    });
+}
+
 }  // namespace gnnbench

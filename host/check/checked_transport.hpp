@@ -57,6 +57,9 @@ private:
     std::vector<Event> do_exchange_each(std::span<const Message> sends,
                                         std::span<const Message> receives) override;
     Event do_all_to_all(std::span<const Message> sends, std::span<const Message> receives) override;
+    std::vector<Event> do_read_rows(ConstMatrixView from, std::span<const RowSet> sends,
+                                    std::span<const RowSet> receives) override;
+    Event do_add_rows(MatrixView to, std::span<const Message> sends, std::span<const RowSet> receives) override;
 
     /// The event that checks; immediately if the operation is already complete.
     Event judged(Event event, CheckedEvent::Judge judge) const;

@@ -42,6 +42,14 @@ protected:
     Event do_all_to_all(std::span<const Message> sends, std::span<const Message> receives) override {
         return inner_->all_to_all(sends, receives);
     }
+    bool do_reads_rows() const override { return inner_->reads_rows(); }
+    std::vector<Event> do_read_rows(ConstMatrixView from, std::span<const RowSet> sends,
+                                    std::span<const RowSet> receives) override {
+        return inner_->read_rows(from, sends, receives);
+    }
+    Event do_add_rows(MatrixView to, std::span<const Message> sends, std::span<const RowSet> receives) override {
+        return inner_->add_rows(to, sends, receives);
+    }
     void do_barrier() override { inner_->barrier(); }
 
 private:

@@ -160,19 +160,69 @@ Event Communicator::exchange(std::span<const RowMessage> sends, std::span<const 
     return timed(CommOp::point_to_point, content, traffic(out, in), [&] { return transport_->exchange(out, in); });
 }
 
+/// As timed, with an event and a span of so many bytes for each of several parts of an operation.
+std::vector<Event> Communicator::each_timed(CommOp op, Content content, const Traffic& t,
+                                            std::span<const std::int64_t> bytes, auto&& start) {
+    prepare(op, content, t);
+    std::vector<Trace::SpanId> spans;
+    for (const std::int64_t b : bytes) spans.push_back(open_span(op, b));
+    std::vector<Event> events = start();
+    for (std::size_t i = 0; i < events.size(); ++i) events[i] = traced(std::move(events[i]), spans[i]);
+    return events;
+}
+
 std::vector<Event> Communicator::exchange_each(std::span<const RowMessage> sends,
                                                std::span<const RowMessage> receives, Content content) {
     const auto out = messages(sends), in = messages(receives);
     require(in.size() == receives.size(), "exchange_each: an empty receive would have no event");
     if (out.empty() && in.empty() && !separate_wait_) return {Event()};
     const Traffic t = traffic(out, in);
-    prepare(CommOp::point_to_point, content, t);
-    std::vector<Trace::SpanId> spans;
-    for (const Message& m : in) spans.push_back(open_span(CommOp::point_to_point, m.bytes));
-    spans.push_back(open_span(CommOp::point_to_point, t.sent_bytes));
-    std::vector<Event> events = transport_->exchange_each(out, in);
-    for (std::size_t i = 0; i < events.size(); ++i) events[i] = traced(std::move(events[i]), spans[i]);
-    return events;
+    std::vector<std::int64_t> bytes;
+    for (const Message& m : in) bytes.push_back(m.bytes);
+    bytes.push_back(t.sent_bytes);
+    return each_timed(CommOp::point_to_point, content, t, bytes,
+                      [&] { return transport_->exchange_each(out, in); });
+}
+
+std::vector<Event> Communicator::read_rows(CommOp op, ConstMatrixView from, std::span<const RowSet> sends,
+                                           std::span<const RowSet> receives, Content content) {
+    const std::int64_t row_bytes = from.cols * element_bytes(from);
+    std::vector<RowSet> out, in;
+    Traffic t;
+    std::vector<std::int64_t> bytes;
+    for (const RowSet& s : sends) {
+        if (s.rows.empty()) continue;
+        out.push_back(s);
+        t += {std::ssize(s.rows) * row_bytes, 0, 1};
+    }
+    for (const RowSet& s : receives) {
+        if (s.rows.empty()) continue;
+        require(s.to.rows == std::ssize(s.rows) && s.to.cols == from.cols && s.to.dtype == from.dtype,
+                "read_rows: a place of each row's width for every row");
+        in.push_back(s);
+        bytes.push_back(std::ssize(s.rows) * row_bytes);
+        t += {0, bytes.back(), 0};
+    }
+    if (op == CommOp::all_to_all)
+        return {timed(op, content, t, [&] { return all_of(transport_->read_rows(from, out, in)); })};
+    require(op == CommOp::point_to_point && in.size() == receives.size(),
+            "read_rows: all_to_all, or point_to_point without empty receives");
+    if (out.empty() && in.empty() && !separate_wait_) return {Event()};
+    bytes.push_back(t.sent_bytes);
+    return each_timed(op, content, t, bytes, [&] { return transport_->read_rows(from, out, in); });
+}
+
+Event Communicator::add_rows(MatrixView to, std::span<const RowMessage> sends, std::span<const RowSet> receives,
+                             Content content) {
+    const auto out = messages(sends);
+    std::vector<RowSet> in;
+    Traffic t = traffic(out, {});
+    for (const RowSet& s : receives) {
+        if (s.rows.empty()) continue;
+        in.push_back(s);
+        t += {0, std::ssize(s.rows) * to.cols * element_bytes(to), 0};
+    }
+    return timed(CommOp::all_to_all, content, t, [&] { return transport_->add_rows(to, out, in); });
 }
 
 Event Communicator::all_to_all(std::span<const RowMessage> sends, std::span<const RowMessage> receives,

@@ -19,6 +19,43 @@ std::vector<Event> Transport::do_exchange_each(std::span<const Message> sends, s
     return std::vector<Event>(receives.size() + 1, do_exchange(sends, receives));
 }
 
+std::vector<Event> Transport::do_read_rows(ConstMatrixView, std::span<const RowSet>, std::span<const RowSet>) {
+    throw LogicError("this transport reads no rows in place");
+}
+
+Event Transport::do_add_rows(MatrixView, std::span<const Message>, std::span<const RowSet>) {
+    throw LogicError("this transport adds no rows in place");
+}
+
+namespace {
+
+class AllOf final : public EventState {
+public:
+    explicit AllOf(std::vector<Event> events) : events_(std::move(events)) {}
+    void wait_on_host() override {
+        for (const Event& e : events_)
+            if (!e.happened_at_once()) e.state()->wait_on_host();
+    }
+    bool ready() override {
+        return std::ranges::all_of(events_, [](const Event& e) { return e.ready(); });
+    }
+    bool completed_by_host() const override {
+        return std::ranges::any_of(
+            events_, [](const Event& e) { return !e.happened_at_once() && e.state()->completed_by_host(); });
+    }
+
+private:
+    std::vector<Event> events_;
+};
+
+}  // namespace
+
+Event all_of(std::vector<Event> events) {
+    std::erase_if(events, [](const Event& e) { return e.happened_at_once(); });
+    if (events.empty()) return {};
+    return Event(std::make_shared<AllOf>(std::move(events)));
+}
+
 namespace {
 
 class Requests final : public EventState {

@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double goal = 1.3;
+constexpr double goal = 1.1;
 
 struct Arguments {
     std::vector<int> ranks{2, 4};
@@ -44,19 +44,26 @@ json measured(const Mpiexec& mpiexec, const Arguments& a, int ranks) {
 
 double seconds(const json& row, const char* key) { return row.at(key).get<double>(); }
 
-/// One row: bytes and seconds of an epoch, and the ratio that the goal is about.
+/// One row: bytes and seconds of an epoch, and the ratios that the goals are about.
 std::string row(const std::string& scheme, const std::string& operation, const json& r) {
-    const double mb = seconds(r, "sent_bytes") / 1e6, ours = seconds(r, "ours_s"), plain = seconds(r, "plain_s");
-    return fmt::format("| {} | {} | {:.0f} | {:.3f} | {:.3f} | {:.3f} | {:.3f} | {:.2f} | {:.2f} |\n", scheme,
-                       operation, seconds(r, "calls"), mb, 1e3 * ours, 1e3 * seconds(r, "non_blocking_s"),
-                       1e3 * seconds(r, "blocking_s"), mb / 1e3 / plain, ours / plain);
+    const double plain = seconds(r, "plain_s");
+    return fmt::format("| {} | {} | {:.0f} | {:.3f} | {:.3f} | {:.3f} | {:.3f} | {:.3f} | {:.2f} | {} |\n", scheme,
+                       operation, seconds(r, "calls"), seconds(r, "sent_bytes") / 1e6,
+                       1e3 * seconds(r, "shared_s"), 1e3 * seconds(r, "mpi_s"), 1e3 * seconds(r, "non_blocking_s"),
+                       1e3 * seconds(r, "blocking_s"), seconds(r, "mpi_s") / plain,
+                       seconds(r, "shared_s") > 0 ? fmt::format("{:.2f}", plain / seconds(r, "shared_s")) : "–");
+}
+
+void add(json& sum, const json& r) {
+    for (auto& [key, value] : sum.items()) value = value.get<double>() + seconds(r, key.c_str());
 }
 
 std::string schemes_table(const json& result, bool judged, int& missed) {
     std::string text =
-        "| scheme | operation | calls | MB sent | ours ms | non-blocking ms | blocking ms | plain GB/s | ours ÷ "
-        "plain |\n"
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
+        "| scheme | operation | calls | MB sent | shared ms | mpi ms | non-blocking ms | blocking ms | mpi ÷ "
+        "plain | "
+        "plain ÷ shared |\n"
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
     std::string skipped;
     for (const json& scheme : result.at("schemes")) {
         const std::string name = scheme.at("scheme");
@@ -64,15 +71,22 @@ std::string schemes_table(const json& result, bool judged, int& missed) {
             skipped += fmt::format("- {}: {}\n", name, scheme["skipped"].get<std::string>());
             continue;
         }
-        json all = {{"calls", 0.0},          {"sent_bytes", 0.0}, {"ours_s", 0.0},
+        json all = {{"calls", 0.0},          {"sent_bytes", 0.0}, {"shared_s", 0.0}, {"mpi_s", 0.0},
                     {"non_blocking_s", 0.0}, {"blocking_s", 0.0}, {"plain_s", 0.0}};
         for (const json& r : scheme.at("operations")) {
+            if (r.at("operation") == "packing") {
+                const bool over = judged && seconds(all, "mpi_s") > goal * seconds(all, "plain_s");
+                missed += over;
+                text += row(name, over ? "**all: mpi over the goal**" : "**all**", all);
+                if (seconds(r, "mpi_s") < 0.01 * seconds(all, "mpi_s")) continue;  // nothing is packed
+                text += row(name, "packing", r);
+                add(all, r);
+                text += row(name, "**with packing**", all);
+                continue;
+            }
             text += row(name, r.at("operation"), r);
-            for (auto& [key, value] : all.items()) value = value.get<double>() + seconds(r, key.c_str());
+            add(all, r);
         }
-        const bool over = judged && seconds(all, "ours_s") > goal * seconds(all, "plain_s");
-        missed += over;
-        text += row(name, over ? "**all: over the goal**" : "**all**", all);
     }
     return text + (skipped.empty() ? "" : "\nNot run:\n" + skipped);
 }
@@ -91,6 +105,33 @@ std::string packing_table(const json& result) {
     return text;
 }
 
+std::string epochs_table(const json& result) {
+    std::string text =
+        "| scheme | shared epoch ms | exposed ms | mpi epoch ms | exposed ms | epochs, mpi ÷ shared |\n"
+        "| --- | --- | --- | --- | --- | --- |\n";
+    for (const json& r : result.at("epochs"))
+        if (!r.contains("skipped"))
+            text += fmt::format("| {} | {:.2f} | {:.2f} | {:.2f} | {:.2f} | {:.2f} |\n",
+                                r.at("scheme").get<std::string>(), 1e3 * seconds(r, "shared_s"),
+                                1e3 * seconds(r, "shared_exposed_s"), 1e3 * seconds(r, "mpi_s"),
+                                1e3 * seconds(r, "mpi_exposed_s"), seconds(r, "mpi_s") / seconds(r, "shared_s"));
+    return text;
+}
+
+std::string latency_table(const json& result) {
+    std::string text =
+        "| operation | bytes | shared µs | mpi µs | plain µs | shared ÷ plain | mpi ÷ plain |\n"
+        "| --- | --- | --- | --- | --- | --- | --- |\n";
+    for (const json& r : result.at("latency")) {
+        const double plain = seconds(r, "plain_s");
+        text += fmt::format("| {} | {} | {:.2f} | {:.2f} | {:.2f} | {:.2f} | {:.2f} |\n",
+                            r.at("operation").get<std::string>(), r.at("bytes").get<int>(),
+                            1e6 * seconds(r, "shared_s"), 1e6 * seconds(r, "mpi_s"), 1e6 * plain,
+                            seconds(r, "shared_s") / plain, seconds(r, "mpi_s") / plain);
+    }
+    return text;
+}
+
 std::string introduction(const Mpiexec& mpiexec, const Arguments& a, const std::string& command) {
     const Machine m = this_machine(mpiexec);
     const json p = provenance();
@@ -101,15 +142,19 @@ std::string introduction(const Mpiexec& mpiexec, const Arguments& a, const std::
         "two hidden "
         "layers of {}, {} classes, partitioner random, kernel cpu, one thread a rank. A barrier before each "
         "operation; each is "
-        "complete before its caller goes on, so nothing is hidden. In turns with the epochs, plain MPI makes the "
-        "same calls in the "
-        "same order among the same ranks, on memory that lies alike: `non-blocking` is the non-blocking call and "
-        "MPI_Wait, `blocking` "
-        "the blocking function, and plain the faster of the two for an operation. Times, calls and bytes are of "
-        "one epoch, means over ranks, of each call the best "
-        "of {} "
-        "rounds. The goal is ours ÷ plain ≤ {} for all operations of a scheme together, where there is a core for "
-        "every rank.\n",
+        "complete before its caller goes on, so nothing is hidden. Epochs take turns: `shared` is the transport "
+        "through "
+        "memory that ranks share, `mpi` ours over MPI, and in further epochs of the latter MPI alone makes each "
+        "call in "
+        "its place, on the same memory with the same caches: `non-blocking` is the non-blocking call and "
+        "MPI_Wait, "
+        "`blocking` the blocking function, and plain the faster of the two for an operation. `packing` is the "
+        "copying of "
+        "rows before and after messages, which plain MPI needs as `mpi` does. Times, calls and bytes are of one "
+        "epoch, "
+        "means over ranks, of each call the best of {} rounds, of packing the best epoch. The goal is mpi ÷ plain "
+        "≤ {} "
+        "for all operations of a scheme together, where there is a core for every rank.\n",
         fmt::gmtime(std::time(nullptr)), m.cpu, m.cores, m.memory_gib, m.mpi, p["load_average"][0].get<double>(),
         p["commit"].get<std::string>().substr(0, 12), command, a.vertices, a.average_degree, a.width, a.width,
         a.classes, a.rounds, goal);
@@ -131,6 +176,16 @@ std::string report(const Mpiexec& mpiexec, const Arguments& a, const std::string
             "\nPacking rows for the sparsity-aware schemes, all ranks at once, beside memcpy of the same bytes; "
             "adding is the sum of returned rows into their places, which also reads them:\n\n{}",
             packing_table(result));
+        text += fmt::format(
+            "\nWhole epochs, without barriers, as a trial runs them; what is exposed is the phases `comm` and "
+            "`pack`, in "
+            "which no product runs:\n\n{}",
+            epochs_table(result));
+        text += fmt::format(
+            "\nSmall operations in their blocking form, one after another without barriers, with all that a "
+            "communicator "
+            "does (counting, spans), beside bare `MPI_Allreduce` and `MPI_Bcast`:\n\n{}",
+            latency_table(result));
         for (const json& s : result.at("schemes"))
             if (!s.contains("skipped") && !s.at("volume_differs").get<std::string>().empty()) {
                 ++wrong;

@@ -49,6 +49,8 @@ constexpr Entry entries[] = {
     // Transport, in float32 alone.
     {Fault::wrong_element, exact, "wrong element of a message",
      "the last element of a message differs by one unit in the last place", "sa-1d", "all-to-all"},
+    {Fault::wrong_row, exact, "wrong element of a row",
+     "the last element of rows read in place differs by one unit in the last place", "sa-1d", "reading of rows"},
     {Fault::message_of_epoch_before, structural, "message of the epoch before",
      "a broadcast brings what it brought an epoch earlier", "cagnet-1d", "broadcast"},
     {Fault::rank_left_out, structural, "reduction misses a rank",

@@ -28,6 +28,7 @@ enum class Fault {
     unwatched,
     late_wait,
     wrong_element,
+    wrong_row,
     message_of_epoch_before,
     rank_left_out,
     reduction_off,

@@ -64,7 +64,6 @@ Event FaultyTransport::do_all_reduce(void* data, std::int64_t count, DType dtype
 
 /// The last element of the first message that has any, one unit in the last place off.
 Event FaultyTransport::spoiled(Event event, std::span<const Message> receives) {
-    if (injected_.fault != Fault::wrong_element) return event;
     backend_.wait(StreamRole::communication, event);
     for (const Message& m : receives) {
         if (m.bytes < 4) continue;
@@ -79,18 +78,30 @@ Event FaultyTransport::spoiled(Event event, std::span<const Message> receives) {
 }
 
 Event FaultyTransport::do_exchange(std::span<const Message> sends, std::span<const Message> receives) {
-    return spoiled(inner().exchange(sends, receives), receives);
+    Event event = inner().exchange(sends, receives);
+    return injected_.fault == Fault::wrong_element ? spoiled(std::move(event), receives) : event;
 }
 
 std::vector<Event> FaultyTransport::do_exchange_each(std::span<const Message> sends,
                                                      std::span<const Message> receives) {
     std::vector<Event> events = inner().exchange_each(sends, receives);
-    if (!receives.empty()) events[0] = spoiled(std::move(events[0]), receives.first(1));
+    if (injected_.fault == Fault::wrong_element && !receives.empty())
+        events[0] = spoiled(std::move(events[0]), receives.first(1));
+    return events;
+}
+
+std::vector<Event> FaultyTransport::do_read_rows(ConstMatrixView from, std::span<const RowSet> sends,
+                                                 std::span<const RowSet> receives) {
+    std::vector<Event> events = inner().read_rows(from, sends, receives);
+    if (injected_.fault != Fault::wrong_row || receives.empty()) return events;
+    const Message first{receives[0].peer, receives[0].to.data, static_cast<std::int64_t>(receives[0].to.bytes())};
+    events[0] = spoiled(std::move(events[0]), {&first, 1});
     return events;
 }
 
 Event FaultyTransport::do_all_to_all(std::span<const Message> sends, std::span<const Message> receives) {
-    return spoiled(inner().all_to_all(sends, receives), receives);
+    Event event = inner().all_to_all(sends, receives);
+    return injected_.fault == Fault::wrong_element ? spoiled(std::move(event), receives) : event;
 }
 
 }  // namespace gnnbench::faults

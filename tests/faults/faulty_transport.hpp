@@ -25,6 +25,8 @@ private:
     std::vector<Event> do_exchange_each(std::span<const Message> sends,
                                         std::span<const Message> receives) override;
     Event do_all_to_all(std::span<const Message> sends, std::span<const Message> receives) override;
+    std::vector<Event> do_read_rows(ConstMatrixView from, std::span<const RowSet> sends,
+                                    std::span<const RowSet> receives) override;
     Event spoiled(Event event, std::span<const Message> receives);
     std::vector<double> sum_of_sizes(const std::vector<double>& mine);
 

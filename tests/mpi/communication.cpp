@@ -1,6 +1,7 @@
 // Both forms of every operation of a communicator: data, counted volume and spans.
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <functional>
 #include <string>
 #include <tuple>
@@ -16,9 +17,16 @@ using namespace gnnbench;
 
 namespace {
 
+/// GNNBENCH_TEST_TRANSPORT=shared: the ranks read each other's memory.
+int local_ranks(const ProcessGroup& group) {
+    const char* const asked = std::getenv("GNNBENCH_TEST_TRANSPORT");
+    return asked && std::string(asked) == "shared" ? group.size() : 1;
+}
+
 struct Bench {
     ProcessGroup group = ProcessGroup::world();
-    std::unique_ptr<Backend> backend = PluginCatalog().kernel("reference")->create({.dtype = DType::f64});
+    std::unique_ptr<Backend> backend =
+        PluginCatalog().kernel("reference")->create({.dtype = DType::f64, .local_ranks = local_ranks(group)});
     VolumeCounter counter;
     Communicator world{backend->connect(group), *backend, counter};
 

@@ -339,6 +339,8 @@ void HaloExchange::state_memory(MemoryStatement& m, const HaloRoom& room, std::i
 void HaloExchange::start_from(const std::vector<std::int64_t>& needed, const std::vector<std::int64_t>& sent) {
     needed_start_.assign(1, 0);
     sent_start_.assign(1, 0);
+    needed_.clear();
+    sent_.clear();
     for (std::size_t j = 0; j < needed.size(); ++j) {
         needed_start_.push_back(needed_start_.back() + needed[j]);
         sent_start_.push_back(sent_start_.back() + sent[j]);
@@ -349,14 +351,14 @@ void HaloExchange::start_from(const std::vector<std::int64_t>& needed, const std
 
 void HaloExchange::load(const Halo& halo) {
     std::vector<std::int64_t> needed, sent;
-    std::vector<std::int32_t> rows;
     for (std::size_t j = 0; j < halo.needed.size(); ++j) {
         needed.push_back(std::ssize(halo.needed[j]));
         sent.push_back(std::ssize(halo.sent[j]));
-        rows.insert(rows.end(), halo.sent[j].begin(), halo.sent[j].end());
     }
     start_from(needed, sent);
-    if (!rows.empty()) backend_.upload_bytes(rows.data(), sent_rows_.data(), rows.size() * sizeof rows[0]);
+    for (const auto& rows : halo.needed) needed_.insert(needed_.end(), rows.begin(), rows.end());
+    for (const auto& rows : halo.sent) sent_.insert(sent_.end(), rows.begin(), rows.end());
+    if (!sent_.empty()) backend_.upload_bytes(sent_.data(), sent_rows_.data(), sent_.size() * sizeof sent_[0]);
 }
 
 namespace {
@@ -376,6 +378,65 @@ std::vector<RowMessage> segments(const Matrix& buffer, const std::vector<std::in
 }
 
 }  // namespace
+
+std::vector<RowSet> HaloExchange::needed_sets(std::int64_t width) {
+    std::vector<RowSet> sets;
+    for (std::size_t j = 0; j + 1 < needed_start_.size(); ++j) {
+        const auto first = usize(needed_start_[j]), end = usize(needed_start_[j + 1]);
+        if (first < end)
+            sets.push_back({static_cast<int>(j), std::span(needed_).subspan(first, end - first),
+                            segment(receive_, needed_start_, j, width)});
+    }
+    return sets;
+}
+
+std::vector<RowSet> HaloExchange::sent_sets() const {
+    std::vector<RowSet> sets;
+    for (std::size_t j = 0; j + 1 < sent_start_.size(); ++j) {
+        const auto first = usize(sent_start_[j]), end = usize(sent_start_[j + 1]);
+        if (first < end) sets.push_back({static_cast<int>(j), std::span(sent_).subspan(first, end - first)});
+    }
+    return sets;
+}
+
+void HaloExchange::gather_now(Communicator& world, ConstMatrixView b) {
+    if (world.reads_rows()) return backend_.wait(StreamRole::compute, gather(world, b));
+    const auto sends = pack(b);
+    world.all_to_all_now(sends, receives(b.cols));
+}
+
+Event HaloExchange::gather(Communicator& world, ConstMatrixView b) {
+    if (world.reads_rows())
+        return world.read_rows(CommOp::all_to_all, b, sent_sets(), needed_sets(b.cols)).front();
+    const auto sends = pack(b);
+    return world.all_to_all(sends, receives(b.cols));
+}
+
+std::vector<Event> HaloExchange::gather_each(Communicator& world, ConstMatrixView b) {
+    if (world.reads_rows()) return world.read_rows(CommOp::point_to_point, b, sent_sets(), needed_sets(b.cols));
+    const auto sends = pack(b);
+    return world.exchange_each(sends, receives(b.cols));
+}
+
+Event HaloExchange::start_return(Communicator& world, std::int64_t width) {
+    if (world.reads_rows()) return {};  // rows are added where they lie, once c is there
+    const auto sends = return_sends(width);
+    return world.all_to_all(sends, return_receives(width));
+}
+
+void HaloExchange::finish_return(Communicator& world, const Event& started, MatrixView c) {
+    if (world.reads_rows())
+        return backend_.wait(StreamRole::compute, world.add_rows(c, return_sends(c.cols), sent_sets()));
+    backend_.wait(StreamRole::compute, started);
+    add_returned(c);
+}
+
+void HaloExchange::return_now(Communicator& world, MatrixView c) {
+    if (world.reads_rows()) return finish_return(world, {}, c);
+    const auto sends = return_sends(c.cols);
+    world.all_to_all_now(sends, return_receives(c.cols));
+    add_returned(c);
+}
 
 std::vector<RowMessage> HaloExchange::pack(ConstMatrixView b) {
     backend_.gather_rows(b, sent_rows_.data(), send_.view().reshaped(sent_start_.back(), b.cols));

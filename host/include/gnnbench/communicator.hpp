@@ -99,6 +99,18 @@ public:
                         Content content = Content::payload) {
         wait(all_to_all(sends, receives, content));
     }
+    /// Whether rows can be read where they lie; else they are packed and sent. The same on all ranks.
+    bool reads_rows() const { return transport_->reads_rows(); }
+    /// Each of `receives` takes its rows from its peer's `from`, which others must not find changed before the last
+    /// event. Counted as `op`'s messages of these rows: point_to_point with an event for each receive and a last one
+    /// for what others read, as exchange_each; all_to_all with one event for all. Empty sets are left out on both
+    /// sides, but for point_to_point none of `receives` is empty.
+    std::vector<Event> read_rows(CommOp op, ConstMatrixView from, std::span<const RowSet> sends,
+                                 std::span<const RowSet> receives, Content content = Content::payload);
+    /// to[rows[i]] += row i of what the peer sends, for each of `receives` in their order, where reads_rows(). Counted as
+    /// an all-to-all of these messages. Empty ones are left out on both sides.
+    Event add_rows(MatrixView to, std::span<const RowMessage> sends, std::span<const RowSet> receives,
+                   Content content = Content::payload);
     /// Sum of a few float64 scalars on the device (loss, accuracy): metadata.
     Event all_reduce_scalars(double* data, std::int64_t count) {
         return all_reduce(scalars(data, count), ReduceOp::sum, Content::metadata);
@@ -122,6 +134,8 @@ private:
     Event reduce_scatter(ConstMatrixView all, MatrixView mine, std::span<const std::int64_t> row_counts,
                          Content content, Wait when);
     void wait(const Event& event) { backend_->wait(StreamRole::compute, event); }
+    std::vector<Event> each_timed(CommOp op, Content content, const Traffic& t,
+                                  std::span<const std::int64_t> bytes, auto&& start);
     Event timed(CommOp op, Content content, const Traffic& t, auto&& start);
     void prepare(CommOp op, Content content, const Traffic& t);
     Trace::SpanId open_span(CommOp op, std::int64_t bytes);

@@ -18,6 +18,13 @@ struct Message {
     std::int64_t bytes = 0;
 };
 
+/// Rows that travel between this rank and `peer`, by their numbers in the matrix of the rank that has them.
+struct RowSet {
+    int peer = 0;
+    std::span<const std::int32_t> rows;  ///< host memory
+    MatrixView to = {};  ///< where received rows go, one after another; nothing for rows that are sent
+};
+
 enum class ReduceOp : std::uint8_t { sum, maximum };
 
 /// When the caller waits for an operation. All ranks of the group must pass the same value.
@@ -67,6 +74,21 @@ public:
     Event all_to_all(std::span<const Message> sends, std::span<const Message> receives) {
         return do_all_to_all(sends, receives);
     }
+    /// Whether read_rows may be called: where a rank reads the others' memory in place. The same on all ranks.
+    bool reads_rows() const { return do_reads_rows(); }
+    /// Rows of matrices that lie elsewhere: `from` is this rank's, whose rows `sends` others read, and each of
+    /// `receives` takes its rows from its peer's `from`. One copy, where messages take packing, a copy, and often
+    /// unpacking. An event for each receive, in order, and a last one: all others have read `from`. No set is empty.
+    std::vector<Event> read_rows(ConstMatrixView from, std::span<const RowSet> sends,
+                                 std::span<const RowSet> receives) {
+        return do_read_rows(from, sends, receives);
+    }
+    /// The return of what was computed for rows of others, where reads_rows(): to[rows[i]] += row i of what the peer
+    /// sends this rank, for each of `receives` (whose own `to` is not used) in their order. `sends` are contiguous rows
+    /// of to's width. `to` must not be in use: rows are added as soon as all have arrived.
+    Event add_rows(MatrixView to, std::span<const Message> sends, std::span<const RowSet> receives) {
+        return do_add_rows(to, sends, receives);
+    }
     void barrier() { do_barrier(); }
 
 private:
@@ -84,8 +106,15 @@ private:
     /// By default, copies of one event that is complete when all transfers are.
     virtual std::vector<Event> do_exchange_each(std::span<const Message> sends, std::span<const Message> receives);
     virtual Event do_all_to_all(std::span<const Message> sends, std::span<const Message> receives) = 0;
+    virtual bool do_reads_rows() const { return false; }
+    virtual std::vector<Event> do_read_rows(ConstMatrixView from, std::span<const RowSet> sends,
+                                            std::span<const RowSet> receives);
+    virtual Event do_add_rows(MatrixView to, std::span<const Message> sends, std::span<const RowSet> receives);
     virtual void do_barrier() = 0;
 };
+
+/// Complete when all of them are; waits for them in order.
+Event all_of(std::vector<Event> events);
 
 /// The transport for back ends whose device memory is host memory.
 std::unique_ptr<Transport> make_mpi_transport(const ProcessGroup& group);

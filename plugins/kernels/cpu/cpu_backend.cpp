@@ -47,15 +47,22 @@ DenseSide<T> dense_side(ConstMatrixView b, MatrixView c, Scale s, const Epilogue
 }  // namespace
 
 template <class T>
-CpuBackend<T>::CpuBackend(int threads, LayoutWish wish)
-    : Backend(dtype_of<T>), threads_(threads), wish_(std::move(wish)), workspace_(threads) {}
+CpuBackend<T>::CpuBackend(int threads, LayoutWish wish, bool shares, std::shared_ptr<SharedHostMemory> memory)
+    : Backend(dtype_of<T>),
+      threads_(threads),
+      wish_(std::move(wish)),
+      workspace_(threads),
+      shares_(shares),
+      memory_(std::move(memory)) {}
 
 template <class T>
 void* CpuBackend<T>::do_allocate(std::size_t bytes) {
-    return allocate_host(bytes);
+    void* const shared = memory_ ? memory_->allocate(bytes) : nullptr;
+    return shared ? shared : allocate_host(bytes);
 }
 template <class T>
 void CpuBackend<T>::do_free(void* data, std::size_t) noexcept {
+    if (memory_ && memory_->holds(data)) return memory_->free(data);
     free_host(data);
 }
 template <class T>
@@ -101,10 +108,12 @@ std::unique_ptr<PreparedMatrix> CpuBackend<T>::do_prepare(const Csr& a, Transpos
 template <class T>
 std::string CpuBackend<T>::do_notes() const {
     std::string out = limits();
-    if (timed_matrices_ == 0) return out;
-    if (!out.empty()) out += "; ";
-    out += timed_;
-    if (timed_matrices_ > 1) out += " (the largest of " + std::to_string(timed_matrices_) + " timed)";
+    const auto add = [&](const std::string& note) { out += (out.empty() || note.empty() ? "" : "; ") + note; };
+    if (timed_matrices_ > 1)
+        add(timed_ + " (the largest of " + std::to_string(timed_matrices_) + " timed)");
+    else
+        add(timed_);
+    add(transport_);
     return out;
 }
 
@@ -287,15 +296,22 @@ void CpuBackend<T>::do_axpby(double alpha, ConstMatrixView x, double beta, Matri
     });
 }
 
+namespace {
+
+/// Old and new places compete for the last cache: from a quarter of it on, writing past the caches saves fetching what
+/// is overwritten. Only whole cache lines can be written so.
+bool past_caches(const void* to, std::int64_t bytes) {
+    return reinterpret_cast<std::uintptr_t>(to) % 64 == 0 && 4 * bytes > last_level_cache_bytes();
+}
+
+}  // namespace
+
 template <class T>
 void CpuBackend<T>::do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
-    // Rows in their old places and in their new ones compete for the last cache: from a quarter of it on, writing past
-    // the caches saves fetching what is overwritten.
-    const bool past_caches = to.cols % 16 == 0 && to.ld % 16 == 0 &&
-                             reinterpret_cast<std::uintptr_t>(to.data) % 64 == 0 &&
-                             4 * static_cast<std::int64_t>(to.bytes()) > last_level_cache_bytes();
+    const bool past =
+        to.cols % 16 == 0 && to.ld % 16 == 0 && past_caches(to.data, static_cast<std::int64_t>(to.bytes()));
     parallel_ranges(threads_, to.rows, least_rows(to.cols), [&](std::int64_t begin, std::int64_t end) {
-        row_operations<T>().gather(from, rows, to, {begin, end}, past_caches);
+        row_operations<T>().gather(from, rows, to, {begin, end}, past);
     });
 }
 
@@ -308,7 +324,24 @@ void CpuBackend<T>::do_scatter_add_rows(ConstMatrixView from, const std::int32_t
 
 template <class T>
 std::unique_ptr<Transport> CpuBackend<T>::do_connect(const ProcessGroup& group) {
-    return make_mpi_transport(group);
+    if (!shares_ || group.size() == 1) return make_mpi_transport(group);
+    const auto copy = [threads = threads_](const void* from, void* to, std::size_t bytes) {
+        const auto lines = static_cast<std::int64_t>(bytes / 64);
+        const bool past = past_caches(to, static_cast<std::int64_t>(bytes));
+        parallel_ranges(threads, lines, worth_sharing / 16, [&](std::int64_t begin, std::int64_t end) {
+            row_operations<T>().copy_lines(from, to, begin, end, past);
+        });
+        const std::size_t whole = usize(lines) * 64;
+        std::memcpy(static_cast<std::byte*>(to) + whole, static_cast<const std::byte*>(from) + whole,
+                    bytes - whole);
+    };
+    const auto gather = [this](ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
+        do_gather_rows(from, rows, to);
+    };
+    const auto add = [this](ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
+        do_scatter_add_rows(from, rows, to);
+    };
+    return make_shared_transport(group, memory_, {copy, gather, add}, transport_);
 }
 
 template class CpuBackend<float>;

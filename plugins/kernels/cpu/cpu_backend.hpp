@@ -3,6 +3,7 @@
 #include <string>
 
 #include <gnnbench/backend.hpp>
+#include <gnnbench/shared_host_memory.hpp>
 
 #include "layout.hpp"
 #include "workspace.hpp"
@@ -14,7 +15,8 @@ namespace gnnbench::cpu {
 template <class T>
 class CpuBackend final : public Backend {
 public:
-    CpuBackend(int threads, LayoutWish wish);
+    /// `shares`: the other ranks of this host shall read its memory; `memory`: where it then is, if there are others.
+    CpuBackend(int threads, LayoutWish wish, bool shares, std::shared_ptr<SharedHostMemory> memory);
 
 private:
     void* do_allocate(std::size_t bytes) override;
@@ -62,6 +64,9 @@ private:
     std::string timed_;  ///< for the notes: of the largest matrix whose formats were timed
     std::int64_t timed_nonzeros_ = 0, timed_matrices_ = 0;
     Workspace workspace_;
+    bool shares_;
+    std::shared_ptr<SharedHostMemory> memory_;
+    std::string transport_;  ///< for the notes
 };
 
 }  // namespace gnnbench::cpu

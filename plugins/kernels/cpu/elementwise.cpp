@@ -218,6 +218,24 @@ void gather(ConstMatrixView from, const std::int32_t* sources, MatrixView to, Ro
 }
 
 template <class T>
+void copy_lines(const void* from, void* to, std::int64_t begin, std::int64_t end, bool past_caches) {
+    constexpr std::int64_t ahead = 16, line = 64 / sizeof(T);
+    const T* const in = static_cast<const T*>(from);
+    T* const out = static_cast<T*>(to);
+    if (!past_caches) {
+        std::memcpy(out + begin * line, in + begin * line, usize(end - begin) * 64);
+        return;
+    }
+    const Tag<T> d;
+    for (std::int64_t r = begin; r < end; ++r) {
+        __builtin_prefetch(in + (r + ahead) * line);
+        for (std::int64_t c = r * line; c < (r + 1) * line; c += lanes<T>)
+            hn::Stream(hn::LoadU(d, in + c), d, out + c);
+    }
+    hwy::FlushStream();
+}
+
+template <class T>
 void scatter_add(ConstMatrixView from, const std::int32_t* targets, MatrixView to, RowRange rows) {
     for (std::int64_t r = rows.begin; r < rows.end; ++r) {
         T* out = row_of<T>(to, targets[r]);
@@ -276,9 +294,8 @@ void optimizer(const OptimizerStep<T>& s, const ParameterSlot& slot, std::int64_
 }
 
 template <class T>
-constexpr RowOperations<T> operations = {&epilogue<T>, &epilogue_backward<T>, &add_column_sums<T>,
-                                         &gather<T>,   &scatter_add<T>,       &fill<T>,
-                                         &optimizer<T>};
+constexpr RowOperations<T> operations = {&epilogue<T>,   &epilogue_backward<T>, &add_column_sums<T>, &gather<T>,
+                                         &copy_lines<T>, &scatter_add<T>,       &fill<T>,            &optimizer<T>};
 
 const RowOperations<float>& row_operations_f32() { return operations<float>; }
 const RowOperations<double>& row_operations_f64() { return operations<double>; }

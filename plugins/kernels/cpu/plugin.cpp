@@ -19,6 +19,9 @@ constexpr ParamDecl params[] = {
      "tiled-8192|tiled-12288|tiled-16384|reordered",
      "layout of sparse matrices: auto times several for each large one, untimed decides by sizes; or always the "
      "same"},
+    {"transport", ParamType::choice, "shared", 0, 0, "shared|mpi",
+     "between ranks: memory that all ranks of a host read in place (mpi where they are on several), or always "
+     "mpi"},
 };
 
 LayoutWish layout_wish(const std::string& name) {
@@ -46,8 +49,11 @@ public:
         limit_instructions();
         LayoutWish wish = layout_wish(s.params.choice("format"));
         wish.widths = product_widths(s.widths);
-        if (s.dtype == DType::f32) return std::make_unique<CpuBackend<float>>(s.threads, std::move(wish));
-        return std::make_unique<CpuBackend<double>>(s.threads, std::move(wish));
+        const bool shares = s.params.choice("transport") == "shared";
+        auto memory = shares && s.local_ranks > 1 ? SharedHostMemory::make(s.local_ranks) : nullptr;
+        if (s.dtype == DType::f32)
+            return std::make_unique<CpuBackend<float>>(s.threads, std::move(wish), shares, std::move(memory));
+        return std::make_unique<CpuBackend<double>>(s.threads, std::move(wish), shares, std::move(memory));
     }
 };
 

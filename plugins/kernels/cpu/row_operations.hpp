@@ -78,6 +78,8 @@ struct RowOperations {
     /// caches.
     void (*gather)(ConstMatrixView from, const std::int32_t* sources, MatrixView to, RowRange rows,
                    bool past_caches);
+    /// Bytes 64·begin to 64·end of `from` to `to`; `past_caches`: to is aligned to cache lines, as above.
+    void (*copy_lines)(const void* from, void* to, std::int64_t begin, std::int64_t end, bool past_caches);
     /// to[targets[r]] += from[r].
     void (*scatter_add)(ConstMatrixView from, const std::int32_t* targets, MatrixView to, RowRange rows);
     /// to[i] ← value, i < count. `past_caches`: `to` is aligned to a cache line, and written past the caches.

@@ -6,6 +6,7 @@
 
 #include <gnnbench/host_memory.hpp>
 #include <gnnbench/backend.hpp>
+#include <gnnbench/shared_host_memory.hpp>
 #include <gnnbench/transport.hpp>
 #include <gnnbench/usize.hpp>
 
@@ -74,11 +75,19 @@ struct PlainMatrix final : PreparedMatrix {
 template <class T>
 class ReferenceBackend final : public Backend {
 public:
-    ReferenceBackend() : Backend(std::is_same_v<T, float> ? DType::f32 : DType::f64) {}
+    /// `memory`: read by the other ranks of this host, if there are any.
+    explicit ReferenceBackend(std::shared_ptr<SharedHostMemory> memory)
+        : Backend(std::is_same_v<T, float> ? DType::f32 : DType::f64), memory_(std::move(memory)) {}
 
 private:
-    void* do_allocate(std::size_t bytes) override { return std::malloc(bytes); }
-    void do_free(void* data, std::size_t) noexcept override { std::free(data); }
+    void* do_allocate(std::size_t bytes) override {
+        void* const shared = memory_ ? memory_->allocate(bytes) : nullptr;
+        return shared ? shared : std::malloc(bytes);
+    }
+    void do_free(void* data, std::size_t) noexcept override {
+        if (memory_ && memory_->holds(data)) return memory_->free(data);
+        std::free(data);
+    }
     std::int64_t do_free_bytes() const override { return -1; }
     void do_copy_in(const void* host, void* device, std::size_t bytes) override {
         std::memcpy(device, host, bytes);
@@ -324,7 +333,21 @@ private:
         for (std::int64_t r = 0; r < from.rows; ++r)
             for (std::int64_t c = 0; c < from.cols; ++c) at<T>(to, rows[r], c) += at<T>(from, r, c);
     }
-    std::unique_ptr<Transport> do_connect(const ProcessGroup& group) override { return make_mpi_transport(group); }
+    std::unique_ptr<Transport> do_connect(const ProcessGroup& group) override {
+        if (group.size() == 1) return make_mpi_transport(group);
+        const auto copy = [](const void* from, void* to, std::size_t bytes) { std::memcpy(to, from, bytes); };
+        const auto gather = [this](ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
+            do_gather_rows(from, rows, to);
+        };
+        const auto add = [this](ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
+            do_scatter_add_rows(from, rows, to);
+        };
+        return make_shared_transport(group, memory_, {copy, gather, add}, transport_);
+    }
+    std::string do_notes() const override { return transport_; }
+
+    std::shared_ptr<SharedHostMemory> memory_;
+    std::string transport_;  ///< for the notes
 };
 
 class ReferencePlugin final : public BackendPlugin {
@@ -332,8 +355,9 @@ public:
     std::string why_unsupported(const KernelSetting&) const override { return {}; }
     std::string device_name(const KernelSetting&) const override { return "CPU, 1 thread"; }
     std::unique_ptr<Backend> create(const KernelSetting& s) const override {
-        if (s.dtype == DType::f32) return std::make_unique<ReferenceBackend<float>>();
-        return std::make_unique<ReferenceBackend<double>>();
+        auto memory = s.local_ranks > 1 ? SharedHostMemory::make(s.local_ranks) : nullptr;
+        if (s.dtype == DType::f32) return std::make_unique<ReferenceBackend<float>>(std::move(memory));
+        return std::make_unique<ReferenceBackend<double>>(std::move(memory));
     }
 };
 

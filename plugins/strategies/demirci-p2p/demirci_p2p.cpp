@@ -26,7 +26,7 @@ public:
     void multiply(Direction d, MatrixView h_m, MatrixView z_m, const Epilogue& e) override {
         Side& s = d == Direction::backward && backward_ ? *backward_ : *forward_;
         // One message from each of R_m and to each P_n that shares rows, all non-blocking.
-        std::vector<Event> arrivals = world_.exchange_each(s.exchange.pack(h_m), s.exchange.receives(h_m.cols));
+        std::vector<Event> arrivals = s.exchange.gather_each(world_, h_m);
         const Event sent = arrivals.back();
         arrivals.pop_back();
         // [Alg 1, line 6] Z_m = A_mm H_m, while messages are in flight

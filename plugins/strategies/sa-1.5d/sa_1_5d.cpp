@@ -29,9 +29,8 @@ public:
 private:
     void multiply_stages(Direction d, MatrixView h_i, MatrixView z_ik) override {
         Side& s = d == Direction::backward && backward_ ? *backward_ : *forward_;
-        const auto sends = s.exchange.pack(h_i);
-        column_.all_to_all_now(sends, s.exchange.receives(h_i.cols));
-        backend_.spmm(*s.own, h_i, z_ik);  // Ẑ_ik ← Â_ii H_i, where i ∈ J_k
+        s.exchange.gather_now(column_, h_i);  // H̃
+        backend_.spmm(*s.own, h_i, z_ik);     // Ẑ_ik ← Â_ii H_i, where i ∈ J_k
         // Ẑ_ik ← Ẑ_ik + Σ_{j ∈ J_k} Â_ij H̃_j
         backend_.spmm(*s.halo, s.exchange.received(h_i.cols), z_ik, {.beta = 1});
     }

@@ -50,8 +50,7 @@ private:
 
     // Z_i = Â_ii H_i + Σ_{j≠i} Â_ij H̃_j
     void gather(const Blocks& a, HaloExchange& x, MatrixView h_i, MatrixView z_i, const Epilogue& e) {
-        const auto sends = x.pack(h_i);
-        world_.all_to_all_now(sends, x.receives(h_i.cols));
+        x.gather_now(world_, h_i);                                          // H̃
         backend_.spmm(*a.own, h_i, z_i);                                    // Z_i ← Â_ii H_i
         backend_.spmm(*a.halo, x.received(h_i.cols), z_i, {.beta = 1}, e);  // Z_i ← Z_i + Â_i,halo H̃
     }
@@ -60,9 +59,8 @@ private:
     void return_sums(MatrixView g_i, MatrixView u_i) {
         HaloExchange& x = *forward_exchange_;
         backend_.spmm(*transposed_.halo, g_i, x.received(g_i.cols));  // Â_i,haloᵀ G_i
-        world_.all_to_all_now(x.return_sends(g_i.cols), x.return_receives(g_i.cols));
-        backend_.spmm(*transposed_.own, g_i, u_i);  // U_i ← Â_iiᵀ G_i
-        x.add_returned(u_i);                        // U_i ← U_i + the sums returned by the others
+        backend_.spmm(*transposed_.own, g_i, u_i);                    // U_i ← Â_iiᵀ G_i
+        x.return_now(world_, u_i);  // U_i ← U_i + the sums returned by the others
     }
 
     Backend& backend_;

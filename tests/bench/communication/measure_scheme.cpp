@@ -7,8 +7,8 @@
 #include <gnnbench/communicator.hpp>
 
 #include "../../contract/full_batch.hpp"
+#include "alternating.hpp"
 #include "measure.hpp"
-#include "replay.hpp"
 
 namespace gnnbench::bench {
 namespace {
@@ -53,99 +53,89 @@ CallTimes of_spans(const Trace& trace) {
     return times;
 }
 
-CallTimes by_operation(const std::vector<Call>& calls, const std::vector<double>& seconds) {
+CallTimes of_turn(const Turn& turn) {
     CallTimes times;
-    for (std::size_t i = 0; i < calls.size(); ++i) times[calls[i].operation].push_back(seconds[i]);
+    for (const Turn::Call& c : turn.calls) times[c.operation].push_back(c.seconds);
     return times;
 }
 
-double waits(const Trace& trace) { return trace.times().phase_s[static_cast<std::size_t>(Phase::wait)]; }
-
-/// Epochs of one trainer, each followed by its calls made by plain MPI.
-class Rounds {
+/// A trainer on a back end of its own, over one transport.
+class Side {
 public:
-    Rounds(CollectiveTrainer& trainer, Backend& backend, VolumeCounter& counter, Recording& recording,
-           const ProcessGroup& world)
-        : trainer_(trainer), backend_(backend), counter_(counter), world_(world) {
+    Side(const Ground& g, const Strategy& strategy, const Problem& problem, const char* transport)
+        : world_(g.world),
+          backend_(cpu_backend(g, transport)),
+          communicator_(make_alternating_transport(backend_->connect(g.world),
+                                                   *static_cast<MPI_Comm*>(g.world.native()), turn_),
+                        *backend_, counter_),
+          trainer_((communicator_.separate_wait(true),
+                    strategy.make_collective_trainer(problem, {*backend_, communicator_, g.world}))) {
         counter_.take();  // set-up's
-        epoch();
+        epoch(Maker::ours);
         counter_.take();
-        recording.on = true;
-        epoch();
-        recording.on = false;
+        spans_ = epoch(Maker::ours);
         volume_ = counter_.take();
-        const CallTimes spans = of_spans(backend_.trace());
-        for (const auto& [op, seconds] :
-             by_operation(recording.calls, std::vector<double>(recording.calls.size())))
-            if (!spans.contains(op) || spans.at(op).size() != seconds.size())
-                throw LogicError(fmt::format("{} calls of {} were recorded, and the trace shows {}",
-                                             seconds.size(), comm_op_names[static_cast<std::size_t>(op)],
-                                             spans.contains(op) ? spans.at(op).size() : 0));
-        calls_ = &recording.calls;
     }
 
-    void run(int rounds) {
-        Replay replay(*calls_, backend_);
-        for (int round = -1; round < rounds; ++round) {
-            epoch();
-            const CallTimes ours = of_spans(backend_.trace());
-            const double wall = backend_.trace().times().wall_s, wait = waits(backend_.trace());
-            const CallTimes non_blocking = by_operation(*calls_, replay.run(Manner::non_blocking));
-            const CallTimes blocking = by_operation(*calls_, replay.run(Manner::blocking));
-            if (round < 0) continue;  // pages are touched, paths are known
-            keep_best(ours_, ours);
-            keep_best(non_blocking_, non_blocking);
-            keep_best(blocking_, blocking);
-            wall_s_ = std::min(wall_s_, wall);
-            wait_s_ = std::min(wait_s_, wait);
-        }
-        counter_.take();
+    /// The times of its calls; packing's is kept.
+    CallTimes epoch(Maker maker) {
+        turn_ = {maker, {}};
+        world_.barrier();
+        backend_->trace().begin_epoch();
+        trainer_->train_epoch(epoch_++);
+        backend_->synchronize(StreamRole::compute);
+        backend_->trace().end_epoch();
+        const EpochTimes times = backend_->trace().times();
+        pack_s_ = std::min(pack_s_, times.phase_s[static_cast<std::size_t>(Phase::pack)]);
+        return maker == Maker::ours ? of_spans(backend_->trace()) : of_turn(turn_);
     }
 
     const Volume& volume() const { return volume_; }
-
-    json result() const {
-        json operations = json::array();
-        for (std::size_t i = 0; i < comm_op_names.size(); ++i) {
-            const auto op = static_cast<CommOp>(i);
-            double calls = 0, sent = 0;
-            for (const auto& [key, t] : volume_)
-                if (key.operation == op) sent += static_cast<double>(t.sent_bytes);
-            for (const Call& c : *calls_) calls += c.operation == op;
-            const auto mean =
-                mean_over_ranks(world_, {calls, sent, sum(ours_, op), sum(non_blocking_, op), sum(blocking_, op)});
-            if (mean[0] == 0) continue;
-            operations.push_back({{"operation", comm_op_names[i]},
-                                  {"calls", mean[0]},
-                                  {"sent_bytes", mean[1]},
-                                  {"ours_s", mean[2]},
-                                  {"non_blocking_s", mean[3]},
-                                  {"blocking_s", mean[4]},
-                                  {"plain_s", std::min(mean[3], mean[4])}});
-        }
-        const auto mean = mean_over_ranks(world_, {wall_s_, wait_s_});
-        return {{"epoch_s", mean[0]}, {"wait_s", mean[1]}, {"operations", operations}};
-    }
+    double calls(CommOp op) const { return spans_.contains(op) ? static_cast<double>(spans_.at(op).size()) : 0; }
+    double pack_s() const { return pack_s_; }
+    std::string notes() const { return backend_->notes(); }
 
 private:
-    void epoch() {
-        world_.barrier();
-        backend_.trace().begin_epoch();
-        trainer_.train_epoch(epoch_++);
-        backend_.synchronize(StreamRole::compute);
-        backend_.trace().end_epoch();
-    }
-
-    CollectiveTrainer& trainer_;
-    Backend& backend_;
-    VolumeCounter& counter_;
     const ProcessGroup& world_;
-    const std::vector<Call>* calls_ = nullptr;
+    std::unique_ptr<Backend> backend_;
+    VolumeCounter counter_;
+    Turn turn_;
+    Communicator communicator_;
+    std::unique_ptr<CollectiveTrainer> trainer_;
     std::int64_t epoch_ = 0;
+    CallTimes spans_;
     Volume volume_;
-    CallTimes ours_, non_blocking_, blocking_;
-    double wall_s_ = std::numeric_limits<double>::infinity(), wait_s_ = wall_s_;
+    double pack_s_ = std::numeric_limits<double>::infinity();
 };
+
+/// What was the best of each call, by who made it.
+struct Best {
+    CallTimes shared, mpi, non_blocking, blocking;
+};
+
+json row(const ProcessGroup& world, std::string_view operation, std::vector<double> values) {
+    const auto mean = mean_over_ranks(world, std::move(values));
+    return {{"operation", operation}, {"calls", mean[0]},
+            {"sent_bytes", mean[1]},  {"shared_s", mean[2]},
+            {"mpi_s", mean[3]},       {"non_blocking_s", mean[4]},
+            {"blocking_s", mean[5]},  {"plain_s", std::min(mean[4], mean[5])}};
+}
+
+json operations(const ProcessGroup& world, const Side& shared, const Side& mpi, const Best& best) {
+    json rows = json::array();
+    for (std::size_t i = 0; i < comm_op_names.size(); ++i) {
+        const auto op = static_cast<CommOp>(i);
+        double sent = 0;
+        for (const auto& [key, t] : mpi.volume())
+            if (key.operation == op) sent += static_cast<double>(t.sent_bytes);
+        json r = row(world, comm_op_names[i],
+                     {mpi.calls(op), sent, sum(best.shared, op), sum(best.mpi, op), sum(best.non_blocking, op),
+                      sum(best.blocking, op)});
+        if (r["calls"] != 0) rows.push_back(std::move(r));
+    }
+    rows.push_back(row(world, "packing", {0, 0, shared.pack_s(), mpi.pack_s(), mpi.pack_s(), mpi.pack_s()}));
+    return rows;
+}
 
 }  // namespace
 
@@ -180,13 +170,24 @@ std::vector<Scheme> schemes(const PluginCatalog& catalog) {
     return out;
 }
 
+std::unique_ptr<Backend> cpu_backend(const Ground& g, const char* transport) {
+    const auto declared = g.catalog.find(PluginKind::kernel, "cpu").params;
+    Params params(declared);
+    for (const ParamDecl& p : declared)
+        if (std::string_view(p.name) == "transport") params.set(p, transport);
+    return g.catalog.kernel("cpu")->create({.threads = 1, .local_ranks = g.world.size(), .params = params});
+}
+
 std::vector<double> mean_over_ranks(const ProcessGroup& world, std::vector<double> values) {
     values = world.sum(std::move(values));
     for (double& v : values) v /= world.size();
     return values;
 }
 
-json measure_scheme(const Ground& g, const Scheme& scheme) {
+namespace {
+
+/// measure(strategy, problem) of a scheme on the graph, in random parts; {scheme, skipped} where it cannot be run.
+json measured_with(const Ground& g, const Scheme& scheme, auto&& measure) {
     const auto strategy = g.catalog.strategy(scheme.name);
     const auto declared = g.catalog.find(PluginKind::strategy, scheme.name).params;
     Params params(declared);
@@ -206,25 +207,93 @@ json measure_scheme(const Ground& g, const Scheme& scheme) {
     const Partition partition = g.catalog.partitioner("random")->partition(
         {.dataset = g.data, .model = model, .need = strategy->partition_need(setting), .params = none, .seed = 1});
     const IndexMap index(partition);
-    const auto backend = g.catalog.kernel("cpu")->create(
-        {.threads = 1, .params = Params(g.catalog.find(PluginKind::kernel, "cpu").params)});
-    VolumeCounter counter;
-    Recording recording;
-    Communicator world(
-        make_recording_transport(backend->connect(g.world), *static_cast<MPI_Comm*>(g.world.native()), recording),
-        *backend, counter);
-    world.separate_wait(true);
     const Problem problem{g.data, index, model, train, params, nullptr, g.world.size()};
-    const auto trainer = strategy->make_collective_trainer(problem, {*backend, world, g.world});
-    Rounds rounds(*trainer, *backend, counter, recording, g.world);
-    rounds.run(g.rounds);
-    json result = rounds.result();
-    result["scheme"] = scheme.text();
-    result["volume_differs"] = "";
-    const Volume stated = strategy->stated_volume(problem, g.world.rank(), 4, 0).volume;
-    for (const std::string& text : g.world.all_gather(difference(stated, rounds.volume())))
-        if (!text.empty()) result["volume_differs"] = text;
-    return result;
+    return measure(*strategy, problem);
+}
+
+/// Whole epochs as they run, nothing added: operations overlap with work where the strategy lets them.
+class WholeEpochs {
+public:
+    WholeEpochs(const Ground& g, const Strategy& strategy, const Problem& problem, const char* transport)
+        : world_(g.world),
+          backend_(cpu_backend(g, transport)),
+          communicator_(backend_->connect(g.world), *backend_, counter_),
+          trainer_(strategy.make_collective_trainer(problem, {*backend_, communicator_, g.world})) {
+        run();
+        wall_s_.clear();
+        exposed_s_.clear();
+    }
+    void run() {
+        world_.barrier();
+        backend_->trace().begin_epoch();
+        trainer_->train_epoch(epoch_++);
+        backend_->synchronize(StreamRole::compute);
+        backend_->trace().end_epoch();
+        const EpochTimes times = backend_->trace().times();
+        wall_s_.push_back(times.wall_s);
+        exposed_s_.push_back(times.phase_s[static_cast<std::size_t>(Phase::comm)] +
+                             times.phase_s[static_cast<std::size_t>(Phase::pack)]);
+    }
+    double wall_s() { return median(wall_s_); }
+    double exposed_s() { return median(exposed_s_); }
+
+private:
+    static double median(std::vector<double>& v) {
+        std::ranges::nth_element(v, v.begin() + std::ssize(v) / 2);
+        return v[v.size() / 2];
+    }
+
+    const ProcessGroup& world_;
+    std::unique_ptr<Backend> backend_;
+    VolumeCounter counter_;
+    Communicator communicator_;
+    std::unique_ptr<CollectiveTrainer> trainer_;
+    std::int64_t epoch_ = 0;
+    std::vector<double> wall_s_, exposed_s_;
+};
+
+}  // namespace
+
+json measure_epochs(const Ground& g, const Scheme& scheme) {
+    return measured_with(g, scheme, [&](const Strategy& strategy, const Problem& problem) -> json {
+        WholeEpochs shared(g, strategy, problem, "shared"), mpi(g, strategy, problem, "mpi");
+        for (int round = 0; round < g.rounds; ++round) {
+            shared.run();
+            mpi.run();
+        }
+        const auto mean =
+            mean_over_ranks(g.world, {shared.wall_s(), shared.exposed_s(), mpi.wall_s(), mpi.exposed_s()});
+        return {{"scheme", scheme.text()},
+                {"shared_s", mean[0]},
+                {"shared_exposed_s", mean[1]},
+                {"mpi_s", mean[2]},
+                {"mpi_exposed_s", mean[3]}};
+    });
+}
+
+json measure_scheme(const Ground& g, const Scheme& scheme) {
+    return measured_with(g, scheme, [&](const Strategy& strategy, const Problem& problem) -> json {
+        Side shared(g, strategy, problem, "shared"), mpi(g, strategy, problem, "mpi");
+        Best best;
+        for (int round = -1; round < g.rounds; ++round) {
+            const CallTimes by_shared = shared.epoch(Maker::ours), by_mpi = mpi.epoch(Maker::ours),
+                            non_blocking = mpi.epoch(Maker::non_blocking), blocking = mpi.epoch(Maker::blocking);
+            if (round < 0) continue;  // pages are touched, paths are known
+            keep_best(best.shared, by_shared);
+            keep_best(best.mpi, by_mpi);
+            keep_best(best.non_blocking, non_blocking);
+            keep_best(best.blocking, blocking);
+        }
+        json result = {{"scheme", scheme.text()},
+                       {"transport", shared.notes()},
+                       {"operations", operations(g.world, shared, mpi, best)},
+                       {"volume_differs", ""}};
+        const Volume stated = strategy.stated_volume(problem, g.world.rank(), 4, 0).volume;
+        for (const Side* side : {&shared, &mpi})
+            for (const std::string& text : g.world.all_gather(difference(stated, side->volume())))
+                if (!text.empty()) result["volume_differs"] = text;
+        return result;
+    });
 }
 
 }  // namespace gnnbench::bench

@@ -29,8 +29,20 @@ json measured(const json& request, const ProcessGroup& world) {
         if (world.rank() == 0) std::fprintf(stderr, "%d ranks: %s\n", world.size(), s.text().c_str());
         result["schemes"].push_back(measure_scheme(ground, s));
     }
+    const Scheme overlapping[] = {{"mg-gcn", {}},
+                                  {"mg-gcn", {{"overlap", "false"}}},
+                                  {"mg-gcn", {{"tiling", "column"}}},
+                                  {"mg-gcn", {{"overlap", "false"}, {"tiling", "column"}}},
+                                  {"sa-1d", {}},
+                                  {"demirci-p2p", {}},
+                                  {"bns-gcn", {}},
+                                  {"plexus-3d", {}}};
+    result["epochs"] = json::array();
+    for (const Scheme& s : overlapping)
+        if (only.empty() || s.name == only) result["epochs"].push_back(measure_epochs(ground, s));
     for (const std::string& partitioner : {std::string("random"), std::string("metis")})
         result["packing"][partitioner] = measure_packing(ground, partitioner, request.at("packed_widths"));
+    result["latency"] = measure_latency(ground);
     return result;
 }
 

@@ -90,6 +90,14 @@ public:
     /// The halo of the following exchanges; there must be room for its rows. Nothing may be in flight.
     void load(const Halo& halo);
 
+    /// H̃ ← the rows of the others' b that this rank needs, in one all-to-all-v: `received` has them afterwards. Where
+    /// ranks read each other's memory they are copied from where they lie, else packed and sent.
+    void gather_now(Communicator& world, ConstMatrixView b);
+    /// The same, to be waited for before `received` or b's change.
+    Event gather(Communicator& world, ConstMatrixView b);
+    /// The same by a message from each peer: an event for each part with needed rows, ascending, and one for those sent.
+    std::vector<Event> gather_each(Communicator& world, ConstMatrixView b);
+
     /// Packs the rows of b to send and returns the messages that carry them, without empty ones.
     std::vector<RowMessage> pack(ConstMatrixView b);
     /// The messages that receive the needed rows.
@@ -98,16 +106,26 @@ public:
     /// The received rows of all parts, concatenated: the operand of Halo::remote.
     MatrixView received(std::int64_t width);
 
-    /// Return direction: partial sums of needed rows leave from the receive buffer, those of sent rows arrive in the
-    /// send buffer and are added to their rows of c.
+    /// Return direction: partial sums of needed rows, which the caller has put into `received`, are added to their
+    /// owners' rows of c. Between start and finish the caller may compute c; `received` must stay as it is.
+    Event start_return(Communicator& world, std::int64_t width);
+    void finish_return(Communicator& world, const Event& started, MatrixView c);
+    /// Both at once.
+    void return_now(Communicator& world, MatrixView c);
+
+    /// By messages, they leave from the receive buffer, and arrive in the send buffer.
     std::vector<RowMessage> return_sends(std::int64_t width) { return receives(width); }
     std::vector<RowMessage> return_receives(std::int64_t width);
     void add_returned(MatrixView c);
 
 private:
+    /// Of sizes alone: no rows are listed, which a back end without values does not miss.
     void start_from(const std::vector<std::int64_t>& needed, const std::vector<std::int64_t>& sent);
+    std::vector<RowSet> needed_sets(std::int64_t width);
+    std::vector<RowSet> sent_sets() const;
 
     std::vector<std::int64_t> needed_start_, sent_start_;  ///< by part, length parts + 1: rows before
+    std::vector<std::int32_t> needed_, sent_;              ///< by part, one after another, for reading in place
     Backend& backend_;
     Matrix send_, receive_;
     Array<std::int32_t> sent_rows_;  ///< concatenated `sent`
