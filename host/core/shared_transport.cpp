@@ -1,7 +1,6 @@
 // The transport between ranks of one host through memory that they share. The rank that receives does the work: it reads
 // what it needs where the sender has it, once. Bytes that cross, x per rank, k ranks:
-//   broadcast, messages, all-gather, rows    each byte read once from its sender, written once, by the receiver; in a
-//                                            blocking broadcast rank i copies block i to all
+//   broadcast, messages, all-gather, rows    each byte read once from its sender, written once, by the receiver
 //   all-reduce, reduce, reduce-scatter       rank i sums block i of all ranks, in rank order, where they are; for an
 //                                            all-reduce it writes the sum into every rank's data, for a reduce the root's
 // So results do not depend on who came first.
@@ -103,7 +102,6 @@ private:
     }
 
     Event do_broadcast(void* data, std::int64_t bytes, int root, Wait wait) override {
-        if (wait == Wait::at_once && bytes >= shared_by_all_bytes) return broadcast_by_all(data, bytes, root);
         const auto o = std::make_shared<SharedOperation>();
         if (rank_ == root) {
             const std::byte* const shared = readable(*o, data, bytes);
@@ -217,25 +215,6 @@ private:
             operations_->add(o);
             operations_->wait([&] { return o->all_taken; });
         }
-    }
-
-    /// From here on a blocking broadcast is divided: all ranks wait anyway, so all copy.
-    static constexpr std::int64_t shared_by_all_bytes = std::int64_t{1} << 18;
-
-    /// This rank copies block `rank` of the root's data to every other rank.
-    Event broadcast_by_all(void* data, std::int64_t bytes, int root) {
-        const auto o = std::make_shared<SharedOperation>();
-        std::byte* const shared = in_shared(*o, data, bytes, rank_ != root);
-        offer_to_all(*o, shared, bytes);
-        const std::int64_t first = line_block_begin(bytes, 1, size_, rank_),
-                           end = line_block_begin(bytes, 1, size_, rank_ + 1);
-        o->take_all = [=, rank = rank_, &moves = operations_->moves()](std::span<const Source> sources) {
-            const std::vector<std::byte*> all = in_rank_order<std::byte>(sources, rank, shared, bytes);
-            for (std::byte* const to : all)
-                if (to != all[usize(root)] && first < end)
-                    moves.copy(all[usize(root)] + first, to + first, usize(end - first));
-        };
-        return started(o, Wait::at_once);
     }
 
     static constexpr int all_ranks = -1;  ///< as the root: every rank has the result
