@@ -96,7 +96,10 @@ ExpectedDataset expected_dataset(const nlohmann::json& source) {
     d.vertices = static_cast<std::int64_t>(n);
     d.degrees = profile_degrees(profile, 1, d.vertices);
     const double mean = mean_degree(d.degrees);
-    d.entries = p.integer("entries") > 0 ? p.integer("entries") : std::llround(mean * n);
+    // What a profile states is exact; the distribution that has this mean has it to some digits.
+    const auto* fitted = std::get_if<Profile::Fitted>(&profile.degrees);
+    d.entries =
+        p.integer("entries") > 0 ? p.integer("entries") : std::llround((fitted ? fitted->mean_degree : mean) * n);
     if (p.integer("entries") > 0) {
         if (static_cast<double>(d.entries) > n * (n - 1))
             throw SpecError(fmt::format("dataset: {:.0f} vertices have at most {:.0f} entries; found entries: {}",
@@ -110,7 +113,7 @@ ExpectedDataset expected_dataset(const nlohmann::json& source) {
             fmt::format("dataset: profile {} has {} features and {} classes; give features and classes", expect,
                         d.features, d.classes));
     d.directed = p.boolean("directed");
-    d.assumed = !std::holds_alternative<DegreeProfile>(profile.degrees);
+    d.assumed = fitted != nullptr;
     if (p.real("locality") >= 0) {
         d.partitioned = {.inside = p.real("locality"),
                          .halo = {},
