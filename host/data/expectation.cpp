@@ -20,16 +20,19 @@ constexpr std::array<ParamDecl, 11> expect_params{{
      "a file written by `gnnbench dataset profile STORE`; empty: one that comes with the program"},
     {"scale", ParamType::real, "1", 1e-9, 1e6, nullptr, "vertices, as a multiple of the dataset's; degrees stay"},
     {"entries", ParamType::integer, "0", 0, 9e15, nullptr,
-     "stored entries without self-loops (of an undirected edge both directions); 0: as the profile's degrees have it"},
+     "stored entries without self-loops (of an undirected edge both directions); 0: as the profile's degrees have "
+     "it"},
     {"directed", ParamType::boolean, "false", 0, 0, nullptr,
      "entries are directed edges: the matrix and its transpose are two, with the same distribution of degrees"},
     {"features", ParamType::integer, "0", 0, 65536, nullptr, "features per vertex; 0: as many as the dataset's"},
     {"classes", ParamType::integer, "0", 0, 1000000, nullptr, "classes; 0: as many as the dataset's"},
     {"locality", ParamType::real, "-1", -1, 1, nullptr,
-     "share of the edges that a partitioner leaves inside parts; -1: not known, so that only partitions at random can "
+     "share of the edges that a partitioner leaves inside parts; -1: not known, so that only partitions at random "
+     "can "
      "be expected"},
     {"halo", ParamType::real, "-1", -1, 1e6, nullptr,
-     "rows that parts need of others, together, for each vertex: sum(lambda - 1) of `gnnbench partition` by vertices; "
+     "rows that parts need of others, together, for each vertex: sum(lambda - 1) of `gnnbench partition` by "
+     "vertices; "
      "-1: as if every edge left its part by itself, which is too many"},
     {"locality_parts", ParamType::integer, "0", 0, 2147483647, nullptr,
      "the number of parts at which locality and halo hold; 0: any"},
@@ -49,9 +52,10 @@ std::string text_of(const std::string& profile, const Params& p) {
 void require_shares(const ExpectedDataset::Partitioned& at, double mean_degree) {
     const double cut_entries = (1 - at.inside) * mean_degree;
     if (at.halo && *at.halo > cut_entries * (1 + 1e-9))
-        throw SpecError(fmt::format("dataset: halo is {} rows for each vertex; with locality {}, {:.4g} entries of each "
-                                    "leave their part, and every row needs one",
-                                    *at.halo, at.inside, cut_entries));
+        throw SpecError(
+            fmt::format("dataset: halo is {} rows for each vertex; with locality {}, {:.4g} entries of each "
+                        "leave their part, and every row needs one",
+                        *at.halo, at.inside, cut_entries));
     if (at.parts == 0 && (at.cut_growth > 0 || at.halo_growth > 0))
         throw SpecError("dataset: cut_growth and halo_growth need locality_parts, from which they count");
 }
@@ -68,7 +72,8 @@ bool is_expected(const nlohmann::json& source) { return source.is_object() && so
 
 ExpectedDataset expected_dataset(const nlohmann::json& source) {
     nlohmann::json given = source;
-    if (given.value("split", 0) != 0) throw SpecError("dataset: an expected dataset has one split; leave the key out");
+    if (given.value("split", 0) != 0)
+        throw SpecError("dataset: an expected dataset has one split; leave the key out");
     given.erase("split");
     const auto take = [&](const char* key) -> std::string {
         if (!given.contains(key)) return {};
@@ -86,25 +91,29 @@ ExpectedDataset expected_dataset(const nlohmann::json& source) {
     ExpectedDataset d;
     const double n = std::round(static_cast<double>(profile.vertices) * p.real("scale"));
     if (n < 2 || n > INT32_MAX)
-        throw SpecError(fmt::format("dataset: scale {} makes {:.0f} vertices; 2 to {} are allowed", p.real("scale"), n,
-                                    INT32_MAX));
+        throw SpecError(fmt::format("dataset: scale {} makes {:.0f} vertices; 2 to {} are allowed",
+                                    p.real("scale"), n, INT32_MAX));
     d.vertices = static_cast<std::int64_t>(n);
     d.degrees = profile_degrees(profile, 1, d.vertices);
     const double mean = mean_degree(d.degrees);
-    d.entries = p.integer("entries") > 0 ? p.integer("entries") : std::llround(mean * n);
+    // What a profile states is exact; the distribution that has this mean has it to some digits.
+    const auto* fitted = std::get_if<Profile::Fitted>(&profile.degrees);
+    d.entries =
+        p.integer("entries") > 0 ? p.integer("entries") : std::llround((fitted ? fitted->mean_degree : mean) * n);
     if (p.integer("entries") > 0) {
         if (static_cast<double>(d.entries) > n * (n - 1))
-            throw SpecError(fmt::format("dataset: {:.0f} vertices have at most {:.0f} entries; found entries: {}", n,
-                                        n * (n - 1), d.entries));
+            throw SpecError(fmt::format("dataset: {:.0f} vertices have at most {:.0f} entries; found entries: {}",
+                                        n, n * (n - 1), d.entries));
         d.degrees = profile_degrees(profile, static_cast<double>(d.entries) / n / mean, d.vertices);
     }
     d.features = p.integer("features") > 0 ? p.integer("features") : profile.features;
     d.classes = static_cast<std::int32_t>(p.integer("classes") > 0 ? p.integer("classes") : profile.classes);
     if (d.features < 1 || d.classes < 1)
-        throw SpecError(fmt::format("dataset: profile {} has {} features and {} classes; give features and classes",
-                                    expect, d.features, d.classes));
+        throw SpecError(
+            fmt::format("dataset: profile {} has {} features and {} classes; give features and classes", expect,
+                        d.features, d.classes));
     d.directed = p.boolean("directed");
-    d.assumed = !std::holds_alternative<DegreeProfile>(profile.degrees);
+    d.assumed = fitted != nullptr;
     if (p.real("locality") >= 0) {
         d.partitioned = {.inside = p.real("locality"),
                          .halo = {},

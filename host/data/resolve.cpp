@@ -60,9 +60,9 @@ Source split_mapping(json mapping) {
     }
     int kinds = mapping.contains("store") + mapping.contains("path") + mapping.contains("generate");
     if (kinds != 1)
-        throw SpecError(
-            fmt::format("dataset: expected one of the keys store, path and generate, found {} of them in {}",
-                        kinds, mapping.dump()));
+        throw SpecError(fmt::format(
+            "dataset: expected one of the keys store, path, generate and expect, found {} of them in {}", kinds,
+            mapping.dump()));
     s.kind = mapping.contains("store")  ? Source::Kind::store
              : mapping.contains("path") ? Source::Kind::path
                                         : Source::Kind::generate;

@@ -90,12 +90,12 @@ std::optional<Disagreement> CellCompletion::expects_without_simulating(const Cel
     const auto kernel = plugins_.find(PluginKind::kernel, cell.kernel.name);
     if (kernel && kernel->simulates && !cell.scheme.is_program()) return std::nullopt;
     return Disagreement{
-        "dataset", fmt::format("expect: {} is a graph that is not there, so only simulated ranks can train on it; "
-                               "found {} {}, allowed is kernel: {{name: simulated, machine: …}} with a scheme that is a "
-                               "plugin",
-                               cell.dataset.source["expect"].dump(),
-                               cell.scheme.is_program() ? "the program" : "kernel",
-                               cell.scheme.is_program() ? cell.scheme.name : cell.kernel.name)};
+        "dataset",
+        fmt::format("expect: {} is a graph that is not there, so only simulated ranks can train on it; "
+                    "found {} {}, allowed is kernel: {{name: simulated, machine: …}} with a scheme that is a "
+                    "plugin",
+                    cell.dataset.source["expect"].dump(), cell.scheme.is_program() ? "the program" : "kernel",
+                    cell.scheme.is_program() ? cell.scheme.name : cell.kernel.name)};
 }
 
 Normalisation normalisation_of(LayerKind kind) {

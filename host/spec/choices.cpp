@@ -217,8 +217,9 @@ Read ValueReader::dataset(const YamlNode& node, const std::string& key) const {
                    *expected = node.find("expect");
     const int forms = (store != nullptr) + (file != nullptr) + (generator != nullptr) + (expected != nullptr);
     if (!node.is(Kind::text) && forms != 1) {
-        const std::string found =
-            node.is(Kind::map) ? "a mapping with none or several of store, path, generate and expect" : describe(node);
+        const std::string found = node.is(Kind::map)
+                                      ? "a mapping with none or several of store, path, generate and expect"
+                                      : describe(node);
         findings_.add(node.place, key,
                       fmt::format("expected {}; found {}", expectation(*find_field("dataset")), found));
         return {};

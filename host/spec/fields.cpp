@@ -41,7 +41,7 @@ const Field declared[] = {
      [](Draft& d, const V& v) { d.description = text(v); }},
     {"dataset", T::dataset, nullptr, nullptr, true, any, no_words,
      "The graph: a store's name, {store: name}, {path: file} with import options, {generate: kind} with its "
-     "parameters",
+     "parameters, or {expect: profile}, which simulated ranks alone can train on",
      [](Draft& d, const V& v) { d.cell.dataset = std::get<DatasetChoice>(v); }},
     {"scheme", T::strategy, nullptr, nullptr, true, any, no_words, "The parallel training algorithm, a plugin",
      [](Draft& d, const V& v) { d.cell.scheme = std::get<PluginChoice>(v); }},
@@ -265,7 +265,8 @@ std::string expectation(const Field& f) {
             return "a mapping from ranks to factors of at least 1, with a jitter between 0 and 1 if there is any: "
                    "{3: 2, jitter: 0.2}";
         case T::dataset:
-            return "a dataset: a store's name, {store: name}, {path: file, …}, {generate: kind, …} or {expect: profile, …}";
+            return "a dataset: a store's name, {store: name}, {path: file, …}, {generate: kind, …} or {expect: "
+                   "profile, …}";
         default:
             return fmt::format("a {0}: a name, or {{name: …}} with the plugin's parameters", f.path);
     }

@@ -164,7 +164,8 @@ std::string reference_page(const nlohmann::ordered_json& schema) {
         "used.\n" +
         forms(schema, "generate");
     page += fmt::format(
-        "\n## `dataset`: expected graphs\n\n`{{expect: profile, …}}`, {}.\n[Machines you don't have](simulation.md) "
+        "\n## `dataset`: expected graphs\n\n`{{expect: profile, …}}`, {}.\n[Machines you don't "
+        "have](simulation.md) "
         "says more.\n\n{}",
         schema["definitions"]["expect"]["description"].get<std::string>(),
         param_rows(schema["definitions"]["expect"]));

@@ -121,13 +121,14 @@ void put_datasets(ordered_json& definitions, const DatasetSource& datasets) {
         any.push_back(reference("generate:" + g.name));
     }
     const DatasetForm expected = datasets.expectation();
-    definitions["expect"] = form_schema(
-        expected.summary,
-        {{"expect",
-          {{"description", "A dataset's profile; `gnnbench dataset profiles` lists those that come with the program"},
-           {"type", "string"}}},
-         {"name", name_schema()}},
-        {"expect"}, expected.params);
+    definitions["expect"] =
+        form_schema(expected.summary,
+                    {{"expect",
+                      {{"description",
+                        "A dataset's profile; `gnnbench dataset profiles` lists those that come with the program"},
+                       {"type", "string"}}},
+                     {"name", name_schema()}},
+                    {"expect"}, expected.params);
     any.push_back(reference("expect"));
     for (const DatasetForm& f : datasets.formats()) {
         const ordered_json properties{

@@ -72,7 +72,8 @@ std::string why_not_expected(const Cell& cell, const Strategy& strategy, const P
     if (cell.model.sparse_features) return graph + ": its features have no zeros that could be counted";
     if (need.column_parts > 0) return graph + ", with columns in the same parts as rows";
     if (need.parts <= 1 || cell.partitioner.name == "random") return {};
-    if (cell.partitioner.name == "block") return graph + ", and nobody knows its order: use the partitioner random";
+    if (cell.partitioner.name == "block")
+        return graph + ", and nobody knows its order: use the partitioner random";
     if (expected_dataset(cell.dataset.source).partitioned) return {};
     return fmt::format("{}, so the partitioner {} has no graph to cut: give the dataset a locality, or use random",
                        graph, cell.partitioner.name);

@@ -69,8 +69,10 @@ ExpectedQuality expected_quality(const ExpectedGraph& graph, const IndexMap& par
         for (const auto& [size_j, columns] : sizes) {
             const double pairs = rows.first * (columns.first - (size_i == size_j ? 1 : 0));
             if (pairs == 0) continue;
-            const Part i = rows.second, j = size_i == size_j ? (i + 1 < parts.parts() ? i + 1 : i - 1) : columns.second;
-            const Expectation nonzeros = graph.nonzeros(run(i), run(j), false), needed = graph.needed(parts, i, j, loops);
+            const Part i = rows.second,
+                       j = size_i == size_j ? (i + 1 < parts.parts() ? i + 1 : i - 1) : columns.second;
+            const Expectation nonzeros = graph.nonzeros(run(i), run(j), false),
+                              needed = graph.needed(parts, i, j, loops);
             cut += pairs * nonzeros.mean;
             halo += pairs * needed.mean;
             halo_sd += pairs * needed.sd;
@@ -78,13 +80,16 @@ ExpectedQuality expected_quality(const ExpectedGraph& graph, const IndexMap& par
         }
     q.quality.edge_cut = std::llround(cut);
     q.quality.connectivity_minus_one = std::llround(halo);
-    q.quality.vertex_imbalance = static_cast<double>(parts.largest()) * parts.parts() / static_cast<double>(parts.vertices());
+    q.quality.vertex_imbalance =
+        static_cast<double>(parts.largest()) * parts.parts() / static_cast<double>(parts.vertices());
     if (halo > 0) q.halo_sd = 2 * halo_sd / halo;
     return q;
 }
 
 std::string interval_text(const ExpectedQuality& quality, const ExpectedDataset& dataset, bool local) {
-    std::string text = fmt::format("expected graph: volumes are expectations ± {:.2g}%", 100 * quality.halo_sd);
+    std::string text = "expected graph: sizes of blocks are expectations";
+    if (quality.quality.connectivity_minus_one > 0)
+        text = fmt::format("expected graph: volumes are expectations ± {:.2g}%", 100 * quality.halo_sd);
     if (local) text += ", and what its locality is wrong by";
     if (dataset.assumed) text += "; the shape of its degrees is assumed";
     return text;

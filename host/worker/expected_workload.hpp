@@ -45,7 +45,7 @@ ExpectedGraph expected_under(const ExpectedDataset& dataset, const Cell& cell, P
 
 /// Sums over all pairs of parts. Standard deviations of blocks add up as if all were wrong together.
 struct ExpectedQuality {
-    PartitionQuality quality;  ///< its connectivity − 1 is the rows that all parts need of others
+    PartitionQuality quality;             ///< its connectivity − 1 is the rows that all parts need of others
     double halo_sd = 0, nonzeros_sd = 0;  ///< two standard deviations ÷ mean, at most: of the halo, of a block
 };
 ExpectedQuality expected_quality(const ExpectedGraph& graph, const IndexMap& parts, bool loops);

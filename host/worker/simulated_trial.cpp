@@ -76,17 +76,8 @@ private:
     }
     Setting setting() const { return {cell_.gpus, model_, train_, cell_.scheme.params}; }
     Problem problem() {
-        return {data_,
-                *index_,
-                model_,
-                train_,
-                cell_.scheme.params,
-                initial_.get(),
-                cell_.gpus,
-                {},
-                1,
-                nullptr,
-                &shared_};
+        return {data_, *index_, model_,  train_,  cell_.scheme.params, initial_.get(), cell_.gpus,
+                {},    1,       nullptr, &shared_};
     }
     void load() {
         const auto start = Clock::now();

@@ -74,6 +74,25 @@ gnnbench run far.yaml --set 'matrix.gpus=[1]' --set scheme=serial --set name=far
 gnnbench compare near far1
 expect_text out "SIMULATED" "a comparison says which side is simulated"
 
+# Graphs of 111 and 14 million vertices that are not there: refused by every other kernel, marked, nothing is stored.
+gnnbench plan far.yaml --set dataset='{expect: papers100m}' --set kernel=cpu
+expect_code 2 "an expected graph without simulated ranks"
+expect_text err "dataset: expect: \"papers100m\" is a graph that is not there" "an expected graph without simulated ranks"
+expect_text err "found kernel cpu, allowed is kernel: {name: simulated" "an expected graph without simulated ranks"
+expect_plain_error "an expected graph without simulated ranks"
+gnnbench plan far.yaml --set dataset='{expect: papers100}'
+expect_code 2 "a profile that there is not"
+expect_text err "papers100m" "a profile that there is not"
+gnnbench plan far.yaml --set dataset='{expect: papers100m}' --set partitioner=metis
+expect_text out "give the dataset a locality, or use random" "a partitioner that needs a graph"
+gnnbench run far.yaml --set dataset='{expect: products-14m, locality: 0.9, halo: 0.4}' --set 'matrix.gpus=[64]' \
+    --set 'matrix.scheme=[sa-1d, bns-gcn, {name: bns-gcn, rate: 0.5}, cluster-gcn]' --set 'partitioner=metis' --set trials=1 --set name=expected
+expect_code 0 "a run on an expected graph"
+expect_text out "volumes are expectations ± " "a run on an expected graph"
+refuse_text out "synthetic data" "an expected graph is not called synthetic besides"
+expect_value "SELECT count(*) FROM trials WHERE experiment = 'expected' AND status = 'ok' AND vertices = 14249639" 2 "trials on an expected graph"
+expect_value "SELECT count(*) > 0 FROM trials WHERE experiment = 'expected' AND status = 'skipped' AND reason LIKE '%only expected%'" 1 "sampled boundaries need entries"
+
 # A timeline of a simulated epoch: on each rank, 32 broadcasts and 32 products, some beside each other.
 gnnbench run far.yaml --set 'matrix.gpus=[16]' --set scheme=mg-gcn --set trials=1 --set name=traced --trace --rerun
 expect_code 0 "a run that traces"

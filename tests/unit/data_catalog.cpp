@@ -28,7 +28,8 @@ TEST_CASE("dataset mappings are checked") {
     auto refused = [&](const json& source) {
         return message_of<SpecError>([&] { resolve_dataset(source, catalog); });
     };
-    CHECK_THAT(refused(json::object()), says("expected one of the keys store, path and generate, found 0"));
+    CHECK_THAT(refused(json::object()),
+               says("expected one of the keys store, path, generate and expect, found 0"));
     CHECK_THAT(refused({{"store", "a"}, {"path", "b"}}), says("found 2"));
     CHECK_THAT(refused({{"store", "a"}, {"seed", 1}}), says("unknown key 'seed' beside store"));
     CHECK_THAT(refused({{"store", 3}}), says("'store' is 3, allowed is text"));

@@ -191,10 +191,17 @@ TEST_CASE("datasets that cannot be are refused") {
                Contains("1:28") && Contains("'vertices'?"));
     CHECK_THAT(complaint("dataset: {generate: dcsbm, vertices: 0}" + rest), Contains("1:38: dataset.vertices"));
     CHECK_THAT(complaint("dataset: {generate: dcsbm, path: a}" + rest),
-               Contains("none or several of store, path and generate"));
+               Contains("none or several of store, path, generate and expect"));
     CHECK_THAT(complaint("dataset: {vertices: 3}" + rest), Contains("none or several"));
     CHECK_THAT(complaint("dataset: no/where" + rest),
                Contains("expected a stored dataset's name; found the text 'no/where'"));
+    CHECK_THAT(complaint("dataset: {expect: papers100m, localty: 0.9}" + rest),
+               Contains("has no parameter 'localty'"));
+    CHECK_THAT(complaint("dataset: {expect: [a]}" + rest),
+               Contains("1:19: dataset.expect: expected a dataset's profile"));
+    CHECK_THAT(complaint("dataset: {expect: papers100m}" + rest),
+               Contains("1:10: dataset: expect: \"papers100m\" is a graph that is not there") &&
+                   Contains("found kernel cpu, allowed is kernel: {name: simulated, machine: …}"));
     const std::string too_long(5000, 'a');
     CHECK_THAT(complaint("dataset: {path: " + too_long + ".tsv}" + rest), Contains("there is no file or folder"));
     CHECK_THAT(complaint("dataset: x/" + too_long + rest), Contains("expected a stored dataset's name"));

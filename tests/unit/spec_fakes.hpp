@@ -106,7 +106,7 @@ private:
 class FakeDatasets : public DatasetSource {
 public:
     std::vector<std::string> stores() const override { return {"amazon0601", "cora"}; }
-    DatasetForm expectation() const override { return {"expect", "a graph that is not there", {}}; }
+    DatasetForm expectation() const override { return {"expect", "a graph that is not there", list_params}; }
     std::vector<DatasetForm> generators() const override {
         return {{"dcsbm", "communities", graph_params}, {"grid", "a mesh", graph_params}};
     }
@@ -126,6 +126,8 @@ public:
             choice.name = source["store"];
         else if (source.contains("path"))
             choice.name = std::filesystem::path(source["path"].get<std::string>()).stem();
+        else if (source.contains("expect"))
+            choice.name = source["expect"];
         else
             choice.name = source["generate"].get<std::string>() + "-" + source["vertices"].dump();
     }

@@ -63,7 +63,8 @@ Expectation ExpectedGraph::nonzeros(const ExpectedRun& rows, const ExpectedRun& 
     require(row_order != nullptr && column_order != nullptr, "expected blocks need expected orders");
     const bool aligned = row_order == column_order;
     const std::int64_t common =
-        aligned ? std::max<std::int64_t>(0, std::min(rows.end, columns.end) - std::max(rows.first, columns.first)) : 0;
+        aligned ? std::max<std::int64_t>(0, std::min(rows.end, columns.end) - std::max(rows.first, columns.first))
+                : 0;
     Expectation e;
     if (!aligned)
         e = unaligned_nonzeros(rows.size(), columns.size());
@@ -109,7 +110,8 @@ Expectation ExpectedGraph::unaligned_nonzeros(std::int64_t rows, std::int64_t co
     if (n_ < 2) return {.mean = entries() * as_real(rows) * as_real(columns), .sd = 0};
     const double r = as_real(rows), c = as_real(columns), z = entries(), p = r * c / (n_ * n_);
     const double in_a_line = n_ * (mean_square_ - mean_degree_) / 2;  // pairs in one row; as many in one column
-    const double one_row = r / n_ * falling(c, 2) / falling(n_, 2), one_column = c / n_ * falling(r, 2) / falling(n_, 2);
+    const double one_row = r / n_ * falling(c, 2) / falling(n_, 2),
+                 one_column = c / n_ * falling(r, 2) / falling(n_, 2);
     const double neither = falling(r, 2) * falling(c, 2) / (falling(n_, 2) * falling(n_, 2));
     const double pairs = z * (z - 1) / 2 - 2 * in_a_line;
     const double variance = z * p * (1 - p) + 2 * in_a_line * (one_row + one_column - 2 * p * p) +
@@ -125,8 +127,8 @@ double ExpectedGraph::local_nonzeros(const ExpectedRun& rows, const ExpectedRun&
     for (std::int64_t at = rows.first; at < rows.end;) {
         const auto next = std::ranges::upper_bound(parts, at);
         const std::int64_t begin = *(next - 1), end = *next, until = std::min(rows.end, end);
-        const double own = as_real(
-            std::max<std::int64_t>(0, std::min(columns.end, end) - std::max(columns.first, begin)));
+        const double own =
+            as_real(std::max<std::int64_t>(0, std::min(columns.end, end) - std::max(columns.first, begin)));
         const double others = as_real(columns.size()) - own, size = as_real(end - begin);
         double share = outline_.locality->inside * own / size;
         if (size < n_) share += (1 - outline_.locality->inside) * others / (n_ - size);
@@ -142,7 +144,8 @@ Expectation ExpectedGraph::needed(const IndexMap& parts, Part i, Part j, bool lo
     if (i == j) {  // nobody sends these: only that there are entries matters
         double some = 0;
         const double inside = outline_.locality ? outline_.locality->inside : as_real(n_i) / n_;
-        for (const auto& [degree, share] : outline_.degrees) some += share * (1 - std::pow(1 - inside, as_real(degree)));
+        for (const auto& [degree, share] : outline_.degrees)
+            some += share * (1 - std::pow(1 - inside, as_real(degree)));
         return {.mean = as_real(n_i) * some, .sd = std::sqrt(as_real(n_i) * some * (1 - some))};
     }
     const auto [known, isnew] = needed_.try_emplace({n_i, n_j});
@@ -168,7 +171,8 @@ Expectation ExpectedGraph::needed_of(std::int64_t n_i, std::int64_t n_j) const {
         hit += share * (1 - miss);
         decisive += share * d * miss;
     }
-    const double s = mean_degree_ > 0 ? decisive / mean_degree_ : 0, spread = mean_square_ - mean_degree_ * mean_degree_;
+    const double s = mean_degree_ > 0 ? decisive / mean_degree_ : 0,
+                 spread = mean_square_ - mean_degree_ * mean_degree_;
     const double of_degrees = j / n_ * j * q * (1 - i / n_) * spread * s * s;
     return {.mean = j * hit, .sd = std::sqrt(j * hit * (1 - hit) + std::max(0.0, of_degrees))};
 }

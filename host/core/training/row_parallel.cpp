@@ -22,7 +22,8 @@ public:
           backend_(rank.backend),
           group_(std::move(layout.group)),
           owned_(problem.index, layout.part, 1, backend_),
-          network_(std::move(plan), problem.model, problem.train, *problem.first_weights(), owned_.size(), backend_),
+          network_(std::move(plan), problem.model, problem.train, *problem.first_weights(), owned_.size(),
+                   backend_),
           vertices_(problem, owned_, backend_) {
         load_input(layout.part);
         const Adjacency adjacency = problem.adjacency();

@@ -45,7 +45,8 @@ struct GraphOutline {
 /// An order of vertices that is only expected, as the index map of its parts: it says how many vertices a part has, not
 /// which. Two maps are of one order if each is a copy of the other or made from the same `order`.
 struct ExpectedOrder {
-    std::vector<std::int64_t> parts;  ///< offsets of the parts that a partitioner made; empty: a permutation at random
+    std::vector<std::int64_t>
+        parts;  ///< offsets of the parts that a partitioner made; empty: a permutation at random
 };
 IndexMap expected_map(std::vector<std::int64_t> offsets, std::shared_ptr<const ExpectedOrder> order);
 /// nullptr: the map is of vertices that are there.
@@ -88,7 +89,7 @@ private:
     Expectation needed_of(std::int64_t n_i, std::int64_t n_j) const;
 
     GraphOutline outline_;
-    double n_ = 0, mean_degree_ = 0, mean_square_ = 0;  ///< of the degrees
+    double n_ = 0, mean_degree_ = 0, mean_square_ = 0;                             ///< of the degrees
     mutable std::map<std::pair<std::int64_t, std::int64_t>, Expectation> needed_;  ///< by the parts' sizes
 };
 

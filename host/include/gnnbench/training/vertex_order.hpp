@@ -49,7 +49,7 @@ private:
                  Part k) const;
 
     IndexMap given_;
-    VertexOrders orders_;                                              ///< empty: only expected
+    VertexOrders orders_;                                                    ///< empty: only expected
     std::shared_ptr<const ExpectedOrder> rows_expected_, columns_expected_;  ///< nullptr: there
 };
 
