@@ -128,6 +128,13 @@ TEST_CASE("edge lists sorted on disk give the same store") {
                 third["weights"] = "third";
                 check_import(weighted, third, 20000);
             }
+    // Every edge is listed from both ends, with the same weight or another.
+    for (const char* back : {"1", "2", "-1"}) {
+        std::string text;
+        for (int i = 0; i < 1500; ++i)
+            text += fmt::format("{} {} {}\n{} {} {}\n", i % 50, i / 50 + 50, 1, i / 50 + 50, i % 50, i % 7 ? "1" : back);
+        check_import(folder.write("both.txt", text), {{"weights", "third"}, {"features", 3}}, 20000);
+    }
     check_import(plain, {{"ids", "keep"}, {"vertices", 400}, {"reverse", true}}, 20000);
     check_import(far, {{"features", 3}}, 20000);
     check_import(far, {{"train_fraction", 0.0}, {"classes", 3}}, 20000);  // then one vertex is in train nevertheless
