@@ -103,7 +103,8 @@ private:
     /// What is collected, as one run for each thread.
     void write_runs() {
         if (collected_.empty()) return;
-        constexpr std::size_t least = 4096;  // records of a piece; the result does not depend on how many there are
+        constexpr std::size_t least =
+            4096;  // records of a piece; the result does not depend on how many there are
         const std::size_t pieces = std::clamp<std::size_t>(collected_.size() / least, 1, sorting_threads());
         if (scratch_.size() < collected_.size()) scratch_.resize(collected_.size());
         std::vector<std::size_t> ends;
@@ -157,7 +158,8 @@ private:
     /// False at its end.
     bool refill(Reader& reader) const {
         reader.at = 0;
-        reader.block.resize(usize(std::min<std::uint64_t>(sizes_.block_records, reader.left.end - reader.left.begin)));
+        reader.block.resize(
+            usize(std::min<std::uint64_t>(sizes_.block_records, reader.left.end - reader.left.begin)));
         file_.read(reader.left.begin * sizeof(Record), std::as_writable_bytes(std::span(reader.block)));
         reader.left.begin += reader.block.size();
         return !reader.block.empty();

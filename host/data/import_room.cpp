@@ -41,7 +41,8 @@ std::uint64_t cgroup_allowance() {
     const fs::path root = "/sys/fs/cgroup";
     std::uint64_t least = UINT64_MAX;
     for (fs::path g = group.relative_path();; g = g.parent_path()) {
-        const std::uint64_t most = number_in(root / g / "memory.max"), used = number_in(root / g / "memory.current");
+        const std::uint64_t most = number_in(root / g / "memory.max"),
+                            used = number_in(root / g / "memory.current");
         if (most != UINT64_MAX && used != UINT64_MAX) least = std::min(least, most > used ? most - used : 0);
         if (g.empty()) return least;
     }
@@ -70,8 +71,7 @@ std::uint64_t parse_memory(std::string_view text, const std::string& what) {
     }
     if (bad != std::errc{} || shift < 0 || !std::isfinite(number) || number < 0 ||
         std::ldexp(number, shift) >= 0x1p62)
-        throw SpecError(
-            fmt::format("{} is '{}'; expected bytes as 2G, 1.5G, 256M or 800000000", what, text));
+        throw SpecError(fmt::format("{} is '{}'; expected bytes as 2G, 1.5G, 256M or 800000000", what, text));
     return static_cast<std::uint64_t>(std::ldexp(number, shift));
 }
 
@@ -103,19 +103,20 @@ std::int64_t ImportRoom::most_edges(std::uint64_t edge_bytes) const {
 
 void ImportRoom::require(std::uint64_t bytes, const std::string& what) const {
     if (bytes > memory_bytes)
-        throw EnvironmentError(fmt::format("{} needs {} of memory, this import may take {}; allow more with "
-                                           "`gnnbench dataset import --memory`",
-                                           what, memory_text(bytes), memory_text(memory_bytes)));
+        throw EnvironmentError(
+            fmt::format("{} needs {} of memory, this import may take {}; allow more with "
+                        "`gnnbench dataset import --memory`",
+                        what, memory_text(bytes), memory_text(memory_bytes)));
 }
 
 void ImportRoom::require_disk(std::uint64_t bytes, const std::string& what) const {
     std::error_code unknown;
     const auto space = fs::space(folder, unknown);
     if (!unknown && space.available < bytes)
-        throw EnvironmentError(fmt::format("{} needs {} on disk, {} has {}; free space there, or name another "
-                                           "folder with --data-dir",
-                                           what, memory_text(bytes), folder.string(),
-                                           memory_text(space.available)));
+        throw EnvironmentError(
+            fmt::format("{} needs {} on disk, {} has {}; free space there, or name another "
+                        "folder with --data-dir",
+                        what, memory_text(bytes), folder.string(), memory_text(space.available)));
 }
 
 std::size_t ImportRoom::text_block_bytes() const {

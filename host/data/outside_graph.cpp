@@ -87,7 +87,8 @@ private:
     /// Merges what is sorted, repeats as the policy says, into the rows' files, and calls also(row, col, weight) for each
     /// entry.
     template <class Also>
-    void merge_rows(const std::filesystem::path& folder, const std::string& where, std::uint64_t bytes, Also also) {
+    void merge_rows(const std::filesystem::path& folder, const std::string& where, std::uint64_t bytes,
+                    Also also) {
         RowFiles rows(folder, row_file_names, vertices_, weighted_);
         Record entry{};
         float weight = 0;
@@ -132,7 +133,8 @@ private:
             else
                 transpose.add({col, row});
         });
-        sort_ = ExternalSort<Record>(room_.folder, {.run_records = 1, .block_records = 1});  // its files are free now
+        sort_ =
+            ExternalSort<Record>(room_.folder, {.run_records = 1, .block_records = 1});  // its files are free now
         RowFiles columns(folder, column_file_names, vertices_, weighted_);
         transpose.merge(SortSizes::within(bytes, sizeof(Other)),
                         [&](const Other& e) { columns.add(e.row, e.col, weight_of(e)); });
@@ -163,16 +165,18 @@ void OutsideGraph::end(std::int64_t vertices, std::int64_t feature_count) {
     const HeldSize rows{.vertices = vertices, .feature_count = feature_count};
     // Its edges could touch two vertices each. Vertices beyond that exist because a number says so.
     if (vertices / 2 > added_)
-        room_.require(rows.bytes(), fmt::format("{}: holding the rows of the graph ({} vertices, of which its edges touch {} at "
-                                                "most)",
-                                                file_, vertices, 2 * added_));
+        room_.require(rows.bytes(),
+                      fmt::format("{}: holding the rows of the graph ({} vertices, of which its edges touch {} at "
+                                  "most)",
+                                  file_, vertices, 2 * added_));
     const bool directed = policy_.listing == Listing::directed;
     const auto n = static_cast<std::uint64_t>(vertices), m = static_cast<std::uint64_t>(added_);
     const std::uint64_t entry = record_bytes() > sizeof(Entry) || policy_.repeats == Repeats::sum ? 8 : 4;
     // Arrays of the rows, and of the columns while they are sorted too; what merging in several passes takes.
-    room_.require_disk(n * (static_cast<std::uint64_t>(feature_count) * sizeof(float) + 13 + (directed ? 8 : 0)) +
-                           m * (entry * (directed ? 2 : 1) + std::max<std::uint64_t>(record_bytes(), directed ? 12 : 0)),
-                       fmt::format("{}: its store and what sorting leaves there for a time", file_));
+    room_.require_disk(
+        n * (static_cast<std::uint64_t>(feature_count) * sizeof(float) + 13 + (directed ? 8 : 0)) +
+            m * (entry * (directed ? 2 : 1) + std::max<std::uint64_t>(record_bytes(), directed ? 12 : 0)),
+        fmt::format("{}: its store and what sorting leaves there for a time", file_));
 }
 
 EdgeCollector::EdgeCollector(std::string file, EdgePolicy policy, const ImportRoom& room, std::uint64_t held_bytes)

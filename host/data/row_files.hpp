@@ -45,6 +45,7 @@ private:
 Symmetry compare_row_files(const std::filesystem::path& folder, bool weighted);
 
 /// An .npy file's elements from its beginning to its end, a piece at a time: take(bytes).
-void each_npy_piece(const std::filesystem::path& file, const std::function<void(std::span<const std::byte>)>& take);
+void each_npy_piece(const std::filesystem::path& file,
+                    const std::function<void(std::span<const std::byte>)>& take);
 
 }  // namespace gnnbench

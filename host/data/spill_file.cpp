@@ -31,11 +31,13 @@ int open_unnamed(const std::filesystem::path& folder) {
 
 }  // namespace
 
-SpillFile::SpillFile(std::filesystem::path folder) : folder_(std::move(folder)), descriptor_(open_unnamed(folder_)) {
+SpillFile::SpillFile(std::filesystem::path folder)
+    : folder_(std::move(folder)), descriptor_(open_unnamed(folder_)) {
     if (descriptor_ < 0)
-        throw EnvironmentError(fmt::format("cannot make a temporary file in {}: {}; name another folder with "
-                                           "--data-dir",
-                                           folder_.string(), std::strerror(errno)));
+        throw EnvironmentError(
+            fmt::format("cannot make a temporary file in {}: {}; name another folder with "
+                        "--data-dir",
+                        folder_.string(), std::strerror(errno)));
 }
 
 SpillFile::SpillFile(SpillFile&& other) noexcept
@@ -58,9 +60,10 @@ void SpillFile::append(std::span<const std::byte> bytes) {
             ::pwrite(descriptor_, bytes.data(), std::min(bytes.size(), at_once), static_cast<off_t>(size_));
         if (written < 0 && errno == EINTR) continue;
         if (written < 0)
-            throw EnvironmentError(fmt::format("cannot write a temporary file in {}: {}; free space there, name "
-                                               "another folder with --data-dir, or allow more --memory",
-                                               folder_.string(), std::strerror(errno)));
+            throw EnvironmentError(
+                fmt::format("cannot write a temporary file in {}: {}; free space there, name "
+                            "another folder with --data-dir, or allow more --memory",
+                            folder_.string(), std::strerror(errno)));
         size_ += usize(written);
         bytes = bytes.subspan(usize(written));
     }

@@ -12,6 +12,7 @@ namespace gnnbench {
 void fill_later(RawDataset& data, const FillSpec& spec);
 
 /// Writes the arrays of such a dataset into a folder, a piece at a time; the same bytes as of one in memory.
-Manifest write_outside_arrays(const std::filesystem::path& folder, const RawDataset& data, const std::string& where);
+Manifest write_outside_arrays(const std::filesystem::path& folder, const RawDataset& data,
+                              const std::string& where);
 
 }  // namespace gnnbench

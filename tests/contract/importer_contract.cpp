@@ -51,14 +51,17 @@ TEST_CASE("contract: importers can be used, and recognise nothing that is not th
         INFO(name);
         const auto importer = catalog.importer(name);
         CHECK_FALSE(importer_summary(name).empty());
-        CHECK(std::ranges::any_of(importer_params(name), [](const ParamDecl& p) { return p.name == std::string("loops"); }));
-        for (const fs::path& nothing : {fs::path(), fs::path("/"), folder.path(), folder / "gone", folder.write("empty", "")})
+        CHECK(std::ranges::any_of(importer_params(name),
+                                  [](const ParamDecl& p) { return p.name == std::string("loops"); }));
+        for (const fs::path& nothing :
+             {fs::path(), fs::path("/"), folder.path(), folder / "gone", folder.write("empty", "")})
             CHECK_FALSE(importer->recognises(nothing));
         CHECK_THROWS_AS(import_file(folder / "gone", name, json::object()), Error);
     }
 }
 
-TEST_CASE("contract: an importer's sample gives one store, valid, within little memory too", "[contract][importer]") {
+TEST_CASE("contract: an importer's sample gives one store, valid, within little memory too",
+          "[contract][importer]") {
     REQUIRE(!samples().empty());
     for (const auto& [format, file] : samples()) {
         INFO(format << " " << file);
@@ -94,19 +97,21 @@ TEST_CASE("contract: a file that was cut is refused or another, never more than 
 TEST_CASE("contract: the host validates what an importer gives", "[contract][importer]") {
     const TempFolder folder;
     const auto problem = [&](const std::string& text, const json& options = json::object()) {
-        return message_of<DataError>([&] {
-            write_store(folder / "s", import_file(folder.write("a.sample-lines", text), "", options));
-        });
+        return message_of<DataError>(
+            [&] { write_store(folder / "s", import_file(folder.write("a.sample-lines", text), "", options)); });
     };
     CHECK_THAT(problem("3 0\n0 3\n"), says("a.sample-lines:2: expected vertices below 3"));
-    CHECK_THAT(problem("3 1\n0 1 2\n0 1 2\n", {{"repeats", "error"}}), says("edge 0 → 1") && says("is listed again"));
+    CHECK_THAT(problem("3 1\n0 1 2\n0 1 2\n", {{"repeats", "error"}}),
+               says("edge 0 → 1") && says("is listed again"));
     for (const char* mode : {"short", "negative", "beyond", "twice", "throws", "features", "masks", "labels"}) {
         INFO(mode);
         const auto path = folder.write("a.sample-wrong", mode);
-        CHECK_THAT(message_of<DataError>([&] { write_store(folder / "s", import_file(path, "", json::object())); }),
-                   says("a.sample-wrong"));
+        CHECK_THAT(
+            message_of<DataError>([&] { write_store(folder / "s", import_file(path, "", json::object())); }),
+            says("a.sample-wrong"));
     }
-    CHECK_THAT(message_of<SpecError>([&] { problem("3 0\n", {{"firstid", 1}}); }), says("did you mean 'first_id'?"));
+    CHECK_THAT(message_of<SpecError>([&] { problem("3 0\n", {{"firstid", 1}}); }),
+               says("did you mean 'first_id'?"));
     const auto one = import_file(folder.write("a.sample-lines", "3 0\n1 2\n3 3\n"), "",
                                  {{"first_id", 1}, {"directed", "false"}, {"loops", "drop"}, {"reverse", true}});
     CHECK(one.graph.indices == std::vector<std::int32_t>{1, 0});

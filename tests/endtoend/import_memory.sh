@@ -37,7 +37,7 @@ if (ulimit -d "$allowed_kib" && "$bin/gnnbench" version >/dev/null 2>&1); then
     (ulimit -d "$allowed_kib" && exec "$bin/gnnbench" dataset import edges.txt --name limited --memory 4G "${options[@]}") \
         >out 2>err || code=$?
     expect_code 5 "4 GiB of 96 MiB"
-    expect_plain_error "4 GiB of 96 MiB"
+    expect_text err "not enough memory" "4 GiB of 96 MiB"
 fi
 
 # A full disk (here: files that may not grow), and an end from outside.

@@ -57,15 +57,15 @@ make_plugin "$work/own/my-format" "$work/format" -DCMAKE_PREFIX_PATH="$prefix"
 example="$work/own/my-format/example.my-format"
 expect "without GNNBENCH_PLUGIN_PATH" "does not determine its format" \
     "$("$gnnbench" dataset import "$example" --data-dir "$work/data" 2>&1 || true)"
-(
-    export GNNBENCH_PLUGIN_PATH="$work/format"
-    expect "an importer of one's own" "first_id" "$("$gnnbench" plugin info my-format)"
-    expect "an importer in help" "my-format: a line" "$("$gnnbench" dataset import --help)"
-    quietly "$gnnbench" dataset import "$example" --data-dir "$work/data" --set loops=drop --json
-    expect "what it imported" '"loops_dropped":1' "$(tr -d ' ' <"$work/log")"
-    cp "$example" "$work/other-name.txt"
-    quietly "$gnnbench" dataset import "$work/other-name.txt" --format my-format --data-dir "$work/data" --set repeats=sum
-    cat >"$work/format.yaml" <<YAML
+with_format() { GNNBENCH_PLUGIN_PATH="$work/format" "$@"; }
+expect "an importer of one's own" "first_id" "$(with_format "$gnnbench" plugin info my-format)"
+expect "an importer in help" "my-format: a line" "$(with_format "$gnnbench" dataset import --help)"
+expect "what it imported" '"loops_dropped":1' "$(with_format "$gnnbench" dataset import "$example" --data-dir "$work/data" \
+    --set loops=drop --json | tr -d ' ')"
+cp "$example" "$work/other-name.txt"
+quietly with_format "$gnnbench" dataset import "$work/other-name.txt" --format my-format --data-dir "$work/data" \
+    --set repeats=sum
+cat >"$work/format.yaml" <<YAML
 name: format
 dataset: {path: $example, format: my-format, features: 4, classes: 2}
 model: {hidden: [4]}
@@ -74,8 +74,7 @@ epochs: 2
 warmup: 0
 trials: 1
 YAML
-    quietly "$bin/gnnbench" run "$work/format.yaml" --database "$work/format.sqlite" --data-dir "$work/data"
-)
+quietly with_format "$bin/gnnbench" run "$work/format.yaml" --database "$work/format.sqlite" --data-dir "$work/data"
 
 # A strategy, against the build tree instead of the install.
 (cd "$work/own" && quietly "$bin/gnnbench" plugin new strategy my-scheme)

@@ -42,7 +42,9 @@ void check_same(const fs::path& held, const fs::path& outside) {
     }
 }
 
-ImportRoom room_of(std::uint64_t bytes, const fs::path& folder) { return {.memory_bytes = bytes, .folder = folder}; }
+ImportRoom room_of(std::uint64_t bytes, const fs::path& folder) {
+    return {.memory_bytes = bytes, .folder = folder};
+}
 
 /// Imports twice, with all memory and with little, and compares the stores.
 void check_import(const fs::path& path, const json& options, std::uint64_t little_bytes) {
@@ -71,7 +73,8 @@ std::string random_lines(std::int64_t edges, bool weighted, const std::function<
         if (e % 50 == 0) v = u;
         text += id(u) + between + id(v);
         // Sums of these depend on their order.
-        if (weighted) text += between + fmt::format("{}", static_cast<double>(draw.below(1000)) * 1e-3 + 1e4 * (e % 2));
+        if (weighted)
+            text += between + fmt::format("{}", static_cast<double>(draw.below(1000)) * 1e-3 + 1e4 * (e % 2));
         text += '\n';
     }
     return text;
@@ -96,7 +99,8 @@ TEST_CASE("an external sort is a stable sort, in any number of runs and passes")
             ExternalSort<Pair> sort(folder.path(), sizes);
             std::vector<Pair> expected;
             for (std::size_t i = 0; i < records; ++i) {
-                const auto row = static_cast<std::int32_t>(draw.below(2) == 0 ? draw.below(40) : INT32_MAX - draw.below(9));
+                const auto row =
+                    static_cast<std::int32_t>(draw.below(2) == 0 ? draw.below(40) : INT32_MAX - draw.below(9));
                 expected.push_back({row, static_cast<std::int32_t>(draw.below(50)), static_cast<std::int32_t>(i)});
                 sort.add(expected.back());
             }
@@ -122,15 +126,25 @@ TEST_CASE("edge lists sorted on disk give the same store") {
     for (const bool directed : {true, false})
         for (const char* loops : {"keep", "drop"})
             for (const char* repeats : {"drop", "sum"}) {
-                const json options = {{"directed", directed}, {"loops", loops}, {"repeats", repeats}, {"features", 5}};
+                const json options = {
+                    {"directed", directed}, {"loops", loops}, {"repeats", repeats}, {"features", 5}};
                 check_import(plain, options, 20000);
                 json third = options;
                 third["weights"] = "third";
                 check_import(weighted, third, 20000);
             }
+    // Every edge is listed from both ends, with the same weight or another.
+    for (const char* back : {"1", "2", "-1"}) {
+        std::string text;
+        for (int i = 0; i < 1500; ++i)
+            text += fmt::format("{} {} {}\n{} {} {}\n", i % 50, i / 50 + 50, 1, i / 50 + 50, i % 50,
+                                i % 7 ? "1" : back);
+        check_import(folder.write("both.txt", text), {{"weights", "third"}, {"features", 3}}, 20000);
+    }
     check_import(plain, {{"ids", "keep"}, {"vertices", 400}, {"reverse", true}}, 20000);
     check_import(far, {{"features", 3}}, 20000);
-    check_import(far, {{"train_fraction", 0.0}, {"classes", 3}}, 20000);  // then one vertex is in train nevertheless
+    check_import(far, {{"train_fraction", 0.0}, {"classes", 3}},
+                 20000);  // then one vertex is in train nevertheless
 }
 
 TEST_CASE("Matrix Market and triples sorted on disk give the same store") {
@@ -144,9 +158,11 @@ TEST_CASE("Matrix Market and triples sorted on disk give the same store") {
                                                random_lines(5000, weighted, from_1, 300));
             for (const char* repeats : {"drop", "sum"})
                 check_import(file, {{"repeats", repeats}, {"features", 3}}, 20000);
-            if (weighted) check_import(file, {{"weights", "ignore"}, {"directed", false}, {"reverse", true}}, 20000);
+            if (weighted)
+                check_import(file, {{"weights", "ignore"}, {"directed", false}, {"reverse", true}}, 20000);
             const auto labels = folder.write(
-                "t.triples", random_lines(5000, weighted, [](auto v) { return "protein " + std::to_string(v); }, 40, "\t"));
+                "t.triples",
+                random_lines(5000, weighted, [](auto v) { return "protein " + std::to_string(v); }, 40, "\t"));
             check_import(labels, {{"features", 3}}, 20000);
             check_import(labels, {{"directed", false}, {"repeats", "sum"}, {"reverse", true}}, 20000);
         }
@@ -172,7 +188,9 @@ TEST_CASE("OGB as CSV sorted on disk gives the same store: features, labels, mas
         labels += v % 7 == 0 ? "nan\n" : fmt::format("{}\n", v % 4);
         if (v % 7 != 0) (v % 2 == 0 ? train : valid) += fmt::format("{}\n", v);
     }
-    const auto write = [&](const std::string& name, const std::string& text) { folder.write("set/" + name, text); };
+    const auto write = [&](const std::string& name, const std::string& text) {
+        folder.write("set/" + name, text);
+    };
     write("raw/num-node-list.csv", "200\n");
     write("raw/num-edge-list.csv", "4000\n");
     write("raw/edge.csv", edges);
@@ -193,8 +211,9 @@ TEST_CASE("OGB as CSV sorted on disk gives the same store: features, labels, mas
     CHECK_THAT(message_of<DataError>([&] { import_file(root, "", {{"weights", "edge-feat"}}); }),
                says("states 4000 rows, and here is another"));
     write("raw/node-feat.csv", features + "nan,0,0\n");
-    CHECK_THAT(message_of<DataError>([&] { import_file(root, "", json::object(), room_of(20000, folder.path())); }),
-               says("states 200 rows, and here is another"));
+    CHECK_THAT(
+        message_of<DataError>([&] { import_file(root, "", json::object(), room_of(20000, folder.path())); }),
+        says("states 200 rows, and here is another"));
 }
 
 TEST_CASE("graphs without edges, and with one vertex, are written from outside") {
@@ -242,13 +261,16 @@ TEST_CASE("an edge listed again is named by both lines, from outside too") {
 TEST_CASE("what does not fit, and cannot go outside, is refused with its size, what is allowed and what to do") {
     const TempFolder folder;
     const auto refused = [&](const fs::path& file, std::uint64_t bytes, const json& options = json::object()) {
-        return message_of<EnvironmentError>([&] { import_file(file, "", options, room_of(bytes, folder.path())); });
+        return message_of<EnvironmentError>(
+            [&] { import_file(file, "", options, room_of(bytes, folder.path())); });
     };
-    const auto mtx = folder.write("claims.mtx", "%%MatrixMarket matrix coordinate pattern general\n2000000000 2000000000 "
-                                                "2\n1 2\n2 1\n");
-    CHECK_THAT(refused(mtx, 1 << 30), says("the rows of the graph (2000000000 vertices, of which its edges touch 4 at most) "
-                                           "needs 547.6 GiB of memory, this import may take 1.0 GiB") &&
-                                          says("--memory"));
+    const auto mtx = folder.write("claims.mtx",
+                                  "%%MatrixMarket matrix coordinate pattern general\n2000000000 2000000000 "
+                                  "2\n1 2\n2 1\n");
+    CHECK_THAT(refused(mtx, 1 << 30),
+               says("the rows of the graph (2000000000 vertices, of which its edges touch 4 at most) "
+                    "needs 547.6 GiB of memory, this import may take 1.0 GiB") &&
+                   says("--memory"));
     const auto one = folder.write("one.txt", "0 2000000000\n");
     CHECK_THAT(refused(one, 1 << 30, {{"ids", "keep"}}), says("2000000001 vertices"));
     CHECK(import_file(one, "", json::object(), room_of(1 << 20, folder.path())).graph.vertices() == 2);
@@ -258,18 +280,21 @@ TEST_CASE("what does not fit, and cannot go outside, is refused with its size, w
         sparse += fmt::format("{} 0\n", i * 1000000007ll);
         labels += fmt::format("label{} x\n", i);
     }
-    CHECK_THAT(refused(folder.write("sparse.txt", sparse), 20000), says("the table of its ids needs more than a third"));
+    CHECK_THAT(refused(folder.write("sparse.txt", sparse), 20000),
+               says("the table of its ids needs more than a third"));
     CHECK_THAT(refused(folder.write("l.abc", labels), 20000),
                says("l.abc: the table of its 1025 labels, together with its edges, needs"));
     const auto metis = folder.write("m.graph", "2 1\n2\n1\n");
     CHECK_THAT(refused(metis, 50), says("METIS' format with 0 listed neighbours and 2 vertices needs"));
-    const auto stated = folder.write("s.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 900000000\n1 2\n");
+    const auto stated =
+        folder.write("s.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 900000000\n1 2\n");
     CHECK_THAT(message_of<DataError>([&] { import_file(stated, "", json::object()); }),
                says("it states 900000000 entries, its") && says("bytes can have"));
     const auto long_line = folder.write("long.txt", "0 1\n0 " + std::string(30000, ' ') + "1\n1 0\n");
     CHECK(import_file(long_line, "", json::object()).graph.vertices() == 2);
-    CHECK_THAT(message_of<DataError>([&] { import_file(long_line, "", json::object(), room_of(40, folder.path())); }),
-               says("a line of more than 4096 bytes"));
+    CHECK_THAT(
+        message_of<DataError>([&] { import_file(long_line, "", json::object(), room_of(40, folder.path())); }),
+        says("a line of more than 4096 bytes"));
 }
 
 TEST_CASE("a set of ids numbers them in ascending order, as bits and as a list") {
@@ -280,7 +305,8 @@ TEST_CASE("a set of ids numbers them in ascending order, as bits and as a list")
         for (int b = 0; b < 20; ++b) {
             batch.clear();
             // Later batches have larger ids, so that bits become a list on the way.
-            for (int i = 0; i < 500; ++i) batch.push_back(static_cast<std::int64_t>(draw.below(3000)) * (b < 5 ? 1 : step));
+            for (int i = 0; i < 500; ++i)
+                batch.push_back(static_cast<std::int64_t>(draw.below(3000)) * (b < 5 ? 1 : step));
             REQUIRE(ids.insert(batch));
             all.insert(all.end(), batch.begin(), batch.end());
         }

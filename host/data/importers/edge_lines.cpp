@@ -96,8 +96,15 @@ class Run {
 public:
     Run(const std::string& path, const EdgeLineRules& rules) : path_(path), rules_(rules) {}
 
-    /// In place of what it read before.
+    /// In place of what it read before. No exception leaves the thread.
     void read(std::string_view text) {
+        try {
+            read_lines(text);
+        } catch (const std::bad_alloc&) {
+            error_ = std::current_exception();
+        }
+    }
+    void read_lines(std::string_view text) {
         Cursor c{text.data(), text.data() + text.size()};
         lines_ = 0;
         ids_.source.clear();

@@ -27,8 +27,8 @@ bool IdSet::insert(std::span<const std::int64_t> ids) {
         const std::uint64_t needed = usize(largest_of(ids) / 64 + 1);
         if (needed <= most_bytes_ / word_bytes) {
             if (needed > words_.size())
-                words_.resize(usize(std::min(std::max<std::uint64_t>(needed, words_.size() / 2 * 3),
-                                             most_bytes_ / word_bytes)));
+                words_.resize(usize(
+                    std::min(std::max<std::uint64_t>(needed, words_.size() / 2 * 3), most_bytes_ / word_bytes)));
             insert_bits(ids);
             return true;
         }

@@ -27,15 +27,15 @@ namespace fs = std::filesystem;
 namespace {
 
 /// What the host itself obeys for every importer.
-constexpr auto given_params = joined(
-    std::array<ParamDecl, 4>{{
-        {"directed", ParamType::choice, "auto", 0, 0, "auto|true|false",
-         "an edge u v lets v aggregate from u; if false, u also from v; auto: as the importer says"},
-        loops_param,
-        repeats_param,
-        reverse_param,
-    }},
-    fill_params);
+constexpr auto given_params =
+    joined(std::array<ParamDecl, 4>{{
+               {"directed", ParamType::choice, "auto", 0, 0, "auto|true|false",
+                "an edge u v lets v aggregate from u; if false, u also from v; auto: as the importer says"},
+               loops_param,
+               repeats_param,
+               reverse_param,
+           }},
+           fill_params);
 
 bool of_this_version(const ListedPlugin& plugin) {
     try {
@@ -57,8 +57,9 @@ public:
         const std::string& directed = params_.choice("directed");
         const bool both = directed == "auto" ? listing.undirected : directed == "false";
         weighted_ = listing.weighted;
-        edges_.emplace(file_, EdgePolicy{both ? Listing::undirected : Listing::directed, loops_policy(params_),
-                                         repeats_policy(params_)},
+        edges_.emplace(file_,
+                       EdgePolicy{both ? Listing::undirected : Listing::directed, loops_policy(params_),
+                                  repeats_policy(params_)},
                        room_);
         edges_->expect(weighted_, false);
     }
@@ -67,8 +68,8 @@ public:
              std::span<const float> weight) override {
         if (!edges_) begin({});
         if (source.size() != target.size() || weight.size() != (weighted_ ? source.size() : 0))
-            fail(fmt::format("adds {} sources, {} targets and {} weights to edges that are{} weighted", source.size(),
-                             target.size(), weight.size(), weighted_ ? "" : " not"));
+            fail(fmt::format("adds {} sources, {} targets and {} weights to edges that are{} weighted",
+                             source.size(), target.size(), weight.size(), weighted_ ? "" : " not"));
         const bool reverse = params_.boolean("reverse");
         for (std::size_t e = 0; e < source.size(); ++e) {
             const std::int32_t u = source[e], v = target[e];
@@ -107,7 +108,8 @@ void check_lengths(const ImportedData& d, const ImporterEdges& edges) {
     if (d.vertices < 1 || d.vertices > INT32_MAX)
         edges.fail(fmt::format("states {} vertices, allowed are 1 to {}", d.vertices, INT32_MAX));
     if (d.feature_count < 0 || d.classes < 0 || d.splits < 0)
-        edges.fail(fmt::format("states {} features, {} classes and {} splits", d.feature_count, d.classes, d.splits));
+        edges.fail(
+            fmt::format("states {} features, {} classes and {} splits", d.feature_count, d.classes, d.splits));
     if (!d.labels.empty() && !d.label_matrix.empty()) edges.fail("gives both labels and a label matrix");
     check("features", d.features.size(), d.vertices, d.feature_count);
     check("labels", d.labels.size(), d.vertices, 1);
@@ -158,7 +160,8 @@ std::string plugin_format_version(std::string_view name) {
 
 std::span<const ParamDecl> plugin_format_params(std::string_view name) {
     static std::mutex extending;
-    static std::map<fs::path, std::vector<ParamDecl>> extended;  // they live as long as the process, as the plugin's do
+    static std::map<fs::path, std::vector<ParamDecl>>
+        extended;  // they live as long as the process, as the plugin's do
     const PluginDescription plugin = PluginCatalog().find(PluginKind::importer, name);
     const std::lock_guard lock(extending);
     auto& all = extended[plugin.file];
@@ -166,8 +169,9 @@ std::span<const ParamDecl> plugin_format_params(std::string_view name) {
     for (const ParamDecl& declared : plugin.params)
         for (const ParamDecl& given : given_params)
             if (std::string_view(declared.name) == given.name)
-                throw PluginError(fmt::format("{} declares a parameter '{}', which every importer has from the host",
-                                              plugin.file.string(), declared.name));
+                throw PluginError(
+                    fmt::format("{} declares a parameter '{}', which every importer has from the host",
+                                plugin.file.string(), declared.name));
     all.assign(plugin.params.begin(), plugin.params.end());
     all.insert(all.end(), given_params.begin(), given_params.end());
     return all;

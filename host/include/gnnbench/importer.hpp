@@ -13,8 +13,9 @@ namespace gnnbench {
 
 /// How an input lists its edges.
 struct EdgeListing {
-    bool weighted = false;    ///< every edge comes with a weight
-    bool undirected = false;  ///< an edge is listed once for both directions; the user's `directed` decides otherwise
+    bool weighted = false;  ///< every edge comes with a weight
+    bool undirected =
+        false;  ///< an edge is listed once for both directions; the user's `directed` decides otherwise
 };
 
 /// Takes the edges of an input, in any number of pieces and in the input's order. The host keeps, sorts or writes them, within
@@ -35,10 +36,11 @@ struct ImportedData {
     std::string name;           ///< of the dataset; empty: from the file's name
     std::int64_t vertices = 0;  ///< 1 to 2³¹ − 1; every edge's vertices are below it
     std::int64_t feature_count = 0;
-    std::vector<float> features;  ///< [vertices × feature_count], row-major, finite
-    std::int32_t classes = 0;     ///< 0: as many as the largest label says
-    std::vector<std::int32_t> labels;        ///< length vertices, in [−1, classes), −1 where unknown
-    std::vector<std::uint8_t> label_matrix;  ///< [vertices × classes] of 0 and 1, in place of labels: any number each
+    std::vector<float> features;       ///< [vertices × feature_count], row-major, finite
+    std::int32_t classes = 0;          ///< 0: as many as the largest label says
+    std::vector<std::int32_t> labels;  ///< length vertices, in [−1, classes), −1 where unknown
+    std::vector<std::uint8_t>
+        label_matrix;  ///< [vertices × classes] of 0 and 1, in place of labels: any number each
     std::int32_t splits = 0;
     std::vector<Split> masks;  ///< [splits × vertices]; a vertex without a label is in none
 };
