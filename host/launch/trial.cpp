@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -35,6 +36,14 @@ struct CountedLaunch {
     CountedLaunch() { ++launches_in_progress; }
     ~CountedLaunch() { --launches_in_progress; }
 };
+
+/// Whether any process is this one's child, ended or not. Processes of a trial that outlive their launcher are, since this
+/// process is their subreaper; asking costs a microsecond, and looking through all processes for a trial's some
+/// milliseconds.
+bool has_children() {
+    siginfo_t ignored;
+    return waitid(P_ALL, 0, &ignored, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
+}
 
 /// The trial's folder in shared memory, removed on destruction.
 class SharedMemoryFolder {
@@ -81,7 +90,7 @@ public:
             if (!wait_whole(program_.polite_s)) child_.signal_group(SIGKILL);
         }
         const std::optional<int> status = wait_whole(firm_s);
-        kill_trial(trial_, sweep_s);
+        if (launches_in_progress > 1 || has_children()) kill_trial(trial_, sweep_s);
         // Ranks whose launcher died became our children, and only we can reap them. While other trials run, that
         // would take their launchers' statuses too, so the last one reaps.
         while (launches_in_progress == 1 && waitpid(-1, nullptr, WNOHANG) > 0) {
