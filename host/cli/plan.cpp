@@ -58,17 +58,18 @@ std::string detail(const PlannedCell& planned) {
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+std::string mebibytes(const char* mark, std::int64_t bytes) {
+    return fmt::format("{}{:.1f} MiB", mark, static_cast<double>(bytes) / (1 << 20));
+}
+
 /// "310.2 MiB" per rank: "≥" a lower bound for any scheme, "=" stated by this cell's scheme, "≈" from similar cells;
 /// unmarked: measured for this cell.
 std::string memory_text(const PlannedCell& planned, const std::optional<Experience::Estimate>& estimate) {
-    const auto text = [](const char* mark, std::int64_t bytes) {
-        return fmt::format("{}{:.1f} MiB", mark, static_cast<double>(bytes) / (1 << 20));
-    };
     const std::int64_t measured = estimate ? estimate->peak_memory_bytes : 0;
-    if (measured > 0 && estimate->same_cell) return text("", measured);
-    if (planned.stated_memory_bytes > 0) return text("= ", planned.stated_memory_bytes);
-    if (measured > 0) return text("≈ ", measured);
-    return planned.least_memory_bytes > 0 ? text("≥ ", planned.least_memory_bytes) : "";
+    if (measured > 0 && estimate->same_cell) return mebibytes("", measured);
+    if (planned.stated.device > 0) return mebibytes("= ", planned.stated.device);
+    if (measured > 0) return mebibytes("≈ ", measured);
+    return planned.least_memory_bytes > 0 ? mebibytes("≥ ", planned.least_memory_bytes) : "";
 }
 
 json to_json(const PlannedCell& planned, const PreparedCell& prepared,
@@ -84,7 +85,9 @@ json to_json(const PlannedCell& planned, const PreparedCell& prepared,
             {"stale", planned.stored.stale},
             {"rerun", planned.stored.rerun},
             {"least_memory_bytes", number(planned.least_memory_bytes > 0, planned.least_memory_bytes)},
-            {"stated_memory_bytes", number(planned.stated_memory_bytes > 0, planned.stated_memory_bytes)},
+            {"stated_memory_bytes", number(planned.stated.device > 0, planned.stated.device)},
+            {"stated_host_peak_bytes", number(planned.stated.host_peak > 0, planned.stated.host_peak)},
+            {"stated_host_own_bytes", number(planned.stated.host_own > 0, planned.stated.host_own)},
             {"peak_memory_bytes",
              number(estimate && estimate->peak_memory_bytes > 0, estimate ? estimate->peak_memory_bytes : 0)},
             {"trial_s", number(estimate.has_value(), estimate ? estimate->trial_s : 0)},
@@ -220,6 +223,9 @@ void print_text(const Plan& plan, const PreparedExperiment& prepared, const Esti
     const bool slowed = std::ranges::any_of(
         plan.cells, [&](const PlannedCell& p) { return prepared.cells[p.cell].cell.slowdown.declared(); });
     std::vector<std::string> heads{"", "dataset", "scheme", "partitioner", "gpus", "memory/rank", "trials"};
+    const bool hosts =
+        std::ranges::any_of(plan.cells, [](const PlannedCell& p) { return p.stated.host_peak > 0; });
+    if (hosts) heads.insert(heads.begin() + 6, "host/rank");
     if (slowed) heads.insert(heads.begin() + 5, "slowdown");
     TextColumns columns(std::move(heads));
     for (std::size_t i = 0; i < plan.cells.size(); ++i) {
@@ -229,6 +235,9 @@ void print_text(const Plan& plan, const PreparedExperiment& prepared, const Esti
             to_text(planned.verdict), cell.dataset.name,         cell.scheme.label,
             cell.partitioner.label,   std::to_string(cell.gpus), memory_text(planned, estimates[i]),
             detail(planned)};
+        if (hosts)
+            line.insert(line.begin() + 6,
+                        planned.stated.host_peak > 0 ? mebibytes("≈ ", planned.stated.host_peak) : "");
         if (slowed) line.insert(line.begin() + 5, slowdown_text(cell.slowdown));
         columns.add(std::move(line));
     }
@@ -287,17 +296,17 @@ int plan_one(const PlanChoice& choice, const GlobalOptions& options) {
     if (database && rules.again == Again::all &&
         unfinished_rerun(prepared, rules.where, *database, site.fingerprint).trials > 0)
         rules.again = Again::missing;
-    const auto stated = [&](const Cell& cell) -> std::int64_t {
+    const auto stated = [&](const Cell& cell) -> StatedMemory {
         try {
-            return largest_stated_memory(cell, plugins, prepared.experiment.limits.trial_timeout_s);
+            return stated_memory_of(cell, plugins, prepared.experiment.limits.trial_timeout_s);
         } catch (const Error& e) {
             std::cerr << fmt::format("gnnbench: {} on {} gpus: what it holds is not known: {}\n",
                                      cell.scheme.label, cell.gpus, e.what());
-            return 0;
+            return {};
         }
     };
     const Plan planned = plan_of(prepared, plugins, database ? &*database : nullptr, site, rules,
-                                 choice.with_memory ? stated : std::function<std::int64_t(const Cell&)>());
+                                 choice.with_memory ? stated : std::function<StatedMemory(const Cell&)>());
     Estimates estimates(planned.cells.size());
     if (database) {
         const Experience experience(*database, site.fingerprint);
@@ -343,8 +352,10 @@ void add_plan(CLI::App& app, const GlobalOptions& options, Action& action) {
     command->add_flag("--json", choice->as_json, "As JSON");
     command->add_flag(
         "--memory", choice->with_memory,
-        "Ask each scheme what its largest rank will hold on its device, sparse matrices not included: "
-        "reads the graph, and makes and keeps partitions that are not kept yet");
+        "Ask each scheme what its largest rank will hold: on its device, sparse matrices not included, and in its "
+        "process on the host, at the peak of set-up and training. Reads the graph, and makes and keeps partitions "
+        "that "
+        "are not kept yet");
     command->callback([&, choice] { action = [&, choice] { return plan(*choice, options); }; });
 }
 

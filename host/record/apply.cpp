@@ -146,7 +146,8 @@ void LineApplier::setup(std::int64_t trial, const json& l) {
     // Older builds recorded no costs.
     auto cost = connection_->prepare(
         "UPDATE trial_rank SET read_s=?, read_bytes=?, cut_s=?, cut_bytes=?, exchange_s=?, exchange_bytes=?, "
-        "prepare_s=?, prepare_bytes=?, host_peak_bytes=? WHERE trial_id=? AND rank=?",
+        "prepare_s=?, prepare_bytes=?, "
+        "host_peak_bytes=nullif(max(coalesce(host_peak_bytes, 0), coalesce(?, 0)), 0) WHERE trial_id=? AND rank=?",
         "store a trial's costs of set-up");
     for (std::size_t r = 0; r < length(l, "cost"); ++r) {
         const json& of_rank = l["cost"][r];
@@ -273,6 +274,12 @@ void LineApplier::end(std::int64_t trial, const json& l) {
     // Choices made at run time, if the trial got that far; else those of set-up remain.
     if (const std::string notes = text(l, "notes"); !notes.empty())
         connection_->prepare("UPDATE trial SET notes = ? WHERE id = ?", "store a trial's notes").run(notes, trial);
+    auto peak = connection_->prepare(
+        "UPDATE trial_rank SET host_peak_bytes = max(coalesce(host_peak_bytes, 0), ?) WHERE trial_id = ? AND rank "
+        "= ?",
+        "store a trial's host memory");
+    for (std::size_t r = 0; r < length(l, "host_peak_bytes"); ++r)
+        peak.run(integer(entry(l, "host_peak_bytes", r)), trial, r);
 }
 
 void LineApplier::outcome(std::int64_t trial, const json& l) {

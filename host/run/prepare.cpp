@@ -30,7 +30,8 @@ void resolve_choice(DatasetChoice& dataset, const Catalog& catalog, Datasets dat
     const ResolvedDataset resolved =
         datasets == Datasets::make ? ensure_dataset(source, catalog, notify) : resolve_dataset(source, catalog);
     dataset.digest = resolved.digest;
-    if (!resolved.store.empty() && !resolved.digest.empty()) dataset.store = std::filesystem::absolute(resolved.store).string();
+    if (!resolved.store.empty() && !resolved.digest.empty())
+        dataset.store = std::filesystem::absolute(resolved.store).string();
 }
 
 /// One verification covers all cells that differ only in epochs, trials and optimiser:
@@ -138,7 +139,7 @@ PreparedExperiment prepare(Experiment experiment, const Catalog& catalog, const 
 }
 
 Plan plan_of(const PreparedExperiment& prepared, const PluginSource& plugins, const Database* database,
-             const Site& site, PlanRules rules, std::function<std::int64_t(const Cell&)> stated_memory) {
+             const Site& site, PlanRules rules, std::function<StatedMemory(const Cell&)> stated_memory) {
     std::map<std::string, std::vector<TrialState>> states;  // of all cells at once: there may be thousands
     if (database) states = database->all_trials(site.fingerprint);
     std::vector<std::string> digests;

@@ -57,7 +57,7 @@ PreparedExperiment prepare(Experiment experiment, const Catalog& catalog, const 
 /// What would run. `database` may be null, if nothing is stored yet. Trials of other machines do not count.
 /// Fills in the rules' limits on memory and hosts.
 Plan plan_of(const PreparedExperiment& prepared, const PluginSource& plugins, const Database* database,
-             const Site& site, PlanRules rules, std::function<std::int64_t(const Cell&)> stated_memory = {});
+             const Site& site, PlanRules rules, std::function<StatedMemory(const Cell&)> stated_memory = {});
 
 /// A cell as results keep it, computed by `code` (see CodeDigests); without its identity and its verification's key
 /// where it is only looked at.

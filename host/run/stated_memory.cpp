@@ -5,6 +5,7 @@
 
 #include <gnnbench/made_once.hpp>
 #include <gnnbench/strategy.hpp>
+#include <gnnbench/training/host_statement.hpp>
 #include <gnnbench/transpose.hpp>
 
 #include "data/store.hpp"
@@ -34,8 +35,8 @@ std::optional<Partition> partition_for(const Cell& cell, const PartitionTask& ta
 
 }  // namespace
 
-std::int64_t largest_stated_memory(const Cell& cell, const PluginSource& plugins, double limit_s) {
-    if (cell.scheme.is_program() || cell.dataset.digest.empty() || cell.dataset.store.empty()) return 0;
+StatedMemory stated_memory_of(const Cell& cell, const PluginSource& plugins, double limit_s) {
+    if (cell.scheme.is_program() || cell.dataset.digest.empty() || cell.dataset.store.empty()) return {};
     const Store store = Store::open(cell.dataset.store);
     DatasetView data = store.view(cell.dataset.split);
     const Question q(cell, facts_of(cell.dataset));
@@ -47,7 +48,7 @@ std::int64_t largest_stated_memory(const Cell& cell, const PluginSource& plugins
                              .params = cell.partitioner.params,
                              .seed = q.train.seed};
     const auto partition = partition_for(cell, task, plugins, limit_s);
-    if (!partition) return 0;
+    if (!partition) return {};
     const IndexMap index(*partition);
     const WithTranspose both(data.graph);  // every rank reads columns of the graph
     data.graph = both.view();
@@ -55,9 +56,16 @@ std::int64_t largest_stated_memory(const Cell& cell, const PluginSource& plugins
     const Problem problem{data,          index, q.model, q.train, cell.scheme.params, nullptr, cell.gpus,
                           cell.slowdown, 1,     nullptr, &shared};
     const std::int64_t element_bytes = cell.precision == "float64" ? 8 : 4;
-    std::int64_t most = 0;
-    for (int rank = 0; rank < cell.gpus; ++rank)
-        most = std::max(most, strategy.stated_memory(problem, rank, element_bytes));
+    const bool has_processes = !simulated(cell, plugins), device_on_host = in_host_memory(cell, plugins);
+    StatedMemory most;
+    for (int rank = 0; rank < cell.gpus; ++rank) {
+        const std::int64_t device = strategy.stated_memory(problem, rank, element_bytes);
+        most.device = std::max(most.device, device);
+        if (!has_processes) continue;
+        const HostMemory host = host_memory(strategy, problem, rank, element_bytes, device, device_on_host);
+        most.host_peak = std::max(most.host_peak, host.total());
+        most.host_own += host.own;
+    }
     return most;
 }
 

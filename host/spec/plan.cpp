@@ -49,6 +49,17 @@ std::string gibibytes(std::int64_t bytes) {
     return fmt::format("{:.1f} GiB", std::ldexp(static_cast<double>(bytes), -30));
 }
 
+/// Why the processes of all ranks together cannot have what they hold; empty if they may. The kernel does not matter:
+/// what a rank cuts is on its host.
+std::string why_host_too_small(const Cell& cell, std::int64_t own_bytes, const PlanRules& rules) {
+    if (rules.force || rules.host_memory_bytes == 0 || own_bytes <= rules.host_memory_bytes) return {};
+    return fmt::format(
+        "memory: the processes of its {} ranks hold {} at once, beside mapped files, and {} {} (--force runs it "
+        "anyway)",
+        cell.gpus, gibibytes(own_bytes), rules.elsewhere ? "the nodes have" : "this host has",
+        gibibytes(rules.host_memory_bytes));
+}
+
 /// Why a cell cannot fit in memory; empty if it may.
 std::string why_too_large(const Cell& cell, std::int64_t least_bytes, const Limits& limits, const PlanRules& rules,
                           const PluginSource& plugins) {
@@ -117,11 +128,11 @@ Plan make_plan(const Experiment& experiment, const PlanSources& sources, const P
             (rules.elsewhere ? p.asked_there : p.reason) = why_kernel_unsupported(cell, sources.plugins);
         if (p.reason.empty() && cell.scheme.is_program() && !rules.elsewhere) p.reason = sources.program(cell);
         if (*facts) p.least_memory_bytes = least_memory_bytes(cell, **facts);
-        if (p.reason.empty() && *facts && sources.stated_memory)
-            p.stated_memory_bytes = sources.stated_memory(cell);
+        if (p.reason.empty() && *facts && sources.stated_memory) p.stated = sources.stated_memory(cell);
         if (p.reason.empty())
-            p.reason = why_too_large(cell, std::max(p.least_memory_bytes, p.stated_memory_bytes),
-                                     experiment.limits, rules, sources.plugins);
+            p.reason = why_too_large(cell, std::max(p.least_memory_bytes, p.stated.device), experiment.limits,
+                                     rules, sources.plugins);
+        if (p.reason.empty()) p.reason = why_host_too_small(cell, p.stated.host_own, rules);
         if (!p.reason.empty()) {
             p.verdict = Verdict::skipped;
             ++plan.skipped;

@@ -22,6 +22,13 @@ struct Stored {
 enum class Again { missing, failed, all };
 
 /// The queries of a plan. All must be set.
+/// What a cell's scheme states of memory, in bytes. 0: unknown.
+struct StatedMemory {
+    std::int64_t device = 0;     ///< of the rank that holds most on its device
+    std::int64_t host_peak = 0;  ///< of the rank whose process holds most on its host, mapped files included
+    std::int64_t host_own = 0;   ///< of all ranks' processes, without mapped files, which the system may take back
+};
+
 struct PlanSources {
     const PluginSource& plugins;
     /// Empty where the dataset's store does not exist yet.
@@ -29,8 +36,8 @@ struct PlanSources {
     std::function<Stored(const std::string& cell_digest)> stored;
     /// Why the program that is this cell's scheme cannot run; empty if it can.
     std::function<std::string(const Cell&)> program{};
-    /// What the cell's scheme states that its largest rank holds, in bytes; 0: unknown. Empty: it is not asked.
-    std::function<std::int64_t(const Cell&)> stated_memory{};
+    /// What the cell's scheme states. Empty: it is not asked.
+    std::function<StatedMemory(const Cell&)> stated_memory{};
     /// cell_digest() of each cell, where the caller has them.
     std::span<const std::string> digests{};
 };
@@ -41,7 +48,7 @@ struct PlanRules {
     bool stale = false;                  ///< rerun what another build measured
     bool force = false;                  ///< run also what does not fit in memory
     std::string where{};                 ///< expression over a cell's fields; empty: all cells
-    std::int64_t host_memory_bytes = 0;  ///< memory shared by the ranks of a kernel in host memory; 0: not checked
+    std::int64_t host_memory_bytes = 0;  ///< memory shared by the processes of all ranks; 0: not checked
     bool elsewhere = false;              ///< ranks run on other hosts, which decide whether a kernel is supported
 };
 
@@ -58,8 +65,8 @@ struct PlannedCell {
     std::int64_t trials = 0;      ///< to run
     bool oversubscribed = false;  ///< more threads than cores
     std::int64_t least_memory_bytes =
-        0;  ///< of the rank that needs most, see footprint.hpp; 0: its dataset does not exist yet
-    std::int64_t stated_memory_bytes = 0;  ///< of the same, stated by its scheme; 0: not asked, or unknown
+        0;                  ///< of the rank that needs most, see footprint.hpp; 0: its dataset does not exist yet
+    StatedMemory stated{};  ///< by its scheme, where it was asked
 };
 
 struct Plan {

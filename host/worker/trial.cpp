@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <optional>
+#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -77,6 +78,7 @@ public:
         world_->separate_wait(cell_.separate_wait);
         trainer_ = plugins_.strategy->make_trainer(problem(), {*backend_, *world_, group_});
         cost_.prepare = backend_->prepare_cost();
+        malloc_trim(0);  // what was cut, and is prepared now, leaves the process
         group_.barrier();
         const json seconds = {{"load", load_s},
                               {"partition", partition_s},
@@ -94,6 +96,7 @@ public:
         if (request_.purpose == Purpose::verify) return verify();
         TrialEnd end = measure();
         end.notes = notes();  // what was tuned in the first epochs is known now
+        end.host_peak_bytes = record_.gather(peak_resident_bytes());
         return end;
     }
 

@@ -12,6 +12,9 @@ struct TrialEnd {
     TrialStatus status = TrialStatus::ok;  ///< ok, skipped, oom, failed or diverged
     std::string reason;
     std::string notes = {};  ///< choices made at run time; empty if nothing ran
+    /// By rank, on rank 0: the most memory of the host that its process has had in use; null elsewhere, and where nothing
+    /// was measured.
+    nlohmann::json host_peak_bytes = {};
 };
 
 /// Runs one trial on all ranks of `group`, writing its lines as it goes; everything but the `end` line.

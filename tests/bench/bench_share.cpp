@@ -1,5 +1,6 @@
 // bench_share: what one rank of many costs, built alone: it opens a store, cuts its rows of Â (and of Âᵀ), prepares
-// them, reads its vertices' data and multiplies once, without the other ranks. Beside it, the bytes that its share has.
+// them, reads its vertices' data and multiplies once, without the other ranks. Beside it, the bytes that its share has, and
+// what HostStatement predicts of the peak.
 //
 // Ranks own runs of vertices of one length, so their index map needs no memory, and each is a process of its own. With
 // --grid, a rank multiplies one block of a grid of blocks, as in 2D and 3D schemes: a run of rows and a run of columns.
@@ -26,6 +27,7 @@
 #include <gnnbench/strategy.hpp>
 #include <gnnbench/temporary_folder.hpp>
 #include <gnnbench/training/halo.hpp>
+#include <gnnbench/training/host_statement.hpp>
 #include <gnnbench/training/process_grid.hpp>
 #include <gnnbench/training/sparse_blocks.hpp>
 #include <gnnbench/training/vertex_data.hpp>
@@ -49,7 +51,7 @@ struct Settings {
 /// What a rank found and used; plain, as it is written into memory that the parent shares.
 struct Share {
     std::int64_t rows = 0, nonzeros = 0, needed = 0, sent = 0;
-    std::int64_t share_bytes = 0, peak_bytes = 0, file_bytes = 0;
+    std::int64_t share_bytes = 0, peak_bytes = 0, file_bytes = 0, predicted_bytes = 0;
     double seconds = 0, read_s = 0, cut_s = 0, prepare_s = 0;
     char error[200] = {};
 };
@@ -98,27 +100,46 @@ struct Side {
     Matrix received;
 };
 
-/// Bytes: of an entry, its column and weight in the file, column and value (4 + 8) as it is cut, both (4 + 4) as it is
-/// prepared. Of a row, row pointers in the file, of two cut and two prepared matrices; features in the file and on the
-/// device; label, split and id; a row of H and of Z. Of a row that is needed, its id and its place in the buffer; of one that is
-/// sent, its id.
-/// Of every vertex of the graph, 1.5 bits of the set of what is needed.
-std::int64_t bytes_of_share(const Share& s, const DatasetView& data, std::int64_t width) {
-    const std::int64_t entry = (data.graph.weights.empty() ? 4 : 8) + 12 + 8,
-                       row = 8 + 4 * 8 + 2 * 4 * data.feature_count + 13 + 8 * width;
-    return s.nonzeros * entry + s.rows * row + s.needed * (4 + 4 * width) + s.sent * 4 +
-           data.graph.vertices() * 3 / 16;
+constexpr std::int64_t element = sizeof(float);
+
+/// An entry in the file, as it is cut, and as it is prepared.
+std::int64_t entry_bytes(const DatasetView& data) {
+    return host_bytes::stored_entry(!data.graph.weights.empty()) + host_bytes::cut_entry +
+           host_bytes::prepared_entry(element);
+}
+/// Features, label, split and id of a vertex: features in the file and on the device.
+std::int64_t vertex_bytes(const DatasetView& data) {
+    return 2 * element * data.feature_count + host_bytes::vertex_data;
 }
 
-/// Bytes of a block's share: of an entry as above; of a row of either direction's block, a row pointer in the file, a cut
-/// and a prepared matrix; a row of Z for each row, and of H for each column. Of the rows that the rank owns, features,
-/// label and split.
+/// Of a row, also row pointers in the file, of two cut and two prepared matrices, and a row of H and of Z. Of a row that is
+/// needed, its place and its row of the buffer; of one that is sent, its place. Of every vertex of the graph, the set of
+/// what is needed.
+std::int64_t bytes_of_share(const Share& s, const DatasetView& data, std::int64_t width) {
+    const std::int64_t row = 5 * host_bytes::row_pointer + vertex_bytes(data) + 2 * element * width;
+    return s.nonzeros * entry_bytes(data) + s.rows * row + s.needed * (host_bytes::listed_row + element * width) +
+           s.sent * host_bytes::listed_row + host_bytes::position_set(data.graph.vertices());
+}
+
+/// Bytes of a block's share: entries as above; of a row of either direction's block, a row pointer in the file, a cut and a
+/// prepared matrix; a row of Z for each row, and of H for each column; and the vertices that the rank owns.
 std::int64_t bytes_of_block(const Share& s, std::int64_t columns, const DatasetView& data, std::int64_t owned,
                             std::int64_t width) {
-    const std::int64_t entry = (data.graph.weights.empty() ? 4 : 8) + 12 + 8,
-                       directions = data.graph.symmetric ? 1 : 2;
-    return s.nonzeros * entry + (s.rows + columns) * (directions * 3 * 8 + 4 * width) +
-           owned * (2 * 4 * data.feature_count + 13);
+    const std::int64_t directions = data.graph.symmetric ? 1 : 2;
+    return s.nonzeros * entry_bytes(data) +
+           (s.rows + columns) * (directions * 3 * host_bytes::row_pointer + element * width) +
+           owned * vertex_bytes(data);
+}
+
+/// What the peak of a rank of rows should be: its set-up, and H, Z and the needed rows beside its features.
+std::int64_t predicted_peak(const Share& s, const Problem& problem, Part me, std::int64_t width) {
+    HostStatement m(problem, element, true);
+    state_owned_rows(m, problem, me);
+    for (const Direction d : {Direction::forward, Direction::backward})
+        if (d == Direction::forward || !problem.adjacency().symmetric())
+            state_halo_cuts(m, problem, me, d, every_block);
+    const std::int64_t vertex = element * problem.dataset.feature_count + host_bytes::vertex_data;
+    return m.most(s.rows * (vertex + 2 * element * width) + s.needed * element * width).total();
 }
 
 /// A block of Â and, of a directed graph, that of Âᵀ, multiplied once each.
@@ -207,6 +228,7 @@ void build(const Settings& s, int parts, const PluginCatalog& catalog, Share& ou
     finish();
     out.rows = std::ssize(owned);
     out.share_bytes = bytes_of_share(out, data, s.width);
+    out.predicted_bytes = predicted_peak(out, problem, me, s.width);
 }
 
 Share alone(const Settings& s, int parts, const PluginCatalog& catalog) {
@@ -260,9 +282,8 @@ int run(const Settings& s) {
     const PluginCatalog catalog;
     std::puts(
         "| ranks | rows | nonzeros | needed | share, MiB | peak, MiB | of files, MiB | peak less 64 MiB ÷ share | "
-        "s | read | cut "
-        "| "
-        "prepare |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+        "predicted, MiB | s | read | cut | prepare |\n"
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     for (const int parts : s.parts) {
         std::vector<Share> rounds;
         for (int r = 0; r < s.rounds; ++r) rounds.push_back(alone(s, parts, catalog));
@@ -270,12 +291,13 @@ int run(const Settings& s) {
         const Share& median = rounds[rounds.size() / 2];
         std::printf(
             "%s\n",
-            fmt::format(
-                "| {} | {} | {} | {} | {:.1f} | {:.1f} | {:.1f} | {:.2f} | {:.3f} | {:.3f} | {:.3f} | {:.3f} |",
-                parts, median.rows, median.nonzeros, median.needed, mib(median.share_bytes),
-                mib(median.peak_bytes), mib(median.file_bytes),
-                std::max(0.0, mib(median.peak_bytes) - 64) / mib(median.share_bytes), median.seconds,
-                median.read_s, median.cut_s, median.prepare_s)
+            fmt::format("| {} | {} | {} | {} | {:.1f} | {:.1f} | {:.1f} | {:.2f} | {} | {:.3f} | {:.3f} | {:.3f} "
+                        "| {:.3f} |",
+                        parts, median.rows, median.nonzeros, median.needed, mib(median.share_bytes),
+                        mib(median.peak_bytes), mib(median.file_bytes),
+                        std::max(0.0, mib(median.peak_bytes) - 64) / mib(median.share_bytes),
+                        median.predicted_bytes == 0 ? "" : fmt::format("{:.1f}", mib(median.predicted_bytes)),
+                        median.seconds, median.read_s, median.cut_s, median.prepare_s)
                 .c_str());
         std::fflush(stdout);
         if (median.nonzeros == 0 || median.peak_bytes <= 0) return 1;

@@ -160,28 +160,29 @@ inline nlohmann::json outcome(const std::string& uuid, const std::string& status
 
 /// A whole trial of two ranks: one warm-up epoch and three measured ones, whose slowest ranks take 2, 3 and 7 s.
 inline std::vector<nlohmann::json> whole_trial(const std::string& uuid, const CellRecord& c, int number = 0) {
-    return {trial(uuid, c, number),
-            {{"type", "start"},
-             {"trial", uuid},
-             {"ranks", 2},
-             {"hosts", {"a", "a"}},
-             {"pids", {11, 12}},
-             {"device", {"Sample CPU", "Sample CPU"}},
-             {"mpi", "Open MPI 4.1.4"}},
-            setup(uuid),
-            epoch(uuid, 0, true, 50, 60, 9.0),
-            epoch(uuid, 1, false, 1, 2),
-            epoch(uuid, 2, false, 3, 1),
-            epoch(uuid, 3, false, 7, 6, 0.25),
-            {{"type", "evaluation"},
-             {"trial", uuid},
-             {"epoch", 3},
-             {"train", 0.9},
-             {"validation", nullptr},
-             {"test", 0.8},
-             {"wall_s", 0.01}},
-            {{"type", "end"}, {"trial", uuid}, {"status", "ok"}, {"reason", ""}},
-            outcome(uuid)};
+    return {
+        trial(uuid, c, number),
+        {{"type", "start"},
+         {"trial", uuid},
+         {"ranks", 2},
+         {"hosts", {"a", "a"}},
+         {"pids", {11, 12}},
+         {"device", {"Sample CPU", "Sample CPU"}},
+         {"mpi", "Open MPI 4.1.4"}},
+        setup(uuid),
+        epoch(uuid, 0, true, 50, 60, 9.0),
+        epoch(uuid, 1, false, 1, 2),
+        epoch(uuid, 2, false, 3, 1),
+        epoch(uuid, 3, false, 7, 6, 0.25),
+        {{"type", "evaluation"},
+         {"trial", uuid},
+         {"epoch", 3},
+         {"train", 0.9},
+         {"validation", nullptr},
+         {"test", 0.8},
+         {"wall_s", 0.01}},
+        {{"type", "end"}, {"trial", uuid}, {"status", "ok"}, {"reason", ""}, {"host_peak_bytes", {9000, 7500}}},
+        outcome(uuid)};
 }
 
 }  // namespace gnnbench::samples

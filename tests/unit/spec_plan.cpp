@@ -130,13 +130,41 @@ TEST_CASE("a cell is skipped where its scheme states more than a rank has, if th
         [](const DatasetChoice&) -> std::optional<DatasetFacts> { return DatasetFacts{{100, 1000, false}, 5, 3}; },
         [](const std::string&) { return Stored{}; }};
     const PlanRules rules{.host_memory_bytes = 4 * gib};
-    CHECK(make_plan(e, sources, rules, 4).cells.at(1).stated_memory_bytes == 0);
-    sources.stated_memory = [=](const Cell& cell) { return cell.scheme.name == "mg-gcn" ? gib : 3 * gib; };
+    CHECK(make_plan(e, sources, rules, 4).cells.at(1).stated.device == 0);
+    sources.stated_memory = [=](const Cell& cell) {
+        return StatedMemory{.device = cell.scheme.name == "mg-gcn" ? gib : 3 * gib};
+    };
     const Plan p = make_plan(e, sources, rules, 4);
     CHECK(p.cells.at(0).verdict == Verdict::run);
-    CHECK(p.cells.at(0).stated_memory_bytes == gib);
+    CHECK(p.cells.at(0).stated.device == gib);
     CHECK(p.cells.at(1).verdict == Verdict::skipped);
     CHECK_THAT(p.cells.at(1).reason, Catch::Contains("at least 3") && Catch::Contains("2"));
+}
+
+TEST_CASE("a cell is skipped where its ranks' processes together hold more than their host has") {
+    const Experiment e = read("dataset: cora\nmatrix: {scheme: [mg-gcn, cagnet-1d]}\ngpus: 2\n");
+    test::FakePlugins plugins;
+    plugins.host_memory_backend = "cuda";  // what is cut is on the host, whatever the kernel
+    const std::int64_t gib = std::int64_t{1} << 30;
+    PlanSources sources{
+        plugins,
+        [](const DatasetChoice&) -> std::optional<DatasetFacts> { return DatasetFacts{{100, 1000, false}, 5, 3}; },
+        [](const std::string&) { return Stored{}; }};
+    sources.stated_memory = [=](const Cell& cell) {
+        // Mapped files do not count: the system takes their pages back.
+        return StatedMemory{.host_peak = 9 * gib,
+                            .host_own = cell.scheme.name == "mg-gcn" ? 4 * gib : 4 * gib + 1};
+    };
+    PlanRules rules{.host_memory_bytes = 4 * gib};
+    Plan p = make_plan(e, sources, rules, 4);
+    CHECK(p.cells.at(0).verdict == Verdict::run);
+    CHECK(p.cells.at(1).verdict == Verdict::skipped);
+    CHECK_THAT(p.cells.at(1).reason,
+               Catch::Contains("2 ranks hold 4.0 GiB") && Catch::Contains("this host has 4.0"));
+    rules.force = true;
+    CHECK(make_plan(e, sources, rules, 4).cells.at(1).verdict == Verdict::run);
+    rules = {.host_memory_bytes = 0};
+    CHECK(make_plan(e, sources, rules, 4).cells.at(1).verdict == Verdict::run);
 }
 
 TEST_CASE("a cell that cannot fit is skipped with the number, unless forced") {

@@ -1,4 +1,5 @@
 #include <gnnbench/training/grid_trainer.hpp>
+#include <gnnbench/training/host_statement.hpp>
 #include <gnnbench/usize.hpp>
 
 #include <algorithm>
@@ -142,6 +143,19 @@ std::unique_ptr<PanelBlocks> make_panel_blocks(bool travel, const Adjacency& a, 
     const std::vector<Part> panels = at.panels();
     return travel ? send_blocks(a, at.index, at.line_parts(), panels, rank.backend, rank.grid.along(Axis::y))
                   : keep_blocks(a, at.index, at.line_parts(), panels, rank.backend);
+}
+
+void state_grid_host_memory(HostStatement& m, const Problem& p, const GridLayout& at, bool travel) {
+    const std::vector<GlobalId> owned = at.owned();
+    m.take(host_bytes::owned_id * std::ssize(owned));
+    m.reads_features(owned, at.columns(p.model.widths.front()));
+    m.reads_labels(owned);
+    const std::vector<Part> panels = at.panels();
+    if (!travel) return state_panel_cuts(m, p, at.line_parts(), panels);
+    // This rank's run of panels stays on its device as it is: part of the stated device memory.
+    const auto first = usize(block_begin(std::ssize(panels), at.extent(Axis::y), at.at(Axis::y)));
+    const auto count = usize(block_size(std::ssize(panels), at.extent(Axis::y), at.at(Axis::y)));
+    state_sent_panel_cuts(m, p, at.line_parts(), std::span(panels).subspan(first, count));
 }
 
 TravelStatement::TravelStatement(bool travel, const Problem& problem, const GridLayout& at)

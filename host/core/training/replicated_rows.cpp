@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <gnnbench/training/host_statement.hpp>
 #include <gnnbench/training/stated_volume.hpp>
 
 namespace gnnbench {
@@ -70,6 +71,17 @@ std::int64_t ReplicatedRows::stated_memory(const Problem& p, int rank, std::int6
     const int c = replication_of(p.params);
     const ReplicatedLayout layout(p.index.parts() * c, c, rank);
     return row_parallel_memory(plan(p), p, layout.part, stages_memory(p, layout), element_bytes);
+}
+
+void ReplicatedRows::state_host_memory(HostStatement& m, const Problem& p, int rank) const {
+    const int c = replication_of(p.params);
+    const ReplicatedLayout layout(p.index.parts() * c, c, rank);
+    state_owned_rows(m, p, layout.part);
+    state_stages(m, p, layout);
+}
+
+void ReplicatedRows::state_stages(HostStatement& m, const Problem& p, const ReplicatedLayout& layout) const {
+    state_block_cuts(m, p, layout.part, BlockLine::row, [&](Part j) { return layout.stage(j); });
 }
 
 AnyTrainer ReplicatedRows::make_trainer(const Problem& p, Rank rank) const {

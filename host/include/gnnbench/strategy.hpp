@@ -53,6 +53,7 @@ struct ModelWeights {
 ModelWeights zero_weights(const ModelSpec& model);
 
 class Adjacency;
+class HostStatement;
 
 /// Everything fixed before the first epoch; the same on every rank. Views stay valid while the trainer lives.
 struct Problem {
@@ -205,6 +206,9 @@ public:
     /// The bytes of device memory that one rank's trainer holds before its first epoch, and so in every epoch: none
     /// allocates. Excludes prepared sparse matrices, whose format, and so whose size, is the back end's choice.
     virtual std::int64_t stated_memory(const Problem& problem, int rank, std::int64_t element_bytes) const = 0;
+    /// What one rank's process holds on its host as make_trainer sets up, for host_memory(). By default the rank owns
+    /// part `rank` and cuts its rows in blocks by part; of a strategy on batches, an upper bound.
+    virtual void state_host_memory(HostStatement& m, const Problem& problem, int rank) const;
     virtual AnyTrainer make_trainer(const Problem& problem, Rank rank) const = 0;
     /// make_trainer, for a strategy whose ranks advance together. Throws LogicError where they are independent workers.
     std::unique_ptr<CollectiveTrainer> make_collective_trainer(const Problem& problem, Rank rank) const;

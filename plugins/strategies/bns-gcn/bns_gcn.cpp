@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include <gnnbench/training/host_statement.hpp>
 #include <gnnbench/usize.hpp>
 
 #include "boundaries.hpp"
@@ -101,6 +102,12 @@ public:
             m.matrix(2, nonzeros);
         };
         return row_parallel_memory(plan(p), p, rank, product, element_bytes);
+    }
+
+    // Sampled columns are kept as they were cut, which is no more than both prepared forms of all.
+    void state_host_memory(HostStatement& m, const Problem& p, int rank) const override {
+        state_owned_rows(m, p, rank);
+        state_halo_cuts(m, p, rank, Direction::forward, every_block, true);
     }
 
     AnyTrainer make_trainer(const Problem& p, Rank rank) const override {

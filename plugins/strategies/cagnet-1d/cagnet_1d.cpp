@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <gnnbench/training/host_statement.hpp>
 #include <gnnbench/training/row_parallel.hpp>
 #include <gnnbench/training/stated_volume.hpp>
 
@@ -19,6 +20,10 @@ constexpr std::array backward_alone{Direction::backward};
 constexpr std::array both_directions{Direction::forward, Direction::backward};
 
 bool by_outer_product(const Params& params) { return params.choice("backward") == "outer_product"; }
+
+ProductDirections directions(const Params& params) {
+    return by_outer_product(params) ? ProductDirections::forward_and_its_transposes : ProductDirections::both;
+}
 
 LayerPlan plan(const Problem& p) {
     LayerPlan plan = aggregate_first_plan(p);
@@ -36,9 +41,7 @@ std::vector<std::int64_t> partial_columns(const Problem& p) { return plan(p).rec
 class BlockRows final : public DistributedSpmm {
 public:
     BlockRows(const Problem& p, const Adjacency& a, Rank rank)
-        : rows_(a, p.index, rank.world.rank(), rank.backend, every_block, BlockLine::row,
-                by_outer_product(p.params) ? ProductDirections::forward_and_its_transposes
-                                           : ProductDirections::both),
+        : rows_(a, p.index, rank.world.rank(), rank.backend, every_block, BlockLine::row, directions(p.params)),
           by_outer_product_(by_outer_product(p.params)),
           index_(p.index),
           backend_(rank.backend),
@@ -120,6 +123,11 @@ public:
                 LayerwiseBuffers::state_memory(m, p.index.vertices(), partial_columns(p));
         };
         return row_parallel_memory(plan(p), p, rank, product, element_bytes);
+    }
+
+    void state_host_memory(HostStatement& m, const Problem& p, int rank) const override {
+        state_owned_rows(m, p, rank);
+        state_block_cuts(m, p, rank, BlockLine::row, every_block, directions(p.params));
     }
 
     AnyTrainer make_trainer(const Problem& p, Rank rank) const override {

@@ -218,6 +218,11 @@ public:
         });
     }
 
+    void state_host_memory(HostStatement& m, const Problem& p, int rank) const override {
+        const GridShape shape = grid(p.ranks, p.params);
+        state_grid_host_memory(m, p, {p.index, shape, shape.place(rank)}, p.params.boolean("travel"));
+    }
+
     AnyTrainer make_trainer(const Problem& p, Rank rank) const override {
         return make_grid_trainer(
             p, rank, grid(p.ranks, p.params), grid_buffers(p.params),

@@ -8,6 +8,7 @@
 //
 // The paper's backward multiplies by A as if A = Aᵀ; here it is Âᵀ, with index lists of its own where Â ≠ Âᵀ.
 #include <gnnbench/training/halo.hpp>
+#include <gnnbench/training/host_statement.hpp>
 #include <gnnbench/training/row_parallel.hpp>
 #include <gnnbench/usize.hpp>
 
@@ -90,6 +91,12 @@ public:
                     state_halo_memory(m, {counts, rank, p.index.parts(), d}, widest);
         };
         return row_parallel_memory(aggregate_first_plan(p), p, rank, product, element_bytes);
+    }
+
+    void state_host_memory(HostStatement& m, const Problem& p, int rank) const override {
+        state_owned_rows(m, p, rank);
+        state_halo_cuts(m, p, rank, Direction::forward, every_block);
+        if (!p.adjacency().symmetric()) state_halo_cuts(m, p, rank, Direction::backward, every_block);
     }
 
     // [Alg 2, line 12] ΔW_m = (H_m^{k-1})ᵀ (Âᵀ G^k)_m and [line 13] its all-reduce are the shared trainer's.

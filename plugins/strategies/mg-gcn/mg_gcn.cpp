@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include <gnnbench/training/host_statement.hpp>
 #include <gnnbench/training/row_parallel.hpp>
 #include <gnnbench/training/stated_volume.hpp>
 #include <gnnbench/usize.hpp>
@@ -163,6 +164,11 @@ public:
             if (p.index.parts() > 1) m.matrix(p.index.largest(), (p.params.boolean("overlap") ? 2 : 1) * widest);
         };
         return row_parallel_memory(plan(p), p, rank, buffers, element_bytes);
+    }
+
+    void state_host_memory(HostStatement& m, const Problem& p, int rank) const override {
+        state_owned_rows(m, p, rank);
+        state_block_cuts(m, p, rank, by_columns(p.params) ? BlockLine::column : BlockLine::row, every_block);
     }
 
     AnyTrainer make_trainer(const Problem& p, Rank rank) const override {

@@ -228,6 +228,12 @@ public:
         return held_memory(p, of_rank, plan(p, of_rank, o), o, kind(p), element_bytes);
     }
 
+    void state_host_memory(HostStatement& m, const Problem& p, int rank) const override {
+        const Options o = read_options(p.params);
+        const Layout of_rank = layout(p, rank);
+        state_set_up(m, p, of_rank, *vertex_blocks(p, of_rank, o), o);
+    }
+
     AnyTrainer make_trainer(const Problem& p, Rank rank) const override {
         const Options o = read_options(p.params);
         const Layout of_rank = layout(p, rank.world.rank());

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <gnnbench/training/host_statement.hpp>
 #include <gnnbench/training/shards.hpp>
 #include <gnnbench/usize.hpp>
 
@@ -39,6 +40,18 @@ ShardedAdjacency::ShardedAdjacency(const Adjacency& a, const VertexBlocks& verti
                                            backend);
         shards_[key] = {std::move(both.forward), std::move(both.transposed)};
     }
+}
+
+void ShardedAdjacency::state_cuts(HostStatement& m, const Problem& problem, const VertexBlocks& vertices,
+                                  const Layout& layout, const Options& options) {
+    std::set<int> backward, stated;
+    for (int l = 0; l < layout.layers(); ++l)
+        if (l > 0 || options.trainable) backward.insert(vertices.shard(l));
+    for (int l = 0; l < layout.layers(); ++l)
+        if (stated.insert(vertices.shard(l)).second)
+            state_shard_cut(
+                m, problem, place_of(vertices, layout, l),
+                {.row_blocks = options.blocks, .with_transpose = backward.contains(vertices.shard(l))});
 }
 
 void ShardedAdjacency::drop_layer_0() {

@@ -31,6 +31,9 @@ public:
     }
     /// Frees layer 0's shard unless another layer uses it: its aggregate is known.
     void drop_layer_0();
+    /// What making it takes of the host's memory.
+    static void state_cuts(HostStatement& m, const Problem& problem, const VertexBlocks& vertices,
+                           const Layout& layout, const Options& options);
     std::string formats() const;
 
 private:

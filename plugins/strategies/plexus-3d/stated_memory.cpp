@@ -1,11 +1,15 @@
 #include "stated_memory.hpp"
 
 #include <algorithm>
+#include <set>
 
+#include <gnnbench/training/host_statement.hpp>
 #include <gnnbench/training/sharded_loss.hpp>
 #include <gnnbench/training/stated_memory.hpp>
 #include <gnnbench/training/vertex_data.hpp>
 #include <gnnbench/usize.hpp>
+
+#include "sharded_adjacency.hpp"
 
 namespace gnnbench::plexus {
 namespace {
@@ -58,6 +62,28 @@ std::int64_t held_memory(const Problem& p, const Layout& layout, const SparsePla
     VertexData::state_memory(m, p.dataset, top.n_d, top.g_o);
     ShardedLoss::state_memory(m, top.n_d, p.dataset.multi_label());
     return m.bytes();
+}
+
+void state_set_up(HostStatement& m, const Problem& p, const Layout& layout, const VertexBlocks& vertices,
+                  const Options& options) {
+    const std::int64_t n = p.index.vertices();
+    std::set<int> extents;  // of axes that are cut: each has an index map in either order
+    for (const Axis a : {Axis::x, Axis::y, Axis::z})
+        if (layout.extent(a) > 1) extents.insert(layout.extent(a));
+    const std::int64_t orders = options.permutation == Permutation::separate ? 2 : 1;
+    const std::int64_t positions = 2 * 4 * n, parts = 4 * n;  // rows' and columns' positions; a map's parts
+    m.take(positions + parts + orders * std::ssize(extents) * host_bytes::index_map * n);
+    m.let_go(positions + parts);
+
+    const LayerShape& bottom = layout.layer(0);
+    const LayerShape& top = layout.layer(layout.layers() - 1);
+    m.reads_labels(vertices.rows(layout.layers() - 1).owned(layout.at(top.roles.d)));
+    const std::vector<GlobalId> block = vertices.columns(0).owned(layout.at(bottom.roles.o));
+    const int d = layout.extent(bottom.roles.d), at = layout.at(bottom.roles.d);
+    m.reads_features(
+        std::span(block).subspan(usize(block_begin(bottom.n_o, d, at)), usize(block_size(bottom.n_o, d, at))),
+        bottom.f_i);
+    ShardedAdjacency::state_cuts(m, p, vertices, layout, options);
 }
 
 }  // namespace gnnbench::plexus

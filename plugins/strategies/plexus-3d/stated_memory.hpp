@@ -12,4 +12,8 @@ namespace gnnbench::plexus {
 std::int64_t held_memory(const Problem& problem, const Layout& layout, const SparsePlan& sparse,
                          const Options& options, const EpochKind& kind, std::int64_t element_bytes);
 
+/// What the rank's process holds as it sets up: the orders of vertices, its data, its shards as they are cut.
+void state_set_up(HostStatement& m, const Problem& problem, const Layout& layout, const VertexBlocks& vertices,
+                  const Options& options);
+
 }  // namespace gnnbench::plexus

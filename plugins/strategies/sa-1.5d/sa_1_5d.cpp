@@ -8,6 +8,7 @@
 //
 // The released code sums dW over all ranks, so c times too often; here each column of ranks computes its own sum.
 #include <gnnbench/training/halo.hpp>
+#include <gnnbench/training/host_statement.hpp>
 #include <gnnbench/training/replicated_rows.hpp>
 
 namespace gnnbench {
@@ -18,8 +19,7 @@ public:
     ReplicatedSparseSpmm(const Adjacency& a, const IndexMap& index, const ReplicatedRank& r, std::int64_t widest)
         : ReplicatedSpmm(r) {
         const auto make_side = [&](Direction d) {
-            const HaloBlocks halo(
-                a, index, layout_.part, d, [&](Part j) { return layout_.stage(j); }, backend_);
+            const HaloBlocks halo(a, index, layout_.part, d, [&](Part j) { return layout_.stage(j); }, backend_);
             return std::make_unique<Side>(Side{HaloExchange(halo, backend_, widest), halo.own(), halo.remote()});
         };
         forward_ = make_side(Direction::forward);
@@ -47,6 +47,11 @@ class Sa15d final : public ReplicatedRows {
     std::unique_ptr<ReplicatedSpmm> make_spmm(const Problem& p, const Adjacency& a, const ReplicatedRank& r,
                                               std::int64_t widest) const override {
         return std::make_unique<ReplicatedSparseSpmm>(a, p.index, r, widest);
+    }
+    void state_stages(HostStatement& m, const Problem& p, const ReplicatedLayout& layout) const override {
+        const auto stage = [&](Part j) { return layout.stage(j); };
+        state_halo_cuts(m, p, layout.part, Direction::forward, stage);
+        if (!p.adjacency().symmetric()) state_halo_cuts(m, p, layout.part, Direction::backward, stage);
     }
     SpmmVolume stages_volume(const Problem& p, const ReplicatedLayout& layout,
                              std::int64_t element_bytes) const override {

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include <gnnbench/training/halo.hpp>
+#include <gnnbench/training/host_statement.hpp>
 #include <gnnbench/training/row_parallel.hpp>
 
 namespace gnnbench {
@@ -94,6 +95,13 @@ public:
             if (both) state_halo_memory(m, {counts, rank, p.index.parts(), Direction::backward}, widest);
         };
         return row_parallel_memory(aggregate_first_plan(p), p, rank, product, element_bytes);
+    }
+
+    void state_host_memory(HostStatement& m, const Problem& p, int rank) const override {
+        const bool returns = backward_of(p.params) == BackwardExchange::return_sums;
+        state_owned_rows(m, p, rank);
+        state_halo_cuts(m, p, rank, Direction::forward, every_block, returns);
+        if (!returns && !p.adjacency().symmetric()) state_halo_cuts(m, p, rank, Direction::backward, every_block);
     }
 
     AnyTrainer make_trainer(const Problem& p, Rank rank) const override {

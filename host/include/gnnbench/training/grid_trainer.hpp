@@ -172,6 +172,9 @@ private:
 /// A's blocks for this rank, kept or travelling along its grid row.
 std::unique_ptr<PanelBlocks> make_panel_blocks(bool travel, const Adjacency& a, GridRank rank);
 
+/// What a rank of a grid reads and cuts.
+void state_grid_host_memory(HostStatement& m, const Problem& problem, const GridLayout& layout, bool travel);
+
 /// Why no grid strategy supports a setting; empty if one does.
 std::string grid_why_unsupported(const Setting& setting);
 

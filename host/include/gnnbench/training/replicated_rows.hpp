@@ -67,9 +67,12 @@ public:
     StatedVolume stated_volume(const Problem& p, int rank, std::int64_t element_bytes,
                                std::int64_t /*epoch*/) const final;
     std::int64_t stated_memory(const Problem& p, int rank, std::int64_t element_bytes) const final;
+    void state_host_memory(HostStatement& m, const Problem& p, int rank) const final;
     AnyTrainer make_trainer(const Problem& p, Rank rank) const final;
 
 private:
+    /// What the ReplicatedSpmm cuts; by default its stages' blocks.
+    virtual void state_stages(HostStatement& m, const Problem& p, const ReplicatedLayout& layout) const;
     virtual std::unique_ptr<ReplicatedSpmm> make_spmm(const Problem& p, const Adjacency& a,
                                                       const ReplicatedRank& r, std::int64_t widest) const = 0;
     /// The products of an epoch; by default aggregate_first_plan.
