@@ -2,7 +2,7 @@
 # `plan --memory` predicts the most host memory that a rank's process will have in use; trials record it.
 # shellcheck source=tests/endtoend/lib.sh
 source "$(dirname "$0")/lib.sh"
-# Large enough that a process' own beginnings are a small part: the smallest peak is some 170 MiB, an idle worker's 40.
+# Large enough that a process' own beginnings are a small part: the smallest peak is some 230 MiB, an idle worker's 22.
 cat >peaks.yaml <<'YAML'
 name: peaks
 dataset: {generate: dcsbm, vertices: 120000, average_degree: 20, features: 100, classes: 8, directed: true}

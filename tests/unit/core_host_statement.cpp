@@ -55,10 +55,10 @@ TEST_CASE("host memory: blocks are let go one by one as they are prepared") {
     const Path p;
     HostStatement m(p.problem, 4, true);
     state_block_cuts(m, p.problem, 0, BlockLine::row, every_block);
-    // Ids 2 · 8, scales 4 · 8, blocks 4 · 12 + 3 · 8 and 12 + 3 · 8; two copies of 64 columns of 2 rows for the first format.
-    CHECK(m.most(0).own == 16 + 32 + 72 + 36 + 2 * 512);
-    // Prepared: 8 for a nonzero, 8 for a row pointer; one copy of 64 columns.
-    CHECK(m.most(2000).own == 4 * 8 + 24 + 8 + 24 + 2000 + 512);
+    // Ids 2 · 8, scales 4 · 8, blocks 4 · 12 + 3 · 8 and 12 + 3 · 8; the first prepared: 8 for a nonzero, for a row pointer.
+    const std::int64_t first = 4 * 8 + 3 * 8, second = 8 + 3 * 8;
+    CHECK(m.most(0).own == 16 + 32 + 72 + 36 + first);
+    CHECK(m.most(2000).own == first + second + 2000);
     CHECK(m.most(0).mapped == 4 + 2 * run);  // entries and row starts
     HostStatement elsewhere(p.problem, 4, false);
     state_block_cuts(elsewhere, p.problem, 0, BlockLine::row, every_block);
@@ -67,18 +67,29 @@ TEST_CASE("host memory: blocks are let go one by one as they are prepared") {
 
 TEST_CASE("host memory: a halo's matrices are held until both are prepared") {
     const Path p;
+    const std::int64_t own = 4 * 8 + 3 * 8, remote = 8 + 3 * 8;
     HostStatement m(p.problem, 4, false);
     state_halo_cuts(m, p.problem, 0, Direction::forward, every_block);
     CHECK(m.most(0).own == 16 + 32 + 72 + 36);
     HostStatement both(p.problem, 4, true);
     state_halo_cuts(both, p.problem, 0, Direction::forward, every_block);
-    // One row is needed, one is sent.
-    CHECK(both.most(0).own == 72 + 36 + 4 + 4 + 2 * 512);
-    CHECK(both.most(2000).own == 4 * 8 + 24 + 8 + 24 + 2000 + 512);
-    // Transposes are cut beside: 3 + 2 row pointers of one row each.
+    CHECK(both.most(0).own == 72 + 36 + 4 + 4 + own + remote);  // one row is needed, one is sent
+    CHECK(both.most(2000).own == own + remote + 2000);
+    // Transposes too, of which the second has one row.
     HostStatement twice(p.problem, 4, true);
     state_halo_cuts(twice, p.problem, 0, Direction::forward, every_block, true);
-    CHECK(twice.most(2000).own == 2 * (4 * 8 + 24 + 8) + 24 + 16 + 2000 + 512);
+    CHECK(twice.most(2000).own == 2 * own + remote + 8 + 2 * 8 + 2000);
+}
+
+TEST_CASE("host memory: a product copies columns of an operand whose rows it reads often") {
+    const Path p;
+    HostStatement m(p.problem, 4, true);
+    m.prepares(2, 1, 4);
+    CHECK(m.most(0).own == 2 * 64 * 4);  // while a format is chosen
+    CHECK(m.most(1000).own == 4 * 8 + 3 * 8 + 1000 + 64 * 4);
+    HostStatement seldom(p.problem, 4, true);
+    seldom.prepares(2, 1, 3);
+    CHECK(seldom.most(1000).own == 3 * 8 + 3 * 8 + 1000);
 }
 
 TEST_CASE("host memory: what goes to a device in host memory is counted once") {

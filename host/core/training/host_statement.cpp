@@ -67,7 +67,8 @@ HostStatement::HostStatement(const Problem& problem, std::int64_t element_bytes,
 
 void HostStatement::prepares(std::int64_t rows, std::int64_t cols, std::int64_t nonzeros) {
     if (device_on_host_) {
-        const std::int64_t packed = host_bytes::packed_columns * cols * element_bytes_;
+        const bool packs = nonzeros >= host_bytes::packed_from * cols;
+        const std::int64_t packed = packs ? host_bytes::packed_columns * cols * element_bytes_ : 0;
         packed_ = std::max(packed_, packed);
         take(2 * packed);
         let_go(2 * packed);

@@ -32,9 +32,9 @@ constexpr std::int64_t owned_id = 8;
 constexpr std::int64_t vertex_data = 4 + 1 + 8;
 /// A row of a halo, by its place in its part.
 constexpr std::int64_t listed_row = 4;
-/// Columns of its operand that a product in host memory copies to where they lie together, at most; twice as many while
-/// a format is chosen.
-constexpr std::int64_t packed_columns = 64;
+/// Columns of its operand that a product in host memory copies to where they lie together, at most, and twice as many while
+/// a format is chosen: where each row of the operand is multiplied so many times on average, or it would not pay.
+constexpr std::int64_t packed_columns = 64, packed_from = 4;
 /// Position and vertex of each vertex of the graph, where positions are no ids.
 constexpr std::int64_t index_map = 4 + 4;
 /// The scale of a column, float64.
@@ -42,7 +42,7 @@ constexpr std::int64_t scale = 8;
 /// A set of positions among `n`: 1.5 bits for each.
 constexpr std::int64_t position_set(std::int64_t n) { return n * 3 / 16; }
 /// What the process of a rank has before it reads anything: programs, libraries, MPI. Measured (results/scale.md).
-constexpr std::int64_t idle_worker = std::int64_t{40} << 20;
+constexpr std::int64_t idle_worker = std::int64_t{24} << 20;
 
 /// A matrix as it is cut.
 constexpr std::int64_t cut(std::int64_t rows, std::int64_t nonzeros) {
