@@ -21,13 +21,19 @@ double value_of(std::uint64_t row, std::uint64_t col) {
     return static_cast<double>(static_cast<float>(0.5 + unit(mix(row * 0x1000003 + col))));
 }
 
+/// Of vertex v before vertices are shuffled.
+std::int64_t community_of(std::int64_t v, std::int64_t communities, std::int64_t vertices) {
+    return v * communities / vertices;
+}
+
 /// Vertices before they are shuffled, grouped by community; vertex v stands in `slots` about w_v · per_vertex times.
 struct Population {
     std::vector<std::int32_t> slots;
     std::vector<std::int64_t> first_slot;  ///< length communities + 1
     std::vector<double> weight;            ///< length vertices, mean 1
     std::int64_t community_of(std::int64_t v) const {
-        return v * static_cast<std::int64_t>(first_slot.size() - 1) / static_cast<std::int64_t>(weight.size());
+        return bench::community_of(v, static_cast<std::int64_t>(first_slot.size() - 1),
+                                   static_cast<std::int64_t>(weight.size()));
     }
 };
 
@@ -107,6 +113,14 @@ Csr power_law(const PowerLaw& p) {
         std::vector<std::int32_t>().swap(rows[r]);
     }
     return a;
+}
+
+std::vector<std::int32_t> communities_of(const PowerLaw& p) {
+    const std::vector<std::int32_t> name = shuffled(p.vertices, p.seed);
+    std::vector<std::int32_t> out(name.size());
+    for (std::int64_t v = 0; v < p.vertices; ++v)
+        out[usize(name[usize(v)])] = static_cast<std::int32_t>(community_of(v, p.communities, p.vertices));
+    return out;
 }
 
 Csr undirected(const Csr& a) {

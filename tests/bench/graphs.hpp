@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <gnnbench/matrix.hpp>
 
@@ -18,6 +19,8 @@ struct PowerLaw {
     std::uint64_t seed = 1;
 };
 Csr power_law(const PowerLaw& p);
+/// The community of each of its vertices.
+std::vector<std::int32_t> communities_of(const PowerLaw& p);
 
 /// A ∪ Aᵀ without the diagonal, every value 1.
 Csr undirected(const Csr& a);

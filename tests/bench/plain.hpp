@@ -19,4 +19,8 @@ void triad(float* a, const float* b, const float* c, std::int64_t count, int thr
 /// Reads row rows[i] of b [… × width] for every i < count; returns a number that depends on all of them.
 double gather_rows(const float* b, std::int64_t width, const std::int32_t* rows, std::int64_t count, int threads);
 
+/// Adds up `passes` times, on each thread, `floats` numbers of its own, one after the other; a multiple of stream_step.
+inline constexpr std::int64_t stream_step = 128;
+double stream_own(const float* b, std::int64_t floats, int passes, int threads);
+
 }  // namespace gnnbench::bench

@@ -6,6 +6,7 @@
 
 #include <gnnbench/backend.hpp>
 
+#include "bounds.hpp"
 #include "cases.hpp"
 #include "plain.hpp"
 #include "plugin/loader.hpp"
@@ -51,8 +52,22 @@ public:
         rows_ = backend.upload(std::span<const std::int32_t>(rows));
     }
 
-    /// One row of the table, by a kernel that knows the width and so chooses a format for it; returns plain ÷ ours.
-    double width(std::int64_t w, Backend& ours, Report& report) {
+    /// Seconds of a product and what it was compared with.
+    struct Measured {
+        double ours_s, plain_over_ours, gather_bytes;
+    };
+
+    /// Bytes per second of random rows so wide.
+    double gather_rate(std::int64_t w) {
+        volatile double keep = 0;
+        const auto* from = static_cast<const float*>(b_.view().data);
+        const auto s =
+            take_turns(o_, {[&] { keep = gather_rows(from, w, rows_.data(), rows_.size(), o_.threads); }});
+        return gathered_bytes(w) / median(s[0]);
+    }
+
+    /// One row of the table, by a kernel that knows the width and so chooses a format for it.
+    Measured width(std::int64_t w, Backend& ours, Report& report) {
         const double begin = seconds_now(o_);
         const auto prepared = ours.prepare(a_);
         const double prepare_s = seconds_now(o_) - begin;
@@ -71,15 +86,16 @@ public:
                  [&] { keep = gather_rows(from, w, rows_.data(), rows_.size(), o_.threads); }});
         const double row_bytes = 4.0 * static_cast<double>(w), ratio = median_ratio(s[0], s[1]);
         const double gathered = static_cast<double>(prepared->nonzeros) * row_bytes;
-        const double rate = static_cast<double>(rows_.size()) * row_bytes / median(s[2]);
+        const double rate = gathered_bytes(w) / median(s[2]);
         report.line(fmt::format("| {} | {:.4f} | {:.4f} | {:.2f}{} | {:.1f} | {:.1f} | {:.1f} | {}, {:.1f} s |", w,
                                 median(s[0]), median(s[1]), ratio, agrees ? "" : " WRONG",
                                 gathered / median(s[0]) / 1e9, gathered / median(s[1]) / 1e9, rate / 1e9,
                                 prepared->format, prepare_s));
-        return ratio;
+        return {median(s[1]), ratio, rate};
     }
 
 private:
+    double gathered_bytes(std::int64_t w) const { return 4.0 * static_cast<double>(w * rows_.size()); }
     const Options& o_;
     Backend& backend_;
     const Csr& a_;
@@ -89,17 +105,39 @@ private:
     PlainCsr plain_{};
 };
 
+/// Each width's time beside its bounds.
+void report_bounds(const Options& o, const ProductBounds& bounds, const std::vector<double>& ours_s,
+                   Report& report) {
+    report.line("Seconds that a product takes at least, for four reasons, and ours ÷ the largest of them.\n");
+    report.line("| width | FLOPs | B through L2 | A, B, C once | rows gathered | ours s | ours ÷ bound |");
+    report.line("| --- | --- | --- | --- | --- | --- | --- |");
+    double logs = 0;
+    for (std::size_t i = 0; i < o.widths.size(); ++i) {
+        const Bound b = bounds.at(o.widths[i]);
+        const double ratio = ours_s[i] / b.seconds();
+        logs += std::log(ratio);
+        report.line(fmt::format("| {} | {:.4f} | {:.4f} | {:.4f} | {:.4f} | {:.4f} | {:.2f} |", o.widths[i],
+                                b.flops_s, b.l2_s, b.memory_s, b.gather_s, ours_s[i], ratio));
+    }
+    report.line(fmt::format("\nGeometric mean {:.2f}.\n", std::exp(logs / static_cast<double>(ours_s.size()))));
+}
+
 }  // namespace
 
 void bench_spmm(const Options& o, Report& report) {
     const PluginCatalog catalog;
     const auto plugin = catalog.kernel("cpu");
     KernelSetting setting{.threads = o.threads, .params = Params(catalog.find(PluginKind::kernel, "cpu").params)};
+    const MachineRates rates = machine_rates(o, *plugin->create(setting));
+    report.line(fmt::format("GEMM {:.0f} GFLOP/s, rows streamed from the second-level caches {:.0f} GB/s, triad "
+                            "{:.1f} GB/s.\n",
+                            rates.gemm_flops / 1e9, rates.l2_bytes / 1e9, rates.triad_bytes / 1e9));
     for (const Case& one : cases()) {
         if (!o.graph.empty() && o.graph != one.name) continue;
         const auto backend = plugin->create(setting);
         const Csr a = one.make(o);
         SpmmBench bench(o, *backend, a);
+        ProductBounds bounds(rates, a, one.communities(o));
         report.line(
             fmt::format("## SpMM: {}\n\n{} rows, {} nonzeros. GB/s count the rows of B that the nonzeros name; "
                         "gather is what this machine gathers of random rows that wide. The format is chosen for "
@@ -110,12 +148,19 @@ void bench_spmm(const Options& o, Report& report) {
             "in |");
         report.line("| --- | --- | --- | --- | --- | --- | --- | --- |");
         double logs = 0;
+        std::vector<double> ours_s;
+        for (const long panel : {16L, 32L, 64L, 128L})
+            if (panel <= *std::ranges::max_element(o.widths)) bounds.set_gather_rate(panel, bench.gather_rate(panel));
         for (const long w : o.widths) {
             setting.widths = {w};
-            logs += std::log(bench.width(w, *plugin->create(setting), report));
+            const auto measured = bench.width(w, *plugin->create(setting), report);
+            logs += std::log(measured.plain_over_ours);
+            ours_s.push_back(measured.ours_s);
+            bounds.set_gather_rate(w, measured.gather_bytes);
         }
         report.line(fmt::format("\nGeometric mean {:.2f}; the goal at full size is {}.\n",
                                 std::exp(logs / static_cast<double>(o.widths.size())), one.goal));
+        report_bounds(o, bounds, ours_s, report);
     }
 }
 

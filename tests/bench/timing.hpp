@@ -36,6 +36,8 @@ struct Report {
     void line(const std::string& l);  ///< to the text, and to stderr as progress
 };
 
+/// Bytes per second of a triad over arrays far larger than the caches.
+double triad_rate(const Options& o);
 std::string machine_facts(const Options& o);
 void bench_spmm(const Options& o, Report& report);
 void bench_formats(const Options& o, Report& report);
