@@ -73,6 +73,7 @@ TEST_CASE("formats: a name forces one, tiles of a width among them") {
                                                                           {"used-rows", "csr of used rows"},
                                                                           {"tiled-1024", "tiled 1024"},
                                                                           {"tiled-2048", "tiled 2048"},
+                                                                          {"tiled-12288", "tiled 12288"},
                                                                           {"tiled-16384", "tiled 16384"}})
         CHECK(cpu_kernel(1, asked)->prepare(a)->format == wanted);
 }
@@ -87,7 +88,8 @@ TEST_CASE("formats: every width of tiles multiplies alike") {
         return k->download(c);
     };
     const HostMatrix wanted = product("rows");
-    for (const char* format : {"tiled-1024", "tiled-2048", "tiled-4096", "tiled-8192", "tiled-16384"}) {
+    for (const char* format : {"tiled-1024", "tiled-1536", "tiled-2048", "tiled-3072", "tiled-4096", "tiled-6144",
+                               "tiled-8192", "tiled-12288", "tiled-16384"}) {
         INFO(format);
         CHECK(error(product(format), wanted) < 2 * 17 * 0x1p-24 * (8 + std::sqrt(400)));
     }
@@ -96,7 +98,7 @@ TEST_CASE("formats: every width of tiles multiplies alike") {
 TEST_CASE("formats: tiles are cut for the cache that the environment names, which the notes say") {
     const Csr a = random_csr(300, 5000, 40, 5);
     for (const auto& [kib, wanted] : std::map<std::string, std::string>{
-             {"256", "tiled 1024"}, {"512", "tiled 2048"}, {"1024", "tiled 4096"}, {"2048", "tiled 8192"}}) {
+             {"256", "tiled 1024"}, {"768", "tiled 2048"}, {"1280", "tiled 3072"}, {"2048", "tiled 4096"}}) {
         const Variable cache("GNNBENCH_CPU_CACHE_KIB", kib.c_str());
         const auto k = cpu_kernel(1, "tiled");
         CHECK(k->prepare(a)->format == wanted);
@@ -128,14 +130,14 @@ TEST_CASE("formats: small matrices, and those with an order of their own, are no
 TEST_CASE("formats: a large matrix has the fastest of those timed, and the notes say each time") {
     const Variable cache("GNNBENCH_CPU_CACHE_KIB", "1024");
     const Csr a = large();
-    const std::vector<std::string> wide{"csr", "tiled 2048", "tiled 4096", "tiled 8192"};
+    const std::vector<std::string> wide{"csr", "tiled 2048", "tiled 3072", "tiled 4096"};
     struct Asked {
         std::vector<std::int64_t> model;
         int columns;
         std::vector<std::string> candidates;
     };
     for (const Asked& asked : {Asked{{}, 64, wide}, Asked{{300, 128, 41}, 2 * 64 + 48, wide},
-                               Asked{{300, 16, 7}, 2 * 16, {"csr", "tiled 8192", "tiled 16384"}}}) {
+                               Asked{{300, 16, 7}, 2 * 16, {"csr", "tiled 8192", "tiled 12288", "tiled 16384"}}}) {
         const KernelSetting setting{.threads = 2,
                                     .params = Params(PluginCatalog().find(PluginKind::kernel, "cpu").params),
                                     .widths = asked.model};
@@ -212,6 +214,15 @@ TEST_CASE("formats: a sample of rows by hand") {
     // At least as many as asked, at most all.
     CHECK(cpu::sample_runs(a, {0, 6, 12}, 3, 2, 1).rows.indptr == a.indptr);
     CHECK(cpu::sample_runs(a, {0, 6, 12}, 3, 9, 1).rows.values == a.values);
+
+    // Only the entries in even columns: (2, 2) and (8, 8); work is nonzeros alone.
+    std::vector<char> even(14);
+    for (std::size_t c = 0; c < even.size(); c += 2) even[c] = 1;
+    const auto e = cpu::sample_runs(a, {0, 2, 4, 6, 8, 10, 12}, 3, 1, 2, &even);
+    CHECK(e.rows.indptr == std::vector<std::int64_t>{0, 1, 1, 2, 2});
+    CHECK(e.rows.indices == std::vector<std::int32_t>{2, 8});
+    CHECK(e.rows.values == std::vector<double>{2, 8});
+    CHECK(e.times == Approx(12 / 2.0));
 
     Csr square = a;
     square.cols = 12;

@@ -12,7 +12,7 @@ ChosenLayout by_rule(const Csr& a, TransposedProducts t, int threads) {
     if (tiles_pay(a)) return {.layout = {Format::tiled, tile_columns()}};
     if (t == TransposedProducts::none && rows_mostly_empty(a)) return {.layout = {Format::used_rows}};
     if (clusters_may_pay(a))
-        if (ClusterOrder order = cluster_order(a, tile_columns(), threads); order.inside > least_inside)
+        if (ClusterOrder order = cluster_order(a, cache_columns(), threads); order.inside > least_inside)
             return {.layout = {Format::reordered}, .clusters = std::move(order)};
     return {};
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -51,9 +52,14 @@ std::string text_of_times(const ChosenLayout& chosen, const Csr& a);
 
 // Rules, from sizes alone.
 
-/// Columns of a tile whose panel of so many columns of B in float32 fills a core's own cache.
+/// How wide tiles are made.
+inline constexpr std::array<std::int64_t, 9> tile_widths = {1024, 1536, 2048,  3072, 4096,
+                                                            6144, 8192, 12288, 16384};
+/// Rows of B, of the widest panel in float32, that fill a core's own cache: a power of two.
+std::int64_t cache_columns();
+/// Columns of a tile whose panel of so many columns of B in float32 leaves room for half of the next one there.
 std::int64_t tile_columns(std::int64_t panel = widest_panel);
-/// Tiles of half that width, that width and twice that width, as far as there are any.
+/// Those that take half to all of that cache.
 std::vector<std::int64_t> tile_candidates(std::int64_t panel);
 /// Whether a tile's rows are used often enough to be worth fetching for each chunk.
 bool tiles_pay(const Csr& a);

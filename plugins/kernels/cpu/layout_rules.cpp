@@ -9,13 +9,11 @@
 namespace gnnbench::cpu {
 namespace {
 
-constexpr std::int64_t narrowest_tile = 1024, widest_tile = 16384;
-
 /// Bytes of B at the widest panel, in float32.
 std::int64_t panel_bytes(const Csr& a) { return a.cols * widest_panel * 4; }
 
 double share_nearby(const Csr& a) {
-    return share_nearby(Pattern{a.indptr.data(), a.indices.data(), a.rows, a.cols}, tile_columns(), 4096);
+    return share_nearby(Pattern{a.indptr.data(), a.indices.data(), a.rows, a.cols}, cache_columns(), 4096);
 }
 
 }  // namespace
@@ -34,21 +32,28 @@ std::string name_of(Layout layout) {
     return {};
 }
 
+std::int64_t cache_columns() {
+    const auto fit = static_cast<std::uint64_t>(core_cache_bytes() / (widest_panel * 4));
+    return std::clamp(static_cast<std::int64_t>(std::bit_floor(fit)), tile_widths.front(), tile_widths.back());
+}
+
 std::int64_t tile_columns(std::int64_t panel) {
-    const auto fit = static_cast<std::uint64_t>(core_cache_bytes() / (panel * 4));
-    return std::clamp(static_cast<std::int64_t>(std::bit_floor(fit)), narrowest_tile, widest_tile);
+    const std::int64_t fit = core_cache_bytes() * 2 / 3 / (panel * 4);
+    const auto wider = std::ranges::upper_bound(tile_widths, fit);
+    return wider == tile_widths.begin() ? tile_widths.front() : *(wider - 1);
 }
 
 std::vector<std::int64_t> tile_candidates(std::int64_t panel) {
+    const std::int64_t fill = core_cache_bytes() / (panel * 4);
     std::vector<std::int64_t> out;
-    const std::int64_t fits = tile_columns(panel);
-    for (const std::int64_t c : {fits / 2, fits, 2 * fits})
-        if (c >= narrowest_tile && c <= widest_tile) out.push_back(c);
+    for (const std::int64_t c : tile_widths)
+        if (2 * c >= fill && c <= fill) out.push_back(c);
+    if (out.empty()) out.push_back(tile_columns(panel));
     return out;
 }
 
 bool tiles_pay(const Csr& a) {
-    const std::int64_t tiles = (a.cols + tile_columns() - 1) / tile_columns();
+    const std::int64_t tiles = (a.cols + cache_columns() - 1) / cache_columns();
     const std::int64_t per_segment = a.nonzeros() / std::max<std::int64_t>(1, a.rows * tiles);
     const bool far = panel_bytes(a) > last_level_cache_bytes() / 2;
     return tiles > 2 && per_segment >= (far ? 4 : 16);
@@ -61,7 +66,7 @@ bool clusters_may_pay(const Csr& a) {
 
 bool worth_timing(const Csr& a) {
     constexpr std::int64_t long_enough = 1 << 23;
-    return a.nonzeros() >= long_enough && a.cols > 2 * tile_columns() && share_nearby(a) < 0.7;
+    return a.nonzeros() >= long_enough && a.cols > 2 * cache_columns() && share_nearby(a) < 0.7;
 }
 
 }  // namespace gnnbench::cpu

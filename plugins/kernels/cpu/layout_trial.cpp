@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <numeric>
 
 #include <gnnbench/usize.hpp>
 
@@ -20,9 +21,14 @@
 namespace gnnbench::cpu {
 namespace {
 
-/// One chunk in so many is in the sample, but at least one for each thread.
-constexpr std::int64_t one_in = 24;
-constexpr int rounds = 2;
+/// Of tiles' chunks one in so many is in the sample, but at least one for each thread.
+constexpr std::int64_t one_chunk_in = 24;
+/// Where rows are the candidates, runs of them that make up so much.
+constexpr std::int64_t runs_of_rows = 64, one_row_in = 72;
+/// Tiles are timed on one stretch of columns in so many.
+constexpr std::int64_t one_stretch_in = 3;
+/// A second turn for those that the first has within this of the fastest.
+constexpr double near_best = 1.4;
 /// Tiles that take less than this share of the time of rows leave nothing for clusters to gain.
 constexpr double far_below_rows = 0.6;
 
@@ -55,9 +61,8 @@ public:
           panels_(panels),
           threads_(threads),
           columns_(columns_by_count(a, threads)),
-          sample_(sample_runs(a, cut_rows(a, tiles().back(), threads), one_in, threads, threads)),
           b_(filled(a.cols * panels.front().width)),
-          packed_(filled(a.cols * panels.front().width)),
+          packed_(filled(packed_rows() * panels.front().width)),
           workspace_(threads) {
         add_rows();
         add_tiles();
@@ -66,7 +71,7 @@ public:
 
     void try_clusters(const ClusterOrder& order) {
         const RowSample sample =
-            sample_positions(a_, order.vertex_at, std::int64_t{16} * threads_, a_.rows / one_in, threads_);
+            sample_positions(a_, order.vertex_at, std::int64_t{16} * threads_, a_.rows / one_chunk_in, threads_);
         const auto rows = std::make_shared<StoredRows<float>>(sample.rows, threads_);
         const auto vertex_at = std::make_shared<std::vector<std::int32_t>>(order.vertex_at);
         Candidate& clusters = candidates_.emplace_back(Candidate{{Format::reordered}, {}});
@@ -74,7 +79,7 @@ public:
             const auto work = operands(p, sample.rows.rows);
             clusters.parts.push_back(packing(vertex_at->data(), vertex_at, work));
             clusters.parts.push_back(part(sample.times * work->count, [this, rows, work] {
-                multiply_packed<float>(rows->csr, nullptr, packed_.data(), work->side, work->panel, threads_,
+                multiply_packed<float>(rows->csr, nullptr, b_.data(), work->side, work->panel, threads_,
                                        workspace_);
             }));
         }
@@ -126,67 +131,101 @@ private:
         return std::make_shared<Part>(Part{std::move(run), times});
     }
 
+    /// Some of B's rows are packed, for all.
+    std::int64_t packed_rows() const { return std::max<std::int64_t>(1, a_.cols / 8); }
+
     /// B's rows in an order, `owner` keeping that alive.
     std::shared_ptr<Part> packing(const std::int32_t* row_at, std::shared_ptr<void> owner,
                                   const std::shared_ptr<Operands>& work) {
-        return part(work->count, [this, row_at, work, owner = std::move(owner)] {
-            pack_rows(work->side.b, row_at, a_.cols, work->panel, threads_, packed_.data());
+        const double times = static_cast<double>(a_.cols) / static_cast<double>(packed_rows()) * work->count;
+        return part(times, [this, row_at, work, owner = std::move(owner)] {
+            pack_rows(work->side.b, row_at, packed_rows(), work->panel, threads_, packed_.data());
         });
     }
 
     void add_rows() {
-        const auto rows = std::make_shared<StoredRows<float>>(sample_.rows, threads_);
+        std::vector<std::int64_t> cuts;
+        const std::int64_t runs = std::min(a_.rows, runs_of_rows * one_row_in);
+        for (std::int64_t i = 0; i <= runs; ++i) cuts.push_back(a_.rows * i / runs);
+        const RowSample sample = sample_runs(a_, cuts, one_row_in, 1, threads_);
+        const auto rows = std::make_shared<StoredRows<float>>(sample.rows, threads_);
         Candidate& plain = candidates_.emplace_back(Candidate{{Format::rows}, {}});
         for (const TrialPanels& p : panels_) {
-            const auto work = operands(p, sample_.rows.rows);
-            plain.parts.push_back(part(sample_.times * work->count,
+            const auto work = operands(p, sample.rows.rows);
+            plain.parts.push_back(part(sample.times * work->count,
                                        [this, rows, work] { spmm_by_rows(rows->csr, work->side, threads_); }));
         }
     }
 
+    /// Columns in some of the stretches that every candidate's tiles divide.
+    std::vector<char> columns_of_stretches() const {
+        std::int64_t stretch = 1;
+        for (const std::int64_t tile : tiles()) stretch = std::lcm(stretch, tile);
+        const bool all = a_.cols < one_stretch_in * stretch;
+        std::vector<char> kept(usize(a_.cols));
+        for (std::size_t c = 0; c < kept.size(); ++c)
+            kept[c] = all || columns_.position[c] / stretch % one_stretch_in == 1;
+        return kept;
+    }
+
     /// Tiles of every width have B packed alike.
     void add_tiles() {
+        const std::vector<char> kept = columns_of_stretches();
+        const RowSample sample =
+            sample_runs(a_, cut_rows(a_, tiles().back(), threads_), one_chunk_in, threads_, threads_, &kept);
         std::vector<std::shared_ptr<Part>> packings;
         for (const TrialPanels& p : panels_)
             packings.push_back(packing(columns_.column_at.data(), nullptr, operands(p, 0)));
-        for (const std::int64_t tile : tiles()) add_tiled(tile, packings);
+        for (const std::int64_t tile : tiles()) add_tiled(sample, tile, packings);
     }
 
-    void add_tiled(std::int64_t tile, const std::vector<std::shared_ptr<Part>>& packings) {
+    void add_tiled(const RowSample& sample, std::int64_t tile,
+                   const std::vector<std::shared_ptr<Part>>& packings) {
         // The sample's runs are chunks of the widest tiles; narrower ones may have lower chunks.
         std::vector<std::int64_t> chunks{0};
-        for (std::size_t k = 0; k + 1 < sample_.first.size(); ++k) {
-            const std::int64_t begin = sample_.first[k], height = sample_.first[k + 1] - begin;
+        for (std::size_t k = 0; k + 1 < sample.first.size(); ++k) {
+            const std::int64_t begin = sample.first[k], height = sample.first[k + 1] - begin;
             const std::int64_t parts = (height + tallest_chunk(tile) - 1) / tallest_chunk(tile);
             for (std::int64_t i = 1; i <= parts; ++i) chunks.push_back(begin + height * i / parts);
         }
         const auto tiled = std::make_shared<TiledMatrix<float>>(
-            make_tiled<float>(sample_.rows, {tile, columns_, std::move(chunks)}, threads_));
+            make_tiled<float>(sample.rows, {tile, columns_, std::move(chunks)}, threads_));
         Candidate& tiles = candidates_.emplace_back(Candidate{{Format::tiled, tile}, packings});
         for (const TrialPanels& p : panels_) {
-            const auto work = operands(p, sample_.rows.rows);
-            tiles.parts.push_back(part(sample_.times * work->count, [this, tiled, work] {
-                multiply_chunks(*tiled, packed_.data(), work->side, work->panel, threads_, workspace_);
+            const auto work = operands(p, sample.rows.rows);
+            tiles.parts.push_back(part(sample.times * work->count, [this, tiled, work] {
+                multiply_chunks(*tiled, b_.data(), work->side, work->panel, threads_, workspace_);
             }));
         }
     }
 
-    /// Once each for the caches and the pages, then by turns; the least time of each part counts.
+    double seconds_of(const Candidate& c) const {
+        double sum = 0;
+        for (const auto& p : c.parts) sum += p->least_s * p->times;
+        return sum / threads_;
+    }
+
+    /// Once each, then those that may be the fastest a second time; the least time of each part counts.
     void time_from(std::size_t first) {
-        std::vector<Part*> parts;
-        for (std::size_t i = first; i < candidates_.size(); ++i)
-            for (const auto& p : candidates_[i].parts)
-                if (std::ranges::find(parts, p.get()) == parts.end()) parts.push_back(p.get());
-        for (int round = -1; round < rounds; ++round)
+        double limit = std::numeric_limits<double>::infinity();
+        for (int turn = 0; turn < 2; ++turn) {
+            std::vector<Part*> parts;
+            double least = std::numeric_limits<double>::infinity();
+            for (std::size_t i = first; i < candidates_.size(); ++i)
+                if (turn == 0 || seconds_of(candidates_[i]) < limit)
+                    for (const auto& p : candidates_[i].parts)
+                        if (std::ranges::find(parts, p.get()) == parts.end()) parts.push_back(p.get());
             for (Part* const p : parts) {
                 const double begin = processor_s();
                 p->run();
-                if (round >= 0) p->least_s = std::min(p->least_s, processor_s() - begin);
+                p->least_s = std::min(p->least_s, processor_s() - begin);
             }
+            for (std::size_t i = first; i < candidates_.size(); ++i)
+                least = std::min(least, seconds_of(candidates_[i]));
+            limit = near_best * least;
+        }
         for (std::size_t i = first; i < candidates_.size(); ++i) {
-            double sum = 0;
-            for (const auto& p : candidates_[i].parts) sum += p->least_s * p->times;
-            times_.push_back({candidates_[i].layout, sum / threads_});
+            times_.push_back({candidates_[i].layout, seconds_of(candidates_[i])});
             candidates_[i].parts.clear();  // and the memory that they own
         }
     }
@@ -195,7 +234,6 @@ private:
     std::vector<TrialPanels> panels_;
     int threads_;
     ColumnOrder columns_;
-    RowSample sample_;
     HostArray<float> b_, packed_;
     Workspace workspace_;
     std::vector<Candidate> candidates_;
@@ -265,14 +303,15 @@ std::optional<ChosenLayout> by_timing(const Csr& a, const std::vector<std::int64
         return ChosenLayout{.layout = before.layout, .times = before.times, .columns_timed = before.columns_timed};
     }
     std::optional<Answer>& answer = answers().of[question];
-    const std::int64_t b_bytes = 4 * a.cols * panels.front().width, sample_bytes = a.nonzeros() * 64 / one_in;
+    const std::int64_t b_bytes = 4 * a.cols * panels.front().width,
+                       sample_bytes = a.nonzeros() * 64 / one_chunk_in;
     if (const std::int64_t free = free_host_bytes(); free >= 0 && 4 * (2 * b_bytes + sample_bytes) > free)
         return {};
     ChosenLayout out;
     for (const TrialPanels& p : panels) out.columns_timed += p.width * p.count;
     Trial trial(a, panels, threads);
     if (trial.fastest(Format::tiled) > far_below_rows * trial.fastest(Format::rows) && clusters_may_pay(a)) {
-        ClusterOrder order = cluster_order(a, tile_columns(), threads);
+        ClusterOrder order = cluster_order(a, cache_columns(), threads);
         if (order.inside > least_inside) {
             trial.try_clusters(order);
             out.clusters = std::move(order);

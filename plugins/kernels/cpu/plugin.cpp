@@ -15,7 +15,8 @@ namespace {
 
 constexpr ParamDecl params[] = {
     {"format", ParamType::choice, "auto", 0, 0,
-     "auto|untimed|rows|used-rows|tiled|tiled-1024|tiled-2048|tiled-4096|tiled-8192|tiled-16384|reordered",
+     "auto|untimed|rows|used-rows|tiled|tiled-1024|tiled-1536|tiled-2048|tiled-3072|tiled-4096|tiled-6144|"
+     "tiled-8192|tiled-12288|tiled-16384|reordered",
      "layout of sparse matrices: auto times several for each large one, untimed decides by sizes; or always the "
      "same"},
 };

@@ -110,7 +110,7 @@ std::unique_ptr<CpuPrepared<T>> prepare_matrix(const Csr& a, ChosenLayout chosen
         case Format::used_rows:
             return std::make_unique<UsedRowsForm<T>>(a, threads);
         case Format::reordered:
-            if (!chosen.clusters) chosen.clusters = cluster_order(a, tile_columns(), threads);
+            if (!chosen.clusters) chosen.clusters = cluster_order(a, cache_columns(), threads);
             return std::make_unique<ReorderedForm<T>>(a, std::move(*chosen.clusters), t, threads);
         case Format::rows:
             break;

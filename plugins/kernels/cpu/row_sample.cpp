@@ -1,6 +1,7 @@
 #include "row_sample.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include <gnnbench/usize.hpp>
 
@@ -12,39 +13,39 @@ namespace {
 /// Work of rows: each costs about two nonzeros.
 double work(const Csr& a) { return static_cast<double>(a.nonzeros() + 2 * a.rows); }
 
-/// Row row_at(r) of a as row r of `rows`, whose indptr and arrays have their sizes; columns through column_of.
-void copy_rows(const Csr& a, Csr& rows, int threads, auto&& row_at, auto&& column_of) {
+/// Fills rows.indptr, from the entries of a's row row_at(r) that are kept, for each row r of `rows`; then its arrays, with
+/// columns through column_of.
+void copy_rows(const Csr& a, Csr& rows, int threads, auto&& row_at, auto&& is_kept, auto&& column_of) {
+    const auto for_entries = [&](std::int64_t r, auto&& f) {
+        const auto from = usize(row_at(r));
+        for (auto j = usize(a.indptr[from]); j < usize(a.indptr[from + 1]); ++j)
+            if (is_kept(a.indices[j])) f(j);
+    };
+    rows.indptr.assign(usize(rows.rows) + 1, 0);
+    parallel_chunks(threads, rows.rows, 256, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t r = begin; r < end; ++r)
+            for_entries(r, [&](std::size_t) { ++rows.indptr[usize(r) + 1]; });
+    });
+    std::partial_sum(rows.indptr.begin(), rows.indptr.end(), rows.indptr.begin());
+    rows.indices.resize(usize(rows.indptr.back()));
+    rows.values.resize(rows.indices.size());
     parallel_chunks(threads, rows.rows, 256, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t r = begin; r < end; ++r) {
             auto to = usize(rows.indptr[usize(r)]);
-            const auto from = usize(row_at(r));
-            for (auto j = usize(a.indptr[from]); j < usize(a.indptr[from + 1]); ++j, ++to) {
+            for_entries(r, [&](std::size_t j) {
                 rows.indices[to] = column_of(a.indices[j]);
-                rows.values[to] = a.values[j];
-            }
+                rows.values[to++] = a.values[j];
+            });
         }
     });
 }
 
-/// Sizes of the sample, from the rows that it has.
-void size_rows(const Csr& a, RowSample& s, auto&& row_at) {
-    Csr& rows = s.rows;
-    rows.rows = s.first.back();
-    rows.cols = a.cols;
-    rows.indptr.assign(usize(rows.rows) + 1, 0);
-    for (std::int64_t r = 0; r < rows.rows; ++r) {
-        const auto from = usize(row_at(r));
-        rows.indptr[usize(r) + 1] = rows.indptr[usize(r)] + a.indptr[from + 1] - a.indptr[from];
-    }
-    rows.indices.resize(usize(rows.indptr.back()));
-    rows.values.resize(rows.indices.size());
-    s.times = work(a) / std::max(1.0, work(rows));
-}
+constexpr auto all_kept = [](std::int32_t) { return true; };
 
 }  // namespace
 
 RowSample sample_runs(const Csr& a, const std::vector<std::int64_t>& cuts, std::int64_t every, std::int64_t least,
-                      int threads) {
+                      int threads, const std::vector<char>* kept) {
     const std::int64_t runs = std::ssize(cuts) - 1;
     const std::int64_t taken = std::min(runs, std::max(least, (runs + every - 1) / every));
     RowSample s;
@@ -55,9 +56,18 @@ RowSample sample_runs(const Csr& a, const std::vector<std::int64_t>& cuts, std::
         for (std::int64_t r = cuts[k]; r < cuts[k + 1]; ++r) row_at.push_back(r);
         s.first.push_back(std::ssize(row_at));
     }
+    s.rows.rows = s.first.back();
+    s.rows.cols = a.cols;
     const auto at = [&](std::int64_t r) { return row_at[usize(r)]; };
-    size_rows(a, s, at);
-    copy_rows(a, s.rows, threads, at, [](std::int32_t c) { return c; });
+    const auto same = [](std::int32_t c) { return c; };
+    if (kept) {
+        copy_rows(a, s.rows, threads, at, [&](std::int32_t c) { return (*kept)[usize(c)] != 0; }, same);
+        s.times =
+            static_cast<double>(a.nonzeros()) / static_cast<double>(std::max<std::int64_t>(1, s.rows.nonzeros()));
+    } else {
+        copy_rows(a, s.rows, threads, at, all_kept, same);
+        s.times = work(a) / std::max(1.0, work(s.rows));
+    }
     return s;
 }
 
@@ -73,8 +83,10 @@ RowSample sample_positions(const Csr& a, const std::vector<std::int32_t>& vertex
         const std::int64_t run = r / length, begin = (a.rows - length) * (2 * run + 1) / (2 * runs);
         return vertex_at[usize(begin + r % length)];
     };
-    size_rows(a, s, at);
-    copy_rows(a, s.rows, threads, at, [&](std::int32_t c) { return position[usize(c)]; });
+    s.rows.rows = s.first.back();
+    s.rows.cols = a.cols;
+    copy_rows(a, s.rows, threads, at, all_kept, [&](std::int32_t c) { return position[usize(c)]; });
+    s.times = work(a) / std::max(1.0, work(s.rows));
     return s;
 }
 

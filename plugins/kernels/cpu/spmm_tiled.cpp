@@ -15,9 +15,14 @@ void multiply_chunk(const TiledMatrix<T>& a, const DenseSide<T>& d, const Panel&
     const auto k = usize(chunk);
     const RowRange rows{a.chunk_rows[k], a.chunk_rows[k + 1]};
     std::memset(sums, 0, usize((rows.end - rows.begin) * panel.width) * sizeof(T));
-    for (std::int64_t i = a.chunk_blocks[k]; i < a.chunk_blocks[k + 1]; ++i) {
+    const std::int64_t first = a.chunk_blocks[k], end = a.chunk_blocks[k + 1];
+    for (std::int64_t i = first; i < end; ++i) {
         const TileBlock& block = a.blocks[usize(i)];
-        multiply_block(a, block, packed + block.tile * a.tile_cols * panel.width, sums, panel.width);
+        // The chunk that this thread takes next most likely begins with the tile with which this one began.
+        const std::int64_t next = a.blocks[usize(i + 1 < end ? i + 1 : first)].tile * a.tile_cols;
+        const TilesOfB<T> b{packed + block.tile * a.tile_cols * panel.width, packed + next * panel.width,
+                            std::min(a.tile_cols, a.cols - next) * panel.width};
+        multiply_block(a, block, b, sums, panel.width);
     }
     finish_rows(d, rows, nullptr, panel, sums);
 }
