@@ -71,6 +71,10 @@ int main(int argc, char** argv) {
     app.add_option("--caches", o.caches, "KiB of cache that formats are cut for (part formats)")
         ->delimiter(',')
         ->check(CLI::Range(64, 1 << 20));
+    app.add_option("--other", o.other, "folder with another build's plugins, by turns with this one's (part spmm)")
+        ->check(CLI::ExistingDirectory);
+    app.add_option("--format", o.format, "of sparse matrices (part spmm)");
+    app.add_option("--formats", o.formats, "these alone, by name, and no choices (part formats)")->delimiter(',');
     app.add_option("--degrees", o.degrees, "draws of a row of the dense graph, by turns (part formats)")
         ->delimiter(',')
         ->check(CLI::Range(1.0, 1e4));

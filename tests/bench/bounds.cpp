@@ -24,8 +24,7 @@ double gemm_rate(const Options& o, Backend& backend) {
     const Matrix a = backend.matrix(rows, inner), b = backend.matrix(inner, out), c = backend.matrix(rows, out);
     backend.fill(a, 0.5);
     backend.fill(b, 0.5);
-    return 2.0 * rows * inner * out /
-           best(o, [&] { backend.gemm(Transpose::no, a, Transpose::no, b, c); });
+    return 2.0 * rows * inner * out / best(o, [&] { backend.gemm(Transpose::no, a, Transpose::no, b, c); });
 }
 
 double l2_rate(const Options& o, Backend& backend) {
@@ -34,9 +33,8 @@ double l2_rate(const Options& o, Backend& backend) {
     const Matrix all = backend.matrix(o.threads, floats);
     backend.fill(all, 0.5);
     volatile double keep = 0;
-    const double s = best(o, [&] {
-        keep = stream_own(static_cast<const float*>(all.view().data), floats, passes, o.threads);
-    });
+    const double s =
+        best(o, [&] { keep = stream_own(static_cast<const float*>(all.view().data), floats, passes, o.threads); });
     return 4.0 * static_cast<double>(floats) * passes * o.threads / s;
 }
 

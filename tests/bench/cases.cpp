@@ -28,7 +28,8 @@ PowerLaw sparse(const Options& o) {
 
 const Case all[] = {
     {"dense", "Dense power law with communities, random vertex order", 5,
-     [](const Options& o) { return power_law(dense(o)); }, [](const Options& o) { return communities_of(dense(o)); }},
+     [](const Options& o) { return power_law(dense(o)); },
+     [](const Options& o) { return communities_of(dense(o)); }},
     {"sparse", "Sparse power law with communities, random vertex order", 1.7,
      [](const Options& o) { return power_law(sparse(o)); },
      [](const Options& o) { return communities_of(sparse(o)); }},

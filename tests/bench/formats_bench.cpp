@@ -20,8 +20,8 @@
 namespace gnnbench::bench {
 namespace {
 
-const char* const named[] = {"rows",       "tiled-1024",  "tiled-2048", "tiled-4096",
-                             "tiled-8192", "tiled-16384", "reordered"};
+const char* const named[] = {"rows",       "tiled-1024", "tiled-1536",  "tiled-2048",  "tiled-3072", "tiled-4096",
+                             "tiled-6144", "tiled-8192", "tiled-12288", "tiled-16384", "reordered"};
 
 class FormatsBench {
 public:
@@ -31,7 +31,9 @@ public:
         b_ = plain_->matrix(a_.cols, widest);
         c_ = plain_->matrix(a_.rows, widest);
         plain_->fill(b_, 0.5);
-        for (const char* const format : named) prepare(format);
+        if (o.formats.empty())
+            for (const char* const format : named) prepare(format);
+        for (const std::string& format : o.formats) prepare(format.c_str());
     }
 
     /// A row of seconds for each width.
@@ -105,12 +107,12 @@ private:
         prepared_.push_back({std::move(backend), std::move(matrix), seconds_now(o_) - begin});
     }
 
-    /// Tiles of half, of all and of twice the cache are candidates, as are all other formats.
+    /// Tiles of half to all of the cache are candidates, as are all other formats.
     static bool is_candidate(const std::string& format, long kib, long width) {
         if (!format.starts_with("tiled ")) return true;
         const double panel = static_cast<double>(std::min(64L, (width + 15) / 16 * 16));
         const double fits = static_cast<double>(kib) * 1024 / (4 * panel), tile = std::stod(format.substr(6));
-        return tile >= std::min(fits / 2, 16384.0) && tile <= std::max(2 * fits, 1024.0);
+        return tile >= std::min(fits / 2, 16384.0) && tile <= std::max(fits, 1024.0);
     }
     double beside_best(long width, const std::string& format, long kib) const {
         const auto& of = seconds_.at(width);
@@ -135,7 +137,7 @@ void bench(const Options& o, const std::string& what, Csr a, Report& report) {
         fmt::format("## Formats: {}\n\n{} rows, {} nonzeros. Seconds a product:\n", what, a.rows, a.nonzeros()));
     FormatsBench formats(o, std::move(a));
     formats.measure(report);
-    formats.choices(report);
+    if (o.formats.empty()) formats.choices(report);
 }
 
 }  // namespace

@@ -1,6 +1,10 @@
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <memory>
 #include <optional>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -67,7 +71,7 @@ public:
     }
 
     /// One row of the table, by a kernel that knows the width and so chooses a format for it.
-    Measured width(std::int64_t w, Backend& ours, Report& report) {
+    Measured width(std::int64_t w, Backend& ours, Backend* other, Report& report) {
         const double begin = seconds_now(o_);
         const auto prepared = ours.prepare(a_);
         const double prepare_s = seconds_now(o_) - begin;
@@ -81,16 +85,23 @@ public:
         const bool agrees = close(sampled(c), wanted);
         report.agrees = report.agrees && agrees;
         volatile double keep = 0;
-        const auto s = take_turns(
-            o_, {[&] { plain_spmm(plain_, from, to, w, o_.threads); }, [&] { ours.spmm(*prepared, b, c); },
-                 [&] { keep = gather_rows(from, w, rows_.data(), rows_.size(), o_.threads); }});
+        std::vector<std::function<void()>> candidates = {
+            [&] { plain_spmm(plain_, from, to, w, o_.threads); }, [&] { ours.spmm(*prepared, b, c); },
+            [&] { keep = gather_rows(from, w, rows_.data(), rows_.size(), o_.threads); }};
+        const auto prepared_there = other ? other->prepare(a_) : nullptr;
+        if (other) candidates.emplace_back([&] { other->spmm(*prepared_there, b, c); });
+        const auto s = take_turns(o_, candidates);
+        std::string beside;
+        if (other)
+            beside = fmt::format(" {:.4f} | {:.3f} | {} |", median(s[3]), median_ratio(s[1], s[3]),
+                                 prepared_there->format);
         const double row_bytes = 4.0 * static_cast<double>(w), ratio = median_ratio(s[0], s[1]);
         const double gathered = static_cast<double>(prepared->nonzeros) * row_bytes;
         const double rate = gathered_bytes(w) / median(s[2]);
-        report.line(fmt::format("| {} | {:.4f} | {:.4f} | {:.2f}{} | {:.1f} | {:.1f} | {:.1f} | {}, {:.1f} s |", w,
-                                median(s[0]), median(s[1]), ratio, agrees ? "" : " WRONG",
+        report.line(fmt::format("| {} | {:.4f} | {:.4f} | {:.2f}{} | {:.1f} | {:.1f} | {:.1f} | {}, {:.2f} s |{}",
+                                w, median(s[0]), median(s[1]), ratio, agrees ? "" : " WRONG",
                                 gathered / median(s[0]) / 1e9, gathered / median(s[1]) / 1e9, rate / 1e9,
-                                prepared->format, prepare_s));
+                                prepared->format, prepare_s, beside));
         return {median(s[1]), ratio, rate};
     }
 
@@ -103,6 +114,26 @@ private:
     Array<std::int64_t> indptr_;
     Array<std::int32_t> indices_, rows_;
     PlainCsr plain_{};
+};
+
+/// The cpu kernel of one build.
+class KernelOfBuild {
+public:
+    KernelOfBuild(const Options& o, const PluginCatalog& catalog)
+        : threads_(o.threads),
+          plugin_(catalog.kernel("cpu")),
+          params_(catalog.find(PluginKind::kernel, "cpu").params) {
+        for (const ParamDecl& d : catalog.find(PluginKind::kernel, "cpu").params)
+            if (std::string_view(d.name) == "format") params_.set(d, o.format);
+    }
+    std::unique_ptr<Backend> create(std::vector<std::int64_t> widths) const {
+        return plugin_->create({.threads = threads_, .params = params_, .widths = std::move(widths)});
+    }
+
+private:
+    int threads_;
+    std::unique_ptr<BackendPlugin> plugin_;
+    Params params_;
 };
 
 /// Each width's time beside its bounds.
@@ -125,16 +156,17 @@ void report_bounds(const Options& o, const ProductBounds& bounds, const std::vec
 }  // namespace
 
 void bench_spmm(const Options& o, Report& report) {
-    const PluginCatalog catalog;
-    const auto plugin = catalog.kernel("cpu");
-    KernelSetting setting{.threads = o.threads, .params = Params(catalog.find(PluginKind::kernel, "cpu").params)};
-    const MachineRates rates = machine_rates(o, *plugin->create(setting));
-    report.line(fmt::format("GEMM {:.0f} GFLOP/s, rows streamed from the second-level caches {:.0f} GB/s, triad "
-                            "{:.1f} GB/s.\n",
-                            rates.gemm_flops / 1e9, rates.l2_bytes / 1e9, rates.triad_bytes / 1e9));
+    const KernelOfBuild here(o, PluginCatalog());
+    std::optional<KernelOfBuild> there;
+    if (!o.other.empty()) there.emplace(o, PluginCatalog({o.other}));
+    const MachineRates rates = machine_rates(o, *here.create({}));
+    report.line(
+        fmt::format("GEMM {:.0f} GFLOP/s, rows streamed from the second-level caches {:.0f} GB/s, triad "
+                    "{:.1f} GB/s.\n",
+                    rates.gemm_flops / 1e9, rates.l2_bytes / 1e9, rates.triad_bytes / 1e9));
     for (const Case& one : cases()) {
         if (!o.graph.empty() && o.graph != one.name) continue;
-        const auto backend = plugin->create(setting);
+        const auto backend = here.create({});
         const Csr a = one.make(o);
         SpmmBench bench(o, *backend, a);
         ProductBounds bounds(rates, a, one.communities(o));
@@ -144,16 +176,20 @@ void bench_spmm(const Options& o, Report& report) {
                         "each width.\n",
                         one.what, a.rows, a.nonzeros()));
         report.line(
-            "| width | plain s | ours s | plain ÷ ours | plain GB/s | ours GB/s | gather GB/s | format, prepared "
-            "in |");
-        report.line("| --- | --- | --- | --- | --- | --- | --- | --- |");
+            std::string(
+                "| width | plain s | ours s | plain ÷ ours | plain GB/s | ours GB/s | gather GB/s | format, "
+                "prepared in |") +
+            (there ? " other build s | ours ÷ other | its format |" : ""));
+        report.line(std::string("| --- | --- | --- | --- | --- | --- | --- | --- |") +
+                    (there ? " --- | --- | --- |" : ""));
         double logs = 0;
         std::vector<double> ours_s;
         for (const long panel : {16L, 32L, 64L, 128L})
-            if (panel <= *std::ranges::max_element(o.widths)) bounds.set_gather_rate(panel, bench.gather_rate(panel));
+            if (panel <= *std::ranges::max_element(o.widths))
+                bounds.set_gather_rate(panel, bench.gather_rate(panel));
         for (const long w : o.widths) {
-            setting.widths = {w};
-            const auto measured = bench.width(w, *plugin->create(setting), report);
+            const auto other = there ? there->create({w}) : nullptr;
+            const auto measured = bench.width(w, *here.create({w}), other.get(), report);
             logs += std::log(measured.plain_over_ours);
             ours_s.push_back(measured.ours_s);
             bounds.set_gather_rate(w, measured.gather_bytes);

@@ -14,8 +14,11 @@ struct Options {
     Clock clock = Clock::wall;
     std::vector<long> widths{16, 32, 41, 64, 128, 256, 512};
     std::string only, graph;
-    std::vector<long> caches;     ///< KiB for which formats are cut
-    std::vector<double> degrees;  ///< of the dense graph in place of its own
+    std::string other;  ///< folder with the plugins of another build, to be timed by turns with this one's
+    std::string format = "auto";       ///< of both (part spmm)
+    std::vector<long> caches;          ///< KiB for which formats are cut
+    std::vector<std::string> formats;  ///< that alone are timed, by name; none: all, and what is chosen
+    std::vector<double> degrees;       ///< of the dense graph in place of its own
     double rows_of(double full) const { return full * scale; }
 };
 
