@@ -50,7 +50,7 @@ struct TiledMatrix {
     std::vector<std::int64_t> chunk_blocks;  ///< length chunks + 1: into blocks
     std::vector<TileBlock> blocks;
     HostArray<Segment> segments;         ///< and `read_ahead` zeros behind them
-    HostArray<std::uint16_t> local_col;  ///< length nonzeros and as many zeros: position inside the tile
+    HostArray<std::uint16_t> local_col;  ///< length nonzeros + read_ahead: position inside the tile
     HostArray<T> values;                 ///< length nonzeros
 
     /// Segments and nonzeros that are looked at beyond the last, to prefetch what they name.
