@@ -5,8 +5,7 @@
 
 #include <gnnbench/communicator.hpp>
 
-#include "communication/recorder.hpp"
-#include "communication/replay.hpp"
+#include "communication/alternating.hpp"
 #include "plugin/loader.hpp"
 #include "rank_main.hpp"
 
@@ -33,8 +32,8 @@ struct Ground {
 /// One scheme's training of a model with so many layers, ready for epochs.
 class Training {
 public:
-    /// `recording`: notes the calls of its transport while it is on; nullptr: the plain transport.
-    Training(const Ground& g, const std::string& scheme, int layers, Recording* recording)
+    /// `turn`: says who makes the calls of its transport, and times them; nullptr: the plain transport.
+    Training(const Ground& g, const std::string& scheme, int layers, Turn* turn)
         : world_(g.world),
           strategy_(g.catalog.strategy(scheme)),
           params_(g.catalog.find(PluginKind::strategy, scheme).params),
@@ -51,9 +50,9 @@ public:
             g.world);
         index_ = std::make_unique<IndexMap>(partition);
         auto transport = backend_->connect(g.world);
-        if (recording)
-            transport = make_recording_transport(std::move(transport), *static_cast<MPI_Comm*>(g.world.native()),
-                                                 *recording);
+        if (turn)
+            transport =
+                make_alternating_transport(std::move(transport), *static_cast<MPI_Comm*>(g.world.native()), *turn);
         communicator_ = std::make_unique<Communicator>(std::move(transport), *backend_, counter_);
         trainer_ =
             strategy_->make_collective_trainer({g.data, *index_, model_, train_, params_, nullptr, g.world.size()},
@@ -96,19 +95,18 @@ double epoch_s(const Ground& g, Training& training, int epochs) {
 /// Seconds that plain MPI takes for an epoch's calls, each after a barrier: the blocking or the non-blocking functions,
 /// whichever take less. Collective.
 double calls_s(const Ground& g, const std::string& scheme, int layers, int epochs) {
-    Recording recording;
-    Training training(g, scheme, layers, &recording);
+    Turn turn;
+    Training training(g, scheme, layers, &turn);
     training.epoch();
-    recording.on = true;
-    training.epoch();
-    recording.on = false;
-    Replay replay(recording.calls, training.backend());
     double least = 1e300;
-    for (const Manner manner : {Manner::blocking, Manner::non_blocking}) {
+    for (const Maker maker : {Maker::blocking, Maker::non_blocking}) {
+        turn.maker = maker;
         std::vector<double> sums;
         for (int e = 0; e < epochs; ++e) {
+            turn.calls.clear();
+            training.epoch();
             double sum = 0;
-            for (const double s : replay.run(manner)) sum += s;
+            for (const Turn::Call& call : turn.calls) sum += call.seconds;
             sums.push_back(sum);
         }
         least = std::min(least, g.world.maximum({median(std::move(sums))})[0]);
