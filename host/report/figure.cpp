@@ -161,7 +161,8 @@ FigureParts scatter_parts(const ResolvedTable& r) {
                            const std::string& title) {
         if (block.empty()) return;
         f.add(block, fmt::format("using 1:2 with points lc rgb '{}' pt {} ps 1.4", colour, mark), title);
-        f.add(block, "using 1:2:3 with labels offset 0.8,0.6 left font ',10'", "");
+        if (std::ranges::count(block, '\n') <= 12)  // more names would cover each other
+            f.add(block, "using 1:2:3 with labels offset 0.8,0.6 left font ',10'", "");
     };
     named(scatter_points(r, r.cells), colour(0), 7, "ours");
     named(scatter_points(r, r.simulated), colour(1), 6,

@@ -1,9 +1,9 @@
 // bench_spmm_model: times of SpMM in every layer of Plexus' grids, beside the terms of the thesis' regression (section
 // 4.1) and the simulated kernel's roofline. results/plexus/spmm-model.py fits and draws them.
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <ctime>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -65,8 +65,11 @@ Csr random_block(const Block& b, double entries_per_row, std::uint64_t seed) {
     return a;
 }
 
-double seconds_now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+/// Of the wall, or of this process's processors: what counts beside other work, with one thread.
+double seconds_now(bool wall) {
+    timespec t{};
+    clock_gettime(wall ? CLOCK_MONOTONIC : CLOCK_PROCESS_CPUTIME_ID, &t);
+    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
 struct Point {
@@ -76,8 +79,8 @@ struct Point {
 
 class Measurement {
 public:
-    Measurement(int threads, int rounds, double scale, const simulation::Machine& machine)
-        : rounds_(rounds), scale_(scale), costs_(machine, DType::f32, simulated::SpmmModel::roofline, 1) {
+    Measurement(int threads, int rounds, double scale, bool wall, const simulation::Machine& machine)
+        : rounds_(rounds), scale_(scale), wall_(wall), costs_(machine, DType::f32, simulated::SpmmModel::roofline, 1) {
         const auto plugin = catalog_.kernel("cpu");
         const auto& declared = catalog_.find(PluginKind::kernel, "cpu").params;
         KernelSetting setting{.threads = threads, .params = Params(declared)};
@@ -119,9 +122,9 @@ private:
         backend_->fill(b.view(), 0.25);
         std::vector<double> seconds;
         for (int round = -1; round < rounds_; ++round) {
-            const double begin = seconds_now();
+            const double begin = seconds_now(wall_);
             backend_->spmm(*prepared, b.view(), c.view());
-            if (round >= 0) seconds.push_back(seconds_now() - begin);
+            if (round >= 0) seconds.push_back(seconds_now(wall_) - begin);
         }
         std::ranges::sort(seconds);
         return seconds[seconds.size() / 2];
@@ -131,6 +134,7 @@ private:
     std::unique_ptr<Backend> backend_;
     int rounds_;
     double scale_;
+    bool wall_;
     simulated::Costs costs_;
 };
 
@@ -154,17 +158,19 @@ int main(int argc, char** argv) {
     using namespace gnnbench;
     double scale = 1;
     int threads = 1, rounds = 3;
-    std::string machine = "epyc-2-cores";
+    std::string machine = "epyc-2-cores", clock = "wall";
     CLI::App app("Times of SpMM on Plexus' grids, a line of CSV for each, beside what models need and predict");
     app.add_option("--scale", scale, "size of the graphs; 1 is a tenth to a hundredth of the thesis'")
         ->check(CLI::Range(1e-4, 4.0));
     app.add_option("--threads", threads, "threads of the cpu kernel")->check(CLI::Range(1, 1024));
     app.add_option("--rounds", rounds, "timed turns of every product")->check(CLI::Range(1, 1000));
+    app.add_option("--clock", clock, "wall time, or processor time, with one thread")
+        ->check(CLI::IsMember({"wall", "cpu"}));
     app.add_option("--machine", machine, "whose roofline predicts: a machine's name or file");
     CLI11_PARSE(app, argc, argv);
     try {
         const simulation::Machine described = load_machine(machine);
-        bench::Measurement measurement(threads, rounds, scale, described);
+        bench::Measurement measurement(threads, rounds, scale, clock == "wall", described);
         bench::measure(measurement);
         return 0;
     } catch (const Error& e) {
