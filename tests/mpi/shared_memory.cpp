@@ -289,6 +289,8 @@ TEST_CASE("a rank that waits here lets MPI go on, for whoever waits in MPI") {
     MPI_Comm comm = MPI_COMM_NULL;
     check_mpi(MPI_Comm_dup(*static_cast<MPI_Comm*>(r.group.native()), &comm), "MPI_Comm_dup");
     const Matrix m = r.filled(rows, cols, r.rank == 0 ? 8 : 0);
+    // The others start first, and so read nothing before they wait.
+    if (r.rank == 0) std::this_thread::sleep_for(std::chrono::milliseconds(50));
     const Event e = r.transport->broadcast(m.view().data, rows * cols * 4, 0, Wait::later);
     // A synchronous send ends once rank 0, which waits for the others to read, has answered.
     std::vector<int> received(static_cast<std::size_t>(r.size), -1);
