@@ -294,8 +294,9 @@ void optimizer(const OptimizerStep<T>& s, const ParameterSlot& slot, std::int64_
 }
 
 template <class T>
-constexpr RowOperations<T> operations = {&epilogue<T>,   &epilogue_backward<T>, &add_column_sums<T>, &gather<T>,
-                                         &copy_lines<T>, &scatter_add<T>,       &fill<T>,            &optimizer<T>};
+constexpr RowOperations<T> operations = {&epilogue<T>, &epilogue_backward<T>, &add_column_sums<T>,
+                                         &gather<T>,   &copy_lines<T>,        &scatter_add<T>,
+                                         &fill<T>,     &optimizer<T>};
 
 const RowOperations<float>& row_operations_f32() { return operations<float>; }
 const RowOperations<double>& row_operations_f64() { return operations<double>; }
