@@ -44,19 +44,13 @@ void multiply_block(const FlatCsr<T>& a, const DenseSide<T>& d, RowRange rows, c
     constexpr std::int64_t width = lanes<T>;
     // With few accumulators, several nonzeros are processed together to hide the latency of multiply-add.
     constexpr int unroll = NV == 1 ? 4 : NV <= 3 ? 2 : 1;
-    constexpr std::int64_t line = 64 / sizeof(T), rows_ahead = 8;
+    constexpr std::int64_t line = 64 / sizeof(T);
     const Tag<T> tag;
     const auto mask = hn::FirstN(tag, usize(block.last));
     const T* b = static_cast<const T*>(d.b.data) + block.first;
     const std::int64_t ldb = d.b.ld, total = a.indptr[a.rows];
     const Vec<T> alpha = hn::Set(tag, d.alpha), beta = hn::Set(tag, d.beta);
     for (std::int64_t r = rows.begin; r < rows.end; ++r) {
-        if (Prefetch && pass.row_at) {
-            // Rows of the result are then apart, so that the processor does not foresee them.
-            const T* later = pass.out + pass.row_at[std::min(r + rows_ahead, a.rows - 1)] * pass.ldo + block.first;
-#pragma GCC unroll 16
-            for (std::int64_t c = 0; c < NV * width; c += line) __builtin_prefetch(later + c, 1, 3);
-        }
         Vec<T> sum[unroll][NV];
 #pragma GCC unroll 16
         for (int u = 0; u < unroll; ++u)

@@ -89,8 +89,7 @@ template <class T>
 void spmm_used_rows(const UsedRowsMatrix<T>& a, const DenseSide<T>& d, int threads) {
     const bool everywhere = d.beta != 1 || !d.epilogue.empty;  // C's other rows too
     const std::int64_t work = a.csr.nonzeros() + 2 * (everywhere ? a.rows : a.csr.rows);
-    // Short runs: a rank has many such products, and each alone is soon done.
-    const std::int64_t least = std::max<std::int64_t>(1, (std::int64_t{1} << 16) / d.c.cols);
+    const std::int64_t least = std::max<std::int64_t>(1, (std::int64_t{1} << 18) / d.c.cols);
     const std::int64_t runs = std::min(std::max<std::int64_t>(1, a.csr.rows),
                                        std::clamp<std::int64_t>(work / least, 1, std::int64_t{64} * threads));
     const std::int64_t ahead = a.csr.rows > 0 ? prefetch_distance(a.csr, d.b) : 0;
