@@ -119,7 +119,7 @@ set border 3
 set tics nomirror out
 set grid lc rgb '#dddddd' lt 1
 set key at graph 0.02, graph 0.98 left top Left reverse
-set title "SpMM of an epoch, measured over predicted; {len(points)} grids of six graphs, one rank of each"
+set title "SpMM of an epoch, measured over predicted; {len(points)} grids of {len({p['graph'] for p in points})} graphs, one rank of each"
 set xlabel 'predicted (ms)'
 set ylabel 'measured (ms)'
 {blocks}plot x with lines lc rgb '#999999' dt '-' title 'equal', \\
