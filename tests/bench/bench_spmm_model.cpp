@@ -80,7 +80,10 @@ struct Point {
 class Measurement {
 public:
     Measurement(int threads, int rounds, double scale, bool wall, const simulation::Machine& machine)
-        : rounds_(rounds), scale_(scale), wall_(wall), costs_(machine, DType::f32, simulated::SpmmModel::roofline, 1) {
+        : rounds_(rounds),
+          scale_(scale),
+          wall_(wall),
+          costs_(machine, DType::f32, simulated::SpmmModel::roofline, 1) {
         const auto plugin = catalog_.kernel("cpu");
         const auto& declared = catalog_.find(PluginKind::kernel, "cpu").params;
         KernelSetting setting{.threads = threads, .params = Params(declared)};

@@ -8,7 +8,8 @@ namespace {
 class WholeBoundaries final : public DistributedSpmm {
 public:
     WholeBoundaries(const Adjacency& a, const IndexMap& index, Rank rank, std::int64_t widest)
-        : WholeBoundaries(a, HaloBlocks(a, index, rank.world.rank(), Direction::forward, every_block, rank.backend),
+        : WholeBoundaries(a,
+                          HaloBlocks(a, index, rank.world.rank(), Direction::forward, every_block, rank.backend),
                           rank, widest) {}
 
     void multiply(Direction d, MatrixView b, MatrixView c, const Epilogue& e) override {
