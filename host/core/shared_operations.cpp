@@ -11,6 +11,12 @@
 namespace gnnbench {
 namespace {
 
+/// Another rank may be inside MPI, and need this one's part of an operation there before it comes to what is awaited here.
+void progress_of_mpi(MPI_Comm comm) {
+    int found = 0;
+    check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
+}
+
 /// How a rank waits: it polls, then gives its core to others between polls, and after a long time sleeps a little, so
 /// that neither ranks without a core of their own nor a rank that waits for minutes hold others up.
 class Patience {
@@ -25,8 +31,7 @@ public:
 #endif
             return;
         }
-        int found = 0;
-        check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
+        progress_of_mpi(comm_);
         sched_yield();
         if (++yields_ % yields_between_clocks != 0) return;
         const auto now = std::chrono::steady_clock::now();
@@ -67,7 +72,7 @@ public:
         for (auto& c : operation_->copies) c.written = false;
     }
     void wait(const std::function<bool()>& done) { all_->wait(done); }
-    void progress() { all_->progress(); }
+    void poll() { all_->poll(); }
     const SharedOperation& operation() const { return *operation_; }
 
 private:
@@ -83,7 +88,7 @@ public:
         if (!done_(shared_->operation())) shared_->wait([this] { return done_(shared_->operation()); });
     }
     bool ready() override {
-        if (!done_(shared_->operation())) shared_->progress();
+        if (!done_(shared_->operation())) shared_->poll();
         return done_(shared_->operation());
     }
     bool completed_by_host() const override { return true; }
@@ -168,6 +173,12 @@ void SharedOperations::progress() {
         step(**o);
         o = (*o)->complete ? pending_.erase(o) : std::next(o);
     }
+}
+
+void SharedOperations::poll() {
+    progress();
+    progress_of_mpi(progress_);
+    if (crowded_) sched_yield();
 }
 
 void SharedOperations::wait(const std::function<bool()>& done) {

@@ -89,6 +89,8 @@ public:
 
     void add(std::shared_ptr<SharedOperation> operation);
     void progress();
+    /// The same once, and MPI is asked too: for who comes back to ask again.
+    void poll();
     /// Until done() holds, which it asks after every step.
     void wait(const std::function<bool()>& done);
 

@@ -310,6 +310,33 @@ TEST_CASE("a rank that waits here lets MPI go on, for whoever waits in MPI") {
     MPI_Comm_free(&comm);
 }
 
+TEST_CASE("a rank that asks whether an event is ready lets MPI go on, for whoever waits in MPI") {
+    Ranks r;
+    if (r.size == 1) return;
+    MPI_Comm comm = MPI_COMM_NULL;
+    check_mpi(MPI_Comm_dup(*static_cast<MPI_Comm*>(r.group.native()), &comm), "MPI_Comm_dup");
+    std::vector<double> sums(1 << 16, 1);  // in several steps, each of which every rank takes inside MPI
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Iallreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_DOUBLE, MPI_SUM, comm, &request);
+    const Matrix m = r.filled(rows, cols, r.rank);
+    const Message message{1 - r.rank, m.view().data, rows * cols * 4};
+    if (r.rank == 0) {
+        const Event e = r.transport->exchange({}, {&message, 1});
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+        while (!e.ready() && std::chrono::steady_clock::now() < end) {
+        }
+        CHECK(e.ready());
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        r.wait(e);
+        CHECK(differs(values(m), 1) == "");
+    } else {
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        if (r.rank == 1) r.wait(r.transport->exchange({&message, 1}, {}));
+    }
+    CHECK(sums.front() == r.size);
+    MPI_Comm_free(&comm);
+}
+
 TEST_CASE("a message of another size than is received is an error on the rank that receives it") {
     Ranks r;
     if (r.size != 2) return;
