@@ -15,8 +15,7 @@ using nlohmann::json;
 /// overlap unless they nest, hence a thread for each lane.
 int thread_of(bool communicates, int lane) { return 1 + 2 * lane + (communicates ? 1 : 0); }
 
-/// Whole nanoseconds.
-double microseconds(double s) { return std::round(s * 1e9) / 1e3; }
+double whole_nanoseconds(double s) { return std::round(s * 1e9); }
 
 json metadata(const char* what, std::int64_t rank, int thread, json args) {
     return {{"ph", "M"}, {"name", what}, {"pid", rank}, {"tid", thread}, {"args", std::move(args)}};
@@ -46,13 +45,15 @@ json event(const TimelineSpan& s, const SpanPlace& place) {
         args["group_size"] = s.group_size;
     }
     if (place.stage > 0) args["stage"] = place.stage;
+    // A span ends where its rounded end is, so that it does not reach into the one that follows.
+    const double begin_ns = whole_nanoseconds(s.begin_s), end_ns = whole_nanoseconds(s.end_s);
     return {{"ph", "X"},
             {"name", s.operation},
             {"cat", s.phase},
             {"pid", s.rank},
             {"tid", thread_of(s.communicates, place.lane)},
-            {"ts", microseconds(s.begin_s)},
-            {"dur", microseconds(s.end_s - s.begin_s)},
+            {"ts", begin_ns / 1e3},
+            {"dur", (end_ns - begin_ns) / 1e3},
             {"args", std::move(args)}};
 }
 

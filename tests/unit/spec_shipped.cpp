@@ -177,8 +177,7 @@ TEST_CASE("a scheme that a paper's table asks for is one of its experiments'") {
         std::vector<std::string> profiles{""};  // the file's own choice, and what is simulated
         if (text.find("\n  simulated:") != std::string::npos) profiles.push_back("simulated");
         for (const std::string& profile : profiles) {
-            const Experiment e =
-                load_experiment(file, {{}, 2, 1, profile}, shipped.plugins, shipped.datasets);
+            const Experiment e = load_experiment(file, {{}, 2, 1, profile}, shipped.plugins, shipped.datasets);
             std::string name = e.name;
             for (const std::string ending : {"-small", "-simulated"})
                 if (name.ends_with(ending)) name.resize(name.size() - ending.size());
