@@ -64,7 +64,8 @@ public:
             try {
                 wait([this] { return operation_->complete; });
                 return;
-            } catch (const std::exception&) {  // then nobody waits for the data either
+            } catch (
+                const std::exception&) {  // NOLINT(bugprone-empty-catch): then nobody waits for the data either
             }
         }
         operation_->take_all = nullptr;

@@ -58,6 +58,7 @@ std::uint64_t available_memory_bytes() {
 std::uint64_t parse_memory(std::string_view text, const std::string& what) {
     double number = 0;
     const char* const end = text.data() + text.size();
+    // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): the end is given too
     const auto [rest, bad] = std::from_chars(text.data(), end, number);
     std::string_view unit(rest, static_cast<std::size_t>(end - rest));
     int shift = 0;

@@ -298,7 +298,7 @@ void each_block(TextBlocks& blocks, const EdgeLineRules& rules, Take take) {
 }
 
 /// Ends reading.
-struct TooMany {};
+struct TooMany : std::exception {};
 
 }  // namespace
 

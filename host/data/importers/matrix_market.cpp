@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <exception>
 
 #include <fmt/format.h>
 
@@ -152,7 +153,7 @@ bool read_entries_at_once(const std::filesystem::path& path, std::int64_t header
                           const EntryRules& rules, std::size_t block_bytes, EdgeCollector& edges) {
     std::int64_t listed = 0;
     const auto outside = [&](std::int64_t id) { return id < rules.first || id - rules.first >= h.n; };
-    struct Wrong {};
+    struct Wrong : std::exception {};
     try {
         each_edge_block(path,
                         {.weights = h.banner.valued ? WeightColumn::last : WeightColumn::none,

@@ -100,7 +100,7 @@ private:
         const VU m0 = hn::Set(U(), 0xD2511F53u), m1 = hn::Set(U(), 0xCD9E8D57u);
         VW x0 = hn::PromoteTo(d, hn::LoadU(narrow, low_ + i)), x1 = hn::PromoteTo(d, hn::LoadU(narrow, high_ + i)),
            x2 = hn::PromoteTo(d, hn::LoadU(narrow, columns_ + i)), x3 = hn::Set(d, std::uint64_t{stream_});
-        for (int r = 0; r < rounds; ++r) {
+        for (std::ptrdiff_t r = 0; r < rounds; ++r) {
             const VW p0 = product(x0, m0), p1 = product(x2, m1);
             x0 = hn::Xor3(hn::ShiftRight<32>(p1), x1, hn::Set(d, keys_[2 * r]));
             x2 = hn::Xor3(hn::ShiftRight<32>(p0), x3, hn::Set(d, keys_[2 * r + 1]));

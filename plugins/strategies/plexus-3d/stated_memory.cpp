@@ -71,7 +71,7 @@ void state_set_up(HostStatement& m, const Problem& p, const Layout& layout, cons
     for (const Axis a : {Axis::x, Axis::y, Axis::z})
         if (layout.extent(a) > 1) extents.insert(layout.extent(a));
     const std::int64_t orders = options.permutation == Permutation::separate ? 2 : 1;
-    const std::int64_t positions = 2 * 4 * n, parts = 4 * n;  // rows' and columns' positions; a map's parts
+    const std::int64_t positions = 8 * n, parts = 4 * n;  // rows' and columns' positions; a map's parts
     m.take(positions + parts + orders * std::ssize(extents) * host_bytes::index_map * n);
     m.let_go(positions + parts);
 
