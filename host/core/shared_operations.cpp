@@ -59,15 +59,7 @@ public:
     Shared(const Shared&) = delete;
     Shared& operator=(const Shared&) = delete;
     ~Shared() {
-        if (operation_->complete) return;
-        if (std::uncaught_exceptions() == 0) {
-            try {
-                wait([this] { return operation_->complete; });
-                return;
-            } catch (
-                const std::exception&) {  // NOLINT(bugprone-empty-catch): then nobody waits for the data either
-            }
-        }
+        if (operation_->complete || completed()) return;
         operation_->take_all = nullptr;
         for (auto& t : operation_->taken) t.take = nullptr;
         for (auto& c : operation_->copies) c.written = false;
@@ -77,6 +69,16 @@ public:
     const SharedOperation& operation() const { return *operation_; }
 
 private:
+    bool completed() noexcept {
+        if (std::uncaught_exceptions() > 0) return false;
+        try {
+            wait([this] { return operation_->complete; });
+        } catch (const std::exception&) {
+            return false;  // nobody waits for the data either
+        }
+        return true;
+    }
+
     std::shared_ptr<SharedOperations> all_;
     std::shared_ptr<SharedOperation> operation_;
 };
