@@ -11,6 +11,7 @@
 
 #include <gnnbench/usize.hpp>
 
+#include "ahead.hpp"
 #include "dropout-inl.hpp"
 #include "exp-inl.hpp"
 #include "row_operations.hpp"
@@ -200,12 +201,15 @@ void add_column_sums(ConstMatrixView g, RowRange rows, double* sums) {
 
 template <class T>
 void gather(ConstMatrixView from, const std::int32_t* sources, MatrixView to, RowRange rows, bool past_caches) {
-    constexpr std::int64_t ahead = 8, line = 64 / sizeof(T);
     const Tag<T> d;
     const std::size_t row_bytes = usize(from.cols) * sizeof(T);
+    const Ahead ahead = ahead_of_random_rows(from.cols * static_cast<std::int64_t>(sizeof(T)));
     for (std::int64_t r = rows.begin; r < rows.end; ++r) {
-        const T* next = row_of<T>(from, sources[std::min(r + ahead, rows.end - 1)]);
-        for (std::int64_t c = 0; c < from.cols; c += line) __builtin_prefetch(next + c);
+        const auto row_after = [&](std::int64_t by) {
+            return row_of<T>(from, sources[std::min(r + by, rows.end - 1)]);
+        };
+        prefetch_row<2>(row_after(ahead.second), from.cols);
+        prefetch_row<1>(row_after(ahead.first), from.cols);
         const T* in = row_of<T>(from, sources[r]);
         T* out = row_of<T>(to, r);
         if (!past_caches) {

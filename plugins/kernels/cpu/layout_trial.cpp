@@ -29,6 +29,9 @@ constexpr std::int64_t runs_of_rows = 64, one_row_in = 72;
 constexpr std::int64_t one_stretch_in = 3;
 /// A second turn for those that the first has within this of the fastest.
 constexpr double near_best = 1.4;
+/// Where tiles of one width take so many times the time of rows, other widths are not tried: among widths whose panel
+/// takes half to all of the cache, the slowest took less than 1.2 times as long as the best (results/cpu-formats.md).
+constexpr double hopeless = 1.5;
 /// Tiles that take less than this share of the time of rows leave nothing for clusters to gain.
 constexpr double far_below_rows = 0.6;
 
@@ -66,7 +69,6 @@ public:
           workspace_(threads) {
         add_rows();
         add_tiles();
-        time_from(0);
     }
 
     void try_clusters(const ClusterOrder& order) {
@@ -168,15 +170,24 @@ private:
         return kept;
     }
 
-    /// Tiles of every width have B packed alike.
+    /// Times rows and tiles of one width; the other widths only where the first is not far behind rows. Tiles of every
+    /// width have B packed alike.
     void add_tiles() {
         const std::vector<char> kept = columns_of_stretches();
+        const std::vector<std::int64_t> widths = tiles();
         const RowSample sample =
-            sample_runs(a_, cut_rows(a_, tiles().back(), threads_), one_chunk_in, threads_, threads_, &kept);
+            sample_runs(a_, cut_rows(a_, widths.back(), threads_), one_chunk_in, threads_, threads_, &kept);
         std::vector<std::shared_ptr<Part>> packings;
         for (const TrialPanels& p : panels_)
             packings.push_back(packing(columns_.column_at.data(), nullptr, operands(p, 0)));
-        for (const std::int64_t tile : tiles()) add_tiled(sample, tile, packings);
+        const std::int64_t first = widths[widths.size() / 2];
+        add_tiled(sample, first, packings);
+        time_from(0);
+        if (seconds({Format::tiled, first}) > hopeless * seconds({Format::rows})) return;
+        const std::size_t timed = candidates_.size();
+        for (const std::int64_t tile : widths)
+            if (tile != first) add_tiled(sample, tile, packings);
+        time_from(timed);
     }
 
     void add_tiled(const RowSample& sample, std::int64_t tile,

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "ahead.hpp"
 #include "panels.hpp"
 #include "simd-inl.hpp"
 #include "threads.hpp"
@@ -17,12 +18,15 @@ namespace {
 
 template <class T>
 void pack(ConstMatrixView b, const std::int32_t* row_at, RowRange positions, const Panel& panel, T* packed) {
-    constexpr std::int64_t ahead = 16, line = 64 / sizeof(T);
     const Tag<T> d;
+    const Ahead ahead = ahead_of_random_rows(panel.count * static_cast<std::int64_t>(sizeof(T)));
     const T* from = static_cast<const T*>(b.data) + panel.first;
     for (std::int64_t p = positions.begin; p < positions.end; ++p) {
-        const T* next = from + row_at[std::min(p + ahead, positions.end - 1)] * b.ld;
-        for (std::int64_t c = 0; c < panel.count; c += line) __builtin_prefetch(next + c);
+        const auto row_after = [&](std::int64_t by) {
+            return from + row_at[std::min(p + by, positions.end - 1)] * b.ld;
+        };
+        prefetch_row<2>(row_after(ahead.second), panel.count);
+        prefetch_row<1>(row_after(ahead.first), panel.count);
         const T* row = from + row_at[p] * b.ld;
         T* out = packed + p * panel.width;
         for (std::int64_t c = 0; c < panel.width; c += lanes<T>) {

@@ -43,7 +43,7 @@ namespace {
 
 template <class T>
 void multiply_run(const FlatCsr<T>& a, const std::int32_t* row_at, const DenseSide<T>& packed,
-                  const DenseSide<T>& d, const Panel& panel, RowRange rows, std::int64_t ahead, T* sums) {
+                  const DenseSide<T>& d, const Panel& panel, RowRange rows, Ahead ahead, T* sums) {
     multiply_rows(a, packed, rows, RowsPass<T>{sums, panel.width, ahead});
     finish_rows(d, rows, row_at, panel, sums);
 }
@@ -58,7 +58,7 @@ void multiply_packed(const FlatCsr<T>& a, const std::int32_t* row_at, const T* p
         std::max<std::int64_t>(1, std::min<std::int64_t>(a.rows / 64, std::int64_t{256} * threads));
     constexpr std::int64_t few = 32;
     const ConstMatrixView b{packed, a.cols, panel.width, panel.width, dtype_of<T>};
-    const std::int64_t ahead = prefetch_distance(a, b);
+    const Ahead ahead = prefetch_distance(a, b);
 #pragma omp parallel num_threads(threads) if (threads > 1)
     {
         T* sums = workspace.of_thread<T>(omp_get_thread_num(), usize(few * panel.width));

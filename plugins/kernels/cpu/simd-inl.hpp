@@ -6,6 +6,7 @@
 #define GNNBENCH_CPU_SIMD_INL
 #endif
 
+#include <algorithm>
 #include <cstdint>
 
 #include <hwy/highway.h>
@@ -51,6 +52,16 @@ HWY_INLINE void store_n(Vec<T> v, T* p, std::int64_t n) {
     } else {
         hn::BlendedStore(v, hn::FirstN(d, usize(n)), d, p);
     }
+}
+
+/// The cache lines of elements [0, count) from `row` on, `Level` being the cache they shall come to; the row need not
+/// begin with a line.
+template <int Level, class T>
+HWY_INLINE void prefetch_row(const T* row, std::int64_t count) {
+    constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof(T));
+#pragma GCC unroll 16
+    for (std::int64_t c = 0; c < count; c += line) __builtin_prefetch(row + c, 0, Level == 1 ? 3 : 2);
+    __builtin_prefetch(row + std::max<std::int64_t>(count, 1) - 1, 0, Level == 1 ? 3 : 2);
 }
 
 }  // namespace HWY_NAMESPACE

@@ -3,6 +3,7 @@
 
 #include <gnnbench/backend.hpp>
 
+#include "ahead.hpp"
 #include "row_operations.hpp"
 #include "workspace.hpp"
 
@@ -40,8 +41,8 @@ template <class T>
 struct RowsPass {
     T* out = nullptr;  ///< row rows.begin of the result
     std::int64_t ldo = 0;
-    std::int64_t prefetch_ahead = 0;  ///< nonzeros; 0: not at all. In float64 never
-    bool past_caches = false;         ///< out is written past them: beta 0, rows of whole, aligned cache lines
+    Ahead ahead;               ///< in nonzeros. In float64 nothing is prefetched
+    bool past_caches = false;  ///< out is written past them: beta 0, rows of whole, aligned cache lines
     /// The row of the result that each row of A makes, out being its row 0; nullptr: consecutive ones.
     const std::int32_t* row_at = nullptr;
 };
@@ -55,7 +56,7 @@ void multiply_rows(const FlatCsr<double>& a, const DenseSide<double>& d, RowRang
                    const RowsPass<double>& pass);
 
 /// Nonzeros to look ahead in B; 0 where it stays in a core's own cache or is read about in order.
-std::int64_t prefetch_distance(const Pattern& a, ConstMatrixView b);
+Ahead prefetch_distance(const Pattern& a, ConstMatrixView b);
 /// Share of the nonzeros whose row and column are less than `distance` apart, in a sample of about `rows` rows.
 double share_nearby(const Pattern& a, std::int64_t distance, std::int64_t rows);
 /// Run `i` of `runs` of about equal work.

@@ -27,7 +27,7 @@ std::int64_t row_at_work(const Pattern& a, std::int64_t work) {
 }
 
 template <class T>
-void multiply_run(const FlatCsr<T>& a, const DenseSide<T>& d, RowRange rows, std::int64_t ahead, std::int64_t step,
+void multiply_run(const FlatCsr<T>& a, const DenseSide<T>& d, RowRange rows, Ahead ahead, std::int64_t step,
                   bool past_caches) {
     for (std::int64_t r = rows.begin; r < rows.end; r += step) {
         const RowRange some{r, std::min(rows.end, r + step)};
@@ -49,13 +49,11 @@ double share_nearby(const Pattern& a, std::int64_t distance, std::int64_t rows) 
     return counted > 0 ? static_cast<double>(nearby) / static_cast<double>(counted) : 1;
 }
 
-std::int64_t prefetch_distance(const Pattern& a, ConstMatrixView b) {
+Ahead prefetch_distance(const Pattern& a, ConstMatrixView b) {
     const std::int64_t row_bytes = b.ld * 4, cache = second_level_cache_bytes();
-    if (b.rows * row_bytes < cache) return 0;
-    if (share_nearby(a, std::max<std::int64_t>(4096, cache / row_bytes), 64) > 0.7) return 0;
-    // Enough to keep about 64 cache lines in flight.
-    const std::int64_t lines = (b.cols + 15) / 16;
-    return std::clamp<std::int64_t>(64 / lines, 4, 32);
+    if (b.rows * row_bytes < cache) return {};
+    if (share_nearby(a, std::max<std::int64_t>(4096, cache / row_bytes), 64) > 0.7) return {};
+    return ahead_of_random_rows(b.cols * 4);
 }
 
 RowRange equal_work(const Pattern& a, std::int64_t i, std::int64_t runs) {
@@ -70,7 +68,8 @@ void spmm_by_rows(const FlatCsr<T>& a, const DenseSide<T>& d, int threads) {
     // Runs short enough to balance, long enough that the cost of taking one is negligible.
     const std::int64_t least = std::max<std::int64_t>(1, (std::int64_t{1} << 18) / cols);
     const std::int64_t runs = std::clamp<std::int64_t>(work / least, 1, std::int64_t{64} * threads);
-    const std::int64_t ahead = prefetch_distance(a, d.b), step = rows_for(4096, cols);
+    const Ahead ahead = prefetch_distance(a, d.b);
+    const std::int64_t step = rows_for(4096, cols);
     // Non-temporal stores avoid fetching the lines that the result overwrites.
     const bool past_caches = d.beta == 0 && d.epilogue.empty && cols % 16 == 0 && d.c.ld % 16 == 0 &&
                              reinterpret_cast<std::uintptr_t>(d.c.data) % 64 == 0 &&

@@ -44,7 +44,6 @@ void multiply_block(const FlatCsr<T>& a, const DenseSide<T>& d, RowRange rows, c
     constexpr std::int64_t width = lanes<T>;
     // With few accumulators, several nonzeros are processed together to hide the latency of multiply-add.
     constexpr int unroll = NV == 1 ? 4 : NV <= 3 ? 2 : 1;
-    constexpr std::int64_t line = 64 / sizeof(T);
     const Tag<T> tag;
     const auto mask = hn::FirstN(tag, usize(block.last));
     const T* b = static_cast<const T*>(d.b.data) + block.first;
@@ -60,11 +59,10 @@ void multiply_block(const FlatCsr<T>& a, const DenseSide<T>& d, RowRange rows, c
         const std::int64_t end = a.indptr[r + 1];
         const auto add = [&](Vec<T>* HWY_RESTRICT to, std::int64_t at) HWY_ATTR {
             if constexpr (Prefetch) {
-                const std::int64_t ahead = std::min(at + pass.prefetch_ahead, total - 1);
-                const T* next = b + a.indices[ahead] * ldb;
-#pragma GCC unroll 16
-                for (std::int64_t c = 0; c < NV * width; c += line) __builtin_prefetch(next + c, 0, 3);
-                if (NV * width >= line || Tail) __builtin_prefetch(next + NV * width - 1, 0, 3);
+                const auto row_after = [&](std::int64_t by)
+                                           HWY_ATTR { return b + a.indices[std::min(at + by, total - 1)] * ldb; };
+                prefetch_row<2>(row_after(pass.ahead.second), NV * width);
+                prefetch_row<1>(row_after(pass.ahead.first), NV * width);
             }
             const T* row = b + a.indices[at] * ldb;
             const Vec<T> value = hn::Set(tag, a.values[at]);
@@ -123,8 +121,8 @@ void multiply(const FlatCsr<T>& a, const DenseSide<T>& d, RowRange rows, const R
             const std::int64_t last = std::min(width, d.c.cols - (end - 1) * width);
             RowsPass<T> here = pass;
             if (!pass.row_at) here.out += (r - rows.begin) * pass.ldo;
-            table[usize(end - begin - 1)][last < width][pass.prefetch_ahead > 0](a, d, {r, r + step}, here,
-                                                                                 {begin * width, last});
+            table[usize(end - begin - 1)][last < width][pass.ahead.second > 0](a, d, {r, r + step}, here,
+                                                                               {begin * width, last});
         }
 }
 

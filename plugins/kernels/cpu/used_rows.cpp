@@ -43,7 +43,7 @@ void scale_unused(const UsedRowsMatrix<T>& a, const DenseSide<T>& d, RowRange po
 }
 
 template <class T>
-void multiply_run(const UsedRowsMatrix<T>& a, const DenseSide<T>& d, RowRange run, std::int64_t ahead) {
+void multiply_run(const UsedRowsMatrix<T>& a, const DenseSide<T>& d, RowRange run, Ahead ahead) {
     // A few rows at a time, so that they are still in the first cache when the epilogue comes.
     const std::int64_t step = rows_for(4096, d.c.cols);
     for (std::int64_t p = run.begin; p == run.begin || p < run.end; p += step) {
@@ -92,7 +92,7 @@ void spmm_used_rows(const UsedRowsMatrix<T>& a, const DenseSide<T>& d, int threa
     const std::int64_t least = std::max<std::int64_t>(1, (std::int64_t{1} << 18) / d.c.cols);
     const std::int64_t runs = std::min(std::max<std::int64_t>(1, a.csr.rows),
                                        std::clamp<std::int64_t>(work / least, 1, std::int64_t{64} * threads));
-    const std::int64_t ahead = a.csr.rows > 0 ? prefetch_distance(a.csr, d.b) : 0;
+    const Ahead ahead = a.csr.rows > 0 ? prefetch_distance(a.csr, d.b) : Ahead{};
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1 && runs > 1)
     for (std::int64_t i = 0; i < runs; ++i) {
         const RowRange run = equal_work(a.csr, i, runs);
