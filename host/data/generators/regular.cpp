@@ -4,7 +4,6 @@
 #include <array>
 
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <gnnbench/error.hpp>
 #include <gnnbench/usize.hpp>
