@@ -31,16 +31,28 @@ epochs="$(ask "SELECT count(*) FROM epoch e JOIN trial t ON t.id = e.trial_id WH
 gnnbench plan long.yaml
 expect_text out "1 to run" "an interrupted trial is due again"
 
-# A rank is killed: a row with its cause, exit code 1, due only with --failed.
-start run long.yaml
-until_value "$running" 1 60 "the trial trains again"
-kill -9 "$(ranks | tail -n 1)"
+# A rank is killed while both exchange rows through shared memory: a row with its cause, nothing of that memory is left, and
+# the sweep's next trial runs, until one of its ranks is killed too. Failed trials are due only with --failed.
+sed 's/^trials: 1/&\nmatrix: {seed: [0, 1]}/' long.yaml >two.yaml
+start run two.yaml
+killed=none
+for trial in first second; do
+    until_value "SELECT count(*) > 3 FROM epoch e JOIN trial t ON t.id = e.trial_id WHERE t.status = 'running' AND uuid <> '$killed'" 1 60 \
+        "the $trial trial trains"
+    [[ ! -e "/dev/shm/gnnbench-$killed" ]] || fail "kill -9 of a rank: its trial's folder in shared memory is left"
+    mapfile -t training < <(ranks)
+    [[ ${#training[@]} -eq 2 ]] || fail "${#training[@]} ranks in the $trial trial"
+    killed="$(ask "SELECT uuid FROM trial WHERE status = 'running'")"
+    grep -q memfd:gnnbench "/proc/${training[1]}/maps" || echo "ranks do not share memory here"
+    kill -9 "${training[1]}"
+done
 finish
 expect_code 1 "kill -9 of a rank"
 expect_no_processes 5 "kill -9 of a rank"
-expect_value "SELECT status FROM trial WHERE purpose = 'measure' ORDER BY id DESC LIMIT 1" crashed "kill -9 of a rank"
-expect_value "SELECT reason LIKE 'rank % was killed by signal 9%' FROM trial ORDER BY id DESC LIMIT 1" 1 "its cause"
-expect_value "SELECT log_tail <> '' FROM trial ORDER BY id DESC LIMIT 1" 1 "its log"
+[[ ! -e "/dev/shm/gnnbench-$killed" ]] || fail "kill -9 of a rank: its trial's folder in shared memory is left"
+crashed="FROM trial WHERE purpose = 'measure' AND status = 'crashed'"
+expect_value "SELECT count(*) $crashed" 2 "kill -9 of a rank"
+expect_value "SELECT count(*) $crashed AND reason LIKE 'rank % was killed by signal 9%' AND log_tail <> ''" 2 "its cause and log"
 gnnbench run long.yaml
 expect_code 1 "a failed cell stays failed"
 expect_text err "--failed reruns them" "a failed cell stays failed"
