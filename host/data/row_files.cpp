@@ -1,5 +1,6 @@
 #include <data/row_files.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <utility>
@@ -16,12 +17,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t piece_bytes = std::size_t{1} << 20;  // a multiple of every element's size
+constexpr std::uintmax_t piece_bytes = 1 << 20;  // a multiple of every element's size
 
 /// The elements of an .npy file that NpyWriter wrote, piece by piece.
 class NpyPieces {
 public:
-    explicit NpyPieces(const fs::path& file) : file_(file), in_(file, std::ios::binary), buffer_(piece_bytes) {
+    explicit NpyPieces(const fs::path& file)
+        : file_(file), in_(file, std::ios::binary), buffer_(usize(std::min(size_of(file), piece_bytes))) {
         in_.seekg(detail::usual_head_bytes);
         if (!in_) fail();
     }
@@ -33,6 +35,11 @@ public:
     }
 
 private:
+    /// More than its elements take: its head is not read.
+    static std::uintmax_t size_of(const fs::path& file) {
+        std::error_code unreadable;  // as reading it will show
+        return fs::file_size(file, unreadable);
+    }
     [[noreturn]] void fail() const {
         throw EnvironmentError(fmt::format("cannot read {}, which was just written", file_.string()));
     }

@@ -82,14 +82,14 @@ inline void bound_memory() {
 
 /// Reads `sample` as it is, which must work, and damaged in many ways, which may be refused.
 inline void attack(const std::string& subject, const std::string& sample,
-                   const std::function<void(const std::string&)>& read) {
+                   const std::function<void(const std::string&)>& read, std::uint32_t rounds = fuzz_rounds()) {
     bound_memory();
     {
         INFO(subject << ", undamaged:\n" << shown(sample));
         REQUIRE_NOTHROW(read(sample));
     }
     std::uint32_t refused = 0;
-    for (std::uint32_t seed = 1; seed <= fuzz_rounds(); ++seed) {
+    for (std::uint32_t seed = 1; seed <= rounds; ++seed) {
         const std::string input = damaged(sample, seed);
         INFO(subject << ", seed " << seed << ":\n" << shown(input));
         try {
@@ -105,7 +105,7 @@ inline void attack(const std::string& subject, const std::string& sample,
             FAIL("no error of ours: " << e.what());
         }
     }
-    INFO(subject << ": " << refused << " of " << fuzz_rounds() << " refused");
+    INFO(subject << ": " << refused << " of " << rounds << " refused");
     CHECK(refused > 0);
 }
 

@@ -7,6 +7,7 @@
 #include <unit/data_samples.hpp>
 #include <unit/data_support.hpp>
 
+#include "fuzz/both_ways.hpp"
 #include "fuzz/damage.hpp"
 
 using namespace gnnbench;
@@ -51,6 +52,44 @@ TEST_CASE("damaged graphs as text") {
                 "%%MatrixMarket matrix coordinate real symmetric\n% c\n4 4 3\n2 1 0.5\n3 1 2\n4 4 1\n");
     attack_text("graph.triples", "# c\na\tb\t0.5\nb\tc\t2\n");
     attack_text("metis.graph", "% c\n4 3 1\n2 7 3 1\n1 7\n1 1 4 2\n3 2\n");
+}
+
+TEST_CASE("damaged inputs give one store, or one error, in memory and sorted on disk") {
+    const TempFolder folder, stores;
+    const auto attack_both = [&](const std::string& name, const std::string& text, const std::string& format,
+                                 const fs::path& input, nlohmann::json options = nlohmann::json::object()) {
+        options.update(frugal);
+        folder.write(name, text);
+        CHECK(import_both_ways(input, format, options, 4000, stores.path()));
+        attack(
+            name, text,
+            [&](const std::string& bytes) {
+                folder.write(name, bytes);
+                import_both_ways(input, format, options, 4000, stores.path());
+            },
+            fuzz_rounds() / 5);
+        folder.write(name, text);
+    };
+    // Enough edges for four runs of 64 records, which are merged two at a time.
+    std::string pairs, weighted, labels, rows, weights;
+    for (int e = 0; e < 250; ++e) {
+        const int u = e * e % 31, v = e % 7;
+        pairs += fmt::format("{} {}\n", u, v);
+        weighted += fmt::format("{} {} {}\n", u + 1, v + 1, e % 2 ? 1e4 : e * 1e-3);
+        if (e < 200) labels += fmt::format("p{}\tq{}\t{}\n", u % 5, v % 3, e % 2 ? 1e4 : e * 1e-3);
+        rows += fmt::format("{},{}\n", u, v);
+        weights += fmt::format("{}\n", e % 2 ? 1e4 : e * 1e-3);
+    }
+    attack_both("edges.txt", pairs, "edge-list", folder / "edges.txt");
+    attack_both("graph.mtx", "%%MatrixMarket matrix coordinate real general\n31 31 250\n" + weighted,
+                "matrix-market", folder / "graph.mtx", {{"repeats", "sum"}});
+    attack_both("graph.triples", labels, "triples", folder / "graph.triples",
+                {{"directed", false}, {"repeats", "sum"}});
+    fs::create_directories(folder / "set/raw");
+    folder.write("set/raw/num-node-list.csv", "31\n");
+    folder.write("set/raw/num-edge-list.csv", "250\n");
+    folder.write("set/raw/edge-feat.csv", weights);
+    attack_both("set/raw/edge.csv", rows, "ogb", folder / "set", {{"weights", "edge-feat"}});
 }
 
 TEST_CASE("damaged citation sets as text") {
