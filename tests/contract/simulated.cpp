@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 
 #include <gnnbench/random.hpp>
 #include <gnnbench/simulation/simulation.hpp>
@@ -83,6 +84,21 @@ TEST_CASE("the same simulated training takes the same time to the bit") {
             REQUIRE(first.skipped.empty());
             CHECK(first.epochs_s == simulate(s, v, graph, 12, {.network = network}).epochs_s);
         }
+}
+
+/// The mean of all ranks' last epochs; small blocks, so that launches are what takes time.
+double launches_s(const std::string& name, int ranks) {
+    const SimulatedOutcome out =
+        simulate(variants(name).front(), {.name = "gcn"}, drawn(400, 40, true), ranks, {.epochs = 1});
+    REQUIRE(out.skipped.empty());
+    return std::accumulate(out.epochs_s.begin(), out.epochs_s.end(), 0.0) / ranks;
+}
+
+// A product by each peer's boundary was 0.86 of an epoch of 42 ms at 256 ranks.
+TEST_CASE("bns-gcn multiplies by the boundaries of all peers at once, as sa-1d does") {
+    const double bns_s = launches_s("bns-gcn", 32), sa_s = launches_s("sa-1d", 32);
+    INFO(bns_s << " s, sa-1d " << sa_s << " s");
+    CHECK(bns_s < 1.25 * sa_s);
 }
 
 TEST_CASE("what simulated ranks share is what each would make") {

@@ -1,7 +1,5 @@
 #include "boundaries.hpp"
 
-#include <gnnbench/usize.hpp>
-
 namespace gnnbench::bns {
 namespace {
 
@@ -22,29 +20,21 @@ private:
         : backend_(rank.backend), world_(rank.world), boundaries_(halo, rank.backend, widest) {
         own_ = halo.own();
         if (!a.symmetric()) own_transposed_ = halo.own_transposed();
-        for (std::size_t j = 0; j < halo.needed().size(); ++j) {
-            if (halo.needed()[j] == 0) continue;
-            givers_.push_back(static_cast<Part>(j));
-            PreparedPair block = halo.block_and_transpose(givers_.back());
-            blocks_.push_back(std::move(block.matrix));
-            transposed_.push_back(std::move(block.transposed));
-        }
+        remote_ = halo.remote();
+        remote_transposed_ = halo.remote_transposed();
     }
 
-    // [Alg 1, lines 7–11] Z_i = Â_ii H_i + Σ_j Â_ij H_U, U = B
+    // [Alg 1, lines 7–11] Z_i = Â_ii H_i + Σ_j Â_ij H_U, U = B. The sum is one product: all rows arrive in one exchange.
     void aggregate(MatrixView h_i, MatrixView z_i, const Epilogue& e) {
         const Event arrived = boundaries_.gather(world_, h_i);
         backend_.spmm(*own_, h_i, z_i);
         backend_.wait(StreamRole::compute, arrived);
-        for (std::size_t j = 0; j < givers_.size(); ++j)
-            backend_.spmm(*blocks_[j], boundaries_.received(givers_[j], h_i.cols), z_i, {.beta = 1});
-        backend_.apply(e, z_i);
+        backend_.spmm(*remote_, boundaries_.received(h_i.cols), z_i, {.beta = 1}, e);
     }
 
     // [Alg 1, line 14] dH_j gets Â_ijᵀ V_i from every i that received its rows
     void return_gradients(MatrixView v_i, MatrixView dh_i) {
-        for (std::size_t j = 0; j < givers_.size(); ++j)
-            backend_.spmm(*transposed_[j], v_i, boundaries_.received(givers_[j], v_i.cols));
+        backend_.spmm(*remote_transposed_, v_i, boundaries_.received(v_i.cols));
         const Event returned = boundaries_.start_return(world_, v_i.cols);
         backend_.spmm(own_transposed_ ? *own_transposed_ : *own_, v_i, dh_i);
         boundaries_.finish_return(world_, returned, dh_i);
@@ -54,8 +44,7 @@ private:
     Communicator& world_;
     HaloExchange boundaries_;  ///< B_ij of all j, received, and B_ji, sent
     std::unique_ptr<PreparedMatrix> own_, own_transposed_;
-    std::vector<Part> givers_;                                          ///< the parts j with b_ij > 0
-    std::vector<std::unique_ptr<PreparedMatrix>> blocks_, transposed_;  ///< Â_ij, Â_ijᵀ by giver
+    std::unique_ptr<PreparedMatrix> remote_, remote_transposed_;  ///< Â_ij of all j side by side [n_i × Σ_j b_ij]
 };
 
 }  // namespace
