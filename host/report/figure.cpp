@@ -43,12 +43,16 @@ std::string x_axis(const FigureData& d, const PlotDefinition& plot) {
                 break;
             }
     if (at.empty()) return "";
-    const auto [low, high] = std::minmax_element(at.begin(), at.end());
-    const double room = std::max(0.05 * (*high - *low), 0.5);
+    std::ranges::sort(at);
+    const double low = at.front(), high = at.back(), room = std::max(0.05 * (high - low), 0.5);
     std::string tics;
-    for (const double x : at) tics += fmt::format("{}\"{}\" {}", tics.empty() ? "" : ", ", x, x);
+    bool lowered = false;  // in a narrow panel, the label of a point close to the one before stands a line lower
+    for (std::size_t i = 0; i < at.size(); ++i) {
+        lowered = plot.panels && plot.log_x && i > 0 && at[i] < 1.5 * at[i - 1] && !lowered;
+        tics += fmt::format("{}\"{}{}\" {}", i == 0 ? "" : ", ", lowered ? "\\n" : "", at[i], at[i]);
+    }
     return fmt::format("{}set xtics ({}) nomirror\nset xrange [{}:{}]\n", plot.log_x ? "set logscale x 2\n" : "",
-                       tics, plot.log_x ? *low / 1.2 : *low - room, plot.log_x ? *high * 1.2 : *high + room);
+                       tics, plot.log_x ? low / 1.2 : low - room, plot.log_x ? high * 1.2 : high + room);
 }
 
 /// The style of a series' lines and marks; `number`: of the series.

@@ -146,6 +146,8 @@ FigureData figure_data(const ResolvedTable& r) {
                           d.labels.begin());
                 if (numeric && !d.x[i]) continue;
                 const bool of_figure = unit == unit_of(place);
+                if (place.measurable && !of_figure)
+                    continue;  // a quotient beside times: its words are the table's, too
                 const double size = size_of(*place.measure);
                 const auto put = [&](NumberKind kind, double value) { s.numbers[usize(kind)][i] = value / size; };
                 if (of_figure && place.ours) put(NumberKind::ours, place.ours->median);

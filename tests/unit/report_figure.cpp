@@ -230,6 +230,16 @@ TEST_CASE("a panel for each row, one legend for all") {
     CHECK((range != std::string::npos && script.find("set yrange [2.66", range + 1) != std::string::npos));
 }
 
+TEST_CASE("in a panel, the label of a point close to the one before stands a line lower") {
+    const std::string columns =
+        "rows: [{name: first, where: {scheme: a}}]\ncolumns:\n"
+        "  - {name: HP 12, section: HP, label: \"12\", where: {gpus: 1}}\n"
+        "  - {name: HP 16, section: HP, label: \"16\", where: {gpus: 2}}\n"
+        "  - {name: HP 32, section: HP, label: \"32\", where: {gpus: 4}}\n";
+    CHECK_THAT(Drawn(columns + "plot: {kind: scaling, over: columns, panels: true}\n").script(),
+               Contains("set xtics (\"12\" 12, \"\\n16\" 16, \"32\" 32)"));
+}
+
 TEST_CASE("an axis in seconds draws no quotient") {
     // Demirci's Figure 5 drew HP's volume over SHP's, 1.1, among seconds.
     const std::string script =
@@ -239,4 +249,20 @@ TEST_CASE("an axis in seconds draws no quotient") {
             "f,2,over,1.1,×,p. 1,1.1,\n")
             .script();
     CHECK_THAT(script, !Contains("over") && !Contains("1.1\n") && !Contains("1100"));
+}
+
+TEST_CASE("a word in place of a quotient stays out of an axis in seconds") {
+    // MG-GCN's Figure 10 said that a quotient was out of memory, which is the OOM of the times it is made of.
+    MeasuredCells none = cells();
+    for (ComparisonCell& c : none.cells) c.status = TrialStatus::oom, c.epoch_s = {}, c.ok_trials = {};
+    const Drawn d(
+        "simulated_on: perlmutter\nrows: {over: gpus, values: [1, 2]}\ncolumns: [{name: a, where: {scheme: a}}, "
+        "{name: "
+        "twice, where: {scheme: a}, cell: {metric: epoch_s, relative_to: {gpus: 1}}}]\nplot: {kind: bars}\n");
+    const std::string script =
+        figure_script(resolve(
+                          d.definition, d.measured, "small",
+                          [](std::int64_t, const Measure&) { return std::optional(0.008); }, &none),
+                      FigureFormat::svg);
+    CHECK_THAT(script, Contains("OOM") && !Contains("twice"));
 }
