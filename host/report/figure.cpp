@@ -46,10 +46,10 @@ std::string x_axis(const FigureData& d, const PlotDefinition& plot) {
     std::ranges::sort(at);
     const double low = at.front(), high = at.back(), room = std::max(0.05 * (high - low), 0.5);
     std::string tics;
-    bool lowered = false;  // in a narrow panel, the label of a point close to the one before stands a line lower
+    bool unnamed = false;  // in a narrow panel a point close to the one before has no room for a label
     for (std::size_t i = 0; i < at.size(); ++i) {
-        lowered = plot.panels && plot.log_x && i > 0 && at[i] < 1.5 * at[i - 1] && !lowered;
-        tics += fmt::format("{}\"{}{}\" {}", i == 0 ? "" : ", ", lowered ? "\\n" : "", at[i], at[i]);
+        unnamed = plot.panels && plot.log_x && i > 0 && at[i] < 1.5 * at[i - 1] && !unnamed;
+        tics += fmt::format("{}\"{}\" {}", i == 0 ? "" : ", ", unnamed ? "" : fmt::format("{}", at[i]), at[i]);
     }
     return fmt::format("{}set xtics ({}) nomirror\nset xrange [{}:{}]\n", plot.log_x ? "set logscale x 2\n" : "",
                        tics, plot.log_x ? low / 1.2 : low - room, plot.log_x ? high * 1.2 : high + room);
