@@ -284,8 +284,11 @@ int plan_one(const PlanChoice& choice, const GlobalOptions& options) {
     const InstalledPlugins plugins;
     Experiment experiment = load(choice.experiment, catalog, plugins, shape_of);
     if (!choice.one_of_many) require_some_cell(experiment, choice.rules.where);
-    const PreparedExperiment prepared =
-        prepare(std::move(experiment), catalog, plugins, Datasets::only_look, [](const std::string&) {});
+    // What 10,000 cells hold takes long to give back piece by piece; the process ends soon.
+    static auto& kept_to_the_end = *new std::vector<const PreparedExperiment*>;
+    kept_to_the_end.push_back(new PreparedExperiment(
+        prepare(std::move(experiment), catalog, plugins, Datasets::only_look, [](const std::string&) {})));
+    const PreparedExperiment& prepared = *kept_to_the_end.back();
     std::optional<Database> database;
     Site site = this_host();
     if (std::filesystem::exists(options.database)) database.emplace(Database::for_reading(options.database));

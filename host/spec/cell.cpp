@@ -297,11 +297,15 @@ namespace {
 class IdentityText {
 public:
     explicit IdentityText(const Cell& c) {
+        text_.reserve(2048);
         const ModelSpec& m = c.model;
         const TrainSpec& t = c.train;
         open("dataset");
         member("digest", c.dataset.digest);
-        if (c.dataset.digest.empty()) member("source", c.dataset.source);
+        if (c.dataset.digest.empty()) {
+            key("source");
+            text_ += c.dataset.source.dump();
+        }
         member("split", c.dataset.split);
         close();
         member("epochs", c.epochs);
@@ -373,8 +377,21 @@ private:
             string(value);
         else if constexpr (std::is_same_v<T, double>)
             number(value);
+        else if constexpr (std::is_same_v<T, std::vector<double>>)
+            list(value, [this](double v) { number(v); });
+        else if constexpr (std::is_same_v<T, std::vector<std::int64_t>>)
+            list(value, [this](std::int64_t v) { text_ += std::to_string(v); });
         else
             text_ += json(value).dump();
+    }
+    template <class T, class Write>
+    void list(const std::vector<T>& values, Write&& write) {
+        text_ += '[';
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            if (i > 0) text_ += ',';
+            write(values[i]);
+        }
+        text_ += ']';
     }
     void string(std::string_view value) {
         const bool plain =
