@@ -15,48 +15,74 @@ namespace gnnbench {
 namespace {
 
 using simulation::Curve;
+using simulation::Device;
 
 constexpr double line_bytes = 64;
 /// Floats of AVX-512, to whole vectors of which libxsmm computes.
 constexpr int gemm_tile = 16;
 
-/// Of several kernels that move nearly as many bytes: the median of their rates, at the largest.
+/// Of several kernels that touch nearly as many bytes: the median of their rates, at the largest.
 Curve stream_rates(const std::vector<StreamSample>& samples) {
-    constexpr double same = 0.6;  // an axpby moves 3 operands, a copy of the same size 2
+    constexpr double same = 0.6;  // a kernel of the same size may have 2 operands or 3
     std::map<double, std::vector<double>> rates;
     for (const StreamSample& s : samples) {
-        const auto at = rates.lower_bound(s.bytes);
-        const bool known = at != rates.end() && s.bytes > same * at->first;
-        rates[known ? at->first : s.bytes].push_back(s.bytes / s.seconds);
+        const auto at = rates.lower_bound(s.touched_bytes);
+        const bool known = at != rates.end() && s.touched_bytes > same * at->first;
+        rates[known ? at->first : s.touched_bytes].push_back(s.bytes / s.seconds);
     }
     Curve curve;
     for (const auto& [bytes, of] : rates) curve.points.push_back({bytes, median(of)});
     return curve;
 }
 
-/// What a sparse product takes beyond its bytes in order is its gathers'. Rates of one size are averaged.
-Curve gather_rates(const std::vector<GatherSample>& samples, const Curve& stream) {
+/// What a kernel takes beyond its bytes in order. Where prefetching hides one behind the other, the larger part is taken
+/// to be half.
+double less_in_order(double seconds, double in_order_s) { return std::max(seconds - in_order_s, seconds / 2); }
+
+/// Of sparse products with rows of so many bytes.
+Curve gather_rates(const std::vector<GatherSample>& samples, double row_bytes, const Curve& stream) {
     std::map<double, std::vector<double>> rates;
     for (const GatherSample& s : samples) {
+        if (s.row_bytes != row_bytes) continue;
         const double in_order_s = s.in_order_bytes / stream.rate(s.lie_in_bytes + s.in_order_bytes);
-        // Where prefetching hides one behind the other, the larger part is taken to be half.
-        const double gather_s = std::max(s.seconds - in_order_s, s.seconds / 2);
-        rates[s.lie_in_bytes].push_back(s.gathered_bytes / gather_s);
+        rates[s.lie_in_bytes].push_back(s.gathered_bytes / less_in_order(s.seconds, in_order_s));
     }
+    require(!rates.empty(), "rows of both lengths are measured");
     Curve curve;
     for (const auto& [bytes, of] : rates) curve.points.push_back({bytes, median(of)});
     return curve;
 }
 
-/// Operations per second of each product, its columns in whole tiles.
-std::vector<double> gemm_rates(const std::vector<GemmSample>& samples, int tile) {
+/// What a dense product takes while it does not wait for its operands, for each 2·m·k operations of one column.
+double column_s(const GemmSample& s, double element_bytes, const Curve& stream) {
+    const double bytes = element_bytes * static_cast<double>(s.m * s.k + s.k * s.n + s.m * s.n);
+    return less_in_order(s.seconds, bytes / stream.rate(bytes)) / (2 * static_cast<double>(s.m * s.k));
+}
+
+/// Operations per second of each product whose columns fill whole tiles.
+std::vector<double> gemm_rates(const std::vector<GemmSample>& samples, int tile, double element_bytes,
+                               const Curve& stream) {
     std::vector<double> rates;
-    for (const GemmSample& s : samples) {
-        const double columns = std::ceil(static_cast<double>(s.n) / tile) * tile;
-        rates.push_back(2 * static_cast<double>(s.m) * columns * static_cast<double>(s.k) / s.seconds);
-    }
+    for (const GemmSample& s : samples)
+        if (s.n % tile == 0) rates.push_back(static_cast<double>(s.n) / column_s(s, element_bytes, stream));
     require(!rates.empty(), "a machine's dense products are measured");
     return rates;
+}
+
+/// How many whole tiles' time one takes that is filled in part, in products of many rows.
+double part_tile(const std::vector<GemmSample>& samples, int tile, double rate, const Curve& stream) {
+    std::vector<double> tiles;
+    for (const GemmSample& s : samples)
+        if (s.n % tile != 0 && s.m > s.k)
+            tiles.push_back(column_s(s, 4, stream) * rate / tile - static_cast<double>(s.n / tile));
+    return tiles.empty() ? 1 : std::max(1.0, median(tiles));
+}
+
+/// Seconds of a row, by its columns.
+Curve losses(const std::vector<LossSample>& samples) {
+    Curve curve;
+    for (const LossSample& s : samples) curve.points.push_back({static_cast<double>(s.columns), s.seconds});
+    return curve;
 }
 
 class MachineText {
@@ -66,7 +92,7 @@ public:
           alone_(alone),
           together_(together),
           stream_(stream_rates(alone.stream)),
-          gather_(gather_rates(alone.gather, stream_)) {}
+          gather_(gather_rates(alone.gather, Device::narrow_row, stream_)) {}
 
     std::string text() {
         std::ranges::replace(facts_.processor, '"', '\'');  // texts are in double quotes
@@ -91,7 +117,7 @@ private:
         const auto cache_bytes = static_cast<double>(facts_.cache_bytes);
         const double cache = std::max(stream_.rate(cache_bytes / 2), memory),
                      cached = gather_.rate(cache_bytes / 2);
-        const std::vector<double> rates = gemm_rates(alone_.gemm_float32, gemm_tile);
+        const std::vector<double> rates = gemm_rates(alone_.gemm_float32, gemm_tile, 4, stream_);
         const double fastest = *std::ranges::max_element(rates);
         number("  ", "memory_gb", static_cast<double>(facts_.memory_bytes) / facts_.devices / 1e9,
                "the host's memory, divided by its devices");
@@ -101,8 +127,10 @@ private:
         number("  ", "cache_mb", cache_bytes / 1e6, "the system's description of the last-level cache");
         number("  ", "cache_bandwidth_gbs", cache / 1e9,
                measured("element-wise kernels on operands of half the cache"));
-        number("  ", "float32_tflops", fastest / 1e12, measured("the fastest of a layer's dense products"));
-        number("  ", "float64_tflops", std::ranges::max(gemm_rates(alone_.gemm_float64, gemm_tile / 2)) / 1e12,
+        number("  ", "float32_tflops", fastest / 1e12,
+               measured("the fastest of a layer's dense products, less its bytes in order"));
+        number("  ", "float64_tflops",
+               std::ranges::max(gemm_rates(alone_.gemm_float64, gemm_tile / 2, 8, stream_)) / 1e12,
                measured("the same in float64"));
         number("  ", "processors", facts_.threads, "threads of a device");
         number("  ", "host_link_gbs", alone_.copy_rate / 1e9, measured("a copy of 16 MiB"));
@@ -117,20 +145,31 @@ private:
                measured("the median of a layer's dense products by the fastest"));
         number("  ", "line_bytes", line_bytes, "a cache line of x86-64 and of most ARM processors");
         number("  ", "gemm_tile", gemm_tile, "floats of an AVX-512 vector, to which libxsmm's columns are filled");
-        number("  ", "exp_gops", alone_.exp_rate / 1e9,
-               measured("softmax cross entropy of 16 classes, elements a second"));
+        number("  ", "gemm_part_tile", part_tile(alone_.gemm_float32, gemm_tile, median(rates), stream_),
+               measured("dense products of many rows whose columns fill a tile in part"));
         if (alone_.tile_columns > 0)
             number("  ", "tile_columns", alone_.tile_columns,
                    "the format that the cpu kernel gives a matrix with long rows");
-        number("  ", "streams", 1, "MPI's messages move while a rank waits for them");
+        number("  ", "streams", 1, "messages move while a rank waits for them");
         const std::string kernels = "axpby, copy and ReLU's gradient: median of their rates",
                           products = "sparse products less their bytes in order";
+        const auto gathers = [&](const char* key, const MachineSamples& of, double row_bytes, const Curve& stream,
+                                 const std::string& where) {
+            curve(key, gather_rates(of.gather, row_bytes, stream), 1e-9,
+                  measured(fmt::format("{}, rows of {:.0f} bytes{}", products, row_bytes, where)));
+        };
+        curve("loss_ns", losses(alone_.loss), 1e9,
+              measured("softmax cross entropy of 8,192 rows, of which two thirds count, by classes"));
+        curve("sharded_loss_ns", losses(alone_.sharded_loss), 1e9,
+              measured("maxima, sums of exponentials and gradients of the same rows, by a rank's classes"));
         curve("stream_gbs", stream_, 1e-9, measured(kernels));
-        curve("gather_gbs", gather_, 1e-9, measured(products));
+        gathers("gather_gbs", alone_, Device::narrow_row, stream_, "");
+        gathers("wide_gather_gbs", alone_, Device::wide_row, stream_, "");
+        const std::string together = ", on all devices at once";
         const Curve stream = stream_rates(together_.stream);
-        curve("shared_stream_gbs", stream, 1e-9, measured(kernels + ", on all devices at once"));
-        curve("shared_gather_gbs", gather_rates(together_.gather, stream), 1e-9,
-              measured(products + ", on all devices at once"));
+        curve("shared_stream_gbs", stream, 1e-9, measured(kernels + together));
+        gathers("shared_gather_gbs", together_, Device::narrow_row, stream, together);
+        gathers("shared_wide_gather_gbs", together_, Device::wide_row, stream, together);
     }
 
     void links() {
@@ -149,8 +188,10 @@ private:
         number("  ", "message_us", latency_s * 1e6, measured("a message of 64 bytes in each direction"));
         for (const auto& [name, samples] : together_.operations) {
             Curve times;
-            for (const StreamSample& s : samples) times.points.push_back({s.bytes, s.seconds});
-            curve(name + "_us", times, 1e6, measured("between two ranks, by the bytes of the whole operation"));
+            for (const OperationSample& s : samples) times.points.push_back({s.bytes, s.seconds});
+            curve(name + "_us", times, 1e6,
+                  measured("between two ranks, by the bytes of the whole operation, of a message in each "
+                           "direction of one"));
         }
     }
 

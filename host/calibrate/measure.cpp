@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <list>
 #include <memory>
 
 #include <gnnbench/backend.hpp>
 #include <gnnbench/random.hpp>
+#include <gnnbench/simulation/machine.hpp>
 #include <gnnbench/transport.hpp>
 #include <gnnbench/usize.hpp>
 
@@ -27,6 +29,8 @@ double now_s() {
 struct Candidate {
     std::function<void()> run;
     std::function<void(double seconds)> take;
+    /// Untimed, before each run: brings memory into the state that an epoch has it in.
+    std::function<void()> before = {};
     int repetitions = 1;
     std::vector<double> seconds = {};
 };
@@ -45,7 +49,7 @@ public:
         gemms(*float32_, samples_.gemm_float32);
         gemms(*float64_, samples_.gemm_float64);
         small_and_copies();
-        loss();
+        losses();
         take_turns(world_);
         samples_.tile_columns = tile_columns();
         // Others wait without using a core.
@@ -59,6 +63,8 @@ private:
     std::unique_ptr<Backend> make(DType dtype, int threads) const {
         return cpu_->create({.dtype = dtype,
                              .threads = threads,
+                             .local_rank = world_.rank(),
+                             .local_ranks = world_.size(),
                              .params = Params(catalog_.find(PluginKind::kernel, "cpu").params)});
     }
 
@@ -82,35 +88,38 @@ private:
             const MatrixView a = matrix(*float32_, rows, cols), b = matrix(*float32_, rows, cols),
                              c = matrix(*float32_, rows, cols);
             const auto of = static_cast<double>(a.bytes());
-            stream(3 * of, [this, a, b] { float32_->axpby(0.5, a, 0.5, b); });
-            stream(3 * of, [this, relu, a, b, c] { float32_->apply_backward(relu, a, b, c); });
-            stream(2 * of, [this, a, c] { float32_->copy(a, c); });
+            stream(3 * of, 3 * of, [this, relu, a, b, c] { float32_->apply_backward(relu, a, b, c); });
+            stream(3 * of, 2 * of, [this, a, b] { float32_->axpby(0.5, a, 0.5, b); });
+            stream(2 * of, 2 * of, [this, a, c] { float32_->copy(a, c); });
         }
     }
-    void stream(double bytes, std::function<void()> run) {
+    void stream(double bytes, double touched_bytes, std::function<void()> run) {
         const std::size_t i = samples_.stream.size();
-        samples_.stream.push_back({bytes, 0});
+        samples_.stream.push_back({bytes, touched_bytes, 0});
         add(std::move(run), [this, i](double s) { samples_.stream[i].seconds = s; });
     }
 
-    /// Products of a matrix whose rows have 16 nonzeros in columns in no order, by two widths of training.
+    /// Products of a matrix whose rows have 16 nonzeros in columns in no order, of narrow and wide rows of B, which lie
+    /// in as many bytes.
     void gathers() {
         constexpr std::int64_t rows = 16384, of_row = 16;
-        for (const std::int64_t cols : {512, 2048, 8192, 32768, 131072, 524288}) {
-            prepared_.push_back(float32_->prepare(uniform(rows, cols, of_row)));
-            const PreparedMatrix& a = *prepared_.back();
-            for (const std::int64_t width : {32, 64}) {
+        for (const double row_bytes : {simulation::Device::narrow_row, simulation::Device::wide_row})
+            for (std::int64_t lie_in = 1 << 16; lie_in <= 1 << 26; lie_in *= 2) {
+                const auto cols = static_cast<std::int64_t>(static_cast<double>(lie_in) / row_bytes),
+                           width = static_cast<std::int64_t>(row_bytes / 4);
+                prepared_.push_back(float32_->prepare(uniform(rows, cols, of_row)));
+                const PreparedMatrix& a = *prepared_.back();
                 const MatrixView b = matrix(*float32_, cols, width), c = matrix(*float32_, rows, width);
                 const std::size_t i = samples_.gather.size();
-                const auto z = static_cast<double>(a.nonzeros), row_bytes = static_cast<double>(4 * width);
+                const auto z = static_cast<double>(a.nonzeros);
                 samples_.gather.push_back({.gathered_bytes = z * row_bytes,
+                                           .row_bytes = row_bytes,
                                            .lie_in_bytes = std::min(z, static_cast<double>(cols)) * row_bytes,
                                            .in_order_bytes = 8 * z + 8 * static_cast<double>(rows + 1) +
                                                              static_cast<double>(rows) * row_bytes});
                 add([this, &a, b, c] { float32_->spmm(a, b, c); },
                     [this, i](double s) { samples_.gather[i].seconds = s; });
             }
-        }
     }
     /// From the format that a matrix with long rows is given: "tiled 4096".
     int tile_columns() {
@@ -135,9 +144,13 @@ private:
 
     /// A layer's three products: H·W, Hᵀ·G and G·Wᵀ.
     void gemms(Backend& k, std::vector<GemmSample>& out) {
-        constexpr std::int64_t n = 8192;
-        for (const auto& [in, width] :
-             {std::pair<std::int64_t, std::int64_t>{32, 32}, {64, 64}, {128, 64}, {128, 128}}) {
+        constexpr std::int64_t n = 16384;
+        for (const auto& [in, width] : {std::pair<std::int64_t, std::int64_t>{32, 32},
+                                        {64, 64},
+                                        {128, 128},
+                                        {100, 160},
+                                        {160, 24},
+                                        {112, 40}}) {
             const MatrixView h = matrix(k, n, in), w = matrix(k, in, width), g = matrix(k, n, width),
                              dw = matrix(k, in, width);
             gemm(out, {n, width, in}, [&k, h, w, g] { k.gemm(Transpose::no, h, Transpose::no, w, g); });
@@ -159,15 +172,34 @@ private:
             [this](double s) { samples_.copy_rate = static_cast<double>(host_.size()) / s; });
     }
 
-    /// Softmax cross entropy of 16 classes, every vertex counted.
-    void loss() {
-        constexpr std::int64_t rows = 8192, classes = 16;
-        const MatrixView logits = matrix(*float32_, rows, classes), gradient = matrix(*float32_, rows, classes);
-        labels_.resize(usize(rows));
-        split_.assign(usize(rows), Split::train);
+    /// Softmax cross entropy, with labels in no order, of which two thirds count: of whole vectors of classes, and of such
+    /// that fill one in part.
+    void losses() {
+        constexpr std::int64_t rows = 8192;
+        RandomStream random(2, Draw::graph);
+        std::int64_t counted = 0;
+        for (std::int64_t r = 0; r < rows; ++r) {
+            labels_.push_back(static_cast<std::int32_t>(random.below(8)));
+            split_.push_back(random.below(3) < 2 ? Split::train : Split::test);
+            counted += split_.back() == Split::train;
+        }
         const LossInput in{.labels = labels_.data(), .split = split_.data(), .scale = 1.0 / rows};
-        add([this, logits, in, gradient] { float32_->softmax_cross_entropy(logits, in, gradient, &loss_); },
-            [this](double s) { samples_.exp_rate = static_cast<double>(rows * classes) / s; });
+        for (const std::int64_t classes : {8, 15, 16, 17, 31, 32, 33, 48, 49, 64, 128}) {
+            const MatrixView logits = matrix(*float32_, rows, classes), grad = matrix(*float32_, rows, classes),
+                             maxima = matrix(*float32_, rows, 1), sums = matrix(*float32_, rows, 1);
+            row(samples_.loss, classes, counted,
+                [this, logits, in, grad] { float32_->softmax_cross_entropy(logits, in, grad, &loss_); });
+            row(samples_.sharded_loss, classes, rows, [this, logits, in, grad, maxima, sums] {
+                float32_->row_maxima(logits, maxima);
+                float32_->row_exp_sums(logits, maxima, sums);
+                float32_->softmax_cross_entropy_shard(logits, maxima, sums, 0, in, grad, &loss_);
+            });
+        }
+    }
+    void row(std::vector<LossSample>& into, std::int64_t columns, std::int64_t rows, std::function<void()> run) {
+        const std::size_t i = into.size();
+        into.push_back({columns, 0});
+        add(std::move(run), [&into, i, rows](double s) { into[i].seconds = s / static_cast<double>(rows); });
     }
 
     /// All candidates once per round, so that other load affects them alike. Ranks begin each sample together.
@@ -175,6 +207,7 @@ private:
         for (Candidate& c : candidates_) {
             c.run();
             const double begin = now_s();
+            if (c.before) c.before();
             c.run();
             c.repetitions = std::clamp(static_cast<int>(least_sample_s / (now_s() - begin)), 1, 100'000);
             group.broadcast(&c.repetitions, sizeof c.repetitions, 0);
@@ -182,9 +215,7 @@ private:
         for (int round = 0; round < rounds; ++round)
             for (Candidate& c : candidates_) {
                 group.barrier();
-                const double begin = now_s();
-                for (int i = 0; i < c.repetitions; ++i) c.run();
-                c.seconds.push_back((now_s() - begin) / c.repetitions);
+                c.seconds.push_back(c.before ? apart_s(c, group) : together_s(c));
             }
         for (const Candidate& c : candidates_) c.take(median(c.seconds));
         candidates_.clear();
@@ -192,58 +223,120 @@ private:
         memory_.clear();
     }
 
+    static double together_s(const Candidate& c) {
+        const double begin = now_s();
+        for (int i = 0; i < c.repetitions; ++i) c.run();
+        return (now_s() - begin) / c.repetitions;
+    }
+    /// The median of runs of which each has its memory brought into a state before.
+    static double apart_s(const Candidate& c, const ProcessGroup& group) {
+        std::vector<double> each;
+        for (int i = 0; i < c.repetitions; ++i) {
+            c.before();
+            group.barrier();
+            const double begin = now_s();
+            c.run();
+            each.push_back(now_s() - begin);
+        }
+        return median(each);
+    }
+
     void operations(const ProcessGroup& pair) {
         transport_ = float32_->connect(pair);
+        others_ = float32_->matrix(1, others_bytes / 4);
         for (const std::int64_t bytes : {64, 1024, 8192, 65536, 262144, 1 << 20, 4 << 20, 16 << 20}) {
             for (const Wait wait : {Wait::at_once, Wait::later}) collectives(bytes, wait);
             exchange(bytes);
+            if (transport_->reads_rows()) rows(bytes);
         }
         take_turns(pair);
         transport_.reset();
+        others_ = {};
     }
     void collectives(std::int64_t bytes, Wait wait) {
         const MatrixView a = matrix(*float32_, 1, bytes / 4), b = matrix(*float32_, 1, bytes / 8);
         const std::string form = wait == Wait::later ? "_later" : "";
         // Roots alternate, so that no rank runs ahead of the other.
-        operation("broadcast" + form, bytes,
+        operation("broadcast" + form, bytes, a,
                   [this, a, bytes, wait] { return transport_->broadcast(a.data, bytes, root(), wait); });
-        operation("reduce" + form, bytes, [this, a, bytes, wait] {
+        operation("reduce" + form, bytes, a, [this, a, bytes, wait] {
             return transport_->reduce(a.data, bytes / 4, DType::f32, ReduceOp::sum, root(), wait);
         });
-        operation("all_reduce" + form, bytes, [this, a, bytes, wait] {
+        operation("all_reduce" + form, bytes, a, [this, a, bytes, wait] {
             return transport_->all_reduce(a.data, bytes / 4, DType::f32, ReduceOp::sum, wait);
         });
-        operation("all_gather" + form, bytes, [this, a, bytes, wait] {
+        operation("all_gather" + form, bytes, a, [this, a, bytes, wait] {
             const std::int64_t halves[] = {bytes / 2, bytes / 2};
             return transport_->all_gather(a.data, halves, wait);
         });
-        operation("reduce_scatter" + form, bytes, [this, a, b, bytes, wait] {
+        operation("reduce_scatter" + form, bytes, a, [this, a, b, bytes, wait] {
             const std::int64_t halves[] = {bytes / 8, bytes / 8};
             return transport_->reduce_scatter(a.data, b.data, halves, DType::f32, wait);
         });
     }
     void exchange(std::int64_t bytes) {
         const MatrixView out = matrix(*float32_, 1, bytes / 4), in = matrix(*float32_, 1, bytes / 4);
-        operation("exchange", bytes, [this, out, in, bytes] {
+        operation("exchange", bytes, out, [this, out, in, bytes] {
             const int peer = 1 - transport_->rank();
             const Message send{peer, out.data, bytes}, receive{peer, in.data, bytes};
             return transport_->exchange(std::span(&send, 1), std::span(&receive, 1));
         });
     }
-    void operation(const std::string& name, std::int64_t bytes, std::function<Event()> start) {
+    /// Half of the rows that the other has, of the layers' usual width.
+    void rows(std::int64_t bytes) {
+        constexpr std::int64_t width = 64;
+        const std::int64_t count = std::max<std::int64_t>(1, bytes / (4 * width));
+        std::vector<std::int32_t> of_other(usize(count));
+        RandomStream random(3, Draw::graph);
+        for (std::size_t i = 0; i < of_other.size(); ++i)
+            of_other[i] = static_cast<std::int32_t>(2 * i + random.below(2));
+        rows_.push_back(std::move(of_other));
+        const std::span<const std::int32_t> numbers = rows_.back();
+        const MatrixView all = matrix(*float32_, 2 * count, width), some = matrix(*float32_, count, width);
+        const auto of_rows = static_cast<std::int64_t>(some.bytes());
+        operation("read_rows", of_rows, all, [this, all, some, numbers] {
+            const int peer = 1 - transport_->rank();
+            const RowSet sent{peer, numbers}, taken{peer, numbers, some};
+            return all_of(transport_->read_rows(all, std::span(&sent, 1), std::span(&taken, 1)));
+        });
+        operation("add_rows", of_rows, some, [this, all, some, numbers, of_rows] {
+            const int peer = 1 - transport_->rank();
+            const Message sent{peer, some.data, of_rows};
+            const RowSet added{peer, numbers};
+            return transport_->add_rows(all, std::span(&sent, 1), std::span(&added, 1));
+        });
+        // Both the sums and what they are added to have just been computed.
+        if (auto& before = candidates_.back().before)
+            before = [this, all, first = std::move(before)] {
+                float32_->fill(all, 0.5);
+                first();
+            };
+    }
+    /// `data` is what others read: an epoch has just computed it, and has touched more than a core's own caches hold since
+    /// it had the rest. What is small enough to stay there is repeated at once, since a barrier takes longer.
+    void operation(const std::string& name, std::int64_t bytes, MatrixView data, std::function<Event()> start) {
         auto& into = samples_.operations[name];
         const std::size_t i = into.size();
         into.push_back({static_cast<double>(bytes), 0});
         add([this, start = std::move(start)] { float32_->wait(StreamRole::compute, start()); },
             [&into, i](double s) { into[i].seconds = s; });
+        if (bytes >= large_bytes)
+            candidates_.back().before = [this, data] {
+                float32_->fill(others_, 0);
+                float32_->fill(data, 0.5);
+            };
     }
     int root() { return ++calls_ % 2; }
+
+    static constexpr std::int64_t large_bytes = 65536, others_bytes = 4 << 20;
 
     const ProcessGroup& world_;
     const PluginCatalog catalog_;
     std::unique_ptr<BackendPlugin> cpu_;
     std::unique_ptr<Backend> float32_, float64_;
     std::unique_ptr<Transport> transport_;
+    Matrix others_;
+    std::list<std::vector<std::int32_t>> rows_;
     std::vector<Matrix> memory_;
     std::vector<std::unique_ptr<PreparedMatrix>> prepared_;
     std::vector<char> host_;

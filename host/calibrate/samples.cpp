@@ -2,8 +2,10 @@
 
 namespace gnnbench {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StreamSample, bytes, seconds)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GatherSample, gathered_bytes, lie_in_bytes, in_order_bytes, seconds)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StreamSample, bytes, touched_bytes, seconds)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OperationSample, bytes, seconds)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GatherSample, gathered_bytes, row_bytes, lie_in_bytes, in_order_bytes, seconds)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LossSample, columns, seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GemmSample, m, n, k, seconds)
 
 nlohmann::json to_json(const MachineSamples& s) {
@@ -12,7 +14,8 @@ nlohmann::json to_json(const MachineSamples& s) {
             {"gemm_float32", s.gemm_float32},
             {"gemm_float64", s.gemm_float64},
             {"empty_kernel_s", s.empty_kernel_s},
-            {"exp_rate", s.exp_rate},
+            {"loss", s.loss},
+            {"sharded_loss", s.sharded_loss},
             {"tile_columns", s.tile_columns},
             {"copy_rate", s.copy_rate},
             {"operations", s.operations}};
@@ -24,10 +27,11 @@ MachineSamples machine_samples_from(const nlohmann::json& j) {
             .gemm_float32 = j.at("gemm_float32").get<std::vector<GemmSample>>(),
             .gemm_float64 = j.at("gemm_float64").get<std::vector<GemmSample>>(),
             .empty_kernel_s = j.at("empty_kernel_s").get<double>(),
-            .exp_rate = j.at("exp_rate").get<double>(),
+            .loss = j.at("loss").get<std::vector<LossSample>>(),
+            .sharded_loss = j.at("sharded_loss").get<std::vector<LossSample>>(),
             .tile_columns = j.at("tile_columns").get<int>(),
             .copy_rate = j.at("copy_rate").get<double>(),
-            .operations = j.at("operations").get<std::map<std::string, std::vector<StreamSample>>>()};
+            .operations = j.at("operations").get<std::map<std::string, std::vector<OperationSample>>>()};
 }
 
 }  // namespace gnnbench

@@ -8,14 +8,26 @@
 
 namespace gnnbench {
 
-/// One kernel in order: bytes that it moves, seconds.
+/// One kernel in order: bytes that it moves, and of the memory that it touches.
 struct StreamSample {
+    double bytes = 0, touched_bytes = 0, seconds = 0;
+};
+
+/// One operation of two ranks: its bytes.
+struct OperationSample {
     double bytes = 0, seconds = 0;
 };
 
-/// One sparse product: bytes of the rows that it gathers and of those that they lie in, bytes in order besides.
+/// One sparse product: bytes of the rows that it gathers, of one of them and of those that they lie in, bytes in order
+/// besides.
 struct GatherSample {
-    double gathered_bytes = 0, lie_in_bytes = 0, in_order_bytes = 0, seconds = 0;
+    double gathered_bytes = 0, row_bytes = 0, lie_in_bytes = 0, in_order_bytes = 0, seconds = 0;
+};
+
+/// One row of so many columns.
+struct LossSample {
+    std::int64_t columns = 0;
+    double seconds = 0;
 };
 
 /// One dense product C [m × n] of k products each.
@@ -26,15 +38,17 @@ struct GemmSample {
 
 /// What the ranks of one launch measured, all of them doing the same at the same time. Medians over rounds.
 struct MachineSamples {
-    std::vector<StreamSample> stream;  ///< several kernels of the same bytes follow each other
+    std::vector<StreamSample>
+        stream;  ///< several kernels of the same size follow each other, the one of most bytes first
     std::vector<GatherSample> gather;
     std::vector<GemmSample> gemm_float32, gemm_float64;
     double empty_kernel_s = 0;
-    double exp_rate = 0;   ///< elements of logits per second, of softmax cross entropy
+    /// Softmax cross entropy: of a counted row, and by shards of any row.
+    std::vector<LossSample> loss, sharded_loss;
     int tile_columns = 0;  ///< that the kernel chose for a matrix with long rows; 0: no tiles
     double copy_rate = 0;  ///< bytes per second between host and device
     /// Seconds by bytes of each operation of two ranks, as simulation::Links::measured; empty on one rank.
-    std::map<std::string, std::vector<StreamSample>> operations;
+    std::map<std::string, std::vector<OperationSample>> operations;
 };
 
 /// Begins the line of output in which rank 0 hands them, as JSON, to the host.

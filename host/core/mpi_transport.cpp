@@ -6,6 +6,7 @@
 
 #include <gnnbench/usize.hpp>
 
+#include "core/all_of.hpp"
 #include "core/mpi_check.hpp"
 #include "core/mpi_pieces.hpp"
 
@@ -27,28 +28,17 @@ Event Transport::do_add_rows(MatrixView, std::span<const Message>, std::span<con
     throw LogicError("this transport adds no rows in place");
 }
 
-namespace {
-
-class AllOf final : public EventState {
-public:
-    explicit AllOf(std::vector<Event> events) : events_(std::move(events)) {}
-    void wait_on_host() override {
-        for (const Event& e : events_)
-            if (!e.happened_at_once()) e.state()->wait_on_host();
-    }
-    bool ready() override {
-        return std::ranges::all_of(events_, [](const Event& e) { return e.ready(); });
-    }
-    bool completed_by_host() const override {
-        return std::ranges::any_of(
-            events_, [](const Event& e) { return !e.happened_at_once() && e.state()->completed_by_host(); });
-    }
-
-private:
-    std::vector<Event> events_;
-};
-
-}  // namespace
+void AllOf::wait_on_host() {
+    for (const Event& e : events_)
+        if (!e.happened_at_once()) e.state()->wait_on_host();
+}
+bool AllOf::ready() {
+    return std::ranges::all_of(events_, [](const Event& e) { return e.ready(); });
+}
+bool AllOf::completed_by_host() const {
+    return std::ranges::any_of(
+        events_, [](const Event& e) { return !e.happened_at_once() && e.state()->completed_by_host(); });
+}
 
 Event all_of(std::vector<Event> events) {
     std::erase_if(events, [](const Event& e) { return e.happened_at_once(); });

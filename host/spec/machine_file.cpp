@@ -37,7 +37,7 @@ struct MachineField {
     void (*set)(SimulatedMachine&, double);
 };
 
-constexpr double giga = 1e9, mega = 1e6, tera = 1e12, micro = 1e-6, unlimited = 1e18;
+constexpr double giga = 1e9, mega = 1e6, tera = 1e12, micro = 1e-6, nano = 1e-9, unlimited = 1e18;
 
 const MachineField machine_fields[] = {
     {"", "nodes", 1, true, true, 1, 1e6, "nodes",
@@ -81,6 +81,9 @@ const MachineField machine_fields[] = {
      [](SimulatedMachine& m, double v) { m.device.line_bytes = v; }},
     {"device", "gemm_tile", 1, true, false, 1, 4096, "columns that a dense product computes together",
      [](SimulatedMachine& m, double v) { m.device.gemm_tile = static_cast<int>(v); }},
+    {"device", "gemm_part_tile", 1, false, false, 1, 4096,
+     "whole tiles' time of one that is filled in part, in products of many rows",
+     [](SimulatedMachine& m, double v) { m.device.gemm_part_tile = v; }},
     {"device", "tile_columns", 1, true, false, 1, 1e9,
      "columns that a sparse product goes through at a time, where rows have 16 nonzeros and more in so many",
      [](SimulatedMachine& m, double v) { m.device.tile_columns = static_cast<int>(v); }},
@@ -128,14 +131,23 @@ struct MachineCurve {
 };
 
 const MachineCurve machine_curves[] = {
-    {"device", "stream_gbs", giga, "in order, by the bytes that a kernel moves; in place of peaks and shares",
+    {"device", "stream_gbs", giga,
+     "in order, by the bytes touched since the same ones were; in place of peaks and shares",
      &simulation::Device::stream},
-    {"device", "gather_gbs", giga, "rows in no order, by the bytes that they lie in; in place of peaks and shares",
+    {"device", "gather_gbs", giga,
+     "rows of 128 bytes in no order, by the bytes that they lie in; in place of peaks and shares",
      &simulation::Device::gather},
+    {"device", "wide_gather_gbs", giga, "the same of rows of 512 bytes", &simulation::Device::wide_gather},
     {"device", "shared_stream_gbs", giga, "stream_gbs while all devices of the node work",
      &simulation::Device::shared_stream},
     {"device", "shared_gather_gbs", giga, "gather_gbs while all devices of the node work",
      &simulation::Device::shared_gather},
+    {"device", "shared_wide_gather_gbs", giga, "wide_gather_gbs while all devices of the node work",
+     &simulation::Device::shared_wide_gather},
+    {"device", "loss_ns", nano, "a row's loss and gradient, by its columns; in place of exp_gops",
+     &simulation::Device::loss},
+    {"device", "sharded_loss_ns", nano, "the same where a rank holds so many of a row's columns",
+     &simulation::Device::sharded_loss},
     {"links", "broadcast_us", micro, "between two devices of a node, by its bytes; in place of links", nullptr},
     {"links", "broadcast_later_us", micro, "the same, non-blocking", nullptr},
     {"links", "reduce_us", micro, "the same of a reduction", nullptr},
@@ -147,6 +159,10 @@ const MachineCurve machine_curves[] = {
     {"links", "reduce_scatter_us", micro, "the same of a reduce-scatter", nullptr},
     {"links", "reduce_scatter_later_us", micro, "the same, non-blocking", nullptr},
     {"links", "exchange_us", micro, "a message in each direction, by the bytes of one", nullptr},
+    {"links", "read_rows_us", micro,
+     "rows that each of the two reads where the other has them, by the bytes of one's; without it rows are packed",
+     nullptr},
+    {"links", "add_rows_us", micro, "the same of rows that are added to rows of the reader", nullptr},
 };
 
 constexpr const char* machine_sections[] = {"device", "links", "thesis_spmm"};

@@ -10,6 +10,7 @@
 #include <gnnbench/error.hpp>
 #include <gnnbench/simulation/simulation.hpp>
 #include <gnnbench/transpose.hpp>
+#include <gnnbench/usize.hpp>
 
 #include "plugin/backend_memory.hpp"
 #include "spec/machine_file.hpp"
@@ -54,6 +55,7 @@ public:
             expect_parts();
         else
             partition();
+        if (!expected && !machine_.device.gather.empty()) ranks.columns_of_graph(columns_of_graph());
         building_ = Clock::now();
         start_ = start;
         TrialEnd end;
@@ -119,6 +121,13 @@ private:
         synthetic_ = {interval_text(expected, expected_->dataset(), local)};
         share_expected_graph(shared_, std::move(graph));
         shared_.get<std::int64_t>("train vertices", [&] { return expected_->train_vertices(); });
+    }
+
+    simulation::ColumnReads columns_of_graph() const {
+        const GraphView& graph = data_.graph;
+        std::vector<std::int32_t> counts(usize(graph.vertices()), model_.self_loops ? 1 : 0);
+        for (const std::int32_t c : graph.indices) ++counts[usize(c)];
+        return simulation::column_reads(counts);
     }
 
     PartitionTask partition_task() const {

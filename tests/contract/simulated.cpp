@@ -55,6 +55,20 @@ TEST_CASE("under simulation sparse features are prepared by their number of nonz
     CHECK(ran.size() == 7);
 }
 
+TEST_CASE("under simulation ranks that read each other's rows count what they state, and pack none") {
+    const ModelVariant v{.name = "gcn"};
+    for (const char* name : {"sa-1d", "sa-1.5d", "demirci-p2p", "bns-gcn", "mg-gcn", "plexus-3d"})
+        for (const StrategyVariant& s : variants(name))
+            for (const bool symmetric : {false, true}) {
+                INFO(s.name << " " << s.changed);
+                const SimulatedOutcome out =
+                    simulate(s, v, drawn(311, 6, symmetric), 8, {.machine = processor_of});
+                for (const std::string& d : out.differences) FAIL_CHECK(d);
+                if (s.name == "sa-1d" || s.name == "demirci-p2p") CHECK(out.pack_s == 0);
+            }
+    CHECK(simulate(variants("sa-1d").front(), v, drawn(311, 6, true), 8).pack_s > 0);
+}
+
 TEST_CASE("under simulation strategies count what they state at 64 ranks") {
     const ModelVariant v{.name = "gcn"};
     std::map<std::string, int> ran;

@@ -44,6 +44,20 @@ inline simulation::Machine machine_of(int ranks) {
     return m;
 }
 
+/// One node, whose devices have rates by size and read each other's memory in place.
+inline simulation::Machine processor_of(int ranks) {
+    simulation::Machine m = machine_of(ranks);
+    m.nodes = 1;
+    m.devices_per_node = ranks;
+    m.device.stream = {{{1e4, 1e11}, {1e6, 1e10}}};
+    m.device.gather = {{{1e4, 5e10}, {1e6, 1e10}}};
+    m.device.wide_gather = {{{1e4, 8e10}, {1e6, 2e10}}};
+    m.device.loss = m.device.sharded_loss = {{{16, 2e-8}}};
+    m.device.streams = 1;
+    for (const char* rows : {"read_rows", "add_rows"}) m.links.measured[rows] = {{{64, 1e-6}, {1e6, 1e-4}}};
+    return m;
+}
+
 /// A directed or symmetric graph of so many vertices, each with about `degree` drawn neighbours.
 inline graphs::NamedGraph drawn(std::int64_t vertices, std::int64_t degree, bool symmetric) {
     std::vector<std::set<std::int32_t>> rows(static_cast<std::size_t>(vertices));
@@ -69,6 +83,7 @@ struct SimulatedOutcome {
     std::string skipped;
     std::vector<std::string> differences;  ///< of counted and stated volumes
     std::vector<double> epochs_s;          ///< by rank and epoch
+    double pack_s = 0;                     ///< of all of them
 };
 
 /// Whether ranks of the simulation share what they have in common, or each makes its own, as processes do.
@@ -78,6 +93,7 @@ struct Simulated {
     simulation::NetworkModel network = simulation::NetworkModel::links;
     InCommon in_common = InCommon::shared;
     std::int64_t epochs = 2;
+    simulation::Machine (*machine)(int ranks) = machine_of;
 };
 
 inline SimulatedOutcome simulate(const StrategyVariant& s, const ModelVariant& v, const graphs::NamedGraph& graph,
@@ -110,7 +126,7 @@ inline SimulatedOutcome simulate(const StrategyVariant& s, const ModelVariant& v
                           .shared = how.in_common == InCommon::shared ? &shared : nullptr};
     const auto kernel = catalog().kernel("simulated");
     const Params kernel_params(catalog().find(PluginKind::kernel, "simulated").params);
-    simulation::Simulation simulation(machine_of(ranks), how.network, ranks);
+    simulation::Simulation simulation(how.machine(ranks), how.network, ranks);
     try {
         simulation.run([&](const ProcessGroup& world) {
             const auto backend = kernel->create({.params = kernel_params, .simulated = world.simulated()});
@@ -130,6 +146,7 @@ inline SimulatedOutcome simulate(const StrategyVariant& s, const ModelVariant& v
                     out.differences.push_back("rank " + std::to_string(world.rank()) + ": " + differs);
                 const EpochTimes t = backend->trace().times();
                 out.epochs_s.push_back(t.wall_s);
+                out.pack_s += t.phase_s[static_cast<std::size_t>(Phase::pack)];
                 double phases_s = 0;
                 for (const double p : t.phase_s) phases_s += p;
                 CHECK(phases_s == Approx(t.wall_s).margin(1e-9));

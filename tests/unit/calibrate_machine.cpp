@@ -10,26 +10,34 @@
 namespace gnnbench {
 namespace {
 
-constexpr double memory_rate = 20e9, cache_rate = 80e9, gather_rate = 10e9;
+constexpr double memory_rate = 20e9, cache_rate = 80e9, gather_rate = 10e9, wide_gather_rate = 15e9;
 
 MachineSamples round_samples(double slowdown) {
     MachineSamples s;
     for (const double bytes : {1e6, 100e6}) {
         const double rate = (bytes < 30e6 ? cache_rate : memory_rate) / slowdown;
-        s.stream.push_back({bytes, bytes / rate});
-        s.stream.push_back({bytes, bytes / rate});
-        s.stream.push_back({bytes * 2 / 3, bytes * 2 / 3 / (2 * rate)});  // the median of three is the other's
+        s.stream.push_back({bytes, bytes, bytes / rate});
+        s.stream.push_back({bytes, bytes, bytes / rate});
+        s.stream.push_back({bytes, bytes * 2 / 3, bytes / (2 * rate)});  // the median of three is the other's
     }
     // 50e6 bytes in order of 100e6 in all, at the memory's rate, and 30e6 in no order.
-    s.gather.push_back({30e6, 50e6, 50e6, (30e6 / gather_rate + 50e6 / memory_rate) * slowdown});
-    // 20 columns are two tiles of 16: 2 · 1000 · 32 · 50 operations.
-    s.gemm_float32 = {{1000, 20, 50, 3.2e6 / 100e9}, {1000, 32, 50, 3.2e6 / 50e9}, {1000, 32, 50, 3.2e6 / 80e9}};
-    s.gemm_float64 = {{1000, 8, 50, 0.8e6 / 40e9}};
+    s.gather.push_back({30e6, 128, 50e6, 50e6, (30e6 / gather_rate + 50e6 / memory_rate) * slowdown});
+    s.gather.push_back({60e6, 512, 50e6, 50e6, (60e6 / wide_gather_rate + 50e6 / memory_rate) * slowdown});
+    // 2 · 1000 · 32 · 50 operations; 20 columns take as long as one tile of 16 and two and a half. Operands in the cache.
+    const auto gemm = [&](std::int64_t n, double bytes, double operations, double rate) {
+        return GemmSample{1000, n, 50, operations / rate + bytes / cache_rate};
+    };
+    s.gemm_float32 = {gemm(20, 4 * (50000 + 1000 + 20000), 3.2e6 / 2 * 3.5, 80e9),
+                      gemm(32, 4 * (50000 + 1600 + 32000), 3.2e6, 100e9),
+                      gemm(32, 4 * (50000 + 1600 + 32000), 3.2e6, 50e9),
+                      gemm(32, 4 * (50000 + 1600 + 32000), 3.2e6, 80e9)};
+    s.gemm_float64 = {gemm(8, 8 * (50000 + 400 + 8000), 0.8e6, 40e9)};
     s.empty_kernel_s = 2e-7;
-    s.exp_rate = 3e8;
+    s.loss = {{16, 17e-9}, {17, 35e-9}};
+    s.sharded_loss = {{16, 90e-9}};
     s.tile_columns = 4096;
     s.copy_rate = 5e9;
-    for (const char* name : {"exchange", "all_reduce", "all_reduce_later"})
+    for (const char* name : {"exchange", "read_rows", "all_reduce", "all_reduce_later"})
         s.operations[name] = {{64, 1e-6}, {1e6, 500e-6}};
     return s;
 }
@@ -54,19 +62,25 @@ TEST_CASE("a calibrated machine has the numbers behind its samples") {
     CHECK(m.device.float32_rate == Approx(100e9));
     CHECK(m.device.float64_rate == Approx(40e9));
     CHECK(m.device.gemm_efficiency == Approx(0.8));
+    CHECK(m.device.gemm_part_tile == Approx(2.5));
     CHECK(m.device.least_kernel_s == Approx(2e-7));
     CHECK(m.device.launch_s == 0);
-    CHECK(m.device.exp_rate == Approx(3e8));
+    CHECK(m.device.loss.rate(16) == Approx(17e-9));
+    CHECK(m.device.loss.rate(30) == Approx(35e-9));
+    CHECK(m.device.sharded_loss.rate(8) == Approx(90e-9));
     CHECK(m.device.tile_columns == 4096);
     CHECK(m.device.streams == 1);
     REQUIRE(m.device.stream.points.size() == 2);
     CHECK(m.device.stream.rate(1e6) == Approx(cache_rate));
     CHECK(m.device.gather.rate(1) == Approx(gather_rate).epsilon(1e-3));
+    CHECK(m.device.wide_gather.rate(1) == Approx(wide_gather_rate).epsilon(1e-3));
+    CHECK(m.device.shared_wide_gather.rate(1) == Approx(wide_gather_rate / 2).epsilon(1e-3));
+    CHECK(m.links.measured.at("read_rows").seconds(64) == Approx(1e-6));
     CHECK(m.device.shared_stream.rate(100e6) == Approx(memory_rate / 2));
     CHECK(m.device.shared_gather.rate(1) == Approx(gather_rate / 2).epsilon(1e-3));
     CHECK(m.links.link_bandwidth == Approx(2e9));
     CHECK(m.links.measured.at("all_reduce_later").seconds(2e6) == Approx(1e-3));
-    CHECK(m.links.measured.size() == 3);
+    CHECK(m.links.measured.size() == 4);
     for (const simulation::Quantity& q : m.quantities) {
         INFO(q.key);
         if (q.key.starts_with("device.float32") || q.key.starts_with("links.all_reduce"))

@@ -206,6 +206,37 @@ TEST_CASE("a device with one stream moves its messages between kernels") {
     for (const double t : times) CHECK(t == Approx(2 + 6 + 4 + 1 + 0.5 + 10));
 }
 
+TEST_CASE("rows are read where they lie on a machine that was measured so") {
+    Machine m = round_numbers();
+    const auto seconds = [&](const Machine& machine, auto&& use) {
+        double s = -1;
+        Simulation(machine, NetworkModel::links, 2).run([&](const ProcessGroup& world) {
+            const auto transport = world.simulated()->connect(world);
+            use(*transport);
+            world.simulated()->synchronize(StreamRole::communication);
+            s = world.simulated()->host_s();
+        });
+        return s;
+    };
+    CHECK(seconds(m, [](Transport& t) { CHECK_FALSE(t.reads_rows()); }) == 0);
+    m.links.measured["read_rows"] = {{{80, 3}}};
+    m.links.measured["add_rows"] = {{{80, 5}}};
+    const std::vector<std::int32_t> rows(10);
+    char memory[160];
+    const MatrixView all{memory, 20, 2, 2, DType::f32}, some{memory, 10, 2, 2, DType::f32};
+    // 10 rows of 8 bytes.
+    CHECK(seconds(m, [&](Transport& t) {
+              CHECK(t.reads_rows());
+              const RowSet sent{1 - t.rank(), rows}, taken{1 - t.rank(), rows, some};
+              CHECK(t.read_rows(all, std::span(&sent, 1), std::span(&taken, 1)).size() == 2);
+          }) == Approx(3));
+    CHECK(seconds(m, [&](Transport& t) {
+              const Message sent{1 - t.rank(), memory, 80};
+              const RowSet added{1 - t.rank(), rows};
+              t.add_rows(all, std::span(&sent, 1), std::span(&added, 1));
+          }) == Approx(5));
+}
+
 TEST_CASE("rings of groups that leave a node at the same time share its network cards") {
     const auto times = times_after(8, [](const ProcessGroup& world, SimulatedRank& me) {
         const auto transport = me.connect(world.split(world.rank() % 4, world.rank()));

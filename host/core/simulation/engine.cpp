@@ -120,6 +120,7 @@ Simulation::Simulation(Machine machine, NetworkModel network, int ranks)
 Simulation::~Simulation() = default;
 
 void Simulation::run(const std::function<void(const ProcessGroup& world)>& body) { engine_->run(body); }
+void Simulation::columns_of_graph(ColumnReads reads) { engine_->columns_of_graph(std::move(reads)); }
 double Simulation::now_s() const { return engine_->timeline().now_s(); }
 SimulationCounts Simulation::counts() const { return {engine_->switches(), engine_->timeline().steps()}; }
 

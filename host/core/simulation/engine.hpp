@@ -3,6 +3,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ public:
 
     const Machine& machine() const { return machine_; }
     NetworkModel network() const { return network_; }
+    void columns_of_graph(ColumnReads reads) { columns_of_graph_ = std::move(reads); }
+    const ColumnReads* columns_of_graph() const { return columns_of_graph_ ? &*columns_of_graph_ : nullptr; }
     Timeline& timeline() { return timeline_; }
     Sharing& sharing() { return sharing_; }
     std::size_t memory_of(int rank) const { return static_cast<std::size_t>(rank); }
@@ -47,6 +50,7 @@ private:
 
     Machine machine_;
     NetworkModel network_;
+    std::optional<ColumnReads> columns_of_graph_;
     Timeline timeline_;
     std::vector<std::unique_ptr<SimulatedRank>> ranks_;  // before `sharing_`, which counts them
     Sharing sharing_;
@@ -73,6 +77,7 @@ struct SimulatedRank::State {
     int rank;
     double host_s = 0;
     int devices_of_host = 1;
+    Recency recency;
     Stream compute, communication;
     struct Ahead {
         int given = 0;  ///< items since the last fence

@@ -27,6 +27,14 @@ Operations::~Operations() = default;
 
 int Operations::beside(int place) const { return on_node_.at(engine_.machine().node_of(members_[usize(place)])); }
 
+/// All of the group are on one node, and links are modelled.
+const Curve* Operations::measured(const char* key) const {
+    const auto& measured = engine_.machine().links.measured;
+    const auto found = measured.find(key);
+    const bool within = placement_.nodes == 1 && engine_.network() == NetworkModel::links;
+    return within && found != measured.end() ? &found->second : nullptr;
+}
+
 std::shared_ptr<CollectiveOperation> Operations::begin_or_join(const std::shared_ptr<Operations>& self,
                                                                std::uint64_t number, Collective kind, Wait wait,
                                                                std::int64_t total_bytes, int root) {
@@ -83,11 +91,13 @@ void CollectiveOperation::transfer() {
     engine.sharing().start(cost_.transfer_s, demands, *this, 1);
 }
 
-Exchange::Exchange(std::shared_ptr<Operations> group, int place, std::span<const Message> sends,
-                   std::span<const Message> receives, std::vector<std::shared_ptr<Moment>> arrivals)
+Exchange::Exchange(std::shared_ptr<Operations> group, int place, const char* measured,
+                   std::span<const Message> sends, std::span<const Message> receives,
+                   std::vector<std::shared_ptr<Moment>> arrivals)
     : group_(std::move(group)),
       place_(place),
       rank_(group_->members()[usize(place)]),
+      measured_(measured),
       side_(std::make_shared<SenderSide>()),
       senders_(receives.size()),
       missing_(receives.size()),
@@ -107,15 +117,6 @@ void Exchange::add(Ports& to, const Message& m) const {
     const bool same = machine.node_of(group_->members()[usize(m.peer)]) == machine.node_of(rank_);
     (same ? to.within : to.between) += m.bytes;
     ++to.messages;
-}
-
-/// Of this group's messages, if all of them stay within a node whose exchanges were measured.
-const Curve* Exchange::measured_exchange() const {
-    const Engine& engine = group_->engine();
-    const auto& measured = engine.machine().links.measured;
-    const auto found = measured.find("exchange");
-    const bool within = group_->placement().nodes == 1 && engine.network() == NetworkModel::links;
-    return within && found != measured.end() ? &found->second : nullptr;
 }
 
 /// Each device has its own network card, unless the node has too few, which Sharing shows.

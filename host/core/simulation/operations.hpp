@@ -36,6 +36,8 @@ public:
     const Placement& placement() const { return placement_; }
     /// Ranks of the group on a member's node.
     int beside(int place) const;
+    /// Times of operations of two devices, by one key of Links::measured, where they hold for this group's.
+    const Curve* measured(const char* key) const;
     void forget(std::uint64_t number) { collectives_.erase(number); }
 
 private:
@@ -122,7 +124,8 @@ struct SenderSide {
 /// buffered: no rank waits for its receivers.
 class Exchange final : public Participation, public Happening, public std::enable_shared_from_this<Exchange> {
 public:
-    Exchange(std::shared_ptr<Operations> group, int place, std::span<const Message> sends,
+    /// `measured`: under which key of Links::measured.
+    Exchange(std::shared_ptr<Operations> group, int place, const char* measured, std::span<const Message> sends,
              std::span<const Message> receives, std::vector<std::shared_ptr<Moment>> arrivals);
     /// Finds the other side of each message, where it has been posted.
     void post(std::span<const Message> sends, std::span<const Message> receives);
@@ -140,13 +143,14 @@ private:
         std::int64_t within = 0, between = 0, messages = 0;  ///< bytes in one direction; to others
     };
     double seconds(const Ports& p) const;
-    const Curve* measured_exchange() const;
+    const Curve* measured_exchange() const { return group_->measured(measured_); }
     void add(Ports& to, const Message& m) const;
     void all_messages_begun();
     void happens(std::uint64_t tag) override;
 
     std::shared_ptr<Operations> group_;
     int place_, rank_;
+    const char* measured_;
     Ports out_, in_;
     double in_s_ = 0, end_s_ = 0;
     std::shared_ptr<SenderSide> side_;

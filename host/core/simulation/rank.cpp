@@ -5,6 +5,7 @@
 
 #include <gnnbench/error.hpp>
 
+#include "core/all_of.hpp"
 #include "core/simulation/engine.hpp"
 
 namespace gnnbench::simulation {
@@ -85,6 +86,8 @@ double SimulatedRank::host_s() const { return state_->host_s; }
 void SimulatedRank::host_works(double seconds) { state_->host_s += seconds; }
 void SimulatedRank::share_host(int devices) { state_->devices_of_host = devices; }
 void SimulatedRank::launch() { host_works(machine().device.launch_s * state_->devices_of_host); }
+Recency& SimulatedRank::recency() { return state_->recency; }
+const ColumnReads* SimulatedRank::columns_of_graph() const { return state_->engine.columns_of_graph(); }
 DeviceClock& SimulatedRank::clock() { return *state_->clock; }
 
 void SimulatedRank::enqueue(StreamRole stream, const Work& work) {
@@ -99,6 +102,10 @@ Event SimulatedRank::record(StreamRole stream) {
 }
 
 void SimulatedRank::wait(StreamRole stream, const Event& event) {
+    if (const auto* several = dynamic_cast<const AllOf*>(event.state())) {
+        for (const Event& e : several->events()) wait(stream, e);
+        return;
+    }
     const auto* of_stream = dynamic_cast<const MomentEvent*>(event.state());
     require(of_stream, "a simulated stream waits for events of simulated streams alone");
     state_->stream(stream).wait(state_->host_s, of_stream->moment());

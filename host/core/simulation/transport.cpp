@@ -21,45 +21,59 @@ private:
         return std::make_unique<SimulatedTransport>(control_.split(color, key), rank_);
     }
 
-    Event do_broadcast(void*, std::int64_t bytes, int root, Wait wait) override {
+    Event do_broadcast(void* data, std::int64_t bytes, int root, Wait wait) override {
+        touch(data, bytes);
         return collective(Collective::broadcast, wait, bytes, root);
     }
-    Event do_reduce(void*, std::int64_t count, DType dtype, ReduceOp, int root, Wait wait) override {
+    Event do_reduce(void* data, std::int64_t count, DType dtype, ReduceOp, int root, Wait wait) override {
+        touch(data, count * bytes_of(dtype));
         return collective(Collective::reduce, wait, count * bytes_of(dtype), root);
     }
-    Event do_all_reduce(void*, std::int64_t count, DType dtype, ReduceOp, Wait wait) override {
+    Event do_all_reduce(void* data, std::int64_t count, DType dtype, ReduceOp, Wait wait) override {
+        touch(data, count * bytes_of(dtype));
         return collective(Collective::all_reduce, wait, count * bytes_of(dtype), -1);
     }
-    Event do_all_gather(void*, std::span<const std::int64_t> byte_counts, Wait wait) override {
-        return collective(Collective::all_gather, wait, std::reduce(byte_counts.begin(), byte_counts.end()), -1);
+    Event do_all_gather(void* all, std::span<const std::int64_t> byte_counts, Wait wait) override {
+        const std::int64_t bytes = std::reduce(byte_counts.begin(), byte_counts.end());
+        touch(all, bytes);
+        return collective(Collective::all_gather, wait, bytes, -1);
     }
-    Event do_reduce_scatter(const void*, void*, std::span<const std::int64_t> counts, DType dtype,
+    Event do_reduce_scatter(const void* all, void* mine, std::span<const std::int64_t> counts, DType dtype,
                             Wait wait) override {
-        return collective(Collective::reduce_scatter, wait,
-                          std::reduce(counts.begin(), counts.end()) * bytes_of(dtype), -1);
+        const std::int64_t bytes = std::reduce(counts.begin(), counts.end()) * bytes_of(dtype);
+        touch(all, bytes);
+        touch(mine, counts[usize(place_)] * bytes_of(dtype));
+        return collective(Collective::reduce_scatter, wait, bytes, -1);
     }
     Event do_exchange(std::span<const Message> sends, std::span<const Message> receives) override {
-        if (sends.empty() && receives.empty()) return {};
-        return exchange(sends, receives, {});
+        return exchange("exchange", sends, receives);
     }
     std::vector<Event> do_exchange_each(std::span<const Message> sends,
                                         std::span<const Message> receives) override {
-        std::vector<std::shared_ptr<Moment>> arrivals;
-        std::vector<Event> events;
-        for (std::size_t i = 0; i < receives.size(); ++i) {
-            arrivals.push_back(std::make_shared<Moment>());
-            events.emplace_back(std::make_shared<MomentEvent>(arrivals.back()));
-        }
-        events.push_back(sends.empty() && receives.empty() ? Event()
-                                                           : exchange(sends, receives, std::move(arrivals)));
-        return events;
+        return exchange_each("exchange", sends, receives);
     }
     Event do_all_to_all(std::span<const Message> sends, std::span<const Message> receives) override {
         return do_exchange(sends, receives);
     }
+    /// Only sizes of rows travel: where they lie is charged as in the exchanges that were measured.
+    bool do_reads_rows() const override { return operations_->measured("read_rows") != nullptr; }
+    std::vector<Event> do_read_rows(ConstMatrixView from, std::span<const RowSet> sends,
+                                    std::span<const RowSet> receives) override {
+        return exchange_each("read_rows", messages(sends, from), messages(receives, from));
+    }
+    Event do_add_rows(MatrixView to, std::span<const Message> sends, std::span<const RowSet> receives) override {
+        return exchange("add_rows", sends, messages(receives, to));
+    }
     void do_barrier() override {
         rank_.synchronize(StreamRole::compute);
         control_.barrier();
+    }
+
+    /// What crosses has been in this rank's caches.
+    void touch(const void* data, std::int64_t bytes) {
+        if (rank_.machine().device.stream.empty() || !data || bytes == 0) return;
+        const Recency::Operand moved{data, usize(bytes), static_cast<double>(bytes)};
+        rank_.recency().touch(std::span(&moved, 1));
     }
 
     static std::int64_t bytes_of(DType t) { return static_cast<std::int64_t>(size_of(t)); }
@@ -68,9 +82,35 @@ private:
         const std::uint64_t number = calls_++;
         return issue(operations_->begin_or_join(operations_, number, kind, wait, total_bytes, root));
     }
-    Event exchange(std::span<const Message> sends, std::span<const Message> receives,
-                   std::vector<std::shared_ptr<Moment>> arrivals) {
-        const auto mine = std::make_shared<Exchange>(operations_, place_, sends, receives, std::move(arrivals));
+    /// As many bytes as rows of such a matrix have.
+    static std::vector<Message> messages(std::span<const RowSet> sets, ConstMatrixView of) {
+        std::vector<Message> out;
+        for (const RowSet& s : sets)
+            out.push_back({s.peer, s.to.data, std::ssize(s.rows) * of.cols * bytes_of(of.dtype)});
+        return out;
+    }
+    Event exchange(const char* measured, std::span<const Message> sends, std::span<const Message> receives) {
+        if (sends.empty() && receives.empty()) return {};
+        return begin(measured, sends, receives, {});
+    }
+    std::vector<Event> exchange_each(const char* measured, std::span<const Message> sends,
+                                     std::span<const Message> receives) {
+        std::vector<std::shared_ptr<Moment>> arrivals;
+        std::vector<Event> events;
+        for (std::size_t i = 0; i < receives.size(); ++i) {
+            arrivals.push_back(std::make_shared<Moment>());
+            events.emplace_back(std::make_shared<MomentEvent>(arrivals.back()));
+        }
+        events.push_back(
+            sends.empty() && receives.empty() ? Event() : begin(measured, sends, receives, std::move(arrivals)));
+        return events;
+    }
+    Event begin(const char* measured, std::span<const Message> sends, std::span<const Message> receives,
+                std::vector<std::shared_ptr<Moment>> arrivals) {
+        for (const auto& side : {sends, receives})
+            for (const Message& m : side) touch(m.data, m.bytes);
+        const auto mine =
+            std::make_shared<Exchange>(operations_, place_, measured, sends, receives, std::move(arrivals));
         mine->post(sends, receives);
         return issue(mine);
     }

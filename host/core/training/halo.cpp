@@ -308,12 +308,25 @@ std::vector<RowMessage> segments(const Matrix& buffer, const std::vector<std::in
 
 }  // namespace
 
+namespace {
+
+/// Rows [first, end) of a list that has `all`; zeros where only their number is known, which is where they are not read.
+std::span<const std::int32_t> rows_at(const std::vector<std::int32_t>& list, std::size_t all, std::size_t first,
+                                      std::size_t end) {
+    if (!list.empty()) return std::span(list).subspan(first, end - first);
+    static std::vector<std::int32_t> zeros;
+    if (zeros.size() < all) zeros.resize(all);
+    return std::span(zeros).subspan(first, end - first);
+}
+
+}  // namespace
+
 std::vector<RowSet> HaloExchange::needed_sets(std::int64_t width) {
     std::vector<RowSet> sets;
     for (std::size_t j = 0; j + 1 < needed_start_.size(); ++j) {
         const auto first = usize(needed_start_[j]), end = usize(needed_start_[j + 1]);
         if (first < end)
-            sets.push_back({static_cast<int>(j), std::span(needed_).subspan(first, end - first),
+            sets.push_back({static_cast<int>(j), rows_at(needed_, usize(needed_start_.back()), first, end),
                             segment(receive_, needed_start_, j, width)});
     }
     return sets;
@@ -323,7 +336,8 @@ std::vector<RowSet> HaloExchange::sent_sets() const {
     std::vector<RowSet> sets;
     for (std::size_t j = 0; j + 1 < sent_start_.size(); ++j) {
         const auto first = usize(sent_start_[j]), end = usize(sent_start_[j + 1]);
-        if (first < end) sets.push_back({static_cast<int>(j), std::span(sent_).subspan(first, end - first)});
+        if (first < end)
+            sets.push_back({static_cast<int>(j), rows_at(sent_, usize(sent_start_.back()), first, end)});
     }
     return sets;
 }

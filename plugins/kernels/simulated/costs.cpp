@@ -1,27 +1,40 @@
 #include "costs.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace gnnbench::simulated {
 
+using simulation::ColumnReads;
 using simulation::Curve;
 using simulation::Device;
+using simulation::Moved;
 using simulation::Work;
 
 namespace {
 
-/// Whether what was measured beside the node's other ranks applies.
-bool beside(const Curve& shared, int ranks_of_node) { return ranks_of_node > 1 && !shared.empty(); }
+/// What was measured beside the node's other ranks, where it applies.
+const Curve& measured(const Curve& alone, const Curve& shared, int ranks_of_node) {
+    return ranks_of_node > 1 && !shared.empty() ? shared : alone;
+}
+
+double sum(const InOrder& moved) {
+    double bytes = 0;
+    for (const Moved& m : moved) bytes += m.bytes;
+    return bytes;
+}
+
+/// What each kernel of the same operands, one after another, finds.
+InOrder repeated(double bytes, double all_bytes) { return {{bytes, all_bytes}}; }
 
 }  // namespace
 
 Costs::Costs(const simulation::Machine& machine, DType dtype, SpmmModel spmm, int ranks_of_node)
     : machine_(machine),
-      stream_(beside(machine.device.shared_stream, ranks_of_node) ? machine.device.shared_stream
-                                                                  : machine.device.stream),
-      gather_(beside(machine.device.shared_gather, ranks_of_node) ? machine.device.shared_gather
-                                                                  : machine.device.gather),
+      stream_(measured(machine.device.stream, machine.device.shared_stream, ranks_of_node)),
+      gather_(measured(machine.device.gather, machine.device.shared_gather, ranks_of_node)),
+      wide_gather_(measured(machine.device.wide_gather, machine.device.shared_wide_gather, ranks_of_node)),
       dtype_(dtype),
       spmm_(spmm) {}
 
@@ -31,9 +44,12 @@ Work Costs::kernel(double seconds, double memory_s) const {
     return {alone_s, alone_s > 0 ? std::min(1.0, memory_s / alone_s) : 0};
 }
 
-double Costs::in_order_s(double bytes, double all_bytes) const {
+double Costs::in_order_s(const InOrder& moved) const {
     const Device& d = machine_.device;
-    return bytes / (stream_.empty() ? d.memory_bandwidth * d.stream_efficiency : stream_.rate(all_bytes));
+    if (stream_.empty()) return sum(moved) / (d.memory_bandwidth * d.stream_efficiency);
+    double seconds = 0;
+    for (const Moved& m : moved) seconds += m.bytes / stream_.rate(m.since);
+    return seconds;
 }
 
 double Costs::whole_lines(double row_bytes) const {
@@ -41,25 +57,35 @@ double Costs::whole_lines(double row_bytes) const {
     return line > 0 ? std::ceil(row_bytes / line) * line : row_bytes;
 }
 
-Work Costs::streamed(double bytes) const {
-    const double memory_s = in_order_s(bytes, bytes);
+// Rows of two lengths were measured; between them and beyond, a row takes a time of its own and one for each byte. A
+// short row takes no less than its share of a narrow one.
+double Costs::row_s(double row_bytes, double lie_in) const {
+    const double bytes = whole_lines(row_bytes), narrow_s = Device::narrow_row / gather_.rate(lie_in);
+    if (wide_gather_.empty()) return bytes / gather_.rate(lie_in);
+    const double wide_s = Device::wide_row / wide_gather_.rate(lie_in);
+    const double each_byte_s = std::max(0.0, (wide_s - narrow_s) / (Device::wide_row - Device::narrow_row));
+    return std::max(narrow_s + (bytes - Device::narrow_row) * each_byte_s,
+                    narrow_s * std::min(1.0, bytes / Device::narrow_row));
+}
+
+Work Costs::streamed(const InOrder& moved) const {
+    const double memory_s = in_order_s(moved);
     return kernel(memory_s, memory_s);
 }
 
-Work Costs::exponentials(double count, double bytes) const {
-    const double memory_s = in_order_s(bytes, bytes), rate = machine_.device.exp_rate;
-    return kernel(rate > 0 ? std::max(count / rate, memory_s) : memory_s, memory_s);
+Work Costs::losses(const Curve& row, double rows, double columns, const InOrder& moved) const {
+    const double memory_s = in_order_s(moved), rate = machine_.device.exp_rate;
+    const double exponentials_s = rate > 0 ? rows * columns / rate : 0;
+    return kernel(std::max(row.empty() ? exponentials_s : rows * row.seconds(columns), memory_s), memory_s);
 }
 
-Work Costs::gathered(double rows, double row_bytes, double lie_in, double bytes_in_order) const {
+Work Costs::gathered(double rows, double row_bytes, double lie_in, const InOrder& in_order) const {
     const Device& d = machine_.device;
     if (!gather_.empty()) {
-        const double moved = rows * whole_lines(row_bytes);
-        const double memory_s = moved / gather_.rate(lie_in) + in_order_s(bytes_in_order, moved + bytes_in_order);
+        const double memory_s = rows * row_s(row_bytes, lie_in) + in_order_s(in_order);
         return kernel(memory_s, memory_s);
     }
-    const double memory_s = rows * row_bytes / (d.memory_bandwidth * d.gather_efficiency) +
-                            bytes_in_order / (d.memory_bandwidth * d.stream_efficiency);
+    const double memory_s = rows * row_bytes / (d.memory_bandwidth * d.gather_efficiency) + in_order_s(in_order);
     return kernel(memory_s, memory_s);
 }
 
@@ -95,21 +121,46 @@ Work Costs::spmm(const SpmmShape& s) const {
 }
 
 // The same where the rates of rows in no order were measured by the bytes they lie in, so that what caches do is in them.
+// What the first read of each of B's rows finds beyond those caches is charged besides.
+Work Costs::measured_spmm(const SpmmShape& s) const {
+    const double z = static_cast<double>(s.nonzeros), m = static_cast<double>(s.rows),
+                 n = static_cast<double>(s.cols), e = element_bytes(),
+                 row_bytes = static_cast<double>(s.width) * e;
+    const double of_b = std::min(n, z) * whole_lines(row_bytes);
+    const double in_order = z * (e + 4) + (m + 1) * 8 + m * row_bytes * (s.adds ? 2 : 1);
+    double first_s = 0;
+    for (const Moved& b : s.operand)
+        first_s +=
+            std::min(1.0, z / n) * b.bytes * std::max(0.0, 1 / stream_.rate(b.since) - 1 / stream_.rate(of_b));
+    const double seconds =
+        gathers_s(s) + first_s + in_order_s(s.in_order.empty() ? repeated(in_order, of_b + in_order) : s.in_order);
+    return kernel(seconds, seconds);
+}
+
 // Where rows are long enough, the product goes through tiles of columns, by panels of B's columns (the `cpu` kernel's
 // rule and width), and gathers from one panel's rows of a tile at a time.
-Work Costs::measured_spmm(const SpmmShape& s) const {
-    const Device& d = machine_.device;
-    const double z = static_cast<double>(s.nonzeros), m = static_cast<double>(s.rows), e = element_bytes(),
-                 row_bytes = static_cast<double>(s.width) * e;
+double Costs::gathers_s(const SpmmShape& s) const {
     constexpr double long_enough = 16, panel = 64;
-    const double of_b = std::min(static_cast<double>(s.cols), z) * whole_lines(row_bytes);
-    const double tiles = d.tile_columns > 0 ? static_cast<double>(s.cols) / d.tile_columns : 0;
-    const bool tiled = tiles > 2 && z >= long_enough * m * std::ceil(tiles);
-    const double lie_in = tiled ? d.tile_columns * std::min(row_bytes, panel * e) : of_b;
-    const double in_order = z * (e + 4) + (m + 1) * 8 + m * row_bytes * (s.adds ? 2 : 1);
-    const double gather_s = of_b > 0 ? z * whole_lines(row_bytes) / gather_.rate(lie_in) : 0;
-    const double seconds = gather_s + in_order_s(in_order, of_b + in_order);
-    return kernel(seconds, seconds);
+    const Device& d = machine_.device;
+    const double z = static_cast<double>(s.nonzeros), m = static_cast<double>(s.rows),
+                 n = static_cast<double>(s.cols), e = element_bytes(),
+                 row_bytes = static_cast<double>(s.width) * e, lines = whole_lines(row_bytes);
+    if (z == 0) return 0;
+    // A tile is two thirds of what fits a core's cache; whether tiles pay depends on how often that fits.
+    const double fit = std::bit_ceil(static_cast<unsigned>(d.tile_columns) * 3 / 2);
+    const double tiles = d.tile_columns > 0 ? n / fit : 0;
+    if (tiles > 2 && z >= long_enough * m * std::ceil(tiles)) {
+        const double in_panel = std::min(row_bytes, panel * e);
+        return z * row_bytes / in_panel * row_s(in_panel, d.tile_columns * in_panel);
+    }
+    const double used = std::min(n, z);
+    if (!s.columns) return z * row_s(row_bytes, used * lines);
+    // A block has its share of each group's columns, and of their nonzeros.
+    double seconds = 0;
+    for (const ColumnReads::Group& g : s.columns->groups)
+        seconds += g.reads * z / s.columns->nonzeros *
+                   row_s(row_bytes, std::min(used, g.rows * n / s.columns->columns) * lines);
+    return seconds;
 }
 
 // C [m × n] from k products each: 2mnk operations at the device's rate, times the share of its processors that work:
@@ -131,11 +182,17 @@ Work Costs::gemm(const GemmShape& s) const {
     const double filled = (m * n) / (std::ceil(m / tile) * tile * std::ceil(n / narrow) * narrow);
     const double filled_other = (m * n) / (std::ceil(n / tile) * tile * std::ceil(m / narrow) * narrow);
     double shape = std::max(filled, filled_other) * work_items / (waves * processors);
-    if (d.gemm_tile > 0) shape = n / (std::ceil(n / d.gemm_tile) * d.gemm_tile);
+    if (d.gemm_tile > 0) {
+        const double tile_n = d.gemm_tile, whole = std::floor(n / tile_n);
+        const double part = n > whole * tile_n ? (m > k ? d.gemm_part_tile : 1) : 0;
+        shape = n / ((whole + part) * tile_n);
+    }
     const double rate = dtype_ == DType::f32 ? d.float32_rate : d.float64_rate;
     const double compute_s = 2 * m * n * k / (rate * d.gemm_efficiency * std::max(shape, 1e-6));
     const double bytes = (m * k + k * n + m * n * (s.adds ? 2 : 1)) * element_bytes();
-    const double memory_s = in_order_s(bytes, bytes);
+    const double memory_s = in_order_s(s.in_order.empty() ? repeated(bytes, bytes) : s.in_order);
+    // A core computes nothing while it waits for operands; the rate is of what it computes between.
+    if (!stream_.empty()) return kernel(compute_s + memory_s, memory_s);
     return kernel(std::max(compute_s, memory_s), memory_s);
 }
 

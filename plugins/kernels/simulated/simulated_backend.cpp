@@ -1,11 +1,13 @@
 #include "simulated_backend.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <exception>
 #include <new>
 
 #include <gnnbench/error.hpp>
 #include <gnnbench/transport.hpp>
+#include <gnnbench/usize.hpp>
 
 #include "memory.hpp"
 
@@ -13,13 +15,30 @@ namespace gnnbench::simulated {
 namespace {
 
 double bytes_of(ConstMatrixView m) { return static_cast<double>(m.bytes()); }
-double elements_of(ConstMatrixView m) { return static_cast<double>(m.rows * m.cols); }
+using Operand = simulation::Recency::Operand;
+
+/// Once in order, whatever lies between its rows.
+Operand once(ConstMatrixView m) {
+    const std::size_t extent = m.rows == 0 ? 0 : (usize((m.rows - 1) * m.ld + m.cols)) * size_of(m.dtype);
+    return {m.data, extent, bytes_of(m)};
+}
+Operand list(const std::int32_t* rows, std::int64_t count) {
+    const std::size_t bytes = usize(count) * sizeof *rows;
+    return {rows, bytes, static_cast<double>(bytes)};
+}
+Operand twice(ConstMatrixView m) {
+    Operand o = once(m);
+    o.moved *= 2;
+    return o;
+}
 
 /// A CSR matrix of which only the size is kept.
 class SizedMatrix final : public PreparedMatrix {
 public:
     explicit SizedMatrix(std::function<void()> released) : released_(std::move(released)) {}
     ~SizedMatrix() override { released_(); }
+
+    Operand entries;  ///< at addresses that nothing else has
 
 private:
     std::function<void()> released_;
@@ -28,7 +47,11 @@ private:
 }  // namespace
 
 SimulatedBackend::SimulatedBackend(simulation::SimulatedRank& rank, DType dtype, SpmmModel spmm, int ranks_of_node)
-    : Backend(dtype), rank_(rank), costs_(rank.machine(), dtype, spmm, ranks_of_node), spmm_(spmm) {
+    : Backend(dtype),
+      rank_(rank),
+      costs_(rank.machine(), dtype, spmm, ranks_of_node),
+      spmm_(spmm),
+      ranks_of_node_(ranks_of_node) {
     trace().use(&rank.clock());
 }
 
@@ -46,7 +69,10 @@ void* SimulatedBackend::do_allocate(std::size_t bytes) {
     return data;
 }
 
-void SimulatedBackend::do_free(void* data, std::size_t bytes) noexcept { give_back_addresses(data, bytes); }
+void SimulatedBackend::do_free(void* data, std::size_t bytes) noexcept {
+    rank_.recency().forget(data, bytes);
+    give_back_addresses(data, bytes);
+}
 
 void SimulatedBackend::do_copy_in(const void*, void*, std::size_t bytes) {
     const simulation::Device& d = rank_.machine().device;
@@ -68,14 +94,22 @@ std::unique_ptr<PreparedMatrix> SimulatedBackend::do_prepare(const Csr& a, Trans
 std::unique_ptr<PreparedMatrix> SimulatedBackend::do_prepare_size(const SparseSize& a, TransposedProducts t) {
     // Row starts of 4 bytes, column indices of 4, values; and the same index by columns where it is wanted.
     std::int64_t bytes = (a.rows + 1) * 4 + a.nonzeros * (4 + static_cast<std::int64_t>(size_of(dtype())));
+    const auto entry_bytes = static_cast<double>(bytes);
     if (t == TransposedProducts::wanted) bytes += (a.cols + 1) * 4 + a.nonzeros * 8;
     if (bytes > do_free_bytes())
         throw OutOfMemory("the device has no memory for a sparse matrix of " + std::to_string(bytes) +
                           " bytes: " + std::to_string(memory().current_bytes) + " in use, " +
                           std::to_string(do_free_bytes()) + " free");
     count_own_memory(bytes);
-    auto prepared = std::make_unique<SizedMatrix>([this, bytes] { count_own_memory(-bytes); });
+    auto prepared = std::make_unique<SizedMatrix>([this, bytes, place = matrices_] {
+        count_own_memory(-bytes);
+        rank_.recency().forget(reinterpret_cast<const void*>(place), usize(bytes));
+    });
     prepared->format = "csr";
+    if (costs_.by_recency()) {
+        prepared->entries = {reinterpret_cast<const void*>(matrices_), usize(bytes), entry_bytes};
+        matrices_ += usize(bytes);
+    }
     return prepared;
 }
 
@@ -89,59 +123,111 @@ void SimulatedBackend::finish(const Epilogue& e, MatrixView c) {
     if (!e.empty()) do_apply(e, c, c);
 }
 
-void SimulatedBackend::multiply(const SpmmShape& shape, const Epilogue& e, MatrixView c) {
+/// What the kernel that touches them moves, by what caches have kept; where a machine's rates are not by size, no more
+/// than how much.
+InOrder SimulatedBackend::moved(std::initializer_list<Operand> operands) {
+    if (costs_.by_recency()) return rank_.recency().touch(std::span(operands.begin(), operands.size()));
+    double bytes = 0;
+    for (const Operand& o : operands) bytes += o.moved;
+    return {{bytes, 0}};
+}
+
+void SimulatedBackend::multiply(SpmmShape shape, const Operand& a, ConstMatrixView b, const Epilogue& e,
+                                MatrixView c) {
+    if (costs_.by_recency()) {
+        const Operand all[] = {a, once(b), shape.adds ? twice(c) : once(c)};
+        // By operand: touched apart, B's part would be lost among the others'.
+        shape.columns = rank_.columns_of_graph();
+        shape.operand = rank_.recency().touch(std::span(all).subspan(1, 1));
+        shape.in_order = moved({all[0], all[2]});
+    }
     issue(costs_.spmm(shape));
     finish(e, c);
 }
 
 void SimulatedBackend::do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
                                const Epilogue& e) {
-    multiply({a.rows, a.cols, a.nonzeros, b.cols, s.beta != 0}, e, c);
+    multiply({.rows = a.rows, .cols = a.cols, .nonzeros = a.nonzeros, .width = b.cols, .adds = s.beta != 0},
+             static_cast<const SizedMatrix&>(a).entries, b, e, c);
 }
 void SimulatedBackend::do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
-    multiply({a.rows, a.cols, a.nonzeros, b.cols, s.beta != 0}, e, c);
+    // Values, which lie elsewhere, are as old as the indices.
+    const Operand entries{a.indices, usize(a.nonzeros) * sizeof(std::int32_t),
+                          static_cast<double>(a.nonzeros) * (4 + costs_.element_bytes())};
+    multiply({.rows = a.rows, .cols = a.cols, .nonzeros = a.nonzeros, .width = b.cols, .adds = s.beta != 0},
+             entries, b, e, c);
 }
 void SimulatedBackend::do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
                                           const Epilogue& e) {
-    multiply({a.cols, a.rows, a.nonzeros, b.cols, s.beta != 0}, e, c);
+    multiply({.rows = a.cols, .cols = a.rows, .nonzeros = a.nonzeros, .width = b.cols, .adds = s.beta != 0},
+             static_cast<const SizedMatrix&>(a).entries, b, e, c);
 }
 
-void SimulatedBackend::do_gemm(Transpose ta, ConstMatrixView a, Transpose, ConstMatrixView, MatrixView c, Scale s,
-                               const Epilogue& e) {
-    const std::int64_t k = ta == Transpose::no ? a.cols : a.rows;
-    issue(costs_.gemm({c.rows, c.cols, k, s.beta != 0}));
+void SimulatedBackend::do_gemm(Transpose ta, ConstMatrixView a, Transpose, ConstMatrixView b, MatrixView c,
+                               Scale s, const Epilogue& e) {
+    GemmShape shape{.m = c.rows, .n = c.cols, .k = ta == Transpose::no ? a.cols : a.rows, .adds = s.beta != 0};
+    if (costs_.by_recency()) shape.in_order = moved({once(a), once(b), shape.adds ? twice(c) : once(c)});
+    issue(costs_.gemm(shape));
     finish(e, c);
 }
 
 // Each operand is read or written once.
-void SimulatedBackend::do_apply(const Epilogue&, ConstMatrixView x, MatrixView) {
-    issue(costs_.streamed(2 * bytes_of(x)));
+void SimulatedBackend::do_apply(const Epilogue&, ConstMatrixView x, MatrixView z) {
+    issue(costs_.streamed(x.data == z.data ? moved({twice(x)}) : moved({once(x), once(z)})));
 }
-void SimulatedBackend::do_apply_backward(const Epilogue&, ConstMatrixView h, ConstMatrixView, MatrixView) {
-    issue(costs_.streamed(3 * bytes_of(h)));
+void SimulatedBackend::do_apply_backward(const Epilogue&, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) {
+    issue(costs_.streamed(dh.data == dz.data  ? moved({once(h), twice(dz)})
+                          : h.data == dz.data ? moved({once(dh), twice(dz)})
+                                              : moved({once(h), once(dh), once(dz)})));
 }
-void SimulatedBackend::do_column_sums(ConstMatrixView g, MatrixView) { issue(costs_.streamed(bytes_of(g))); }
-void SimulatedBackend::do_softmax_cross_entropy(ConstMatrixView logits, const LossInput&, MatrixView, double*) {
-    issue(costs_.exponentials(elements_of(logits), 2 * bytes_of(logits)));
+void SimulatedBackend::do_column_sums(ConstMatrixView g, MatrixView) { issue(costs_.streamed(moved({once(g)}))); }
+
+/// Of rows that take part, as far as a rank can know: their number in the whole graph, over the ranks that share it.
+double SimulatedBackend::counted_rows(ConstMatrixView logits, const LossInput& in) const {
+    const auto rows = static_cast<double>(logits.rows);
+    return costs_.by_recency() && in.scale > 0 ? std::min(rows, 1 / (in.scale * ranks_of_node_)) : rows;
 }
+void SimulatedBackend::do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
+                                                double*) {
+    loss(logits, in, grad);
+}
+void SimulatedBackend::loss(ConstMatrixView logits, const LossInput& in, MatrixView grad) {
+    issue(costs_.losses(rank_.machine().device.loss, counted_rows(logits, in), static_cast<double>(logits.cols),
+                        logits_and_gradient(logits, grad)));
+}
+InOrder SimulatedBackend::logits_and_gradient(ConstMatrixView logits, MatrixView grad) {
+    return logits.data == grad.data ? moved({twice(grad)}) : moved({once(logits), once(grad)});
+}
+/// Two of the three verbs of a loss over sharded classes, which were measured together.
+void SimulatedBackend::sharded_loss(ConstMatrixView logits, const InOrder& moved) {
+    const simulation::Curve& row = rank_.machine().device.sharded_loss;
+    const double verbs = row.empty() ? 1 : 3;
+    issue(costs_.losses(row, static_cast<double>(logits.rows) / verbs, static_cast<double>(logits.cols), moved));
+}
+/// The third has no exponentials.
 void SimulatedBackend::do_row_maxima(ConstMatrixView logits, MatrixView) {
-    issue(costs_.streamed(bytes_of(logits)));
+    const InOrder read = moved({once(logits)});
+    if (rank_.machine().device.sharded_loss.empty()) return issue(costs_.streamed(read));
+    sharded_loss(logits, read);
 }
 void SimulatedBackend::do_row_exp_sums(ConstMatrixView logits, ConstMatrixView, MatrixView) {
-    issue(costs_.exponentials(elements_of(logits), bytes_of(logits)));
+    sharded_loss(logits, moved({once(logits)}));
 }
 void SimulatedBackend::do_softmax_cross_entropy_shard(ConstMatrixView logits, ConstMatrixView, ConstMatrixView,
-                                                      std::int64_t, const LossInput&, MatrixView, double*) {
-    issue(costs_.exponentials(elements_of(logits), 2 * bytes_of(logits)));
+                                                      std::int64_t, const LossInput&, MatrixView grad, double*) {
+    sharded_loss(logits, logits_and_gradient(logits, grad));
 }
 void SimulatedBackend::do_count_correct(ConstMatrixView logits, const LossInput&, std::int64_t*) {
-    issue(costs_.streamed(bytes_of(logits)));
+    issue(costs_.streamed(moved({once(logits)})));
 }
-void SimulatedBackend::do_binary_cross_entropy(ConstMatrixView logits, const LossInput&, MatrixView, double*) {
-    issue(costs_.exponentials(elements_of(logits), 2 * bytes_of(logits)));
+void SimulatedBackend::do_binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
+                                               double*) {
+    LossInput of_elements = in;
+    of_elements.scale *= static_cast<double>(logits.cols);
+    loss(logits, of_elements, grad);
 }
 void SimulatedBackend::do_count_positives(ConstMatrixView logits, const LossInput&, std::int64_t*) {
-    issue(costs_.streamed(bytes_of(logits)));
+    issue(costs_.streamed(moved({once(logits)})));
 }
 
 void SimulatedBackend::do_optimizer_step(const TrainSpec& spec, std::int64_t,
@@ -150,21 +236,25 @@ void SimulatedBackend::do_optimizer_step(const TrainSpec& spec, std::int64_t,
     const double passes = spec.optimizer == OptimizerKind::sgd ? 3 : 7;
     double elements = 0;
     for (const ParameterSlot& p : slots) elements += static_cast<double>(p.count);
-    if (elements > 0) issue(costs_.streamed(passes * elements * costs_.element_bytes()));
+    const double bytes = passes * elements * costs_.element_bytes();
+    if (elements > 0) issue(costs_.streamed({{bytes, bytes}}));
 }
 
-void SimulatedBackend::do_fill(MatrixView m, double) { issue(costs_.streamed(bytes_of(m))); }
-void SimulatedBackend::do_copy(ConstMatrixView from, MatrixView) { issue(costs_.streamed(2 * bytes_of(from))); }
-void SimulatedBackend::do_axpby(double, ConstMatrixView x, double, MatrixView) {
-    issue(costs_.streamed(3 * bytes_of(x)));
+void SimulatedBackend::do_fill(MatrixView m, double) { issue(costs_.streamed(moved({once(m)}))); }
+void SimulatedBackend::do_copy(ConstMatrixView from, MatrixView to) {
+    issue(costs_.streamed(moved({once(from), once(to)})));
 }
-void SimulatedBackend::do_gather_rows(ConstMatrixView from, const std::int32_t*, MatrixView to) {
-    const auto rows = static_cast<double>(to.rows);
-    issue(costs_.gathered(rows, bytes_of(to) / rows, bytes_of(from), bytes_of(to) + 4 * rows));
+void SimulatedBackend::do_axpby(double, ConstMatrixView x, double, MatrixView y) {
+    issue(costs_.streamed(moved({once(x), twice(y)})));
 }
-void SimulatedBackend::do_scatter_add_rows(ConstMatrixView from, const std::int32_t*, MatrixView to) {
-    const auto rows = static_cast<double>(from.rows);
-    issue(costs_.gathered(2 * rows, bytes_of(from) / rows, bytes_of(to), bytes_of(from) + 4 * rows));
+void SimulatedBackend::do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
+    const auto count = static_cast<double>(to.rows);
+    issue(costs_.gathered(count, bytes_of(to) / count, bytes_of(from), moved({once(to), list(rows, to.rows)})));
+}
+void SimulatedBackend::do_scatter_add_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) {
+    const auto count = static_cast<double>(from.rows);
+    issue(costs_.gathered(2 * count, bytes_of(from) / count, bytes_of(to),
+                          moved({once(from), list(rows, from.rows)})));
 }
 
 std::unique_ptr<Transport> SimulatedBackend::do_connect(const ProcessGroup& group) { return rank_.connect(group); }

@@ -1,4 +1,6 @@
 #pragma once
+#include <initializer_list>
+
 #include <gnnbench/backend.hpp>
 #include <gnnbench/simulation/simulation.hpp>
 
@@ -57,12 +59,21 @@ private:
 
     /// Issues a kernel on the compute stream.
     void issue(const simulation::Work& work);
-    void multiply(const SpmmShape& shape, const Epilogue& e, MatrixView c);
+    InOrder moved(std::initializer_list<simulation::Recency::Operand> operands);
+    void multiply(SpmmShape shape, const simulation::Recency::Operand& a, ConstMatrixView b, const Epilogue& e,
+                  MatrixView c);
+    double counted_rows(ConstMatrixView logits, const LossInput& in) const;
+    InOrder logits_and_gradient(ConstMatrixView logits, MatrixView grad);
+    void loss(ConstMatrixView logits, const LossInput& in, MatrixView grad);
+    void sharded_loss(ConstMatrixView logits, const InOrder& moved);
     void finish(const Epilogue& e, MatrixView c);
 
     simulation::SimulatedRank& rank_;
     Costs costs_;
     SpmmModel spmm_;
+    int ranks_of_node_;
+    /// Where the next prepared matrix lies: below all addresses that memory can have.
+    std::uintptr_t matrices_ = 4096;
 };
 
 }  // namespace gnnbench::simulated

@@ -47,16 +47,21 @@ struct Device {
     double gemm_efficiency = 1;
     // Of devices whose cache is large beside what kernels work on, as processors' are. Where curves are given, they
     // stand for memory, cache and their shares.
-    Curve stream = {};  ///< bytes per second in order, by the bytes that a kernel moves
-    Curve gather = {};  ///< bytes per second of rows in no order, by the bytes that they lie in
-    Curve shared_stream =
-        {};  ///< the same while all devices of the node work, as they do where a node has several ranks
-    Curve shared_gather = {};
-    double line_bytes = 0;  ///< in which rows in no order are read; 0: as they are
-    int gemm_tile = 0;      ///< columns that a dense product computes together; 0: tiles of GPUs
-    int tile_columns = 0;   ///< that a sparse product with long enough rows goes through at a time; 0: all
-    double exp_rate = 0;    ///< exponentials per second, of losses; 0: hidden behind the memory
-    int streams = 2;        ///< 1: a device moves its own messages, and computes nothing meanwhile
+    Curve stream = {};  ///< bytes per second in order, by the bytes touched since they were
+    /// Bytes per second of rows in no order, by the bytes that they lie in; of rows of so many bytes each.
+    static constexpr double narrow_row = 128, wide_row = 512;
+    Curve gather = {}, wide_gather = {};
+    /// The same while all devices of the node work, as they do where a node has several ranks.
+    Curve shared_stream = {}, shared_gather = {}, shared_wide_gather = {};
+    double line_bytes = 0;      ///< in which rows in no order are read; 0: as they are
+    int gemm_tile = 0;          ///< columns that a dense product computes together; 0: tiles of GPUs
+    double gemm_part_tile = 1;  ///< whole tiles' time of one that is filled in part, in products of many rows
+    int tile_columns = 0;       ///< that a sparse product with long enough rows goes through at a time; 0: all
+    double exp_rate = 0;        ///< exponentials per second, of losses; 0: hidden behind the memory
+    /// Seconds of a row's loss, by its columns; and where its columns are distributed, of all three verbs. Where given, they
+    /// stand for exp_rate.
+    Curve loss = {}, sharded_loss = {};
+    int streams = 2;  ///< 1: a device moves its own messages, and computes nothing meanwhile
 };
 
 /// Seconds of an SpMM as the thesis on Plexus fits them (its section 4.1):
@@ -80,7 +85,8 @@ struct Links {
     double hop_s = 0;           ///< between devices of one node
     double network_hop_s = 0;   ///< between nodes
     double message_s = 0;       ///< of every point-to-point message, on either side
-    /// Seconds of an operation of two devices of a node by its bytes, where they were measured; by measured_key().
+    /// Seconds of an operation of two devices of a node by its bytes, where they were measured; by measured_key(). With
+    /// "read_rows" and "add_rows" devices of a node read each other's memory in place.
     std::map<std::string, Curve> measured = {};
 };
 

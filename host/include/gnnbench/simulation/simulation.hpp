@@ -4,7 +4,9 @@
 #include <vector>
 
 #include <gnnbench/process_group.hpp>
+#include <gnnbench/simulation/column_reads.hpp>
 #include <gnnbench/simulation/machine.hpp>
+#include <gnnbench/simulation/recency.hpp>
 #include <gnnbench/trace.hpp>
 #include <gnnbench/transport.hpp>
 
@@ -43,6 +45,10 @@ public:
     /// The host waits for all that the stream has been given.
     void synchronize(StreamRole stream);
 
+    /// Of its device memory; its transport touches what it moves.
+    Recency& recency();
+    /// As Simulation::columns_of_graph; nullptr where it was not called.
+    const ColumnReads* columns_of_graph() const;
     /// Marks in the streams, for the trace.
     DeviceClock& clock();
     /// Messages of device memory, of which only sizes travel.
@@ -72,6 +78,9 @@ public:
     /// Calls `body` once for each rank, with the group of all of them, until all have returned. What one throws ends
     /// the others, and is thrown here. Throws LogicError where no rank can go on, and says who waits for whom.
     void run(const std::function<void(const ProcessGroup& world)>& body);
+
+    /// Of the graph whose blocks ranks multiply by: machines with rates by size charge products by it.
+    void columns_of_graph(ColumnReads reads);
 
     double now_s() const;
     SimulationCounts counts() const;
