@@ -1,6 +1,7 @@
 #include "cluster.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include <gnnbench/usize.hpp>
@@ -27,32 +28,48 @@ void for_votes(const Csr& a, std::size_t v, auto&& f) {
     for (std::int64_t j = begin; j < end; j += step) f(usize(a.indices[usize(j)]));
 }
 
-/// One thread's count of votes by cluster; all zero between rows.
+/// The votes of one row by cluster, in a hash table that stays in the first cache: an array by cluster would be another
+/// random access to memory for each vote.
 class Ballot {
 public:
-    explicit Ballot(std::size_t clusters) : votes_(clusters) {}
-
     /// The cluster that contains most entries of row v. Ties go to v's own, else to the same one for all threads.
     std::int32_t winner(const Csr& a, std::size_t v, const std::vector<std::int32_t>& label) {
-        seen_.clear();
+        std::size_t seen = 0;
         for_votes(a, v, [&](std::size_t u) {
             if (u == v) return;
-            if (votes_[usize(label[u])]++ == 0) seen_.push_back(label[u]);
+            Slot& slot = slot_of(label[u]);
+            if (slot.votes++ == 0) seen_[seen++] = &slot;
         });
         std::int32_t best = label[v];
-        std::uint64_t best_rank = rank(best) | 0xFFFFFFFFu;
-        for (const std::int32_t l : seen_)
-            if (const std::uint64_t r = rank(l); r > best_rank) best = l, best_rank = r;
-        for (const std::int32_t l : seen_) votes_[usize(l)] = 0;
+        std::uint64_t best_rank = slot_of(best).rank() | 0xFFFFFFFFu;
+        for (std::size_t i = 0; i < seen; ++i)
+            if (const std::uint64_t r = seen_[i]->rank(); r > best_rank) best = seen_[i]->label, best_rank = r;
+        for (std::size_t i = 0; i < seen; ++i) seen_[i]->votes = 0;
         return best;
     }
 
 private:
-    std::uint64_t rank(std::int32_t l) const {
-        return std::uint64_t{votes_[usize(l)]} << 32 | scrambled(static_cast<std::uint32_t>(l));
+    struct Slot {
+        std::int32_t label = 0;
+        std::uint32_t votes = 0, scrambled = 0;  ///< free without votes
+        std::uint64_t rank() const { return std::uint64_t{votes} << 32 | scrambled; }
+    };
+
+    /// The cluster's slot, or the one it shall have.
+    Slot& slot_of(std::int32_t label) {
+        const std::uint32_t hash = scrambled(static_cast<std::uint32_t>(label));
+        for (std::size_t i = hash % slots_.size();; i = (i + 1) % slots_.size()) {
+            Slot& slot = slots_[i];
+            if (slot.votes > 0 && slot.label != label) continue;
+            if (slot.votes == 0) slot = {label, 0, hash};
+            return slot;
+        }
     }
-    std::vector<std::uint32_t> votes_;
-    std::vector<std::int32_t> seen_;
+
+    /// A row has at most this many votes: for_votes skips none of fewer than twice most_votes.
+    static constexpr std::size_t most_seen = 2 * usize(most_votes);
+    std::array<Slot, 4 * most_seen> slots_{};
+    std::array<Slot*, most_seen> seen_{};
 };
 
 double share_inside(const Csr& a, const std::vector<std::int32_t>& label, int threads) {
@@ -76,7 +93,7 @@ ClusterOrder cluster_order(const Csr& a, std::int64_t most, int threads) {
         };
 #pragma omp parallel num_threads(threads)
         {
-            Ballot ballot(n);
+            Ballot ballot;
 #pragma omp for schedule(dynamic, 4096)
             for (std::size_t v = 0; v < n; ++v) wish[v] = chooses(v) ? ballot.winner(a, v, label) : label[v];
         }
