@@ -72,10 +72,5 @@ std::unique_ptr<PreparedMatrix> HaloBlocks::block(Part j) const {
     if (halo_) return backend_.prepare(halo_->compact(j));
     return backend_.prepare(SparseSize{own_.rows, needed_[usize(j)], nonzeros_[usize(j)]});
 }
-PreparedPair HaloBlocks::block_and_transpose(Part j) const {
-    if (!halo_) return {block(j), backend_.prepare(SparseSize{needed_[usize(j)], own_.rows, nonzeros_[usize(j)]})};
-    const Csr block = halo_->compact(j);
-    return {backend_.prepare(block), backend_.prepare(gnnbench::transposed(block, threads_))};
-}
 
 }  // namespace gnnbench

@@ -32,11 +32,6 @@ struct Halo {
 /// Every rank of the group holds the same columns of blocks, so part i is sent to other ranks only where i ∈ J.
 Halo make_halo(const Adjacency& a, const IndexMap& index, Part i, Direction d, const HoldsBlock& holds);
 
-/// A matrix and its transpose, prepared.
-struct PreparedPair {
-    std::unique_ptr<PreparedMatrix> matrix, transposed;
-};
-
 /// A part's halo as its back end needs it: with values, make_halo's blocks and lists of rows; without, their sizes, which
 /// a graph that is only expected has, too.
 class HaloBlocks {
@@ -58,7 +53,6 @@ public:
     std::unique_ptr<PreparedMatrix> remote() const;
     std::unique_ptr<PreparedMatrix> remote_transposed() const;
     std::unique_ptr<PreparedMatrix> block(Part j) const;
-    PreparedPair block_and_transpose(Part j) const;
 
 private:
     void expect(const Adjacency& a, const IndexMap& index, Part i, const HoldsBlock& holds);
