@@ -73,8 +73,10 @@ std::vector<double> gemm_rates(const std::vector<GemmSample>& samples, int tile,
 double part_tile(const std::vector<GemmSample>& samples, int tile, double rate, const Curve& stream) {
     std::vector<double> tiles;
     for (const GemmSample& s : samples)
-        if (s.n % tile != 0 && s.m > s.k)
-            tiles.push_back(column_s(s, 4, stream) * rate / tile - static_cast<double>(s.n / tile));
+        if (s.n % tile != 0 && s.m > s.k) {
+            const auto whole = s.n / tile;
+            tiles.push_back(column_s(s, 4, stream) * rate / tile - static_cast<double>(whole));
+        }
     return tiles.empty() ? 1 : std::max(1.0, median(tiles));
 }
 

@@ -15,8 +15,8 @@ using simulation::Work;
 namespace {
 
 /// What was measured beside the node's other ranks, where it applies.
-const Curve& measured(const Curve& alone, const Curve& shared, int ranks_of_node) {
-    return ranks_of_node > 1 && !shared.empty() ? shared : alone;
+Curve measured(const Device& d, Curve Device::* alone, Curve Device::* shared, int ranks_of_node) {
+    return ranks_of_node > 1 && !(d.*shared).empty() ? d.*shared : d.*alone;
 }
 
 double sum(const InOrder& moved) {
@@ -32,9 +32,9 @@ InOrder repeated(double bytes, double all_bytes) { return {{bytes, all_bytes}}; 
 
 Costs::Costs(const simulation::Machine& machine, DType dtype, SpmmModel spmm, int ranks_of_node)
     : machine_(machine),
-      stream_(measured(machine.device.stream, machine.device.shared_stream, ranks_of_node)),
-      gather_(measured(machine.device.gather, machine.device.shared_gather, ranks_of_node)),
-      wide_gather_(measured(machine.device.wide_gather, machine.device.shared_wide_gather, ranks_of_node)),
+      stream_(measured(machine.device, &Device::stream, &Device::shared_stream, ranks_of_node)),
+      gather_(measured(machine.device, &Device::gather, &Device::shared_gather, ranks_of_node)),
+      wide_gather_(measured(machine.device, &Device::wide_gather, &Device::shared_wide_gather, ranks_of_node)),
       dtype_(dtype),
       spmm_(spmm) {}
 

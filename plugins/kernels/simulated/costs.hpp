@@ -60,7 +60,7 @@ private:
     double row_s(double row_bytes, double lie_in) const;
 
     const simulation::Machine& machine_;
-    const simulation::Curve &stream_, &gather_, &wide_gather_;  ///< empty: not measured by size
+    simulation::Curve stream_, gather_, wide_gather_;  ///< empty: not measured by size
     DType dtype_;
     SpmmModel spmm_;
 };
