@@ -50,6 +50,8 @@ std::string start_stamp() {
     return fmt::format("{}.{:06}", text, us % 1000000);
 }
 
+/// Perhaps of a line that another process is writing, which is whole when ours follows it: then an empty line is between
+/// them, which readers skip.
 bool ends_inside_a_line(int fd) {
     struct stat info{};
     if (::fstat(fd, &info) != 0 || info.st_size == 0) return false;

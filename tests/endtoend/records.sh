@@ -44,6 +44,8 @@ workers = schema["properties"]["type"]["enum"]
 hosts = ["trial", "outcome"]
 seen, wrong = {}, []
 for text in open(sys.argv[2]):
+    if text == "\n":  # a writer met another's line in the making
+        continue
     line = json.loads(text)
     if line["type"] in hosts:
         continue
