@@ -306,39 +306,29 @@ std::vector<RowMessage> segments(const Matrix& buffer, const std::vector<std::in
     return messages;
 }
 
-}  // namespace
-
-namespace {
-
-/// Rows [first, end) of a list that has `all`; zeros where only their number is known, which is where they are not read.
-std::span<const std::int32_t> rows_at(const std::vector<std::int32_t>& list, std::size_t all, std::size_t first,
-                                      std::size_t end) {
-    if (!list.empty()) return std::span(list).subspan(first, end - first);
-    static std::vector<std::int32_t> zeros;
-    if (zeros.size() < all) zeros.resize(all);
-    return std::span(zeros).subspan(first, end - first);
+/// Segment j of a list. Where only numbers of rows are known, of `place`, which has room for as many and which nobody reads.
+std::span<const std::int32_t> segment(const std::vector<std::int32_t>& list, const void* place,
+                                      const std::vector<std::int64_t>& start, std::size_t j) {
+    const auto* const all = list.empty() ? static_cast<const std::int32_t*>(place) : list.data();
+    return {all + start[j], usize(start[j + 1] - start[j])};
 }
 
 }  // namespace
 
 std::vector<RowSet> HaloExchange::needed_sets(std::int64_t width) {
     std::vector<RowSet> sets;
-    for (std::size_t j = 0; j + 1 < needed_start_.size(); ++j) {
-        const auto first = usize(needed_start_[j]), end = usize(needed_start_[j + 1]);
-        if (first < end)
-            sets.push_back({static_cast<int>(j), rows_at(needed_, usize(needed_start_.back()), first, end),
+    for (std::size_t j = 0; j + 1 < needed_start_.size(); ++j)
+        if (needed_start_[j] < needed_start_[j + 1])
+            sets.push_back({static_cast<int>(j), segment(needed_, receive_.view().data, needed_start_, j),
                             segment(receive_, needed_start_, j, width)});
-    }
     return sets;
 }
 
 std::vector<RowSet> HaloExchange::sent_sets() const {
     std::vector<RowSet> sets;
-    for (std::size_t j = 0; j + 1 < sent_start_.size(); ++j) {
-        const auto first = usize(sent_start_[j]), end = usize(sent_start_[j + 1]);
-        if (first < end)
-            sets.push_back({static_cast<int>(j), rows_at(sent_, usize(sent_start_.back()), first, end)});
-    }
+    for (std::size_t j = 0; j + 1 < sent_start_.size(); ++j)
+        if (sent_start_[j] < sent_start_[j + 1])
+            sets.push_back({static_cast<int>(j), segment(sent_, sent_rows_.data(), sent_start_, j)});
     return sets;
 }
 

@@ -5,9 +5,9 @@
 /// When random rows of a matrix larger than the caches are asked for, before they are read.
 namespace gnnbench::cpu {
 
-/// In rows. A line is first asked for into the second-level cache, which waits for several times as many lines at once
-/// as the first-level one: rows of four lines then arrive at 24 to 28 GB/s where the first level's prefetches alone
-/// reach 16 (results/cpu-kernels.md).
+/// In rows. A line is first asked for into the second-level cache: rows of four lines then arrive at 24 to 28 GB/s where
+/// prefetches into the first level alone reach 16 (results/cpu-kernels.md), presumably since the second level waits for
+/// more lines at once.
 struct Ahead {
     std::int64_t second = 0;  ///< into the second-level cache; 0: nothing is prefetched
     std::int64_t first = 0;   ///< into the first-level cache, from the second
