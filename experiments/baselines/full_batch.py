@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Full-batch GCN training by another framework: a program for `scheme: {command: …}` (docs/baselines.md).
+"""Full-batch training of GCN and GraphSAGE by another framework: a program for `scheme: {command: …}` (docs/baselines.md).
 
 usage: full_batch.py FRAMEWORK [--compile] JOB
        full_batch.py FRAMEWORK [--compile] --probe cpu|cuda
 
-FRAMEWORK is torch.sparse (PyTorch's CSR × dense, called directly), pyg (PyTorch Geometric's GCNConv on a CSR matrix) or
-dgl (DGL's GraphConv); --compile trains through torch.compile. Uses the environment that setup.sh made for the framework,
+FRAMEWORK is torch.sparse (PyTorch's CSR × dense, called directly), pyg (PyTorch Geometric's GCNConv and SAGEConv on a CSR
+matrix) or dgl (DGL's GraphConv and SAGEConv); --compile trains through torch.compile. Uses the environment that setup.sh made for the framework,
 where there is one, else the Python that it is started with.
 """
 
@@ -101,7 +101,8 @@ def csr_tensor(adjacency, data, device):
 
 
 # --- frameworks -----------------------------------------------------------------------------------------------------
-# Each makes the layers: functions of H [n × f] that give Â H W + b [n × g], with `weight` and `bias` as parameters.
+# Each makes the layers, functions of H [n × f], from the weights and bias of each: Â H W + b [n × g] of [W] in GCN,
+# H W_self + Â H W_neighbour + b of [W_self, W_neighbour] in GraphSAGE.
 
 
 def torch_sparse_layers(data, model, parameters, device):
@@ -125,14 +126,18 @@ def torch_sparse_layers(data, model, parameters, device):
         def backward(ctx, g):
             return timed("spmm", lambda: at @ g)
 
-    def layer(weight, bias, aggregates):
-        def apply(h):
+    def layer(weights, bias, aggregates):
+        *own, weight = weights
+
+        def apply(x):
             if not aggregates:
-                h = h @ weight
+                h = x @ weight
             elif weight.shape[0] > weight.shape[1]:
-                h = Aggregate.apply(h @ weight)
+                h = Aggregate.apply(x @ weight)
             else:
-                h = Aggregate.apply(h) @ weight
+                h = Aggregate.apply(x) @ weight
+            for w in own:
+                h = h + x @ w
             return h if bias is None else h + bias
 
         return apply
@@ -140,21 +145,33 @@ def torch_sparse_layers(data, model, parameters, device):
     once = model["aggregate_input"]
     if once:
         data.x = a @ data.x
-    return [layer(w, b, l > 0 or not once) for l, (w, b) in enumerate(parameters)]
+    return [layer(weights, bias, l > 0 or not once) for l, (weights, bias) in enumerate(parameters)]
 
 
 def pyg_layers(data, model, parameters, device):
     import torch
-    from torch_geometric.nn import GCNConv
+    from torch_geometric.nn import GCNConv, SAGEConv
 
     a = csr_tensor(data.adjacency, data, device)
+
+    def transposed(weight):
+        return torch.nn.Parameter(weight.detach().T.contiguous())
+
     layers = []
-    for weight, bias in parameters:
-        conv = GCNConv(*weight.shape, normalize=False, add_self_loops=False, bias=bias is not None)
-        conv.lin.weight = torch.nn.Parameter(weight.detach().T.contiguous())
-        conv.bias = bias
+    for l, (weights, bias) in enumerate(parameters):
+        shape = weights[0].shape
+        if model["layers"] == "sage":
+            # Â has the means' divisors, so that what is aggregated is a sum.
+            conv = SAGEConv(*shape, aggr="sum", bias=bias is not None)
+            conv.lin_r.weight, conv.lin_l.weight = (transposed(w) for w in weights)
+            conv.lin_l.bias = bias
+            parameters[l] = ([conv.lin_r.weight, conv.lin_l.weight], bias)
+        else:
+            conv = GCNConv(*shape, normalize=False, add_self_loops=False, bias=bias is not None)
+            conv.lin.weight = transposed(weights[0])
+            conv.bias = bias
+            parameters[l] = ([conv.lin.weight], bias)
         layers.append(conv)
-    parameters[:] = [(conv.lin.weight, conv.bias) for conv in layers]
     return [lambda h, conv=conv: conv(h, a) for conv in layers]
 
 
@@ -168,16 +185,25 @@ def dgl_layers(data, model, parameters, device):
     graph = dgl.graph(ends, num_nodes=a.n).formats(["csr", "csc"])
     graph.create_formats_()
     graph = graph.to(device)
+    sage = model["layers"] == "sage"
     norm = a.by_degrees or "none"
-    weights = None if a.by_degrees else torch.from_numpy(a.values).to(device, data.dtype)
+    edge_weights = None if a.by_degrees else torch.from_numpy(a.values).to(device, data.dtype)
     layers = []
-    for weight, bias in parameters:
-        conv = dgl.nn.GraphConv(*weight.shape, norm=norm, bias=bias is not None, allow_zero_in_degree=True)
-        conv.weight = weight
-        if bias is not None:
+    for l, (weights, bias) in enumerate(parameters):
+        shape = weights[0].shape
+        if sage:
+            conv = dgl.nn.SAGEConv(*shape, "mean", bias=bias is not None)
+            own, neighbour = (torch.nn.Parameter(w.detach().T.contiguous()) for w in weights)
+            conv.fc_self.weight, conv.fc_neigh.weight, conv.fc_self.bias = own, neighbour, bias
+            parameters[l] = ([own, neighbour], bias)
+        else:
+            conv = dgl.nn.GraphConv(*shape, norm=norm, bias=bias is not None, allow_zero_in_degree=True)
+            conv.weight = weights[0]
             conv.bias = bias
         layers.append(conv)
-    return [lambda h, conv=conv: conv(graph, h, edge_weight=weights) for conv in layers]
+    if sage:
+        return [lambda h, conv=conv: conv(graph, h) for conv in layers]
+    return [lambda h, conv=conv: conv(graph, h, edge_weight=edge_weights) for conv in layers]
 
 
 LAYERS = {"torch.sparse": torch_sparse_layers, "pyg": pyg_layers, "dgl": dgl_layers}
@@ -195,7 +221,7 @@ def timed(phase, work):
 
 
 def read_parameters(job, device):
-    """[(W, b) of each layer]; b is None where the model has none."""
+    """[([W …], b) of each layer]; b is None where the model has none."""
     import torch
 
     def parameter(name):
@@ -204,7 +230,8 @@ def read_parameters(job, device):
     def bias(name):
         return torch.nn.Parameter(initial_parameter(job, name, device).reshape(-1)) if job["model"]["bias"] else None
 
-    return [(parameter(f"W{l}"), bias(f"b{l}")) for l in range(len(job["model"]["widths"]) - 1)]
+    kinds = {"gcn": [""], "sage": ["_self", "_neighbour"]}[job["model"]["layers"]]
+    return [([parameter(f"W{l}{k}") for k in kinds], bias(f"b{l}")) for l in range(len(job["model"]["widths"]) - 1)]
 
 
 def train(framework, compiles, job, lines):
@@ -218,7 +245,7 @@ def train(framework, compiles, job, lines):
     parameters = read_parameters(job, device)
     layers = LAYERS[framework](data, model, parameters, device)
     data.adjacency = None
-    optimizer = make_optimizer(job["train"], [([w], [] if b is None else [b]) for w, b in parameters])
+    optimizer = make_optimizer(job["train"], [(w, [] if b is None else [b]) for w, b in parameters])
     activation, dropouts = activation_of(model), dropouts_of(job["train"], len(layers))
 
     def forward(h):
@@ -252,8 +279,13 @@ def train(framework, compiles, job, lines):
 
 
 def why_unsupported(framework, job):
-    if job["model"]["layers"] != "gcn":
-        return "trains GCN layers"
+    layers, normalisation = job["model"]["layers"], job["model"]["normalisation"]
+    if layers not in ("gcn", "sage"):
+        return "trains GCN and GraphSAGE layers"
+    if layers == "sage" and framework == "dgl":
+        weighted = (pathlib.Path(job["dataset"]["store"]) / "weights.npy").exists()
+        if weighted or normalisation != "mean" or job["model"]["self_loops"]:
+            return "has GraphSAGE's mean of a graph without weights alone"
     if framework != "torch.sparse" and job["model"]["aggregate_input"]:
         return "does not aggregate its input at set-up"
     return None
