@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Full-batch training of GCN and GraphSAGE by another framework: a program for `scheme: {command: …}` (docs/baselines.md).
+"""Full-batch GCN and GraphSAGE by another framework: a program for `scheme: {command: …}` (docs/baselines.md).
 
 usage: full_batch.py FRAMEWORK [--compile] JOB
        full_batch.py FRAMEWORK [--compile] --probe cpu|cuda
 
-FRAMEWORK is torch.sparse (PyTorch's CSR × dense, called directly), pyg (PyTorch Geometric's GCNConv and SAGEConv on a CSR
-matrix) or dgl (DGL's GraphConv and SAGEConv); --compile trains through torch.compile. Uses the environment that setup.sh made for the framework,
-where there is one, else the Python that it is started with.
+FRAMEWORK is torch.sparse (PyTorch's CSR × dense, called directly), pyg (PyTorch Geometric's GCNConv and SAGEConv on a
+CSR matrix) or dgl (DGL's GraphConv and SAGEConv); --compile trains through torch.compile. Uses the environment that
+setup.sh made for the framework, where there is one, else the Python that it is started with.
 """
 
 import json
@@ -279,15 +279,16 @@ def train(framework, compiles, job, lines):
 
 
 def why_unsupported(framework, job):
-    layers, normalisation = job["model"]["layers"], job["model"]["normalisation"]
-    if layers not in ("gcn", "sage"):
+    model = job["model"]
+    sage = model["layers"] == "sage"
+    if model["layers"] not in ("gcn", "sage"):
         return "trains GCN and GraphSAGE layers"
-    if layers == "sage" and framework == "dgl":
-        weighted = (pathlib.Path(job["dataset"]["store"]) / "weights.npy").exists()
-        if weighted or normalisation != "mean" or job["model"]["self_loops"]:
-            return "has GraphSAGE's mean of a graph without weights alone"
-    if framework != "torch.sparse" and job["model"]["aggregate_input"]:
+    if model["aggregate_input"] and sage:
+        return "GraphSAGE's self weights need the input as it is, and aggregate_input replaces it"
+    if model["aggregate_input"] and framework != "torch.sparse":
         return "does not aggregate its input at set-up"
+    if sage and framework == "dgl" and (pathlib.Path(job["dataset"]["store"]) / "weights.npy").exists():
+        return "DGL's SAGEConv takes the mean of neighbours without weights; this graph has weights"
     return None
 
 
