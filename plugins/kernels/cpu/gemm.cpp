@@ -99,8 +99,9 @@ int threads_for(std::int64_t m, std::int64_t n, std::int64_t k, int threads) {
 
 /// C [tall × n] = A [tall × k] · B [k × n]: B stays in cache while panels of A go through. False: nothing was done.
 bool tall_product(const GemmCall<float>& g, ConstMatrixView b, int threads) {
-    constexpr std::int64_t panel = 64, most_depth = 768, most_width = 256;
-    const std::vector<std::int64_t> depths = cuts(b.rows, most_depth), widths = cuts(g.c.cols, most_width);
+    constexpr std::int64_t panel = 64, most_panels = 16, most_depth = 768, most_of_b = 1 << 17;
+    const std::vector<std::int64_t> depths = cuts(b.rows, most_depth),
+                                    widths = cuts(g.c.cols, std::max<std::int64_t>(1, most_of_b / depths[1]));
     struct Step {
         std::int64_t k, n;
         RowKernels kernels;
@@ -115,7 +116,7 @@ bool tall_product(const GemmCall<float>& g, ConstMatrixView b, int threads) {
             steps.push_back({depths[i], widths[j], RowKernels(g.c.rows, panel, 8, make)});
             if (!steps.back().kernels.usable) return false;
         }
-    parallel_chunks(threads, g.c.rows, panel, [&](std::int64_t begin, std::int64_t end) {
+    const auto one_panel = [&](std::int64_t begin, std::int64_t end) {
         for (const Step& s : steps) {
             const auto multiply = [&](libxsmm_smmfunction kernel, std::int64_t row) {
                 kernel(at(b, s.k, s.n), at(g.a, row, s.k), at(g.c, row, s.n));
@@ -126,6 +127,11 @@ bool tall_product(const GemmCall<float>& g, ConstMatrixView b, int threads) {
                 s.kernels.partly(begin, end, multiply);
         }
         finish(g, {begin, end});
+    };
+    // A thread takes panels that lie one after another, so that A and C are read and written in long runs.
+    const std::int64_t run = panel * std::clamp<std::int64_t>(g.c.rows / (panel * 8 * threads), 1, most_panels);
+    parallel_chunks(threads, g.c.rows, run, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t r = begin; r < end; r += panel) one_panel(r, std::min(end, r + panel));
     });
     return true;
 }

@@ -56,7 +56,7 @@ bool tiles_pay(const Csr& a) {
     const std::int64_t tiles = (a.cols + cache_columns() - 1) / cache_columns();
     const std::int64_t per_segment = a.nonzeros() / std::max<std::int64_t>(1, a.rows * tiles);
     const bool far = panel_bytes(a) > last_level_cache_bytes() / 2;
-    return tiles > 2 && per_segment >= (far ? 4 : 16);
+    return tiles > 1 && per_segment >= (far ? 4 : 16);
 }
 
 bool clusters_may_pay(const Csr& a) {

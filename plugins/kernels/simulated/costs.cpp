@@ -149,7 +149,7 @@ double Costs::gathers_s(const SpmmShape& s) const {
     // A tile is two thirds of what fits a core's cache; whether tiles pay depends on how often that fits.
     const double fit = std::bit_ceil(static_cast<unsigned>(d.tile_columns) * 3 / 2);
     const double tiles = d.tile_columns > 0 ? n / fit : 0;
-    if (tiles > 2 && z >= long_enough * m * std::ceil(tiles)) {
+    if (tiles > 1 && z >= long_enough * m * std::ceil(tiles)) {
         const double in_panel = std::min(row_bytes, panel * e);
         return z * row_bytes / in_panel * row_s(in_panel, d.tile_columns * in_panel);
     }
