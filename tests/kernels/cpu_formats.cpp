@@ -113,6 +113,16 @@ TEST_CASE("formats: tiles are cut for the cache that the environment names, whic
     }
 }
 
+TEST_CASE("formats: by sizes, tiles where B does not fit the cache and rows are long") {
+    const Variable cache("GNNBENCH_CPU_CACHE_KIB", "1024");  // 4,096 rows of 64 columns
+    const auto chosen = [](std::int64_t cols, std::int64_t of_row) {
+        return cpu_kernel(1, "untimed")->prepare(scattered(50, cols, of_row))->format;
+    };
+    CHECK(chosen(4096, 64) == "csr");
+    CHECK(chosen(4097, 32) == "tiled 2048");
+    CHECK(chosen(4097, 31) == "csr");  // fewer than 16 nonzeros in each of two tiles
+}
+
 TEST_CASE("formats: small matrices, and those with an order of their own, are not timed") {
     for (const Csr& a : {random_csr(3000, 60'000, 200, 8), [] {
                              Csr band = scattered(70'000, 240'000, 120);

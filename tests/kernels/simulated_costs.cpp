@@ -49,15 +49,18 @@ TEST_CASE("products with long rows gather from one tile at a time") {
     m.device.tile_columns = 4;
     m.device.gather = {{{1, 1000}, {1e6, 10}}};
     const Costs costs(m, DType::f32, SpmmModel::roofline, 1);
-    const auto gather_s = [&](std::int64_t nonzeros) {
+    const auto gather_s = [&](std::int64_t cols, std::int64_t nonzeros) {
         const double in_order = 8 * static_cast<double>(nonzeros) + 8 * 2 + 80 * 4;
-        const SpmmShape s{.rows = 1, .cols = 20, .nonzeros = nonzeros, .width = 80};
+        const SpmmShape s{.rows = 1, .cols = cols, .nonzeros = nonzeros, .width = 80};
         return costs.spmm(s).alone_s - in_order / 1000;
     };
     // Rows of 80 floats are 5 lines; 20 columns are 3 times what fits, 8, and need 48 nonzeros a row; 4 rows of a panel of
-    // 64 floats lie in 1,024 bytes.
-    CHECK(gather_s(48) == Approx(48 * 320 / m.device.gather.rate(1024)));
-    CHECK(gather_s(47) == Approx(47 * 320 / m.device.gather.rate(20 * 320)));
+    // 64 floats lie in 1,024 bytes. Columns that fit have no tiles.
+    const double of_tile = 320 / m.device.gather.rate(1024);
+    CHECK(gather_s(20, 48) == Approx(48 * of_tile));
+    CHECK(gather_s(20, 47) == Approx(47 * 320 / m.device.gather.rate(20 * 320)));
+    CHECK(gather_s(9, 48) == Approx(48 * of_tile));
+    CHECK(gather_s(8, 48) == Approx(48 * 320 / m.device.gather.rate(8 * 320)));
 }
 
 TEST_CASE("losses take a row's time, or their exponentials', where that is longer than their bytes") {

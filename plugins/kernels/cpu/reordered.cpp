@@ -15,7 +15,7 @@ ReorderedMatrix<T> make_reordered(const Csr& a, ClusterOrder order, int threads)
     ReorderedMatrix<T> out;
     out.vertex_at = std::move(order.vertex_at);
     const auto rows = usize(a.rows);
-    std::vector<std::int32_t> position(rows);
+    HostArray<std::int32_t> position(rows);
     out.indptr = HostArray<std::int64_t>(rows + 1);
     out.indptr[0] = 0;
     for (std::size_t p = 0; p < rows; ++p) {
