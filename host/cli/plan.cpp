@@ -159,8 +159,8 @@ std::vector<GeneratedSize> to_generate(const Plan& plan, const PreparedExperimen
         const DatasetChoice& dataset = prepared.cells[planned.cell].cell.dataset;
         if (!dataset.digest.empty() || (last && last->source == dataset.source)) continue;
         last = &dataset;
-        if (!dataset.source.contains("generate")) continue;
-        json given = dataset.source;
+        if (!dataset.source->contains("generate")) continue;
+        json given = *dataset.source;
         const std::string kind = given.at("generate");
         for (const char* key : {"generate", "split", "name"}) given.erase(key);
         if (seen.insert(kind + given.dump()).second) all.push_back(generated_size(kind, given));

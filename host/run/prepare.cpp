@@ -25,7 +25,7 @@ namespace {
 
 /// Fills in what `dataset` names.
 void resolve_choice(DatasetChoice& dataset, const Catalog& catalog, Datasets datasets, const Notify& notify) {
-    nlohmann::json source = dataset.source;
+    nlohmann::json source = *dataset.source;
     source["split"] = dataset.split;
     const ResolvedDataset resolved =
         datasets == Datasets::make ? ensure_dataset(source, catalog, notify) : resolve_dataset(source, catalog);
@@ -117,7 +117,7 @@ PreparedExperiment prepare(Experiment experiment, const Catalog& catalog, const 
     for (Cell& cell : prepared.experiment.cells) {
         DatasetChoice& dataset = cell.dataset;
         if (!last || dataset.split != last->split || dataset.source != last->source) {
-            const std::string key = dataset.source.dump() + std::to_string(dataset.split);
+            const std::string key = dataset.source.text() + std::to_string(dataset.split);
             if (!known.contains(key)) {
                 resolve_choice(dataset, catalog, datasets, notify);
                 known[key] = dataset;

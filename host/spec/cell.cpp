@@ -210,7 +210,7 @@ void read_slowdown(const json& j, Slowdown& s) {
 
 void read_dataset(const json& j, DatasetChoice& d) {
     Object o(j, "dataset");
-    d.source = o.at("source");
+    d.source = json(o.at("source"));
     o.into("split", d.split);
     o.into("name", d.name);
     o.into("digest", d.digest);
@@ -239,7 +239,7 @@ std::string program_approximation(const Cell& cell) {
 
 json identity_part(const Cell& c, std::string_view key) {
     if (key == "dataset")
-        return {{"source", c.dataset.source},
+        return {{"source", *c.dataset.source},
                 {"split", c.dataset.split},
                 {"name", c.dataset.name},
                 {"digest", c.dataset.digest}};
@@ -304,7 +304,7 @@ public:
         member("digest", c.dataset.digest);
         if (c.dataset.digest.empty()) {
             key("source");
-            text_ += c.dataset.source.dump();
+            text_ += c.dataset.source.text();
         }
         member("split", c.dataset.split);
         close();

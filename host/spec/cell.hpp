@@ -10,6 +10,8 @@
 #include <gnnbench/params.hpp>
 #include <gnnbench/slowdown.hpp>
 
+#include "spec/shared_json.hpp"
+
 namespace gnnbench {
 
 /// A plugin as a cell names it: every declared parameter resolved. A scheme may be a program instead of a plugin
@@ -30,7 +32,7 @@ struct PluginChoice {
 /// Where a cell's graph comes from. `source` is the YAML mapping as resolved JSON: {"store": name},
 /// {"path": file, …import options} or {"generate": kind, …parameters}.
 struct DatasetChoice {
-    nlohmann::json source;
+    SharedJson source;
     int split = 0;       ///< which of the store's splits into train, validation and test; in `source` too
     std::string name;    ///< as tables show it
     std::string digest;  ///< of the store's content; empty until the store exists

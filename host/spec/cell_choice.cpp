@@ -56,7 +56,7 @@ std::vector<CellFields> fields_of(std::span<const Cell> cells, std::span<const s
             const std::string kind = k == "scheme"        ? cell.scheme.name
                                      : k == "partitioner" ? cell.partitioner.name
                                      : k == "kernel"      ? cell.kernel.name
-                                     : k == "dataset"     ? keys_of(cell.dataset.source)
+                                     : k == "dataset"     ? keys_of(*cell.dataset.source)
                                      : k == "slowdown"    ? (cell.slowdown.declared() ? "declared" : "")
                                                           : "";
             if (needed.key(cell, key, kind)) named[key] = identity_part(cell, key);

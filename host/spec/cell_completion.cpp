@@ -86,7 +86,7 @@ std::optional<Disagreement> disagreement(const Cell& cell) {
 }
 
 std::optional<Disagreement> CellCompletion::expects_without_simulating(const Cell& cell) const {
-    if (!cell.dataset.source.is_object() || !cell.dataset.source.contains("expect")) return std::nullopt;
+    if (!cell.dataset.source->is_object() || !cell.dataset.source->contains("expect")) return std::nullopt;
     const auto kernel = plugins_.find(PluginKind::kernel, cell.kernel.name);
     if (kernel && kernel->simulates && !cell.scheme.is_program()) return std::nullopt;
     return Disagreement{
@@ -94,7 +94,7 @@ std::optional<Disagreement> CellCompletion::expects_without_simulating(const Cel
         fmt::format("expect: {} is a graph that is not there, so only simulated ranks can train on it; "
                     "found {} {}, allowed is kernel: {{name: simulated, machine: …}} with a scheme that is a "
                     "plugin",
-                    cell.dataset.source["expect"].dump(), cell.scheme.is_program() ? "the program" : "kernel",
+                    cell.dataset.source->at("expect").dump(), cell.scheme.is_program() ? "the program" : "kernel",
                     cell.scheme.is_program() ? cell.scheme.name : cell.kernel.name)};
 }
 

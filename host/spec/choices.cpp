@@ -225,10 +225,10 @@ Read ValueReader::dataset(const YamlNode& node, const std::string& key) const {
         return {};
     }
     DatasetChoice choice;
-    choice.source = node.is(Kind::text) || store ? stored(node, key)
-                    : file                       ? imported(node, key)
-                    : expected                   ? of_profile(node, key)
-                                                 : generated(node, key);
+    nlohmann::json source = node.is(Kind::text) || store ? stored(node, key)
+                            : file                       ? imported(node, key)
+                            : expected                   ? of_profile(node, key)
+                                                         : generated(node, key);
     if (const YamlNode* split = node.find("split")) {
         std::int64_t number = 0;
         if (!to_integer(*split, number) || number < 0 || number > 1'000'000) {
@@ -238,9 +238,10 @@ Read ValueReader::dataset(const YamlNode& node, const std::string& key) const {
         }
         choice.split = static_cast<int>(number);
     }
-    if (choice.source.is_null()) return {};
-    if (choice.split != 0) choice.source["split"] = choice.split;
-    if (const YamlNode* name = node.find("name")) choice.source["name"] = name->text;
+    if (source.is_null()) return {};
+    if (choice.split != 0) source["split"] = choice.split;
+    if (const YamlNode* name = node.find("name")) source["name"] = name->text;
+    choice.source = std::move(source);
     try {
         datasets_.complete(choice);
     } catch (const Error& e) {  // a store that cannot be read, files that do not belong together

@@ -251,7 +251,7 @@ void check_dataset_names(const Outline& outline, Findings& findings) {
     const auto check = [&](const Assignments& all) {
         for (const Assignment& a : all) {
             const auto* d = std::get_if<DatasetChoice>(&a.value);
-            if (!d || sources.emplace(d->name, d->source.dump()).first->second == d->source.dump()) continue;
+            if (!d || sources.emplace(d->name, d->source.text()).first->second == d->source.text()) continue;
             findings.add(a.place, "dataset",
                          fmt::format("two datasets would be shown as '{}'; give one of them a "
                                      "different name: {{…, name: …}}",

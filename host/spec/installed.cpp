@@ -88,7 +88,7 @@ std::string InstalledDatasets::detect_format(const std::filesystem::path& path) 
 }
 
 void InstalledDatasets::complete(DatasetChoice& choice) const {
-    const ResolvedDataset resolved = resolve_dataset(choice.source, catalog_);
+    const ResolvedDataset resolved = resolve_dataset(*choice.source, catalog_);
     choice.name = resolved.name;
     choice.digest = resolved.digest;
     choice.store = resolved.digest.empty() ? std::string() : resolved.store.string();
@@ -96,8 +96,8 @@ void InstalledDatasets::complete(DatasetChoice& choice) const {
 
 std::optional<DatasetFacts> facts_of(const DatasetChoice& choice) {
     if (choice.digest.empty()) return {};
-    if (is_expected(choice.source)) {
-        const ExpectedDataset d = expected_dataset(choice.source);
+    if (is_expected(*choice.source)) {
+        const ExpectedDataset d = expected_dataset(*choice.source);
         return DatasetFacts{{d.vertices, d.entries, false}, d.features, d.classes};
     }
     const Manifest m = read_manifest(std::filesystem::path(choice.store) / "manifest.json");

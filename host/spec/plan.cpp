@@ -116,7 +116,7 @@ Plan make_plan(const Experiment& experiment, const PlanSources& sources, const P
         const DatasetChoice& dataset = cell.dataset;
         if (!last || dataset.split != last->split || dataset.store != last->store ||
             dataset.digest != last->digest || dataset.source != last->source) {
-            const std::pair key(dataset.store.empty() ? dataset.source.dump() : dataset.store, dataset.split);
+            const std::pair key(dataset.store.empty() ? dataset.source.text() : dataset.store, dataset.split);
             auto known = datasets.find(key);
             if (known == datasets.end()) known = datasets.emplace(key, sources.dataset(dataset)).first;
             last = &dataset;

@@ -66,7 +66,7 @@ std::string why_not_simulated(const Cell& cell) {
 }  // namespace
 
 std::string why_not_expected(const Cell& cell, const Strategy& strategy, const PartitionNeed& need) {
-    if (!is_expected(cell.dataset.source)) return {};
+    if (!is_expected(*cell.dataset.source)) return {};
     const std::string graph = fmt::format("dataset {} is only expected", cell.dataset.name);
     if (strategy.trains_on_batches()) return graph + ", and batches are subgraphs of one that is there";
     if (cell.model.sparse_features) return graph + ": its features have no zeros that could be counted";
@@ -74,7 +74,7 @@ std::string why_not_expected(const Cell& cell, const Strategy& strategy, const P
     if (need.parts <= 1 || cell.partitioner.name == "random") return {};
     if (cell.partitioner.name == "block")
         return graph + ", and nobody knows its order: use the partitioner random";
-    if (expected_dataset(cell.dataset.source).partitioned) return {};
+    if (expected_dataset(*cell.dataset.source).partitioned) return {};
     return fmt::format("{}, so the partitioner {} has no graph to cut: give the dataset a locality, or use random",
                        graph, cell.partitioner.name);
 }

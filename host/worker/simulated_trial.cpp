@@ -45,7 +45,7 @@ public:
         if (request_.purpose != Purpose::measure) return unverified();
         simulation::Simulation ranks(machine_, network(), cell_.gpus);
         write_start();
-        const bool expected = is_expected(cell_.dataset.source);
+        const bool expected = is_expected(*cell_.dataset.source);
         if (expected)
             expect();
         else
@@ -93,7 +93,7 @@ private:
         load_s_ = wall_since(start);
     }
     void expect() {
-        expected_.emplace(expected_dataset(cell_.dataset.source));
+        expected_.emplace(expected_dataset(*cell_.dataset.source));
         data_ = expected_->view();
         model_ = model_for(cell_, data_);
         train_ = complete_train(cell_);

@@ -95,8 +95,8 @@ limits: {trial_timeout: 10, verify_timeout: 2.5}
     const Cell& c = e.cells[0];
     CHECK(e.name == "all keys");
     CHECK(e.description == "of an experiment");
-    CHECK(c.dataset.source["vertices"] == 16);
-    CHECK(c.dataset.source["split"] == 2);
+    CHECK(c.dataset.source->at("vertices") == 16);
+    CHECK(c.dataset.source->at("split") == 2);
     CHECK(c.dataset.split == 2);
     CHECK(c.dataset.name == "small");
     CHECK(c.scheme.label == "mg-gcn(depth=3, overlap=false)");
@@ -243,7 +243,7 @@ TEST_CASE("paths start at the file's folder, may name variables, and are absolut
     const test::FakePlugins plugins;
     const test::FakeDatasets datasets;
     const auto source = [&](const char* file) {
-        return load_experiment(folder / file, {{}, 8, 1}, plugins, datasets).cells.at(0).dataset.source;
+        return *load_experiment(folder / file, {{}, 8, 1}, plugins, datasets).cells.at(0).dataset.source;
     };
     const std::string whole = (folder / "data/a.tsv").string();
     CHECK(source("exp.yaml") == nlohmann::json{{"path", whole}, {"format", "edge-list"}, {"directed", false}});

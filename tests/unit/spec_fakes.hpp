@@ -119,7 +119,7 @@ public:
         throw DataError("the format is not known by the name " + path.filename().string());
     }
     void complete(DatasetChoice& choice) const override {
-        const nlohmann::json& source = choice.source;
+        const nlohmann::json& source = *choice.source;
         if (source.contains("name"))
             choice.name = source["name"];
         else if (source.contains("store"))

@@ -173,7 +173,7 @@ TEST_CASE("a file's keys lie over those it imports, with paths from where they a
     CHECK(cells(e) == "mg-gcn 3 e5; cagnet-1d 3 e5");
     CHECK(e.cells[0].train.learning_rate == 0.1);
     CHECK(e.cells[0].train.dropout == 0.25);
-    CHECK(e.cells[0].dataset.source["path"] == files.path("deep/graph.tsv"));
+    CHECK(e.cells[0].dataset.source->at("path") == files.path("deep/graph.tsv"));
     CHECK(e.origins.at("epochs") == files.path("base.yaml") + ":3:9");
     CHECK_THAT(e.text,
                Contains("imports: [base.yaml]") && Contains("# imported from base.yaml\n") && Contains("lr: 0.5"));
