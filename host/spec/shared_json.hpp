@@ -19,9 +19,7 @@ public:
     /// As dump() writes it.
     const std::string& text() const { return held_->text; }
 
-    friend bool operator==(const SharedJson& a, const SharedJson& b) {
-        return a.held_ == b.held_ || *a == *b;
-    }
+    friend bool operator==(const SharedJson& a, const SharedJson& b) { return a.held_ == b.held_ || *a == *b; }
 
 private:
     struct Held {

@@ -9,6 +9,7 @@
 #include <cblas.h>
 #include <libxsmm.h>
 
+#include <gnnbench/caches.hpp>
 #include <gnnbench/usize.hpp>
 
 #include "threads.hpp"
@@ -99,9 +100,11 @@ int threads_for(std::int64_t m, std::int64_t n, std::int64_t k, int threads) {
 
 /// C [tall × n] = A [tall × k] · B [k × n]: B stays in cache while panels of A go through. False: nothing was done.
 bool tall_product(const GemmCall<float>& g, ConstMatrixView b, int threads) {
-    constexpr std::int64_t panel = 64, most_panels = 16, most_depth = 768, most_of_b = 1 << 17;
-    const std::vector<std::int64_t> depths = cuts(b.rows, most_depth),
-                                    widths = cuts(g.c.cols, std::max<std::int64_t>(1, most_of_b / depths[1]));
+    constexpr std::int64_t panel = 64, most_panels = 16, most_depth = 768, least_width = 64;
+    const std::vector<std::int64_t> depths = cuts(b.rows, most_depth);
+    // A block of B takes half of a core's own cache at most.
+    const std::int64_t floats = second_level_cache_bytes() / 2 / static_cast<std::int64_t>(sizeof(float));
+    const std::vector<std::int64_t> widths = cuts(g.c.cols, std::max(least_width, floats / depths[1]));
     struct Step {
         std::int64_t k, n;
         RowKernels kernels;
