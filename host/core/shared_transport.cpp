@@ -27,20 +27,32 @@ namespace {
 
 using Source = SharedOperation::Source;
 
+/// Elements that are added before they are written: few enough to stay in the first cache.
+constexpr std::int64_t sum_run = 1024;
+
+/// sum[i] ← f(sum[i], x[i]), i < n. Of a whole run the compiler knows the number, and so uses vectors.
+template <class T, class F>
+void fold(T* __restrict sum, const T* __restrict x, std::int64_t n, F f) {
+    if (n == sum_run) {
+        for (std::int64_t i = 0; i < sum_run; ++i) sum[i] = f(sum[i], x[i]);
+        return;
+    }
+    for (std::int64_t i = 0; i < n; ++i) sum[i] = f(sum[i], x[i]);
+}
+
 /// Elements [first, end) of all sources, added (or compared) in their order, into every target.
 template <class T>
 void combine(std::span<T* const> sources, std::span<T* const> targets, ReduceOp op, std::int64_t first,
              std::int64_t end) {
-    constexpr std::int64_t run = 1024;
-    T sum[run];
-    for (std::int64_t begin = first; begin < end; begin += run) {
-        const std::int64_t n = std::min(run, end - begin);
+    alignas(64) T sum[sum_run];
+    for (std::int64_t begin = first; begin < end; begin += sum_run) {
+        const std::int64_t n = std::min(sum_run, end - begin);
         std::copy_n(sources[0] + begin, n, sum);
         for (const T* const x : sources.subspan(1)) {
             if (op == ReduceOp::sum)
-                for (std::int64_t i = 0; i < n; ++i) sum[i] += x[begin + i];
+                fold(sum, x + begin, n, [](T a, T b) { return a + b; });
             else
-                for (std::int64_t i = 0; i < n; ++i) sum[i] = std::max(sum[i], x[begin + i]);
+                fold(sum, x + begin, n, [](T a, T b) { return std::max(a, b); });
         }
         for (T* const to : targets) std::copy_n(sum, n, to + begin);
     }
