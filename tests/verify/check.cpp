@@ -21,6 +21,7 @@ struct NetScheme {
     bool returns_partial_sums;  ///< backward goes the way of forward's nets, to their owners
 };
 std::optional<NetScheme> net_scheme(const ProductCell& cell) {
+    if (cell.standing != Standing::runs) return {};
     if (cell.strategy == "demirci-p2p") return NetScheme{CommOp::point_to_point, false};
     if (cell.strategy == "sa-1d") return NetScheme{CommOp::all_to_all, cell.params.choice("backward") == "return"};
     return {};
@@ -57,10 +58,12 @@ std::string net_problem(const NetScheme& scheme, const Problem& problem, const C
     return {};
 }
 
-/// Bytes that all ranks sent and received in an epoch: as many.
+/// Bytes that all ranks sent and received in an epoch: as many. A shared word's home takes no part in an access, which
+/// its caller alone counts.
 std::string balance_problem(const Volume& mine, const ProcessGroup& world) {
     Traffic sum;
-    for (const auto& [key, t] : mine) sum += t;
+    for (const auto& [key, t] : mine)
+        if (key != VolumeKey{CommOp::one_sided, Content::metadata}) sum += t;
     const auto sums = world.sum({static_cast<double>(sum.sent_bytes), static_cast<double>(sum.received_bytes)});
     return sums[0] == sums[1] ? "" : fmt::format("{} bytes sent, {} received", sums[0], sums[1]);
 }
@@ -77,13 +80,13 @@ CellChecker::CellChecker(const PluginCatalog& catalog, const Graphs& graphs, std
 
 const CellChecker::Divided& CellChecker::divided(const LoadedGraph& graph, const std::string& partitioner,
                                                  const PartitionNeed& need) {
-    auto& known = divided_[{graph.subject.graph, partitioner, need.parts, need.column_parts}];
+    auto& known = divided_[{graph.name, partitioner, need.parts, need.column_parts}];
     if (known) return *known;
     const auto plugin = catalog_.partitioner(partitioner);
     const Params params(catalog_.find(PluginKind::partitioner, partitioner).params);
     Partition partition = make_partition(*plugin,
                                          {.dataset = graph.data,
-                                          .model = graph.subject.model,
+                                          .model = graph.subjects.front().model,
                                           .need = need,
                                           .params = params,
                                           .seed = partition_seed},
@@ -101,13 +104,14 @@ const CellChecker::Divided& CellChecker::divided(const LoadedGraph& graph, const
     return *known;
 }
 
-const ReferenceResult& CellChecker::reference(const LoadedGraph& graph, bool trained_features) {
-    const auto key = std::pair(graph.subject.graph, trained_features);
+const ReferenceResult& CellChecker::reference(const LoadedGraph& graph, const Subject& subject,
+                                              bool trained_features) {
+    const auto key = std::tuple(graph.name, subject.layers, trained_features);
     if (const auto found = known_.find(key); found != known_.end()) return found->second;
     return known_[key] = cached_reference(references_.string(), graph.store.manifest().digest, catalog_,
                                           {.data = graph.data,
-                                           .model = graph.subject.model,
-                                           .train = graph.subject.train,
+                                           .model = subject.model,
+                                           .train = subject.train,
                                            .epochs = verified_epochs,
                                            .trained_features = trained_features});
 }
@@ -132,9 +136,12 @@ Finding CellChecker::check(const ProductCell& cell) {
     const Divided& parts = *divided_graph;
     const auto strategy = catalog_.strategy(cell.strategy);
     const auto scheme = net_scheme(cell);
-    const Problem problem{graph.data,  parts.index, graph.subject.model, graph.subject.train,
+    const Subject& subject = graph.with(cell.layers);
+    const Problem problem{graph.data,  parts.index, subject.model, subject.train,
                           cell.params, nullptr,     world_.size()};
-    const ReferenceResult* known = world_.rank() == 0 ? &reference(graph, trains_features(cell.params)) : nullptr;
+    const bool exact = cell.standing == Standing::runs;
+    const ReferenceResult* known =
+        exact && world_.rank() == 0 ? &reference(graph, subject, trains_features(cell.params)) : nullptr;
     const VerifiedTraining v = verify_training({.strategy = *strategy,
                                                 .problem = problem,
                                                 .group = world_,
@@ -152,7 +159,7 @@ Finding CellChecker::check(const ProductCell& cell) {
     for (const Fault& fault : v.faults) f.add_problem(fault.check + ": " + fault.text);
     f.add_problem(balance_problem(v.epoch, world_));
     if (scheme) {
-        const bool aggregated = graph.subject.model.aggregate_input;
+        const bool aggregated = subject.model.aggregate_input;
         f.connectivity = parts.connectivity.columns;
         f.add_problem(parts.quality_problem);
         f.add_problem(net_problem(*scheme, problem, parts.connectivity, aggregated, v, world_));

@@ -20,7 +20,7 @@ inline constexpr std::int64_t verified_epochs = 3;
 
 /// Verifies cells of the product on all ranks of this launch, on the `cpu` kernel, as `gnnbench verify` does
 /// (worker/verified_training.hpp): against the serial float64 reference, what it states, every verb and message by
-/// itself, and in float64. Partitions and references are made once.
+/// itself, and in float64; an approximate scheme without the reference. Partitions and references are made once.
 class CellChecker {
 public:
     /// References are kept in a folder. All but `references` must outlive it.
@@ -39,7 +39,7 @@ private:
     };
     const Divided& divided(const LoadedGraph& graph, const std::string& partitioner, const PartitionNeed& need);
     std::unique_ptr<Backend> make_backend(DType dtype) const;
-    const ReferenceResult& reference(const LoadedGraph& graph, bool trained_features);
+    const ReferenceResult& reference(const LoadedGraph& graph, const Subject& subject, bool trained_features);
 
     const PluginCatalog& catalog_;
     const Graphs& graphs_;
@@ -47,7 +47,7 @@ private:
     const ProcessGroup& world_;
     std::unique_ptr<BackendPlugin> backend_;
     std::map<std::tuple<std::string, std::string, Part, Part>, std::unique_ptr<Divided>> divided_;
-    std::map<std::pair<std::string, bool>, ReferenceResult> known_;
+    std::map<std::tuple<std::string, std::string, bool>, ReferenceResult> known_;  ///< by graph, layers
 };
 
 }  // namespace gnnbench::verify

@@ -16,12 +16,13 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::array<const char*, 4> standing_names = {"runs", "alike", "refused", "inexact"};
+constexpr std::array<const char*, 4> standing_names = {"runs", "alike", "refused", "approximate"};
 
 json to_json(const Finding& f) {
     return {{"type", "cell"},
             {"ranks", f.ranks},
             {"graph", f.graph},
+            {"layers", f.layers},
             {"strategy", f.strategy},
             {"changed", f.changed},
             {"partitioner", f.partitioner},
@@ -40,6 +41,7 @@ Finding finding_from(const json& j) {
     Finding f;
     f.ranks = j.at("ranks");
     f.graph = j.at("graph");
+    f.layers = j.at("layers");
     f.strategy = j.at("strategy");
     f.changed = j.at("changed");
     f.partitioner = j.at("partitioner");
@@ -59,16 +61,19 @@ Finding finding_from(const json& j) {
     return f;
 }
 
+fs::path file_of(const fs::path& folder, int ranks) { return folder / fmt::format("ranks-{:02}.jsonl", ranks); }
+
 LaunchFindings read_launch(const fs::path& path) {
     LaunchFindings launch;
     std::ifstream in(path);
-    for (std::string line; std::getline(in, line);) {
+    for (std::string line; std::getline(in, line) && !in.eof();) {  // a last line without an end is half written
         const json j = json::parse(line);
         const std::string type = j.at("type");
         if (type == "launch") {
             launch.ranks = j.at("ranks");
             launch.mpi = j.at("mpi");
             launch.commit = j.at("commit");
+            launch.build = j.value("build", "");
         } else if (type == "absent") {
             launch.absent.push_back({j.at("graph"), j.at("reason")});
         } else if (type == "cell") {
@@ -84,16 +89,29 @@ LaunchFindings read_launch(const fs::path& path) {
 }  // namespace
 
 std::string Finding::name() const {
-    return fmt::format("{}{}, {}, {}, {} rank{}", strategy, changed.empty() ? "" : " (" + changed + ")", graph,
-                       partitioner, ranks, ranks == 1 ? "" : "s");
+    return fmt::format("{}{}, {}, {}, {}, {} rank{}", strategy, changed.empty() ? "" : " (" + changed + ")",
+                       layers, graph, partitioner, ranks, ranks == 1 ? "" : "s");
+}
+
+std::vector<Finding> findings_so_far(const fs::path& folder, int ranks) {
+    try {
+        LaunchFindings before = read_launch(file_of(folder, ranks));
+        if (before.build == build_info().digest && !before.build.empty()) return std::move(before.cells);
+    } catch (const json::exception&) {  // no findings of this build
+    }
+    return {};
 }
 
 FindingsFile::FindingsFile(const fs::path& folder, int ranks, const std::string& mpi,
                            const std::vector<AbsentGraph>& absent)
-    : path_(folder / fmt::format("ranks-{:02}.jsonl", ranks)) {
+    : path_(file_of(folder, ranks)) {
     fs::create_directories(folder);
     fs::remove(path_);
-    write({{"type", "launch"}, {"ranks", ranks}, {"mpi", mpi}, {"commit", build_info().commit}});
+    write({{"type", "launch"},
+           {"ranks", ranks},
+           {"mpi", mpi},
+           {"commit", build_info().commit},
+           {"build", build_info().digest}});
     for (const AbsentGraph& a : absent) write({{"type", "absent"}, {"graph", a.name}, {"reason", a.reason}});
 }
 

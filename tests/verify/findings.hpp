@@ -17,6 +17,7 @@ struct Finding {
     explicit Finding(const ProductCell& cell)
         : ranks(cell.ranks),
           graph(cell.graph),
+          layers(cell.layers),
           strategy(cell.strategy),
           changed(cell.changed),
           partitioner(cell.partitioner),
@@ -24,9 +25,9 @@ struct Finding {
           reason(cell.reason) {}
 
     int ranks = 1;
-    std::string graph, strategy, changed, partitioner;
+    std::string graph, layers, strategy, changed, partitioner;
     Standing standing = Standing::runs;
-    std::string reason;   ///< why it did not run
+    std::string reason;   ///< why it did not run, or what it approximates
     std::string problem;  ///< everything that disagreed; empty where all agreed
     /// A float32 gradient that was beyond the tolerance. No problem where every verb is within its bounds and float64
     /// agrees within its own, much smaller tolerance: it was rounding.
@@ -36,7 +37,7 @@ struct Finding {
     std::int64_t connectivity = -1;             ///< Σ (λ − 1), where the volume was compared with it
     double wall_s = 0;
 
-    /// "sa-1d (backward=return), wiki-Vote, metis, 4 ranks"
+    /// "sa-1d (backward=return), sage, wiki-Vote, metis, 4 ranks"
     std::string name() const;
     void add_problem(const std::string& text) {
         if (!text.empty()) problem += (problem.empty() ? "" : "; ") + text;
@@ -47,13 +48,18 @@ struct Finding {
 struct LaunchFindings {
     int ranks = 1;
     std::string mpi, commit;
+    std::string build;  ///< digest of the sources (launch/machine.hpp)
     double wall_s = 0;
     bool complete = false;  ///< it came to its end
     std::vector<AbsentGraph> absent;
     std::vector<Finding> cells;
 };
 
-/// One launch's findings as a file of JSON lines, written while it runs.
+/// The cells that launches of this build have left in `folder`: an interrupted one resumes after them. A file that
+/// cannot be read counts as none.
+std::vector<Finding> findings_so_far(const std::filesystem::path& folder, int ranks);
+
+/// One launch's findings as a file of JSON lines, written while it runs. Replaces what is there, `so_far` included.
 class FindingsFile {
 public:
     FindingsFile(const std::filesystem::path& folder, int ranks, const std::string& mpi,

@@ -66,11 +66,11 @@ std::vector<ProductCell> pairwise_selection(const std::vector<ProductCell>& cell
     std::vector<const ProductCell*> running;
     std::vector<std::vector<std::string>> candidates;
     for (const ProductCell& c : cells) {
-        if (c.standing != Standing::runs) continue;
+        if (!trains(c.standing)) continue;
         running.push_back(&c);
         auto& values = candidates.emplace_back();
-        values = {"graph " + c.graph, "ranks " + std::to_string(c.ranks), "partitioner " + c.partitioner,
-                  "strategy " + c.strategy};
+        values = {"graph " + c.graph, "layers " + c.layers, "ranks " + std::to_string(c.ranks),
+                  "partitioner " + c.partitioner, "strategy " + c.strategy};
         for (const auto& [name, value] : c.varied) values.push_back(c.strategy + " " + name + "=" + value);
     }
     auto chosen = pairwise_cover(candidates);

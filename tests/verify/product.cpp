@@ -1,4 +1,3 @@
-#include "contract/full_batch.hpp"
 #include "verify/product.hpp"
 
 #include <algorithm>
@@ -26,21 +25,26 @@ struct Combination {
     Params params;
     std::vector<std::pair<std::string, std::string>> varied;
     std::string changed;
+    std::size_t changes = 0;
 };
 
-std::vector<Combination> combinations(std::span<const ParamDecl> declared) {
-    std::vector<Combination> all = {{Params(declared), {}, {}}};
+/// Of those with at most `most_changed` values that are not the default.
+std::vector<Combination> combinations(std::span<const ParamDecl> declared, std::size_t most_changed) {
+    std::vector<Combination> all = {{.params = Params(declared), .varied = {}, .changed = {}}};
     for (const ParamDecl& p : declared) {
         const auto values = product_values(p);
         if (values.size() < 2) continue;
         std::vector<Combination> wider;
         for (const Combination& c : all)
             for (const std::string& value : values) {
+                if (value != p.default_value && c.changes == most_changed) continue;
                 Combination next = c;
                 next.params.set(p, value);
                 next.varied.emplace_back(p.name, value);
-                if (value != p.default_value)
+                if (value != p.default_value) {
+                    ++next.changes;
                     next.changed += (next.changed.empty() ? "" : ", ") + std::string(p.name) + "=" + value;
+                }
                 wider.push_back(std::move(next));
             }
         all = std::move(wider);
@@ -55,8 +59,6 @@ void judge(ProductCell& cell, const Subject& subject, const Strategy& strategy,
         cell.standing = standing;
         cell.reason = std::move(reason);
     };
-    if (const std::string what = strategy.approximation(cell.params); !what.empty())
-        return stands(Standing::inexact, what);
     const Setting setting{cell.ranks, subject.model, subject.train, cell.params};
     if (const std::string why = strategy.why_unsupported(setting); !why.empty())
         return stands(Standing::refused, why);
@@ -65,7 +67,9 @@ void judge(ProductCell& cell, const Subject& subject, const Strategy& strategy,
     if (const std::string why = partitioner.plugin->why_unsupported(subject.size, cell.need, params); !why.empty())
         return stands(Standing::refused, why);
     if (cell.need.parts == 1 && cell.need.column_parts <= 1 && partitioner.name != first_partitioner)
-        stands(Standing::alike, "one part only: as " + first_partitioner);
+        return stands(Standing::alike, "one part only: as " + first_partitioner);
+    if (const std::string what = strategy.approximation(cell.params); !what.empty())
+        stands(Standing::approximate, what);
 }
 
 }  // namespace
@@ -101,9 +105,9 @@ std::vector<ProductCell> whole_product(const PluginCatalog& catalog, const std::
     std::vector<Named<Strategy>> strategies;
     std::vector<std::vector<Combination>> of_strategy;
     for (const std::string& name : usable(catalog, PluginKind::strategy)) {
-        if (contract::trains_on_batches(catalog, name)) continue;
         strategies.push_back({name, catalog.strategy(name), catalog.find(PluginKind::strategy, name).params});
-        of_strategy.push_back(combinations(strategies.back().declared));
+        const bool batches = strategies.back().plugin->trains_on_batches();
+        of_strategy.push_back(combinations(strategies.back().declared, batches ? 1 : SIZE_MAX));
     }
     std::vector<ProductCell> cells;
     for (const int count : ranks)
@@ -113,6 +117,7 @@ std::vector<ProductCell> whole_product(const PluginCatalog& catalog, const std::
                     for (const auto& partitioner : partitioners) {
                         cells.push_back({.ranks = count,
                                          .graph = subject.graph,
+                                         .layers = subject.layers,
                                          .strategy = strategies[s].name,
                                          .params = c.params,
                                          .varied = c.varied,

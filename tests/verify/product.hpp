@@ -10,9 +10,10 @@
 
 namespace gnnbench::verify {
 
-/// A graph of the product, and the model that is trained on it.
+/// A graph of the product, and a model that is trained on it.
 struct Subject {
     std::string graph;
+    std::string layers;  ///< "gcn", "sage", "gin"
     GraphSize size;
     ModelSpec model;
     TrainSpec train;
@@ -21,14 +22,17 @@ struct Subject {
 /// What becomes of a cell of the product.
 enum class Standing : std::uint8_t {
     runs,
-    alike,    ///< asks for one part only, so that every partitioner gives what the first one gives
-    refused,  ///< strategy or partitioner cannot serve it
-    inexact   ///< the strategy says that these parameters approximate
+    alike,       ///< asks for one part only, so that every partitioner gives what the first one gives
+    refused,     ///< strategy or partitioner cannot serve it
+    approximate  ///< runs without a reference: operations, messages, steps, memory and volume are checked
 };
+
+/// Whether such cells are trained.
+inline bool trains(Standing s) { return s == Standing::runs || s == Standing::approximate; }
 
 struct ProductCell {
     int ranks = 1;
-    std::string graph, strategy;
+    std::string graph, layers, strategy;
     Params params;
     /// Those parameters of the strategy that the product varies, with this cell's values, in declared order.
     std::vector<std::pair<std::string, std::string>> varied;
@@ -36,7 +40,7 @@ struct ProductCell {
     std::string partitioner;
     PartitionNeed need;
     Standing standing = Standing::runs;
-    std::string reason;  ///< why it does not run
+    std::string reason;  ///< why it does not run, or what it approximates
 };
 
 /// The values of a declared parameter that the product takes, its default first: both of a boolean, every word of
@@ -44,14 +48,15 @@ struct ProductCell {
 /// default.
 std::vector<std::string> product_values(const ParamDecl& declared);
 
-/// Graphs × strategies × all combinations of their parameters' values × partitioners, at each number of ranks:
-/// every strategy and partitioner that the catalog has. In this order: ranks, graph, strategy, parameters,
+/// Subjects × strategies × all combinations of their parameters' values × partitioners, at each number of ranks:
+/// every strategy and partitioner that the catalog has. A strategy on batches has one parameter changed at a time: its
+/// combinations would be most of the product. In this order: ranks, graph and layers, strategy, parameters,
 /// partitioner.
 std::vector<ProductCell> whole_product(const PluginCatalog& catalog, const std::vector<Subject>& subjects,
                                        const std::vector<int>& ranks);
 
-/// Of those that run, few that between them have every pair of values (graph, ranks, partitioner, strategy, each
-/// of its parameters) that any of them has. The same cells give the same choice.
+/// Of those that train, few that between them have every pair of values (graph, layers, ranks, partitioner, strategy,
+/// each of its parameters) that any of them has. The same cells give the same choice.
 std::vector<ProductCell> pairwise_selection(const std::vector<ProductCell>& cells);
 
 }  // namespace gnnbench::verify

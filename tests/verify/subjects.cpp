@@ -1,5 +1,6 @@
 #include "verify/subjects.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <gnnbench/error.hpp>
@@ -17,30 +18,51 @@ namespace {
 constexpr std::int64_t random_features = 11, hidden_1 = 7, hidden_2 = 9;
 constexpr std::int32_t random_classes = 4;
 
+const std::vector<LayerKind> every_kind = {LayerKind::gcn, LayerKind::sage, LayerKind::gin};
+
 struct Source {
     const char* name;
     const char* file;  ///< in the folder of real datasets; nullptr: generated
     json spec;
+    std::vector<LayerKind> kinds = every_kind;
 };
 
 std::vector<Source> sources() {
     const json random = {{"features", random_features}, {"classes", random_classes}};
     json rmat = random;
     rmat.update({{"generate", "rmat"}, {"vertices", 3000}, {"average_degree", 12}, {"directed", true}});
+    const json communities = {
+        {"generate", "dcsbm"},       {"vertices", 500},     {"average_degree", 10}, {"features", random_features},
+        {"classes", random_classes}, {"multi_label", true}, {"communities", 20}};
     return {{"lesmis", "metis/lesmis.graph", random},
+            {"communities", nullptr, communities, {LayerKind::gcn}},
             {"rmat", nullptr, rmat},
             {"wiki-Vote", "snap/wiki-Vote.txt", random},
             {"astro-ph", "metis/astro-ph.graph", random},
             {"tolokers", "heterophilous-npz/tolokers.npz", json::object()}};
 }
 
+std::string name_of(LayerKind kind) {
+    return kind == LayerKind::gcn ? "gcn" : kind == LayerKind::sage ? "sage" : "gin";
+}
+
+/// Normalisation and self-loops as experiments have them by default; an ε that shows on GIN's diagonal.
+ModelSpec model_of(LayerKind kind, const DatasetView& data) {
+    ModelSpec model{.kind = kind, .widths = {data.feature_count, hidden_1, hidden_2, data.classes}};
+    if (kind == LayerKind::gcn) return model;
+    model.normalisation = kind == LayerKind::sage ? Normalisation::mean : Normalisation::none;
+    model.self_loops = false;
+    if (kind == LayerKind::gin) model.epsilon = 0.25;
+    return model;
+}
+
 /// Hidden dropout, so that masks are compared too; plain SGD as all verification.
-Subject subject_of(const std::string& name, const DatasetView& data) {
-    ModelSpec model{.widths = {data.feature_count, hidden_1, hidden_2, data.classes}};
+Subject subject_of(const std::string& name, LayerKind kind, const DatasetView& data) {
     TrainSpec train{.weight_decay = {5e-4, 5e-4, 5e-4}, .dropout = 0.25, .seed = 11};
     return {.graph = name,
+            .layers = name_of(kind),
             .size = {data.graph.vertices(), data.graph.edges(), !data.graph.weights.empty()},
-            .model = std::move(model),
+            .model = model_of(kind, data),
             .train = verification_training(std::move(train))};
 }
 
@@ -62,15 +84,21 @@ fs::path ensure_store(const json& spec, const fs::path& stores, const ProcessGro
 
 }  // namespace
 
+const Subject& LoadedGraph::with(const std::string& layers) const {
+    const auto found = std::ranges::find(subjects, layers, &Subject::layers);
+    if (found == subjects.end()) throw LogicError(name + " is not trained with layers " + layers);
+    return *found;
+}
+
 std::vector<Subject> Graphs::subjects() const {
     std::vector<Subject> all;
-    for (const LoadedGraph& g : loaded) all.push_back(g.subject);
+    for (const LoadedGraph& g : loaded) all.insert(all.end(), g.subjects.begin(), g.subjects.end());
     return all;
 }
 
 const LoadedGraph& Graphs::named(const std::string& name) const {
     for (const LoadedGraph& g : loaded)
-        if (g.subject.graph == name) return g;
+        if (g.name == name) return g;
     throw LogicError("no graph " + name + " is loaded");
 }
 
@@ -91,7 +119,9 @@ Graphs load_graphs(const fs::path& shared, const fs::path& stores, const Process
         s.spec["name"] = s.name;
         Store store = Store::open(ensure_store(s.spec, stores, world));
         const DatasetView data = store.view();
-        graphs.loaded.push_back({subject_of(s.name, data), std::move(store), data});
+        std::vector<Subject> subjects;
+        for (const LayerKind kind : s.kinds) subjects.push_back(subject_of(s.name, kind, data));
+        graphs.loaded.push_back({s.name, std::move(subjects), std::move(store), data});
     }
     return graphs;
 }

@@ -12,9 +12,12 @@ namespace gnnbench::verify {
 
 /// A graph in memory. `data` views `store`.
 struct LoadedGraph {
-    Subject subject;
+    std::string name;
+    std::vector<Subject> subjects;  ///< one for each kind of layer
     Store store;
     DatasetView data;
+
+    const Subject& with(const std::string& layers) const;
 };
 
 struct AbsentGraph {
@@ -29,8 +32,9 @@ struct Graphs {
     const LoadedGraph& named(const std::string& name) const;
 };
 
-/// The graphs of the product: lesmis (weighted), an R-MAT (generated, directed), wiki-Vote (directed), astro-ph
-/// (with empty rows), tolokers (dense, two classes). Files are read from `shared`, the folder of real datasets,
+/// The graphs of the product: lesmis (weighted), an R-MAT (generated, directed), communities (generated, with several
+/// labels a vertex), wiki-Vote (directed), astro-ph (with empty rows), tolokers (dense, two classes). Each is trained
+/// with layers of GCN, GraphSAGE and GIN, communities with GCN's alone. Files are read from `shared`, the folder of real datasets,
 /// whose stores are kept in `stores`; what is not there is absent. Collective.
 Graphs load_graphs(const std::filesystem::path& shared, const std::filesystem::path& stores,
                    const ProcessGroup& world);
