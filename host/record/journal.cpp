@@ -17,7 +17,7 @@
 #include <gnnbench/error.hpp>
 #include <gnnbench/usize.hpp>
 
-#include "core/json_nesting.hpp"
+#include "record/journal_line.hpp"
 
 namespace gnnbench {
 namespace {
@@ -102,7 +102,7 @@ std::filesystem::path journal_folder(const std::filesystem::path& database) {
 
 void JournalWriter::append(const nlohmann::json& line) {
     std::string text = ends_inside_a_line(file_.get()) ? "\n" : "";
-    text += line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    text += journal_line(line);
     text += '\n';
     ssize_t written = -1;
     do written = ::write(file_.get(), text.data(), text.size());
@@ -161,12 +161,12 @@ std::vector<nlohmann::json> JournalTail::poll(std::size_t max_bytes) {
             partial_ += rest.substr(0, end);
             ++number_;
             if (!partial_.empty()) {
-                nlohmann::json line =
-                    nested_deeper(partial_) ? nlohmann::json() : nlohmann::json::parse(partial_, nullptr, false);
-                if (line.is_object())
-                    lines.push_back(std::move(line));
+                ReadLine line = read_journal_line(partial_);
+                if (line.object)
+                    lines.push_back(std::move(*line.object));
                 else if (++damaged_ == 1)
-                    first_damage_ = fmt::format("line {} is damaged: {}", number_, beginning_of(partial_));
+                    first_damage_ =
+                        fmt::format("line {} is damaged, {}: {}", number_, line.damage, beginning_of(partial_));
             }
             partial_.clear();
         }

@@ -78,7 +78,7 @@ class JournalTail {
 public:
     explicit JournalTail(std::filesystem::path path);
     /// New lines, at most about `max_bytes` of them; empty if there are none. Complete lines that are not JSON
-    /// objects, or nested deeper than any of ours, are left out and recorded.
+    /// objects, nested deeper than any of ours, or not what their checksum says, are left out and recorded.
     std::vector<nlohmann::json> poll(std::size_t max_bytes = std::size_t{8} << 20);
     std::int64_t damaged_lines() const { return damaged_; }
     /// The first damaged line, by its number and beginning; empty: none.

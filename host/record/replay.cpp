@@ -9,6 +9,7 @@
 
 #include "record/apply.hpp"
 #include "record/journal.hpp"
+#include "record/journal_line.hpp"
 #include "record/sqlite.hpp"
 
 namespace gnnbench {
@@ -66,7 +67,9 @@ std::vector<std::string> interrupt(Database& database, const std::set<std::strin
 namespace {
 
 /// A kill leaves the beginning of a line: of one JSON object without control characters. gnnbench writes nothing else.
+/// What goes on behind a whole line was one with another end.
 bool is_torn_line(const std::string& rest) {
+    if (!rest.empty() && is_checked_line(std::string_view(rest).substr(0, rest.size() - 1))) return false;
     return rest.empty() || (rest.front() == '{' && std::none_of(rest.begin(), rest.end(), [](char c) {
                                 return static_cast<unsigned char>(c) < ' ';
                             }));

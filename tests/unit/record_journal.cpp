@@ -10,6 +10,7 @@
 #include <gnnbench/error.hpp>
 
 #include "record/journal.hpp"
+#include "record/journal_line.hpp"
 #include "record_samples.hpp"
 
 using namespace gnnbench;
@@ -75,7 +76,7 @@ TEST_CASE("a torn last line is no line, and the next append starts on a fresh on
     journal.append({{"n", 3}});
     CHECK(tail.poll() == std::vector<json>{{{"n", 3}}});
     CHECK(tail.damaged_lines() == 1);
-    CHECK(tail.first_damage() == R"(line 2 is damaged: {"n": 2, "torn)");
+    CHECK(tail.first_damage() == R"(line 2 is damaged, it is no JSON object: {"n": 2, "torn)");
     // A fresh reader sees the same.
     JournalTail second(journal.path());
     CHECK(second.poll() == std::vector<json>{{{"n", 1}}, {{"n", 3}}});
@@ -159,4 +160,54 @@ TEST_CASE("a journal lives as long as its host or one of its workers") {
     }
     std::filesystem::remove(path);
     CHECK(DeadJournal(path).state() == DeadJournal::State::gone);
+}
+
+namespace {
+
+/// The lines that a reader takes from a journal of these bytes, and how many it reports as damaged.
+std::pair<std::vector<json>, std::int64_t> taken_from(const std::filesystem::path& path,
+                                                      const std::string& bytes) {
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+    JournalTail tail(path);
+    auto lines = tail.poll();
+    return {lines, tail.damaged_lines()};
+}
+
+}  // namespace
+
+TEST_CASE("no changed bit of a line is accepted") {
+    samples::Folder folder;
+    const auto path = folder / "j.jsonl";
+    // Floats, text that is escaped, an object in an object, and a line of nothing but its type.
+    for (const json& line :
+         {samples::epoch("t1", 1, false, 1.25, 2.5), samples::outcome("t1", "failed", "a \"b\"\n"),
+          samples::trial("t1", samples::cell("mg-gcn", 2)), json{{"type", "x"}}}) {
+        const std::string before = journal_line({{"n", 1}}) + "\n", after = journal_line({{"n", 3}}) + "\n";
+        const std::string whole = journal_line(line) + "\n";
+        REQUIRE(taken_from(path, before + whole + after).first == std::vector<json>{{{"n", 1}}, line, {{"n", 3}}});
+        for (std::size_t at = 0; at < whole.size(); ++at)
+            for (int bit = 0; bit < 8; ++bit) {
+                std::string changed = whole;
+                changed[at] = static_cast<char>(changed[at] ^ (1 << bit));
+                const auto [lines, damaged] = taken_from(path, before + changed + after);
+                CAPTURE(at, bit, whole);
+                // The line's own end may take the next line with it; a new end makes two of one.
+                const bool own_end = at + 1 == whole.size();
+                REQUIRE(damaged == (changed[at] == '\n' ? (at == 0 ? 1 : 2) : 1));
+                REQUIRE(lines ==
+                        (own_end ? std::vector<json>{{{"n", 1}}} : std::vector<json>{{{"n", 1}}, {{"n", 3}}}));
+            }
+    }
+}
+
+TEST_CASE("lines of older builds, which have no checksum, are read") {
+    samples::Folder folder;
+    const std::vector<json> lines = samples::whole_trial("t1", samples::cell("mg-gcn", 2));
+    std::string bytes;
+    for (const json& line : lines) bytes += line.dump() + "\n";
+    const auto [read, damaged] = taken_from(folder / "j.jsonl", bytes + journal_line({{"n", 1}}) + "\n");
+    CHECK(damaged == 0);
+    REQUIRE(read.size() == lines.size() + 1);
+    CHECK(std::equal(lines.begin(), lines.end(), read.begin()));
+    CHECK(read.back() == json{{"n", 1}});
 }

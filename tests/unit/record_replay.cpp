@@ -8,6 +8,7 @@
 #include <gnnbench/error.hpp>
 
 #include "record/claims.hpp"
+#include "record/journal_line.hpp"
 #include "record/query.hpp"
 #include "record/replay.hpp"
 #include "record_samples.hpp"
@@ -137,11 +138,45 @@ TEST_CASE("a line damaged inside a journal is reported, the journal kept, and it
     Database d(path);
     const ReplayResult result = replay_dead_journals(d);
     REQUIRE(result.problems.size() == 1);
-    CHECK_THAT(result.problems[0], Catch::Contains("line 6 is damaged") && Catch::Contains(".jsonl.damaged"));
+    CHECK_THAT(result.problems[0], Catch::Contains("there-1-x.jsonl") &&
+                                       Catch::Contains("line 6 is damaged, it is no JSON object") &&
+                                       Catch::Contains(".jsonl.damaged"));
     CHECK(std::filesystem::exists(journal_folder(path) / "there-1-x.jsonl.damaged"));
     CHECK(first_text(path, "SELECT status || ': ' || reason FROM trial") ==
           "failed: 3 of its 4 epochs are recorded: its journal lost the others");
     CHECK(count(path, "SELECT count(*) FROM epochs") == 6);  // what is whole is kept: three epochs of two ranks
+}
+
+TEST_CASE("a database rebuilt from a journal takes no line with a changed byte, its last one's end included") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite";
+    std::string bytes;
+    for (const json& line : samples::whole_trial("t1", sample_cell)) bytes += journal_line(line) + "\n";
+    Database d(path);
+    SECTION("a digit of a time") {
+        const std::size_t digit = bytes.find(R"("wall_s":7.0)");
+        REQUIRE(digit != std::string::npos);
+        bytes[digit + 9] = '1';
+        left_journal(path, bytes);
+        const ReplayResult result = replay_dead_journals(d);
+        REQUIRE(result.problems.size() == 1);
+        CHECK_THAT(result.problems[0], Catch::Contains("there-1-x.jsonl: line 7 is damaged, its checksum is not"));
+        CHECK(first_text(path, "SELECT status FROM trial") == "failed");
+        CHECK(count(path, "SELECT count(*) FROM epochs") == 6);
+    }
+    SECTION("the last line's end") {
+        bytes.back() = 'x';
+        left_journal(path, bytes);
+        const ReplayResult result = replay_dead_journals(d);
+        REQUIRE(result.problems.size() == 1);
+        CHECK_THAT(result.problems[0], Catch::Contains("the end of the file is not part of a journal line"));
+        CHECK(std::filesystem::exists(journal_folder(path) / "there-1-x.jsonl.damaged"));
+    }
+    SECTION("none") {
+        left_journal(path, bytes);
+        CHECK(replay_dead_journals(d).problems.empty());
+        CHECK(first_text(path, "SELECT status FROM trial") == "ok");
+    }
 }
 
 TEST_CASE("a journal of random bytes is reported and kept") {
