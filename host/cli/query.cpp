@@ -7,6 +7,7 @@
 #include "cli/formats.hpp"
 #include "cli/options.hpp"
 #include "cli/ranges.hpp"
+#include "record/query_hints.hpp"
 #include "record/schema.hpp"
 #include "report/rows.hpp"
 
@@ -33,7 +34,12 @@ QueryResult answer(const QueryRequest& request, const GlobalOptions& options) {
     if (request.name.empty()) {
         if (request.text.empty())
             throw SpecError("expected an SQL statement, --named NAME, --list or --schema; found none of them");
-        return query(options.database, request.text, {}, request.timeout_s);
+        QueryResult found = query(options.database, request.text, {}, request.timeout_s);
+        if (averages_verifications(options.database, request.text))
+            std::cerr << "gnnbench: hint: rows of verifications are among those averaged; WHERE purpose = "
+                         "'measure' leaves "
+                         "them out\n";
+        return found;
     }
     const NamedQuery named = named_query(request.name);
     if (named.argument.empty() != request.text.empty())

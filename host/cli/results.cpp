@@ -54,7 +54,7 @@ std::vector<SqlValue> as_argument(const std::vector<std::string>& trials) { retu
 // --- list ---------------------------------------------------------------------------------------------------
 
 void add_list(CLI::App& results, const GlobalOptions& options, Action& action) {
-    CLI::App* command = results.add_subcommand("list", "Measured trials, the newest first");
+    CLI::App* command = results.add_subcommand("list", "Measured trials, what was recorded last first");
     auto choice = std::make_shared<TrialChoice>();
     auto most = std::make_shared<std::int64_t>(50);
     add_choice_options(*command, *choice);
@@ -69,12 +69,12 @@ void add_list(CLI::App& results, const GlobalOptions& options, Action& action) {
             const QueryResult rows = query(
                 options.database,
                 "SELECT substr(t.uuid, 1, 8) AS trial, x.name AS experiment, c.dataset, c.scheme_label AS scheme, "
-                "c.partitioner_label AS partitioner, c.gpus, t.number, t.status, t.epoch_s, substr(t.started, 1, "
-                "19) AS started, "
+                "c.partitioner_label AS partitioner, c.gpus, t.number, t.status, t.epoch_s, c.simulated_on, "
+                "substr(t.started, 1, 19) AS started, "
                 "substr(coalesce(json_extract(t.provenance, '$.commit'), ''), 1, 8) AS \"commit\", "
                 "coalesce((SELECT group_concat(name, ' ') FROM tag WHERE trial_id = t.id), '') AS tags "
                 "FROM json_each(?1) j JOIN trial t ON t.uuid = j.value JOIN cell c ON c.id = t.cell_id "
-                "JOIN experiment x ON x.id = t.experiment_id ORDER BY t.started DESC, t.id DESC LIMIT ?2",
+                "JOIN experiment x ON x.id = t.experiment_id ORDER BY t.id DESC LIMIT ?2",
                 arguments);
             std::cout << render_rows(rows, *format);
             if (rows.rows.size() < trials.size())
@@ -160,7 +160,7 @@ int show(const std::string& begins, bool as_json, const GlobalOptions& options) 
                   fmt::format("WITH shown AS (SELECT id, cell_id FROM trial WHERE uuid = ?1), verified AS ("
                               "SELECT v.* FROM verification v JOIN trial t ON t.id = v.trial_id WHERE v.key = "
                               "(SELECT verification_key FROM cell WHERE id = (SELECT cell_id FROM shown)) "
-                              "ORDER BY t.started DESC, t.id DESC LIMIT 1) {}",
+                              "ORDER BY t.id IN (SELECT trial_id FROM imported_trial), t.id DESC LIMIT 1) {}",
                               part.sql),
                   argument);
         json list = json::array();

@@ -76,9 +76,12 @@ std::vector<double> measured(const std::filesystem::path& database, const Prepar
             "`gnnbench run` to see why");
     std::vector<double> times_s;
     const std::vector<SqlValue> argument{now.cells[0].record.digest};
-    for (const SqlRow& row :
-         query(database, "SELECT epoch_s FROM trials WHERE cell = ?1 AND status = 'ok' ORDER BY started", argument)
-             .rows)
+    for (const SqlRow& row : query(database,
+                                   "SELECT t.epoch_s FROM trial t JOIN cell c ON c.id = t.cell_id WHERE c.digest "
+                                   "= ?1 AND t.status = 'ok' "
+                                   "AND t.purpose = 'measure' ORDER BY t.id",
+                                   argument)
+                                 .rows)
         times_s.push_back(std::get<double>(row[0]));
     return times_s;
 }

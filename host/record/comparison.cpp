@@ -36,12 +36,13 @@ bool is_noisy(double load, std::int64_t cores, std::int64_t own_threads) {
     return cores > 0 && load > 1.25 * static_cast<double>(std::max(cores, own_threads)) + 0.5;
 }
 
-/// The most threads that a trial of the experiment runs.
+/// The most threads that a measured trial of the experiment runs; simulated ranks share one process.
 std::int64_t most_threads(const sqlite::Connection& c, std::int64_t experiment) {
-    return c.integer(fmt::format("SELECT coalesce(max(c.gpus * c.threads_per_rank), 1) FROM experiment_cell x "
-                                 "JOIN cell c ON c.id = x.cell_id WHERE x.experiment_id = {}",
-                                 experiment),
-                     "read an experiment's widest cell");
+    return c.integer(
+        fmt::format("SELECT coalesce(max(c.gpus * c.threads_per_rank), 1) FROM experiment_cell x "
+                    "JOIN cell c ON c.id = x.cell_id WHERE x.experiment_id = {} AND c.simulated_on IS NULL",
+                    experiment),
+        "read an experiment's widest cell");
 }
 
 /// The trials that count, and what the table says of them all.
@@ -53,10 +54,12 @@ std::map<std::int64_t, TrialsByNumber> read_trials(ComparisonData& data, const s
         "t.oversubscribed, t.aggregated_input, t.volume_as_stated, t.id, t.verification_key, k.borrowed, x.name, "
         "EXISTS (SELECT 1 FROM rerun r WHERE r.cell_id = t.cell_id AND r.machine_id = t.machine_id "
         "AND r.number = t.number AND r.replaces >= t.id), "
-        "json_extract(t.provenance, '$.load_average[0]'), coalesce(t.score_metric, '') "
+        "json_extract(t.provenance, '$.load_average[0]'), coalesce(t.score_metric, ''), c.simulated_on IS NOT "
+        "NULL "
         "FROM counted_trials k JOIN trial t ON t.id = k.trial_id JOIN experiment x ON x.id = t.experiment_id "
+        "JOIN cell c ON c.id = t.cell_id "
         "WHERE k.experiment_id = ?1 AND k.machine_id = (SELECT id FROM machine WHERE fingerprint = ?2) "
-        "ORDER BY t.started, t.id",
+        "ORDER BY t.id",
         "read an experiment's trials");
     q.bind(experiment, machine);
     const std::int64_t threads = most_threads(c, experiment);
@@ -75,6 +78,9 @@ std::map<std::int64_t, TrialsByNumber> read_trials(ComparisonData& data, const s
         data.borrowed += q.integer(17);
         if (q.integer(17) != 0) lenders.insert(q.text(18));
         data.awaiting_rerun += q.integer(19);
+        // Load lengthens the times that a table shows: not predicted ones, and not those of trials without any.
+        if (trial_status(q.text(2)) != TrialStatus::ok || q.is_null(6) || q.integer(22) != 0) continue;
+        ++data.timed;
         const double load = q.is_null(20) ? 0 : q.real(20);
         data.highest_load = std::max(data.highest_load, load);
         data.noisy += is_noisy(load, data.cores, threads);
@@ -83,17 +89,31 @@ std::map<std::int64_t, TrialsByNumber> read_trials(ComparisonData& data, const s
     return all;
 }
 
+/// What a speed-up is over, and where that differs from the cell in threads or epochs, of the row that read_speed_ups is
+/// at.
+std::string base_text(const sqlite::Statement& q) {
+    std::string text = q.text(3);
+    if (q.integer(5) > 1) text += ", " + q.text(4) + ",";
+    text += " on " + plural(q.integer(5), "gpu");
+    if (q.integer(7) != 0) text += ", " + plural(q.integer(6), "thread") + " per rank";
+    if (q.integer(9) != 0) text += ", " + plural(q.integer(8), "epoch");
+    return text;
+}
+
 /// Speed-ups by cell.
 std::map<std::int64_t, ComparisonCell::SpeedUp> read_speed_ups(const sqlite::Connection& c,
                                                                std::int64_t experiment,
                                                                const std::string& machine) {
     auto q = c.prepare(
-        "SELECT cell_id, speed_up, over_serial FROM speed_ups WHERE experiment_id = ? "
-        "AND machine_id = (SELECT id FROM machine WHERE fingerprint = ?)",
+        "SELECT s.cell_id, s.speed_up, s.over_serial, b.scheme_label, b.partitioner_label, b.gpus, "
+        "b.threads_per_rank, "
+        "b.threads_per_rank <> c.threads_per_rank, b.epochs, b.epochs <> c.epochs FROM speed_ups s "
+        "JOIN cell c ON c.id = s.cell_id JOIN cell b ON b.id = s.base_cell_id WHERE s.experiment_id = ? "
+        "AND s.machine_id = (SELECT id FROM machine WHERE fingerprint = ?)",
         "read an experiment's speed-ups");
     q.bind(experiment, machine);
     std::map<std::int64_t, ComparisonCell::SpeedUp> all;
-    while (q.step()) all[q.integer(0)] = {q.real(1), q.integer(2) != 0};
+    while (q.step()) all[q.integer(0)] = {q.real(1), q.integer(2) != 0, base_text(q)};
     return all;
 }
 
@@ -172,7 +192,7 @@ std::string newest_machine(const sqlite::Connection& c, std::int64_t experiment)
     auto q = c.prepare(
         "SELECT m.fingerprint FROM experiment_cell x JOIN trial t ON t.cell_id = x.cell_id "
         "JOIN machine m ON m.id = t.machine_id WHERE x.experiment_id = ? AND t.purpose = 'measure' "
-        "ORDER BY t.started DESC LIMIT 1",
+        "ORDER BY t.id IN (SELECT trial_id FROM imported_trial), t.id DESC LIMIT 1",
         "look for an experiment's machine");
     q.bind(experiment);
     if (!q.step()) return "";

@@ -26,6 +26,7 @@ struct ComparisonCell {
     struct SpeedUp {
         double value = 1;
         bool over_serial = false;  ///< else over the same scheme on its fewest gpus
+        std::string base{};        ///< "serial on 1 gpu", "mg-gcn, metis, on 2 gpus, 4 threads per rank"
     };
     std::optional<SpeedUp> speed_up;   ///< as the view speed_ups defines it
     std::int64_t of_other_builds = 0;  ///< of the ok trials, those that the build which ran last did not measure
@@ -60,8 +61,9 @@ struct ComparisonData {
     std::int64_t borrowed = 0;         ///< of those, the ones that other experiments measured
     std::vector<std::string> lenders;  ///< names of these experiments
     std::int64_t awaiting_rerun = 0;   ///< of the trials, those that an unfinished rerun is to replace
-    std::int64_t noisy = 0;            ///< of the trials, those that began under a load beyond the machine's cores
-    double highest_load = 0;           ///< average over a minute as a trial began
+    std::int64_t timed = 0;            ///< of the trials, those whose times were measured
+    std::int64_t noisy = 0;            ///< of these, the ones that began under a load beyond the machine's cores
+    double highest_load = 0;           ///< average over a minute as one of these began
     std::int64_t cores = 0;            ///< of the machine; 0: unknown
     std::string kernels;               ///< "cpu", or "cpu, reference"
     int fewest_threads = 1, most_threads = 1;  ///< per rank

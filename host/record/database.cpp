@@ -147,7 +147,11 @@ constexpr const char* rerun_of_trial =
     "t.number "
     "AND r.replaces >= t.id)";
 
-/// Rows in order of time: number, uuid, status, reason, build, code, rerun's date.
+/// So that of the rows with one number the newest is the last: the one recorded last of those measured into this
+/// database, and only else of the imported ones.
+constexpr const char* imported_first = "ORDER BY t.id NOT IN (SELECT trial_id FROM imported_trial), t.id";
+
+/// Rows in that order: number, uuid, status, reason, build, code, rerun's date.
 void add_state(std::map<int, TrialState>& by_number, const sqlite::Statement& q) {
     TrialState& s = by_number[static_cast<int>(q.integer(0))];
     const TrialStatus status = trial_status(q.text(2));
@@ -179,7 +183,8 @@ std::vector<TrialState> Database::trials_of(const std::string& cell_digest, cons
             "FROM trial t ",
             rerun_of_trial) +
             "JOIN cell c ON c.id = t.cell_id JOIN machine m ON m.id = t.machine_id "
-            "WHERE c.digest = ? AND m.fingerprint = ? AND t.purpose = 'measure' ORDER BY t.started, t.id",
+            "WHERE c.digest = ? AND m.fingerprint = ? AND t.purpose = 'measure' " +
+            imported_first,
         "read a cell's trials");
     q.bind(cell_digest, machine);
     std::map<int, TrialState> by_number;
@@ -193,7 +198,8 @@ std::map<std::string, std::vector<TrialState>> Database::all_trials(const std::s
                                               "FROM trial t ",
                                               rerun_of_trial) +
                                       "JOIN cell c ON c.id = t.cell_id JOIN machine m ON m.id = t.machine_id "
-                                      "WHERE m.fingerprint = ? AND t.purpose = 'measure' ORDER BY t.started, t.id",
+                                      "WHERE m.fingerprint = ? AND t.purpose = 'measure' " +
+                                      imported_first,
                                   "read all trials");
     q.bind(machine);
     std::map<std::string, std::map<int, TrialState>> by_cell;
@@ -210,7 +216,8 @@ void Database::request_rerun(std::span<const std::string> trials) {
     connection_->execute(
         "DELETE FROM rerun WHERE EXISTS (SELECT 1 FROM trial t WHERE t.cell_id = rerun.cell_id "
         "AND t.machine_id = rerun.machine_id AND t.number = rerun.number AND t.purpose = 'measure' "
-        "AND t.id > rerun.replaces AND t.status NOT IN ('running', 'interrupted', 'skipped'))",
+        "AND t.id > rerun.replaces AND t.status NOT IN ('running', 'interrupted', 'skipped') "
+        "AND t.id NOT IN (SELECT trial_id FROM imported_trial))",
         "forget reruns that are done");
     auto ask = connection_->prepare(
         "INSERT INTO rerun SELECT t.cell_id, t.machine_id, t.number, t.id, ?2 FROM trial t WHERE t.uuid = ?1 "

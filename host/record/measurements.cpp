@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
 
+#include "record/migrations.hpp"
 #include "record/timeline_product.hpp"
 
 namespace gnnbench {
@@ -95,21 +97,25 @@ bool is_file(const std::filesystem::path& database) {
     return std::filesystem::exists(database, error);
 }
 
-/// Fingerprint of the machine that ran the newest of an experiment's trials, and when.
+/// The machine, by its fingerprint, that ran the newest of several experiments' trials.
 struct NewestTrial {
-    std::string experiment, machine, started;
+    std::string experiment, machine;
+    bool imported = false;
+    std::int64_t id = 0;
 };
 std::optional<NewestTrial> newest_trial(const sqlite::Connection& c, std::span<const std::string> experiments) {
     std::optional<NewestTrial> newest;
     auto q = c.prepare(
-        "SELECT m.fingerprint, t.started FROM experiment x JOIN experiment_cell k ON k.experiment_id = x.id "
+        "SELECT m.fingerprint, t.id IN (SELECT trial_id FROM imported_trial) AS imported, t.id FROM experiment x "
+        "JOIN experiment_cell k ON k.experiment_id = x.id "
         "JOIN trial t ON t.cell_id = k.cell_id AND t.purpose = 'measure' JOIN machine m ON m.id = t.machine_id "
-        "WHERE x.name = ? ORDER BY t.started DESC LIMIT 1",
+        "WHERE x.name = ? ORDER BY imported, t.id DESC LIMIT 1",
         "look for an experiment's newest trial");
     for (const std::string& name : experiments) {
         q.bind(name);
         if (!q.step()) continue;
-        if (!newest || q.text(1) > newest->started) newest = {name, q.text(0), q.text(1)};
+        const NewestTrial one{name, q.text(0), q.integer(1) != 0, q.integer(2)};
+        if (!newest || std::pair(!one.imported, one.id) > std::pair(!newest->imported, newest->id)) newest = one;
         q.reset();
     }
     return newest;
@@ -130,7 +136,7 @@ MeasuredCells read_measured(const std::filesystem::path& database, std::span<con
     if (!is_file(database)) return all;
     std::optional<NewestTrial> newest;
     {
-        const sqlite::Connection c(database, sqlite::Access::read_only);
+        const sqlite::Connection c = open_to_read(database);
         newest = newest_trial(c, experiments);
         if (!newest) return all;
         for (const std::string& name : experiments)
@@ -150,7 +156,7 @@ MeasuredCells read_measured(const std::filesystem::path& database, std::span<con
 
 std::string newest_of(const std::filesystem::path& database, std::span<const std::string> experiments) {
     if (!is_file(database)) return "";
-    const auto newest = newest_trial(sqlite::Connection(database, sqlite::Access::read_only), experiments);
+    const auto newest = newest_trial(open_to_read(database), experiments);
     return newest ? newest->experiment : "";
 }
 

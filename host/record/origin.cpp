@@ -58,7 +58,7 @@ void add_trials(ExperimentOrigin& origin, const sqlite::Connection& c, std::int6
         "json_extract(t.provenance, '$.version'), json_extract(t.provenance, '$.commit'), t.epoch_s, " +
             traced +
             " FROM counted_trials k JOIN trial t ON t.id = k.trial_id JOIN machine m ON m.id = t.machine_id "
-            "WHERE k.experiment_id = ? ORDER BY t.started, t.id",
+            "WHERE k.experiment_id = ? ORDER BY t.id",
         "read an experiment's trials");
     q.bind(experiment);
     while (q.step()) {
@@ -74,7 +74,6 @@ void add_trials(ExperimentOrigin& origin, const sqlite::Connection& c, std::int6
                           .commit = q.text(10),
                           .epoch_s = q.maybe_real(11),
                           .traced = q.integer(12) != 0};
-        origin.last_started = std::max(origin.last_started, trial.started);
         origin.cells[place.at(q.integer(0))].trials.push_back(std::move(trial));
     }
 }
@@ -82,7 +81,8 @@ void add_trials(ExperimentOrigin& origin, const sqlite::Connection& c, std::int6
 RunCommand newest_command(const sqlite::Connection& c, std::int64_t experiment, const std::string& name) {
     auto q = c.prepare(
         "SELECT json_extract(provenance, '$.source') FROM trial WHERE experiment_id = ? AND "
-        "json_type(provenance, '$.source') = 'object' ORDER BY started DESC, id DESC LIMIT 1",
+        "json_type(provenance, '$.source') = 'object' ORDER BY id IN (SELECT trial_id FROM imported_trial), id "
+        "DESC LIMIT 1",
         "look for how an experiment was run");
     q.bind(experiment);
     RunCommand command{name + ".yaml", {}, {}, false};

@@ -43,7 +43,7 @@ struct RunCommand {
 struct ExperimentOrigin {
     std::string name;
     std::string spec;  ///< the file's text when it last ran
-    std::string first_seen, last_started;
+    std::string first_seen;
     RunCommand command;             ///< of its newest trial
     std::vector<CellOrigin> cells;  ///< in the experiment's order
 };

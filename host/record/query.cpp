@@ -9,6 +9,7 @@
 #include "record/expression_guard.hpp"
 #include "record/migrations.hpp"
 #include "record/schema.hpp"
+#include "record/sql_functions.hpp"
 #include "record/sqlite.hpp"
 
 namespace gnnbench {
@@ -30,13 +31,16 @@ bool has_second_statement(sqlite3* c, const std::string& sql) {
 /// The database as it is; an older one is brought up to date where the statement may need what that brings.
 sqlite::Connection connection_for(const std::filesystem::path& path, const std::string& sql) {
     sqlite::Connection as_it_is(path, sqlite::Access::read_only);
+    sqlite::add_statistics(as_it_is.handle());
     try {
         as_it_is.prepare(sql, "run the query");
         return as_it_is;
     } catch (const SpecError&) {  // NOLINT(bugprone-empty-catch): perhaps it needs the views of today
     }
     try {
-        return open_to_read(path);
+        sqlite::Connection of_today = open_to_read(path);
+        sqlite::add_statistics(of_today.handle());
+        return of_today;
     } catch (const EnvironmentError&) {  // it cannot be written, or is of some other program
         return as_it_is;
     }

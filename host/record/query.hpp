@@ -18,7 +18,8 @@ struct QueryResult {
     std::vector<SqlRow> rows;
 };
 
-/// Runs one SQL statement on a database opened for reading; SQLite itself refuses writes. `arguments` are bound to ?1,
+/// Runs one SQL statement on a database opened for reading; SQLite itself refuses writes. Beside SQLite's functions there
+/// are those of sql_functions.hpp. `arguments` are bound to ?1,
 /// ?2 … Throws SpecError with SQLite's message if the SQL is at fault or takes longer than `timeout_s` (0: no limit),
 /// EnvironmentError if the file is.
 QueryResult query(const std::filesystem::path& database, const std::string& sql,

@@ -17,7 +17,7 @@ VerificationFinder::VerificationFinder(const sqlite::Connection& connection)
           "v.volume_equal, v.sampled_vertices, v.checks FROM trial t LEFT JOIN verification v ON v.trial_id = "
           "t.id "
           "WHERE t.verification_key = ? AND t.purpose = 'verify' AND t.status <> 'running' "
-          "ORDER BY (v.status IS NULL), t.started DESC, t.id DESC LIMIT 1",
+          "ORDER BY (v.status IS NULL), t.id IN (SELECT trial_id FROM imported_trial), t.id DESC LIMIT 1",
           "look for a verification")) {}
 
 std::optional<VerificationRecord> VerificationFinder::find(const std::string& key) {
@@ -72,7 +72,7 @@ namespace {
 std::optional<std::string> why_skipped(const sqlite::Connection& c, const std::string& key) {
     auto q = c.prepare(
         "SELECT t.status, t.reason FROM cell c JOIN trial t ON t.cell_id = c.id AND t.purpose = 'measure' "
-        "WHERE c.verification_key = ? ORDER BY t.started DESC, t.id DESC LIMIT 1",
+        "WHERE c.verification_key = ? ORDER BY t.id IN (SELECT trial_id FROM imported_trial), t.id DESC LIMIT 1",
         "look whether a cell was skipped");
     q.bind(key);
     return q.step() && trial_status(q.text(0)) == TrialStatus::skipped ? std::optional(q.text(1)) : std::nullopt;

@@ -7,6 +7,7 @@
 
 #include "core/plural.hpp"
 #include "launch/trial_processes.hpp"
+#include "record/journal.hpp"
 #include "record/query.hpp"
 #include "record/replay.hpp"
 
@@ -19,9 +20,11 @@ void remove_left_folders(const Database& database) {
     std::error_code ignored;
     std::vector<std::filesystem::path> left;
     for (const auto& entry : std::filesystem::directory_iterator(journal_folder(database.path()), ignored)) {
-        // A journal without its final name: its host was killed while creating it. A recent one may be unfinished.
+        // A journal without its final name, which no process holds: its host was killed while creating it. A recent one
+        // may not be locked yet.
         const auto age = std::filesystem::file_time_type::clock::now() - entry.last_write_time(ignored);
-        if (entry.path().filename().string().ends_with(".jsonl.new") && age > std::chrono::hours(1))
+        if (entry.path().filename().string().ends_with(".jsonl.new") && age > std::chrono::hours(1) &&
+            DeadJournal(entry.path()).state() == DeadJournal::State::dead)
             left.push_back(entry.path());
         if (!entry.is_directory(ignored)) continue;
         const std::vector<SqlValue> trial{entry.path().filename().string()};

@@ -1,7 +1,8 @@
--- Quality of the partitions, and their cost at set-up
-SELECT c.dataset, c.partitioner_label AS partitioner, c.gpus, min(t.edge_cut) AS edge_cut,
-       min(t.connectivity_minus_one) AS connectivity_minus_one, min(t.vertex_imbalance) AS vertex_imbalance,
-       min(t.nonzero_imbalance) AS nonzero_imbalance, avg(t.partition_s) AS partition_s
-FROM trial t JOIN cell c ON c.id = t.cell_id
-WHERE t.purpose = 'measure' AND t.status = 'ok' AND c.gpus > 1
-GROUP BY c.dataset, c.partitioner_label, c.gpus ORDER BY c.dataset, c.gpus, connectivity_minus_one;
+-- Quality of the partitions, and their cost at set-up; empty: nothing is known of an expected graph's
+SELECT k.dataset, k.partitioner, k.gpus, min(t.edge_cut) AS edge_cut, min(t.connectivity_minus_one) AS connectivity_minus_one,
+       min(t.vertex_imbalance) AS vertex_imbalance, min(t.nonzero_imbalance) AS nonzero_imbalance, avg(t.partition_s) AS partition_s, m.cpu,
+       max(t.synthetic GLOB 'expected graph*') AS expected
+FROM compared_trials k JOIN trial t ON t.id = k.trial_id JOIN machine m ON m.id = k.machine_id
+WHERE k.gpus > 1
+GROUP BY k.dataset, k.partitioner, k.gpus, k.machine_id, t.synthetic GLOB 'expected graph*'
+ORDER BY k.dataset, k.gpus, connectivity_minus_one;

@@ -1,5 +1,5 @@
--- The thirty newest trials
+-- The thirty trials that were recorded last
 SELECT substr(uuid, 1, 8) AS trial, x.name AS experiment, c.dataset, c.scheme_label AS scheme, c.partitioner_label AS partitioner,
-       c.gpus, t.purpose, t.status, t.epoch_s, t.started
+       c.gpus, t.purpose, t.status, t.epoch_s, c.simulated_on, t.started
 FROM trial t JOIN cell c ON c.id = t.cell_id JOIN experiment x ON x.id = t.experiment_id
-ORDER BY t.started DESC, t.id DESC LIMIT 30;
+ORDER BY t.id DESC LIMIT 30;

@@ -98,6 +98,17 @@ for name in $("$bin/gnnbench" query --list --csv | sed 1d | cut -d, -f1); do
     expect_code 0 "query --named $name"
 done
 
+# SQL: functions of statistics, a limit of time, and a hint where verifications are among what is averaged.
+gnnbench query "SELECT scheme, median(epoch_s), percentile(epoch_s, 90), stddev(epoch_s) FROM trials GROUP BY scheme"
+expect_code 0 "functions of statistics"
+expect_text err "WHERE purpose = 'measure' leaves them out" "an average over verifications"
+gnnbench query "SELECT median(epoch_s) FROM trials WHERE purpose = 'measure'"
+[[ ! -s err ]] || fail "an average over measured trials: a hint"
+gnnbench query --timeout 0.2 "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT median(i) FROM n"
+expect_code 2 "a query past its limit"
+expect_text err "longer than 0.2 s" "a query past its limit"
+expect_plain_error "a query past its limit"
+
 # Comparing: too few trials for a verdict, so a gate is unclear.
 gnnbench compare "where:scheme = 'serial'" "where:scheme = 'mg-gcn' AND gpus = 1"
 expect_code 0 "compare"

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <fstream>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -183,26 +184,36 @@ TEST_CASE("scaling is analysed by named queries") {
     with("a", 4, "random", 2, 1);
     with("b", 4, "random", 1, 1);
     with("b", 4, "metis", 0.5, 9);
-    const auto rows = [&](const char* name) { return query(path, named_query(name).sql).rows; };
+    const auto rows = [&](const char* name) {
+        const QueryResult found = query(path, named_query(name).sql);
+        std::vector<std::map<std::string, SqlValue>> all;
+        for (const SqlRow& row : found.rows) {
+            auto& one = all.emplace_back();
+            for (std::size_t c = 0; c < row.size(); ++c) one[found.columns[c]] = row[c];
+        }
+        return all;
+    };
     // 4 s on 1, 2 s on 4: speed-up 2, efficiency 1/2, serial fraction (1/2 − 1/4) / (1 − 1/4) = 1/3.
     bool found = false;
-    for (const SqlRow& row : rows("scaling")) {
-        if (row[2] != SqlValue(std::string("a")) || row[5] != SqlValue(std::int64_t{4})) continue;
+    for (const auto& row : rows("scaling")) {
+        if (row.at("scheme") != SqlValue(std::string("a")) || row.at("gpus") != SqlValue(std::int64_t{4}))
+            continue;
         found = true;
-        CHECK(std::get<double>(row[10]) == Approx(2));
-        CHECK(std::get<double>(row[11]) == Approx(0.5));
-        CHECK(std::get<double>(row[12]) == Approx(1.0 / 3));
+        CHECK(std::get<double>(row.at("speed_up")) == Approx(2));
+        CHECK(std::get<double>(row.at("efficiency")) == Approx(0.5));
+        CHECK(std::get<double>(row.at("serial_fraction")) == Approx(1.0 / 3));
     }
     CHECK(found);
     // metis costs 8 s more and saves 0.5 s an epoch.
     const auto payback = rows("payback");
     REQUIRE(payback.size() == 1);
-    CHECK(std::get<double>(payback[0].back()) == Approx(16));
+    CHECK(std::get<double>(payback[0].at("epochs")) == Approx(16));
     const auto crossovers = rows("crossovers");
     REQUIRE(crossovers.size() == 1);
-    CHECK(crossovers[0][3] == SqlValue(std::string("a")));
-    CHECK(crossovers[0][4] == SqlValue(std::string("b")));
-    CHECK(crossovers[0][6] == SqlValue(std::int64_t{4}));
+    CHECK(crossovers[0].at("scheme") == SqlValue(std::string("a")));
+    CHECK(crossovers[0].at("overtaken_by") == SqlValue(std::string("b")));
+    CHECK(crossovers[0].at("behind_from_gpus") == SqlValue(std::int64_t{4}));
+    CHECK(crossovers[0].at("cpu") == SqlValue(std::string("Sample CPU")));
 }
 
 TEST_CASE("sides that cannot be compared") {

@@ -32,6 +32,10 @@ TEST_CASE("a comparison is read from trials of one machine") {
     const auto mg = samples::cell("mg-gcn", 2), serial = samples::cell("serial", 1),
                never = samples::cell("mg-gcn", 4);
     d.register_experiment("sample", "", std::vector<CellRecord>{serial, mg, never});
+    // Another machine, earlier: not in it, but counted.
+    auto elsewhere = samples::whole_trial("far", never, 0);
+    elsewhere[0]["machine"] = {{"cpu", "Other"}};
+    d.apply(elsewhere);
     // Three trials of mg-gcn: 3 s, 3 s (after a failure that was rerun), and one that crashed.
     d.apply(samples::whole_trial("m0", mg, 0));
     d.apply(std::vector<json>{samples::trial("m1-failed", mg, 1, "2025-12-31T00:00:00.000Z"),
@@ -39,11 +43,6 @@ TEST_CASE("a comparison is read from trials of one machine") {
     d.apply(samples::whole_trial("m1", mg, 1));
     d.apply(std::vector<json>{samples::trial("m2", mg, 2), samples::outcome("m2", "crashed", "signal 11")});
     d.apply(std::vector<json>{samples::trial("s0", serial, 0), samples::outcome("s0", "oom", "too big")});
-    // Another machine, earlier: not in it, but counted.
-    auto elsewhere = samples::whole_trial("far", never, 0);
-    elsewhere[0]["machine"] = {{"cpu", "Other"}};
-    elsewhere[0]["started"] = "2025-01-01T00:00:00.000Z";
-    d.apply(elsewhere);
 
     const ComparisonData c = read_comparison(path, "sample");
     CHECK(c.machine == "Sample CPU, 4 cores");
