@@ -33,6 +33,7 @@ nlohmann::ordered_json comparison_record(const ComparisonData& data, const Compa
     j["epoch_high_s"] = end_of_interval(&Estimate::high);
     j["interval"] = timed ? spread_method_names[usize(c.epoch_s->method)] : "";
     j["speed_up"] = maybe(p.speed_up);
+    j["speed_up_over"] = p.speed_up ? c.speed_up->base : "";
     j["fastest"] = p.fastest;
     j["sent_bytes_per_epoch"] = maybe_whole(c.sent_bytes_per_epoch);
     j["exposed_comm_s"] = maybe(c.exposed_comm_s);

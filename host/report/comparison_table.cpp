@@ -36,7 +36,9 @@ Field show_time(const PlacedCell& p, const Unit& unit) {
     return f;
 }
 
-Field show_speed_up(const PlacedCell& p, const Unit&) { return {.text = p.speed_up ? ratio(*p.speed_up) : ""}; }
+Field show_speed_up(const PlacedCell& p, const Unit&) {
+    return {.text = p.speed_up ? ratio(*p.speed_up) : "", .spread = "", .marks = p.speed_up_marks};
+}
 
 Field show_volume(const PlacedCell& p, const Unit& unit) {
     return {.text = p.cell->sent_bytes_per_epoch ? in_unit(*p.cell->sent_bytes_per_epoch, unit) : ""};
@@ -136,6 +138,7 @@ Table comparison_table(const ComparisonData& data) {
                    {"borrowed_trials", data.borrowed},
                    {"borrowed_from", data.lenders},
                    {"awaiting_rerun", data.awaiting_rerun},
+                   {"timed_trials", data.timed},
                    {"noisy_trials", data.noisy},
                    {"highest_load", data.highest_load},
                    {"kernels", data.kernels},

@@ -67,6 +67,19 @@ void compare(ComparisonLayout& t) {
     }
 }
 
+/// A column's speed-ups over different bases are no line: then each says what it is over.
+void mark_bases(ComparisonLayout& t) {
+    for (std::size_t s = 0; s < t.schemes.size(); ++s) {
+        std::set<std::string> bases;
+        for (const ComparisonRow& row : t.rows)
+            if (row.cells[s].speed_up) bases.insert(row.cells[s].cell->speed_up->base);
+        if (bases.size() < 2) continue;
+        for (ComparisonRow& row : t.rows)
+            if (PlacedCell& p = row.cells[s]; p.speed_up)
+                p.speed_up_marks.push_back(t.notes.mark("× over " + p.cell->speed_up->base));
+    }
+}
+
 void add_remarks(ComparisonLayout& t) {
     std::map<const ComparisonCell*, std::vector<std::string>> remarks;
     std::map<std::string, int> uses;
@@ -139,10 +152,10 @@ void describe_trials(std::vector<std::string>& lines, const ComparisonData& d) {
             fmt::format("a rerun is unfinished: {} of {} trials are from before it; gnnbench run goes on with it",
                         d.awaiting_rerun, d.trials));
     if (d.noisy > 0)
-        lines.push_back(
-            fmt::format("NOISY MACHINE: {} of {} trials began under a load average of up to {:.1f} on {} cores; "
-                        "their times are longer, and spread more, than alone",
-                        d.noisy, d.trials, d.highest_load, d.cores));
+        lines.push_back(fmt::format(
+            "NOISY MACHINE: {} of {} measured trials began under a load average of up to {:.1f} on {} cores; "
+            "their times are longer, and spread more, than alone",
+            d.noisy, d.timed, d.highest_load, d.cores));
 }
 
 }  // namespace
@@ -160,6 +173,7 @@ ComparisonLayout make_layout(const ComparisonData& data) {
     place_cells(t, data);
     compare(t);
     add_remarks(t);
+    mark_bases(t);
     measure(t);
     return t;
 }
@@ -175,7 +189,10 @@ std::vector<std::string> heading(const ComparisonData& d, const ComparisonLayout
                                         : "median of " + from_to(t.fewest_trials, t.most_trials, "trial"),
                                     spread_words(t.methods)));
     }
-    std::string setting = d.machine;
+    const bool predicted = !d.cells.empty() && std::ranges::all_of(d.cells, [](const ComparisonCell& c) {
+        return !c.simulated.empty();
+    });
+    std::string setting = predicted && !d.machine.empty() ? "computed on " + d.machine : d.machine;
     const auto add = [&](const std::string& part) { setting += (setting.empty() ? "" : "; ") + part; };
     if (!d.kernels.empty()) add("kernel " + d.kernels);
     add(from_to(d.fewest_threads, d.most_threads, "thread") + " per rank");

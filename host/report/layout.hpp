@@ -13,8 +13,9 @@ namespace gnnbench {
 struct PlacedCell {
     const ComparisonCell* cell = nullptr;  ///< nullptr: the experiment has no such cell
     std::optional<double> speed_up;
-    bool fastest = false;            ///< of the times in its row, by intervals that do not overlap
-    std::vector<std::string> marks;  ///< letters of ComparisonLayout::notes, in their order
+    bool fastest = false;                       ///< of the times in its row, by intervals that do not overlap
+    std::vector<std::string> marks;             ///< letters of ComparisonLayout::notes, in their order
+    std::vector<std::string> speed_up_marks{};  ///< what it is over, where its column has several bases
 
     std::string letters() const;  ///< the marks in a row: "ac"
     bool has_time() const { return cell && cell->epoch_s; }

@@ -85,6 +85,7 @@ void add_simulated(ordered_json& j, const ResolvedCell& place) {
     j["simulated_status"] = place.ours ? to_text(TrialStatus::ok) : place.said();
     j["simulated_on"] = place.cells.empty() ? "" : place.cells.front()->simulated;
     j["simulated_ratio"] = maybe(place.ratio().has_value(), place.ratio().value_or(0));
+    j["simulated_fitted"] = place.fitted;
     j["simulated_remarks"] = fmt::format("{}", fmt::join(place.remarks, "; "));
 }
 
@@ -132,6 +133,9 @@ std::optional<std::size_t> best_of(const std::vector<ResolvedCell>& row, Best be
     return numbers >= 2 ? found : std::nullopt;
 }
 
+constexpr const char* fitted_note =
+    "no prediction: the machine's constants were fitted to the published number of this cell or of its baseline";
+
 /// Puts places into cells.
 class Filler {
 public:
@@ -142,14 +146,18 @@ public:
         const ResolvedCell& place = r_.cells[row][column];
         Table::Cell cell;
         if (parts.ours) cell.fields.push_back(ours(place, remarks_.ours.marks[row][column], best));
-        if (parts.simulated)
-            cell.fields.push_back(
-                ours(*r_.simulated_at(row, column), remarks_.simulated.marks[row][column], false));
+        if (parts.simulated) {
+            const ResolvedCell& predicted = *r_.simulated_at(row, column);
+            cell.fields.push_back(ours(predicted, remarks_.simulated.marks[row][column], false));
+            if (predicted.fitted && predicted.ours) cell.fields.back().marks.push_back(notes_.mark(fitted_note));
+        }
         if (parts.published) cell.fields.push_back(published(place, remarks_.published.marks[row][column]));
         if (parts.ratio) cell.fields.push_back({.text = place.ratio() ? gnnbench::ratio(*place.ratio()) : ""});
         if (parts.simulated_ratio) {
-            const auto quotient = r_.simulated_at(row, column)->ratio();
+            const ResolvedCell& predicted = *r_.simulated_at(row, column);
+            const auto quotient = predicted.ratio();
             cell.fields.push_back({.text = quotient ? gnnbench::ratio(*quotient) : ""});
+            if (predicted.fitted && quotient) cell.fields.back().marks.push_back(notes_.mark(fitted_note));
         }
         if (std::all_of(cell.fields.begin(), cell.fields.end(), [](const auto& f) { return f.empty(); }))
             cell.fields.clear();

@@ -112,6 +112,9 @@ ResolvedTable resolve(const TableDefinition& t, const MeasuredCells& measured, c
             ResolvedCell& place = line.emplace_back(resolved_place(t, row, column, predicted));
             note_vertices(r.simulated_vertices, place, read);
             place.papers_setting = is_of_papers_size(place, r);
+            place.fitted = !t.fitted_to.empty() &&
+                           std::ranges::any_of(
+                               place.cells, [&](const ComparisonCell* cell) { return fits(*cell, t.fitted_to); });
         }
     }
     return r;

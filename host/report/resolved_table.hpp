@@ -24,7 +24,8 @@ struct ResolvedCell {
     std::optional<double> published;
     std::vector<const ComparisonCell*> cells;  ///< behind our number, and its baselines
     bool counted = false;                      ///< ours is not from a trial: see Counted
-    bool papers_setting = false;               ///< ours is of the paper's dataset, model and number of devices
+    bool fitted = false;          ///< constants of the simulated machine were fitted to one of `cells`
+    bool papers_setting = false;  ///< ours is of the paper's dataset, model and number of devices
 
     /// How it shows where there is no number.
     const std::string& said() const { return verdict.empty() ? word : verdict; }

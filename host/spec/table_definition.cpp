@@ -96,6 +96,7 @@ void fill(TableDefinition& t, const YamlNode& root, Findings& findings) {
     t.missing = text_at(root, "missing");
     t.device = text_at(root, "device");
     t.simulated_on = texts(root.find("simulated_on"));
+    t.fitted_to = conditions(root.find("fitted_to"));
     if (const YamlNode* plot = root.find("plot")) t.plot = read_plot(*plot);
 }
 

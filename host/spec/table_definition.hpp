@@ -102,6 +102,7 @@ struct TableDefinition {
     std::string missing;                    ///< what this program lacks to measure it
     std::string device;                     ///< what the paper's numbers were measured on
     std::vector<std::string> simulated_on;  ///< machines whose simulated trials stand beside ours
+    Conditions fitted_to;  ///< cells whose published numbers constants of these machines were fitted to
     std::optional<PlotDefinition> plot;
     std::map<std::pair<std::string, std::string>, Published> published;  ///< by row and column
     std::map<std::pair<std::string, std::string>, Counted> counted;      ///< likewise

@@ -54,6 +54,14 @@ constexpr std::array all_keys{
              {},
              false,
              "Machines whose simulated trials, of the experiments' profile `simulated`, stand beside ours"},
+    TableKey{
+        "table",
+        "fitted_to",
+        KeyType::conditions,
+        {},
+        false,
+        "Cells whose published numbers constants of these machines were fitted to; simulated numbers that rest "
+        "on one are marked"},
     TableKey{"table", "plot", KeyType::plot, {}, false, "How `gnnbench figure` draws it"},
 
     TableKey{"line", "name", KeyType::text, {}, true, "Its name in published.csv; unique"},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <new>
 
@@ -82,6 +83,8 @@ ExpectedQuality expected_quality(const ExpectedGraph& graph, const IndexMap& par
     q.quality.connectivity_minus_one = std::llround(halo);
     q.quality.vertex_imbalance =
         static_cast<double>(parts.largest()) * parts.parts() / static_cast<double>(parts.vertices());
+    q.quality.nonzero_imbalance =
+        std::numeric_limits<double>::quiet_NaN();  // of the largest part nothing is known
     if (halo > 0) q.halo_sd = 2 * halo_sd / halo;
     return q;
 }

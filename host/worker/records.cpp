@@ -125,7 +125,7 @@ json to_json(const PartitionQuality& q) {
     return {{"edge_cut", q.edge_cut},
             {"connectivity_minus_one", q.connectivity_minus_one},
             {"vertex_imbalance", q.vertex_imbalance},
-            {"nonzero_imbalance", q.nonzero_imbalance}};
+            {"nonzero_imbalance", finite_or_null(q.nonzero_imbalance)}};
 }
 
 json to_json(const SetupCost& c) {

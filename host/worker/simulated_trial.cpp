@@ -238,7 +238,7 @@ private:
         }
         record.write("setup", {{"seconds",
                                 {{"load", load_s_},
-                                 {"partition", partition_s_},
+                                 {"partition", expected_ ? json() : json(partition_s_)},  // none is made
                                  {"build", wall_since(building_)},
                                  {"total", wall_since(start_)}}},
                                {"partition", to_json(quality_)},

@@ -159,6 +159,23 @@ TEST_CASE("simulated numbers have a column and a ratio of their own, and never o
     CHECK(j.at("cells")[2].at("ratio").is_null());
     CHECK(j.at("cells")[2].at("simulated_ratio") == Approx(0.75));
     CHECK(j.at("cells")[2].at("simulated_on") == "dgx-a100");
+    CHECK_THAT(text, !Contains("constants were fitted"));
+    CHECK(j.at("cells")[0].at("simulated_fitted") == false);
+    // A number that the model was fitted to predicts nothing.
+    TableDefinition fitted = t;
+    fitted.fitted_to = {{"gpus", {"1"}}};
+    const auto marked = [&](OutputFormat format) {
+        const auto read = [&](std::int64_t trial, const Measure& m) {
+            return std::optional(s.times_s.at(m.metric == "vertices" && trial >= 100 ? -trial : trial));
+        };
+        return render(paper_table(resolve(fitted, s.measured, "small", read, &simulated)), format);
+    };
+    CHECK_THAT(marked(OutputFormat::text),
+               Contains("2.50 a") && !Contains("0.75 a") &&
+                   Contains("a  no prediction: the machine's constants were fitted to"));
+    const auto f = nlohmann::json::parse(marked(OutputFormat::json));
+    CHECK(f.at("cells")[0].at("simulated_fitted") == true);
+    CHECK(f.at("cells")[2].at("simulated_fitted") == false);
     // A graph of another size than the paper's has no ratio; shown as ours, a simulated number has none either.
     s.times_s[-100] = s.times_s[-101] = 500;
     CHECK_THAT(shown(OutputFormat::text, s.measured), Contains("SIMULATED") && !Contains("SIM. ÷ paper"));

@@ -271,3 +271,30 @@ TEST_CASE("LaTeX and HTML have the same cells, and nothing that they take for ma
     CHECK_THAT(render_comparison(samples::quickstart(), OutputFormat::html),
                Catch::Contains("<td class=\"word\">skipped<sup>b</sup></td><td></td>"));
 }
+
+TEST_CASE("speed-ups of one column over several bases each say which; over one base none does") {
+    auto one = compared("mg-gcn", 2, "random", {0.004}, 0), two = compared("mg-gcn", 4, "random", {0.002}, 0),
+         other = compared("mg-gcn", 4, "metis", {0.001}, 0), alone = compared("cagnet-1d", 4, "metis", {0.003}, 0);
+    one.speed_up = {1, false, "mg-gcn, random, on 2 gpus"};
+    two.speed_up = {2, false, "mg-gcn, random, on 2 gpus"};
+    other.speed_up = {1, false, "mg-gcn, metis, on 4 gpus"};
+    alone.speed_up = {1, false, "cagnet-1d, metis, on 4 gpus"};
+    const std::string text = text_of(of({one, two, other, alone}));
+    CAPTURE(text);
+    CHECK_THAT(text, Catch::Contains("a  × over mg-gcn, random, on 2 gpus\n"));
+    CHECK_THAT(text, Catch::Contains("b  × over mg-gcn, metis, on 4 gpus\n"));
+    CHECK(count(text, "2.00 a") == 1);
+    CHECK(text.find("cagnet-1d, metis, on 4 gpus") == std::string::npos);
+    const auto j = nlohmann::json::parse(render_comparison(of({one, other}), OutputFormat::json));
+    CHECK(j.at("cells")[0].at("speed_up_over") == "mg-gcn, random, on 2 gpus");
+    CHECK_THAT(text_of(of({one, two})), !Catch::Contains("× over"));
+}
+
+TEST_CASE("the load of a machine is told of the measured trials, and a predicted table is of no processor") {
+    ComparisonData d = of({compared("mg-gcn", 2, "random", {0.004, 0.005}, 0)});
+    d.trials = 12, d.timed = 2, d.noisy = 1, d.highest_load = 9, d.cores = 4;
+    CHECK_THAT(text_of(d), Catch::Contains("NOISY MACHINE: 1 of 2 measured trials"));
+    CHECK_THAT(text_of(d), Catch::Contains("\nSample CPU, 4 cores;"));
+    for (ComparisonCell& c : d.cells) c.simulated = "perlmutter";
+    CHECK_THAT(text_of(d), Catch::Contains("\ncomputed on Sample CPU, 4 cores;"));
+}
