@@ -48,7 +48,8 @@ std::string detail(const PlannedCell& planned) {
     std::vector<std::string> parts;
     if (planned.trials) parts.push_back(fmt::format("{} to run", planned.trials));
     if (planned.stored.ok) parts.push_back(fmt::format("{} there", planned.stored.ok));
-    if (planned.stored.failed) parts.push_back(fmt::format("{} failed earlier", planned.stored.failed));
+    for (const auto& [how, trials] : planned.stored.endings)
+        parts.push_back(fmt::format("{} {} earlier", trials, to_text(how)));
     if (planned.stored.rerun)
         parts.push_back(fmt::format("{} of them of an unfinished rerun", planned.stored.rerun));
     if (planned.stored.stale) parts.push_back(fmt::format("{} of another build", planned.stored.stale));
@@ -72,6 +73,13 @@ std::string memory_text(const PlannedCell& planned, const std::optional<Experien
     return planned.least_memory_bytes > 0 ? mebibytes("≥ ", planned.least_memory_bytes) : "";
 }
 
+/// {"timeout": 2}
+json endings_json(const Stored& stored) {
+    json all = json::object();
+    for (const auto& [how, trials] : stored.endings) all[to_text(how)] = trials;
+    return all;
+}
+
 json to_json(const PlannedCell& planned, const PreparedCell& prepared,
              const std::optional<Experience::Estimate>& estimate, std::optional<bool> kept) {
     const Cell& cell = prepared.cell;
@@ -82,6 +90,7 @@ json to_json(const PlannedCell& planned, const PreparedCell& prepared,
             {"trials", planned.trials},
             {"ok", planned.stored.ok},
             {"failed", planned.stored.failed},
+            {"endings", endings_json(planned.stored)},
             {"stale", planned.stored.stale},
             {"rerun", planned.stored.rerun},
             {"least_memory_bytes", number(planned.least_memory_bytes > 0, planned.least_memory_bytes)},
@@ -241,9 +250,12 @@ void print_text(const Plan& plan, const PreparedExperiment& prepared, const Esti
         if (slowed) line.insert(line.begin() + 5, slowdown_text(cell.slowdown));
         columns.add(std::move(line));
     }
-    std::string below = fmt::format("{} cells: {} to run ({} trials), {} present, {} skipped\n", plan.cells.size(),
-                                    plan.run, plan.trials, plan.present, plan.skipped) +
-                        kept_text(plan, kept) + excluded_text(prepared.experiment) + time_text(plan, estimates);
+    std::string below =
+        fmt::format("{} cells: {} to run ({} trials), {} present, {}{} skipped\n", plan.cells.size(), plan.run,
+                    plan.trials, plan.present,
+                    plan.failed ? fmt::format("{} failed (--failed reruns them), ", plan.failed) : "",
+                    plan.skipped) +
+        kept_text(plan, kept) + excluded_text(prepared.experiment) + time_text(plan, estimates);
     if (plan.stale)
         below += fmt::format(
             "{} cells hold trials of another build of gnnbench or its plugins; --stale runs those again\n",
@@ -272,6 +284,7 @@ void print_as_json(const Plan& plan, const PreparedExperiment& prepared, const E
                            {"trials_per_cell", prepared.experiment.trials},
                            {"run", plan.run},
                            {"present", plan.present},
+                           {"failed", plan.failed},
                            {"skipped", plan.skipped},
                            {"trials", plan.trials},
                            {"stale", plan.stale},

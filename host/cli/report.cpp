@@ -2,6 +2,7 @@
 #include <functional>
 #include <iostream>
 #include <map>
+#include <set>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -17,6 +18,7 @@
 #include "record/comparison.hpp"
 #include "record/timeline.hpp"
 #include "report/report_parts.hpp"
+#include "report/report_timelines.hpp"
 #include "report/scaling_figure.hpp"
 #include "run/definitions.hpp"
 
@@ -32,9 +34,6 @@ struct ReportChoice {
     std::filesystem::path output;
 };
 
-/// The most timelines of one experiment on a page; the others are only named.
-constexpr std::size_t most_timelines = 8;
-
 /// Builds the sections one by one; why figures cannot be drawn is reported once.
 class Writer {
 public:
@@ -49,7 +48,9 @@ public:
         ReportPage page{choice_.title, lead(), {}, {}};
         for (ReportSection& section : definition_sections()) page.sections.push_back(std::move(section));
         page.sections.push_back(experiments_section());
-        page.sections.push_back(timelines_section());
+        page.sections.push_back(timelines_section(origins_, [&](const std::string& trial) {
+            return read_timeline(options_.database, trial, std::nullopt);
+        }));
         if (!origins_.empty()) {
             page.sections.push_back(failures_section(origins_));
             page.sections.push_back(
@@ -70,17 +71,26 @@ private:
     }
 
     std::vector<std::pair<std::string, std::string>> tally() const {
-        std::int64_t cells = 0, measured = 0, ok = 0, others = 0;
+        // Experiments may share cells and trials: each counts once.
+        std::set<std::string> cells, measured;
+        std::set<std::int64_t> ok, others;
         for (const ExperimentOrigin& e : origins_)
             for (const CellOrigin& c : e.cells) {
-                const auto good = std::ranges::count(c.trials, TrialStatus::ok, &TrialOrigin::status);
-                ++cells, measured += good > 0, ok += good, others += std::ssize(c.trials) - good;
+                cells.insert(c.digest);
+                for (const TrialOrigin& t : c.trials) {
+                    const bool good = t.status == TrialStatus::ok;
+                    if (good) measured.insert(c.digest);
+                    if (good)
+                        ok.insert(t.id);
+                    else if (is_conclusive(t.status) || t.status == TrialStatus::skipped)
+                        others.insert(t.id);
+                }
             }
         return {{"tables and figures", fmt::format("{}", contents_.definitions.size())},
                 {"experiments", fmt::format("{}", origins_.size())},
-                {"cells measured", fmt::format("{} of {}", measured, cells)},
-                {"trials", fmt::format("{}", ok)},
-                {"skipped or failed", fmt::format("{}", others)}};
+                {"cells measured", fmt::format("{} of {}", measured.size(), cells.size())},
+                {"trials", fmt::format("{}", ok.size())},
+                {"skipped or failed", fmt::format("{}", others.size())}};
     }
 
     /// A section for each folder, named after the most frequent source in it: its paper.
@@ -100,11 +110,15 @@ private:
             ReportSection& section = sections.back();
             const int count = ++sources[paper];
             if (count > sources[section.title]) section.title = paper;
-            ReportPart part = definition_part(table->resolved, anchors_, drawing_of(*table), undrawn_);
+            ReportPart part = definition_part(table->resolved, anchors_, drawing_of(*table), undrawn_,
+                                              number_of(table->definition.name));
             section.parts.push_back(std::move(part));
         }
         return sections;
     }
+
+    /// How many definitions of this name there are up to here: copies of one may be in several folders.
+    int number_of(const std::string& name) { return ++names_[name]; }
 
     /// Empty where the definition is a table, or where there is no gnuplot.
     std::string drawing_of(const LoadedTable& table) {
@@ -139,35 +153,12 @@ private:
         return section;
     }
 
-    ReportSection timelines_section() const {
-        ReportSection section{"timelines",
-                              "Timelines",
-                              "Traced epochs: what each rank computed, above what it communicated.",
-                              {},
-                              true};
-        for (const ExperimentOrigin& e : origins_) {
-            std::size_t shown = 0;
-            for (const CellOrigin& c : e.cells) {
-                const auto traced = std::find_if(c.trials.rbegin(), c.trials.rend(),
-                                                 [](const TrialOrigin& t) { return t.traced; });
-                if (traced == c.trials.rend()) continue;
-                if (++shown > most_timelines) continue;
-                section.parts.push_back(
-                    timeline_part(read_timeline(options_.database, traced->uuid, std::nullopt)));
-            }
-            if (shown > most_timelines)
-                section.parts.back().html +=
-                    fmt::format("<p>{} more cells of this experiment are traced; gnnbench trace shows them.</p>\n",
-                                shown - most_timelines);
-        }
-        return section;
-    }
-
     const ReportChoice& choice_;
     const GlobalOptions& options_;
     ReportContents contents_;
     std::vector<ExperimentOrigin> origins_;
     CellAnchors anchors_;
+    std::map<std::string, int> names_;
     std::string undrawn_;
 };
 

@@ -13,6 +13,7 @@
 #include "report/table.hpp"
 #include "run/definitions.hpp"
 #include "run/experiment_run.hpp"
+#include "run/sweep_text.hpp"
 #include "run/tagging.hpp"
 
 namespace gnnbench {
@@ -35,22 +36,10 @@ std::string command_to_go_on(const Experiment& experiment, const std::string& wh
     return text;
 }
 
-/// "12 trials run (1 failed), 24 were there already, 2 cells skipped".
 void print_summary(const RunResult& result, bool traced, const std::string& go_on, Progress& progress) {
     const SweepReport& report = result.report;
-    std::string text = report.run == 0 ? "nothing to run" : plural(report.run, "trial") + " run";
-    if (report.failed) text += fmt::format(" ({} failed)", report.failed);
-    if (report.there) text += fmt::format("; {} there already", plural(report.there, "trial"));
-    if (report.failed_before)
-        text += fmt::format(" ({} of them failed: --failed reruns them)", report.failed_before);
-    if (report.elsewhere) text += fmt::format("; {} run by another gnnbench", report.elsewhere);
-    if (report.skipped) text += fmt::format("; {} skipped", plural(report.skipped, "cell"));
-    if (report.run == 0 && report.verified)
-        text += fmt::format("; {} of scheme and setting checked", plural(report.verified, "combination"));
-    if (report.failed_verification)
-        text += fmt::format("; {} FAILED verification", plural(report.failed_verification, "combination"));
-    progress.message(text);
-    if (traced && report.run == 0)
+    progress.message(sweep_text(report));
+    if (traced && report.due == 0 && report.run == 0)
         progress.message("nothing was traced, because nothing was run; --rerun runs the existing trials again");
     if (report.stopped_early)
         progress.message(fmt::format("stopped after {}, as --maxfail says", plural(report.failed, "failure")));

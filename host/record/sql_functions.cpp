@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <new>
@@ -21,7 +22,7 @@ namespace gnnbench::sqlite {
 namespace {
 
 enum class Statistic { median, percentile, stddev };
-constexpr Statistic statistics[] = {Statistic::median, Statistic::percentile, Statistic::stddev};
+constexpr std::array statistics{Statistic::median, Statistic::percentile, Statistic::stddev};
 
 const char* name_of(Statistic s) {
     switch (s) {

@@ -76,7 +76,7 @@ ReportSection failures_section(std::span<const ExperimentOrigin> experiments) {
             section.parts.push_back(failures_part(e, failures));
     if (section.parts.empty()) {
         section.lead.clear();
-        section.parts.push_back({"no-failures", section.title, "<p>Every trial succeeded.</p>\n"});
+        section.parts.push_back({"no-failures", section.title, "<p>No trial ended without a result.</p>\n"});
     }
     return section;
 }

@@ -52,7 +52,13 @@ std::string section_html(const ReportSection& section) {
 
 std::string anchor(const std::string& text) {
     std::string id;
-    for (const char c : text) id += std::isalnum(static_cast<unsigned char>(c)) ? c : '-';
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte < 0x80 && (std::isalnum(byte) || c == '-' || c == '_'))
+            id += c;
+        else
+            id += fmt::format(".{:02x}", byte);
+    }
     return id;
 }
 

@@ -27,7 +27,7 @@ struct ReportPage {
 /// Throws LogicError where two parts or sections have one id.
 std::string report_page(const ReportPage& page);
 
-/// Text as an id: all but letters, digits and dashes become dashes.
+/// Text as an id, another for each text: letters, digits, '-' and '_' stay, other bytes become ".2f".
 std::string anchor(const std::string& text);
 
 }  // namespace gnnbench

@@ -91,9 +91,9 @@ ReportPart experiment_part(const ComparisonData& data, const ExperimentOrigin& o
 }
 
 ReportPart definition_part(const ResolvedTable& r, const CellAnchors& anchors, const std::string& drawing,
-                           const std::string& undrawn) {
+                           const std::string& undrawn, int number) {
     const TableDefinition& t = *r.definition;
-    ReportPart part{"table-" + anchor(t.name), t.title, ""};
+    ReportPart part{"table-" + anchor(t.name) + (number > 1 ? fmt::format("..{}", number) : ""), t.title, ""};
     const auto comma = t.source.find(", ");  // "Plexus, Table 5.1"
     if (comma != std::string::npos) part.title = t.source.substr(comma + 2) + ": " + t.title;
     Table table = linked_table(r, anchors);

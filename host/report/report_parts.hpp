@@ -19,9 +19,9 @@ ReportPart experiment_part(const ComparisonData& data, const ExperimentOrigin& o
                            const std::string& drawing = "");
 
 /// A paper's table, or its figure with the table collapsed below. `drawing`: the figure as SVG without its heading, or
-/// empty: nothing to draw, or what `undrawn` says.
+/// empty: nothing to draw, or what `undrawn` says. `number`: among the page's definitions of its name, from 1.
 ReportPart definition_part(const ResolvedTable& resolved, const CellAnchors& anchors, const std::string& drawing,
-                           const std::string& undrawn = "");
+                           const std::string& undrawn = "", int number = 1);
 
 ReportPart timeline_part(const Timeline& timeline);
 

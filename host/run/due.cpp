@@ -10,6 +10,7 @@
 namespace gnnbench {
 
 SweepReport& SweepReport::operator+=(const SweepReport& o) {
+    due += o.due;
     run += o.run;
     there += o.there;
     failed_before += o.failed_before;
@@ -21,6 +22,7 @@ SweepReport& SweepReport::operator+=(const SweepReport& o) {
     unstarted += o.unstarted;
     never_begun += o.never_begun;
     jobs_left += o.jobs_left;
+    unmeasured += o.unmeasured;
     interrupted = interrupted || o.interrupted;
     stopped_early = stopped_early || o.stopped_early;
     return *this;
@@ -56,6 +58,7 @@ std::vector<DueCell> due_cells(const SweepContext& context, SweepReport& report)
         }
         const auto states = database.trials_of(cell.record.digest, runner.machine_fingerprint());
         const DueTrials trials = due_trials(states, prepared.experiment.trials, rules.plan, cell.record.code);
+        report.due += trials.due.size();
         report.there += usize(prepared.experiment.trials) - trials.due.size();
         if (rules.plan.again == Again::missing) report.failed_before += usize(trials.stored.failed);
         if (trials.due.empty()) continue;

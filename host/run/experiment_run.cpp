@@ -141,6 +141,7 @@ RunResult run_experiment(const RunRequest& request, const RunPlaces& places, Pro
         report = experiment.launcher.name == "sbatch" ? run_by_jobs(context, jobs, !request.no_follow)
                                                       : Sweep(context).run();
     }
+    report.interrupted = report.interrupted || (InterruptGuard::requested() && !request.cancel);
     report += jobs.report();
     runner.finish();
     tag.name_trials(progress);

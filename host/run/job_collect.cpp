@@ -111,7 +111,7 @@ void JobFollower::settle_unstarted(Submission& submission, const Task& task) {
             fmt::format("{} before its first trial{}", end.reason, log.empty() ? "" : ": " + log);
         for (const JobTask::Trial& trial : unstarted) {
             runner_.record_not_run(work.order(trial), end.status, reason);
-            ++report_.failed, ++report_.run;
+            ++report_.failed, ++report_.unmeasured;
         }
         progress_.message(fmt::format("{}: {}", submission.batches[task.batch].name, reason));
         return;

@@ -174,7 +174,9 @@ void JobFollower::report_outcome(const StartedTrial& trial, const TrialResult& r
         return;
     }
     const bool ended = result.status != TrialStatus::interrupted;
-    report_.run += ended && !skipped;
+    const bool unmeasured = is_unmeasured(result.reason);
+    report_.run += ended && !skipped && !unmeasured;
+    report_.unmeasured += unmeasured;
     report_.skipped += skipped;
     report_.never_begun += !ended;
     report_.failed += ended && !skipped && result.status != TrialStatus::ok;

@@ -190,7 +190,10 @@ DueTrials due_trials(const std::vector<TrialState>& states, std::int64_t trials,
         const bool unfinished = conclusive && !found->second->rerun_asked.empty();
         const bool again = rules.again == Again::all || (rules.again == Again::failed && !ok) ||
                            (rules.stale && stale) || unfinished;
-        if (conclusive && !unfinished && !(rules.stale && stale)) ++(ok ? result.stored.ok : result.stored.failed);
+        if (conclusive && !unfinished && !(rules.stale && stale)) {
+            ++(ok ? result.stored.ok : result.stored.failed);
+            if (!ok) ++result.stored.endings[found->second->status];
+        }
         result.stored.rerun += unfinished;
         result.stored.stale += stale;
         if (!conclusive || again) result.due.push_back(number);

@@ -52,9 +52,8 @@ void Sweep::verify_all() {
     // What is there was measured by code that may have been built anew since: that is checked once, whatever is found.
     const auto is_known = [&](const PlannedCell& planned) {
         const PreparedCell& cell = prepared_.cells[planned.cell];
-        return planned.verdict == Verdict::present
-                   ? database_.verification(cell.record.verification_key).has_value()
-                   : known_verified(cell, database_);
+        return planned.trials == 0 ? database_.verification(cell.record.verification_key).has_value()
+                                   : known_verified(cell, database_);
     };
     for (const PlannedCell& planned : plan_.cells) {
         const std::string& key = prepared_.cells[planned.cell].record.verification_key;
@@ -256,7 +255,9 @@ void Sweep::count(const TrialResult& result, const std::string& what) {
         return;
     }
     const bool skipped = result.status == TrialStatus::skipped;
-    report_.run += !skipped;
+    const bool unmeasured = is_unmeasured(result.reason);
+    report_.run += !skipped && !unmeasured;
+    report_.unmeasured += unmeasured;
     const bool good = result.status == TrialStatus::ok || skipped;
     report_.failed += !good;
     report_.stopped_early = rules_.max_failures > 0 && report_.failed >= usize(rules_.max_failures);

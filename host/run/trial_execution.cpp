@@ -138,9 +138,11 @@ std::string verification_message(const std::string& what, VerificationStatus sta
     return what + ": " + to_text(status) + (reason.empty() ? "" : " (" + first_line(reason) + ")");
 }
 
-std::string unmeasured_reason(const std::string& reason) {
-    return "not measured, because its verification failed: " + reason;
+namespace {
+constexpr const char* unmeasured = "not measured, because its verification failed: ";
 }
+std::string unmeasured_reason(const std::string& reason) { return unmeasured + reason; }
+bool is_unmeasured(const std::string& reason) { return reason.starts_with(unmeasured); }
 
 json source_of(const Experiment& experiment) {
     json source{{"file", experiment.file.string()}};

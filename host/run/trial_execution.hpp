@@ -126,6 +126,7 @@ std::string trial_message(const std::string& what, const TrialResult& result);
 std::string verification_message(const std::string& what, VerificationStatus status, const std::string& reason);
 /// Why a cell is not measured whose verification failed for `reason`.
 std::string unmeasured_reason(const std::string& reason);
+bool is_unmeasured(const std::string& reason);
 
 /// The arguments of `gnnbench run` that run the same again: file, profile, overrides.
 nlohmann::json source_of(const Experiment& experiment);

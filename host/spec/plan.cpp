@@ -17,6 +17,8 @@ const char* to_text(Verdict verdict) {
             return "run";
         case Verdict::present:
             return "present";
+        case Verdict::failed:
+            return "failed";
         case Verdict::skipped:
             return "skipped";
     }
@@ -139,8 +141,8 @@ Plan make_plan(const Experiment& experiment, const PlanSources& sources, const P
         } else {
             p.stored = sources.stored(p.digest);
             p.trials = missing_trials(experiment.trials, p.stored, rules.again);
-            p.verdict = p.trials > 0 ? Verdict::run : Verdict::present;
-            ++(p.trials > 0 ? plan.run : plan.present);
+            p.verdict = p.trials > 0 ? Verdict::run : p.stored.failed > 0 ? Verdict::failed : Verdict::present;
+            ++(p.verdict == Verdict::run ? plan.run : p.verdict == Verdict::failed ? plan.failed : plan.present);
             plan.trials += p.trials;
             plan.stale += p.stored.stale > 0;
         }

@@ -1,11 +1,13 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "core/status.hpp"
 #include "spec/experiment.hpp"
 #include "spec/setting.hpp"
 
@@ -17,6 +19,7 @@ struct Stored {
     std::int64_t failed = 0;  ///< failed, oom, timeout, crashed, diverged: rerun only on request
     std::int64_t stale = 0;   ///< measured by another build; also among the others unless they are to run again
     std::int64_t rerun = 0;   ///< whose rerun was requested earlier and has not finished; not among ok and failed
+    std::map<TrialStatus, std::int64_t> endings{};  ///< how many of the failed ones ended so
 };
 
 enum class Again { missing, failed, all };
@@ -52,7 +55,12 @@ struct PlanRules {
     bool elsewhere = false;              ///< ranks run on other hosts, which decide whether a kernel is supported
 };
 
-enum class Verdict { run, present, skipped };
+enum class Verdict {
+    run,
+    present,  ///< all its trials are there
+    failed,   ///< nothing to run, since trials that failed, timed out … are run again only where that is asked for
+    skipped
+};
 const char* to_text(Verdict verdict);
 
 struct PlannedCell {
@@ -70,9 +78,10 @@ struct PlannedCell {
 };
 
 struct Plan {
-    std::vector<PlannedCell> cells;  ///< in the experiment's order
-    std::int64_t run = 0, present = 0, skipped = 0, trials = 0;
-    std::int64_t stale = 0;  ///< cells that another build measured
+    std::vector<PlannedCell> cells;                              ///< in the experiment's order
+    std::int64_t run = 0, present = 0, failed = 0, skipped = 0;  ///< cells of each verdict
+    std::int64_t trials = 0;                                     ///< to run
+    std::int64_t stale = 0;                                      ///< cells that another build measured
     /// Cells whose dataset does not exist yet: checks that need its size were left out.
     std::int64_t unknown_dataset = 0;
 };

@@ -15,6 +15,17 @@ finish() {
     wait "$host" 2>/dev/null || code=$?
 }
 
+# Ctrl-C before the first trial, while its combination is verified: there was something to run.
+sed 's/^name: long/name: checked/; s/vertices: 2000/vertices: 40000/' long.yaml >checked.yaml
+start run checked.yaml
+until_value "SELECT count(*) FROM trial WHERE purpose = 'verify' AND status = 'running'" 1 60 "the combination is verified"
+kill -INT "$host"
+finish
+expect_code 130 "Ctrl-C during verification"
+expect_text err "0 of 1 trial run" "Ctrl-C during verification"
+refuse_text err "nothing to run" "Ctrl-C during verification"
+expect_no_processes 5 "Ctrl-C during verification"
+
 # Ctrl-C: the trial ends at once and is due again.
 start run long.yaml
 until_value "$running" 1 60 "the trial trains"

@@ -29,10 +29,17 @@ grep -q 'Table 6.1' published.html || fail "no table of the folder in its report
 # --- a run with numbers, a skipped cell, a traced epoch and a failure with a log that is no HTML ------------------
 gnnbench run tiny.yaml --trace
 expect_code 0 "a tiny run"
+# Another experiment has one of its traced cells, too.
+sed 's/^name: tiny/name: sharing/; s/\[serial, mg-gcn\]/[mg-gcn]/; s/\[1, 2\]/[2]/' tiny.yaml >sharing.yaml
+gnnbench run sharing.yaml --trace
+expect_text err "nothing to run; 2 trials there already" "an experiment that shares a cell"
 sed 's/^name: tiny/name: "slow \& <b>"/; s/^epochs: .*/epochs: 100000000/; s/\[serial, mg-gcn\]/[serial]/; s/\[1, 2\]/[1]/
     s/^trials: 2/trials: 1/' tiny.yaml >slow.yaml
 gnnbench run slow.yaml --no-verify --timeout 1
 expect_code 1 "a trial that takes too long"
+gnnbench plan slow.yaml
+expect_text out "0 present, 1 failed (--failed reruns them)" "the plan of a trial that took too long"
+expect_text out "1 timeout earlier" "the plan of a trial that took too long"
 gnnbench report tiny --output nowhere/report.html
 expect_code 2 "a folder that is not there"
 expect_text err "mkdir -p nowhere" "a folder that is not there"
@@ -46,7 +53,7 @@ expect_code 0 "a report of everything"
 page="$work/report.html"
 for text in '<h2>Experiments</h2>' '<h2>Timelines</h2>' '<h2>Failures</h2>' '<h2>Environment</h2>' \
     '<h2>How to reproduce each number</h2>' 'trains on one device; 2 ranks given' 'timeout' 'slow &amp; &lt;b&gt;' \
-    'gnnbench run tiny.yaml --where'; do
+    'gnnbench run tiny.yaml --where' 'The experiment sharing has this cell, too.'; do
     grep -qF -- "$text" "$page" || fail "expected '$text' in the report"
 done
 ! grep -qF 'slow & <b>' "$page" || fail "a name is markup in the report"

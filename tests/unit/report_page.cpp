@@ -5,6 +5,7 @@
 #include "report/html.hpp"
 #include "report/report_origins.hpp"
 #include "report/report_parts.hpp"
+#include "report/report_timelines.hpp"
 
 using namespace gnnbench;
 using Catch::Contains;
@@ -50,7 +51,8 @@ TEST_CASE("A page shows its sections, lists them, and leaves out those without p
 
 TEST_CASE("Text that would be markup, or that HTML does not allow, is neither") {
     CHECK(html_escaped("<a href=\"x\">&\x1b[31m\n") == "&lt;a href=&quot;x&quot;&gt;&amp;[31m\n");
-    CHECK(anchor("a/b c.1") == "a-b-c-1");
+    CHECK(anchor("a/b c_1") == "a.2fb.20c_1");
+    CHECK(anchor("a.b") != anchor("a-b"));  // two experiments
 }
 
 TEST_CASE("A drawing on a page has ids of its own, and nothing that only files have") {
@@ -81,8 +83,59 @@ TEST_CASE("Failures are told with their reasons, alike ones once; where there ar
     REQUIRE(failures.parts.size() == 1);
     CHECK_THAT(failures.parts[0].html, Contains("one device &lt;only&gt;"));
     CHECK_THAT(failures.parts[0].html, Contains("serial on 2 gpus, ring; serial on 4 gpus, ring"));
-    CHECK_THAT(failures_section({}).parts[0].html, Contains("trial succeeded"));
+    CHECK_THAT(failures_section({}).parts[0].html, Contains("No trial ended without a result"));
     const CellAnchors anchors = cell_anchors(all);
     CHECK(anchors.at(1) == "cell-d1");
     CHECK_THAT(origins_section(all).parts[0].html, Contains("id=\"cell-d1\""));
+}
+
+namespace {
+
+CellOrigin traced_cell(const std::string& digest, const std::string& uuid) {
+    CellOrigin cell;
+    cell.digest = digest;
+    TrialOrigin& t = cell.trials.emplace_back();
+    t.uuid = uuid;
+    t.status = TrialStatus::ok;
+    t.traced = true;
+    return cell;
+}
+
+Timeline read_sample(const std::string& trial) {
+    return {.trial = trial,
+            .experiment = "a",
+            .dataset = "ring",
+            .scheme = "serial",
+            .partitioner = "none",
+            .kernel = "cpu",
+            .machine = "Sample CPU",
+            .started = "",
+            .ranks = 1,
+            .threads_per_rank = 1,
+            .wall_s = 0.01,
+            .spans = {{0, false, "spmm", "spmm", 0, 0.01, 0, 0}}};
+}
+
+}  // namespace
+
+TEST_CASE("A traced trial that counts for two experiments is shown once, with both names") {
+    ExperimentOrigin a, b;
+    a.name = "a", b.name = "b & c";
+    a.cells = {traced_cell("d1", "t1"), traced_cell("d2", "t2")};
+    b.cells = {traced_cell("d1", "t1"), traced_cell("d3", "t3")};
+    const std::vector<ExperimentOrigin> all{a, b};
+    const ReportSection section = timelines_section(all, read_sample);
+    REQUIRE(section.parts.size() == 3);
+    CHECK_THAT(section.parts[0].html, Contains("The experiment b &amp; c has this cell, too."));
+    CHECK_THAT(section.parts[1].html, !Contains("has this cell, too"));
+    CHECK_NOTHROW(report_page({"t", "", {}, {section}}));
+}
+
+TEST_CASE("Of many traced cells a page shows the first eight, and counts the others") {
+    ExperimentOrigin a;
+    for (int i = 0; i < 10; ++i) a.cells.push_back(traced_cell("d" + std::to_string(i), "t" + std::to_string(i)));
+    const std::vector<ExperimentOrigin> all{a};
+    const ReportSection section = timelines_section(all, read_sample);
+    REQUIRE(section.parts.size() == 8);
+    CHECK_THAT(section.parts.back().html, Contains("2 more cells of this experiment are traced"));
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include <catch2/catch.hpp>
@@ -55,6 +56,7 @@ TEST_CASE("a trial is due unless it ended; failures stay until asked for") {
     CHECK(missing.due == std::vector<std::int64_t>{2, 3, 4});
     CHECK(missing.stored.ok == 1);  // number 7 is beyond what the experiment asks for
     CHECK(missing.stored.failed == 1);
+    CHECK(missing.stored.endings == std::map<TrialStatus, std::int64_t>{{TrialStatus::crashed, 1}});
     CHECK(due_trials(states, 5, {.again = Again::failed}).due == std::vector<std::int64_t>{1, 2, 3, 4});
     CHECK(due_trials(states, 5, {.again = Again::all}).due == std::vector<std::int64_t>{0, 1, 2, 3, 4});
     CHECK(due_trials({}, 2, {}).due == std::vector<std::int64_t>{0, 1});

@@ -59,8 +59,13 @@ TEST_CASE("stored trials count, failures stay until asked for") {
     CHECK(p.cells[0].trials == 1);
     CHECK(p.trials == 2);
     p = plan(e, {3, 2});
-    CHECK(p.present == 2);
+    CHECK(p.present == 0);  // two of five failed
+    CHECK(p.failed == 2);
     CHECK(p.trials == 0);
+    CHECK(p.cells[1].verdict == Verdict::failed);
+    p = plan(e, {5, 0});
+    CHECK(p.present == 2);
+    CHECK(p.failed == 0);
     CHECK(p.cells[1].verdict == Verdict::present);
     CHECK(plan(e, {3, 2}, {.again = Again::failed}).trials == 4);
     CHECK(plan(e, {5, 0}, {.again = Again::all}).trials == 10);
