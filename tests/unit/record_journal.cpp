@@ -185,18 +185,24 @@ TEST_CASE("no changed bit of a line is accepted") {
         const std::string before = journal_line({{"n", 1}}) + "\n", after = journal_line({{"n", 3}}) + "\n";
         const std::string whole = journal_line(line) + "\n";
         REQUIRE(taken_from(path, before + whole + after).first == std::vector<json>{{{"n", 1}}, line, {{"n", 3}}});
+        std::vector<std::size_t> accepted;
         for (std::size_t at = 0; at < whole.size(); ++at)
             for (int bit = 0; bit < 8; ++bit) {
                 std::string changed = whole;
                 changed[at] = static_cast<char>(changed[at] ^ (1 << bit));
-                const auto [lines, damaged] = taken_from(path, before + changed + after);
-                CAPTURE(at, bit, whole);
-                // The line's own end may take the next line with it; a new end makes two of one.
                 const bool own_end = at + 1 == whole.size();
-                REQUIRE(damaged == (changed[at] == '\n' ? (at == 0 ? 1 : 2) : 1));
-                REQUIRE(lines ==
-                        (own_end ? std::vector<json>{{{"n", 1}}} : std::vector<json>{{{"n", 1}}, {{"n", 3}}}));
+                if (!own_end && changed[at] != '\n') {
+                    changed.pop_back();
+                    if (read_journal_line(changed).object) accepted.push_back(at);
+                    continue;
+                }
+                // Without its end a line takes the next one with it; a new end makes two of one.
+                const auto [lines, damaged] = taken_from(path, before + changed + after);
+                CHECK(damaged == (own_end ? 1 : 2));
+                CHECK(lines.size() == (own_end ? 1 : 2));
             }
+        CAPTURE(whole);
+        CHECK(accepted == std::vector<std::size_t>());
     }
 }
 

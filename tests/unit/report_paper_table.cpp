@@ -171,8 +171,8 @@ TEST_CASE("simulated numbers have a column and a ratio of their own, and never o
         return render(paper_table(resolve(fitted, s.measured, "small", read, &simulated)), format);
     };
     CHECK_THAT(marked(OutputFormat::text),
-               Contains("2.50 a") && !Contains("0.75 a") &&
-                   Contains("a  no prediction: the machine's constants were fitted to"));
+               Contains("2.50 c") && !Contains("0.75 c") &&
+                   Contains("c  no prediction: the machine's constants were fitted to"));
     const auto f = nlohmann::json::parse(marked(OutputFormat::json));
     CHECK(f.at("cells")[0].at("simulated_fitted") == true);
     CHECK(f.at("cells")[2].at("simulated_fitted") == false);
