@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 #include <optional>
+#include <string_view>
 
 #include <fmt/format.h>
 #define XXH_INLINE_ALL
@@ -17,6 +18,7 @@
 
 #include "core/plural.hpp"
 #include "core/printable.hpp"
+#include "core/text_encoding.hpp"
 
 namespace gnnbench {
 namespace {
@@ -29,6 +31,7 @@ public:
         if (!in_ || std::filesystem::is_directory(file, ignored))
             throw DataError(
                 fmt::format("{} cannot be read: {}", file_, in_ ? "it is a folder" : std::strerror(errno)));
+        pass_mark();
     }
 
     /// The next number; nothing at the end of the file.
@@ -55,6 +58,16 @@ public:
     const std::string& file() const { return file_; }
 
 private:
+    void pass_mark() {
+        std::array<char, utf8_mark.size()> first{};
+        in_.read(first.data(), first.size());
+        const std::string_view begins(first.data(), usize(in_.gcount()));
+        if (is_utf16(begins)) throw DataError(fmt::format("{}: {}", file_, utf16_advice));
+        if (begins.starts_with(utf8_mark)) return;
+        in_.clear();
+        in_.seekg(0);
+    }
+
     static constexpr int end = std::char_traits<char>::eof();
     static bool is_blank(int c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
     int get() {

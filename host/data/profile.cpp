@@ -10,6 +10,7 @@
 #include <gnnbench/spelling.hpp>
 
 #include <data/generators/degree_params.hpp>
+#include <data/text_input.hpp>
 
 #include "core/json_nesting.hpp"
 
@@ -154,7 +155,7 @@ std::string_view profile_text(std::string_view name) {
 
 Profile read_profile(std::string_view text, const std::string& where) {
     if (nested_deeper(text)) throw DataError(fmt::format("{}: it is nested too deep for a profile", where));
-    const auto j = json::parse(text, nullptr, false);
+    const auto j = json::parse(text_beginning(text, where), nullptr, false);
     if (j.is_discarded()) throw DataError(fmt::format("{}: it is not JSON", where));
     Fields fields(j, where);
     Profile p{

@@ -41,7 +41,13 @@ void TextBlocks::check_length(std::size_t line_bytes) const {
 }
 
 bool TextBlocks::next(std::string_view& block) {
-    if (stream_) return next_unpacked(block);
+    if (!(stream_ ? next_unpacked(block) : next_mapped(block))) return false;
+    if (!begun_) block = text_beginning(block, path_);
+    begun_ = true;
+    return true;
+}
+
+bool TextBlocks::next_mapped(std::string_view& block) {
     mapped_->release(released_, begin_);
     released_ = begin_;
     const auto bytes = mapped_->bytes();

@@ -11,7 +11,7 @@
 namespace gnnbench {
 
 /// A text file in blocks of whole lines, for readers on several threads: a plain file as it is mapped, a compressed one
-/// as it is unpacked.
+/// as it is unpacked; without the byte order mark that may begin it.
 class TextBlocks {
 public:
     /// `block_bytes`: about as many as a block has.
@@ -25,6 +25,7 @@ public:
     std::size_t bytes() const { return mapped_ ? mapped_->bytes().size() : 0; }
 
 private:
+    bool next_mapped(std::string_view& block);
     bool next_unpacked(std::string_view& block);
     void check_length(std::size_t line_bytes) const;
 
@@ -35,6 +36,7 @@ private:
     std::optional<ByteStream> stream_;
     std::string block_;  ///< unpacked; what follows the last line's end begins the next one
     std::size_t used_ = 0;
+    bool begun_ = false;
 };
 
 /// Cuts a block into `runs` runs of whole lines, some of which may be empty.

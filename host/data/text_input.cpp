@@ -13,6 +13,8 @@
 #include <gnnbench/array_size.hpp>
 #include <gnnbench/error.hpp>
 
+#include "core/text_encoding.hpp"
+
 namespace gnnbench {
 
 void ArchiveCloser::operator()(archive* a) const { archive_read_free(a); }
@@ -118,9 +120,15 @@ bool LineReader::next(std::string_view& line) {
         rest_.remove_prefix(end + 1);
         break;
     }
+    if (line_number_ == 0) line = text_beginning(line, path_);
     if (line.ends_with('\r')) line.remove_suffix(1);
     ++line_number_;
     return true;
+}
+
+std::string_view text_beginning(std::string_view begins, const std::string& file) {
+    if (is_utf16(begins)) throw DataError(fmt::format("{}: {}", file, utf16_advice));
+    return without_mark(begins);
 }
 
 std::string LinePlace::where() const { return fmt::format("{}:{}", path_, line_number_); }

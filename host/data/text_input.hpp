@@ -58,7 +58,8 @@ protected:
     std::int64_t line_number_;
 };
 
-/// A text file line by line, compressed or not; ends of line are \n or \r\n, and not part of the line.
+/// A text file line by line, compressed or not; ends of line are \n or \r\n, and not part of the line, nor is a UTF-8 byte
+/// order mark of the first.
 class LineReader : public LinePlace {
 public:
     explicit LineReader(const std::filesystem::path& path, std::size_t most_line_bytes = longest_line);
@@ -71,6 +72,9 @@ private:
     std::string carried_;    ///< a line that began in an earlier piece
     std::size_t most_line_bytes_;
 };
+
+/// The beginning of a text without its byte order mark. Throws DataError where it is UTF-16.
+std::string_view text_beginning(std::string_view begins, const std::string& file);
 
 /// Splits at blanks, tabs, commas and semicolons. Runs of blanks count once; so do other separators with blanks
 /// around.

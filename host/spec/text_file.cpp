@@ -9,6 +9,8 @@
 #include <gnnbench/error.hpp>
 #include <gnnbench/usize.hpp>
 
+#include "core/text_encoding.hpp"
+
 namespace gnnbench {
 namespace {
 
@@ -39,7 +41,8 @@ std::string read_text_file(const std::filesystem::path& file, const std::string&
         text.append(piece, usize(in.gcount()));
         if (text.size() > most_bytes) throw refuse(fmt::format("it is longer than {} MiB", most_bytes >> 20));
     }
-    return text;
+    if (is_utf16(text)) throw refuse(utf16_advice);
+    return std::string(without_mark(text));
 }
 
 }  // namespace gnnbench

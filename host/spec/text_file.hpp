@@ -4,9 +4,9 @@
 
 namespace gnnbench {
 
-/// The whole of a text file that a person wrote: an experiment, a table's definition. Throws SpecError that begins with
+/// The whole of a text file that a person wrote: an experiment, a table's definition; without a byte order mark. Throws SpecError that begins with
 /// `expected` ("expected an experiment file at") where there is none, where it is a folder or a pipe that nobody may
-/// ever write to, and where it is longer than 16 MiB. An open descriptor (/dev/stdin, a shell's <(…)) is read.
+/// ever write to, where it is longer than 16 MiB, and where it is UTF-16. An open descriptor (/dev/stdin, a shell's <(…)) is read.
 std::string read_text_file(const std::filesystem::path& file, const std::string& expected);
 
 }  // namespace gnnbench

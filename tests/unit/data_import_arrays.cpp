@@ -1,3 +1,6 @@
+#include <clocale>
+#include <fstream>
+
 #include <gnnbench/array_size.hpp>
 #include <gnnbench/error.hpp>
 
@@ -162,6 +165,56 @@ TEST_CASE("npz: an array that holds nothing bounds no loop") {
     CHECK_THAT(refused("(1000000000000000, 0)"), says("which holds nothing"));
     CHECK_THAT(refused("(4611686018427387904, 4, 0)"), says("too large"));
     CHECK_THAT(refused("(5, 0)"), says("at least one feature"));
+}
+
+namespace {
+
+/// A locale for as long as it lives.
+class InLocale {
+public:
+    explicit InLocale(const char* name) : before_(std::setlocale(LC_ALL, nullptr)) {
+        std::setlocale(LC_ALL, name);
+    }
+    InLocale(const InLocale&) = delete;
+    ~InLocale() { std::setlocale(LC_ALL, before_.c_str()); }
+
+private:
+    std::string before_;
+};
+
+/// Names a member of a .npz by as many bytes of UTF-8, as NumPy does: with the bit of the format that says so.
+void rename_to_utf8(const fs::path& file, const std::string& ascii, const std::string& utf8) {
+    const auto bytes = read_all(file);
+    std::string zip(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    for (auto at = zip.find(ascii); at != zip.npos; at = zip.find(ascii, at + 1)) {
+        const bool local = zip.compare(at - 30, 4, "PK\x03\x04") == 0;
+        zip[at - (local ? 30 - 7 : 46 - 9)] |= 0x08;
+        zip.replace(at, ascii.size(), utf8);
+    }
+    std::ofstream(file, std::ios::binary) << zip;
+}
+
+}  // namespace
+
+TEST_CASE("npz: arrays that nobody asked for are passed over, whatever their names and the locale") {
+    TempFolder folder;
+    const auto file = folder / "t.npz";
+    NpzSample()
+        .array<std::int64_t>("adj_shape", {3, 3}, {2})
+        .array<std::int32_t>("adj_indptr", {0, 1, 2, 2}, {4})
+        .array<std::int32_t>("adj_indices", {1, 2}, {2})
+        .array<float>("adj_data", {1, 1}, {2})
+        .content("groesse", npy_content("|O", "(3,)", "a pickle"))
+        .write(file);
+    rename_to_utf8(file, "groesse",
+                   "gr\xc3\xb6\xc3\x9f"
+                   "e");
+    for (const char* name : {"C", "C.UTF-8"}) {
+        const InLocale locale(name);
+        const auto d = import_file(file, "", json::object());
+        CHECK(d.graph.vertices() == 3);
+        CHECK(d.graph.indices == std::vector<std::int32_t>{1, 0, 2, 1});
+    }
 }
 
 TEST_CASE("npz: labels in a matrix are any number of labels for each vertex") {

@@ -67,7 +67,12 @@ TEST_CASE("malformed edge lists name file and line") {
                says("a.txt:2: a vertex id is 'x', allowed are whole numbers from 0 on"));
     CHECK_THAT(refusal("a.txt", "# c\n0 1\n-1 2\n"), says("a.txt:3: a vertex id is '-1'"));
     CHECK_THAT(refusal("a.txt", "0\n"), says("a.txt:1: expected two vertex ids, found '0'"));
-    CHECK_THAT(refusal("a.csv", "from,to\n0,1\n"), says("set `skip_lines: 1`"));
+    for (const auto* header : {"from,to\n0,1\n", "\"from\",\"to\"\n0,1\n", "_id1 _id2\n0 1\n2 3\n", "from,to"})
+        CHECK_THAT(refusal("a.csv", header), says("set `skip_lines: 1`"));
+    // an edge, damaged, or labels: who drops that line loses an edge
+    for (const auto* edge :
+         {"0x,1\n0,1\n", "\"0\",\"1\"\n0,1\n", "-1,2\n0,1\n", "1.5 2\n0 1\n", "alice bob\nbob carol\n"})
+        CHECK_THAT(refusal("a.csv", edge), says("a.csv:1: a vertex id is") && !says("skip_lines"));
     CHECK_THAT(refusal("a.txt", "0 1 5\n"), says("found 3 columns"));
     CHECK_THAT(refusal("a.txt", "0 1\n", {{"weights", "third"}}), says("two vertex ids and a weight"));
     CHECK_THAT(refusal("a.txt", "0 1 nan\n", {{"weights", "third"}}),
@@ -81,6 +86,42 @@ TEST_CASE("malformed edge lists name file and line") {
     CHECK_THAT(refusal("a.xyz", ""), says("does not determine its format"));
     CHECK_THAT(message_of<DataError>([] { import_file("/nowhere/a.txt", "", json::object()); }),
                says("there is no such file"));
+}
+
+TEST_CASE("a byte order mark is no part of a text, UTF-16 is named") {
+    const std::string mark = "\xef\xbb\xbf";
+    const std::pair<const char*, std::string> texts[] = {
+        {"a.csv", "1,2\r\n2,3\r\n3,1\r\n"},
+        {"a.txt", "# Nodes: 3 Edges: 3\n1\t2\n2\t3\n3\t1\n"},
+        {"a.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 3\n1 2\n2 3\n3 1\n"},
+        {"a.graph", "3 2\n2\n1 3\n2\n"},
+        {"a.abc", "x y\ny z\nz x\n"},
+    };
+    for (const auto& [name, text] : texts) {
+        INFO(name);
+        const auto plain = import_text(name, text).graph, marked = import_text(name, mark + text).graph;
+        CHECK(marked.indptr == plain.indptr);
+        CHECK(marked.indices == plain.indices);
+        CHECK(marked.listed_edges == plain.listed_edges);
+        std::string wide = "\xff\xfe";
+        for (const char c : text) wide += {c, '\0'};
+        CHECK_THAT(refusal(name, wide), says("it is UTF-16"));
+        CHECK_THAT(refusal(name, wide.substr(2)), says("it is UTF-16"));
+    }
+    TempFolder folder;
+    write_gzip(folder / "b.txt.gz", mark + "7 8\n");
+    CHECK(import_file(folder / "b.txt.gz", "", json::object()).graph.vertices() == 2);
+    CHECK_THAT(refusal("a.txt", mark), says("it has no vertices"));
+}
+
+TEST_CASE("Matrix Market is known by its first line, whatever its name") {
+    const std::string text = "%%MatrixMarket matrix coordinate real general\n3 3 2\n1 2 0.5\n3 1 2\n";
+    for (const std::string name : {"a.txt", "a.csv", "a.anything"}) {
+        const auto d = import_text(name, text);
+        CHECK(d.graph.vertices() == 3);
+        CHECK(d.graph.weights == Weights{2, 0.5});
+        CHECK(import_text(name, "\xef\xbb\xbf" + text).graph.weights == Weights{2, 0.5});
+    }
 }
 
 TEST_CASE("options are checked") {

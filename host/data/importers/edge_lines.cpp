@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -91,6 +92,18 @@ struct Cursor {
     }
 };
 
+/// Whether a first line names columns, and what follows it, if anything, begins with a number.
+bool is_header(std::string_view line, std::string_view after) {
+    std::vector<std::string_view> fields;
+    split_fields(line, fields);
+    const auto is_name = [](std::string_view field) {
+        const auto letter = [](unsigned char c) { return std::isalpha(c) || c == '_'; };
+        return letter(field.front()) || (field.front() == '"' && field.size() > 1 && letter(field[1]));
+    };
+    const bool followed = after.empty() || std::isdigit(static_cast<unsigned char>(after.front()));
+    return fields.size() > 1 && std::ranges::all_of(fields, is_name) && followed;
+}
+
 /// One thread's run of lines.
 class Run {
 public:
@@ -131,7 +144,7 @@ public:
         }
     }
     /// What is wrong with its last line, given how many lines of the file come before its first; nothing: all is well.
-    /// Reads that line again, now that its number is known.
+    /// Reads that line again, now that its number is known; `text` may go on beyond the run.
     std::int64_t lines() const { return lines_; }
     bool failed() const { return error_ != nullptr; }
     [[noreturn]] void fail(std::string_view text, std::int64_t lines_before) {
@@ -143,7 +156,12 @@ public:
         std::string_view line(begin, usize(c.at - begin));
         if (line.ends_with('\n')) line.remove_suffix(1);
         if (line.ends_with('\r')) line.remove_suffix(1);
-        slowly(line);
+        try {
+            slowly(line);
+        } catch (const DataError& e) {
+            if (before_ + lines_ > 1 || !is_header(line, {c.at, usize(c.end - c.at)})) throw;
+            throw DataError(std::string(e.what()) + "; for a header line set `skip_lines: 1`");
+        }
         std::rethrow_exception(error_);
     }
     std::int64_t edges() const { return std::ssize(ids_.source); }
@@ -191,12 +209,7 @@ private:
         const LinePlace here(path_, before_ + lines_);
         check_columns(line, here);
         const auto id = [&](std::string_view text) {
-            try {
-                return parse_integer(text, 0, INT64_MAX, here, "a vertex id");
-            } catch (const DataError& e) {
-                if (here.line_number() > 1) throw;
-                throw DataError(std::string(e.what()) + "; for a header line set `skip_lines: 1`");
-            }
+            return parse_integer(text, 0, INT64_MAX, here, "a vertex id");
         };
         const std::int64_t u = id(fields_[0]), v = id(fields_[1]);
         add(u, v, weighted() ? parse_weight(fields_[2], here) : 0);
@@ -284,7 +297,8 @@ void each_block(TextBlocks& blocks, const EdgeLineRules& rules, Take take) {
         take(block.size(), [&](ListedIds& all) {
             std::vector<std::int64_t> begins{std::ssize(all.source)};
             for (std::size_t r = 0; r < texts.size(); ++r) {
-                if (runs[r].failed()) runs[r].fail(texts[r], lines);
+                if (runs[r].failed())
+                    runs[r].fail({texts[r].data(), usize(block.data() + block.size() - texts[r].data())}, lines);
                 runs[r].append_to(all, lines);
                 lines += runs[r].lines();
                 begins.push_back(begins.back() + runs[r].edges());

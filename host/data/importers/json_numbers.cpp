@@ -30,6 +30,7 @@ protected:
     int_type underflow() override {
         const auto piece = stream_.next();
         if (piece.empty()) return traits_type::eof();
+        if (unpacked_ == 0) text_beginning(piece, file_);  // the parser passes over a mark itself
         unpacked_ += piece.size();
         if (unpacked_ > machine_memory_bytes() / 4)  // a parser may keep one endless word, twice
             throw EnvironmentError(

@@ -17,6 +17,8 @@
 #include <data/text_blocks.hpp>
 #include <data/text_input.hpp>
 
+#include "core/text_encoding.hpp"
+
 namespace gnnbench {
 
 namespace {
@@ -217,11 +219,22 @@ RawDataset read_matrix_market(const std::filesystem::path& path, const Params& p
 
 constexpr const char* matrix_market_endings[] = {".mtx"};
 
+/// Whatever its name: as an edge list, whose comments begin with % too, its line of sizes would be an edge.
+bool is_matrix_market(const std::filesystem::path& path) {
+    if (ends_with_any(path, matrix_market_endings)) return true;
+    try {
+        if (!std::filesystem::is_regular_file(path)) return false;
+        constexpr std::string_view banner = "%%MatrixMarket";
+        return without_mark(ByteStream(path).next()).starts_with(banner);
+    } catch (const Error&) {
+        return false;  // reading it says what is wrong
+    }
+}
+
 }  // namespace
 
 const ImportFormat matrix_market_format{
-    "matrix-market", "Matrix Market, coordinate form (.mtx; .gz .zst too)", matrix_market_params,
-    [](const std::filesystem::path& path) { return ends_with_any(path, matrix_market_endings); },
-    read_matrix_market};
+    "matrix-market", "Matrix Market, coordinate form (.mtx, or by its first line; .gz .zst too)",
+    matrix_market_params, is_matrix_market, read_matrix_market};
 
 }  // namespace gnnbench

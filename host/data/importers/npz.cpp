@@ -105,9 +105,9 @@ RawDataset read_heterophilous(const NpzFile& npz, const Params& p) {
 }
 
 RawDataset read_npz_set(const std::filesystem::path& path, const Params& p, const ImportRoom&) {
-    const NpzFile npz(path, [](const std::string& name) {
-        return name != "node_names" && name != "class_names" && name != "attr_names";
-    });
+    const NpzFile npz(path, {"adj_data", "adj_indices", "adj_indptr", "adj_shape", "attr_data", "attr_indices",
+                             "attr_indptr", "attr_shape", "labels", "node_features", "node_labels", "edges",
+                             "train_masks", "val_masks", "test_masks"});
     if (npz.has("adj_indptr")) return read_shchur(npz, p);
     if (npz.has("edges")) return read_heterophilous(npz, p);
     throw DataError(fmt::format(

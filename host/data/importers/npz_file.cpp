@@ -11,14 +11,11 @@
 
 namespace gnnbench {
 
-NpzFile::NpzFile(const std::filesystem::path& path, const std::function<bool(const std::string&)>& wanted)
+NpzFile::NpzFile(const std::filesystem::path& path, const std::vector<std::string>& wanted)
     : file_(path.string()), arrays_(read_npz(path, [&](const std::string& name) {
           names_.push_back(name);
-          return wanted(name);
+          return std::ranges::find(wanted, name) != wanted.end();
       })) {}
-
-NpzFile::NpzFile(const std::filesystem::path& path, const std::vector<std::string>& wanted)
-    : NpzFile(path, [&](const std::string& name) { return std::ranges::find(wanted, name) != wanted.end(); }) {}
 
 const NpyArray& NpzFile::at(const std::string& name) const {
     auto found = arrays_.find(name);

@@ -1,6 +1,5 @@
 #pragma once
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -12,10 +11,7 @@ namespace gnnbench {
 /// Arrays of an .npz, with errors that name file and array.
 class NpzFile {
 public:
-    /// Reads the arrays that `wanted` admits. A large archive is read by several of these, one after the other.
-    explicit NpzFile(
-        const std::filesystem::path& path,
-        const std::function<bool(const std::string&)>& wanted = [](const auto&) { return true; });
+    /// Reads the wanted arrays. A large archive is read by several of these, one after the other.
     NpzFile(const std::filesystem::path& path, const std::vector<std::string>& wanted);
 
     bool has(const std::string& name) const { return arrays_.contains(name); }

@@ -55,7 +55,7 @@ SparseMatrix read_csr(const NpzFile& npz, const std::string& prefix) {
 }
 
 SparseMatrix read_scipy_matrix(const std::filesystem::path& path) {
-    const NpzFile npz(path);
+    const NpzFile npz(path, {"format", "shape", "data", "indices", "indptr", "row", "col"});
     const auto format = npz.at("format").text();
     if (format == "csr") return read_csr(npz, "");
     if (format != "csc" && format != "coo")

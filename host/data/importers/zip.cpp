@@ -44,6 +44,13 @@ struct Unpacking {
     }
 };
 
+/// Empty where it can be told in no way; nobody asks for such an array.
+std::string member_name(archive_entry* entry) {
+    for (const char* name : {archive_entry_pathname(entry), archive_entry_pathname_utf8(entry)})
+        if (name) return name;
+    return {};
+}
+
 /// A few bytes may unpack to any number: no more is taken than the array's header states.
 std::vector<std::byte> read_member(archive* a, archive_entry* entry, const std::string& where, Unpacking& so_far) {
     std::vector<std::byte> bytes;
@@ -90,12 +97,11 @@ std::map<std::string, NpyArray> read_npz(const std::filesystem::path& path,
     for (;;) {
         auto status = archive_read_next_header(a, &entry);
         if (status == ARCHIVE_EOF) return arrays;
-        if (status != ARCHIVE_OK)
+        // A warning: the locale has no characters for a name, which UTF-8 has.
+        if (status != ARCHIVE_OK && status != ARCHIVE_WARN)
             throw DataError(fmt::format("cannot read {} as .npz: {}; the file is damaged or incomplete", file,
                                         archive_problem(a)));
-        const char* pathname = archive_entry_pathname(entry);
-        if (!pathname) throw DataError(fmt::format("cannot read {} as .npz: a member without a name", file));
-        std::string name = pathname;
+        std::string name = member_name(entry);
         if (!name.ends_with(".npy")) continue;
         name.resize(name.size() - 4);
         if (!wanted(name)) continue;
