@@ -140,6 +140,7 @@ def write(parts, folder, licence=""):
         "edge_index": edges,
         "num_nodes_list": numpy.array([parts["vertices"]]),
         "num_edges_list": numpy.array([edges.shape[1]]),
+        "add_inverse_edge": numpy.array([0]),  # frameworks list both directions of an undirected edge
     }
     features = checked_rows(parts, "features", parts["vertices"])
     if features is not None:

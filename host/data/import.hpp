@@ -30,7 +30,7 @@ std::string importer_summary(std::string_view format);
 /// The options of a format, with their defaults. Throws SpecError on an unknown format.
 std::span<const ParamDecl> importer_params(std::string_view format);
 
-/// Of a plugin that reads it; empty for built-in formats. Another version may read the same file otherwise.
+/// Of the format's reader, a plugin's among them; may be empty. Another version may read the same file otherwise.
 std::string importer_version(std::string_view format);
 
 /// The format of a file or folder, from its name; a plugin's, where it recognises it. Throws DataError if the name does not determine it.

@@ -158,15 +158,19 @@ TEST_CASE("damaged sets of several files") {
         {"raw/node-label.csv", "2\n0\nnan\n0\n"}, {"split/time/train.csv", "0\n"},
         {"split/time/valid.csv", "1\n"},          {"split/time/test.csv", "3\n"}};
     for (const auto& [name, content] : files) ogb.write(name, content);
-    for (const auto& [name, content] : files)
+    auto as_listed = frugal;
+    as_listed["directed"] = true;
+    for (const auto& [name, content] : files) {
+        attack_file(ogb, name, [&] { import_file(ogb.path(), "ogb", as_listed); });
         attack_file(ogb, name, [&] { import_file(ogb.path(), "ogb", frugal); });
+    }
     NpzSample()
         .array<std::int64_t>("edge_index", {0, 2, 3, 1, 1, 0}, {2, 3})
         .array<std::int64_t>("num_nodes_list", {4}, {1})
         .array<std::int64_t>("num_edges_list", {3}, {1})
         .array<float>("node_feat", {1, 2, 3, 4}, {4, 1})
         .write(ogb / "raw/data.npz");
-    attack_file(ogb, "raw/data.npz", [&] { import_file(ogb.path(), "ogb", frugal); });
+    attack_file(ogb, "raw/data.npz", [&] { import_file(ogb.path(), "ogb", as_listed); });
 
     const TempFolder reddit;
     scipy_csr(3, {0, 1, 2, 3}, {1, 2, 0}).write(reddit / "reddit_graph.npz");

@@ -7,6 +7,7 @@
 #include <gnnbench/error.hpp>
 
 #include <data/import.hpp>
+#include <data/importers/listed_ways.hpp>
 #include <data/store.hpp>
 #include <unit/data_samples.hpp>
 #include <unit/data_support.hpp>
@@ -33,6 +34,10 @@ void write_packed(const fs::path& file, const std::string& content) {
     archive_write_free(a);
 }
 
+/// Its edges go in one direction each, so that nothing says whether they are directed.
+json as_listed() { return {{"directed", true}}; }
+json undecided() { return {{"directed", "auto"}}; }
+
 /// A set named arxiv of four vertices and three edges, with one split.
 class OgbSample {
 public:
@@ -56,7 +61,10 @@ public:
     }
     void remove(const std::string& file) const { fs::remove_all(root() / file); }
     fs::path root() const { return folder_ / "arxiv"; }
-    RawDataset import(const json& options = json::object()) const { return import_file(root(), "", options); }
+    RawDataset import(json options = json::object()) const {
+        if (!options.contains("directed")) options.update(as_listed());
+        return import_file(root(), "", options);
+    }
     std::string problem(const json& options = json::object()) const {
         return message_of<DataError>([&] { import(options); });
     }
@@ -81,7 +89,7 @@ TEST_CASE("OGB as CSV: edges from source to target, features, labels, splits in 
     CHECK(d.classes == 3);
     CHECK(d.masks == std::vector<Split>{Split::train, Split::train, Split::validation, Split::test});
     CHECK(d.synthetic.empty());
-    CHECK(import_file(set.root() / "raw", "", json::object()).masks == d.masks);
+    CHECK(import_file(set.root() / "raw", "", as_listed()).masks == d.masks);
     CHECK(set.import({{"directed", false}}).graph.indices == Numbers{1, 3, 0, 2, 1, 0});
 
     set.split("random", "3\n", "\n", "0\n");
@@ -98,15 +106,91 @@ TEST_CASE("OGB as CSV: edges from source to target, features, labels, splits in 
     CHECK(set.import().synthetic == std::vector<std::string>{"features", "labels", "masks"});
 }
 
-TEST_CASE("OGB: products and proteins list an undirected edge once") {
+TEST_CASE("OGB: the edges say whether they are listed once, whatever the folder is called") {
     OgbSample set;
-    for (auto name : {"products", "ogbn_proteins", "ogbn-products", "products-mine"}) {
+    const auto listed = [&](const std::string& edges, const json& options = json::object()) {
+        set.raw("num-edge-list", std::to_string(std::ranges::count(edges, '\n')) + "\n").raw("edge", edges);
+        std::vector<std::string> said;
+        const ImportRoom room{.progress = [&](const std::string& line) { said.push_back(line); }};
+        auto d = import_file(set.root(), "", options, room);
+        if (options.empty()) {
+            CHECK(said.size() == 1);
+            CHECK_THAT(said.at(0), says(d.options["edges"].get<std::string>()));
+        }
+        return d;
+    };
+    // both ways, a loop and a repeat among them: as it stands
+    auto d = listed("0,1\n1,0\n2,2\n1,0\n");
+    CHECK(d.graph.indices == Numbers{1, 0, 2});
+    CHECK_THAT(d.options["edges"].get<std::string>(), says("each is there in both directions"));
+    // some in one direction only: a directed graph
+    d = listed("0,1\n1,0\n2,1\n");
+    CHECK(d.graph.indices == Numbers{1, 0, 2});
+    CHECK_THAT(d.options["edges"].get<std::string>(), says("others in one"));
+    CHECK(listed("3,3\n").graph.indices == Numbers{3});
+    // each in one direction: whoever knows says so
+    CHECK_THAT(message_of<DataError>([&] { listed("0,1\n1,2\n3,3\n"); }),
+               says("set `directed: true` if they are, `directed: false`"));
+    CHECK(listed("0,1\n1,2\n3,3\n", {{"directed", true}}).graph.indices == Numbers{0, 1, 3});
+    CHECK(listed("0,1\n1,2\n3,3\n", {{"directed", false}}).graph.indices == Numbers{1, 0, 2, 1, 3});
+}
+
+TEST_CASE("OGB: products and proteins are known by their split; a self-loop is mirrored to itself") {
+    for (const auto& [split, set_name] : {std::pair{"sales_ranking", "products"}, {"species", "proteins"}})
+        for (const auto* folder : {"ogbn_products", "ogbn_products_pyg", "anything"}) {
+            OgbSample set;
+            set.remove("split/time");
+            set.split(split, "0\n1\n", "2\n", "3\n")
+                .raw("num-edge-list", "4\n")
+                .raw("edge", "0,1\n1,2\n2,3\n3,3\n");
+            const auto named = set.root().parent_path() / folder;
+            fs::rename(set.root(), named);
+            const auto d = import_file(named, "", json::object());
+            CHECK(d.graph.indices == Numbers{1, 0, 2, 1, 3, 2, 3});
+            CHECK_THAT(d.options["edges"].get<std::string>(), says(set_name));
+            CHECK(import_file(named, "", as_listed()).graph.indices.size() == 4);
+        }
+    // … unless the list has both directions itself, or the set other splits besides
+    OgbSample set;
+    set.split("sales_ranking", "0\n", "2\n", "3\n");
+    CHECK_THAT(set.problem(undecided()), says("set `directed: true`"));
+    set.remove("split/time");
+    CHECK(set.raw("edge", "0,1\n1,0\n2,2\n").import(undecided()).graph.indices == Numbers{1, 0, 2});
+}
+
+TEST_CASE("OGB: a name says nothing of the edges") {
+    OgbSample set;
+    for (const auto* name : {"products", "ogbn_proteins", "ogbn-products"}) {
         const auto named = set.root().parent_path() / name;
         fs::rename(set.root(), named);
-        const auto d = import_file(named, "", json::object());
-        CHECK(d.graph.indices.size() == (std::string(name) == "products-mine" ? 3 : 6));
-        CHECK(import_file(named, "", {{"directed", "true"}}).graph.indices.size() == 3);
+        CHECK_THAT(message_of<DataError>([&] { import_file(named, "", json::object()); }),
+                   says("nothing says whether they are directed"));
         fs::rename(named, set.root());
+    }
+}
+
+TEST_CASE("ways of a list: whole, or a sample of its pairs that its order does not change") {
+    const auto ways = [](std::size_t most, auto fill) {
+        ListedWays listed(most);
+        fill(listed);
+        return listed.ways();
+    };
+    const auto path = [](ListedWays& l) {
+        for (int v = 0; v < 5000; ++v) l.add(v, v + 1);
+    };
+    const auto both = [&](ListedWays& l) {
+        path(l);
+        for (int v = 4999; v >= 0; --v) l.add(v + 1, v), l.add(v, v);
+    };
+    const auto mixed = [&](ListedWays& l) {
+        path(l);
+        for (int v = 0; v < 2500; ++v) l.add(v + 1, v);
+    };
+    for (const std::size_t most : {64, 100'000}) {
+        CHECK(ways(most, path) == Ways::once);
+        CHECK(ways(most, both) == Ways::both);
+        CHECK(ways(most, mixed) == Ways::mixed);
+        CHECK(ways(most, [](ListedWays& l) { l.add(7, 7); }) == Ways::none);
     }
 }
 
@@ -238,6 +322,12 @@ TEST_CASE("OGB as data.npz, as of papers100M") {
         .content("edge_index", npy_content("<i4", "(2, 3)", bytes_of<std::int32_t>({0, 1, 2, 1, 3, 0}), true))
         .write(set.root() / "raw/data.npz");
     CHECK(set.import().graph.indices == as_csv.graph.indices);
+    CHECK_THAT(set.problem(undecided()), says("set `directed: true`"));
+    // What the archive states, which a framework's exporter knows.
+    papers().array<std::int64_t>("add_inverse_edge", {0}, {1}).write(set.root() / "raw/data.npz");
+    CHECK(set.import(undecided()).graph.indices == as_csv.graph.indices);
+    papers().array<std::int64_t>("add_inverse_edge", {1}, {1}).write(set.root() / "raw/data.npz");
+    CHECK(set.import(undecided()).graph.indices.size() == 6);
 
     const auto with = [&](const NpzSample& npz) {
         npz.write(set.root() / "raw/data.npz");

@@ -21,6 +21,8 @@ struct ImportFormat {
     RawDataset (*read)(const std::filesystem::path&, const Params&, const ImportRoom&);
     /// The files that `read` reads; null: only the one that is named.
     std::vector<std::filesystem::path> (*inputs)(const std::filesystem::path&) = nullptr;
+    /// Another one where the same files and options give another dataset than before; empty: the first.
+    const char* version = "";
 };
 
 extern const ImportFormat edge_list_format, graphsaint_format, linqs_format, matrix_market_format, metis_format,

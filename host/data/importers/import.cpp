@@ -118,7 +118,8 @@ std::span<const ParamDecl> importer_params(std::string_view format) {
 }
 
 std::string importer_version(std::string_view format) {
-    return format_named(format) ? std::string() : plugin_format_version(format);
+    const ImportFormat* const built_in = format_named(format);
+    return built_in ? built_in->version : plugin_format_version(format);
 }
 
 std::string detect_format(const fs::path& path) {
@@ -144,7 +145,7 @@ RawDataset import_file(const fs::path& path, const std::string& format, const nl
     if (data.name.empty()) data.name = input_name(path);
     data.source = path.string();
     data.licence = licence_of(path, params);
-    data.options = to_json(params);
+    data.options.update(to_json(params));  // beside what the importer says of what it did
     data.options["format"] = chosen;
     if (data.outside)
         fill_later(data, fill);

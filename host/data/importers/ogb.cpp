@@ -1,9 +1,8 @@
 // A set of the Open Graph Benchmark (Hu et al., NeurIPS 2020) for node classification as it is downloaded: NAME/raw
 // holds the graph, as CSV or as data.npz, and NAME/split/SCHEME/{train,valid,test}.csv.gz the vertices of each mask.
-// Every scheme becomes a split, in alphabetical order.
+// Every scheme becomes a split, in alphabetical order. Some sets list each undirected edge once; see listing_by_edges.
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 #include <fmt/format.h>
 
@@ -22,18 +21,18 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr auto ogb_params = joined(
-    std::array<ParamDecl, 5>{{
-        {"directed", ParamType::choice, "auto", 0, 0, "auto|true|false",
-         "an edge u v lets v aggregate from u; if false, u also from v; auto: false for folders named products or "
-         "proteins (with or without ogbn_), whose edges OGB lists once"},
-        loops_param,
-        repeats_param,
-        reverse_param,
-        {"weights", ParamType::choice, "ignore", 0, 0, "ignore|edge-feat",
-         "edge-feat takes the edges' feature, if there is exactly one, as weight"},
-    }},
-    fill_params);
+constexpr auto ogb_params = joined(std::array<ParamDecl, 5>{{
+                                       {"directed", ParamType::choice, "auto", 0, 0, "auto|true|false",
+                                        "an edge u v lets v aggregate from u; if false, u also from v; auto: as "
+                                        "the set's files or its edges say, "
+                                        "else it must be given"},
+                                       loops_param,
+                                       repeats_param,
+                                       reverse_param,
+                                       {"weights", ParamType::choice, "ignore", 0, 0, "ignore|edge-feat",
+                                        "edge-feat takes the edges' feature, if there is exactly one, as weight"},
+                                   }},
+                                   fill_params);
 
 /// raw/ and split/ of a set.
 struct OgbFolder {
@@ -114,18 +113,49 @@ void take_splits(RawDataset& data, const fs::path& root, std::int64_t n) {
         read_split(folders[i], std::span(data.masks).subspan(i * usize(n), usize(n)));
 }
 
-/// As OGB's own table says, for the sets that list each undirected edge once.
-bool lists_edges_once(const fs::path& root) {
-    auto name = input_name(root);
-    std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
-    for (auto prefix : {"ogbn_", "ogbn-"})
-        if (name.starts_with(prefix)) name.erase(0, 5);
-    return name == "products" || name == "proteins";
+/// The sets whose edges OGB's own table of sets says are listed once, by the split that only they have.
+struct ListedOnce {
+    const char *split, *set;
+};
+constexpr std::array listed_once{ListedOnce{"sales_ranking", "products"}, ListedOnce{"species", "proteins"}};
+
+const char* published_set_listed_once(const fs::path& root) {
+    const auto splits = split_folders(root);
+    if (splits.size() != 1) return nullptr;
+    for (const auto& [split, set] : listed_once)
+        if (splits.front().filename() == split) return set;
+    return nullptr;
 }
 
-bool directed_edges(const fs::path& root, const Params& p) {
-    const auto& word = p.choice("directed");
-    return word == "auto" ? !lists_edges_once(root) : word == "true";
+/// How edges are taken, and why, in words.
+struct ListingChoice {
+    Listing listing;
+    std::string why;
+};
+
+/// A list that has each pair in one direction is a directed graph, or an undirected one listed once: then only what OGB
+/// says of a published set tells, and its folder may have any name.
+ListingChoice listing_by_edges(Ways ways, const OgbFolder& folder) {
+    switch (ways) {
+        case Ways::none:
+            return {Listing::directed, "as listed: there are none between two vertices"};
+        case Ways::both:
+            return {Listing::directed, "as listed: each is there in both directions"};
+        case Ways::mixed:
+            return {Listing::directed, "as listed: some are there in both directions, others in one"};
+        case Ways::once:
+            break;
+    }
+    if (const char* set = published_set_listed_once(folder.root))
+        return {
+            Listing::undirected,
+            fmt::format(
+                "both ways: each is listed in one direction, as OGB lists those of {}, whose split this is", set)};
+    throw DataError(
+        fmt::format("{}: each edge is listed in one direction, and nothing says whether they are directed; set "
+                    "`directed: true` "
+                    "if they are, `directed: false` if each stands for both directions",
+                    folder.raw.string()));
 }
 
 std::vector<fs::path> ogb_inputs(const fs::path& path) {
@@ -142,13 +172,26 @@ std::vector<fs::path> ogb_inputs(const fs::path& path) {
 
 RawDataset read_ogb(const fs::path& path, const Params& p, const ImportRoom& room) {
     const auto folder = require_ogb(path);
-    const auto listing = directed_edges(folder.root, p) ? Listing::directed : Listing::undirected;
-    const OgbEdges wanted{.weighted = p.choice("weights") == "edge-feat",
-                          .reverse = p.boolean("reverse"),
-                          .policy = {listing, loops_policy(p), repeats_policy(p)},
-                          .drawn_features = p.integer("features")};
+    const auto& directed = p.choice("directed");
+    OgbEdges wanted{.weighted = p.choice("weights") == "edge-feat",
+                    .reverse = p.boolean("reverse"),
+                    .policy = {directed == "false" ? Listing::undirected : Listing::directed, loops_policy(p),
+                               repeats_policy(p)},
+                    .drawn_features = p.integer("features")};
     RawDataset data;
     data.name = input_name(folder.root);
+    const auto take = [&](const ListingChoice& choice) {
+        data.options["edges"] = choice.why;
+        room.say(fmt::format("its edges are taken {}", choice.why));
+        return choice.listing;
+    };
+    if (directed == "auto") {
+        if (const auto inverse = stated_inverse(folder.raw))
+            wanted.policy.listing = *inverse ? take({Listing::undirected, "both ways, as data.npz states"})
+                                             : take({Listing::directed, "as listed, as data.npz states"});
+        else
+            wanted.listing = [&](Ways ways) { return take(listing_by_edges(ways, folder)); };
+    }
     const std::int64_t n = is_there(folder.raw / "data.npz") ? read_ogb_npz(folder.raw, wanted, data)
                                                              : read_ogb_csv(folder.raw, wanted, room, data);
     take_splits(data, folder.root, n);
@@ -163,6 +206,7 @@ const ImportFormat ogb_format{
     ogb_params,
     [](const fs::path& path) { return !locate(path).raw.empty(); },
     read_ogb,
-    ogb_inputs};
+    ogb_inputs,
+    "2"};  // 1 decided by the folder's name how edges are listed
 
 }  // namespace gnnbench

@@ -70,6 +70,29 @@ void each_row(CsvReader& rows, std::int64_t stated, const char* list, Row row) {
 constexpr const char* node_list = "num-node-list";
 constexpr const char* edge_list_counts = "num-edge-list";
 
+/// Of a row of edge.csv.gz.
+std::pair<std::int32_t, std::int32_t> parse_edge(const std::vector<std::string_view>& fields, std::int64_t n,
+                                                 const LineReader& at) {
+    const auto vertex = [&](std::string_view field, const char* what) {
+        return static_cast<std::int32_t>(parse_integer(field, 0, n - 1, at, what));
+    };
+    return {vertex(fields[0], "a source vertex"), vertex(fields[1], "a target vertex")};
+}
+
+/// Before edges are collected, which are mirrored one by one: a first pass over the file.
+EdgePolicy policy_for(const OgbEdges& wanted, const fs::path& raw, std::int64_t n, std::int64_t m) {
+    EdgePolicy policy = wanted.policy;
+    if (!wanted.listing) return policy;
+    CsvReader rows(required_csv(raw, "edge"), 2);
+    ListedWays ways;
+    each_row(rows, m, edge_list_counts, [&](const auto& fields) {
+        const auto [u, v] = parse_edge(fields, n, rows.at());
+        ways.add(u, v);
+    });
+    policy.listing = wanted.listing(ways.ways());
+    return policy;
+}
+
 /// Weights, if they are wanted, are in a file of their own, row by row beside the edges.
 void take_csv_edges(const fs::path& raw, bool weighted, bool reverse, std::int64_t n, std::int64_t m,
                     EdgeCollector& edges) {
@@ -78,10 +101,7 @@ void take_csv_edges(const fs::path& raw, bool weighted, bool reverse, std::int64
     if (weighted) weights.emplace(required_csv(raw, "edge-feat"), 1);
     std::vector<std::string_view> value;
     each_row(rows, m, edge_list_counts, [&](const auto& fields) {
-        const auto vertex = [&](std::size_t field, const char* what) {
-            return static_cast<std::int32_t>(parse_integer(fields[field], 0, n - 1, rows.at(), what));
-        };
-        std::int32_t u = vertex(0, "a source vertex"), v = vertex(1, "a target vertex");
+        auto [u, v] = parse_edge(fields, n, rows.at());
         if (reverse) std::swap(u, v);
         float weight = 1;
         if (weights) {
@@ -143,7 +163,7 @@ std::int64_t read_ogb_csv(const fs::path& raw, const OgbEdges& wanted, const Imp
         throw DataError(fmt::format("{}: {} states no vertices, at least one is needed", raw.string(), node_list));
     const auto feature_file = ogb_csv(raw, "node-feat"), label_file = ogb_csv(raw, "node-label");
     const std::int64_t features = feature_file.empty() ? wanted.drawn_features : columns_of(feature_file);
-    EdgeCollector edges(required_csv(raw, "edge").string(), wanted.policy, room);
+    EdgeCollector edges(required_csv(raw, "edge").string(), policy_for(wanted, raw, n, m), room);
     edges.expect(wanted.weighted, false);
     edges.expect_size(n, m, features);
     // Labels and masks remain in memory; before they are checked, a label takes 8 bytes.

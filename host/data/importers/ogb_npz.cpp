@@ -1,6 +1,7 @@
 // data.npz, as of ogbn-papers100M: edge_index [2 × m], node_feat [n × f], num_nodes_list [1], num_edges_list [1]; and
 // node-label.npz: node_label [n × 1], NaN where it is unknown, or [n × classes]. Arrays are read one by one, so that
-// the largest alone is in memory twice.
+// the largest alone is in memory twice. experiments/baselines/export_graph.py adds add_inverse_edge [1], named as in OGB's
+// table of sets.
 #include <data/importers/ogb_raw.hpp>
 
 #include <utility>
@@ -44,6 +45,15 @@ EdgeList npz_edges(const fs::path& file, std::int64_t n, std::int64_t m) {
     return edges;
 }
 
+EdgePolicy policy_for(const OgbEdges& wanted, const EdgeList& edges) {
+    EdgePolicy policy = wanted.policy;
+    if (!wanted.listing) return policy;
+    ListedWays ways;
+    for (std::size_t e = 0; e < edges.source.size(); ++e) ways.add(edges.source[e], edges.target[e]);
+    policy.listing = wanted.listing(ways.ways());
+    return policy;
+}
+
 void take_npz_features(RawDataset& data, const fs::path& file, std::int64_t n) {
     const NpzFile npz(file, {"node_feat"});
     if (!npz.has("node_feat")) return;
@@ -67,6 +77,14 @@ void take_npz_node_labels(RawDataset& data, const fs::path& file, std::int64_t n
 
 }  // namespace
 
+std::optional<bool> stated_inverse(const fs::path& raw) {
+    constexpr const char* name = "add_inverse_edge";
+    if (!is_there(raw / "data.npz")) return std::nullopt;
+    const NpzFile npz(raw / "data.npz", std::vector<std::string>{name});
+    if (!npz.has(name)) return std::nullopt;
+    return listed_count(npz, name, 1) == 1;
+}
+
 std::int64_t read_ogb_npz(const fs::path& raw, const OgbEdges& wanted, RawDataset& data) {
     const auto file = raw / "data.npz";
     const NpzFile counts(file, {"num_nodes_list", "num_edges_list"});
@@ -74,6 +92,7 @@ std::int64_t read_ogb_npz(const fs::path& raw, const OgbEdges& wanted, RawDatase
                m = listed_count(counts, "num_edges_list", INT64_MAX / 2);
     if (n < 1) throw DataError(fmt::format("{}: it states no vertices, at least one is needed", file.string()));
     auto edges = npz_edges(file, n, m);
+    const EdgePolicy policy = policy_for(wanted, edges);
     if (wanted.weighted) {
         const NpzFile npz(file, {"edge_feat"});
         const bool flat = npz.at("edge_feat").shape().size() == 1;
@@ -83,7 +102,7 @@ std::int64_t read_ogb_npz(const fs::path& raw, const OgbEdges& wanted, RawDatase
     take_npz_features(data, file, n);
     if (is_there(raw / "node-label.npz")) take_npz_node_labels(data, raw / "node-label.npz", n);
     if (wanted.reverse) std::swap(edges.source, edges.target);
-    data.graph = build_graph(std::move(edges), wanted.policy);
+    data.graph = build_graph(std::move(edges), policy);
     return n;
 }
 
