@@ -12,8 +12,9 @@
 
 #include "cli/options.hpp"
 #include "cli/output.hpp"
+#include "cli/say.hpp"
 #include "data/catalog.hpp"
-#include "data/store.hpp"
+#include "data/checked_store.hpp"
 #include "launch/machine.hpp"
 #include "record/lines.hpp"
 #include "report/format.hpp"
@@ -56,9 +57,8 @@ std::pair<Part, Part> parse_shards(const std::string& text, std::int64_t vertice
 std::vector<Subject> subjects_of(const std::filesystem::path& experiment, const BalanceChoice& choice,
                                  const Catalog& catalog) {
     const InstalledPlugins plugins;
-    const auto notify = [](const std::string& line) { std::cerr << "gnnbench: " << line << "\n"; };
     const PreparedExperiment prepared = prepare(load({.file = experiment, .overrides = {}}, catalog, plugins),
-                                                catalog, plugins, Datasets::make, notify);
+                                                catalog, plugins, Datasets::make, say);
     std::vector<Subject> all;
     for (const PreparedCell& p : prepared.cells) {
         const Subject s{p.cell.dataset.name, p.cell.dataset.store, choice.self_loops && p.cell.model.self_loops,
@@ -70,7 +70,7 @@ std::vector<Subject> subjects_of(const std::filesystem::path& experiment, const 
 
 /// One row for each order; a table on stdout unless JSON is requested.
 nlohmann::json balance_of(const Subject& subject, const BalanceChoice& choice) {
-    const Store store = Store::open(subject.store);
+    const Store store = open_checked(subject.store, say);
     const GraphView graph = store.view().graph;
     const auto [rows, columns] = parse_shards(choice.shards, graph.vertices());
     ModelSpec model;
@@ -145,7 +145,7 @@ int balance(const BalanceChoice& choice, const Catalog& catalog) {
     }
     const std::filesystem::path store = catalog.find(choice.dataset);
     const nlohmann::json one = balance_of(
-        {Store::open(store).manifest().name, store, choice.self_loops, choice.seed.value_or(0)}, choice);
+        {read_manifest(store / "manifest.json").name, store, choice.self_loops, choice.seed.value_or(0)}, choice);
     if (choice.as_json) print_json(std::cout, one);
     if (!choice.csv_for.empty()) std::cout << measured_lines(nlohmann::json::array({one}), choice);
     return exit_ok;

@@ -11,8 +11,10 @@
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "cli/ranges.hpp"
+#include "cli/say.hpp"
 #include "cli/settings.hpp"
 #include "data/catalog.hpp"
+#include "data/checked_store.hpp"
 #include "data/generate.hpp"
 #include "data/import.hpp"
 #include "data/store_tiles.hpp"
@@ -36,6 +38,7 @@ struct MakeChoice {
 json summary(const Manifest& manifest, const std::filesystem::path& store) {
     json j = to_json(manifest);
     j["store"] = store.string();
+    j.erase("checksums");  // of thousands of blocks
     return j;
 }
 
@@ -260,6 +263,21 @@ void add_dataset(CLI::App& app, const GlobalOptions& options, Action& action) {
     info->add_flag("--json", *as_json, "As JSON");
     info->callback([&, name, as_json] {
         action = [&, name, as_json] { return show(Catalog::at(options.data_dir).find(*name), *as_json); };
+    });
+    CLI::App* check = dataset->add_subcommand(
+        "check",
+        "Read a whole dataset: are its bytes those that were written, and its flags those of its arrays?");
+    check->add_option("name", *name, "As `gnnbench dataset list` shows it, or a store's path")->required();
+    check->callback([&, name] {
+        action = [&, name] {
+            const Manifest m = check_now(Catalog::at(options.data_dir).find(*name), say).manifest();
+            std::cout << fmt::format("{}: {} vertices, {} edges: {}\n", m.name, m.vertices, m.edges,
+                                     m.checksums.empty()
+                                         ? "as its digest says; its manifest has no checksums yet, "
+                                           "as of a new import"
+                                         : "as it was written");
+            return exit_ok;
+        };
     });
     CLI::App* all = dataset->add_subcommand("list", "List the datasets");
     all->add_flag("--json", *as_json, "As JSON");

@@ -16,12 +16,13 @@
 #include "cli/partition_report.hpp"
 #include "cli/partition_volume.hpp"
 #include "cli/ranges.hpp"
+#include "cli/say.hpp"
 #include "cli/settings.hpp"
 #include "cli/written.hpp"
 #include "data/catalog.hpp"
+#include "data/checked_store.hpp"
 #include "data/npy.hpp"
 #include "data/options.hpp"
-#include "data/store.hpp"
 #include "partition/picture.hpp"
 #include "partition/stated.hpp"
 #include "plugin/loader.hpp"
@@ -203,7 +204,7 @@ void write_partition(const PartitionChoice& choice, const PartitionFacts& facts)
 }
 
 int partition(const PartitionChoice& choice, const Catalog& catalog) {
-    const Store store = Store::open(catalog.find(choice.dataset));
+    const Store store = open_checked(catalog.find(choice.dataset), say);
     const DatasetView data = store.view();
     const GraphView& graph = data.graph;
     const PluginCatalog plugins;

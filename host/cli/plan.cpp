@@ -14,6 +14,8 @@
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "cli/plan.hpp"
+#include "cli/say.hpp"
+#include "data/checked_store.hpp"
 #include "data/generated_size.hpp"
 #include "partition/cache.hpp"
 #include "record/experience.hpp"
@@ -312,9 +314,13 @@ int plan_one(const PlanChoice& choice, const GlobalOptions& options) {
     if (database && rules.again == Again::all &&
         unfinished_rerun(prepared, rules.where, *database, site.fingerprint).trials > 0)
         rules.again = Again::missing;
+    std::map<std::string, Store> stores;
     const auto stated = [&](const Cell& cell) -> StatedMemory {
+        const std::string& folder = cell.dataset.store;
+        if (cell.scheme.is_program() || cell.dataset.digest.empty() || folder.empty()) return {};
+        if (!stores.contains(folder)) stores.emplace(folder, open_checked(folder, say));
         try {
-            return stated_memory_of(cell, plugins, prepared.experiment.limits.trial_timeout_s);
+            return stated_memory_of(cell, stores.at(folder), plugins, prepared.experiment.limits.trial_timeout_s);
         } catch (const Error& e) {
             std::cerr << fmt::format("gnnbench: {} on {} gpus: what it holds is not known: {}\n",
                                      cell.scheme.label, cell.gpus, e.what());

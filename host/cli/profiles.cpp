@@ -4,7 +4,9 @@
 
 #include "cli/options.hpp"
 #include "cli/output.hpp"
+#include "cli/say.hpp"
 #include "data/catalog.hpp"
+#include "data/checked_store.hpp"
 #include "data/profile.hpp"
 
 namespace gnnbench {
@@ -70,7 +72,7 @@ void add_profiles(CLI::App& dataset, const GlobalOptions& options, Action& actio
     measure->add_option("name", *name, "As `gnnbench dataset list` shows it, or a store's path")->required();
     measure->callback([&, name] {
         action = [&, name] {
-            const Store store = Store::open(Catalog::at(options.data_dir).find(*name));
+            const Store store = open_checked(Catalog::at(options.data_dir).find(*name), say);
             std::cout << profile_lines(measured_profile(store));
             return exit_ok;
         };

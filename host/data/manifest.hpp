@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <data/file_checksums.hpp>
+
 namespace gnnbench {
 
 /// The description of a store's arrays in its manifest.json.
@@ -29,7 +31,9 @@ struct Manifest {
     std::int64_t loops_dropped = 0;        ///< listed, not stored
     std::int64_t repeats_merged = 0;       ///< listed again, not stored again
     std::vector<std::string> synthetic;    ///< which of "graph", "features", "labels", "masks" are synthetic
-    std::string digest;                    ///< 32 hex digits: XXH3-128 of all arrays
+    std::string content;                   ///< 32 hex digits: XXH3-128 of all arrays
+    std::string digest;                    ///< of the dataset: dataset_digest
+    FileChecksums checksums = {};          ///< of the files' blocks; stores before 2026-11-26 have none
     std::string source;                    ///< where it came from, in words
     std::string licence;                   ///< "unknown" if not given
     nlohmann::json options;                ///< import options or generator parameters, all of them
@@ -38,8 +42,13 @@ struct Manifest {
     bool operator==(const Manifest&) const = default;
 };
 
+/// 32 hex digits: XXH3-128 of the arrays' digest and of all keys that arithmetic or a table reads. What says where the data
+/// came from is no part of it, nor is how the store holds it (transpose, tiles, checksums).
+std::string dataset_digest(const Manifest& manifest);
+
 nlohmann::json to_json(const Manifest& manifest);
-/// Throws DataError naming `file` if a field is missing or of the wrong type, or the format is newer.
+/// Throws DataError naming `file` if a field is missing, of the wrong type or impossible, if the keys are not those of the
+/// digest, or the format is newer. Of a store before 2026-11-26, whose digest was the arrays' alone, it computes the digest.
 Manifest manifest_from_json(const nlohmann::json& j, const std::string& file);
 Manifest read_manifest(const std::filesystem::path& file);
 

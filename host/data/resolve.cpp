@@ -5,8 +5,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <fstream>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,11 +12,11 @@
 #include <gnnbench/error.hpp>
 
 #include <data/catalog.hpp>
+#include <data/checked_store.hpp>
 #include <data/expectation.hpp>
 #include <data/generate.hpp>
 #include <data/import.hpp>
 #include <data/options.hpp>
-#include <data/store.hpp>
 
 namespace gnnbench {
 
@@ -184,37 +182,6 @@ void remove_leftovers(const fs::path& store) {
         if (item.path().filename().string().starts_with(prefix)) fs::remove_all(item.path(), none);
 }
 
-/// Names, sizes and modification times of all files but hidden ones, tiles included.
-std::string file_stamp(const fs::path& store) {
-    std::vector<std::string> lines;
-    std::error_code none;
-    for (fs::recursive_directory_iterator item(store, none), end; item != end; item.increment(none)) {
-        const fs::path& file = item->path();
-        if (file.filename().string().starts_with('.')) {
-            item.disable_recursion_pending();
-            continue;
-        }
-        if (item->is_regular_file(none))
-            lines.push_back(fmt::format("{} {} {}\n", file.lexically_relative(store).string(),
-                                        item->file_size(none),
-                                        item->last_write_time(none).time_since_epoch().count()));
-    }
-    std::ranges::sort(lines);
-    return fmt::format("{}", fmt::join(lines, ""));
-}
-
-/// Checks a store completely once: a file beside the arrays records their sizes and times. A store that is
-/// not writable is checked every time.
-void check_once(const fs::path& path, const std::function<void(const std::string&)>& progress) {
-    auto stamp = file_stamp(path);
-    std::ifstream before(path / ".checked");
-    if (before && std::string(std::istreambuf_iterator<char>(before), {}) == stamp) return;
-    auto store = Store::open(path);
-    if (progress) progress(fmt::format("checking dataset {}", store.manifest().name));
-    store.check();
-    std::ofstream(path / ".checked") << stamp;
-}
-
 RawDataset make(const Source& s, const ImportRoom& room) {
     return s.kind == Source::Kind::generate ? generate(s.value, s.rest)
                                             : import_file(s.value, s.format, s.rest, room);
@@ -259,11 +226,10 @@ ResolvedDataset ensure_dataset(const json& source, const Catalog& catalog,
             auto data = make(s, room);
             data.name = found.name;
             found.digest = write_store(found.store, data).digest;
-            std::ofstream(found.store / ".checked") << file_stamp(found.store);
+            remember_written(found.store);
         }
     }
-    check_once(found.store, progress);
-    auto splits = read_manifest(found.store / "manifest.json").splits;
+    const auto splits = open_checked(found.store, progress).manifest().splits;
     if (found.split >= splits)
         throw SpecError(fmt::format("dataset {} has splits 0 to {}; split {} was asked for", found.name,
                                     splits - 1, found.split));

@@ -30,27 +30,30 @@ void check_shape(const fs::path& file, const std::vector<std::int64_t>& found,
 Manifest describe_content(const RawDataset& d) {
     auto graph = d.graph.view();
     auto symmetry = measure_symmetry(graph);
-    return {.name = d.name,
-            .vertices = graph.vertices(),
-            .edges = graph.edges(),
-            .features = d.feature_count,
-            .classes = d.classes,
-            .multi_label = !d.label_matrix.empty(),
-            .splits = d.splits,
-            .weighted = !graph.weights.empty(),
-            .symmetric_pattern = symmetry.pattern,
-            .symmetric_weights = symmetry.weights,
-            .transpose = !symmetry.weights,
-            .self_loops = count_self_loops(graph),
-            .listed_edges = d.graph.listed_edges,
-            .loops_dropped = d.graph.loops_dropped,
-            .repeats_merged = d.graph.repeats_merged,
-            .synthetic = d.synthetic,
-            .digest = content_digest(content_of(d)),
-            .source = d.source,
-            .licence = d.licence,
-            .options = d.options,
-            .report = d.report};
+    Manifest m{.name = d.name,
+               .vertices = graph.vertices(),
+               .edges = graph.edges(),
+               .features = d.feature_count,
+               .classes = d.classes,
+               .multi_label = !d.label_matrix.empty(),
+               .splits = d.splits,
+               .weighted = !graph.weights.empty(),
+               .symmetric_pattern = symmetry.pattern,
+               .symmetric_weights = symmetry.weights,
+               .transpose = !symmetry.weights,
+               .self_loops = count_self_loops(graph),
+               .listed_edges = d.graph.listed_edges,
+               .loops_dropped = d.graph.loops_dropped,
+               .repeats_merged = d.graph.repeats_merged,
+               .synthetic = d.synthetic,
+               .content = content_digest(content_of(d)),
+               .digest = {},
+               .source = d.source,
+               .licence = d.licence,
+               .options = d.options,
+               .report = d.report};
+    m.digest = dataset_digest(m);
+    return m;
 }
 
 /// Σ of each row's weights, in the order of its entries.
@@ -112,11 +115,6 @@ Store Store::open(const fs::path& folder) {
     Store s;
     s.path_ = folder;
     const auto& m = s.manifest_ = read_manifest(folder / "manifest.json");
-    if (m.vertices < 1 || m.vertices > INT32_MAX || m.edges < 0 || m.features < 0 || m.splits < 0 || m.classes < 0)
-        throw DataError(fmt::format(
-            "{}: {} vertices, {} edges, {} features, {} classes and {} splits cannot be; import "
-            "the dataset again",
-            (folder / "manifest.json").string(), m.vertices, m.edges, m.features, m.classes, m.splits));
     auto map = [&]<class T>(MappedArray<T>& array, const char* file, std::vector<std::int64_t> shape) {
         array = MappedArray<T>(folder / file);
         check_shape(folder / file, array.shape(), std::move(shape));
@@ -188,12 +186,39 @@ void Store::check() const {
                     .splits = manifest_.splits,
                     .masks = masks_.values()};
     check_content(all, path_.string());
-    if (auto digest = content_digest(all); digest != manifest_.digest)
+    if (auto digest = content_digest(all); digest != manifest_.content)
         throw DataError(
             fmt::format("{}: its content has the digest {}, its manifest states {}; it was changed after it "
                         "was created: import or generate it again",
-                        path_.string(), digest, manifest_.digest));
+                        path_.string(), digest, manifest_.content));
+    check_flags();
     check_columns();
+    check_checksums();
+}
+
+void Store::check_flags() const {
+    const GraphView rows{indptr_.values(), indices_.values(), weights_.values()};
+    const auto check = [&](const char* flag, auto stated, auto found) {
+        if (stated != found)
+            throw DataError(fmt::format("{}: \"{}\" is {}, its rows say {}; import or generate the dataset again",
+                                        (path_ / "manifest.json").string(), flag, stated, found));
+    };
+    const Symmetry found = measure_symmetry(rows);
+    check("symmetric_pattern", manifest_.symmetric_pattern, found.pattern);
+    check("symmetric_weights", manifest_.symmetric_weights, found.weights);
+    check("self_loops", manifest_.self_loops, count_self_loops(rows));
+}
+
+void Store::check_checksums() const {
+    if (manifest_.checksums.empty()) return;
+    const std::string tiles = tiles_folder_name(manifest_);
+    for (const std::string& name : array_files(path_)) {
+        const bool used = name.find('/') == name.npos || (!tiles.empty() && name.starts_with(tiles + "/"));
+        if (used && !manifest_.checksums.blocks.contains(name))
+            throw DataError(fmt::format("{}: its manifest has no checksums of {}; import or generate it again",
+                                        path_.string(), name));
+    }
+    check_blocks(path_, manifest_.checksums, {}, 0);
 }
 
 void Store::check_columns() const {
@@ -238,6 +263,7 @@ Manifest write_store(const fs::path& folder, const RawDataset& data) {
             manifest = write_outside_arrays(temporary, data, where);
         else
             write_arrays(temporary, data, manifest);
+        manifest.checksums = compute_checksums(temporary);
         write_manifest(temporary, manifest);
         put_in_place(temporary, target);
     } catch (...) {

@@ -12,7 +12,8 @@ namespace gnnbench {
 class Store {
 public:
     /// Validates manifest, types, shapes and sizes; throws DataError. Of the arrays it only reads the row
-    /// pointers' ends, so that it is fast on large graphs.
+    /// pointers' ends, so that it is fast on large graphs. For ranks, which check the blocks that they read
+    /// (check_blocks); all others go through open_checked (checked_store.hpp).
     static Store open(const std::filesystem::path& folder);
 
     /// Valid as long as the store lives. Throws SpecError where there is no such split.
@@ -21,11 +22,14 @@ public:
     const std::filesystem::path& path() const { return path_; }
 
     /// Reads everything: throws DataError naming array, vertex and column of the first invalid value,
-    /// or where the content is not what the manifest's digest says, or the transpose or the tiles not the rows'.
+    /// or where the content is not what the manifest's digest says, flags, transpose or tiles are not those of the rows,
+    /// or blocks not those of the checksums.
     void check() const;
 
 private:
+    void check_flags() const;
     void check_columns() const;
+    void check_checksums() const;
 
     std::filesystem::path path_;
     Manifest manifest_;

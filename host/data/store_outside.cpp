@@ -136,12 +136,14 @@ Manifest write_outside_arrays(const fs::path& folder, const RawDataset& d, const
                .loops_dropped = graph.loops_dropped,
                .repeats_merged = graph.repeats_merged,
                .synthetic = d.synthetic,
+               .content = {},
                .digest = {},
                .source = d.source,
                .licence = d.licence,
                .options = d.options,
                .report = d.report};
-    m.digest = digest_files(folder, m);
+    m.content = digest_files(folder, m);
+    m.digest = dataset_digest(m);
     return m;
 }
 

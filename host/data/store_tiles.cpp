@@ -13,8 +13,8 @@
 #include <gnnbench/error.hpp>
 #include <gnnbench/usize.hpp>
 
+#include <data/checked_store.hpp>
 #include <data/file.hpp>
-#include <data/store.hpp>
 
 namespace gnnbench {
 
@@ -23,12 +23,11 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* transpose_prefix = "transpose_";
+constexpr const char* tiles_prefix = "tiles-";
 
 bool allowed(std::int64_t tiles) { return tiles >= 1 && tiles <= most_tiles; }
 
-fs::path tiles_folder(const fs::path& store, const Manifest& m) {
-    return store / fmt::format("tiles-{}x{}", m.tiles[0], m.tiles[1]);
-}
+fs::path tiles_folder(const fs::path& store, const Manifest& m) { return store / tiles_folder_name(m); }
 
 void write_tiles(const fs::path& folder, const std::string& prefix, const TileArrays& t) {
     const auto file = [&](const char* name) { return folder / (prefix + name); };
@@ -36,6 +35,12 @@ void write_tiles(const fs::path& folder, const std::string& prefix, const TileAr
     write_npy<std::int32_t>(file("row_starts.npy"), t.row_starts, {t.down * t.across, t.tile_rows + 1});
     write_npy<std::int32_t>(file("indices.npy"), t.indices, {std::ssize(t.indices)});
     if (!t.weights.empty()) write_npy<float>(file("weights.npy"), t.weights, {std::ssize(t.weights)});
+}
+
+/// Of files in a folder of the store, if the store has checksums.
+void add_checksums(Manifest& m, const std::string& folder, FileChecksums of_folder) {
+    if (m.checksums.empty()) return;
+    for (auto& [name, blocks] : of_folder.blocks) m.checksums.blocks[folder + "/" + name] = std::move(blocks);
 }
 
 /// The only process that changes a store's tiles, while it lives.
@@ -77,6 +82,10 @@ void replace_manifest(const fs::path& store, const Manifest& m) {
 }
 
 }  // namespace
+
+std::string tiles_folder_name(const Manifest& m) {
+    return m.tiles.empty() ? "" : fmt::format("{}{}x{}", tiles_prefix, m.tiles.at(0), m.tiles.at(1));
+}
 
 MappedTiles::MappedTiles(const fs::path& folder, const std::string& prefix, const Manifest& m)
     : shape_(tile_shape(m.vertices, m.tiles[0], m.tiles[1])) {
@@ -136,13 +145,14 @@ Manifest tile_store(const fs::path& path, std::int64_t down, std::int64_t across
         throw SpecError(
             fmt::format("there may be 1 to {} tiles down and across; found {} × {}", most_tiles, down, across));
     const StoreOwner owner(path);
-    const Store store = Store::open(path);
+    const Store store = open_checked(path);
     const Manifest& before = store.manifest();
     const TiledRows shape = tile_shape(before.vertices, down, across);
     Manifest m = before;
     m.tiles.clear();
     if (shape.down * shape.across > 1) m.tiles = {shape.down, shape.across};
     if (m.tiles == before.tiles) return m;
+    std::erase_if(m.checksums.blocks, [](const auto& file) { return file.first.starts_with(tiles_prefix); });
 
     std::error_code ignored;
     if (!m.tiles.empty()) {
@@ -155,6 +165,7 @@ Manifest tile_store(const fs::path& path, std::int64_t down, std::int64_t across
             write_tiles(made, "", cut_tiles(graph.rows(), shape.down, shape.across));
             if (before.transpose)
                 write_tiles(made, transpose_prefix, cut_tiles(graph.transpose, shape.down, shape.across));
+            add_checksums(m, folder.filename().string(), compute_checksums(made));
             rename_to(made, folder);
         } catch (...) {
             fs::remove_all(made, ignored);

@@ -8,7 +8,6 @@
 #include <gnnbench/training/host_statement.hpp>
 #include <gnnbench/transpose.hpp>
 
-#include "data/store.hpp"
 #include "partition/cache.hpp"
 #include "run/partition_run.hpp"
 #include "run/prepare.hpp"
@@ -35,9 +34,7 @@ std::optional<Partition> partition_for(const Cell& cell, const PartitionTask& ta
 
 }  // namespace
 
-StatedMemory stated_memory_of(const Cell& cell, const PluginSource& plugins, double limit_s) {
-    if (cell.scheme.is_program() || cell.dataset.digest.empty() || cell.dataset.store.empty()) return {};
-    const Store store = Store::open(cell.dataset.store);
+StatedMemory stated_memory_of(const Cell& cell, const Store& store, const PluginSource& plugins, double limit_s) {
     DatasetView data = store.view(cell.dataset.split);
     const Question q(cell, facts_of(cell.dataset));
     const Strategy& strategy = plugins.strategy(cell.scheme.name);

@@ -54,7 +54,10 @@ void write_weights(const fs::path& folder, const ModelWeights& weights, const st
 class ProgramTrial {
 public:
     ProgramTrial(const TrialRequest& request, const fs::path& folder, TrialRecord& record)
-        : request_(request), folder_(folder), record_(record), work_(load_workload(request)) {
+        : request_(request),
+          folder_(folder),
+          record_(record),
+          work_(load_workload(request, ProcessGroup::alone())) {
         if (verifies())
             work_.train.dropout = work_.train.input_dropout = 0;  // no two programs draw the same masks
         losses_.reserve(usize(epochs()));

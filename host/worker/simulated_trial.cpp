@@ -83,7 +83,7 @@ private:
     }
     void load() {
         const auto start = Clock::now();
-        Workload work = load_workload(request_);
+        Workload work = load_workload(request_, alone_);
         data_ = work.data;
         model_ = std::move(work.model);
         train_ = std::move(work.train);

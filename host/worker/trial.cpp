@@ -55,7 +55,7 @@ public:
         plugins_ = load_plugins(cell_, catalog_, group_);
         const KernelSetting device = kernel_setting(cell_, group_);
         write_start(device);
-        work_.emplace(load_workload(request_));
+        work_.emplace(load_workload(request_, group_));
         if (const std::string reason = agreed_reason(device); !reason.empty())
             return {TrialStatus::skipped, reason};
         const double load_s = seconds_since(start);

@@ -15,6 +15,7 @@
 #include "partition/ordered.hpp"
 #include "plugin/agreement.hpp"
 #include "spec/setting.hpp"
+#include "worker/store_share.hpp"
 #include "worker/verification.hpp"
 
 namespace gnnbench {
@@ -112,10 +113,11 @@ ModelSpec model_for(const Cell& cell, const DatasetView& data) {
     return complete_model(cell, data.feature_count, data.classes);
 }
 
-Workload load_workload(const TrialRequest& request) {
+Workload load_workload(const TrialRequest& request, const ProcessGroup& group) {
     const Cell& cell = request.cell;
     Workload w{
         .store = Store::open(request.store), .sample = {}, .data = {}, .model = {}, .train = {}, .initial = {}};
+    check_shares(w.store, group, cell.threads_per_rank);
     w.data = w.store.view(cell.dataset.split);
     w.model = model_for(cell, w.data);
     w.train = complete_train(cell);

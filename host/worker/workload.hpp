@@ -50,8 +50,9 @@ struct Workload {
     TrainSpec train;
     std::unique_ptr<ModelWeights> initial;  ///< null: drawn from the seed
 };
-/// A verification trains with settings of its own, on a sample if the reference would take too long.
-Workload load_workload(const TrialRequest& request);
+/// A verification trains with settings of its own, on a sample if the reference would take too long. Checks the store's
+/// blocks (check_shares). Collective.
+Workload load_workload(const TrialRequest& request, const ProcessGroup& group);
 
 /// Where a trial's partition is kept, and by which key.
 struct PartitionPlace {

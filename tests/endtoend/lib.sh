@@ -7,6 +7,7 @@ work="$(mktemp -d)"
 cleanup=(rm -rf "$work")
 trap '"${cleanup[@]}"' EXIT
 cd "$work"
+export XDG_CACHE_HOME="$work/.cache" # what a user's cache remembers of another test is none of this one's
 unset GNNBENCH_DATABASE GNNBENCH_DATA GNNBENCH_PLUGIN_PATH GNNBENCH_MPIEXEC GNNBENCH_WORKER
 
 fail() {
