@@ -156,6 +156,7 @@ Candidates arguments_of(const std::string& command, const Names& names) {
         {"gate", of_side},
         {"partition", of_dataset},
         {"dataset info", of_dataset},
+        {"dataset check", of_dataset},
         {"dataset balance", of_dataset},
         {"dataset profile", of_dataset},
         {"dataset profiles", [](const Names&) { return profile_names(); }},
