@@ -24,13 +24,11 @@ namespace {
 template <Activation A, class T>
 HWY_INLINE Vec<T> activated(Vec<T> x) {
     const Tag<T> d;
-    if constexpr (A == Activation::relu) return hn::Max(x, hn::Zero(d));
+    // Highway's Max would return 0 for NaN.
+    if constexpr (A == Activation::relu) return hn::IfThenZeroElse(hn::Lt(x, hn::Zero(d)), x);
     if constexpr (A == Activation::leaky_relu)
         return hn::IfThenElse(hn::Gt(x, hn::Zero(d)), x, hn::Mul(x, hn::Set(d, static_cast<T>(leaky_slope))));
-    if constexpr (A == Activation::sigmoid) {
-        const Vec<T> one = hn::Set(d, T{1});
-        return hn::Div(one, hn::Add(one, exponential<T>(hn::Neg(x))));
-    }
+    if constexpr (A == Activation::sigmoid) return sigmoid<T>(x);
     return x;
 }
 

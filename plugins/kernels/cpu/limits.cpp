@@ -14,7 +14,7 @@ namespace {
 
 struct Limits {
     std::int64_t cache_kib = 0;  ///< 0: none
-    bool avx2 = false;
+    std::string instructions;    ///< the widest; empty: this machine's
 };
 
 std::string_view variable(const char* name) {
@@ -30,9 +30,10 @@ Limits limits_here() {
             throw EnvironmentError("GNNBENCH_CPU_CACHE_KIB is '" + std::string(text) + "', not a number of KiB");
     }
     if (const std::string_view text = variable("GNNBENCH_CPU_INSTRUCTIONS"); !text.empty()) {
-        if (text != "avx2")
-            throw EnvironmentError("GNNBENCH_CPU_INSTRUCTIONS is '" + std::string(text) + "'; known: avx2");
-        out.avx2 = true;
+        if (text != "avx2" && text != "portable")
+            throw EnvironmentError("GNNBENCH_CPU_INSTRUCTIONS is '" + std::string(text) +
+                                   "'; known: avx2, portable");
+        out.instructions = text;
     }
     return out;
 }
@@ -45,15 +46,19 @@ std::int64_t core_cache_bytes() {
 }
 
 void limit_instructions() {
-    constexpr std::int64_t wider = HWY_AVX2 - 1;  // Highway numbers better sets lower
-    if (limits_here().avx2) hwy::DisableTargets(wider);
+    const std::string widest = limits_here().instructions;
+    // Highway numbers better sets lower.
+    if (widest == "avx2") hwy::DisableTargets(HWY_AVX2 - 1);
+    if (widest == "portable") hwy::DisableTargets(HWY_EMU128 - 1);
 }
 
 std::string limits() {
     std::string out;
     const Limits here = limits_here();
     if (here.cache_kib > 0) out = "formats cut for a cache of " + std::to_string(here.cache_kib) + " KiB";
-    if (here.avx2) out += std::string(out.empty() ? "" : "; ") + "vector instructions limited to AVX2";
+    const std::string separator = out.empty() ? "" : "; ";
+    if (here.instructions == "avx2") out += separator + "vector instructions limited to AVX2";
+    if (here.instructions == "portable") out += separator + "no vector instructions";
     return out;
 }
 

@@ -8,7 +8,7 @@ namespace gnnbench::cpu {
 
 /// A core's own cache, for which formats are cut: this machine's, or GNNBENCH_CPU_CACHE_KIB.
 std::int64_t core_cache_bytes();
-/// Vector instructions no wider than GNNBENCH_CPU_INSTRUCTIONS ("avx2") says; for the whole
+/// Vector instructions no wider than GNNBENCH_CPU_INSTRUCTIONS ("avx2", or "portable" for none) says; for the whole
 /// process, if said before its first operation.
 void limit_instructions();
 /// The limits, for a trial's notes; empty if there are none. Throws EnvironmentError for values without a meaning.

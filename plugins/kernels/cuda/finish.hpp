@@ -17,7 +17,7 @@ GNNBENCH_HOST_DEVICE double sqrt_of(double x) { return sqrt(x); }
 
 template <class T>
 GNNBENCH_HOST_DEVICE T activated(Curve curve, T x) {
-    if (curve == Curve::relu) return x > T(0) ? x : T(0);
+    if (curve == Curve::relu) return x < T(0) ? T(0) : x;  // NaN stays
     if (curve == Curve::leaky_relu) return x > T(0) ? x : T(0.01) * x;
     if (curve == Curve::sigmoid) return T(1) / (T(1) + exp_of(-x));
     return x;

@@ -28,7 +28,7 @@ double activate(Activation a, double x) {
         case Activation::identity:
             return x;
         case Activation::relu:
-            return x > 0 ? x : 0;
+            return x < 0 ? 0 : x;  // NaN stays
         case Activation::leaky_relu:
             return x > 0 ? x : leaky_slope * x;
         case Activation::sigmoid:
