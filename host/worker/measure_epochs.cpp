@@ -21,8 +21,14 @@ bool Measurement::evaluates_after(std::int64_t epoch) const {
     return epoch + 1 == epochs() || (every > 0 && (epoch + 1) % every == 0);
 }
 
-Step timed_epoch(const ProcessGroup& group, Backend& backend, CollectiveTrainer& trainer, std::int64_t epoch) {
+void finish_given_work(const ProcessGroup& group, Backend& backend) {
+    backend.synchronize(StreamRole::compute);
+    backend.synchronize(StreamRole::communication);
     group.barrier();
+}
+
+Step timed_epoch(const ProcessGroup& group, Backend& backend, CollectiveTrainer& trainer, std::int64_t epoch) {
+    finish_given_work(group, backend);
     backend.reset_peak_memory();
     backend.trace().begin_epoch();
     const Step step = trainer.train_epoch(epoch);

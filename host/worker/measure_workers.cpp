@@ -107,7 +107,7 @@ private:
 }  // namespace
 
 TrialEnd measure_workers(const Measurement& m, IndependentTrainer& trainer) {
-    m.group.barrier();
+    finish_given_work(m.group, m.backend);
     WorkerRecorder recorder(m, trainer);
     trainer.train(m.epochs(), recorder);
     recorder.end();

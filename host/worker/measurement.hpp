@@ -32,8 +32,12 @@ struct Measurement {
     bool evaluates_after(std::int64_t epoch) const;
 };
 
-/// One epoch between barriers, in the trace and the counter. Its peak memory is its own: not set-up's, not that of an
-/// evaluation between epochs. Collective.
+/// Waits until this rank's device has done what it was given, then for the other ranks: a device may still be computing
+/// ÂX, say, when set-up returns. Collective.
+void finish_given_work(const ProcessGroup& group, Backend& backend);
+
+/// One epoch between barriers, in the trace and the counter. Its time, operations and peak memory are its own: not
+/// set-up's, not those of an evaluation between epochs. Collective.
 Step timed_epoch(const ProcessGroup& group, Backend& backend, CollectiveTrainer& trainer, std::int64_t epoch);
 
 /// All epochs, of ranks that advance together; rank 0 writes a line for each. Collective.

@@ -79,11 +79,20 @@ inline graphs::NamedGraph drawn(std::int64_t vertices, std::int64_t degree, bool
     return g;
 }
 
+/// What one rank did in one epoch.
+struct EpochSeen {
+    double wall_s = 0;
+    std::vector<std::string> operations;  ///< in the order in which they were given, with their bytes
+    Volume volume;
+    std::int64_t allocations = 0;
+};
+
 struct SimulatedOutcome {
     std::string skipped;
-    std::vector<std::string> differences;  ///< of counted and stated volumes
-    std::vector<double> epochs_s;          ///< by rank and epoch
-    double pack_s = 0;                     ///< of all of them
+    std::vector<std::string> differences;         ///< of counted and stated volumes
+    std::vector<double> epochs_s;                 ///< by rank and epoch
+    double pack_s = 0;                            ///< of all of them
+    std::vector<std::vector<EpochSeen>> of_rank;  ///< [ranks][epochs]
 };
 
 /// Whether ranks of the simulation share what they have in common, or each makes its own, as processes do.
@@ -94,6 +103,8 @@ struct Simulated {
     InCommon in_common = InCommon::shared;
     std::int64_t epochs = 2;
     simulation::Machine (*machine)(int ranks) = machine_of;
+    bool always_epoch_0 = false;     ///< the same samples and masks every time
+    bool evaluates_between = false;  ///< after each epoch
 };
 
 inline SimulatedOutcome simulate(const StrategyVariant& s, const ModelVariant& v, const graphs::NamedGraph& graph,
@@ -127,6 +138,7 @@ inline SimulatedOutcome simulate(const StrategyVariant& s, const ModelVariant& v
     const auto kernel = catalog().kernel("simulated");
     const Params kernel_params(catalog().find(PluginKind::kernel, "simulated").params);
     simulation::Simulation simulation(how.machine(ranks), how.network, ranks);
+    out.of_rank.resize(static_cast<std::size_t>(ranks));
     try {
         simulation.run([&](const ProcessGroup& world) {
             const auto backend = kernel->create({.params = kernel_params, .simulated = world.simulated()});
@@ -136,12 +148,16 @@ inline SimulatedOutcome simulate(const StrategyVariant& s, const ModelVariant& v
             const auto* trainer = std::get_if<std::unique_ptr<CollectiveTrainer>>(&made);
             if (!trainer) throw Unsupported("independent workers");
             counter.take();
-            for (std::int64_t epoch = 0; epoch < how.epochs; ++epoch) {
+            for (std::int64_t e = 0; e < how.epochs; ++e) {
+                const std::int64_t epoch = how.always_epoch_0 ? 0 : e;
                 const std::int64_t allocations = backend->memory().allocations;
                 timed_epoch(world, *backend, **trainer, epoch);
                 CHECK(backend->memory().allocations == allocations);
+                EpochSeen seen{.operations = {},
+                               .volume = counter.take(),
+                               .allocations = backend->memory().allocations - allocations};
                 const std::string differs =
-                    difference(strategy->stated_volume(problem, world.rank(), 4, epoch), counter.take());
+                    difference(strategy->stated_volume(problem, world.rank(), 4, epoch), seen.volume);
                 if (!differs.empty())
                     out.differences.push_back("rank " + std::to_string(world.rank()) + ": " + differs);
                 const EpochTimes t = backend->trace().times();
@@ -150,6 +166,13 @@ inline SimulatedOutcome simulate(const StrategyVariant& s, const ModelVariant& v
                 double phases_s = 0;
                 for (const double p : t.phase_s) phases_s += p;
                 CHECK(phases_s == Approx(t.wall_s).margin(1e-9));
+                seen.wall_s = t.wall_s;
+                for (const Span& span : backend->trace().spans())
+                    seen.operations.push_back(std::string(span.operation) + " " + std::to_string(span.bytes));
+                out.of_rank[static_cast<std::size_t>(world.rank())].push_back(std::move(seen));
+                if (!how.evaluates_between) continue;
+                (*trainer)->evaluate();
+                counter.take();
             }
         });
     } catch (const Unsupported& e) {

@@ -1,0 +1,56 @@
+// An epoch has nothing of what came before it: neither set-up's work nor an evaluation's. On simulated devices, which
+// work asynchronously and whose time is exact, the same epoch three times over is the same operations in the same time.
+#include <catch2/catch.hpp>
+
+#include <map>
+
+#include "contract/simulated_case.hpp"
+
+namespace gnnbench::contract {
+namespace {
+
+/// The same epoch after set-up, after itself, and after an evaluation.
+void check(const StrategyVariant& s, const ModelVariant& v, const graphs::NamedGraph& g, int ranks,
+           std::map<std::string, int>& ran) {
+    // Ways to multiply that are timed in the first epochs are work of theirs, which the scheme's page says.
+    if (s.changed.find("gemm_tuning=true") != std::string::npos) return;
+    const Simulated how{.epochs = 3, .always_epoch_0 = true};
+    const SimulatedOutcome once = simulate(s, v, g, ranks, how);
+    if (!once.skipped.empty()) return;
+    Simulated evaluated = how;
+    evaluated.evaluates_between = true;
+    const SimulatedOutcome between = simulate(s, v, g, ranks, evaluated);
+    ++ran[s.name];
+    for (std::size_t r = 0; r < once.of_rank.size(); ++r) {
+        const EpochSeen& usual = once.of_rank[r].at(1);
+        for (const SimulatedOutcome* out : {&once, &between})
+            for (std::size_t e = 0; e < out->of_rank[r].size(); ++e) {
+                const EpochSeen& found = out->of_rank[r][e];
+                INFO(s.name << " " << s.changed << ", " << v.name << ", rank " << r << " of " << ranks
+                            << ", epoch " << e << (out == &between ? " between evaluations" : ""));
+                CHECK(found.operations == usual.operations);
+                CHECK(difference(usual.volume, found.volume) == "");
+                CHECK(found.allocations == usual.allocations);
+                CHECK(found.wall_s == Approx(usual.wall_s).epsilon(1e-9));
+            }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("under simulation the first epoch has what the next one has, and nothing of set-up or evaluation") {
+    ModelVariant aggregated{.name = "aggregated input", .widths = {60, 5, 3}};
+    aggregated.model.aggregate_input = true;
+    ModelVariant plain{.name = "gcn", .widths = {60, 5, 3}};
+    std::map<std::string, int> ran;
+    for (const std::string& name : catalog().names(PluginKind::strategy))
+        for (const StrategyVariant& s : variants(name))
+            for (const ModelVariant* v : {&plain, &aggregated})
+                for (const int ranks : {1, 4, 8}) check(s, *v, drawn(311, 6, false), ranks, ran);
+    for (const std::string& name : catalog().names(PluginKind::strategy)) {
+        INFO(name << " ran at no rank count");
+        CHECK((ran[name] > 0 || name.starts_with("gossip")));
+    }
+}
+
+}  // namespace gnnbench::contract
