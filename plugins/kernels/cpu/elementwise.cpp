@@ -24,8 +24,14 @@ namespace {
 template <Activation A, class T>
 HWY_INLINE Vec<T> activated(Vec<T> x) {
     const Tag<T> d;
-    // Highway's Max would return 0 for NaN.
-    if constexpr (A == Activation::relu) return hn::IfThenZeroElse(hn::Lt(x, hn::Zero(d)), x);
+    if constexpr (A == Activation::relu) {
+        // NaN stays: of operands one of which is NaN, x86's maximum is the second, and Highway's own 0.
+#if HWY_TARGET == HWY_EMU128 || HWY_TARGET == HWY_SCALAR
+        return hn::IfThenZeroElse(hn::Lt(x, hn::Zero(d)), x);
+#else
+        return hn::Max(hn::Zero(d), x);
+#endif
+    }
     if constexpr (A == Activation::leaky_relu)
         return hn::IfThenElse(hn::Gt(x, hn::Zero(d)), x, hn::Mul(x, hn::Set(d, static_cast<T>(leaky_slope))));
     if constexpr (A == Activation::sigmoid) return sigmoid<T>(x);
