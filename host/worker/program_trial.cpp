@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/training/adjacency.hpp>
 #include <gnnbench/training/parameters.hpp>
 #include <gnnbench/usize.hpp>
 
@@ -65,6 +66,10 @@ public:
 
     TrialEnd run() {
         if (verifies() && !request_.cell.scheme.approximation.empty()) return leave_unverified();
+        if (std::string why = why_not_normalised(Adjacency(work_.data.graph, work_.model)); !why.empty()) {
+            write_start();
+            return {TrialStatus::skipped, std::move(why)};
+        }
         write_job();
         std::vector<std::string> words = request_.cell.scheme.program;
         const auto path = find_program(words.front());

@@ -9,6 +9,7 @@
 
 #include <gnnbench/error.hpp>
 #include <gnnbench/simulation/simulation.hpp>
+#include <gnnbench/training/adjacency.hpp>
 #include <gnnbench/transpose.hpp>
 #include <gnnbench/usize.hpp>
 
@@ -153,6 +154,7 @@ private:
             reason = partitioner_->why_unsupported(
                 {data_.graph.vertices(), data_.graph.edges(), !data_.graph.weights.empty()},
                 strategy_->partition_need(setting()), cell_.partitioner.params);
+        if (reason.empty() && !expected_) reason = why_not_normalised(Adjacency(data_.graph, model_));
         if (reason.empty() && expected_)
             reason = why_not_expected(cell_, *strategy_, strategy_->partition_need(setting()));
         return reason;

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/training/adjacency.hpp>
 #include <gnnbench/training/trained_features.hpp>
 
 #include "check/product_probe.hpp"
@@ -142,6 +143,8 @@ private:
         std::string reason = plugins_.backend->why_unsupported(device);
         if (reason.empty()) reason = plugins_.strategy->why_unsupported(setting());
         if (reason.empty()) reason = why_not_slowed(cell_, *plugins_.strategy);
+        if (reason.empty() && group_.rank() == 0)
+            reason = why_not_normalised(Adjacency(work_->data.graph, work_->model, cell_.threads_per_rank));
         if (reason.empty())
             reason = plugins_.partitioner->why_unsupported(
                 {work_->data.graph.vertices(), work_->data.graph.edges(), !work_->data.graph.weights.empty()},

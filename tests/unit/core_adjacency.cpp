@@ -6,6 +6,7 @@
 #include <gnnbench/ordering.hpp>
 #include <gnnbench/training/halo.hpp>
 #include <gnnbench/training/sparse_blocks.hpp>
+#include <gnnbench/transpose.hpp>
 
 #include "contract/graphs.hpp"
 
@@ -81,6 +82,58 @@ TEST_CASE("GraphSAGE's matrix is the mean over neighbours alone; a vertex withou
     CHECK(a(0, 1) == Approx(2.0 / 5));
     CHECK(a(0, 2) == Approx(3.0 / 5));
     CHECK(a(2, 2) == 0);
+}
+
+namespace {
+
+/// 0 – 1 (weight −5), 0 – 2 (1), 1 – 2 (1), 2 – 3 (2): with self-loops, rows add up to −3, −3, 5, 3.
+graphs::NamedGraph signed_weights() {
+    return {"signed", {0, 2, 4, 7, 8}, {1, 2, 0, 2, 0, 1, 3, 2}, {-5, 1, -5, 1, 1, 1, 2, 2}, true};
+}
+
+std::string why(const graphs::NamedGraph& g, Normalisation n, bool self_loops = true) {
+    return why_not_normalised(Adjacency(g.view(), {.widths = {}, .normalisation = n, .self_loops = self_loops}));
+}
+
+}  // namespace
+
+TEST_CASE("weights that add up to less than 0 are refused with the sum, the row and the normalisation") {
+    const auto g = signed_weights();
+    for (const auto& [n, name] : {std::pair{Normalisation::symmetric, "normalisation: symmetric"},
+                                  std::pair{Normalisation::mean, "normalisation: mean"}}) {
+        const std::string text = why(g, n);
+        CHECK_THAT(text, Catch::Contains(name) && Catch::Contains("weights") && Catch::Contains("row 0") &&
+                             Catch::Contains("-3"));
+    }
+    CHECK(why(g, Normalisation::none).empty());
+    const std::vector<GlobalId> ids{GlobalId{70}, GlobalId{71}, GlobalId{72}, GlobalId{73}};
+    CHECK_THAT(why_not_normalised(Adjacency(g.view(), {.widths = {}}), ids),
+               Catch::Contains("row 70") && Catch::Contains("batch"));
+}
+
+TEST_CASE("a sum of exactly 0 is refused where weights cancel, and not where a vertex has none") {
+    graphs::NamedGraph g = signed_weights();
+    g.weights = {-1, 1, -1, 1, 1, 1, 2, 2};  // without self-loops, rows 0 and 1 add up to 0
+    CHECK_THAT(why(g, Normalisation::symmetric, false),
+               Catch::Contains("row 0") && Catch::Contains("add up to 0"));
+    CHECK(why(g, Normalisation::symmetric, true).empty());
+    g.weights = {0, 1, 0, 0, 1, 0, 2, 2};  // row 1 has zeros alone
+    CHECK(why(g, Normalisation::symmetric, false).empty());
+    CHECK(why(three_vertices(), Normalisation::symmetric, false).empty());  // vertex 2 aggregates from none
+    CHECK(why(three_vertices(), Normalisation::mean, false).empty());
+}
+
+TEST_CASE("columns of a directed graph are refused like rows, whether its transpose is at hand or not") {
+    // 0 ← 1 (−2), 0 ← 2 (4), 1 ← 2 (3), 2 ← 1 (1): column 1 adds up to −1, all rows to more than 0.
+    const graphs::NamedGraph g{"directed", {0, 2, 3, 4}, {1, 2, 2, 1}, {-2, 4, 3, 1}, false};
+    CHECK_THAT(why(g, Normalisation::symmetric, false), Catch::Contains("column 1") && Catch::Contains("-1"));
+    CHECK(why(g, Normalisation::mean, false).empty());
+    const WithTranspose with(g.view());
+    CHECK_THAT(why_not_normalised(Adjacency(with.view(), {.widths = {}, .self_loops = false})),
+               Catch::Contains("column 1"));
+    graphs::NamedGraph cancels = g;
+    cancels.weights = {-1, 4, 3, 1};
+    CHECK_THAT(why(cancels, Normalisation::symmetric, false), Catch::Contains("column 1 "));
 }
 
 TEST_CASE("blocks put together are the matrix, backward its transpose") {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <string>
 
+#include <gnnbench/error.hpp>
 #include <gnnbench/training/adjacency.hpp>
 #include <gnnbench/usize.hpp>
 
@@ -88,6 +90,8 @@ BatchMaker::BatchMaker(const Problem& problem, const BatchSource& source, const 
 BatchMaker::FixedSet BatchMaker::normalised(Subgraph subgraph) const {
     auto matrices = std::make_shared<BatchMatrices>();
     const Adjacency adjacency(subgraph.view(), model_);
+    if (const std::string why = why_not_normalised(adjacency, subgraph.vertices); !why.empty())
+        throw Unsupported(why);
     matrices->forward = whole_matrix(adjacency);
     if (settings_.diagonal_enhancement != 0) enhance_diagonal(matrices->forward, settings_.diagonal_enhancement);
     if (!adjacency.symmetric()) matrices->backward = transposed(matrices->forward);

@@ -100,6 +100,57 @@ Adjacency::Adjacency(const GraphView& graph, const ModelSpec& model, int threads
         column_sum_ = sums_of(columns_, threads);
 }
 
+std::int64_t Adjacency::first_unscaled(std::span<const double> sums,
+                                       const std::function<bool(std::int64_t)>& weighs) const {
+    constexpr std::int64_t run = 1 << 20;  // 8 MiB of sums
+    for (std::int64_t first = 0; first < vertices(); first += run) {
+        const std::int64_t end = std::min(first + run, vertices());
+        for (std::int64_t v = first; v < end; ++v)
+            if (const double s = sum(sums, {}, v); s < 0 || (s == 0 && weighs(v))) return v;
+        if (graph_.in_files && vertices() > run && sums.data() != row_sum_.data() &&
+            sums.data() != column_sum_.data())
+            release(sums, first, end);
+    }
+    return -1;
+}
+
+std::optional<Adjacency::Unscaled> Adjacency::unscaled() const {
+    if (normalisation_ == Normalisation::none || row_sums().empty()) return std::nullopt;
+    const auto weighs_in = [](const CompressedRows& rows) {
+        return [rows](std::int64_t v) {
+            const auto begin = usize(rows.indptr[usize(v)]), end = usize(rows.indptr[usize(v) + 1]);
+            return std::ranges::any_of(rows.weights.subspan(begin, end - begin), [](float w) { return w != 0; });
+        };
+    };
+    if (const std::int64_t v = first_unscaled(row_sums(), weighs_in(graph_.rows())); v >= 0)
+        return Unscaled{v, sum(row_sums(), {}, v), false};
+    if (normalisation_ != Normalisation::symmetric || column_sum_of_rows_) return std::nullopt;
+    std::vector<bool> columns;  // that have an entry other than 0, where only rows are at hand
+    if (!reads(Direction::backward)) {
+        columns.resize(usize(vertices()));
+        for (std::size_t e = 0; e < graph_.indices.size(); ++e)
+            if (graph_.weights[e] != 0) columns[usize(graph_.indices[e])] = true;
+    }
+    const std::int64_t v =
+        columns.empty() ? first_unscaled(column_sums(), weighs_in(columns_))
+                        : first_unscaled(column_sums(), [&](std::int64_t c) { return bool{columns[usize(c)]}; });
+    if (v < 0) return std::nullopt;
+    return Unscaled{v, sum(column_sums(), {}, v), true};
+}
+
+std::string why_not_normalised(const Adjacency& a, std::span<const GlobalId> ids) {
+    const auto found = a.unscaled();
+    if (!found) return {};
+    const std::int64_t vertex = ids.empty() ? found->vertex : value(ids[usize(found->vertex)]);
+    const bool mean = a.normalisation() == Normalisation::mean;
+    return fmt::format(
+        "normalisation: {} divides by {} of weights, but the weights in {} {} of the {} add up to {}, with the "
+        "self-loop that the model adds, if any; gcn with normalisation: none, and gin, take weights of either "
+        "sign",
+        mean ? "mean" : "symmetric", mean ? "each row's sum" : "the square root of each row's and column's sum",
+        found->column ? "column" : "row", vertex, ids.empty() ? "graph" : "subgraph of a batch", found->sum);
+}
+
 TileChoice Adjacency::tiles_of(Direction d, std::span<const ColumnRange> columns) const {
     const TiledRows& tiles = tiled_rows(d);
     TileChoice choice;

@@ -1,10 +1,12 @@
 #include "share.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include <gnnbench/batches/batch.hpp>
 #include <gnnbench/batches/batch_training.hpp>
+#include <gnnbench/error.hpp>
 #include <gnnbench/usize.hpp>
 
 namespace gnnbench::minibatch {
@@ -94,6 +96,8 @@ std::int64_t ShareMaker::samples(const std::vector<GlobalId>& counting) const {
 std::unique_ptr<BatchShare> ShareMaker::make(std::int64_t item) {
     const DividedBatch batch = divide(subgraphs_.induced(source_.vertices(item)), whole_);
     const Adjacency adjacency(batch.subgraph.view(), model_);
+    if (const std::string why = why_not_normalised(adjacency, batch.subgraph.vertices); !why.empty())
+        throw Unsupported(why);
     const auto seeds = source_.seeds(item);
     std::vector<GlobalId> mine;
     for (const GlobalId b : batch.index.owned(part_)) mine.push_back(batch.subgraph.vertices[usize(value(b))]);

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -60,7 +62,8 @@ struct TileChoice {
 /// Â_vj = w_vj · r_v · c_j, with w the weight (a missing diagonal entry counts as weight 1 where the model has
 /// self-loops; GIN adds 1 + ε to every diagonal entry, missing or not), and r, c by the normalisation:
 ///   symmetric  r_v = (Σ_j w_vj)^-½, c_j = (Σ_v w_vj)^-½     mean  r_v = 1 / Σ_j w_vj, c = 1     none  r = c = 1
-/// A sum that is zero or negative gives scale 0.
+/// A vertex without weights has scale 0. Other sums of 0 or less have no scale: why_not_normalised refuses them before a
+/// training begins.
 class Adjacency {
 public:
     /// `graph` must outlive it, and `cost`. `threads`: of this rank, for what walks many rows.
@@ -84,6 +87,16 @@ public:
         return d == Direction::forward ? normalisation_ == Normalisation::symmetric
                                        : normalisation_ != Normalisation::none;
     }
+
+    /// A row or column whose weights, not all of them 0, add up to 0 or less, so that its normalisation has no scale.
+    struct Unscaled {
+        std::int64_t vertex = 0;
+        double sum = 0;
+        bool column = false;
+    };
+    /// The first of them, rows before columns. Only signed weights have any.
+    std::optional<Unscaled> unscaled() const;
+    Normalisation normalisation() const { return normalisation_; }
 
     /// Calls visit(column: int64, value: double) for each entry of row v, columns ascending.
     template <class Visit>
@@ -205,6 +218,9 @@ private:
     std::span<const double> column_sums() const {
         return graph_.column_sums.empty() ? std::span<const double>(column_sum_) : graph_.column_sums;
     }
+    /// The first vertex whose sum is below 0, or is 0 though it weighs: has an entry that is not 0. −1: none.
+    std::int64_t first_unscaled(std::span<const double> sums,
+                                const std::function<bool(std::int64_t)>& weighs) const;
     /// Of column v of Â or Âᵀ.
     double scale(Direction d, std::int64_t v) const {
         return d == Direction::forward ? column_scale(v) : row_scale(v);
@@ -233,6 +249,10 @@ private:
     std::vector<bool> loops_;                   ///< which vertices have a self-loop; empty: none has
     std::vector<double> row_sum_, column_sum_;  ///< of stored weights, where the graph does not bring them
 };
+
+/// Why a matrix cannot be normalised as its model says; empty if it can. `ids`: of its vertices in the dataset, where it
+/// is a subgraph's.
+std::string why_not_normalised(const Adjacency& a, std::span<const GlobalId> ids = {});
 
 /// aᵀ; columns of each row ascending.
 Csr transposed(const Csr& a, int threads = 1);
