@@ -23,6 +23,7 @@
 #include "data/checked_store.hpp"
 #include "data/npy.hpp"
 #include "data/options.hpp"
+#include "partition/balance.hpp"
 #include "partition/picture.hpp"
 #include "partition/stated.hpp"
 #include "plugin/loader.hpp"
@@ -119,7 +120,8 @@ PartitionFacts facts_of(const PartitionChoice& choice, const DatasetView& data, 
                          .failed = {},
                          .cost = {},
                          .volume = {},
-                         .stated = {}};
+                         .stated = {},
+                         .unbalanced = {}};
     const ModelSpec none;
     const PartitionTask task{.dataset = data,
                              .model = scheme ? scheme->model : none,
@@ -140,6 +142,7 @@ PartitionFacts facts_of(const PartitionChoice& choice, const DatasetView& data, 
     if (drawn && parts > most_drawn_parts)
         throw SpecError(fmt::format("a picture shows at most {} parts; found {}", most_drawn_parts, parts));
     facts.cost = measure_cost(data.graph, facts.run.partition, drawn);
+    facts.unbalanced = why_not_balanced(data.graph, facts.run.partition.part_of, parts, candidate.params);
     if (choice.volume) facts.volume = partition_volume(data.graph, facts.run.partition);
     if (scheme)
         facts.stated = stated_cost(*scheme->strategy, scheme->params, scheme->model, data, facts.run.partition);

@@ -102,33 +102,35 @@ std::string partition_tables(const std::vector<PartitionFacts>& all, std::int64_
     TextColumns parts({"partitioner", "parts", "messages", "max", "vertices", "÷ mean", "nonzeros", "÷ mean"});
     TextColumns stated({"partitioner", "parts", "in all", "mean", "max", "÷ mean", "messages", "max"});
     TextColumns volumes({"partitioner", "parts", "rows sent, mean", "max", "messages, mean", "max"});
-    std::string missing;
+    std::string remarks;
     for (const PartitionFacts& f : all) {
         if (f.missing()) {
-            missing += fmt::format("{}, {} parts: {}: {}\n", f.partitioner, f.parts,
+            remarks += fmt::format("{}, {} parts: {}: {}\n", f.partitioner, f.parts,
                                    f.skipped() ? "skipped" : "failed", f.skipped() ? f.run.skipped : f.failed);
             continue;
         }
         cut.add(cut_row(f, edges));
         rows.add(row_row(f));
         parts.add(part_row(f));
+        if (!f.unbalanced.empty())
+            remarks += fmt::format("{}, {} parts: {}\n", f.partitioner, f.parts, f.unbalanced);
         if (f.volume) volumes.add(volume_row(f));
         if (!f.stated) continue;
         if (f.stated->skipped.empty())
             stated.add(stated_row(f));
         else
-            missing +=
+            remarks +=
                 fmt::format("{}, {} parts: nothing stated: {}\n", f.partitioner, f.parts, f.stated->skipped);
     }
     std::string text;
     if (!cut.empty())
         text += cut.text() + "\nrows that a part sends and receives in one product\n" + rows.text() +
-                "\nmessages that a part sends (mean, max), vertices and nonzeros of the largest\n" + parts.text();
+                "\nmessages a part sends; vertices and nonzeros (with diagonal) of the largest\n" + parts.text();
     if (!volumes.empty())
         text += "\nper part, in a forward and a backward product by point-to-point messages\n" + volumes.text();
     if (!stated.empty())
         text += "\nbytes and messages that a rank sends in an epoch, as the scheme states them\n" + stated.text();
-    if (!missing.empty()) text += (text.empty() ? "" : "\n") + missing;
+    if (!remarks.empty()) text += (text.empty() ? "" : "\n") + remarks;
     return text;
 }
 
@@ -161,6 +163,7 @@ json to_json(const PartitionFacts& f, bool per_part) {
     if (per_part)
         for (const auto& [name, number] : part_numbers)
             for (const PartCost& p : f.cost.parts) j["per_part"][name].push_back(p.*number);
+    if (!f.unbalanced.empty()) j["unbalanced"] = f.unbalanced;
     if (f.volume)
         j.update({{"mean_sent_rows", f.volume->mean_rows},
                   {"max_sent_rows", f.volume->max_rows},

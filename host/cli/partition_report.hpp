@@ -21,6 +21,7 @@ struct PartitionFacts {
     PartitionCost cost;
     std::optional<PartitionVolume> volume;  ///< if requested
     std::optional<StatedCost> stated;       ///< of the scheme that --scheme names
+    std::string unbalanced;                 ///< why a part is heavier than asked for; empty if none is
 
     bool skipped() const { return !run.skipped.empty(); }
     bool missing() const { return skipped() || !failed.empty(); }

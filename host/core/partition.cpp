@@ -1,13 +1,16 @@
 #include <gnnbench/partition.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include <gnnbench/undirected.hpp>
 #include <gnnbench/usize.hpp>
 
 namespace gnnbench {
@@ -24,6 +27,55 @@ std::string why_not_alike_and_filled(const GraphSize& graph, const PartitionNeed
     if (need.parts > 1 && need.parts > graph.vertices)
         return fmt::format("cannot make {} parts of {} vertices", need.parts, graph.vertices);
     return why_not_alike(need);
+}
+
+namespace {
+
+/// The vertex of a part with the fewest entries in columns of the part; of several the heaviest, then the first.
+std::int32_t loosest(const GraphView& graph, const std::vector<Part>& part_of,
+                     const std::vector<std::int32_t>& members, const std::vector<std::int64_t>& weight) {
+    std::int32_t best = -1;
+    std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
+    for (const std::int32_t v : members) {
+        std::int64_t inside = 0;
+        for (auto e = graph.indptr[usize(v)]; e < graph.indptr[usize(v) + 1]; ++e) {
+            const std::int32_t column = graph.indices[usize(e)];
+            inside += column != v && part_of[usize(column)] == part_of[usize(v)];
+        }
+        if (inside > fewest || (inside == fewest && weight[usize(v)] <= weight[usize(best)])) continue;
+        best = v;
+        fewest = inside;
+    }
+    return best;
+}
+
+}  // namespace
+
+void fill_empty_parts(const GraphView& graph, Partition& partition) {
+    std::vector<std::int64_t> size(usize(partition.parts));
+    for (const Part p : partition.part_of) ++size[usize(p)];
+    if (std::ranges::find(size, 0) == size.end()) return;
+    const std::vector<std::int64_t> weight = row_nonzeros(graph);
+    std::vector<std::vector<std::int32_t>> members(size.size());
+    std::vector<std::int64_t> load(size.size());
+    for (std::size_t v = 0; v < partition.part_of.size(); ++v) {
+        const auto p = usize(partition.part_of[v]);
+        members[p].push_back(static_cast<std::int32_t>(v));
+        load[p] += weight[v];
+    }
+    for (std::size_t empty = 0; empty < members.size(); ++empty) {
+        if (!members[empty].empty()) continue;
+        std::size_t from = members.size();
+        for (std::size_t p = 0; p < members.size(); ++p)
+            if (members[p].size() > 1 && (from == members.size() || load[p] > load[from])) from = p;
+        if (from == members.size()) return;  // fewer vertices than parts
+        const std::int32_t v = loosest(graph, partition.part_of, members[from], weight);
+        std::erase(members[from], v);
+        members[empty].push_back(v);
+        load[from] -= weight[usize(v)];
+        load[empty] = weight[usize(v)];
+        partition.part_of[usize(v)] = static_cast<Part>(empty);
+    }
 }
 
 namespace {
@@ -120,9 +172,10 @@ PartQuality measure_part(const GraphView& graph, const IndexMap& index, Part par
     std::vector<bool> seen(usize(graph.vertices()));
     for (const GlobalId v : index.owned(part)) {
         ++q.vertices;
+        ++q.nonzeros;  // the diagonal
         for (auto e = graph.indptr[usize(value(v))]; e < graph.indptr[usize(value(v)) + 1]; ++e) {
-            ++q.nonzeros;
             const GlobalId column{graph.indices[usize(e)]};
+            q.nonzeros += column != v;
             if (index.part_of(column) == part) continue;
             ++q.edge_cut;
             q.needed += !seen[usize(value(column))];
@@ -141,7 +194,6 @@ PartitionQuality measure_quality(const GraphView& graph, const Partition& partit
     for (std::size_t v = 0; v < n; ++v) {
         const auto p = usize(partition.part_of[v]);
         ++vertices[p];
-        nonzeros[p] += graph.indptr[v + 1] - graph.indptr[v];
         rows_of[p].push_back(static_cast<std::int32_t>(v));
     }
     PartitionQuality q;
@@ -150,8 +202,10 @@ PartitionQuality measure_quality(const GraphView& graph, const Partition& partit
     for (std::size_t p = 0; p < parts; ++p) {
         for (const std::int32_t row : rows_of[p]) {
             const auto v = usize(row);
+            ++nonzeros[p];  // the diagonal
             for (std::int64_t e = graph.indptr[v]; e < graph.indptr[v + 1]; ++e) {
                 const auto j = usize(graph.indices[usize(e)]);
+                nonzeros[p] += j != v;
                 if (column_part[j] == static_cast<Part>(p)) continue;
                 ++q.edge_cut;
                 if (seen[j] != static_cast<Part>(p)) {
@@ -168,7 +222,7 @@ PartitionQuality measure_quality(const GraphView& graph, const Partition& partit
     };
     if (parts > 0) {
         q.vertex_imbalance = imbalance(vertices, graph.vertices());
-        q.nonzero_imbalance = imbalance(nonzeros, graph.edges());
+        q.nonzero_imbalance = imbalance(nonzeros, std::reduce(nonzeros.begin(), nonzeros.end()));
     }
     return q;
 }

@@ -55,9 +55,10 @@ PartitionCost measure_cost(const GraphView& graph, const Partition& partition, b
         for (std::int64_t i = rows.first[q]; i < rows.first[q + 1]; ++i) {
             const auto v = usize(rows.vertices[usize(i)]);
             ++mine.vertices;
-            mine.nonzeros += graph.indptr[v + 1] - graph.indptr[v];
+            ++mine.nonzeros;  // the diagonal
             for (std::int64_t e = graph.indptr[v]; e < graph.indptr[v + 1]; ++e) {
                 const auto j = usize(graph.indices[usize(e)]);
+                mine.nonzeros += j != v;
                 if (usize(owner[j]) == q) continue;
                 ++cost.edge_cut;
                 if (std::size_t& last = needs_row[usize(owner[j])]; last != v) {

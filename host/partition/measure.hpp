@@ -11,7 +11,8 @@ namespace gnnbench {
 /// once to each part that needs them.
 struct PartCost {
     std::int64_t vertices = 0;
-    std::int64_t nonzeros = 0;  ///< stored entries of its rows
+    std::int64_t nonzeros =
+        0;  ///< entries of its rows with their diagonal, stored or not: what partitioners balance
     std::int64_t sent_rows = 0, received_rows = 0;
     std::int64_t sent_messages = 0, received_messages = 0;
 };

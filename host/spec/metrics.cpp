@@ -57,7 +57,7 @@ constexpr std::array all_metrics{
     Metric{"connectivity_minus_one", "", K::partition,
            "sum over vertices of the number of other parts that need it"},
     Metric{"vertex_imbalance", "", K::partition, "largest part over mean part, in vertices"},
-    Metric{"nonzero_imbalance", "", K::partition, "the same in stored entries"},
+    Metric{"nonzero_imbalance", "", K::partition, "the same in nonzeros, the diagonal included"},
     Metric{"vertices", "", K::data, "of the graph"},
     Metric{"edges", "", K::data, "stored entries; an undirected edge counts twice"},
     Metric{"average_degree", "", K::data, "edges over vertices"},

@@ -17,6 +17,7 @@
 
 #include "check/product_probe.hpp"
 #include "core/plural.hpp"
+#include "partition/balance.hpp"
 #include "spec/partition_key.hpp"
 #include "spec/setting.hpp"
 #include "worker/measurement.hpp"
@@ -68,6 +69,9 @@ public:
                                                          group_, work_->sample ? nullptr : &place);
             partition_kept_ = made.kept;
             partition_s = made.wall_s;
+            if (group_.rank() == 0)
+                unbalanced_ = why_not_balanced(work_->data.graph, made.partition.part_of, made.partition.parts,
+                                               cell_.partitioner.params);
             index_.emplace(shared_index(made.partition, group_, cost_.exchange));
         } catch (const Unsupported& e) {
             return {TrialStatus::skipped, e.what()};
@@ -177,30 +181,32 @@ private:
     /// Collective.
     std::string notes() const {
         std::string said = merged_by_rank(group_.all_gather(notes_of(base(trainer_), *backend_)));
-        if (!partition_kept_) return said;
-        return std::string("partition: kept from an earlier trial") + (said.empty() ? "" : "\n") + said;
+        const auto before = [&](const std::string& line) { said = line + (said.empty() ? "" : "\n") + said; };
+        if (!unbalanced_.empty()) before("partition: " + unbalanced_);
+        if (partition_kept_) before("partition: kept from an earlier trial");
+        return said;
     }
 
     /// Collective: each rank measures some of the parts.
     PartitionQuality partition_quality() const {
-        std::vector<double> sums(2), largest(2);
+        std::vector<double> sums(3), largest(2);
         for (Part p = group_.rank(); p < index_->parts(); p += group_.size()) {
             const PartQuality q = measure_part(work_->data.graph, *index_, p);
             sums[0] += static_cast<double>(q.edge_cut);
             sums[1] += static_cast<double>(q.needed);
+            sums[2] += static_cast<double>(q.nonzeros);
             largest[0] = std::max(largest[0], static_cast<double>(q.vertices));
             largest[1] = std::max(largest[1], static_cast<double>(q.nonzeros));
         }
         sums = group_.sum(std::move(sums));
         largest = group_.maximum(std::move(largest));
-        const auto imbalance = [&](double most, std::int64_t total) {
-            return total == 0 ? 1.0 : most * static_cast<double>(index_->parts()) / static_cast<double>(total);
+        const auto imbalance = [&](double most, double total) {
+            return total == 0 ? 1.0 : most * static_cast<double>(index_->parts()) / total;
         };
-        const GraphView& graph = work_->data.graph;
         return {.edge_cut = static_cast<std::int64_t>(sums[0]),
                 .connectivity_minus_one = static_cast<std::int64_t>(sums[1]),
-                .vertex_imbalance = imbalance(largest[0], graph.vertices()),
-                .nonzero_imbalance = imbalance(largest[1], graph.edges())};
+                .vertex_imbalance = imbalance(largest[0], static_cast<double>(work_->data.graph.vertices())),
+                .nonzero_imbalance = imbalance(largest[1], sums[2])};
     }
 
     void write_setup(json seconds, const SetupCost& cost, std::int64_t host_peak, const Volume& stated,
@@ -378,6 +384,7 @@ private:
     CellPlugins plugins_;
     std::optional<Workload> work_;
     bool partition_kept_ = false;  ///< made by an earlier trial
+    std::string unbalanced_;       ///< why a part is heavier than the partitioner was asked for; on rank 0
     SetupCost cost_;
     std::optional<IndexMap> index_;
     std::unique_ptr<Backend> backend_;

@@ -28,7 +28,7 @@ expect_code 0 "two halves"
 expect_text out "path, 8 vertices, 14 edges, seed 0" "what was partitioned"
 grep -qE '^block +2 +2 +14\.3% +2 +2 ' out || fail "two halves: expected 2 entries cut, 2 nets, 2 rows needed"
 grep -qE '^block +2 +1\.0 +1 +1\.000 +1 +1\.000$' out || fail "two halves: expected a row sent by each"
-grep -qE '^block +2 +1\.0 +1 +4 +1\.000 +7 +1\.000$' out || fail "two halves: expected a message of each, even parts"
+grep -qE '^block +2 +1\.0 +1 +4 +1\.000 +11 +1\.000$' out || fail "two halves: expected a message of each, even parts"
 [[ "$(wc -L <out)" -le 80 ]] || fail "two halves: wider than 80 columns"
 [[ "$(tail -c 32 parts.npy | od -An -v -t d4 | xargs)" == "0 0 0 0 1 1 1 1" ]] || fail "two halves: parts.npy holds other parts"
 
@@ -53,15 +53,38 @@ expect_text out "nothing stated: " "a scheme that needs another number of parts"
 gnnbench partition path --parts 2 --with block --scheme-set overlap=true
 expect_code 2 "a parameter of no scheme"
 
+# Nine rows in eight parts of one or two: the balance printed is the one kept, nonzeros with their diagonal, no part is
+# empty, and the rows that force it are named.
+{ printf '0 8\n'; seq 0 7 | awk '{ print $1, $1 + 1 }'; } >ring.txt
+gnnbench dataset import ring.txt --format edge-list --name ring --set directed=false
+for with in hypergraph metis; do
+    gnnbench partition ring --parts 8 --with "$with" --set weights=nonzeros --set imbalance=0.01
+    expect_code 0 "an imbalance that $with cannot keep"
+    grep -qE "^$with +8 +[0-9.]+ +[0-9]+ +2 +1\.778 +6 +1\.778$" out || fail "$with: expected parts of at most 2 rows, 6 nonzeros"
+    expect_text out "no partition can have less than 6" "the least that $with can reach"
+    expect_text out "2 rows as heavy as rows " "the rows that force it"
+    gnnbench partition ring --parts 8 --with "$with" --set weights=nonzeros --json
+    expect_text out '"empty_parts": 0' "$with leaves no part empty"
+done
+# The hub of a star weighs as much as four parts: refused, with the row and what would do.
+seq 1 40 | awk '{ print 0, $1 }' >star.txt
+gnnbench dataset import star.txt --format edge-list --name star --set directed=false
+refused "row 0 has 41 of" "a row heavier than a part may be" star --parts 8 --with hypergraph --output star.npy
+expect_text err "mean part 16" "the mean part"
+gnnbench partition star --parts 8 --with hypergraph --set imbalance=1.6 --json
+expect_code 0 "an imbalance that admits the hub"
+expect_text out '"empty_parts": 0' "parts that the imbalance would let be empty"
+expect_text out '"vertices"' "the parts"
+
 # Every part's numbers, in three forms, and a picture.
 gnnbench partition path --parts 2 --with block --csv
 expect_code 0 "as CSV"
 [[ "$(cat out)" == "partitioner,parts,part,vertices,nonzeros,sent_rows,received_rows,sent_messages,received_messages
-block,2,0,4,7,1,1,1,1
-block,2,1,4,7,1,1,1,1" ]] || fail "as CSV: found $(cat out)"
+block,2,0,4,11,1,1,1,1
+block,2,1,4,11,1,1,1,1" ]] || fail "as CSV: found $(cat out)"
 gnnbench partition path --parts 2 --with block --per-part
 expect_code 0 "every part"
-grep -qE '^block, 2 +1 +4 +7 +1 +1 +1 +1$' out || fail "every part: expected the second half"
+grep -qE '^block, 2 +1 +4 +11 +1 +1 +1 +1$' out || fail "every part: expected the second half"
 gnnbench partition path --parts 4 --with block --output path.svg
 expect_code 0 "a picture"
 grep -q "6 of 12 pairs of parts exchange any" path.svg || fail "a picture: expected neighbours on a path only"

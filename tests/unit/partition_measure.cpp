@@ -4,6 +4,7 @@
 
 #include <gnnbench/error.hpp>
 #include <gnnbench/random.hpp>
+#include <gnnbench/undirected.hpp>
 
 #include "contract/graphs.hpp"
 #include "partition/measure.hpp"
@@ -36,7 +37,8 @@ TEST_CASE("what a partition costs, by hand") {
     CHECK(c.parts[0].received_rows == 2);
     CHECK(c.parts[0].sent_messages == 1);
     CHECK(c.parts[0].received_messages == 1);
-    CHECK(c.parts[0].nonzeros == 3);
+    CHECK(c.parts[0].nonzeros == 5);  // with the diagonals of rows 0 and 1
+    CHECK(c.parts[1].nonzeros == 2);  // row 2 stores its own
     CHECK(c.parts[1].sent_rows == 2);
     CHECK(c.parts[2].received_rows == 1);
     CHECK(c.parts[3].vertices == 0);
@@ -80,6 +82,10 @@ TEST_CASE("what a partition costs equals its definition on random graphs, and th
         CHECK(c.edge_cut == q.edge_cut);
         CHECK(c.spread(&PartCost::vertices).imbalance() == Approx(q.vertex_imbalance));
         CHECK(c.spread(&PartCost::nonzeros).imbalance() == Approx(q.nonzero_imbalance));
+        std::vector<std::int64_t> weight(static_cast<std::size_t>(parts));  // as partitioners weigh rows
+        const std::vector<std::int64_t> of_row = row_nonzeros(g.view());
+        for (std::size_t v = 0; v < of_row.size(); ++v) weight[static_cast<std::size_t>(part_of[v])] += of_row[v];
+        for (std::size_t part = 0; part < weight.size(); ++part) CHECK(c.parts[part].nonzeros == weight[part]);
         std::int64_t rows = 0;
         for (const PartCost& part : c.parts) rows += part.sent_rows - part.received_rows;
         CHECK(rows == 0);

@@ -61,6 +61,10 @@ std::string why_not_alike(const PartitionNeed& need);
 /// The same of one that leaves no part empty, besides.
 std::string why_not_alike_and_filled(const GraphSize& graph, const PartitionNeed& need);
 
+/// Gives each empty part a vertex of the heaviest part that has several, for partitioners that leave no part empty. No
+/// part becomes heavier than one was.
+void fill_empty_parts(const GraphView& graph, Partition& partition);
+
 /// A graph and a number of parts → Partition. Stateless; the same task gives the same partition, at any number of
 /// ranks.
 class Partitioner {
@@ -154,7 +158,7 @@ struct PartitionQuality {
     std::int64_t edge_cut = 0;                ///< entries (i, j), i ≠ j, with part(i) ≠ part(j)
     std::int64_t connectivity_minus_one = 0;  ///< Σ over columns of |parts with a nonzero in it ∪ {owner}| − 1
     double vertex_imbalance = 1;              ///< largest part ÷ mean part, in vertices
-    double nonzero_imbalance = 1;             ///< the same in entries of its rows
+    double nonzero_imbalance = 1;             ///< the same in nonzeros, which partitioners balance: row_nonzeros
 };
 PartitionQuality measure_quality(const GraphView& graph, const Partition& partition);
 
@@ -162,7 +166,8 @@ PartitionQuality measure_quality(const GraphView& graph, const Partition& partit
 struct PartQuality {
     std::int64_t edge_cut = 0;
     std::int64_t needed = 0;  ///< columns of others in which its rows have a nonzero: summed, connectivity−1
-    std::int64_t vertices = 0, nonzeros = 0;
+    std::int64_t vertices = 0;
+    std::int64_t nonzeros = 0;  ///< Σ row_nonzeros of its rows
 };
 PartQuality measure_part(const GraphView& graph, const IndexMap& index, Part part);
 

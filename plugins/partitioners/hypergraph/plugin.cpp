@@ -80,6 +80,7 @@ public:
             lower_sending(partition, *objective, {.part_weight = limit});
             result.part_of = std::move(partition).take();
         }
+        fill_empty_parts(graph, result);
         return result;
     }
 };

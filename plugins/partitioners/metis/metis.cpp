@@ -89,6 +89,7 @@ public:
                               weights.empty() ? nullptr : weights.data(), nullptr, nullptr, &parts, nullptr,
                               nullptr, options, &objective, result.part_of.data()),
               need, graph, by_volume);
+        fill_empty_parts(graph, result);
         return result;
     }
 

@@ -95,6 +95,7 @@ public:
         result.part_of = partition_multilevel(
             std::move(nets), parts, limit,
             task.params.choice("preset") == "quality" ? hypergraph::quality : hypergraph::fast, seed);
+        fill_empty_parts(graph, result);
         return result;
     }
 };
