@@ -11,6 +11,7 @@
 
 #include "check/bounds.hpp"
 #include "check/checked_backend.hpp"
+#include "check/function_probe.hpp"
 #include "worker/records.hpp"
 #include "worker/training_run.hpp"
 
@@ -196,7 +197,9 @@ std::unique_ptr<Backend> checked_backend(const VerificationCase& c, const std::s
 /// Run 2.
 void checked_run(const VerificationCase& c, const Epochs& plain, const ReferenceResult* reference,
                  const std::shared_ptr<Ledger>& ledger, VerifiedTraining& out) {
-    TrainingRun training(c, checked_backend(c, ledger), ledger);
+    std::unique_ptr<Backend> backend = checked_backend(c, ledger);
+    probe_functions(*backend, c.problem.model, c.problem.dataset.multi_label());
+    TrainingRun training(c, std::move(backend), ledger);
     training.check_memory();
     ModelWeights weights = training.weights();
     for (std::int64_t e = 0; e < training.epochs(); ++e) {

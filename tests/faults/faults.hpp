@@ -16,6 +16,7 @@ enum class Fault {
     masked_element,
     dropout_of_other_epoch,
     gemm_off,
+    sigmoid_far_out,
     wrong_derivative,
     column_sum_off,
     loss_gradient_off,

@@ -21,6 +21,7 @@ TrainingCase case_for(const Entry& entry) {
                    .scheme_params = Params(catalog.find(PluginKind::strategy, entry.scheme).params),
                    .kernel_params = Params(catalog.find(PluginKind::kernel, "cpu").params)};
     if (entry.fault == faults::Fault::dropout_of_other_epoch) t.model.train.dropout = 0.4;
+    if (entry.fault == faults::Fault::sigmoid_far_out) t.model.model.activation = Activation::sigmoid;
     if (entry.fault == faults::Fault::class_mean) t.model.labels = contract::Labels::several;
     if (entry.fault == faults::Fault::wrong_at_size) t.full = graphs::directed_random(6000, 30000, true);
     // These are of packed messages, which ranks that read each other's memory do without.
@@ -79,8 +80,9 @@ TEST_CASE("faults: the same trainings without them are not accused") {
     std::vector<std::string> done;
     for (const Entry& entry : all()) {
         TrainingCase t = case_for(entry);
-        const std::string key = fmt::format("{} {} {} {}", t.scheme, t.graph.indices.size(), t.model.train.dropout,
-                                            static_cast<int>(t.model.labels));
+        const std::string key =
+            fmt::format("{} {} {} {} {}", t.scheme, t.graph.indices.size(), t.model.train.dropout,
+                        static_cast<int>(t.model.labels), static_cast<int>(t.model.model.activation));
         if (std::ranges::count(done, key) > 0) continue;
         done.push_back(key);
         const VerifiedTraining v = verify(t, {}, world);

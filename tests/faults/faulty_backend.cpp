@@ -173,6 +173,19 @@ void FaultyBackend::spoil_zero(ConstMatrixView a, ConstMatrixView b, MatrixView 
         if (bound_of(judge, found, r, 0) == 0) return add_to(c, r, 0, 1e-30);
 }
 
+void FaultyBackend::do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) {
+    if (fault_ != Fault::sigmoid_far_out || e.activation != Activation::sigmoid)
+        return ForwardingBackend::do_apply(e, x, z);
+    const HostMatrix before = read_view(inner(), x);
+    ForwardingBackend::do_apply(e, x, z);
+    HostMatrix found = read_view(inner(), z);
+    for (std::int64_t r = 0; r < z.rows; ++r) {
+        for (std::int64_t c = 0; c < z.cols; ++c)
+            if (before(r, c) < -178) found(r, c) = 1;
+        write_row(inner(), z, r, &found(r, 0));
+    }
+}
+
 void FaultyBackend::do_apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) {
     Epilogue given = e;
     if (fault_ == Fault::wrong_derivative) given.activation = Activation::identity;

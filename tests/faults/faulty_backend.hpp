@@ -22,6 +22,7 @@ private:
     void do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override;
     void do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
                  const Epilogue& e) override;
+    void do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) override;
     void do_apply_backward(const Epilogue& e, ConstMatrixView h, ConstMatrixView dh, MatrixView dz) override;
     void do_column_sums(ConstMatrixView g, MatrixView out) override;
     void do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
