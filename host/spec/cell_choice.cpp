@@ -97,9 +97,12 @@ std::vector<bool> CellChoice::where(const std::string& expression) const {
         return filter_.where(expression);
     } catch (const SpecError&) {
         // Repeats the error with all existing fields.
-        std::vector<CellFields> fields;
-        for (const Cell& cell : cells_) fields.push_back(cell_fields(to_json(cell, JsonFor::identity)));
-        return CellFilter(fields).where(expression);
+        if (!all_fields_) {
+            std::vector<CellFields> fields;
+            for (const Cell& cell : cells_) fields.push_back(cell_fields(to_json(cell, JsonFor::identity)));
+            all_fields_.emplace(fields);
+        }
+        return all_fields_->where(expression);
     }
 }
 

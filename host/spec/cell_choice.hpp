@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ public:
 private:
     std::span<const Cell> cells_;
     CellFilter filter_;
+    mutable std::optional<CellFilter> all_fields_;  ///< made at the first expression that fails
 };
 
 }  // namespace gnnbench

@@ -5,11 +5,13 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include <fmt/format.h>
 
 #include "spec/fields.hpp"
+#include "spec/outline_keys.hpp"
 #include "spec/text_file.hpp"
 
 namespace gnnbench {
@@ -54,7 +56,10 @@ void overlay_matrix(YamlNode& base, const YamlNode& over) {
     }
 }
 
-/// Gathers imports, depth first.
+/// Of the files that an experiment imports, together.
+constexpr std::size_t most_files = 200, most_imported_bytes = std::size_t{16} << 20;
+
+/// Gathers imports, depth first; each file is read once.
 class Importer {
 public:
     Importer(Composition& result, Findings& findings) : result_(result), findings_(findings) {}
@@ -93,6 +98,15 @@ private:
             findings_.add(name.place, "imports", fmt::format("'{}' imports itself", name.text));
             return nothing;
         }
+        if (const auto known = read_.find(file); known != read_.end()) return known->second;
+        if (read_.size() + open_.size() > most_files || bytes_ > most_imported_bytes) {
+            if (!too_much_)
+                findings_.add(name.place, "imports",
+                              fmt::format("an experiment imports at most {} files of {} MiB together", most_files,
+                                          most_imported_bytes >> 20));
+            too_much_ = true;
+            return nothing;
+        }
         std::string text;
         try {
             text = read_text_file(file, "expected a file at");
@@ -100,16 +114,27 @@ private:
             findings_.add(name.place, "imports", e.what());
             return nothing;
         }
+        bytes_ += text.size();
+        Findings its_own;  // which are told only of a file that is meant to be imported
+        YamlNode root = parse_yaml(text, file.string(), its_own);
+        if (!is_of_an_experiment(root) && !(root.is(Kind::null) && !its_own.empty())) {
+            findings_.add(
+                name.place, "imports",
+                fmt::format("expected a mapping, with keys of an experiment, in '{}'; found {}", name.text,
+                            root.is(Kind::map) ? "one without any of them" : describe_kind(root)));
+            return nothing;
+        }
+        if (!its_own.empty()) parse_yaml(text, file.string(), findings_);
+        if (!root.is(Kind::map)) return nothing;
         result_.imported.push_back(fmt::format("# imported from {}\n{}", name.text, text));
-        YamlNode root = parse_yaml(text, file.string(), findings_);
-        if (root.is(Kind::map)) return resolve(std::move(root), file);
-        findings_.add(root.place, "",
-                      fmt::format("expected a mapping, as part of an experiment; found {}", describe(root)));
-        return nothing;
+        return read_.emplace(file, resolve(std::move(root), file)).first->second;
     }
 
     Composition& result_;
     Findings& findings_;
+    std::map<fs::path, YamlNode> read_;  ///< with what each imports
+    std::size_t bytes_ = 0;
+    bool too_much_ = false;
     std::vector<fs::path> open_;  ///< files whose imports are being read
 };
 

@@ -1,6 +1,7 @@
 #include "spec/expand.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <optional>
 #include <unordered_set>
@@ -16,6 +17,10 @@ namespace gnnbench {
 namespace {
 
 constexpr std::int64_t most_cells = 1'000'000;
+/// Rules of `exclude` and `include` times the cells of the lists: some seconds.
+constexpr std::int64_t most_pairs = 100'000'000;
+/// For the expressions of all rules together.
+constexpr double expressions_limit_s = 60;
 
 void assign(Draft& draft, const Assignments& all) {
     for (const Assignment& a : all) a.field->assign(draft, a.value);
@@ -30,6 +35,12 @@ public:
     void run(Experiment& experiment) {
         experiment.combinations = combinations();
         if (experiment.combinations == 0) return;
+        if (!outline_.excluded.empty() &&
+            too_many_pairs(outline_.excluded.size(), outline_.excluded.front().place, "matrix.exclude"))
+            return;
+        if (!outline_.included.empty() &&
+            too_many_pairs(outline_.included.size(), outline_.included.front().place, "matrix.include"))
+            return;
         std::vector<Combination> all = survivors();
         std::vector<Cell> cells;  // of the first combinations, where expressions had to look at them
         leave_out_where(all, cells, experiment);
@@ -84,25 +95,74 @@ private:
         return found;
     }
 
-    bool has_all(const Combination& c, const Assignments& values) const {
-        return std::all_of(values.begin(), values.end(), [&](const Assignment& a) {
-            const FieldValue* value = value_of(c, a.field);
-            return value && same(a.value, *value);
-        });
-    }
+    /// The values of a rule, compared once with every value that a key has: a combination then looks up the answers.
+    class RuleValues {
+    public:
+        RuleValues(const Outline& outline, const Assignments& rule) {
+            for (const Assignment& a : rule) {
+                Answers& answers = values_.emplace_back();
+                answers.fixed = answer(outline.fixed, a) == Answer::same;
+                for (std::size_t axis = 0; axis < outline.varied.size(); ++axis) {
+                    std::vector<Answer> of_options;
+                    for (const Assignments& option : outline.varied[axis].options)
+                        of_options.push_back(answer(option, a));
+                    if (std::ranges::any_of(of_options, [](Answer one) { return one != Answer::not_set; }))
+                        answers.varied.emplace_back(axis, std::move(of_options));
+                }
+            }
+        }
+
+        bool hold_in(const Combination& c) const {
+            return std::ranges::all_of(values_, [&](const Answers& answers) {
+                bool holds = answers.fixed;
+                for (const auto& [axis, of_options] : answers.varied)
+                    if (c.at[axis] >= 0 && of_options[usize(c.at[axis])] != Answer::not_set)
+                        holds = of_options[usize(c.at[axis])] == Answer::same;
+                return holds;
+            });
+        }
+
+    private:
+        enum class Answer : char { not_set, other, same };
+        struct Answers {
+            bool fixed = false;                                               ///< in what does not vary
+            std::vector<std::pair<std::size_t, std::vector<Answer>>> varied;  ///< by axis, for each of its values
+        };
+
+        static Answer answer(const Assignments& all, const Assignment& rule) {
+            Answer found = Answer::not_set;
+            for (const Assignment& a : all)
+                if (a.field == rule.field) found = same(rule.value, a.value) ? Answer::same : Answer::other;
+            return found;
+        }
+
+        std::vector<Answers> values_;
+    };
 
     /// All combinations but those that `exclude` names by their values alone.
     std::vector<Combination> survivors() {
+        std::vector<RuleValues> rules;
+        for (const Outline::Exclusion& rule : outline_.excluded)
+            if (rule.where.empty() && rule.reason.empty()) rules.emplace_back(outline_, rule.values);
         std::vector<Combination> all;
         Combination c{std::vector<std::int32_t>(outline_.varied.size(), 0), {}};
         do {
-            const bool out =
-                std::any_of(outline_.excluded.begin(), outline_.excluded.end(), [&](const auto& rule) {
-                    return rule.where.empty() && rule.reason.empty() && has_all(c, rule.values);
-                });
-            if (!out) all.push_back(c);
+            if (std::ranges::none_of(rules, [&](const RuleValues& rule) { return rule.hold_in(c); }))
+                all.push_back(c);
         } while (advance(c.at));
         return all;
+    }
+
+    /// Reports more rules than can be compared with so many cells.
+    bool too_many_pairs(std::size_t rules, const Place& place, const char* key) {
+        const auto pairs = static_cast<std::int64_t>(rules) * std::max<std::int64_t>(1, combinations());
+        if (pairs <= most_pairs) return false;
+        findings_.add(
+            place, key,
+            fmt::format("{} rules for {} cells are more than {} pairs; write fewer rules, for example one "
+                        "with `where`, or several experiments",
+                        rules, combinations(), most_pairs));
+        return true;
     }
 
     /// Applies expressions to complete cells. Cells dropped by a rule with a reason are reported.
@@ -118,8 +178,16 @@ private:
             if (!rule.where.empty()) expressions.push_back(rule.where);
         const CellChoice choice(cells, expressions);
         std::vector<std::vector<bool>> holds;  // for each rule and cell
+        const auto start = std::chrono::steady_clock::now();
         for (const Outline::Exclusion& rule : outline_.excluded) {
             holds.emplace_back(all.size(), asks(rule));
+            const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+            if (spent.count() > expressions_limit_s)
+                return findings_.add(
+                    rule.place, "matrix.exclude",
+                    fmt::format("the expressions of the rules before take longer than {} s; write "
+                                "fewer rules, or several experiments",
+                                expressions_limit_s));
             try {
                 if (!rule.where.empty()) holds.back() = choice.where(rule.where);
             } catch (const SpecError& e) {
@@ -130,8 +198,9 @@ private:
         std::vector<bool> out(all.size(), false);
         for (std::size_t r = 0; r < outline_.excluded.size(); ++r) {
             const Outline::Exclusion& rule = outline_.excluded[r];
+            const RuleValues values(outline_, rule.values);
             for (std::size_t i = 0; i < all.size(); ++i) {
-                if (out[i] || !holds[r][i] || !has_all(all[i], rule.values)) continue;
+                if (out[i] || !holds[r][i] || !values.hold_in(all[i])) continue;
                 out[i] = true;
                 if (seen_.insert(cell_digest(cells[i])).second)
                     experiment.excluded.push_back({std::move(cells[i]), rule.reason, rule.place});
@@ -151,8 +220,9 @@ private:
             for (const Assignment& a : rule.values)
                 if (varies(a.field)) varied.push_back(a);
             bool found = false;
+            const RuleValues values(outline_, varied);
             for (std::size_t i = 0; i < from_lists; ++i) {
-                if (!has_all(all[i], varied)) continue;
+                if (!values.hold_in(all[i])) continue;
                 all[i].added.push_back(&rule);
                 found = true;
             }

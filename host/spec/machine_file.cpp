@@ -182,6 +182,9 @@ public:
     SimulatedMachine read() {
         if (!root_.is(Kind::map))
             findings_.add(root_.place, "", "expected a machine: a mapping with name, nodes, …");
+        else if (!root_.find("name") && !root_.find("nodes") && !root_.find("device"))
+            findings_.add(root_.place, "",
+                          "none of its keys is a machine's; expected name, about, nodes, device, links …");
         findings_.raise();
         machine_.name = text(root_, "", "name");
         machine_.summary = text(root_, "", "about");

@@ -23,7 +23,13 @@ public:
             findings_.add(root.place, "",
                           fmt::format("expected an experiment, a mapping with at least dataset and scheme; "
                                       "found {}",
-                                      describe(root)));
+                                      describe_kind(root)));
+            return {};
+        }
+        if (!is_of_an_experiment(root)) {
+            findings_.add(
+                root.place, "",
+                fmt::format("none of its keys is an experiment's; {}", allowed_words("", top_level_keys())));
             return {};
         }
         for (const YamlEntry& e : root.entries)

@@ -1,6 +1,10 @@
 #include "spec/outline_keys.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
+
+#include <gnnbench/spelling.hpp>
 
 namespace gnnbench {
 
@@ -30,6 +34,16 @@ std::vector<std::string> matrix_keys() {
         if (f.varies) keys.emplace_back(f.path);
     for (const char* key : matrix_rules()) keys.emplace_back(key);
     return keys;
+}
+
+bool is_of_an_experiment(const YamlNode& root) {
+    if (!root.is(YamlNode::Kind::map)) return false;
+    if (root.entries.empty()) return true;
+    const std::vector<std::string> known = top_level_keys();
+    return std::ranges::any_of(root.entries, [&](const YamlEntry& e) {
+        return find_field(e.key) || std::ranges::find(known, e.key) != known.end() ||
+               !did_you_mean(e.key, known).empty();
+    });
 }
 
 std::string flow_text(const YamlNode& node) {

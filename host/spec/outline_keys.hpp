@@ -12,6 +12,10 @@ std::vector<std::string> top_level_keys();
 std::vector<std::string> keys_of(const Section& section);
 std::vector<std::string> matrix_keys();
 
+/// Whether a document is written for gnnbench: it has at least one key of an experiment, or one that is spelled nearly so.
+/// Another program's file may hold what is not to appear in messages.
+bool is_of_an_experiment(const YamlNode& root);
+
 /// A node on one line, as YAML flow style.
 std::string flow_text(const YamlNode& node);
 

@@ -90,6 +90,12 @@ dropped. With a profile the experiment is named `<name>-<profile>` (unless the p
 several profiles are kept side by side.
 
 Values are typed as in YAML 1.2: `true` and `false` are booleans, `yes` is text; `20` is an integer and `"20"` is text.
+Anchors work, and so do merge keys: `<<: *base`, or `<<: [*a, *b]` of which the first wins, adds what the mapping does not
+have itself. A key given twice in one mapping is an error.
+
+Each imported file is read once, however many files import it; 200 files of 16 MiB together are the limit. Others: a file of
+16 MiB and 1,000,000 nodes, a mapping of 10,000 keys, 1,000,000 cells of lists, and 100,000,000 pairs of a rule (`exclude`,
+`include`) and a cell. Messages repeat nothing of a file that is not an experiment.
 )";
 
 std::string cell(std::string text) {

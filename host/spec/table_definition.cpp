@@ -45,6 +45,39 @@ std::vector<TableLine> read_lines(const YamlNode& n, const Measure& fallback, Fi
     return lines;
 }
 
+/// A table is for people, and each of its places is looked for among all cells.
+constexpr std::size_t most_places = 10'000;
+/// That the conditions of a line, or of the whole table, compare a cell's fields with.
+constexpr std::size_t most_values = 1'000;
+
+std::size_t lines_in(const YamlNode& n) {
+    if (n.is(YamlNode::Kind::list)) return n.items.size();
+    const YamlNode* values = n.find("values");
+    return values && values->is(YamlNode::Kind::list) ? values->items.size() : 1;
+}
+
+void check_conditions_size(const YamlNode& owner, Findings& findings) {
+    const YamlNode* where = owner.find("where");
+    if (!where) return;
+    std::size_t values = 0;
+    for (const YamlEntry& e : where->entries) values += std::max<std::size_t>(1, e.value.items.size());
+    if (values > most_values)
+        findings.add(where->place, "where",
+                     fmt::format("compares with {} values; at most {} are allowed", values, most_values));
+}
+
+void check_size(const YamlNode& root, Findings& findings) {
+    const YamlNode &rows = *root.find("rows"), &columns = *root.find("columns");
+    const std::size_t height = lines_in(rows), width = lines_in(columns);
+    if (height * width > most_places)
+        findings.add(columns.place, "columns",
+                     fmt::format("{} rows and {} columns are {} places; a table has at most {}", height, width,
+                                 height * width, most_places));
+    check_conditions_size(root, findings);
+    for (const YamlNode* lines : {&rows, &columns})
+        for (const YamlNode& line : lines->items) check_conditions_size(line, findings);
+}
+
 PlotDefinition read_plot(const YamlNode& n) {
     PlotDefinition p;
     p.kind = word_at<PlotKind>(n, "kind",
@@ -116,17 +149,24 @@ TableDefinition read_table_definition(const std::string& text, const std::filesy
     TableDefinition t;
     t.file = file;
     t.name = name_of(std::filesystem::absolute(file));
+    check_size(root, findings);
+    findings.raise();
     fill(t, root, findings);
+    const auto names_of_lines = [](const std::vector<TableLine>& lines) {
+        std::set<std::string> names;
+        for (const TableLine& l : lines) names.insert(l.name);
+        return names;
+    };
+    const std::set<std::string> row_names = names_of_lines(t.rows), column_names = names_of_lines(t.columns);
     const auto known = [&](const Place& place, const std::string& row, const std::string& column) {
-        const auto among = [&](const std::vector<TableLine>& lines, const std::string& name, const char* what) {
-            std::vector<std::string> names;
-            for (const TableLine& l : lines) names.push_back(l.name);
-            if (std::find(names.begin(), names.end(), name) != names.end()) return true;
+        const auto among = [&](const std::set<std::string>& names, const std::string& name, const char* what) {
+            if (names.contains(name)) return true;
             findings.add(place, name,
-                         fmt::format("{} has no such {}; {}", t.name, what, allowed_words(name, names)));
+                         fmt::format("{} has no such {}; {}", t.name, what,
+                                     allowed_words(name, std::vector(names.begin(), names.end()))));
             return false;
         };
-        return among(t.rows, row, "row") && among(t.columns, column, "column");
+        return among(row_names, row, "row") && among(column_names, column, "column");
     };
     const auto keep = [&](const auto& rows, const std::string& csv, auto& kept) {
         for (const auto& [line, table, value] : rows) {

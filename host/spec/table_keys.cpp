@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <gnnbench/spelling.hpp>
+
 #include "spec/metrics.hpp"
 
 namespace gnnbench {
@@ -255,8 +257,16 @@ std::span<const TableKey> table_keys() { return all_keys; }
 
 void check_table_node(const YamlNode& node, std::string_view owner, Findings& findings) {
     if (!node.is(YamlNode::Kind::map)) {
-        findings.add(node.place, owner == "table" ? "" : std::string(owner),
-                     fmt::format("expected a mapping; found {}", describe(node)));
+        findings.add(
+            node.place, owner == "table" ? "" : std::string(owner),
+            fmt::format("expected a mapping; found {}", owner == "table" ? describe_kind(node) : describe(node)));
+        return;
+    }
+    if (owner == "table" && std::ranges::none_of(node.entries, [&](const YamlEntry& e) {
+            return find_key(owner, e.key) || !did_you_mean(e.key, names_of(owner)).empty();
+        })) {
+        findings.add(node.place, "",
+                     fmt::format("none of its keys is a table's; {}", allowed_words("", names_of(owner))));
         return;
     }
     for (const YamlEntry& e : node.entries) {

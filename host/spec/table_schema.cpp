@@ -133,6 +133,8 @@ whole table, rows or columns that they apply to; a remark on a single number is 
 named by `where` with the paper's value first (counts of a graph: only the dataset; quotients of volumes: dataset and
 devices). Differences are listed above the table.
 
+A table has at most 10,000 places, and its conditions, and those of each line, compare with at most 1,000 values.
+
 Experiments have profiles: `small` ends in minutes on two cores, with scaled graphs; `paper` has the paper's settings. A
 table shows the profile that was measured last, or the one that `--profile` names, and says which.
 

@@ -21,6 +21,7 @@ namespace {
 using Kind = YamlNode::Kind;
 constexpr int deepest = 32;            // nesting; also ends aliases that contain themselves
 constexpr int most_nodes = 1'000'000;  // ends aliases that multiply
+constexpr int most_keys = 10'000;      // of a mapping, which are merged and replaced one by one
 
 bool one_of(std::string_view text, std::initializer_list<std::string_view> words) {
     return std::find(words.begin(), words.end(), text) != words.end();
@@ -104,7 +105,19 @@ public:
         } else if (from.IsMap()) {
             node.kind = Kind::map;
             std::unordered_map<std::string, Place> known;
-            for (const auto& entry : from) add_entry(node, known, entry.first, entry.second, depth);
+            std::vector<YamlNode> merged;
+            for (const auto& entry : from) {
+                if (std::ssize(node.entries) >= most_keys) {
+                    findings_.add(place(entry.first.Mark()), "",
+                                  fmt::format("a mapping has at most {} keys", most_keys));
+                    break;
+                }
+                if (is_merge_key(entry.first))
+                    add_merged(merged, known, entry.first, entry.second, depth);
+                else
+                    add_entry(node, known, entry.first, entry.second, depth);
+            }
+            for (const YamlNode& base : merged) merge(node, known, base);
         }
         return node;
     }
@@ -116,6 +129,42 @@ public:
     }
 
 private:
+    /// YAML 1.1's "<<", which most tools still read: https://yaml.org/type/merge.html. In quotes it is a key.
+    static bool is_merge_key(const YAML::Node& key) {
+        return key.IsScalar() && key.Scalar() == "<<" && key.Tag() != "!";
+    }
+
+    /// The mappings that a merge key names, the most important first.
+    void add_merged(std::vector<YamlNode>& merged, std::unordered_map<std::string, Place>& known,
+                    const YAML::Node& key, const YAML::Node& value, int depth) {
+        const Place at = place(key.Mark());
+        if (const auto other = known.find("<<"); other != known.end()) {
+            findings_.add(
+                at, "<<",
+                fmt::format("the key is given twice in one mapping; the other is at {}; write <<: [*a, *b]",
+                            to_text(other->second)));
+            return;
+        }
+        known.emplace("<<", at);
+        YamlNode bases = convert(value, depth + 1);
+        std::vector<YamlNode> all = bases.is(Kind::list) ? std::move(bases.items) : std::vector{std::move(bases)};
+        for (YamlNode& base : all) {
+            if (base.is(Kind::map))
+                merged.push_back(std::move(base));
+            else
+                findings_.add(
+                    at, "<<",
+                    fmt::format("expected a mapping to merge, or a list of mappings, as in <<: *base; found {}",
+                                describe(base)));
+        }
+    }
+
+    /// Adds the keys of `base` that the mapping does not have itself.
+    static void merge(YamlNode& map, std::unordered_map<std::string, Place>& known, const YamlNode& base) {
+        for (const YamlEntry& e : base.entries)
+            if (known.emplace(e.key, e.value.place).second) map.entries.push_back(e);
+    }
+
     void add_entry(YamlNode& map, std::unordered_map<std::string, Place>& known, const YAML::Node& key,
                    const YAML::Node& value, int depth) {
         const Place at = place(key.Mark());
@@ -168,6 +217,14 @@ std::optional<YAML::Mark> second_document(const std::string& text) {
     return std::nullopt;
 }
 
+/// yaml-cpp's message without what it repeats of the file, which may be another program's.
+std::string without_text(const std::string& message) {
+    for (const std::string_view ending : {"anchor is not defined", "unknown escape character"})
+        if (const std::size_t at = message.find(ending); at != std::string::npos)
+            return message.substr(0, at + ending.size());
+    return message;
+}
+
 YamlNode parse(const std::string& text, const std::string& origin, bool lines, Findings& findings) {
     Converter converter(origin, lines, findings);
     if (const std::size_t bad = first_no_utf8(text); bad != text.npos) {
@@ -188,7 +245,8 @@ YamlNode parse(const std::string& text, const std::string& origin, bool lines, F
                          "expected one YAML document; found more from here on; split the file, or remove it");
         return converter.convert(YAML::Load(text));
     } catch (const YAML::Exception& e) {
-        findings.add(converter.place(e.mark), "", fmt::format("expected YAML; found a syntax error: {}", e.msg));
+        findings.add(converter.place(e.mark), "",
+                     fmt::format("expected YAML; found a syntax error: {}", without_text(e.msg)));
     }
     YamlNode empty;
     empty.place = converter.place(YAML::Mark::null_mark());
@@ -229,6 +287,25 @@ std::string describe(const YamlNode& node) {
             return "the real number " + node.text;
         case Kind::text:
             return fmt::format("the text '{}'", node.text);
+        case Kind::list:
+            return "a list";
+        case Kind::map:
+            return "a mapping";
+    }
+    return {};
+}
+
+std::string describe_kind(const YamlNode& node) {
+    switch (node.kind) {
+        case Kind::null:
+            return "nothing";
+        case Kind::boolean:
+            return "a boolean";
+        case Kind::integer:
+        case Kind::real:
+            return "a number";
+        case Kind::text:
+            return "a text";
         case Kind::list:
             return "a list";
         case Kind::map:

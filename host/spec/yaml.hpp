@@ -36,11 +36,13 @@ struct YamlEntry {
 
 /// Describes a node for a message: "the integer 3", "the text 'yes'", "a list", "nothing".
 std::string describe(const YamlNode& node);
+/// The same without a scalar's text: "a text", "a number". For files that may be another program's.
+std::string describe_kind(const YamlNode& node);
 /// The value of an integer or real scalar.
 bool to_integer(const YamlNode& node, std::int64_t& out);
 bool to_real(const YamlNode& node, double& out);
 
-/// Parses one document. Syntax errors, duplicate keys and keys that are not words are added to `findings`.
+/// Parses one document, merges (`<<: *base`, or a list of such) included. Syntax errors, duplicate keys and keys that are not words are added to `findings`.
 YamlNode parse_yaml(const std::string& text, const std::string& origin, Findings& findings);
 /// The same for a value given on the command line: its nodes have no lines.
 YamlNode parse_yaml_value(const std::string& text, const std::string& origin, Findings& findings);

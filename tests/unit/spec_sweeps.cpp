@@ -161,6 +161,58 @@ TEST_CASE("what imports and profiles cannot be") {
     CHECK_THROWS_WITH(read(s + "profiles: {paper: {gpus: 2}}\n", {}, "papr"), Contains("did you mean 'paper'?"));
 }
 
+TEST_CASE("imports that fan out are read once each, and there is a limit that is named") {
+    const Files files;
+    const int depth = 41;
+    for (int i = 0; i + 1 < depth; ++i) {
+        const std::string next = "fan" + std::to_string(i + 1) + ".yaml";
+        files.write("fan" + std::to_string(i) + ".yaml", "imports: [" + next + ", " + next + "]\n");
+    }
+    files.write("fan40.yaml", "epochs: 7\n");
+    const Experiment e = read(head + "scheme: mg-gcn\nimports: fan0.yaml\n", {}, "", files.path("exp.yaml"));
+    CHECK(e.cells.at(0).epochs == 7);
+    std::size_t texts = 0;
+    for (std::size_t at = 0; (at = e.text.find("# imported from", at)) != std::string::npos; ++at) ++texts;
+    CHECK(texts == usize(depth));
+    for (int i = 0; i < 250; ++i)
+        files.write("c" + std::to_string(i) + ".yaml", "imports: c" + std::to_string(i + 1) + ".yaml\n");
+    CHECK_THAT(complaint(head + "scheme: mg-gcn\nimports: c0.yaml\n", {}, "", files.path("exp.yaml")),
+               Contains("imports at most 200 files"));
+}
+
+TEST_CASE("nothing of another program's file is repeated") {
+    const Files files;
+    files.write("passwd", "root:x:0:0:secret:/root:/bin/sh\ndaemon:x:1:1:daemon:/:/bin/sh\n");
+    files.write("token.yaml", "password: secret\npassword: twice-secret\nuser: root\n");
+    files.write("shadow", "root: *secret\n");
+    for (const char* name : {"passwd", "token.yaml", "shadow"}) {
+        INFO(name);
+        const std::string importing =
+            complaint(head + "scheme: mg-gcn\nimports: " + name + "\n", {}, "", files.path("exp.yaml"));
+        std::ifstream in(files.folder / name);
+        const std::string itself = complaint({std::istreambuf_iterator<char>(in), {}});
+        for (const std::string& said : {importing, itself}) {
+            CHECK_THAT(said, Contains("expected") || Contains("none of its keys is an experiment's"));
+            CHECK_THAT(said, !Contains("secret") && !Contains("root") && !Contains("daemon"));
+        }
+    }
+}
+
+TEST_CASE("thousands of rules on thousands of cells end, and more are refused with the limit") {
+    std::string rules, seeds;
+    for (int i = 0; i < 3000; ++i) {
+        seeds += (i ? ", " : "") + std::to_string(i);
+        rules += "  - {seed: " + std::to_string(i) + ", gpus: 2}\n";
+    }
+    const std::string lists = head + "scheme: mg-gcn\ngpus: 2\nmatrix:\n  seed: [" + seeds + ", 3000]\n";
+    CHECK(read(lists + "  exclude:\n" + rules).cells.size() == 1);
+    CHECK(read(lists + "  include:\n" + rules).cells.size() == 3001);
+    std::string many;
+    for (int i = 0; i < 34'000; ++i) many += "  - {seed: 1}\n";
+    CHECK_THAT(complaint(lists + "  exclude:\n" + many),
+               Contains("34000 rules for 3001 cells are more than 100000000 pairs"));
+}
+
 TEST_CASE("a file's keys lie over those it imports, with paths from where they are written") {
     const Files files;
     files.write("deep/graph.tsv", "0 1\n");

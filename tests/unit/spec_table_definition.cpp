@@ -52,6 +52,34 @@ TEST_CASE("what is wrong in a definition is said with its line, all of it at onc
     CHECK_THAT(mistakes("- a\n"), Contains("expected a mapping; found a list"));
 }
 
+TEST_CASE("a table's places and values have limits, which its errors name") {
+    std::string lines, values;
+    for (int i = 0; i < 101; ++i) lines += (i ? ", " : "") + std::to_string(i);
+    for (int i = 0; i < 1001; ++i) values += (i ? ", " : "") + std::to_string(i);
+    const std::string over = "{over: gpus, values: [" + lines + "]}\n";
+    CHECK_THAT(mistakes("title: T\nsource: S\nrows: " + over + "columns: " + over),
+               Contains("4:10: columns: 101 rows and 101 columns are 10201 places; a table has at most 10000"));
+    CHECK_THAT(
+        mistakes("title: T\nsource: S\nrows: [" + lines + "]\ncolumns: [x]\nwhere: {gpus: [" + values + "]}\n"),
+        Contains("where: compares with 1001 values; at most 1000 are allowed"));
+    CHECK(mistakes("title: T\nsource: S\nrows: " + over + "columns: [x]\n").empty());
+}
+
+TEST_CASE("nothing of another program's file is repeated as a table") {
+    for (const char* text : {"password: secret\nuser: root\n", "root:x:secret\n"}) {
+        const std::string said = mistakes(text);
+        CHECK_THAT(said,
+                   Contains("none of its keys is a table's") || Contains("expected a mapping; found a text"));
+        CHECK_THAT(said, !Contains("secret") && !Contains("root"));
+    }
+    try {
+        read_table_definition(plain, "dir/t.yaml", "user,secret\nroot,hunter2\n");
+        FAIL("expected an error");
+    } catch (const ExperimentError& e) {
+        CHECK_THAT(e.what(), Contains("expected the columns") && !Contains("root") && !Contains("secret"));
+    }
+}
+
 TEST_CASE("what is wrong in published.csv is said with its line") {
     CHECK_THAT(mistakes(plain, "t,a,x,1,s,p. 1,1\n"),
                Contains("published.csv:2:1: expected 8 fields") && Contains("found 7"));
