@@ -258,7 +258,9 @@ Manifest write_store(const fs::path& folder, const RawDataset& data) {
     const RemovedOnSignal removed(temporary);
     try {
         fs::remove_all(temporary, ignored);
-        make_folder(temporary);
+        if (!fs::create_directory(temporary))
+            throw EnvironmentError(
+                fmt::format("cannot create the folder {}: another has just made it", temporary.string()));
         if (data.outside)
             manifest = write_outside_arrays(temporary, data, where);
         else

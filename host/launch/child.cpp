@@ -69,7 +69,7 @@ struct Program {
 
 ChildProcess::ChildProcess(const std::vector<std::string>& command, const Environment& environment,
                            const std::string& output_file, int signal_on_our_death, std::span<const int> cpus) {
-    const int output = open(output_file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    const int output = open(output_file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
     if (output < 0)
         throw EnvironmentError("cannot write '" + output_file + "', the log of '" + command.front() +
                                "': " + std::strerror(errno));

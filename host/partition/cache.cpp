@@ -1,9 +1,6 @@
 #include "partition/cache.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <fstream>
@@ -15,6 +12,8 @@
 
 #include <gnnbench/error.hpp>
 #include <gnnbench/usize.hpp>
+
+#include "core/draft_file.hpp"
 
 namespace gnnbench {
 namespace {
@@ -95,13 +94,6 @@ bool fits(const Partition& p, const PartitionNeed& need, std::int64_t vertices) 
     }
 }
 
-bool write_file(const fs::path& file, const Bytes& bytes) {
-    std::ofstream out(file, std::ios::binary);
-    out.write(bytes.data(), std::ssize(bytes));
-    out.close();
-    return static_cast<bool>(out);
-}
-
 }  // namespace
 
 bool PartitionCache::holds(const std::string& key) const {
@@ -130,12 +122,14 @@ std::optional<KeptPartition> PartitionCache::find(const std::string& key, const 
 void PartitionCache::keep(const std::string& key, const KeptPartition& kept) const {
     const Bytes bytes = written(key, kept);
     if (static_cast<std::int64_t>(bytes.size()) > limit_bytes_) return;
-    static std::atomic<int> drafts = 0;
     std::error_code failed;
     fs::create_directories(folder_, failed);
-    const fs::path draft = folder_ / fmt::format("{}.{}-{}", key, ::getpid(), drafts++);
-    if (write_file(draft, bytes)) fs::rename(draft, file_of(key), failed);
-    fs::remove(draft, failed);
+    try {
+        DraftFile draft(file_of(key));
+        draft.write({bytes.data(), bytes.size()});
+        draft.publish();
+    } catch (const EnvironmentError&) {  // NOLINT(bugprone-empty-catch): it is made again where it is needed
+    }
     make_room();
 }
 

@@ -1,12 +1,13 @@
 #include "record/merge.hpp"
 
 #include <algorithm>
-#include <unistd.h>
+#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/temporary_folder.hpp>
 
 #include "record/migrations.hpp"
 #include "record/sqlite.hpp"
@@ -34,26 +35,17 @@ public:
             throw SpecError(fmt::format("expected another results database; {} has no trials", other.string()));
         const std::int64_t version = c.integer("PRAGMA user_version", "read the schema version");
         if (version == static_cast<std::int64_t>(shipped_migrations().size())) return;
-        copy_ = fs::temp_directory_path() / fmt::format("gnnbench-import-{}.sqlite", ::getpid());
-        fs::remove(copy_, error);
-        copy_database(other, copy_);
-        sqlite::Connection copy(copy_, sqlite::Access::read_write);
+        folder_.emplace("import");
+        path_ = folder_->path() / "copy.sqlite";
+        copy_database(other, path_);
+        sqlite::Connection copy(path_, sqlite::Access::read_write);
         migrate(copy);
-        path_ = copy_;
     }
-    ~Readable() {
-        std::error_code ignored;
-        if (copy_.empty()) return;
-        for (const fs::path& left : {copy_, fs::path(fmt::format("{}.backup-v1", copy_.string())),
-                                     fs::path(fmt::format("{}.backup-v2", copy_.string()))})
-            fs::remove(left, ignored);
-    }
-    Readable(const Readable&) = delete;
-    Readable& operator=(const Readable&) = delete;
     const fs::path& path() const { return path_; }
 
 private:
-    fs::path path_, copy_;
+    std::optional<TemporaryFolder> folder_;  ///< of the copy and what a migration leaves beside it
+    fs::path path_;
 };
 
 /// Columns of a table but `without`, with `prefix` before each.

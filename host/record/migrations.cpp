@@ -10,6 +10,8 @@
 #include <gnnbench/error.hpp>
 #include <gnnbench/usize.hpp>
 
+#include "core/draft_file.hpp"
+
 namespace gnnbench {
 namespace {
 
@@ -40,12 +42,19 @@ void check_ours(const sqlite::Connection& c, std::int64_t version, std::int64_t 
                         c.path().string(), version, newest));
 }
 
-/// SQLite's online backup: a consistent copy while others may read.
+/// SQLite's online backup: a consistent copy while others may read. It has its name once it is complete, and the
+/// database's mode. The caller holds the write lock, so drafts that are there are of killed migrations.
 void back_up(sqlite::Connection& from, std::int64_t version) {
-    std::filesystem::path path = fmt::format("{}.backup-v{}", from.path().string(), version);
-    for (int n = 2; std::filesystem::exists(path); ++n)
-        path = fmt::format("{}.backup-v{}-{}", from.path().string(), version, n);
-    copy_database(from.path(), path);
+    const std::string first = fmt::format("{}.backup-v{}", from.path().string(), version);
+    std::filesystem::path path = first;
+    for (int n = 2; std::filesystem::exists(path); ++n) {
+        remove_left_drafts(path);
+        path = fmt::format("{}-{}", first, n);
+    }
+    remove_left_drafts(path);
+    DraftFile draft(path, from.path());
+    copy_database(from.path(), draft.path());
+    draft.publish();
 }
 
 }  // namespace

@@ -1,12 +1,17 @@
 #include "run/job_folder.hpp"
 
+#include <cerrno>
+#include <cstring>
 #include <fcntl.h>
 #include <fstream>
 #include <sys/file.h>
+#include <sys/stat.h>
 
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
+
+#include "core/draft_file.hpp"
 
 namespace gnnbench {
 
@@ -19,13 +24,9 @@ fs::path jobs_folder(const fs::path& database) { return fs::absolute(database).s
 
 /// Written atomically: complete or absent, even if this process is killed.
 void write_whole(const fs::path& path, const json& content) {
-    const fs::path fresh = path.string() + ".new";
-    std::ofstream out(fresh, std::ios::trunc);
-    out << content.dump(1) << '\n';
-    out.close();
-    std::error_code error;
-    if (out) fs::rename(fresh, path, error);
-    if (!out || error) throw EnvironmentError(fmt::format("cannot write '{}'; is the disk full?", path.string()));
+    DraftFile draft(path);
+    draft.write(content.dump(1) + '\n');
+    draft.publish();
 }
 
 /// For who reads it: what it is, what is wrong, and what to do.
@@ -185,10 +186,10 @@ JobFolder JobFolder::create(const fs::path& database) {
     const std::string id = new_uuid().substr(0, 8);
     const fs::path path = jobs_folder(database) / id;
     std::error_code error;
-    fs::create_directories(path, error);
-    if (error)
+    fs::create_directories(path.parent_path(), error);
+    if (::mkdir(path.c_str(), S_IRWXU) != 0)
         throw EnvironmentError(
-            fmt::format("cannot create the folder '{}' for job scripts: {}", path.string(), error.message()));
+            fmt::format("cannot create the folder '{}' for job scripts: {}", path.string(), std::strerror(errno)));
     FileDescriptor lock = locked(path / "lock", O_CREAT);
     if (lock.get() < 0) throw EnvironmentError(fmt::format("cannot lock '{}/lock'", path.string()));
     return JobFolder(path, std::move(lock));

@@ -1,6 +1,10 @@
 #include "run/trial_execution.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include <sys/stat.h>
 
 #include <fmt/format.h>
 
@@ -22,8 +26,10 @@ class TrialFolder {
 public:
     explicit TrialFolder(fs::path path) : path_(std::move(path)) {
         std::error_code error;
-        fs::create_directories(path_, error);
-        if (error) throw EnvironmentError("cannot create the folder '" + path_.string() + "': " + error.message());
+        fs::create_directories(path_.parent_path(), error);
+        // Exclusively: a folder of another's making could hold links where the request and the log are written.
+        if (::mkdir(path_.c_str(), S_IRWXU) != 0)
+            throw EnvironmentError("cannot create the folder '" + path_.string() + "': " + std::strerror(errno));
     }
     ~TrialFolder() {
         std::error_code ignored;

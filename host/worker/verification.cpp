@@ -105,7 +105,10 @@ std::string gradient_name(std::size_t epoch, const std::string& matrix) {
 
 void save(const fs::path& folder, const ReferenceResult& r) {
     const fs::path draft = folder.string() + fmt::format(".{}", ::getpid());
-    fs::create_directories(draft);
+    std::error_code left;
+    fs::remove_all(draft, left);  // of a killed process
+    fs::create_directories(folder.parent_path());
+    if (!fs::create_directory(draft)) return;  // only where nobody else has prepared it
     write_npy<double>(draft / "loss.npy", r.loss, {std::ssize(r.loss)});
     for (std::size_t e = 0; e < r.gradient.size(); ++e)
         for (const NamedMatrix& m : r.gradient[e].matrices)

@@ -4,6 +4,8 @@
 #include <fstream>
 #include <map>
 
+#include <unistd.h>
+
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
@@ -282,7 +284,15 @@ TEST_CASE("a database of an older schema is imported from a copy") {
             "VALUES ('old-trial', 1, 1, 1, 0, 0, 'measure', 'ok', '2025', '{}')",
             "fill");
     }
+    // What others may have left under a name that can be guessed is neither used nor removed.
+    const auto guessed =
+        std::filesystem::temp_directory_path() / fmt::format("gnnbench-import-{}.sqlite", ::getpid());
+    std::ofstream(guessed) << "another's";
     CHECK(import_results(two.database, path).trials == 1);
+    std::ifstream again(guessed);
+    std::string kept;
+    CHECK((std::getline(again, kept) && kept == "another's"));
+    std::filesystem::remove(guessed);
     CHECK(count(two.path, "trials WHERE trial = 'old-trial' AND experiment = 'old'") == 1);
     const sqlite::Connection old(path, sqlite::Access::read_only);
     CHECK(old.integer("PRAGMA user_version", "read") == 1);  // not changed

@@ -1,7 +1,10 @@
 // The file of a database: what is opened, made, migrated and refused, by one process or several.
 #include <catch2/catch.hpp>
 
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -130,6 +133,44 @@ TEST_CASE("migrating an older database keeps a copy; a migration that fails chan
     }
     CHECK(rows(folder / "r.sqlite.backup-v1", "SELECT * FROM a")[0] == json::array({1}));
     CHECK(rows(folder / "r.sqlite.backup-v1-2", "PRAGMA user_version")[0][0] == 1);
+}
+
+TEST_CASE("a migration that ends in the middle of its copy leaves nothing under the copy's name") {
+    samples::Folder folder;
+    const auto path = folder / "r.sqlite", copy = folder / "r.sqlite.backup-v1";
+    const Migration first{"0001_first", "CREATE TABLE a (x); INSERT INTO a VALUES (randomblob(1000000))"};
+    const Migration second{"0002_second", "ALTER TABLE a ADD COLUMN y"};
+    {
+        sqlite::Connection c(path, sqlite::Access::read_write);
+        migrate(c, std::vector{first});
+    }
+    std::filesystem::permissions(path, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+    const pid_t child = fork();
+    if (child == 0) {
+        const rlimit little{100000, 100000};
+        setrlimit(RLIMIT_FSIZE, &little);  // the signal kills it while it copies
+        try {
+            sqlite::Connection c(path, sqlite::Access::read_write);
+            migrate(c, std::vector{first, second});
+        } catch (...) {
+            _exit(1);
+        }
+        _exit(0);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    REQUIRE(WIFSIGNALED(status));
+    CHECK_FALSE(std::filesystem::exists(copy));
+    {
+        sqlite::Connection c(path, sqlite::Access::read_write);
+        migrate(c, std::vector{first, second});
+    }
+    CHECK(rows(copy, "SELECT length(x) FROM a")[0] == json::array({1000000}));
+    struct stat info{};
+    REQUIRE(stat(copy.c_str(), &info) == 0);
+    CHECK((info.st_mode & 0777) == 0600);
+    for (const auto& entry : std::filesystem::directory_iterator(path.parent_path()))
+        CHECK_FALSE(entry.path().filename().string().ends_with(".draft"));
 }
 
 TEST_CASE("a full disk: an error that says what to do, and what was there stays") {
