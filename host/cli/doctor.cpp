@@ -19,6 +19,8 @@
 #include "launch/child.hpp"
 #include "launch/environment.hpp"
 #include "launch/machine.hpp"
+#include "launch/process_limits.hpp"
+#include "launch/shared_folder.hpp"
 #include "launch/trial.hpp"
 #include "plugin/loader.hpp"
 #include "run/launchers.hpp"
@@ -137,9 +139,7 @@ struct ScratchFolder {
     std::uintmax_t least_mib;
 };
 std::vector<ScratchFolder> scratch_folders() {
-    std::error_code ignored;
     std::vector<ScratchFolder> all{{"temporary files", temporary_files(), 64}};
-    if (fs::is_directory("/dev/shm", ignored)) all.push_back({"shared memory", "/dev/shm", 32});
     return all;
 }
 
@@ -152,6 +152,12 @@ std::vector<Check> examine(const GlobalOptions& options) {
     checks.push_back(check("worker", [] { return find_worker(); }));
     if (!std::getenv("SLURM_STEP_ID"))  // there srun starts the ranks
         checks.push_back(check("two ranks", [] { return two_ranks(); }));
+    const std::string limits = why_limits_too_low(usable_cores());
+    checks.push_back(
+        {"limits", limits.empty() ? "let as many ranks start as there are cores" : limits, limits.empty()});
+    const std::string elsewhere = remark_on_shared_files(usable_cores());
+    checks.push_back(
+        {"shared memory", elsewhere.empty() ? "/dev/shm" + megabytes_free("/dev/shm", 0) : elsewhere, true});
     const Machine machine = this_machine({});
     checks.push_back({"machine",
                       machine.cpu + ", " + std::to_string(machine.cores) + " cores, " +

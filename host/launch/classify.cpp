@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <csignal>
 #include <cstring>
@@ -79,6 +81,64 @@ std::size_t utf8_length(const std::string& text, std::size_t at) {
 
 }  // namespace
 
+namespace {
+
+/// What launchers print about every failure, which says nothing of its cause.
+bool says_nothing(std::string_view text) {
+    constexpr std::array<std::string_view, 6> phrases{
+        "Primary job  terminated normally",
+        "detected that one or more processes exited with non-zero status",
+        "detected that one or more processes exited on signal",
+        "noticed that process rank",
+        "MPI_ABORT was invoked",
+        "NOTE: invoking MPI_ABORT"};
+    return std::ranges::any_of(phrases, [&](std::string_view p) { return text.find(p) != text.npos; });
+}
+
+/// One line of at most 200 bytes, without blanks at line ends.
+std::string in_one_line(std::string_view text) {
+    std::string line;
+    for (const char c : text) {
+        const bool blank = c == '\n' || c == ' ' || c == '\t';
+        if (!blank)
+            line += c;
+        else if (!line.empty() && line.back() != ' ')
+            line += ' ';
+    }
+    while (line.ends_with(' ')) line.pop_back();
+    constexpr std::size_t most = 200;
+    if (const std::size_t stop = line.find(". "); stop < most) return line.substr(0, stop);
+    return line.size() > most ? line.substr(0, line.rfind(' ', most)) + " …" : line;
+}
+
+}  // namespace
+
+std::string launcher_words(std::string_view log) {
+    // Open MPI frames each message by two lines of dashes.
+    const std::string rule(60, '-');
+    bool inside = false;
+    for (std::size_t at = 0; at < log.size();) {
+        const std::size_t end = std::min(log.find(rule, at), log.size());
+        const std::string_view message = log.substr(at, end - at);
+        if (inside && end < log.size() && !says_nothing(message)) return in_one_line(message);
+        inside = !inside;
+        at = std::min(log.find('\n', end), log.size());
+    }
+    for (const std::string_view mark : {"PMIX ERROR: ", "ORTE ERROR: ", "OPAL ERROR: ", "ORTE_ERROR_LOG: "})
+        if (const std::size_t at = log.find(mark); at != log.npos)
+            return in_one_line(log.substr(at, log.find('\n', at) - at));
+    return {};
+}
+
+namespace {
+
+std::string said_by_launcher(std::string_view log) {
+    const std::string words = launcher_words(log);
+    return words.empty() ? "" : "; the launcher said: " + words;
+}
+
+}  // namespace
+
 LaunchEnd classify(const EndSigns& signs) {
     LaunchEnd end;
     end.log_tail = signs.log_tail;
@@ -92,7 +152,7 @@ LaunchEnd classify(const EndSigns& signs) {
     if (signs.timed_out) {
         end.status = TrialStatus::timeout;
         end.reason = "no end after " + std::to_string(static_cast<long>(signs.timeout_s)) +
-                     " s, the trial's limit; its processes were killed";
+                     " s, the trial's limit; its processes were killed" + said_by_launcher(signs.log_tail);
         return end;
     }
     if (!killed_launcher && end.exit_code == 0) {
@@ -109,7 +169,7 @@ LaunchEnd classify(const EndSigns& signs) {
 
     if (!end.signal) {
         end.status = TrialStatus::failed;
-        end.reason = "exit code " + std::to_string(end.exit_code);
+        end.reason = "exit code " + std::to_string(end.exit_code) + said_by_launcher(signs.log_tail);
         return end;
     }
     const std::string who = in_log.rank >= 0                    ? "rank " + std::to_string(in_log.rank)
@@ -118,7 +178,9 @@ LaunchEnd classify(const EndSigns& signs) {
     const bool out_of_memory = end.signal == SIGKILL && signs.oom_killed;
     end.status = out_of_memory ? TrialStatus::oom : TrialStatus::crashed;
     end.reason = who + " was killed by " + signal_text(end.signal) +
-                 (out_of_memory ? ", sent by the kernel because memory ran out" : "");
+                 (out_of_memory           ? ", sent by the kernel because memory ran out"
+                  : end.signal == SIGXFSZ ? ", because a file grew beyond the limit on its size (ulimit -f)"
+                                          : "");
     return end;
 }
 

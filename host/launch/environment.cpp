@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <filesystem>
+#include <pwd.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -28,6 +30,33 @@ bool may_read_other_processes() {
     char from = 0, to = 0;
     const iovec local{&to, 1}, remote{&from, 1};
     return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == 1;
+}
+
+#ifdef GNNBENCH_LOOPBACK
+/// The library that keeps mpirun's port from other interfaces; empty where there is none, or its path cannot be written
+/// in LD_PRELOAD.
+std::string loopback_library() {
+    std::error_code error;
+    const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+    const std::string library = (program.parent_path().parent_path() / "lib" / GNNBENCH_LOOPBACK).string();
+    return error || access(library.c_str(), R_OK) != 0 || library.find_first_of(": ") != std::string::npos
+               ? ""
+               : library;
+}
+#else
+std::string loopback_library() { return {}; }
+#endif
+
+/// Keeps all that listens on this host (docs/decisions/loopback-only.md).
+void keep_on_this_host(Environment& variables, const Mpiexec& mpiexec) {
+    set_unless_given(variables, "OMPI_MCA_btl", "^tcp,openib,ofi");
+    const std::string library = mpiexec.version.starts_with("Open MPI 4.") ? loopback_library() : "";
+    if (library.empty()) return;
+    std::string preloaded = library;
+    for (const std::string& v : variables)
+        if (name_of(v) == "LD_PRELOAD" && v.size() > std::string_view("LD_PRELOAD=").size())
+            preloaded += ':' + v.substr(v.find('=') + 1);
+    set(variables, "LD_PRELOAD", preloaded);
 }
 
 void add_open_mpi(Environment& variables, const RankLoad& load, std::string_view shared_folder) {
@@ -96,8 +125,19 @@ Environment trial_environment(const Environment& ours, const Mpiexec& mpiexec, c
     set(result, "OMP_DYNAMIC", "false");
     // Spinning threads would take cores from the ranks that they wait for.
     if (load.oversubscribed()) set_unless_given(result, "OMP_WAIT_POLICY", "passive");
-    if (mpiexec.flavour == MpiFlavour::open_mpi) add_open_mpi(result, load, shared_folder);
+    add_home(result);
+    if (mpiexec.flavour == MpiFlavour::open_mpi) {
+        add_open_mpi(result, load, shared_folder);
+        keep_on_this_host(result, mpiexec);
+    }
     return result;
+}
+
+/// Open MPI 4 crashes for a user without a home. "/" holds no settings of others, unlike a folder that all may write.
+void add_home(Environment& variables) {
+    const bool given =
+        std::any_of(variables.begin(), variables.end(), [](const std::string& v) { return name_of(v) == "HOME"; });
+    if (!given && !getpwuid(getuid())) variables.emplace_back("HOME=/");
 }
 
 Environment current_environment() {

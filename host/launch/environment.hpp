@@ -30,6 +30,9 @@ struct RankLoad {
 Environment trial_environment(const Environment& ours, const Mpiexec& mpiexec, const RankLoad& load,
                               std::string_view trial, std::string_view shared_folder);
 
+/// A home where the environment has none and the user no entry of its own: programs of Open MPI need one.
+void add_home(Environment& variables);
+
 /// This process's environment.
 Environment current_environment();
 

@@ -2,6 +2,7 @@
 #include <csignal>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/status.hpp"
@@ -43,6 +44,8 @@ struct EndSigns {
     bool oom_killed = false;
     double timeout_s = 0;
 };
+/// What the launcher itself says of a failure's cause in a log, on one line; empty where it says nothing of it.
+std::string launcher_words(std::string_view log);
 /// Classifies mpiexec's exit status and log.
 LaunchEnd classify(const EndSigns& signs);
 

@@ -80,6 +80,7 @@ Environment unranked_environment() {
     Environment environment;
     for (const std::string& variable : current_environment())
         if (!marks_a_rank(variable.substr(0, variable.find('=')))) environment.push_back(variable);
+    add_home(environment);
     return environment;
 }
 
@@ -91,7 +92,8 @@ ProgramEnd read_lines(const std::vector<std::string>& command, const Environment
     if (pipe2(ends, O_CLOEXEC) != 0)
         throw EnvironmentError(std::string("cannot create a pipe to start a program: ") + std::strerror(errno));
     Descriptor reading{ends[0]}, writing{ends[1]};
-    Descriptor errors{errors_file.empty() ? -1 : open(errors_file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644)};
+    Descriptor errors{
+        errors_file.empty() ? -1 : open(errors_file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)};
     ChildProcess child(command, environment, writing.fd, errors.fd >= 0 ? errors.fd : STDERR_FILENO);
     writing.close_now();
 

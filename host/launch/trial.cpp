@@ -7,18 +7,20 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <gnnbench/error.hpp>
 
-#include "core/owned_folder.hpp"
 #include "launch/child.hpp"
 #include "launch/environment.hpp"
 #include "launch/interrupt.hpp"
 #include "launch/machine.hpp"
 #include "launch/oom_killer.hpp"
+#include "launch/process_limits.hpp"
+#include "launch/shared_folder.hpp"
 #include "launch/trial_processes.hpp"
 
 namespace gnnbench {
@@ -45,37 +47,16 @@ bool has_children() {
     return waitid(P_ALL, 0, &ignored, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
 }
 
-/// The trial's folder in shared memory, removed on destruction.
-class SharedMemoryFolder {
-public:
-    /// `here`: ranks run on this host; else they could not use it.
-    SharedMemoryFolder(const std::string& trial, bool here) : path_(here ? shared_memory_folder(trial) : "") {
-        std::error_code error;
-        if (!path_.empty()) std::filesystem::create_directory(path_, error);
-        if (error) path_.clear();
-        if (!path_.empty()) owner_ = own_folder(path_);
-    }
-    ~SharedMemoryFolder() {
-        std::error_code ignored;
-        if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-        if (owner_ >= 0) close(owner_);
-    }
-    SharedMemoryFolder(const SharedMemoryFolder&) = delete;
-    SharedMemoryFolder& operator=(const SharedMemoryFolder&) = delete;
-    const std::string& path() const { return path_; }
-
-private:
-    std::string path_;
-    int owner_ = -1;
-};
-
 /// However control leaves a trial, none of its processes survives.
 class TrialInProgress {
 public:
     TrialInProgress(const Launcher& launcher, const TrialLaunch& launch)
         : trial_(launch.trial),
-          shared_(launch.trial, !launcher.elsewhere()),
-          program_(launcher.program(launch, shared_.path())),
+          shared_(launcher.elsewhere() || launch.simulated
+                      ? std::make_unique<SharedFolder>()
+                      : std::make_unique<SharedFolder>(launch.trial, launch.ranks,
+                                                       std::filesystem::path(launch.log_file).parent_path())),
+          program_(launcher.program(launch, shared_->path())),
           child_(program_.command, program_.environment, launch.log_file, program_.signal_on_our_death,
                  program_.cpus) {}
     ~TrialInProgress() { end(); }
@@ -110,7 +91,7 @@ private:
 
     CountedLaunch counted_;  // before there is a child
     std::string trial_;
-    SharedMemoryFolder shared_;
+    std::unique_ptr<SharedFolder> shared_;
     LaunchProgram program_;
     ChildProcess child_;
 };
@@ -118,6 +99,8 @@ private:
 }  // namespace
 
 LaunchEnd launch_trial(const Launcher& launcher, const TrialLaunch& launch, const std::function<void()>& watch) {
+    if (!launcher.elsewhere())
+        if (const std::string why = why_limits_too_low(launch.ranks); !why.empty()) throw EnvironmentError(why);
     // Ranks whose launcher died become our children, so that we can reap them.
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     const OomKiller oom_killer;
@@ -161,8 +144,11 @@ std::string find_worker() {
 
 ProgramOutput run_workers(const Mpiexec& mpiexec, const RankLoad& load, const std::vector<std::string>& arguments,
                           std::string_view mark, double limit_s) {
+    if (const std::string why = why_limits_too_low(load.ranks); !why.empty()) throw EnvironmentError(why);
+    const std::string trial = std::string(mark) + '-' + std::to_string(getpid());
+    const SharedFolder shared(trial, load.ranks, {});
     return run_program(mpiexec_command(mpiexec, load.ranks, find_worker(), arguments),
-                       trial_environment(current_environment(), mpiexec, load, mark, ""), limit_s);
+                       trial_environment(current_environment(), mpiexec, load, trial, shared.path()), limit_s);
 }
 
 }  // namespace gnnbench

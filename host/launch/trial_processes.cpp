@@ -13,6 +13,7 @@
 
 #include "core/owned_folder.hpp"
 #include "launch/environment.hpp"
+#include "launch/shared_folder.hpp"
 
 namespace gnnbench {
 
@@ -29,19 +30,22 @@ bool has_variable(pid_t pid, std::string_view variable) {
     return environment.find('\0' + std::string(variable) + '\0') != std::string::npos;
 }
 
-constexpr const char* shared_memory = "/dev/shm";
+constexpr const char* memory_files = "/dev/shm";
 
 constexpr std::string_view folder_prefix = "gnnbench-";
 
 }  // namespace
 
 void remove_left_shared_memory() {
-    for (const std::filesystem::path& folder : abandoned_folders(shared_memory))
+    for (const std::filesystem::path& folder : abandoned_folders(memory_files))
         clean_up_trial(folder.filename().string().substr(folder_prefix.size()), 2.0);
 }
 
-std::string shared_memory_folder(const std::string& trial) {
-    return access(shared_memory, W_OK) == 0 ? std::string(shared_memory) + "/gnnbench-" + trial : "";
+std::vector<std::filesystem::path> shared_folders_of(const std::string& trial) {
+    std::vector<std::filesystem::path> all;
+    for (const std::filesystem::path& place : places_for_shared_files({}))
+        all.push_back(place / (std::string(folder_prefix) + trial));
+    return all;
 }
 
 std::vector<pid_t> processes_of_trial(const std::string& trial) {
@@ -72,7 +76,7 @@ std::vector<pid_t> kill_trial(const std::string& trial, double limit_s) {
 void clean_up_trial(const std::string& trial, double limit_s) {
     kill_trial(trial, limit_s);
     std::error_code ignored;
-    if (const std::string folder = shared_memory_folder(trial); !folder.empty())
+    for (const std::filesystem::path& folder : shared_folders_of(trial))
         std::filesystem::remove_all(folder, ignored);
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <filesystem>
 #include <string>
 #include <sys/types.h>
 #include <vector>
@@ -9,9 +10,8 @@ namespace gnnbench {
 /// process groups: Open MPI gives every rank a group of its own. Zombies are not alive.
 std::vector<pid_t> processes_of_trial(const std::string& trial);
 
-/// A folder in shared memory for files that launcher and ranks share: whatever kills them, it can be removed
-/// with its contents. Empty if this machine has no writable shared memory.
-std::string shared_memory_folder(const std::string& trial);
+/// Where a trial's SharedFolder may be: whatever kills launcher and ranks, it can be removed with its contents.
+std::vector<std::filesystem::path> shared_folders_of(const std::string& trial);
 
 /// Kills them with SIGKILL, repeatedly until none is left or `limit_s` has passed. Returns those that are left.
 std::vector<pid_t> kill_trial(const std::string& trial, double limit_s);

@@ -1,6 +1,7 @@
 #include "plugin/library.hpp"
 
 #include <dlfcn.h>
+#include <sys/resource.h>
 
 #include <cstring>
 
@@ -108,6 +109,23 @@ std::string mismatch(const PluginInfo& info, PluginKind kind, std::string_view n
     return {};
 }
 
+namespace {
+
+/// OpenBLAS, which a kernel may link, reserves its buffers as it is loaded, and tries again without end where a limit on
+/// address space refuses them.
+void require_address_space(std::string_view kernel) {
+    constexpr rlim_t least_bytes = rlim_t{1} << 30;
+    rlimit space{};
+    if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY || space.rlim_cur >= least_bytes)
+        return;
+    throw EnvironmentError(fmt::format(
+        "the limit on address space is {} MiB, too little to load the kernel {}: its libraries may wait "
+        "without end for what they do not get; raise it to {} MiB or more with ulimit -v",
+        space.rlim_cur >> 20, kernel, least_bytes >> 20));
+}
+
+}  // namespace
+
 PluginLibrary PluginLibrary::open(const std::filesystem::path& file, PluginKind kind, std::string_view name) {
     // Opening a library runs its constructors, so anything but a plugin of this interface is refused before.
     const std::optional<PluginInfo> described = read_description(file);
@@ -119,6 +137,7 @@ PluginLibrary PluginLibrary::open(const std::filesystem::path& file, PluginKind 
     if (const std::string other = plain_mismatch(*described); !other.empty())
         throw PluginError(file.string() + other);
 
+    if (kind == PluginKind::kernel) require_address_space(name);
     dll::shared_library library;
     const std::string reason = open_library(library, file, dll::load_mode::rtld_now);
     if (!reason.empty()) refuse_unopened(file, reason, kind, name);

@@ -23,9 +23,13 @@ const char* advice(int code) {
             return "Check that the folder exists and that you may write to it (SQLite keeps files beside the "
                    "database), or name another database with --database.";
         case SQLITE_FULL:
-            return "Free space on that disk and run again: what is recorded so far is kept.";
+            return "Free space on that disk, or raise the limit on a file's size (ulimit -f), and run again: what "
+                   "is recorded "
+                   "so far is kept.";
         case SQLITE_IOERR:
-            return "Check the disk (is it full?) and run again: what is recorded so far is kept.";
+            return "Check the disk (is it full?) and the limit on a file's size (ulimit -f), and run again: what "
+                   "is recorded so "
+                   "far is kept.";
         case SQLITE_BUSY:
         case SQLITE_LOCKED:
             return "Another process has locked it for a minute; end that process, or wait, and run again.";

@@ -1,5 +1,6 @@
 #include "worker/rank.hpp"
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -52,6 +53,7 @@ void run(const std::optional<TrialRequest>& request, const std::filesystem::path
 
 int run_rank(int argc, char** argv) {
     die_with_parent();
+    std::signal(SIGXFSZ, SIG_IGN);  // beyond `ulimit -f` writes fail, with an error
     if (argc == 2 && std::string_view(argv[1]) == "--probe") return probe_ranks();
     if (argc == 3 && std::string_view(argv[1]) == "--calibrate") return calibrate_ranks(argv[2]);
     if (argc != 2) {

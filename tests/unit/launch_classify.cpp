@@ -57,6 +57,35 @@ TEST_CASE("Open MPI 5 breaks the line before the signal") {
     CHECK(end.reason == "rank 12 was killed by signal 11 (SIGSEGV)");
 }
 
+TEST_CASE("the launcher's own words are part of the reason, unless they say nothing") {
+    const std::string rule(74, '-');
+    const std::string nothing =
+        rule + "\nPrimary job  terminated normally, but 1 process returned\na non-zero exit code.\n" + rule + "\n";
+    CHECK(launcher_words(nothing).empty());
+    CHECK(classify(signs_of(exited(1), nothing)).reason == "exit code 1");
+    const std::string slots = "a rank's line\n" + rule +
+                              "\nThere are not enough slots available in the system to satisfy the 4\nslots "
+                              "that were requested.  Either request fewer, or more.\n" +
+                              rule + "\n";
+    CHECK(launcher_words(nothing + slots) ==
+          "There are not enough slots available in the system to satisfy the 4 slots that were requested");
+    CHECK(
+        classify(signs_of(exited(1), slots)).reason.starts_with("exit code 1; the launcher said: There are not"));
+    EndSigns late = signs_of(exited(1), "[vm:1] PMIX ERROR: OUT-OF-RESOURCE in file a.c at line 208\nmore\n");
+    late.timed_out = true;
+    late.timeout_s = 9;
+    CHECK(classify(late).reason ==
+          "no end after 9 s, the trial's limit; its processes were killed; the launcher said: "
+          "PMIX ERROR: OUT-OF-RESOURCE in file a.c at line 208");
+    CHECK(launcher_words(rule + "\n" + std::string(1000, 'x')).empty());
+}
+
+TEST_CASE("a file beyond the limit on its size is named as the cause of the signal") {
+    CHECK(
+        classify(signs_of(exited(128 + SIGXFSZ))).reason ==
+        "a rank was killed by signal 25 (SIGXFSZ), because a file grew beyond the limit on its size (ulimit -f)");
+}
+
 TEST_CASE("what a rank prints like a launcher's message is no signal where its numbers cannot be") {
     for (const char* line :
          {"rank 99999999999 exited on signal 9 (Killed)", "rank 1 exited on signal 99999999999999999999",

@@ -1,11 +1,18 @@
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
 
+#include <gnnbench/temporary_folder.hpp>
+
 #include "launch/environment.hpp"
 #include "launch/machine.hpp"
+#include "launch/process_limits.hpp"
+#include "launch/shared_folder.hpp"
 
 using namespace gnnbench;
 
@@ -70,6 +77,55 @@ TEST_CASE("what launcher and ranks share is where it can be removed") {
     CHECK(has(result, "OMPI_MCA_orte_tmpdir_base=/dev/shm/x"));
     CHECK(has(result, "OMPI_MCA_btl_vader_backing_directory=/dev/shm/x"));
     CHECK_FALSE(has_name(trial_environment({}, open_mpi, {1, 1, 4}, "T", ""), "OMPI_MCA_orte_tmpdir_base"));
+}
+
+TEST_CASE("ranks of one host open no ports, unless the user's settings say so") {
+    const Environment result = trial_environment({}, open_mpi, {2, 1, 4}, "T", "");
+    CHECK(has(result, "OMPI_MCA_btl=^tcp,openib,ofi"));
+    const Environment users = trial_environment({"OMPI_MCA_btl=self,tcp"}, open_mpi, {2, 1, 4}, "T", "");
+    CHECK(has(users, "OMPI_MCA_btl=self,tcp"));
+    CHECK_FALSE(has(users, "OMPI_MCA_btl=^tcp,openib,ofi"));
+    for (const std::string& v : trial_environment({"LD_PRELOAD=/lib/mine.so"}, open_mpi, {2, 1, 4}, "T", ""))
+        if (v.starts_with("LD_PRELOAD=")) CHECK(v.ends_with("/lib/mine.so"));
+    const Mpiexec later{"/usr/bin/mpiexec", MpiFlavour::open_mpi, "Open MPI 5.0.3"};
+    CHECK_FALSE(has_name(trial_environment({}, later, {2, 1, 4}, "T", ""), "LD_PRELOAD"));
+}
+
+TEST_CASE("a home that is given is kept") {
+    Environment variables{"HOME=/home/ada"};
+    add_home(variables);
+    CHECK(variables == Environment{"HOME=/home/ada"});
+}
+
+TEST_CASE("limits under which ranks hang are named with the way out") {
+    CHECK(why_too_low(2, -1, -1).empty());
+    CHECK(why_too_low(2, 1024, std::int64_t{8} << 30).empty());
+    CHECK_THAT(why_too_low(2, 24, -1), Catch::Contains("open files is 24") && Catch::Contains("42 for 2 ranks") &&
+                                           Catch::Contains("ulimit -n"));
+    CHECK_THAT(why_too_low(2, -1, std::int64_t{300} << 20),
+               Catch::Contains("300 MiB") && Catch::Contains("ulimit -v"));
+}
+
+TEST_CASE("shared files lie in the first place that has room") {
+    const TemporaryFolder folder("places");
+    const auto small = folder.path() / "file", there = folder.path() / "there";
+    std::ofstream(small) << "no folder";
+    std::filesystem::create_directory(there);
+    CHECK(first_with_room({"/nowhere", small, there}, 1) == there);
+    CHECK(first_with_room({"/nowhere", small}, 1).empty());
+    CHECK(first_with_room({there}, std::int64_t{1} << 62).empty());
+    CHECK(shared_bytes(8) - shared_bytes(2) >= 6 * (std::int64_t{4} << 20));
+    CHECK_THROWS_WITH(SharedFolder("test-" + std::to_string(getpid()), 1 << 30, there),
+                      Catch::Contains("no folder has room") && Catch::Contains("TMPDIR"));
+    std::string made;
+    {
+        const SharedFolder shared("test-" + std::to_string(getpid()), 2, there);
+        made = shared.path();
+        struct stat info{};
+        REQUIRE(stat(made.c_str(), &info) == 0);
+        CHECK((info.st_mode & 0777) == 0700);
+    }
+    CHECK_FALSE(std::filesystem::exists(made));
 }
 
 TEST_CASE("MPICH gets none of Open MPI's settings, and only root the permission to be root") {
