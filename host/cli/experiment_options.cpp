@@ -46,6 +46,12 @@ void add_experiment_options(CLI::App& command, ExperimentChoice& choice) {
         ->type_name("NAME");
 }
 
+void add_allow_programs(CLI::App& command, ExperimentChoice& choice) {
+    command.add_flag("--allow-programs", choice.allow_programs,
+                     "Start the programs that the experiment names without a question, now and until they change "
+                     "(GNNBENCH_ALLOW_PROGRAMS=1: all programs)");
+}
+
 void add_plan_options(CLI::App& command, PlanRules& rules) {
     command
         .add_option("--where,--only", rules.where,

@@ -25,6 +25,7 @@
 #include "report/units.hpp"
 #include "run/definitions.hpp"
 #include "run/prepare.hpp"
+#include "run/program_permission.hpp"
 #include "run/stated_memory.hpp"
 #include "spec/partition_key.hpp"
 #include "spec/setting.hpp"
@@ -218,6 +219,21 @@ std::string folded_lines(const std::string& text) {
     return all;
 }
 
+std::string programs_text(const std::vector<StartedProgram>& programs) {
+    std::string text;
+    for (const StartedProgram& p : programs)
+        text +=
+            fmt::format("run starts {}{}\n", to_text(p), already_allowed({p}) ? "" : ", and asks for leave first");
+    return text;
+}
+
+json to_json(const StartedProgram& p) {
+    json files = json::array();
+    for (const StartedProgram::File& f : p.files)
+        files.push_back({{"path", f.path.string()}, {"sha256", f.digest}});
+    return {{"words", p.words}, {"files", std::move(files)}, {"allowed", already_allowed({p})}};
+}
+
 /// partition_kept of every planned cell.
 using Kept = std::vector<std::optional<bool>>;
 
@@ -229,8 +245,8 @@ std::string kept_text(const Plan& plan, const Kept& kept) {
     return there == 0 ? "" : fmt::format("{} of them on partitions that are kept from earlier trials\n", there);
 }
 
-void print_text(const Plan& plan, const PreparedExperiment& prepared, const Estimates& estimates,
-                const Kept& kept) {
+void print_text(const Plan& plan, const PreparedExperiment& prepared, const Estimates& estimates, const Kept& kept,
+                const std::vector<StartedProgram>& programs) {
     const bool slowed = std::ranges::any_of(
         plan.cells, [&](const PlannedCell& p) { return prepared.cells[p.cell].cell.slowdown.declared(); });
     std::vector<std::string> heads{"", "dataset", "scheme", "partitioner", "gpus", "memory/rank", "trials"};
@@ -262,7 +278,7 @@ void print_text(const Plan& plan, const PreparedExperiment& prepared, const Esti
         below += fmt::format(
             "{} cells hold trials of another build of gnnbench or its plugins; --stale runs those again\n",
             plan.stale);
-    below += to_generate_text(to_generate(plan, prepared));
+    below += to_generate_text(to_generate(plan, prepared)) + programs_text(programs);
     if (plan.unknown_dataset)
         below += fmt::format(
             "{} of them on datasets that run will create first; checks that need their size follow then\n",
@@ -271,7 +287,7 @@ void print_text(const Plan& plan, const PreparedExperiment& prepared, const Esti
 }
 
 void print_as_json(const Plan& plan, const PreparedExperiment& prepared, const Estimates& estimates,
-                   const Kept& kept) {
+                   const Kept& kept, const std::vector<StartedProgram>& programs) {
     json cells = json::array(), excluded = json::array();
     for (std::size_t i = 0; i < plan.cells.size(); ++i)
         cells.push_back(to_json(plan.cells[i], prepared.cells[plan.cells[i].cell], estimates[i], kept[i]));
@@ -281,7 +297,10 @@ void print_as_json(const Plan& plan, const PreparedExperiment& prepared, const E
                             {"cell", gnnbench::to_json(e.cell, JsonFor::identity)}});
     json datasets = json::array();
     for (const GeneratedSize& d : to_generate(plan, prepared)) datasets.push_back(to_json(d));
+    json started = json::array();
+    for (const StartedProgram& p : programs) started.push_back(to_json(p));
     print_json(std::cout, {{"name", prepared.experiment.name},
+                           {"programs", std::move(started)},
                            {"to_generate", std::move(datasets)},
                            {"trials_per_cell", prepared.experiment.trials},
                            {"run", plan.run},
@@ -338,10 +357,12 @@ int plan_one(const PlanChoice& choice, const GlobalOptions& options) {
     Kept kept;
     for (const PlannedCell& cell : planned.cells)
         kept.push_back(partition_kept(prepared.cells[cell.cell].cell, plugins));
+    const auto programs =
+        started_programs(prepared.experiment, chosen_cells(prepared.experiment, rules.where), plugins);
     if (choice.as_json)
-        print_as_json(planned, prepared, estimates, kept);
+        print_as_json(planned, prepared, estimates, kept, programs);
     else
-        print_text(planned, prepared, estimates, kept);
+        print_text(planned, prepared, estimates, kept, programs);
     return exit_ok;
 }
 

@@ -178,6 +178,7 @@ void add_run(CLI::App& app, const GlobalOptions& options, Action& action) {
     CLI::App* command = app.add_subcommand("run", "Run an experiment's missing trials, and print its table");
     auto choice = std::make_shared<RunChoice>();
     add_experiment_options(*command, choice->request.experiment);
+    add_allow_programs(*command, choice->request.experiment);
     add_plan_options(*command, choice->request.rules.plan);
     add_trial_options(*command, choice);
     add_job_options(*command, choice->request);

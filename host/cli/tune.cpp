@@ -76,7 +76,8 @@ int tune(const TuneChoice& choice, const GlobalOptions& options) {
     const InstalledPlugins plugins;
     const RunPlaces places{options.database, options.data_dir};
     RunRequest request;
-    request.experiment = tuned_experiment(choice.request, Catalog::at(options.data_dir), plugins);
+    std::vector<NotPredicted> skipped;
+    request.experiment = tuned_experiment(choice.request, Catalog::at(options.data_dir), plugins, skipped);
     Progress progress;
     const RunResult result = run_experiment(request, places, progress);
     if (result.report.interrupted) {
@@ -88,7 +89,7 @@ int tune(const TuneChoice& choice, const GlobalOptions& options) {
     bool failed = false;
     Tuning tuning;
     tuning.gpus = choice.request.gpus;
-    std::vector<NotPredicted> skipped = not_predicted(request.experiment, places, plugins);
+    std::ranges::move(not_predicted(request.experiment, places, plugins), std::back_inserter(skipped));
     for (const ComparisonCell& cell : found.cells) {
         if (!cell.status) continue;  // in `skipped`
         if (*cell.status == TrialStatus::skipped) {
@@ -114,6 +115,7 @@ void add_tune(CLI::App& app, const GlobalOptions& options, Action& action) {
     auto choice = std::make_shared<TuneChoice>();
     TuningRequest& request = choice->request;
     add_experiment_options(*command, request.experiment);
+    add_allow_programs(*command, request.experiment);
     command->add_option("--machine", request.machine, "As `gnnbench machine list` shows it, or a machine file")
         ->required()
         ->type_name("MACHINE");

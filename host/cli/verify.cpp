@@ -24,6 +24,7 @@ void add_verify(CLI::App& app, const GlobalOptions& options, Action& action) {
         "verify", "Compare every cell with the serial float64 reference, and its volume with the stated one");
     auto choice = std::make_shared<ExperimentChoice>();
     add_experiment_options(*command, *choice);
+    add_allow_programs(*command, *choice);
     const auto format = add_format_options(*command);
     command->callback([&options, &action, choice, format] {
         action = [&options, choice, format] { return verify(*choice, *format, options); };

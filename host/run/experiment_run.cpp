@@ -11,9 +11,12 @@
 #include "core/plural.hpp"
 #include "data/manifest.hpp"
 #include "launch/interrupt.hpp"
+#include "launch/process_limits.hpp"
+#include "launch/shared_folder.hpp"
 #include "record/older_digests.hpp"
 #include "run/job_follow.hpp"
 #include "run/job_submit.hpp"
+#include "run/program_permission.hpp"
 #include "run/recovery.hpp"
 #include "run/sweep.hpp"
 #include "run/tagging.hpp"
@@ -76,6 +79,19 @@ Experiment requested_experiment(const RunRequest& request, const Catalog& catalo
     return experiment;
 }
 
+/// Refuses limits of this host under which ranks would hang, and says where they share files if not in /dev/shm.
+void look_at_this_host(const PreparedExperiment& prepared, const Plan& plan, Progress& progress) {
+    int ranks = 0;
+    for (const PlannedCell& planned : plan.cells) {
+        const PreparedCell& cell = prepared.cells[planned.cell];
+        if (planned.verdict != Verdict::run || cell.simulated) continue;
+        ranks = std::max(ranks, cell.cell.scheme.is_program() ? 1 : cell.cell.gpus);
+    }
+    if (ranks == 0) return;
+    if (const std::string why = why_limits_too_low(ranks); !why.empty()) throw EnvironmentError(why);
+    if (const std::string remark = remark_on_shared_files(ranks); !remark.empty()) progress.message(remark);
+}
+
 /// Collects jobs of earlier runs first, so that the plan knows what they have measured. With sbatch, unfinished jobs
 /// are followed later, with the new ones; with srun immediately, since they may hold trials that are to run.
 void follow_earlier(JobFollower& jobs, const LauncherChoice& launcher, bool cancel, Progress& progress) {
@@ -128,6 +144,8 @@ SweepReport run_by_jobs(const SweepContext& context, JobFollower& jobs, bool fol
 
 RunResult run_experiment(const RunRequest& request, const RunPlaces& places, Progress& progress) {
     const Notify notify = [&](const std::string& line) { progress.message(line); };
+    // Before plugins are opened, which fails, or never ends, without saying why.
+    if (const std::string why = why_limits_too_low(1); !why.empty()) throw EnvironmentError(why);
     const Catalog catalog = Catalog::at(places.data_dir);
     const InstalledPlugins plugins;
     // The file is read, and all its errors reported, before anything is created on disk.
@@ -135,6 +153,10 @@ RunResult run_experiment(const RunRequest& request, const RunPlaces& places, Pro
     require_folder_of(catalog.folder(), "--data-dir");
     if (!request.rules.export_folder.empty()) require_folder_of(request.rules.export_folder, "--export");
     SweepRules rules = request.rules;
+    rules.plan.ask_programs = true;
+    if (!request.cancel)
+        permit_programs(started_programs(experiment, chosen_cells(experiment, rules.plan.where), plugins),
+                        request.experiment.allow_programs, progress);
     Database database(places.database);
     recover(database, notify);
     const PreparedExperiment prepared = prepare(experiment, catalog, plugins, Datasets::make, notify);
@@ -151,6 +173,7 @@ RunResult run_experiment(const RunRequest& request, const RunPlaces& places, Pro
     if (launcher->elsewhere()) follow_earlier(jobs, experiment.launcher, request.cancel, progress);
     settle_reruns(rules.plan, request.forget_rerun, prepared, database, runner.machine_fingerprint(), progress);
     const Plan plan = plan_of(prepared, plugins, &database, site_of(*launcher), rules.plan);
+    if (!launcher->elsewhere()) look_at_this_host(prepared, plan, progress);
     if (plan.stale && !rules.plan.stale)
         progress.message(
             fmt::format("{} hold{} trials of another build of gnnbench or its plugins; --stale runs those again",

@@ -34,6 +34,7 @@ struct ExperimentChoice {
     std::filesystem::path file;
     std::vector<std::string> overrides;
     std::string profile{};
+    bool allow_programs = false;  ///< that it names may start without a question, see program_permission.hpp
 };
 
 /// Where results and datasets are.

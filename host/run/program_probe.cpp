@@ -1,14 +1,12 @@
 #include "run/program_probe.hpp"
 
-#include <csignal>
-#include <fstream>
 #include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <gnnbench/error.hpp>
+#include <gnnbench/temporary_folder.hpp>
 
 #include "launch/program.hpp"
 #include "launch/trial.hpp"
@@ -20,27 +18,11 @@ namespace {
 
 constexpr double probe_limit_s = 60;  // a package's first import reads hundreds of megabytes
 
-/// Captures what a program prints on stderr while it is probed.
-class ErrorsFile {
-public:
-    ErrorsFile() {
-        const int file = mkstemp(name_);
-        if (file < 0) throw EnvironmentError("cannot write a file in /tmp");
-        close(file);
-    }
-    ~ErrorsFile() { unlink(name_); }
-    ErrorsFile(const ErrorsFile&) = delete;
-    ErrorsFile& operator=(const ErrorsFile&) = delete;
-    const char* name() const { return name_; }
-    std::string last_line() const {
-        std::string text = tail_of(name_);
-        while (text.ends_with('\n')) text.pop_back();
-        return text.substr(text.find_last_of('\n') + 1);
-    }
-
-private:
-    char name_[32] = "/tmp/gnnbench-probe-XXXXXX";
-};
+std::string last_line_of(const std::string& file) {
+    std::string text = tail_of(file);
+    while (text.ends_with('\n')) text.pop_back();
+    return text.substr(text.find_last_of('\n') + 1);
+}
 
 std::string probe(std::vector<std::string> words, const std::string& device) {
     const auto path = find_program(words.front());
@@ -48,7 +30,8 @@ std::string probe(std::vector<std::string> words, const std::string& device) {
     words.front() = *path;
     words.insert(words.end(), {"--probe", device});
     std::optional<std::string> answer;
-    const ErrorsFile errors;
+    const TemporaryFolder folder("probe");
+    const std::string errors = (folder.path() / "errors").string();  // what it prints on stderr
     const ProgramEnd end = read_lines(
         words, unranked_environment(),
         [&](std::string_view line) {
@@ -67,9 +50,9 @@ std::string probe(std::vector<std::string> words, const std::string& device) {
             }
             return false;
         },
-        probe_limit_s, errors.name());
+        probe_limit_s, errors);
     if (answer) return *answer;
-    const std::string error_line = errors.last_line();
+    const std::string error_line = last_line_of(errors);
     const std::string how = end.timed_out ? fmt::format("no answer to --probe within {} s", probe_limit_s)
                             : end.signal
                                 ? fmt::format("signal {} instead of an answer to --probe", end.signal)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include <gnnbench/error.hpp>
 #include <gnnbench/made_once.hpp>
 #include <gnnbench/strategy.hpp>
 #include <gnnbench/training/host_statement.hpp>
@@ -11,6 +12,7 @@
 #include "partition/cache.hpp"
 #include "run/partition_run.hpp"
 #include "run/prepare.hpp"
+#include "run/started_programs.hpp"
 #include "spec/partition_key.hpp"
 #include "spec/setting.hpp"
 
@@ -25,6 +27,8 @@ std::optional<Partition> partition_for(const Cell& cell, const PartitionTask& ta
     const PartitionCache cache(partition_folder(cell.dataset.store));
     const std::string key = partition_key(cell, task.need, plugin->file);
     if (auto kept = cache.find(key, task.need, task.dataset.graph.vertices())) return std::move(kept->partition);
+    if (starts_a_program(cell.partitioner, plugins))
+        throw Error("the partitioner starts a program, which only a run does; it keeps the partition");
     PartitionRun made =
         run_partitioner(cell.partitioner.name, plugins.partitioner(cell.partitioner.name), task, limit_s);
     if (!made.skipped.empty()) return {};

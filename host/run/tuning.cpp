@@ -10,6 +10,7 @@
 #include <gnnbench/error.hpp>
 #include <gnnbench/strategy.hpp>
 
+#include "run/program_permission.hpp"
 #include "spec/machine_file.hpp"
 
 namespace gnnbench {
@@ -87,11 +88,31 @@ std::string schemes(const TuningRequest& r, const Experiment& asked, const Plugi
     return out.text();
 }
 
-std::string partitioners(const TuningRequest& r, const Experiment& asked, const PluginSource& plugins) {
+/// Whether each cell may have its partitioner started, should that be a program.
+std::vector<bool> startable(const TuningRequest& r, const Experiment& asked, const PluginSource& plugins) {
+    std::vector<bool> may(asked.cells.size(), true);
+    for (std::size_t i = 0; i < may.size(); ++i) {
+        if (r.experiment.allow_programs || !starts_a_program(asked.cells[i].partitioner, plugins)) continue;
+        std::vector<bool> this_one(may.size());
+        this_one[i] = true;
+        may[i] = already_allowed(started_programs(asked, this_one, plugins));
+    }
+    return may;
+}
+
+std::string partitioners(const TuningRequest& r, const Experiment& asked, const PluginSource& plugins,
+                         std::vector<NotPredicted>& left_out) {
     Candidates out;
     if (r.partitioners.empty()) {
-        for (const Cell& cell : asked.cells)
-            out.add(as_written(cell.partitioner, plugins, PluginKind::partitioner));
+        const std::vector<bool> may = startable(r, asked, plugins);
+        for (std::size_t i = 0; i < may.size(); ++i) {
+            const PluginChoice& p = asked.cells[i].partitioner;
+            if (may[i])
+                out.add(as_written(p, plugins, PluginKind::partitioner));
+            else
+                left_out.push_back({"partitioner " + p.label, p.label,
+                                    "starts a program, which tune does only with --allow-programs"});
+        }
         for (const char* name : {"random", "metis"})
             if (plugins.find(PluginKind::partitioner, name)) out.add({{"name", name}});
     }
@@ -112,7 +133,7 @@ std::string machine_text_of(const std::string& given) {
 }  // namespace
 
 ExperimentChoice tuned_experiment(const TuningRequest& request, const Catalog& catalog,
-                                  const PluginSource& plugins) {
+                                  const PluginSource& plugins, std::vector<NotPredicted>& left_out) {
     const simulation::Machine machine = load_machine(machine_text_of(request.machine));
     if (request.gpus > machine.devices())
         throw SpecError(
@@ -126,7 +147,7 @@ ExperimentChoice tuned_experiment(const TuningRequest& request, const Catalog& c
     const Experiment asked = load(tuned, catalog, plugins);
     set("name", ordered_json(asked.name + "-tune").dump());
     set("scheme", schemes(request, asked, plugins));
-    set("partitioner", partitioners(request, asked, plugins));
+    set("partitioner", partitioners(request, asked, plugins, left_out));
     set("trials", "1");
     set("epochs", "1");
     set("warmup", "1");

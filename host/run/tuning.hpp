@@ -18,16 +18,18 @@ struct TuningRequest {
     std::vector<std::string> partitioners = {};  ///< names; empty: those of the experiment, random and metis
 };
 
-/// The experiment with the candidates in place of its schemes, partitioners, kernel and numbers of GPUs: each scheme in
-/// each of its arrangements, one trial of one epoch after warm-up, since simulated epochs do not differ. Its name ends
-/// in "-tune". Throws SpecError for what there is not, ExperimentError for errors in the file.
-ExperimentChoice tuned_experiment(const TuningRequest& request, const Catalog& catalog,
-                                  const PluginSource& plugins);
-
 /// A cell that cannot be predicted.
 struct NotPredicted {
     std::string scheme, partitioner, reason;
 };
+
+/// The experiment with the candidates in place of its schemes, partitioners, kernel and numbers of GPUs: each scheme in
+/// each of its arrangements, one trial of one epoch after warm-up, since simulated epochs do not differ. Its name ends
+/// in "-tune". Partitioners that start a program which is not allowed are added to `left_out` instead: predicting starts
+/// nothing of its own accord. Throws SpecError for what there is not, ExperimentError for errors in the file.
+ExperimentChoice tuned_experiment(const TuningRequest& request, const Catalog& catalog,
+                                  const PluginSource& plugins, std::vector<NotPredicted>& left_out);
+
 /// Of the experiment that tuned_experiment gave.
 std::vector<NotPredicted> not_predicted(const ExperimentChoice& tuned, const RunPlaces& places,
                                         const PluginSource& plugins);

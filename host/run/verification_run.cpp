@@ -8,6 +8,7 @@
 
 #include "launch/interrupt.hpp"
 #include "run/due.hpp"
+#include "run/program_permission.hpp"
 #include "run/recovery.hpp"
 
 namespace gnnbench {
@@ -76,6 +77,8 @@ VerificationResult verify_experiment(const ExperimentChoice& choice, const RunPl
     const Catalog catalog = Catalog::at(places.data_dir);
     const InstalledPlugins plugins;
     const Experiment experiment = load(choice, catalog, plugins, shape_of);
+    permit_programs(started_programs(experiment, chosen_cells(experiment, ""), plugins), choice.allow_programs,
+                    progress);
     Database database(places.database);
     recover(database, notify);
     const PreparedExperiment prepared = prepare(experiment, catalog, plugins, Datasets::make, notify);
@@ -85,7 +88,8 @@ VerificationResult verify_experiment(const ExperimentChoice& choice, const RunPl
     for (const PreparedCell& cell : prepared.cells) records.push_back(cell.record);
     database.note_verification_keys(records);
     const InterruptGuard interrupts;
-    const Plan plan = plan_of(prepared, plugins, nullptr, site_of(*launcher), {.again = Again::all});
+    const Plan plan =
+        plan_of(prepared, plugins, nullptr, site_of(*launcher), {.again = Again::all, .ask_programs = true});
     VerificationResult result = verify_all(prepared, plan, database, launcher, progress);
     result.interrupted = InterruptGuard::requested();
     return result;

@@ -128,7 +128,8 @@ Plan make_plan(const Experiment& experiment, const PlanSources& sources, const P
         p.reason = why_unsupported_without_kernel(cell, *facts, sources.plugins);
         if (p.reason.empty())
             (rules.elsewhere ? p.asked_there : p.reason) = why_kernel_unsupported(cell, sources.plugins);
-        if (p.reason.empty() && cell.scheme.is_program() && !rules.elsewhere) p.reason = sources.program(cell);
+        if (p.reason.empty() && cell.scheme.is_program() && rules.ask_programs && !rules.elsewhere)
+            p.reason = sources.program(cell);
         if (*facts) p.least_memory_bytes = least_memory_bytes(cell, **facts);
         if (p.reason.empty() && *facts && sources.stated_memory) p.stated = sources.stated_memory(cell);
         if (p.reason.empty())

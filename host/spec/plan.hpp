@@ -37,7 +37,8 @@ struct PlanSources {
     /// Empty where the dataset's store does not exist yet.
     std::function<std::optional<DatasetFacts>(const DatasetChoice&)> dataset;
     std::function<Stored(const std::string& cell_digest)> stored;
-    /// Why the program that is this cell's scheme cannot run; empty if it can.
+    /// Starts the program that is this cell's scheme, to ask why it cannot run; empty if it can. Called only where the
+    /// rules say so.
     std::function<std::string(const Cell&)> program{};
     /// What the cell's scheme states. Empty: it is not asked.
     std::function<StatedMemory(const Cell&)> stated_memory{};
@@ -53,6 +54,7 @@ struct PlanRules {
     std::string where{};                 ///< expression over a cell's fields; empty: all cells
     std::int64_t host_memory_bytes = 0;  ///< memory shared by the processes of all ranks; 0: not checked
     bool elsewhere = false;              ///< ranks run on other hosts, which decide whether a kernel is supported
+    bool ask_programs = false;           ///< start the programs that are schemes, to ask whether they can run here
 };
 
 enum class Verdict {

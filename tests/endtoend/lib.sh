@@ -8,6 +8,7 @@ cleanup=(rm -rf "$work")
 trap '"${cleanup[@]}"' EXIT
 cd "$work"
 export XDG_CACHE_HOME="$work/.cache" # what a user's cache remembers of another test is none of this one's
+export GNNBENCH_ALLOW_PROGRAMS=1 XDG_CONFIG_HOME="$work/config" # nothing of a test is remembered
 unset GNNBENCH_DATABASE GNNBENCH_DATA GNNBENCH_PLUGIN_PATH GNNBENCH_MPIEXEC GNNBENCH_WORKER
 
 fail() {

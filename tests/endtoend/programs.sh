@@ -36,6 +36,64 @@ complains '{command: ./standin_program.py, name: serial}' "there is a scheme 'se
 complains '{command: ./standin_program.py, name: "a b"}' "expected letters"
 complains '{command: ./standin_program.py, shell: true}' "no parameter 'shell'"
 
+# Looking starts nothing; a run starts what it was told that it may.
+cat >marking.sh <<'SH'
+#!/bin/sh
+touch "$MARK"
+exit 1
+SH
+chmod +x marking.sh
+export MARK="$work/mark"
+experiment marking.yaml '{command: [./marking.sh], name: marking}'
+sed 's/matrix:.*/scheme: {name: mg-gcn}\npartitioner: {name: command, program: .\/marking.sh}\ngpus: 2/' marking.yaml >parts.yaml
+unset GNNBENCH_ALLOW_PROGRAMS
+for words in 'validate marking.yaml' 'plan marking.yaml' 'plan --json marking.yaml' 'run -n marking.yaml' \
+    'plan --memory parts.yaml' 'tune parts.yaml --machine perlmutter --gpus 2'; do
+    # shellcheck disable=SC2086 # words
+    gnnbench $words
+    expect_code 0 "$words"
+    [[ ! -e mark ]] || fail "$words started the program"
+done
+expect_text out "tune does only with --allow-programs" "a partitioner that tune leaves out"
+gnnbench plan marking.yaml
+expect_text out "run starts ./marking.sh" "what a plan says of programs"
+for words in 'run marking.yaml' 'verify marking.yaml' 'run parts.yaml'; do
+    # shellcheck disable=SC2086 # words
+    gnnbench $words </dev/null
+    expect_code 2 "$words without a terminal"
+    expect_text err "--allow-programs" "the way out of $words"
+    expect_text err "marking.sh" "the program of $words"
+    [[ ! -e mark ]] || fail "$words started the program"
+done
+# answered ANSWER ARGUMENT …: on a terminal.
+answered() {
+    code=0
+    printf '%s\n' "$1" | script -qec "$bin/gnnbench ${*:2}" /dev/null >"$work/out" 2>"$work/err" || code=$?
+}
+if command -v script >/dev/null; then
+    answered n run marking.yaml
+    expect_code 2 "the answer no"
+    expect_text out "Start it?" "the question"
+    [[ ! -e mark ]] || fail "no started the program"
+    answered y run marking.yaml
+    expect_code 0 "the answer yes"
+    [[ -e mark ]] || fail "yes did not start the program"
+else
+    gnnbench run --allow-programs marking.yaml
+    expect_code 0 "an allowed program"
+fi
+rm -f mark
+gnnbench run marking.yaml </dev/null
+expect_code 0 "a program allowed earlier"
+[[ -e mark && "$(stat -c %a config/gnnbench/allowed-programs)" == 600 ]] || fail "what was allowed is not remembered"
+echo "# changed" >>marking.sh
+gnnbench run marking.yaml </dev/null
+expect_code 2 "a program that changed since it was allowed"
+gnnbench run --allow-programs marking.yaml </dev/null
+expect_code 0 "a changed program that is allowed"
+rm -rf mark gnnbench.sqlite*
+export GNNBENCH_ALLOW_PROGRAMS=1
+
 # Beside ours: both verified, the same losses, what the program says of itself.
 experiment both.yaml 'serial, {command: [./standin_program.py, none], name: standin}'
 gnnbench run both.yaml

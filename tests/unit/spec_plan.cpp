@@ -50,6 +50,24 @@ TEST_CASE("a cell that cannot run is skipped with the reason of whoever said so"
     CHECK(reason("scheme: square\ngpus: 4\nslowdown: {3: 1}\n").empty());
 }
 
+TEST_CASE("a plan starts no program unless it is told to") {
+    static const test::FakePlugins plugins;
+    const Experiment e = read("dataset: cora\nscheme: {command: ./train}\n");
+    int asked = 0;
+    const PlanSources sources{.plugins = plugins,
+                              .dataset = [](const DatasetChoice&) { return std::optional<DatasetFacts>(); },
+                              .stored = [](const std::string&) { return Stored(); },
+                              .program =
+                                  [&](const Cell&) {
+                                      ++asked;
+                                      return std::string("absent");
+                                  }};
+    CHECK(make_plan(e, sources, {}, 4).run == 1);
+    CHECK(asked == 0);
+    CHECK(make_plan(e, sources, {.ask_programs = true}, 4).skipped == 1);
+    CHECK(asked == 1);
+}
+
 TEST_CASE("stored trials count, failures stay until asked for") {
     const Experiment e = read("dataset: cora\nscheme: mg-gcn\ntrials: 5\ngpus: [2, 4]\n");
     Plan p = plan(e);

@@ -1,0 +1,120 @@
+#include "run/started_programs.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <gnnbench/usize.hpp>
+
+#include "launch/program.hpp"
+#include "run/sha256.hpp"
+
+namespace gnnbench {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string content_digest(const fs::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    Sha256 sum;
+    std::vector<char> piece(std::size_t{1} << 16);
+    while (in.read(piece.data(), std::ssize(piece)) || in.gcount() > 0)
+        sum.add({piece.data(), usize(in.gcount())});
+    return sum.digest();
+}
+
+/// `words` as the experiment has them, `resolved` as they are run. The words are part of the digest: `sh -c …` is a
+/// program of its own for each text.
+StartedProgram program_of(const std::vector<std::string>& words, const std::vector<std::string>& resolved) {
+    StartedProgram p{.words = fmt::format("{}", fmt::join(words, " ")), .files = {}, .digest = {}};
+    Sha256 sum;
+    for (std::size_t i = 0; i < resolved.size(); ++i) {
+        sum.add(words[i]);
+        sum.add(std::string_view("\0", 1));
+        const std::string file = i == 0 ? find_program(resolved[i]).value_or("") : resolved[i];
+        std::error_code ignored;
+        if (file.empty() || !fs::is_regular_file(file, ignored)) continue;
+        p.files.push_back({fs::absolute(file).lexically_normal(), content_digest(file)});
+        sum.add(p.files.back().digest);
+    }
+    p.digest = sum.digest();
+    return p;
+}
+
+StartedProgram partitioner_program(const Params& params) {
+    std::vector<std::string> words{params.text("program")};
+    if (const auto arguments = params.values().find("arguments"); arguments != params.values().end())
+        if (const auto* text = std::get_if<std::string>(&arguments->second)) {
+            std::istringstream in(*text);
+            words.insert(words.end(), std::istream_iterator<std::string>(in), {});
+        }
+    std::vector<std::string> written = words;
+    written.front() = fs::path(written.front()).filename().string();  // wherever it stands
+    StartedProgram p = program_of(written, words);
+    p.words = fmt::format("{}", fmt::join(words, " "));
+    return p;
+}
+
+/// Options with which Slurm runs a program of the user's around a job or a task.
+bool names_a_program(const std::string& option) {
+    return option.find("prolog") != std::string::npos || option.find("epilog") != std::string::npos;
+}
+
+void add_launcher_programs(const LauncherChoice& launcher, std::vector<StartedProgram>& all) {
+    if (!launcher.slurm()) return;
+    if (launcher.name == "sbatch" && !launcher.before.empty())
+        all.push_back(program_of({"sh", "-c", launcher.before}, {"sh", "-c", launcher.before}));
+    for (const std::string& option : launcher.options)
+        if (names_a_program(option)) {
+            const std::size_t value = option.find_first_of("= ");
+            const std::string file = value == std::string::npos ? "" : option.substr(value + 1);
+            all.push_back(program_of({file, option}, {file, option}));
+            all.back().words = option;
+        }
+}
+
+}  // namespace
+
+bool starts_a_program(const PluginChoice& partitioner, const PluginSource& plugins) {
+    const auto facts = plugins.find(PluginKind::partitioner, partitioner.name);
+    return facts && std::ranges::any_of(facts->params, [&](const ParamDecl& d) {
+               return std::string_view(d.name) == "program" && d.type == ParamType::path &&
+                      !partitioner.params.text("program").empty();
+           });
+}
+
+std::vector<StartedProgram> started_programs(const Experiment& experiment, const std::vector<bool>& chosen,
+                                             const PluginSource& plugins) {
+    std::vector<StartedProgram> all;
+    std::set<std::vector<std::string>> schemes;
+    std::set<std::string> partitioners;  // by label and program: what the digest has besides is of them
+    for (std::size_t i = 0; i < experiment.cells.size(); ++i) {
+        if (!chosen[i]) continue;
+        const Cell& cell = experiment.cells[i];
+        if (cell.scheme.is_program() && schemes.insert(cell.scheme.program).second)
+            all.push_back(program_of(cell.scheme.command, cell.scheme.program));
+        const PluginChoice& p = cell.partitioner;
+        if (!cell.scheme.is_program() && starts_a_program(p, plugins) &&
+            partitioners.insert(p.label + '\n' + p.params.text("program")).second)
+            all.push_back(partitioner_program(p.params));
+    }
+    add_launcher_programs(experiment.launcher, all);
+    std::set<std::string> seen;
+    std::erase_if(all, [&](const StartedProgram& p) { return !seen.insert(p.digest).second; });
+    return all;
+}
+
+std::string to_text(const StartedProgram& program) {
+    std::vector<std::string> files;
+    for (const StartedProgram::File& file : program.files)
+        files.push_back(fmt::format("{}, SHA-256 {}", file.path.string(), file.digest.substr(0, 16)));
+    return fmt::format("{} ({})", program.words,
+                       files.empty() ? "no file of this host" : fmt::format("{}", fmt::join(files, "; ")));
+}
+
+}  // namespace gnnbench
