@@ -40,7 +40,7 @@ code=0
 [[ $code -eq 5 || $code -eq 1 ]] || fail "a limit on the size of files: expected exit code 5 or 1, found $code"
 expect_plain_error "a limit on the size of files"
 [[ "$(ask "SELECT count(*) FROM epoch")" -ge "$before" ]] || fail "a limit on the size of files lost epochs"
-gnnbench run two.yaml
+gnnbench run --failed two.yaml
 expect_code 0 "a run after that"
 
 # While two ranks train, nothing of the trial listens beyond loopback.
