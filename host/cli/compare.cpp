@@ -1,4 +1,4 @@
-// gnnbench compare and gate: two sides of measured trials, cell by cell.
+// gnnbench compare and gate: two sides of measured trials, cell by cell; with --interleave measured first, by turns.
 #include <iostream>
 
 #include <fmt/format.h>
@@ -7,6 +7,7 @@
 #include <gnnbench/usize.hpp>
 
 #include "cli/formats.hpp"
+#include "cli/interleaving.hpp"
 #include "cli/options.hpp"
 #include "cli/ranges.hpp"
 #include "record/database.hpp"
@@ -19,13 +20,14 @@ namespace {
 struct CompareRequest {
     std::string a, b, where;
     CompareRules rules;
+    Interleaving interleaving;
 };
 
 void add_options(CLI::App& command, CompareRequest& request) {
     command
         .add_option("A", request.a,
                     "A tag, an experiment or a commit; or tag:…, experiment:…, commit:…, where:EXPR, with commas "
-                    "between, where: last")
+                    "between, where: last. With --interleave a tag, which its trials get")
         ->required();
     command.add_option("B", request.b, "The side that is compared with A")->required();
     command
@@ -37,11 +39,31 @@ void add_options(CLI::App& command, CompareRequest& request) {
                     "Sides that differ by less than this fraction are SAME (default: 0.03)")
         ->check(between(0.0, 1.0));
     command.add_option("--seed", request.rules.seed, "Of the bootstrap (default: 0)");
+    add_interleaving_options(command, request.interleaving);
 }
 
 ComparedSides compared(const CompareRequest& request, const GlobalOptions& options) {
+    if (request.interleaving.wanted())
+        return compare_sides(options.database, "tag:" + request.a, "tag:" + request.b, request.where,
+                             request.rules);
     if (std::filesystem::exists(options.database)) Database(options.database);  // migrates its schema
     return compare_sides(options.database, request.a, request.b, request.where, request.rules);
+}
+
+/// Measures first if that is asked for; false if it was interrupted.
+bool measured(const CompareRequest& request, const GlobalOptions& options) {
+    return !request.interleaving.wanted() ||
+           measure_by_turns(request.interleaving, request.a, request.b, request.where, options);
+}
+
+/// The table, and where sides were measured at different times how to measure them by turns.
+void print(const ComparedSides& sides, OutputFormat format, const std::string& command,
+           const CompareRequest& request, const GlobalOptions& options) {
+    std::cout << render_compared(sides, format);
+    if (sides.apart() == 0) return;
+    // Beside JSON or CSV it is no part of the result.
+    (format == OutputFormat::text ? std::cout : std::cerr)
+        << how_to_interleave(sides, command, request.where, options);
 }
 
 /// B moves more than A, in bytes or messages.
@@ -51,8 +73,9 @@ bool moves_more(const ComparedCell& c) {
 }
 
 int gate(const CompareRequest& request, OutputFormat format, const GlobalOptions& options) {
+    if (!measured(request, options)) return exit_interrupted;
     const ComparedSides sides = compared(request, options);
-    std::cout << render_compared(sides, format);
+    print(sides, format, "gate", request, options);
     std::size_t regressions = 0, unclear = usize(sides.only_a);
     std::int64_t wanted = 0;
     for (const ComparedCell& c : sides.cells) {
@@ -62,9 +85,10 @@ int gate(const CompareRequest& request, OutputFormat format, const GlobalOptions
     }
     if (sides.cells.empty())
         throw SpecError(fmt::format("'{}' and '{}' have no cell in common", request.a, request.b));
-    std::cerr << fmt::format("gate: {} cells, {} worse in B, {} unclear{}{}\n", sides.cells.size(), regressions,
+    std::cerr << fmt::format("gate: {} cells, {} worse in B, {} unclear{}{}{}\n", sides.cells.size(), regressions,
                              unclear,
                              sides.only_a ? fmt::format(" ({} were not measured in B)", sides.only_a) : "",
+                             sides.apart() ? fmt::format(" ({} measured at different times)", sides.apart()) : "",
                              wanted ? fmt::format("; {} trials a side would tell", wanted) : "");
     return regressions ? exit_regression : unclear ? exit_unclear : exit_ok;
 }
@@ -78,8 +102,9 @@ void add_compare(CLI::App& app, const GlobalOptions& options, Action& action) {
     add_options(*command, *request);
     const auto format = add_format_options(*command);
     command->callback([=, &options, &action] {
-        action = [=, &options] {
-            std::cout << render_compared(compared(*request, options), *format);
+        action = [=, &options]() -> int {
+            if (!measured(*request, options)) return exit_interrupted;
+            print(compared(*request, options), *format, "compare", *request, options);
             return exit_ok;
         };
     });

@@ -10,8 +10,8 @@
 #include <gnnbench/error.hpp>
 
 #include "record/compare_side.hpp"
+#include "record/interleaving.hpp"
 #include "record/sqlite.hpp"
-#include "record/statistics.hpp"
 
 namespace gnnbench {
 namespace {
@@ -28,25 +28,48 @@ bool distinguishes_cells(const std::string& field) {
     return !field.ends_with("_label") && field != "model.depth" && !field.starts_with("dataset.");
 }
 
-/// Fields whose values on one side never occur on the other: these are compared.
-std::set<std::string> fields_compared(const SideCells& a, const SideCells& b) {
-    std::map<std::string, std::pair<std::set<std::string>, std::set<std::string>>> values;
-    for (const auto& [id, cell] : a)
-        for (const auto& [field, value] : cell.fields) values[field].first.insert(text_of(value));
-    for (const auto& [id, cell] : b)
-        for (const auto& [field, value] : cell.fields) values[field].second.insert(text_of(value));
-    std::set<std::string> compared;
-    for (const auto& [field, both] : values) {
-        const auto& [left, right] = both;
-        const bool shared =
-            std::any_of(left.begin(), left.end(), [&](const std::string& v) { return right.contains(v); });
-        if (!shared) compared.insert(field);
-    }
-    // If a plugin is compared, so are all its parameters.
+using Values = std::set<std::string>;
+
+/// Each field's values on both sides; "" of cells that lack the field.
+std::map<std::string, std::pair<Values, Values>> values_of(const SideCells& a, const SideCells& b) {
+    std::map<std::string, std::pair<Values, Values>> values;
+    for (const SideCells* side : {&a, &b})
+        for (const auto& [id, cell] : *side)
+            for (const auto& [field, value] : cell.fields) values[field];
+    for (auto& [field, both] : values)
+        for (const auto& [side, found] : {std::pair{&a, &both.first}, std::pair{&b, &both.second}})
+            for (const auto& [id, cell] : *side) {
+                const auto value = cell.fields.find(field);
+                found->insert(value == cell.fields.end() ? "" : text_of(value->second));
+            }
+    return values;
+}
+
+/// What the sides are compared in.
+struct ComparedFields {
+    std::set<std::string> all;       ///< cells are matched without these
+    std::vector<std::string> named;  ///< of those, the ones whose difference is not told by another
+};
+
+/// Fields whose values on one side never occur on the other. If plugins are compared, so are all their parameters; one
+/// that only one of the plugins has, or that is the same on both sides, is no difference of its own.
+ComparedFields fields_compared(const SideCells& a, const SideCells& b) {
+    const auto values = values_of(a, b);
+    ComparedFields compared;
+    for (const auto& [field, both] : values)
+        if (std::ranges::none_of(both.first, [&](const std::string& v) { return both.second.contains(v); }))
+            compared.all.insert(field);
+    const std::set<std::string> differing = compared.all;
+    std::set<std::string> implied;
     for (const char* plugin : {"scheme", "partitioner", "kernel"})
-        if (compared.contains(plugin))
+        if (differing.contains(plugin))
             for (const auto& [field, both] : values)
-                if (field.starts_with(std::string(plugin) + ".")) compared.insert(field);
+                if (field.starts_with(std::string(plugin) + ".")) {
+                    compared.all.insert(field);
+                    if (both.first.contains("") || both.second.contains("")) implied.insert(field);
+                }
+    for (const std::string& field : differing)
+        if (distinguishes_cells(field) && !implied.contains(field)) compared.named.push_back(field);
     return compared;
 }
 
@@ -88,25 +111,48 @@ std::optional<std::int64_t> agreed(const SideCell& cell, std::optional<std::int6
     return value;
 }
 
+std::vector<std::int64_t> trial_ids(const SideCell& cell) {
+    std::vector<std::int64_t> ids;
+    for (const auto& [number, t] : cell.trials) ids.push_back(t.id);
+    std::ranges::sort(ids);
+    return ids;
+}
+
+std::map<std::int64_t, double> epoch_s_by_id(const SideCell& cell) {
+    std::map<std::int64_t, double> all;
+    for (const auto& [number, t] : cell.trials) all[t.id] = t.epoch_s;
+    return all;
+}
+
+/// The pairs of trials measured by turns; all trials, unpaired, where these are neither enough for a verdict nor all
+/// that the smaller side has.
 Samples samples_of(const SideCell& a, const SideCell& b, std::int64_t fewest) {
+    const auto times_a = epoch_s_by_id(a), times_b = epoch_s_by_id(b);
+    Samples paired{{}, {}, true};
+    for (const auto& [of_a, of_b] : interleaved_pairs(trial_ids(a), trial_ids(b))) {
+        paired.a_s.push_back(times_a.at(of_a));
+        paired.b_s.push_back(times_b.at(of_b));
+    }
+    const std::int64_t pairs = std::ssize(paired.a_s);
+    if (pairs >= fewest || pairs == std::ssize(std::min(times_a, times_b, [](const auto& x, const auto& y) {
+                               return x.size() < y.size();
+                           })))
+        return paired;
+    Samples apart{{}, {}, false};
+    for (const auto& [id, epoch_s] : times_a) apart.a_s.push_back(epoch_s);
+    for (const auto& [id, epoch_s] : times_b) apart.b_s.push_back(epoch_s);
+    return apart;
+}
+
+/// Predictions of a model depend on no machine's hour: those of one trial number are a pair.
+Samples simulated_samples(const SideCell& a, const SideCell& b) {
     Samples paired{{}, {}, true};
     for (const auto& [number, t] : a.trials)
         if (const auto other = b.trials.find(number); other != b.trials.end()) {
             paired.a_s.push_back(t.epoch_s);
             paired.b_s.push_back(other->second.epoch_s);
         }
-    const std::size_t most = std::min(a.trials.size(), b.trials.size());
-    if (paired.a_s.size() == most || static_cast<std::int64_t>(paired.a_s.size()) >= fewest) return paired;
-    Samples unpaired{{}, {}, false};
-    for (const auto& [number, t] : a.trials) unpaired.a_s.push_back(t.epoch_s);
-    for (const auto& [number, t] : b.trials) unpaired.b_s.push_back(t.epoch_s);
-    return unpaired;
-}
-
-double middle(const SideCell& cell) {
-    std::vector<double> all;
-    for (const auto& [number, t] : cell.trials) all.push_back(t.epoch_s);
-    return median(all);
+    return paired;
 }
 
 /// Fields that distinguish the compared cells in addition to those with a column.
@@ -138,7 +184,7 @@ void refuse_common_trials(const std::string& a, const std::vector<std::int64_t>&
 }
 
 /// Without verdict and others, which depend on all cells.
-ComparedCell compared_cell(const SideCell& a, const SideCell& b, bool paired) {
+ComparedCell compared_cell(const SideCell& a, const SideCell& b, const Samples& samples) {
     ComparedCell cell{.dataset = a.dataset,
                       .partitioner = a.partitioner,
                       .scheme_a = a.scheme,
@@ -147,10 +193,9 @@ ComparedCell compared_cell(const SideCell& a, const SideCell& b, bool paired) {
                       .others = {},
                       .trials_a = std::ssize(a.trials),
                       .trials_b = std::ssize(b.trials),
+                      .pairs = samples.paired ? std::ssize(samples.a_s) : 0,
                       .verdict = {},
-                      .paired = paired,
-                      .a_s = middle(a),
-                      .b_s = middle(b),
+                      .paired = samples.paired,
                       .bytes_a = agreed(a, &SideTrial::bytes),
                       .bytes_b = agreed(b, &SideTrial::bytes),
                       .messages_a = agreed(a, &SideTrial::messages),
@@ -175,9 +220,8 @@ std::string others_text(const SideCell& cell, const std::vector<std::string>& fi
 
 /// Matches the cells of both sides and judges them.
 void compare_cells(const SideCells& a, const SideCells& b, const CompareRules& rules, ComparedSides& result) {
-    const std::set<std::string> compared = fields_compared(a, b);
-    for (const std::string& field : compared)
-        if (distinguishes_cells(field)) result.compared_fields.push_back(field);
+    const auto [compared, named] = fields_compared(a, b);
+    result.compared_fields = named;
     const auto left = by_comparison_key(a, compared, "A"), right = by_comparison_key(b, compared, "B");
     std::vector<const SideCell*> matched;
     std::vector<Samples> samples;
@@ -188,8 +232,10 @@ void compare_cells(const SideCells& a, const SideCells& b, const CompareRules& r
             continue;
         }
         matched.push_back(cell);
-        samples.push_back(samples_of(*cell, *other->second, rules.fewest));
-        result.cells.push_back(compared_cell(*cell, *other->second, samples.back().paired));
+        const SideCell& there = *other->second;
+        samples.push_back(cell->simulated && there.simulated ? simulated_samples(*cell, there)
+                                                             : samples_of(*cell, there, rules.fewest));
+        result.cells.push_back(compared_cell(*cell, there, samples.back()));
     }
     for (const auto& [key, cell] : right) result.only_b += !left.contains(key);
     const auto verdicts = judge(samples, rules);
@@ -206,6 +252,8 @@ void compare_cells(const SideCells& a, const SideCells& b, const CompareRules& r
 
 }  // namespace
 
+std::int64_t ComparedSides::apart() const { return std::ranges::count(cells, false, &ComparedCell::paired); }
+
 ComparedSides compare_sides(const std::filesystem::path& database, const std::string& a, const std::string& b,
                             const std::string& where, const CompareRules& rules) {
     std::error_code error;
@@ -218,7 +266,13 @@ ComparedSides compare_sides(const std::filesystem::path& database, const std::st
     refuse_common_trials(a, trials_a, b, trials_b);
     const std::int64_t machine = machine_of_newest(c, trials_b);
     const SideCells side_a = read_side(c, trials_a, machine), side_b = read_side(c, trials_b, machine);
-    ComparedSides result{.a = a, .b = b, .compared_fields = {}, .cells = {}, .machine = machine_name(c, machine)};
+    ComparedSides result{.a = a,
+                         .b = b,
+                         .source_a = source_of_newest(c, trials_a),
+                         .source_b = source_of_newest(c, trials_b),
+                         .compared_fields = {},
+                         .cells = {},
+                         .machine = machine_name(c, machine)};
     result.borrowed_a = borrowed_trials(c, a, side_a);
     result.borrowed_b = borrowed_trials(c, b, side_b);
     compare_cells(side_a, side_b, rules, result);

@@ -16,17 +16,26 @@ struct ComparedCell {
     int gpus = 1;
     std::string others;  ///< further fields that distinguish cells: "hidden=64, seed=1"
     std::int64_t trials_a = 0, trials_b = 0;
+    std::int64_t pairs = 0;  ///< of them, those measured by turns (see interleaved_pairs)
+    /// Of the pairs alone; of all trials where the sides were measured at different times, which gives no verdict.
     Comparison verdict;
-    bool paired = true;       ///< trials by block
-    double a_s = 0, b_s = 0;  ///< medians, seconds per epoch
+    bool paired = true;
     std::optional<std::int64_t> bytes_a, bytes_b, messages_a,
         messages_b;  ///< per epoch; empty where trials differ
     bool oversubscribed = false;
     bool simulated_a = false, simulated_b = false;  ///< predicted by a model, not measured
 };
 
+/// Where a side's newest trial came from, as its provenance says.
+struct SideSource {
+    std::string file, profile;
+    std::vector<std::string> overrides;
+    std::string build, commit;
+};
+
 struct ComparedSides {
     std::string a, b;  ///< as given
+    SideSource source_a, source_b;
     /// Fields whose values differ between the sides; cells are matched by the others.
     std::vector<std::string> compared_fields;
     std::vector<ComparedCell> cells;
@@ -34,10 +43,12 @@ struct ComparedSides {
     std::string machine;                  ///< that measured both
     /// Of the trials that count of an experiment, those that other experiments measured.
     std::int64_t borrowed_a = 0, borrowed_b = 0;
+    /// Cells whose sides were measured at different times.
+    std::int64_t apart() const;
 };
 
 /// Reads both sides (see read_choice), narrowed by `where`, and judges every cell that is on both. The newest ok
-/// trial of each number counts, on the machine of the newest trial of B. Throws SpecError where a side has no
+/// trial of each number counts, on the machine of the newest trial of B; a verdict is of pairs measured by turns. Throws SpecError where a side has no
 /// trials, both have the same, or a cell matches several.
 ComparedSides compare_sides(const std::filesystem::path& database, const std::string& a, const std::string& b,
                             const std::string& where, const CompareRules& rules);

@@ -37,6 +37,28 @@ std::string machine_name(const sqlite::Connection& c, std::int64_t machine) {
     return name.step() ? name.text(0) : "";
 }
 
+SideSource source_of_newest(const sqlite::Connection& c, const std::vector<std::int64_t>& trials) {
+    auto q =
+        c.prepare("SELECT coalesce(provenance, '{}') FROM trial WHERE id = ?", "read where a trial came from");
+    q.bind(trials.back());
+    const nlohmann::json known = q.step() ? stored_json(q.text(0)) : nlohmann::json();
+    const auto text = [](const nlohmann::json& in, const char* key) {
+        const auto found = in.is_object() ? in.find(key) : in.end();
+        return found != in.end() && found->is_string() ? found->get<std::string>() : std::string();
+    };
+    const nlohmann::json source =
+        known.is_object() && known.contains("source") ? known["source"] : nlohmann::json();
+    SideSource side{.file = text(source, "file"),
+                    .profile = text(source, "profile"),
+                    .overrides = {},
+                    .build = text(known, "build"),
+                    .commit = text(known, "commit")};
+    if (source.is_object() && source.contains("overrides") && source["overrides"].is_array())
+        for (const nlohmann::json& one : source["overrides"])
+            if (one.is_string()) side.overrides.push_back(one.get<std::string>());
+    return side;
+}
+
 SideCells read_side(const sqlite::Connection& c, const std::vector<std::int64_t>& trials, std::int64_t machine) {
     auto q = c.prepare(
         "SELECT t.cell_id, t.number, t.epoch_s, t.sent_bytes_per_epoch, t.messages_per_epoch, t.oversubscribed, "

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "record/cell_filter.hpp"
+#include "record/compare.hpp"
 
 namespace gnnbench {
 
@@ -38,6 +39,7 @@ std::vector<std::int64_t> trials_of_side(const sqlite::Connection& c, const std:
 /// Of the last of these trials.
 std::int64_t machine_of_newest(const sqlite::Connection& c, const std::vector<std::int64_t>& trials);
 std::string machine_name(const sqlite::Connection& c, std::int64_t machine);
+SideSource source_of_newest(const sqlite::Connection& c, const std::vector<std::int64_t>& trials);
 
 /// The successful ones of these trials on that machine, by cell.
 SideCells read_side(const sqlite::Connection& c, const std::vector<std::int64_t>& trials, std::int64_t machine);

@@ -88,10 +88,12 @@ void bootstrap(Comparison& c, const Samples& s, std::uint64_t seed) {
     c.high = ratios[bootstrap_draws * 975 / 1000 - 1];
 }
 
-Judgement judgement_of(const Comparison& c, const CompareRules& rules) {
+/// `lean`: see SignedRank. Where times drift, medians of the sides may differ the other way than the pairs do.
+Judgement judgement_of(const Comparison& c, double lean, const CompareRules& rules) {
     const bool leaves_one_out = c.low > 1 || c.high < 1;
     const bool beyond = c.ratio > 1 + rules.margin || c.ratio < 1 / (1 + rules.margin);
-    if (c.corrected_p <= rules.level && leaves_one_out && beyond)
+    const bool agree = (c.ratio > 1) == (lean > 0);
+    if (c.corrected_p <= rules.level && leaves_one_out && beyond && agree)
         return c.ratio < 1 ? Judgement::faster : Judgement::slower;
     if (c.low >= 1 / (1 + rules.margin) && c.high <= 1 + rules.margin) return Judgement::same;
     return Judgement::unclear;
@@ -113,12 +115,12 @@ const char* to_text(Judgement judgement) {
     return "";
 }
 
-double signed_rank_p(std::span<const double> differences) {
+SignedRank signed_rank(std::span<const double> differences) {
     std::vector<double> sizes, values;
     for (const double d : differences)
         if (d != 0) sizes.push_back(std::abs(d)), values.push_back(d);
     const std::size_t n = values.size();
-    if (n == 0) return 1;
+    if (n == 0) return {};
     const std::vector<double> ranks = ranks_of(sizes);
     double up = 0, total = 0, squares = 0;
     for (std::size_t i = 0; i < n; ++i) {
@@ -126,8 +128,8 @@ double signed_rank_p(std::span<const double> differences) {
         total += ranks[i];
         squares += ranks[i] * ranks[i];
     }
-    const double away = std::abs(up - total / 2);
-    if (n > 50) return two_sided(std::max(0.0, away - 0.5) / std::sqrt(squares / 4));
+    const double lean = up - total / 2, away = std::abs(lean);
+    if (n > 50) return {two_sided(std::max(0.0, away - 0.5) / std::sqrt(squares / 4)), lean};
     // Every choice of signs is as likely; ranks are halves of whole numbers. ways[s]: share of choices with sum s/2.
     std::vector<double> ways(usize(std::lround(2 * total)) + 1, 0);
     ways[0] = 1;
@@ -138,42 +140,7 @@ double signed_rank_p(std::span<const double> differences) {
     double p = 0;
     for (std::size_t s = 0; s < ways.size(); ++s)
         if (std::abs(static_cast<double>(s) / 2 - total / 2) >= away - 1e-9) p += ways[s];
-    return std::min(1.0, p);
-}
-
-double rank_sum_p(std::span<const double> a, std::span<const double> b) {
-    std::vector<double> all(a.begin(), a.end());
-    all.insert(all.end(), b.begin(), b.end());
-    const std::vector<double> ranks = ranks_of(all);
-    const std::size_t n = a.size(), m = b.size();
-    if (n == 0 || m == 0) return 1;
-    const double sum = std::accumulate(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(n), 0.0);
-    const double total = std::accumulate(ranks.begin(), ranks.end(), 0.0);
-    const double middle = static_cast<double>(n) * static_cast<double>(n + m + 1) / 2,
-                 away = std::abs(sum - middle);
-    if (n <= 12 && m <= 12) {
-        // ways[k][s]: choices of k ranks with sum s/2.
-        std::vector<std::vector<double>> ways(n + 1,
-                                              std::vector<double>(static_cast<std::size_t>(2 * total) + 1, 0));
-        ways[0][0] = 1;
-        for (const double rank : ranks) {
-            const auto step = usize(std::lround(2 * rank));
-            for (std::size_t k = n; k > 0; --k)
-                for (std::size_t s = ways[k].size(); s-- > step;) ways[k][s] += ways[k - 1][s - step];
-        }
-        double extreme = 0, every = 0;
-        for (std::size_t s = 0; s < ways[n].size(); ++s) {
-            every += ways[n][s];
-            if (std::abs(static_cast<double>(s) / 2 - middle) >= away - 1e-9) extreme += ways[n][s];
-        }
-        return extreme / every;
-    }
-    double squares = 0;  // of the ranks about their mean: ties make them fewer
-    const double mean = total / static_cast<double>(n + m);
-    for (const double r : ranks) squares += (r - mean) * (r - mean);
-    const double variance =
-        squares * static_cast<double>(n) * static_cast<double>(m) / static_cast<double>((n + m) * (n + m - 1));
-    return variance == 0 ? 1 : two_sided(std::max(0.0, away - 0.5) / std::sqrt(variance));
+    return {std::min(1.0, p), lean};
 }
 
 std::vector<double> holm(std::span<const double> p) {
@@ -230,29 +197,35 @@ std::int64_t trials_for(double ratio, double spread, std::int64_t cells, const C
 
 std::vector<Comparison> judge(std::span<const Samples> cells, const CompareRules& rules) {
     std::vector<Comparison> all(cells.size());
-    std::vector<double> p;
+    std::vector<double> p, lean;
     std::vector<std::size_t> tested;
     for (std::size_t i = 0; i < cells.size(); ++i) {
         const Samples& s = cells[i];
         require(!s.paired || s.a_s.size() == s.b_s.size(), "pairs of trials with one side missing");
         if (s.a_s.empty() || s.b_s.empty()) continue;
-        all[i].ratio = median(s.b_s) / median(s.a_s);
+        all[i].a_s = median(s.a_s);
+        all[i].b_s = median(s.b_s);
+        all[i].ratio = all[i].b_s / all[i].a_s;
         bootstrap(all[i], s, rules.seed + i);
-        all[i].p = s.paired ? signed_rank_p(log_ratios(s)) : rank_sum_p(s.a_s, s.b_s);
-        if (static_cast<std::int64_t>(std::min(s.a_s.size(), s.b_s.size())) < rules.fewest) continue;
-        p.push_back(all[i].p);
+        if (!s.paired) continue;
+        const SignedRank test = signed_rank(log_ratios(s));
+        all[i].p = test.p;
+        if (std::ssize(s.a_s) < rules.fewest) continue;
+        p.push_back(test.p);
+        lean.push_back(test.lean);
         tested.push_back(i);
     }
     const std::vector<double> corrected = holm(p);
     for (std::size_t k = 0; k < tested.size(); ++k) {
         Comparison& c = all[tested[k]];
         c.corrected_p = corrected[k];
-        c.judgement = judgement_of(c, rules);
+        c.judgement = judgement_of(c, lean[k], rules);
     }
     for (std::size_t i = 0; i < cells.size(); ++i) {
         Comparison& c = all[i];
-        if (c.judgement != Judgement::unclear || cells[i].a_s.empty() || cells[i].b_s.empty()) continue;
-        const auto trials = static_cast<std::int64_t>(std::min(cells[i].a_s.size(), cells[i].b_s.size()));
+        // Of unpaired samples neither ratio nor spread says what pairs would.
+        if (c.judgement != Judgement::unclear || !cells[i].paired || cells[i].a_s.empty()) continue;
+        const auto trials = std::ssize(cells[i].a_s);
         // A ratio near the margin is treated as if it were on it.
         const double effect = std::max(std::abs(std::log(c.ratio)), std::log1p(rules.margin));
         c.trials_wanted = std::max(trials + 1, trials_for(std::exp(effect), spread_of_medians(cells[i], rules),

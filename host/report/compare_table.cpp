@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/plural.hpp"
 #include "report/rows.hpp"
 #include "report/table_render.hpp"
 #include "report/units.hpp"
@@ -34,8 +35,17 @@ std::string time_text(double seconds) {
 
 std::string verdict_text(const ComparedCell& c) {
     const Comparison& v = c.verdict;
+    if (!c.paired) return fmt::format("{}, measured at different times", to_text(v.judgement));
     if (v.judgement != Judgement::unclear || v.trials_wanted == 0) return to_text(v.judgement);
     return fmt::format("{}, {} trials would tell", to_text(v.judgement), v.trials_wanted);
+}
+
+/// "8" of both sides in pairs; "6 pairs of 8, 12".
+std::string trials_text(const ComparedCell& c) {
+    const std::string trials =
+        c.trials_a == c.trials_b ? fmt::format("{}", c.trials_a) : fmt::format("{}, {}", c.trials_a, c.trials_b);
+    if (!c.paired || (c.pairs == c.trials_a && c.pairs == c.trials_b)) return trials;
+    return fmt::format("{} of {}", plural(c.pairs, "pair"), trials);
 }
 
 /// A prediction and a measurement are not two measurements.
@@ -50,12 +60,9 @@ QueryResult for_people(const ComparedSides& sides) {
                        "bytes", "verdict"},
                       {}};
     for (const ComparedCell& c : sides.cells) {
-        const auto trials = c.trials_a == c.trials_b ? fmt::format("{}", c.trials_a)
-                                                     : fmt::format("{}, {}", c.trials_a, c.trials_b);
         table.rows.push_back(
-            {c.dataset, scheme_text(c), c.partitioner, std::int64_t{c.gpus}, c.others,
-             trials + (c.paired ? "" : " unpaired"), time_text(c.a_s), time_text(c.b_s),
-             fmt::format("{:.3f}", c.verdict.ratio),
+            {c.dataset, scheme_text(c), c.partitioner, std::int64_t{c.gpus}, c.others, trials_text(c),
+             time_text(c.verdict.a_s), time_text(c.verdict.b_s), fmt::format("{:.3f}", c.verdict.ratio),
              fmt::format("{:.3f} to {:.3f}", c.verdict.low, c.verdict.high), bytes_text(c),
              verdict_text(c) + (c.oversubscribed ? " (oversubscribed)" : "") + simulated_text(c)});
     }
@@ -74,10 +81,10 @@ SqlValue number(const std::optional<std::int64_t>& n) { return n ? SqlValue(*n) 
 
 QueryResult for_programs(const ComparedSides& sides) {
     QueryResult table{
-        {"dataset",    "scheme_a",       "scheme_b",    "partitioner",   "gpus",    "others",  "trials_a",
-         "trials_b",   "paired",         "a_s",         "b_s",           "ratio",   "low",     "high",
-         "p",          "corrected_p",    "verdict",     "trials_wanted", "bytes_a", "bytes_b", "messages_a",
-         "messages_b", "oversubscribed", "simulated_a", "simulated_b"},
+        {"dataset",    "scheme_a",   "scheme_b",       "partitioner", "gpus",          "others",  "trials_a",
+         "trials_b",   "paired",     "pairs",          "a_s",         "b_s",           "ratio",   "low",
+         "high",       "p",          "corrected_p",    "verdict",     "trials_wanted", "bytes_a", "bytes_b",
+         "messages_a", "messages_b", "oversubscribed", "simulated_a", "simulated_b"},
         {}};
     for (const ComparedCell& c : sides.cells)
         table.rows.push_back({c.dataset,
@@ -89,8 +96,9 @@ QueryResult for_programs(const ComparedSides& sides) {
                               c.trials_a,
                               c.trials_b,
                               std::int64_t{c.paired},
-                              c.a_s,
-                              c.b_s,
+                              c.pairs,
+                              c.verdict.a_s,
+                              c.verdict.b_s,
                               c.verdict.ratio,
                               c.verdict.low,
                               c.verdict.high,
@@ -118,6 +126,12 @@ std::string below(const ComparedSides& sides) {
             " {} trials of A and {} of B are of other experiments: where an experiment measured no trial of a "
             "cell's number itself, the newest of another counts.",
             sides.borrowed_a, sides.borrowed_b);
+    if (const std::int64_t apart = sides.apart())
+        text += fmt::format(
+            " The sides of {} were measured at different times, so a difference between them may be the "
+            "machine's: "
+            "there is no verdict without pairs of trials measured by turns.",
+            apart == std::ssize(sides.cells) ? "all cells" : plural(apart, "cell"));
     if (sides.only_a || sides.only_b)
         text += fmt::format(" {} cells are only in A, {} only in B.", sides.only_a, sides.only_b);
     return wrapped(text, table_width());

@@ -244,6 +244,67 @@ TEST_CASE("the same cell at two commits, by block") {
               .verdict.judgement == Judgement::faster);
 }
 
+TEST_CASE("sides measured one after the other have numbers and no verdict") {
+    samples::Folder folder;
+    const auto path = folder / "apart.sqlite";
+    Database database(path);
+    const CellRecord cell = samples::cell("serial", 1);
+    // The machine was busy while B ran: 6.9 times slower.
+    for (int n = 0; n < 8; ++n) add(database, "a" + std::to_string(n), cell, n, 1 + 0.001 * n);
+    for (int n = 0; n < 12; ++n) add(database, "b" + std::to_string(n), cell, n, 6.9 + 0.001 * n, "bbbb2222");
+    const ComparedSides apart = compare_sides(path, "commit:aaaa", "commit:bbbb", "", {});
+    REQUIRE(apart.cells.size() == 1);
+    CHECK_FALSE(apart.cells[0].paired);
+    CHECK(apart.apart() == 1);
+    CHECK(apart.cells[0].verdict.judgement == Judgement::unclear);
+    CHECK(apart.cells[0].verdict.ratio == apart.cells[0].verdict.b_s / apart.cells[0].verdict.a_s);
+    CHECK(apart.source_b.commit == "bbbb2222");
+    // Six trials of each by turns, newer than those of their numbers, are enough; the others no longer matter.
+    for (int n = 0; n < 6; ++n) {
+        add(database, "a-again" + std::to_string(n), cell, n, 2 + 0.001 * n);
+        add(database, "b-again" + std::to_string(n), cell, n, 2.6 + 0.001 * n, "bbbb2222");
+    }
+    const ComparedCell by_turns = compare_sides(path, "commit:aaaa", "commit:bbbb", "", {}).cells.at(0);
+    CHECK(by_turns.paired);
+    CHECK(by_turns.pairs == 6);
+    CHECK(by_turns.trials_a == 8);
+    CHECK(by_turns.trials_b == 12);
+    CHECK(by_turns.verdict.judgement == Judgement::slower);
+    CHECK(by_turns.verdict.ratio == Approx(1.3).epsilon(0.01));
+    CHECK(by_turns.verdict.a_s == Approx(2.0025));
+    CHECK(by_turns.verdict.ratio == by_turns.verdict.b_s / by_turns.verdict.a_s);
+}
+
+TEST_CASE("the sides differ in what both have, not in parameters that one plugin lacks") {
+    samples::Folder folder;
+    const auto path = folder / "fields.sqlite";
+    Database database(path);
+    const auto with = [&](const char* scheme, const char* what, json params, json model) {
+        CellRecord c = samples::cell(scheme, 1);
+        c.digest += what;
+        c.identity["scheme"]["params"] = std::move(params);
+        c.identity["model"] = std::move(model);
+        for (int n = 0; n < 2; ++n) add(database, c.digest + std::to_string(n), c, n, 1.0);
+    };
+    with("serial", "", {{"trainable_features", false}, {"overlap", true}}, json::object());
+    with("mg-gcn", "", {{"tiling", "row"}, {"overlap", true}}, json::object());
+    const auto differ = [&](const std::string& a, const std::string& b) {
+        return compare_sides(path, "where:" + a, "where:" + b, "", {}).compared_fields;
+    };
+    CHECK(differ("scheme = 'serial'", "scheme = 'mg-gcn'") == std::vector<std::string>{"scheme"});
+    with("cagnet-1d", "", {{"overlap", false}}, json::object());
+    CHECK(differ("scheme = 'mg-gcn'", "scheme = 'cagnet-1d'") ==
+          std::vector<std::string>{"scheme", "scheme.overlap"});
+    // A field that some cells of both sides lack is not what the sides differ in.
+    with("x", "-plain", json::object(), json::object());
+    with("x", "-odd", json::object(), {{"epsilon", 0.5}});
+    with("y", "", json::object(), json::object());
+    const ComparedSides sides = compare_sides(path, "where:scheme = 'x'", "where:scheme = 'y'", "", {});
+    CHECK(sides.compared_fields == std::vector<std::string>{"scheme"});
+    CHECK(sides.cells.size() == 1);
+    CHECK(sides.only_a == 1);
+}
+
 TEST_CASE("two schemes, in what else is alike") {
     Two two;
     const CellRecord other = samples::cell("cagnet-1d", 2);
@@ -256,8 +317,9 @@ TEST_CASE("two schemes, in what else is alike") {
     CHECK(sides.cells[0].scheme_a == "mg-gcn");
     CHECK(sides.cells[0].scheme_b == "cagnet-1d");
     CHECK(sides.cells[0].trials_b == 3);
-    CHECK(sides.cells[0].verdict.judgement == Judgement::unclear);  // three trials
-    CHECK(sides.cells[0].verdict.trials_wanted >= 6);
+    CHECK(sides.cells[0].verdict.judgement == Judgement::unclear);  // three trials, after all of A's
+    CHECK_FALSE(sides.cells[0].paired);
+    CHECK(sides.cells[0].verdict.trials_wanted == 0);
 }
 
 TEST_CASE("what is no results database is not imported") {

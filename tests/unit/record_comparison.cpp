@@ -223,7 +223,7 @@ TEST_CASE("a cell's trials are its experiment's own; another's only where it has
     const ComparedSides sides = compare_sides(path, "experiment:third", "experiment:second", "", {});
     REQUIRE(sides.cells.size() == 1);
     CHECK(sides.cells[0].trials_b == 5);
-    CHECK(sides.cells[0].b_s == second.cells[0].epoch_s->median);
+    CHECK(sides.cells[0].verdict.b_s == second.cells[0].epoch_s->median);
     CHECK(sides.borrowed_a == 0);
     CHECK(sides.borrowed_b == 1);
 }
