@@ -1,4 +1,6 @@
-// gnnbench selftest aa: compares one cell with itself, to measure how reliable compare's verdicts are on this machine.
+// gnnbench selftest aa and verdicts: compare one cell with itself, to measure how reliable compare's verdicts are on this
+// machine.
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 
@@ -15,10 +17,12 @@
 #include "launch/machine.hpp"
 #include "record/query.hpp"
 #include "record/selftest.hpp"
+#include "record/statistics.hpp"
 #include "report/rows.hpp"
 #include "run/progress.hpp"
 #include "run/recovery.hpp"
 #include "run/sweep.hpp"
+#include "run/verdict_check.hpp"
 
 namespace gnnbench {
 
@@ -129,11 +133,69 @@ int aa(const AaRequest& request, OutputFormat format, const GlobalOptions& optio
     return r.false_rate <= 0.05 && r.found_rate >= 0.9 ? exit_ok : exit_cell_failed;
 }
 
+/// "1.02 (0.94 to 1.31)": median and range.
+std::string ratios_text(std::vector<double> ratios) {
+    if (ratios.empty()) return "";
+    std::ranges::sort(ratios);
+    return fmt::format("{:.2f} ({:.2f} to {:.2f})", median(ratios), ratios.front(), ratios.back());
+}
+
+QueryResult tally_table(const std::vector<VerdictTally>& tallies) {
+    QueryResult table{
+        {"slowdown", "measured", "load", "comparisons", "FASTER", "SLOWER", "SAME", "UNCLEAR", "wrong", "B ÷ A"},
+        {}};
+    for (const VerdictTally& t : tallies)
+        table.rows.push_back({t.setting.factor,
+                              std::string(t.setting.interleaved ? "by turns" : "one after the other"),
+                              std::string(t.setting.loaded ? "yes" : "no"), t.comparisons, t.faster, t.slower,
+                              t.same, t.unclear, t.wrong(), ratios_text(t.ratios)});
+    return table;
+}
+
+int verdicts(VerdictCheckRequest request, OutputFormat format) {
+    Progress progress;
+    const TemporaryFolder scratch("selftest");
+    request.scratch = scratch.path();
+    const std::vector<VerdictTally> tallies = check_verdicts(request, InstalledPlugins(), progress);
+    std::int64_t equal = 0, wrong = 0, slowed = 0, reversed = 0;
+    for (const VerdictTally& t : tallies) {
+        (t.setting.factor > 1 ? slowed : equal) += t.comparisons;
+        (t.setting.factor > 1 ? reversed : wrong) += t.wrong();
+    }
+    std::cout << render_rows(tally_table(tallies), format);
+    if (format == OutputFormat::text)
+        std::cout << fmt::format(
+            "\nequal sides: {} of {} called FASTER or SLOWER (at most {} are due to chance)\n"
+            "slowed sides: {} of {} called FASTER (none may be)\n",
+            wrong, equal, most_wrong(equal), reversed, slowed);
+    if (equal + slowed < request.equal / 4 * 4 + request.slowed / 4 * 4) return exit_interrupted;
+    return wrong <= most_wrong(equal) && reversed == 0 ? exit_ok : exit_cell_failed;
+}
+
+void add_verdicts(CLI::App& selftest, Action& action) {
+    CLI::App* command = selftest.add_subcommand("verdicts",
+                                                "Compare equal and slowed-down sides, by turns and one after the "
+                                                "other, on an idle and a loaded machine, and "
+                                                "count wrong verdicts; about 15 minutes");
+    auto request = std::make_shared<VerdictCheckRequest>();
+    command->add_option("--equal", request->equal, "Comparisons of equal sides (default: 100)")
+        ->check(between(0, 100000));
+    command
+        ->add_option("--slowed", request->slowed,
+                     "Comparisons with one side declared 1.1 or 1.3 times slower (default: 40)")
+        ->check(between(0, 100000));
+    command->add_option("--trials", request->trials, "Of each side (default: 7)")->check(between(6, 1000));
+    command->add_option("--seed", request->seed, "Of the order of trials and of the load (default: 0)");
+    const auto format = add_format_options(*command);
+    command->callback([=, &action] { action = [=] { return verdicts(*request, *format); }; });
+}
+
 }  // namespace
 
 void add_selftest(CLI::App& app, const GlobalOptions& options, Action& action) {
     CLI::App* all = app.add_subcommand("selftest", "Measure how reliable measurements are on this machine");
     all->require_subcommand(1);
+    add_verdicts(*all, action);
     CLI::App* command = all->add_subcommand(
         "aa", "Compare a cell with itself: how often verdicts are wrong, and how often they miss a slowdown");
     auto request = std::make_shared<AaRequest>();

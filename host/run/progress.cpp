@@ -38,7 +38,8 @@ std::string status_line(const std::string& what, const std::string& how_far, std
     return shortened(shortened(what, std::max(left, least)) + how_far, most);
 }
 
-Progress::Progress() : live_(stderr_is_terminal() && verbosity() != Verbosity::quiet) {}
+Progress::Progress(Verbosity shown)
+    : verbosity_(shown), live_(stderr_is_terminal() && shown != Verbosity::quiet) {}
 
 Progress::~Progress() { clear(); }
 
@@ -61,13 +62,13 @@ void Progress::print(const std::string& line) {
 }
 
 void Progress::message(const std::string& line) {
-    if (verbosity() != Verbosity::quiet) print(line);
+    if (verbosity_ != Verbosity::quiet) print(line);
 }
 
 void Progress::problem(const std::string& line) { print(line); }
 
 void Progress::detail(const std::string& line) {
-    if (verbosity() == Verbosity::verbose) print(line);
+    if (verbosity_ == Verbosity::verbose) print(line);
 }
 
 double Pace::left_s(double running_s) const {

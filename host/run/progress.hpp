@@ -12,7 +12,7 @@ Verbosity verbosity();
 /// A sweep's progress on stderr: a status line that is rewritten on a terminal, plain lines in a pipe.
 class Progress {
 public:
-    Progress();
+    explicit Progress(Verbosity shown = verbosity());
     ~Progress();
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
@@ -30,6 +30,7 @@ public:
 private:
     void clear();
     void print(const std::string& line);
+    Verbosity verbosity_;
     bool live_;
     bool shown_ = false;
     std::chrono::steady_clock::time_point last_{};
