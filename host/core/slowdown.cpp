@@ -1,9 +1,8 @@
 #include <gnnbench/slowdown.hpp>
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 
+#include <gnnbench/batches/busy_time.hpp>
 #include <gnnbench/random.hpp>
 
 namespace gnnbench {
@@ -17,9 +16,13 @@ double Slowdown::pause_s(int rank, std::int64_t step, double busy_s) const {
     return std::max(0.0, f * (1 + jitter * u) - 1) * busy_s;
 }
 
-void Slowdown::sleep_after(int rank, std::int64_t step, double busy_s) const {
+void Slowdown::delay_after(int rank, std::int64_t step, double busy_s) const {
     if (!declared()) return;
-    std::this_thread::sleep_for(std::chrono::duration<double>(pause_s(rank, step, busy_s)));
+    const double pause = pause_s(rank, step, busy_s);
+    BusyTime spent;
+    spent.start();
+    while (spent.seconds() < pause) {
+    }
 }
 
 }  // namespace gnnbench

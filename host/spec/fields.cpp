@@ -74,9 +74,9 @@ const Field declared[] = {
      [](Draft& d, const V& v) { d.cell.separate_wait = flag(v); }},
     {"slowdown", T::slowdown, "{}", nullptr, true, any, no_words,
      "How much slower than they could ranks train, in schemes that train by batches: after each batch, rank 3 in "
-     "{3: 2} sleeps (2 − 1) × the processor time that the batch took. Jitter j multiplies every rank's factor, "
-     "for "
-     "each batch, by a number drawn by the seed from 1 − j to 1 + j. Shown as text, which is none without a "
+     "{3: 2} is busy for (2 − 1) × the processor time that the batch took. Jitter j multiplies every rank's "
+     "factor, "
+     "for each batch, by a number drawn by the seed from 1 − j to 1 + j. Shown as text, which is none without a "
      "slowdown",
      [](Draft& d, const V& v) { d.cell.slowdown = std::get<Slowdown>(v); }},
 

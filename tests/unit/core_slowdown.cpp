@@ -1,13 +1,14 @@
-// How long a rank that is declared slow sleeps after a step.
+// How long a rank that is declared slow is busy after a step.
 #include <algorithm>
 
 #include <catch2/catch.hpp>
 
+#include <gnnbench/batches/busy_time.hpp>
 #include <gnnbench/slowdown.hpp>
 
 using gnnbench::Slowdown;
 
-TEST_CASE("a slow rank sleeps its factor less one times what its step took, another not at all") {
+TEST_CASE("a slow rank takes its factor less one times what its step took, another nothing") {
     const Slowdown s{.factor = {{3, 2.5}}, .jitter = 0, .seed = 7};
     for (const std::int64_t step : {0, 1, 99}) {
         CHECK(s.pause_s(3, step, 0.2) == Approx(0.3));
@@ -17,6 +18,17 @@ TEST_CASE("a slow rank sleeps its factor less one times what its step took, anot
     CHECK(s.declared());
     CHECK(Slowdown{.factor = {}, .jitter = 0.1}.declared());
     CHECK_FALSE(Slowdown{.factor = {}, .jitter = 0, .seed = 7}.declared());
+}
+
+TEST_CASE("a slow rank keeps its core busy, so that a loaded machine slows it as it slows its steps") {
+    const Slowdown s{.factor = {{0, 1.5}}, .jitter = 0, .seed = 7};
+    gnnbench::BusyTime busy;
+    busy.start();
+    s.delay_after(0, 0, 0.02);
+    CHECK(busy.seconds() >= 0.01);
+    busy.start();
+    s.delay_after(1, 0, 0.02);
+    CHECK(busy.seconds() < 0.01);
 }
 
 TEST_CASE("jitter stays in its range, reaches its ends, and is a function of seed, rank and step") {

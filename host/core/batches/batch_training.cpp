@@ -98,7 +98,7 @@ Step BatchTraining::compute_gradient(const Batch& batch, std::int64_t step) {
     network_.backward(spmm);
     Step done{.samples = batch.samples, .extent = Extent::this_rank};
     backend_.download_bytes(loss_.data(), &done.loss, sizeof done.loss);
-    problem_.slowdown.sleep_after(rank_.world.rank(), step, busy.seconds());
+    problem_.slowdown.delay_after(rank_.world.rank(), step, busy.seconds());
     return done;
 }
 

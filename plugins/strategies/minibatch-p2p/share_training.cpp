@@ -144,7 +144,7 @@ Step ShareTraining::train(const BatchShare& share, std::int64_t step) {
     backend_.wait(StreamRole::compute, summed);
     Step done{.samples = share.samples};
     backend_.download_bytes(loss_.data(), &done.loss, sizeof done.loss);
-    slowdown_.sleep_after(world_.rank(), step, busy_.seconds());
+    slowdown_.delay_after(world_.rank(), step, busy_.seconds());
     return done;
 }
 
