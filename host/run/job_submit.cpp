@@ -48,7 +48,7 @@ std::vector<JobSubmission::Group> JobSubmission::groups_of(const std::vector<Due
         const bool joins = one_job ? !groups.empty() : verifies && known != by_key.end();
         if (!joins) groups.emplace_back();
         const std::size_t group = one_job ? 0 : joins ? known->second : groups.size() - 1;
-        if (verifies && known == by_key.end()) groups[group].verified.push_back(&cell);
+        if (verifies) groups[group].unverified.insert(key);
         by_key.emplace(key, group);
         groups[group].cells.push_back(&cell);
     }
@@ -63,6 +63,18 @@ JobTask::Trial JobSubmission::trial_of(const DueCell& cell, std::size_t index, s
             .export_folder = export_folder_of(rules_, cell.cell->record, number),
             .reference = {},
             .trace_epochs = rules_.trace_epochs};
+}
+
+JobTask::Trial JobSubmission::verification_of(const DueCell& cell, std::size_t index) const {
+    const TrialOrder order =
+        verification_order(*cell.cell, prepared_.experiment.limits, reference_cache(database_.path()));
+    return {.cell = index,
+            .purpose = Purpose::verify,
+            .number = 0,
+            .timeout_s = order.timeout_s,
+            .export_folder = {},
+            .reference = order.verify.reference,
+            .trace_epochs = {}};
 }
 
 JobTask JobSubmission::claimed(const Group& group, const std::string& journal) {
@@ -87,22 +99,14 @@ JobTask JobSubmission::claimed(const Group& group, const std::string& journal) {
         task.cells.push_back(*cell->cell);
         missing.push_back(cell->missing);
     }
-    for (const DueCell* cell : group.verified) {
-        const auto at = std::find(group.cells.begin(), group.cells.end(), cell) - group.cells.begin();
-        const TrialOrder order =
-            verification_order(*cell->cell, prepared_.experiment.limits, reference_cache(database_.path()));
-        const JobTask::Trial trial{.cell = usize(at),
-                                   .purpose = Purpose::verify,
-                                   .number = 0,
-                                   .timeout_s = order.timeout_s,
-                                   .export_folder = {},
-                                   .reference = order.verify.reference,
-                                   .trace_epochs = {}};
-        claim(trial, conclusive_trials(database_, key_of(task.order(trial), fingerprint_)));
-    }
+    std::set<std::string> unverified = group.unverified;
     bool measures = false;
     for (const ScheduledTrial& turn : in_random_blocks(missing, rules_.order_seed)) {
         const DueCell& cell = *group.cells[turn.cell];
+        if (unverified.erase(cell.cell->record.verification_key) > 0) {  // just before the first trial, as here
+            const JobTask::Trial check = verification_of(cell, turn.cell);
+            claim(check, conclusive_trials(database_, key_of(task.order(check), fingerprint_)));
+        }
         const auto seen = cell.conclusive.find(turn.index);
         if (claim(trial_of(cell, turn.cell, turn.index), seen == cell.conclusive.end() ? 0 : seen->second))
             measures = true;

@@ -1,5 +1,7 @@
 #pragma once
 #include <memory>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "launch/slurm.hpp"
@@ -25,14 +27,15 @@ public:
     std::optional<Submitted> submit(const std::vector<DueCell>& due);
 
 private:
-    /// Cells whose trials one job runs, after one verification where that is due.
+    /// Cells whose trials one job runs; it verifies each of these combinations before its first trial.
     struct Group {
         std::vector<const DueCell*> cells;
-        std::vector<const DueCell*> verified;
+        std::set<std::string> unverified;  ///< verification keys
     };
     std::vector<Group> groups_of(const std::vector<DueCell>& due) const;
     /// Without trials if other processes have claimed them all.
     JobTask claimed(const Group& group, const std::string& journal);
+    JobTask::Trial verification_of(const DueCell& cell, std::size_t index) const;
     JobTask::Trial trial_of(const DueCell& cell, std::size_t index, std::int64_t number) const;
     /// The resources of a job that can run all of a group's trials.
     SlurmNeed need_of(const Group& group) const;

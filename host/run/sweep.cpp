@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <future>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -40,59 +41,63 @@ Sweep::Sweep(const SweepContext& context)
 
 SweepReport Sweep::run() {
     due_ = due_cells(context(), report_);
-    if (rules_.verify) verify_all();
-    if (!over()) measure_all();
+    pending_ = PendingVerifications::of(context());
+    measure_all();
+    // What is there already: measured by code that may have been built anew since.
+    for (std::string key; !over() && !(key = pending_.left()).empty();) {
+        pending_.take(key);
+        if (!verify(runner_, key, pending_.position())) pending_.finished(key);
+    }
     report_.failed_verification = failed_verification_.size();
     return report_;
 }
 
-void Sweep::verify_all() {
-    std::vector<const PlannedCell*> unknown;
-    std::set<std::string> keys;
-    // What is there was measured by code that may have been built anew since: that is checked once, whatever is found.
-    const auto is_known = [&](const PlannedCell& planned) {
-        const PreparedCell& cell = prepared_.cells[planned.cell];
-        return planned.trials == 0 ? database_.verification(cell.record.verification_key).has_value()
-                                   : known_verified(cell, database_);
+bool Sweep::verify(TrialRunner& runner, const std::string& key, const std::string& position) {
+    bool held = false;
+    // Whatever happens, nobody waits for it any longer.
+    const std::shared_ptr<void> end(nullptr, [&](void*) {
+        const std::lock_guard lock(guard_);
+        held ? pending_.reopen(key) : pending_.finished(key);
+        verified_.notify_all();
+    });
+    const PendingVerifications::Combination combination = [&] {
+        const std::lock_guard lock(guard_);
+        return pending_.combination(key);
+    }();
+    const PreparedCell& cell = *combination.cell;
+    // Another run may have verified it since: what is counted before that is looked up cannot have been missed.
+    TrialOrder order = verification_order(cell, prepared_.experiment.limits, reference_cache(database_.path()));
+    order.seen_verifications = conclusive_trials(runner.database(), key_of(order, runner.machine_fingerprint()));
+    if (needs_no_verification(combination, runner.database())) return true;
+    const std::string what = fmt::format("{} {}", position, cell_label(cell.cell));
+    const Stopwatch watch;
+    const auto show = [&](const TrialProgress& p) {
+        const std::lock_guard lock(guard_);
+        progress_.status(what, fmt::format("  epoch {}  {}", p.epochs, duration_text(watch.seconds())));
     };
-    for (const PlannedCell& planned : plan_.cells) {
-        const std::string& key = prepared_.cells[planned.cell].record.verification_key;
-        const bool computes =
-            !prepared_.cells[planned.cell].simulated;  // else nothing can agree with the reference
-        if (computes && planned.verdict != Verdict::skipped && keys.insert(key).second && !is_known(planned))
-            unknown.push_back(&planned);
+    show({});
+    const TrialResult result = runner.run(order, show);
+    const std::lock_guard lock(guard_);
+    held = result.claim == ClaimState::held_by_other;
+    if (result.claim != ClaimState::claimed) return !held;
+    unstarted_in_a_row_ *= result.unstarted;
+    if (result.unstarted) {
+        did_not_start(result, what);
+    } else if (result.status == TrialStatus::interrupted) {
+        report_.interrupted = true;
+    } else if (result.status == TrialStatus::skipped) {
+        skip_combination(runner, key, result.reason);
+    } else {
+        const auto record = runner.database().verification(key);
+        count_verification(key, what, record ? record->status : VerificationStatus::unverified,
+                           record ? record->reason : result.reason);
     }
-    for (std::size_t i = 0; i < unknown.size() && !over(); ++i) {
-        // Another run may have verified it since: what is counted before that is looked up cannot have been missed.
-        const PreparedCell& cell = prepared_.cells[unknown[i]->cell];
-        const TrialOrder asked{.cell = cell, .purpose = Purpose::verify};
-        const int seen = conclusive_trials(database_, key_of(asked, runner_.machine_fingerprint()));
-        if (!is_known(*unknown[i])) verify(cell, seen, fmt::format("[verify {}/{}]", i + 1, unknown.size()));
-    }
+    return true;
 }
 
-void Sweep::verify(const PreparedCell& cell, int seen, const std::string& position) {
-    const std::string what = fmt::format("{} {}", position, cell_label(cell.cell));
-    progress_.status(what);
-    const Stopwatch watch;
-    TrialOrder order = verification_order(cell, prepared_.experiment.limits, reference_cache(database_.path()));
-    order.seen_verifications = seen;
-    const TrialResult result = runner_.run(order, [&](const TrialProgress& p) {
-        progress_.status(what, fmt::format("  epoch {}  {}", p.epochs, duration_text(watch.seconds())));
-    });
-    if (result.claim != ClaimState::claimed) return;
-    if (result.unstarted) return did_not_start(result, what);
-    unstarted_in_a_row_ = 0;
-    if (result.status == TrialStatus::interrupted) {
-        report_.interrupted = true;
-        return;
-    }
-    if (result.status == TrialStatus::skipped) return skip_combination(cell, result.reason);
-    const auto record = database_.verification(cell.record.verification_key);
-    const VerificationStatus status = record ? record->status : VerificationStatus::unverified;
-    const std::string reason = record ? record->reason : result.reason;
-    if (status == VerificationStatus::failed)
-        failed_verification_[cell.record.verification_key] = first_line(reason);
+void Sweep::count_verification(const std::string& key, const std::string& what, VerificationStatus status,
+                               const std::string& reason) {
+    if (status == VerificationStatus::failed) failed_verification_[key] = first_line(reason);
     ++report_.verified;
     const std::string message = verification_message(what, status, reason);
     if (status == VerificationStatus::failed)
@@ -101,12 +106,11 @@ void Sweep::verify(const PreparedCell& cell, int seen, const std::string& positi
         progress_.message(message);
 }
 
-void Sweep::skip_combination(const PreparedCell& verified, const std::string& reason) {
-    for (DueCell& due : due_) {
-        if (due.cell->record.verification_key != verified.record.verification_key) continue;
-        record_skipped(context(), *due.cell, reason, report_);
-        due.missing.clear();
-    }
+void Sweep::skip_combination(TrialRunner& runner, const std::string& key, const std::string& reason) {
+    const SweepContext here{prepared_, plan_, runner.database(), runner, rules_, progress_};
+    for (std::size_t i = 0; i < due_.size(); ++i)
+        if (due_[i].cell->record.verification_key == key && skipped_.insert(i).second)
+            record_skipped(here, *due_[i].cell, reason, report_);
 }
 
 namespace {
@@ -152,18 +156,36 @@ void Sweep::measure_all() {
     for (auto& one : parallel) one->runner.finish();
 }
 
+std::optional<Sweep::Turn> Sweep::next_turn(std::vector<ScheduledTrial>& waiting) {
+    std::unique_lock lock(guard_);
+    while (!waiting.empty() && !over()) {
+        const auto next = std::find_if(waiting.rbegin(), waiting.rend(), [&](const ScheduledTrial& trial) {
+            return !pending_.running(key_of_trial(trial));
+        });
+        if (next == waiting.rend()) {
+            verified_.wait(lock);
+            continue;
+        }
+        Turn turn{*next, {}};
+        waiting.erase(std::next(next).base());
+        if (!skipped_.contains(turn.trial.cell) && pending_.take(key_of_trial(turn.trial)))
+            turn.verify_first = pending_.position();
+        return turn;
+    }
+    return std::nullopt;
+}
+
 void Sweep::work(TrialRunner& runner, std::vector<ScheduledTrial>& waiting, std::vector<ScheduledTrial>& held) {
-    for (;;) {
-        ScheduledTrial trial;
+    while (const std::optional<Turn> turn = next_turn(waiting)) {
+        const std::string& key = key_of_trial(turn->trial);
+        const bool checked = turn->verify_first.empty() || verify(runner, key, turn->verify_first);
         {
             const std::lock_guard lock(guard_);
-            if (waiting.empty() || over()) return;
-            trial = waiting.back();
-            waiting.pop_back();
+            if (over()) return;
         }
-        if (measure(runner, trial)) continue;
+        if (checked && measure(runner, turn->trial)) continue;
         const std::lock_guard lock(guard_);
-        held.push_back(trial);
+        held.push_back(turn->trial);
     }
 }
 
@@ -182,11 +204,12 @@ TrialOrder Sweep::order_of(const ScheduledTrial& scheduled) const {
 bool Sweep::measure(TrialRunner& runner, const ScheduledTrial& scheduled) {
     TrialOrder order = order_of(scheduled);
     const Cell& cell = order.cell.cell;
-    const auto failed_verification = failed_verification_.find(order.cell.record.verification_key);
-    const bool runs = failed_verification == failed_verification_.end();
-    std::string what;
+    std::string what, failed_verification;
     {
         const std::lock_guard lock(guard_);
+        if (const auto failed = failed_verification_.find(order.cell.record.verification_key);
+            failed != failed_verification_.end())
+            failed_verification = failed->second;
         if (skipped_.contains(scheduled.cell)) {
             pace_.finished(0);
             return true;
@@ -194,12 +217,13 @@ bool Sweep::measure(TrialRunner& runner, const ScheduledTrial& scheduled) {
         what = fmt::format("[{}/{}] {} trial {}", pace_.done() + 1, pace_.trials(), cell_label(cell),
                            scheduled.index + 1);
     }
+    const bool runs = failed_verification.empty();
     const Stopwatch watch;
     const auto show = [&](const TrialProgress& p) { show_progress(what, cell, p, watch.seconds()); };
     for (int retries = rules_.retries;; --retries) {
-        const TrialResult result = runs ? runner.run(order, show)
-                                        : runner.record_not_run(order, TrialStatus::failed,
-                                                                unmeasured_reason(failed_verification->second));
+        const TrialResult result =
+            runs ? runner.run(order, show)
+                 : runner.record_not_run(order, TrialStatus::failed, unmeasured_reason(failed_verification));
         if (result.claim == ClaimState::held_by_other) return false;
         const std::lock_guard lock(guard_);
         const bool by_chance = runs && (may_be_chance(result.status) || result.unstarted);
@@ -209,10 +233,7 @@ bool Sweep::measure(TrialRunner& runner, const ScheduledTrial& scheduled) {
             order.seen_conclusive += !result.unstarted;
             continue;
         }
-        if (result.status == TrialStatus::skipped) {
-            ++report_.skipped;
-            skipped_.insert(scheduled.cell);
-        }
+        if (result.status == TrialStatus::skipped) report_.skipped += skipped_.insert(scheduled.cell).second;
         count(result, what);
         return true;
     }

@@ -1,28 +1,44 @@
 #pragma once
+#include <condition_variable>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "run/due.hpp"
+#include "run/pending_verifications.hpp"
 #include "run/schedule.hpp"
 
 namespace gnnbench {
 
-/// Runs an experiment's missing trials: verifications first, then trials in randomised blocks. Continues after
-/// failures, stops early on an interrupt.
+/// Runs an experiment's missing trials in randomised blocks, and verifies each combination just before its first trial.
+/// Continues after failures, stops early on an interrupt.
 class Sweep {
 public:
     explicit Sweep(const SweepContext& context);
     SweepReport run();
 
 private:
-    void verify_all();
-    /// `seen`: see claim_trial.
-    void verify(const PreparedCell& cell, int seen, const std::string& position);
-    /// The ranks that verified a cell reported that they cannot run it; all cells of its combination are skipped.
-    void skip_combination(const PreparedCell& verified, const std::string& reason);
+    /// A trial that is next, and the position of the verification that comes before it, if one does.
+    struct Turn {
+        ScheduledTrial trial;
+        std::string verify_first;
+    };
+    /// Takes the next trial whose combination nobody is verifying; waits where all are of such combinations. Empty at
+    /// the end.
+    std::optional<Turn> next_turn(std::vector<ScheduledTrial>& waiting);
+    /// Of a combination that the caller has taken from `pending_`. False if another process is verifying it.
+    bool verify(TrialRunner& runner, const std::string& key, const std::string& position);
+    /// Reports what a verification found. The guard is held.
+    void count_verification(const std::string& key, const std::string& what, VerificationStatus status,
+                            const std::string& reason);
+    /// The ranks that verified a combination reported that they cannot run it. The guard is held.
+    void skip_combination(TrialRunner& runner, const std::string& key, const std::string& reason);
+    const std::string& key_of_trial(const ScheduledTrial& trial) const {
+        return due_[trial.cell].cell->record.verification_key;
+    }
     void measure_all();
     /// Runs trials from `waiting` until none is left; those claimed by other processes go to `held`.
     void work(TrialRunner& runner, std::vector<ScheduledTrial>& waiting, std::vector<ScheduledTrial>& held);
@@ -51,11 +67,13 @@ private:
     int jobs_;  ///< trials at once
     SweepReport report_;
     std::vector<DueCell> due_;
+    PendingVerifications pending_;
     std::set<std::size_t> skipped_;  ///< of due_: the ranks reported that they cannot run it
     std::map<std::string, std::string> failed_verification_;  ///< verification key → why
     Pace pace_{0};
     int unstarted_in_a_row_ = 0;
-    std::mutex guard_;  ///< of report_, pace_ and the lists of trials, while several trials run
+    std::mutex guard_;  ///< of all that is not constant here, while several trials run
+    std::condition_variable verified_;
 };
 
 }  // namespace gnnbench

@@ -29,6 +29,7 @@ public:
 
     const std::string& machine_fingerprint() const { return fingerprint_; }
     const std::shared_ptr<const Launcher>& launcher() const { return launcher_; }
+    Database& database() const { return database_; }
     const std::shared_ptr<CorePool>& cores() const { return cores_; }
 
 private:

@@ -20,6 +20,11 @@ expect_value "SELECT count(*) FROM trial WHERE purpose = 'measure' AND status = 
 expect_value "SELECT count(*) FROM trial WHERE purpose = 'verify' AND status = 'ok'" 3 "verifications"
 expect_value "SELECT count(*) FROM verification WHERE json_extract(checks, '$.float64_kernel') = 'cpu' AND json_extract(checks, '$.float64_error') < 1e-10" \
     3 "float64 runs on the cell's own kernel"
+verified_at="(SELECT min(v.id) FROM trial v WHERE v.purpose = 'verify' AND v.verification_key = t.verification_key)"
+expect_value "SELECT count(*) FROM trial t WHERE t.purpose = 'measure' AND t.status = 'ok' AND NOT t.id > $verified_at" 0 \
+    "a combination is verified before its first trial"
+expect_value "SELECT count(*) FROM trial t WHERE t.purpose = 'measure' AND t.status = 'ok' AND t.number = 0 AND t.id <> $verified_at + 1" \
+    0 "and just before it, so that first times come early"
 expect_value "SELECT count(*) FROM trial WHERE status = 'skipped'" 1 "the skipped cell is a row"
 expect_value "SELECT count(*) FROM epoch e JOIN trial t ON t.id = e.trial_id WHERE t.purpose = 'measure'" 24 \
     "epochs: six trials of one warm-up and three measured ones"

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "launch/machine.hpp"
+#include "run/pending_verifications.hpp"
 #include "run/prepare.hpp"
 #include "run/schedule.hpp"
 
@@ -33,6 +34,36 @@ TEST_CASE("the order is the seed's: the same again, another for another seed, an
     for (const ScheduledTrial& trial : order) (trial.index == 0 ? first : second).push_back(trial.cell);
     CHECK(first != second);
     CHECK_FALSE(std::is_sorted(first.begin(), first.end()));
+}
+
+TEST_CASE("a combination is verified once, and its trials wait meanwhile") {
+    PreparedCell first, same, other;
+    first.record.verification_key = same.record.verification_key = "k1";
+    other.record.verification_key = "k2";
+    PendingVerifications pending;
+    pending.add(first, false);
+    pending.add(same, false);
+    pending.add(other, true);
+    CHECK_FALSE(pending.running("k1"));
+    CHECK(pending.take("k1"));
+    CHECK(pending.position() == "[verify 1/2]");
+    CHECK(pending.running("k1"));
+    CHECK_FALSE(pending.take("k1"));
+    CHECK_FALSE(pending.take("verified long ago"));
+    CHECK(pending.combination("k1").cell == &first);
+    // Another process verifies it: it is asked for again.
+    pending.reopen("k1");
+    CHECK_FALSE(pending.running("k1"));
+    CHECK(pending.take("k1"));
+    pending.finished("k1");
+    CHECK_FALSE(pending.running("k1"));
+    CHECK_FALSE(pending.take("k1"));
+    // What no trial was due of is left for the end.
+    CHECK(pending.left() == "k2");
+    CHECK(pending.take("k2"));
+    CHECK(pending.position() == "[verify 2/2]");
+    pending.finished("k2");
+    CHECK(pending.left().empty());
 }
 
 namespace {
