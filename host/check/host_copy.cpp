@@ -1,5 +1,7 @@
 #include "check/host_copy.hpp"
 
+#include <algorithm>
+
 #include "core/mpi_check.hpp"
 
 namespace gnnbench {
@@ -14,17 +16,30 @@ void settle(Backend& backend, StreamRole stream) {
 std::vector<double> read_numbers(Backend& backend, const void* data, std::int64_t count, DType dtype,
                                  StreamRole stream) {
     if (dtype == DType::f64) return read_array(backend, static_cast<const double*>(data), count, stream);
-    const auto narrow = read_array(backend, static_cast<const float*>(data), count, stream);
-    return {narrow.begin(), narrow.end()};
+    // Piece by piece: a second whole copy would cost as much as the first in pages of new memory.
+    constexpr std::int64_t most = 1 << 18;
+    std::vector<float> piece(usize(std::min(count, most)));
+    std::vector<double> out;
+    out.reserve(usize(count));
+    settle(backend, stream);
+    for (std::int64_t at = 0; at < count; at += most) {
+        const std::size_t n = usize(std::min(most, count - at));
+        backend.download_bytes(static_cast<const float*>(data) + at, piece.data(), n * sizeof(float), stream);
+        out.insert(out.end(), piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(n));
+    }
+    return out;
 }
 
 HostMatrix read_view(Backend& backend, ConstMatrixView m, StreamRole stream) {
-    HostMatrix out(m.rows, m.cols);
-    if (m.empty()) return out;
-    if (m.contiguous()) {
+    if (!m.empty() && m.contiguous()) {
+        HostMatrix out;
+        out.rows = m.rows;
+        out.cols = m.cols;
         out.values = read_numbers(backend, m.data, m.rows * m.cols, m.dtype, stream);
         return out;
     }
+    HostMatrix out(m.rows, m.cols);
+    if (m.empty()) return out;
     const auto all = read_numbers(backend, m.data, (m.rows - 1) * m.ld + m.cols, m.dtype, stream);
     for (std::int64_t r = 0; r < m.rows; ++r)
         std::copy_n(all.begin() + r * m.ld, m.cols, out.values.begin() + r * m.cols);

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <limits>
+#include <malloc.h>
 #include <optional>
 #include <string_view>
 
@@ -38,6 +40,14 @@ namespace {
     std::abort();
 }
 
+/// A verification copies every operand and result of a whole training to the host, and frees it again. Memory that
+/// went back to the system each time would come back page by page, which took a fifth of a verification's time.
+void keep_freed_memory() {
+    mallopt(M_MMAP_THRESHOLD, 1 << 30);
+    mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+    mallopt(M_TOP_PAD, 64 << 20);
+}
+
 /// `folder` takes what a program is given.
 void run(const std::optional<TrialRequest>& request, const std::filesystem::path& folder) {
     const ProcessGroup world = ProcessGroup::world();
@@ -66,6 +76,7 @@ int run_rank(int argc, char** argv) {
     std::optional<TrialRequest> request;
     try {
         request = read_request(argv[1]);
+        if (request->purpose == Purpose::verify) keep_freed_memory();
         run(request, std::filesystem::absolute(argv[1]).parent_path());
     } catch (const OutOfMemory& e) {
         fail(request, TrialStatus::oom, e.what());
