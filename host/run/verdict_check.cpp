@@ -1,5 +1,6 @@
 #include "run/verdict_check.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -68,8 +69,9 @@ PreparedExperiment prepared_for(double factor, std::int64_t trials, const Catalo
                                 const PluginSource& plugins, const Notify& notify) {
     LoadOptions options;
     options.cores = usable_cores();
-    Experiment experiment = read_experiment(fmt::format(experiment_text, factor), "verdicts.yaml", options,
-                                            plugins, InstalledDatasets(catalog));
+    // A factor of exactly 1 is no slowdown, and so no second cell; a millionth more takes no time that could be measured.
+    Experiment experiment = read_experiment(fmt::format(experiment_text, std::max(factor, 1.000001)),
+                                            "verdicts.yaml", options, plugins, InstalledDatasets(catalog));
     experiment.trials = trials;
     return prepare(std::move(experiment), catalog, plugins, Datasets::make, notify);
 }
