@@ -42,6 +42,8 @@ Trainer::~Trainer() = default;
 StepObserver::~StepObserver() = default;
 Strategy::~Strategy() = default;
 
+Moments CollectiveTrainer::moments() { return {}; }
+
 Step CollectiveTrainer::train_epoch(std::int64_t epoch) {
     Step whole;
     double sum = 0;

@@ -61,6 +61,7 @@ public:
     Score evaluate() override { return loss_.score(forward(Pass::evaluation, 0), vertices_.loss_input()); }
     ModelWeights weights() override { return parameters_.weights(); }
     ModelWeights gradients() override { return parameters_.gradients(); }
+    Moments moments() override { return parameters_.moments(); }
     OwnedRows embeddings() override {
         const Matrix rows = loss_.whole_rows(forward(Pass::evaluation, 0));
         // Ranks of a grid row hold the same vertices; the first one represents them.

@@ -155,6 +155,11 @@ void ReplicatedParameters::step() {
     backend_.optimizer_step(train_, ++step_, slots);
 }
 
+Moments ReplicatedParameters::moments() const {
+    if (train_.optimizer == OptimizerKind::sgd) return {};
+    return {download(first_moments_), download(second_moments_)};
+}
+
 ModelWeights ReplicatedParameters::download(const Matrix& slab) const {
     ModelWeights out;
     for (const auto& layer : layers_)

@@ -53,6 +53,7 @@ public:
 
     ModelWeights weights() override { return network_.parameters().weights(); }
     ModelWeights gradients() override { return network_.parameters().gradients(); }
+    Moments moments() override { return network_.parameters().moments(); }
     OwnedRows embeddings() override { return {owned_.ids(), backend_.download(forward(Pass::evaluation, 0))}; }
     std::string notes() const override {
         std::string of_spmm = spmm_->notes();

@@ -52,6 +52,11 @@ struct ModelWeights {
 /// Matrices of a model's names and shapes, all 0.
 ModelWeights zero_weights(const ModelSpec& model);
 
+/// What an optimizer remembers beside the weights; without matrices where it remembers nothing (SGD).
+struct Moments {
+    ModelWeights first, second;
+};
+
 class Adjacency;
 class HostStatement;
 
@@ -143,6 +148,9 @@ public:
     virtual Step train_step(std::int64_t epoch, std::int64_t step) = 0;
     /// All steps of an epoch, as one: the mean loss over all their samples.
     Step train_epoch(std::int64_t epoch);
+    /// Adam's and AdamW's moments, as weights() gives the weights. A strategy that is exact gives them, so that a step
+    /// can be verified at any time of a training; by default there are none.
+    virtual Moments moments();
 };
 
 /// One averaging of a worker with another.

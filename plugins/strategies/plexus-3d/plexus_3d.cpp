@@ -40,6 +40,7 @@ public:
     Score evaluate() override { return loss_.score(forward(Pass::evaluation, 0), data_.outputs.loss_input()); }
     ModelWeights weights() override { return parameters_.weights(grid_.world()); }
     ModelWeights gradients() override { return parameters_.gradients(grid_.world()); }
+    Moments moments() override { return parameters_.moments(grid_.world()); }
 
     /// Ranks along o gather whole rows; those along i hold the same rows, so one of each line gives them.
     OwnedRows embeddings() override {

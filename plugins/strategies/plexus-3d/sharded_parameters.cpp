@@ -84,6 +84,11 @@ void ShardedParameters::step(std::span<const ParameterSlot> more) {
     backend_.optimizer_step(train_, ++step_, slots);
 }
 
+Moments ShardedParameters::moments(Communicator& world) const {
+    if (train_.optimizer == OptimizerKind::sgd) return {};
+    return {assembled(first_moments_, world), assembled(second_moments_, world)};
+}
+
 ModelWeights ShardedParameters::assembled(const Matrix& slab, Communicator& world) const {
     std::vector<Layout> layouts;
     std::vector<std::int64_t> rows;  // of every rank's slab

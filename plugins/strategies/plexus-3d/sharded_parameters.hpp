@@ -29,6 +29,7 @@ public:
     /// Whole matrices on every rank; of biases that several ranks hold, the rank's own copy.
     ModelWeights weights(Communicator& world) const { return assembled(weights_, world); }
     ModelWeights gradients(Communicator& world) const { return assembled(gradients_, world); }
+    Moments moments(Communicator& world) const;
 
 private:
     MatrixView shard(const Matrix& slab, int l) const;

@@ -44,6 +44,7 @@ public:
 
     ModelWeights weights() const { return download(values_); }
     ModelWeights gradients() const { return download(gradients_); }
+    Moments moments() const;
 
 private:
     /// A matrix and where it begins in a slab.
