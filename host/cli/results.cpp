@@ -160,6 +160,7 @@ int show(const std::string& begins, bool as_json, const GlobalOptions& options) 
                   fmt::format("WITH shown AS (SELECT id, cell_id FROM trial WHERE uuid = ?1), verified AS ("
                               "SELECT v.* FROM verification v JOIN trial t ON t.id = v.trial_id WHERE v.key = "
                               "(SELECT verification_key FROM cell WHERE id = (SELECT cell_id FROM shown)) "
+                              "AND (t.purpose = 'verify' OR v.status = 'failed') "
                               "ORDER BY t.id IN (SELECT trial_id FROM imported_trial), t.id DESC LIMIT 1) {}",
                               part.sql),
                   argument);

@@ -242,6 +242,11 @@ std::optional<VerificationRecord> Database::verification(const std::string& key)
     return VerificationFinder(*connection_).find(key);
 }
 
+bool Database::late_step_due(const std::string& key) const {
+    const auto late = VerificationFinder(*connection_).late_step(key);
+    return !late || late->status != VerificationStatus::verified;
+}
+
 std::int64_t remove_trials(Database& database, std::span<const std::string> trials) {
     sqlite::Transaction transaction(database.connection());
     auto remove = database.connection().prepare("DELETE FROM trial WHERE uuid = ?", "remove a trial");

@@ -74,6 +74,8 @@ public:
 
     /// The newest verification under the key; if the last attempt left none (it crashed), `unverified` with the reason.
     std::optional<VerificationRecord> verification(const std::string& key) const;
+    /// Whether no measured trial under the key has had a step after its last verified, and found right.
+    bool late_step_due(const std::string& key) const;
 
     /// For record's own functions (claims, replay, comparison).
     sqlite::Connection& connection() const { return *connection_; }

@@ -18,7 +18,29 @@ VerificationFinder::VerificationFinder(const sqlite::Connection& connection)
           "t.id "
           "WHERE t.verification_key = ? AND t.purpose = 'verify' AND t.status <> 'running' "
           "ORDER BY (v.status IS NULL), t.id IN (SELECT trial_id FROM imported_trial), t.id DESC LIMIT 1",
-          "look for a verification")) {}
+          "look for a verification")),
+      find_late_(connection.prepare("SELECT t.uuid, v.status, v.reason, v.detail, v.loss_error, v.gradient_error, "
+                                    "v.checks FROM verification v "
+                                    "JOIN trial t ON t.id = v.trial_id WHERE v.key = ? AND t.purpose = 'measure' "
+                                    "ORDER BY v.trial_id DESC LIMIT 1",
+                                    "look for a verified step")) {}
+
+std::optional<VerificationRecord> VerificationFinder::late_step(const std::string& key) {
+    sqlite::Statement& q = find_late_;
+    q.bind(key);
+    std::optional<VerificationRecord> r;
+    if (q.step())
+        r = VerificationRecord{.trial = q.text(0),
+                               .reason = q.text(2),
+                               .detail = q.text(3),
+                               .status = verification_status(q.text(1)),
+                               .loss_error = q.maybe_real(4),
+                               .gradient_error = q.maybe_real(5),
+                               .volume_equal = {},
+                               .checks = q.text(6)};
+    q.reset();
+    return r;
+}
 
 std::optional<VerificationRecord> VerificationFinder::find(const std::string& key) {
     sqlite::Statement& q = find_;
@@ -40,7 +62,9 @@ std::optional<VerificationRecord> VerificationFinder::find(const std::string& ke
         r.reason =
             fmt::format("its verification ended as {}{}{}", q.text(1), q.text(2).empty() ? "" : ": ", q.text(2));
     q.reset();
-    return r;
+    if (r.status == VerificationStatus::failed) return r;
+    const std::optional<VerificationRecord> late = late_step(key);
+    return late && late->status == VerificationStatus::failed ? *late : r;
 }
 
 VerificationRecord VerificationFinder::of_trials(const std::string& key,
@@ -64,6 +88,16 @@ VerificationRecord VerificationFinder::of_trials(const std::string& key,
         fmt::format("{} of {} trials were measured by another build than the one that was verified", unchecked,
                     measured_under.size());
     return unverified;
+}
+
+bool partitioner_was_asked(const sqlite::Connection& connection, const std::string& digest) {
+    auto q = connection.prepare(
+        "SELECT 1 FROM verification v JOIN trial t ON t.id = v.trial_id "
+        "WHERE t.code <> '' AND json_extract(t.code, '$.partitioner') = ? "
+        "AND json_extract(v.checks, '$.checks.partitioner') IS NOT NULL LIMIT 1",
+        "look whether a partitioner was asked twice");
+    q.bind(digest);
+    return !digest.empty() && q.step();
 }
 
 namespace {

@@ -20,7 +20,8 @@ struct VerificationRecord {
     std::string checks = "{}";          ///< JSON: what was looked at, schemas/worker-record.schema.json
 };
 
-/// Looks up the newest verification under a key; if the last attempt left none (it crashed), `unverified` and why.
+/// Looks up the newest verification under a key; if the last attempt left none (it crashed), `unverified` and why. What
+/// failed in a step after a measured trial's last (see worker/late_step.hpp) has failed, until such a step is right.
 class VerificationFinder {
 public:
     explicit VerificationFinder(const sqlite::Connection& connection);
@@ -31,9 +32,15 @@ public:
     /// verified.
     VerificationRecord of_trials(const std::string& key, std::span<const std::string> measured_under);
 
+    /// The newest step that was verified after a measured trial.
+    std::optional<VerificationRecord> late_step(const std::string& key);
+
 private:
-    sqlite::Statement find_;
+    sqlite::Statement find_, find_late_;
 };
+
+/// Whether a verification has asked a partitioner, built as this digest says, twice for the same.
+bool partitioner_was_asked(const sqlite::Connection& connection, const std::string& digest);
 
 /// One combination of an experiment and what its verification found; status `unverified` where none was tried,
 /// `skipped` where it cannot run.

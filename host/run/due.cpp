@@ -28,9 +28,11 @@ SweepReport& SweepReport::operator+=(const SweepReport& o) {
     return *this;
 }
 
-TrialOrder verification_order(const PreparedCell& cell, const Limits& limits, const std::filesystem::path& cache) {
+TrialOrder verification_order(const PreparedCell& cell, const Limits& limits, const Database& database) {
     TrialOrder order{.cell = cell, .purpose = Purpose::verify, .timeout_s = limits.verify_timeout_s};
-    order.verify.reference = std::filesystem::absolute(cache).string();
+    order.verify.reference = reference_cache(database.path()).string();
+    order.verify.asks_partitioner =
+        !partitioner_was_asked(database.connection(), cell.record.code.value("partitioner", ""));
     return order;
 }
 

@@ -70,8 +70,9 @@ void record_skipped(const SweepContext& context, const PreparedCell& cell, const
 /// Whether the cell's combination needs no further verification.
 bool known_verified(const PreparedCell& cell, const Database& database);
 
-/// The request that verifies a cell. Reference results are cached in `cache`.
-TrialOrder verification_order(const PreparedCell& cell, const Limits& limits, const std::filesystem::path& cache);
+/// The request that verifies a cell. Reference results are cached beside the database. Its partitioner is asked twice
+/// unless a verification has done so since it was built.
+TrialOrder verification_order(const PreparedCell& cell, const Limits& limits, const Database& database);
 
 /// The folder that a trial exports to; empty if nothing is exported.
 std::string export_folder_of(const SweepRules& rules, const CellRecord& cell, std::int64_t number);

@@ -88,7 +88,9 @@ json to_json(const JobTask::Trial& t) {
             {"timeout_s", t.timeout_s},
             {"export", t.export_folder},
             {"reference", t.reference},
-            {"trace_epochs", t.trace_epochs}};
+            {"trace_epochs", t.trace_epochs},
+            {"asks_partitioner", t.asks_partitioner},
+            {"late_step", t.late_step}};
 }
 
 JobTask::Trial trial_from(const json& j) {
@@ -98,7 +100,9 @@ JobTask::Trial trial_from(const json& j) {
             .timeout_s = j.at("timeout_s"),
             .export_folder = j.at("export"),
             .reference = j.at("reference"),
-            .trace_epochs = j.at("trace_epochs")};
+            .trace_epochs = j.at("trace_epochs"),
+            .asks_partitioner = j.value("asks_partitioner", true),
+            .late_step = j.value("late_step", false)};
 }
 
 json to_json(const JobTask& task) {
@@ -137,8 +141,10 @@ TrialOrder JobTask::order(const Trial& t) const {
                      .number = t.number,
                      .timeout_s = t.timeout_s,
                      .export_folder = t.export_folder,
-                     .trace_epochs = t.trace_epochs};
+                     .trace_epochs = t.trace_epochs,
+                     .late_step = t.late_step};
     order.verify.reference = t.reference;
+    order.verify.asks_partitioner = t.asks_partitioner;
     return order;
 }
 

@@ -20,6 +20,7 @@ struct JobTask {
         double timeout_s = 3600;
         std::string export_folder{}, reference{};
         std::vector<std::int64_t> trace_epochs{};
+        bool asks_partitioner = true, late_step = false;  ///< see TrialRequest
     };
     std::string experiment;
     nlohmann::json source;  ///< see source_of

@@ -66,15 +66,15 @@ JobTask::Trial JobSubmission::trial_of(const DueCell& cell, std::size_t index, s
 }
 
 JobTask::Trial JobSubmission::verification_of(const DueCell& cell, std::size_t index) const {
-    const TrialOrder order =
-        verification_order(*cell.cell, prepared_.experiment.limits, reference_cache(database_.path()));
+    const TrialOrder order = verification_order(*cell.cell, prepared_.experiment.limits, database_);
     return {.cell = index,
             .purpose = Purpose::verify,
             .number = 0,
             .timeout_s = order.timeout_s,
             .export_folder = {},
             .reference = order.verify.reference,
-            .trace_epochs = {}};
+            .trace_epochs = {},
+            .asks_partitioner = order.verify.asks_partitioner};
 }
 
 JobTask JobSubmission::claimed(const Group& group, const std::string& journal) {
@@ -108,10 +108,17 @@ JobTask JobSubmission::claimed(const Group& group, const std::string& journal) {
             claim(check, conclusive_trials(database_, key_of(task.order(check), fingerprint_)));
         }
         const auto seen = cell.conclusive.find(turn.index);
-        if (claim(trial_of(cell, turn.cell, turn.index), seen == cell.conclusive.end() ? 0 : seen->second))
+        JobTask::Trial trial = trial_of(cell, turn.cell, turn.index);
+        const std::string& key = cell.cell->record.verification_key;
+        trial.late_step =
+            rules_.verify && !cell.cell->simulated && !late_steps_.contains(key) && database_.late_step_due(key);
+        if (trial.late_step) trial.timeout_s += prepared_.experiment.limits.verify_timeout_s;
+        if (claim(trial, seen == cell.conclusive.end() ? 0 : seen->second)) {
             measures = true;
-        else
+            if (trial.late_step) late_steps_.insert(key);
+        } else {
             ++report_.elsewhere;
+        }
     }
     if (!measures) task.trials.clear();
     return task;

@@ -50,6 +50,7 @@ private:
     const SweepRules& rules_;
     SweepReport& report_;
     SlurmSettings settings_;
+    std::set<std::string> late_steps_;  ///< verification keys of which a trial has one step more verified
 };
 
 }  // namespace gnnbench

@@ -66,7 +66,7 @@ bool Sweep::verify(TrialRunner& runner, const std::string& key, const std::strin
     }();
     const PreparedCell& cell = *combination.cell;
     // Another run may have verified it since: what is counted before that is looked up cannot have been missed.
-    TrialOrder order = verification_order(cell, prepared_.experiment.limits, reference_cache(database_.path()));
+    TrialOrder order = verification_order(cell, prepared_.experiment.limits, runner.database());
     order.seen_verifications = conclusive_trials(runner.database(), key_of(order, runner.machine_fingerprint()));
     if (needs_no_verification(combination, runner.database())) return true;
     const std::string what = fmt::format("{} {}", position, cell_label(cell.cell));
@@ -89,8 +89,14 @@ bool Sweep::verify(TrialRunner& runner, const std::string& key, const std::strin
         skip_combination(runner, key, result.reason);
     } else {
         const auto record = runner.database().verification(key);
-        count_verification(key, what, record ? record->status : VerificationStatus::unverified,
-                           record ? record->reason : result.reason);
+        VerificationStatus status = record ? record->status : VerificationStatus::unverified;
+        std::string reason = record ? record->reason : result.reason;
+        // Where a late step failed before, this says that trials may show whether it still does.
+        if (result.verification) {
+            status = *result.verification;
+            reason = result.verification_reason;
+        }
+        count_verification(key, what, status, reason);
     }
     return true;
 }
@@ -127,6 +133,10 @@ struct ParallelRunner {
 }  // namespace
 
 void Sweep::measure_all() {
+    if (rules_.verify)
+        for (const DueCell& due : due_)
+            if (!due.cell->simulated && database_.late_step_due(due.cell->record.verification_key))
+                late_steps_.insert(due.cell->record.verification_key);
     std::vector<std::vector<std::int64_t>> missing;
     for (const DueCell& due : due_) missing.push_back(due.missing);
     std::vector<ScheduledTrial> waiting = in_random_blocks(missing, rules_.order_seed);
@@ -204,11 +214,11 @@ TrialOrder Sweep::order_of(const ScheduledTrial& scheduled) const {
 bool Sweep::measure(TrialRunner& runner, const ScheduledTrial& scheduled) {
     TrialOrder order = order_of(scheduled);
     const Cell& cell = order.cell.cell;
+    const std::string& key = order.cell.record.verification_key;
     std::string what, failed_verification;
     {
         const std::lock_guard lock(guard_);
-        if (const auto failed = failed_verification_.find(order.cell.record.verification_key);
-            failed != failed_verification_.end())
+        if (const auto failed = failed_verification_.find(key); failed != failed_verification_.end())
             failed_verification = failed->second;
         if (skipped_.contains(scheduled.cell)) {
             pace_.finished(0);
@@ -216,16 +226,21 @@ bool Sweep::measure(TrialRunner& runner, const ScheduledTrial& scheduled) {
         }
         what = fmt::format("[{}/{}] {} trial {}", pace_.done() + 1, pace_.trials(), cell_label(cell),
                            scheduled.index + 1);
+        order.late_step = failed_verification.empty() && late_steps_.erase(key) > 0;
     }
     const bool runs = failed_verification.empty();
+    if (order.late_step) order.timeout_s += prepared_.experiment.limits.verify_timeout_s;
     const Stopwatch watch;
     const auto show = [&](const TrialProgress& p) { show_progress(what, cell, p, watch.seconds()); };
     for (int retries = rules_.retries;; --retries) {
         const TrialResult result =
             runs ? runner.run(order, show)
                  : runner.record_not_run(order, TrialStatus::failed, unmeasured_reason(failed_verification));
-        if (result.claim == ClaimState::held_by_other) return false;
         const std::lock_guard lock(guard_);
+        // What another process has, or what did not end well, leaves the step to the next trial.
+        if (order.late_step && !result.verification) late_steps_.insert(key);
+        if (result.claim == ClaimState::held_by_other) return false;
+        if (order.late_step) note_late_step(key, result, what);
         const bool by_chance = runs && (may_be_chance(result.status) || result.unstarted);
         if (result.claim == ClaimState::claimed && by_chance && retries > 0) {
             progress_.message(
@@ -237,6 +252,13 @@ bool Sweep::measure(TrialRunner& runner, const ScheduledTrial& scheduled) {
         count(result, what);
         return true;
     }
+}
+
+/// The caller holds the guard.
+void Sweep::note_late_step(const std::string& key, const TrialResult& result, const std::string& what) {
+    if (result.verification != VerificationStatus::failed) return;
+    failed_verification_[key] = first_line(result.verification_reason);
+    progress_.problem(verification_message(what, *result.verification, result.verification_reason));
 }
 
 void Sweep::show_progress(const std::string& what, const Cell& cell, const TrialProgress& p, double running_s) {

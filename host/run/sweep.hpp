@@ -48,6 +48,7 @@ private:
     /// False if another process has claimed the trial.
     bool measure(TrialRunner& runner, const ScheduledTrial& trial);
     void count(const TrialResult& result, const std::string& what);
+    void note_late_step(const std::string& key, const TrialResult& result, const std::string& what);
     /// The launcher could not start its ranks. The guard is held.
     void did_not_start(const TrialResult& result, const std::string& what);
     SweepContext context() const { return {prepared_, plan_, database_, runner_, rules_, progress_}; }
@@ -70,6 +71,7 @@ private:
     PendingVerifications pending_;
     std::set<std::size_t> skipped_;  ///< of due_: the ranks reported that they cannot run it
     std::map<std::string, std::string> failed_verification_;  ///< verification key → why
+    std::set<std::string> late_steps_;  ///< verification keys whose next trial has one step more verified
     Pace pace_{0};
     int unstarted_in_a_row_ = 0;
     std::mutex guard_;  ///< of all that is not constant here, while several trials run

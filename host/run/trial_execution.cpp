@@ -220,6 +220,7 @@ TrialResult TrialExecution::run(const TrialOrder& order, const Watch& watch) {
                                             .export_folder = order.export_folder,
                                             .verify = order.verify,
                                             .trace_epochs = order.trace_epochs,
+                                            .late_step = order.late_step,
                                             .cell = cell});
     const LaunchEnd launched =
         launch_trial(launcher_,

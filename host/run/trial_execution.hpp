@@ -28,6 +28,7 @@ struct TrialOrder {
     std::string export_folder{};  ///< empty: nothing is exported
     VerifyRequest verify{};
     std::vector<std::int64_t> trace_epochs{};  ///< see TrialRequest
+    bool late_step = false;                    ///< see TrialRequest
 };
 
 /// Progress of a running trial, from its journal lines.

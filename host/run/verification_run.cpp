@@ -33,7 +33,7 @@ VerificationRow verify_cell(const PreparedCell& cell, const Limits& limits, Data
                             TrialRunner& runner, Progress& progress) {
     const std::string what = "verify " + cell_label(cell.cell);
     progress.status(what);
-    const TrialOrder order = verification_order(cell, limits, reference_cache(database.path()));
+    const TrialOrder order = verification_order(cell, limits, database);
     const TrialResult result = runner.run(
         order, [&](const TrialProgress& p) { progress.status(fmt::format("{}  epoch {}", what, p.epochs)); });
     VerificationRow row =

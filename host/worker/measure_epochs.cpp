@@ -97,7 +97,9 @@ TrialEnd measure_epochs(const Measurement& m, CollectiveTrainer& trainer) {
     if (m.traces(last_epoch) && !m.traces(e)) write_spans(m, e);
     if (!m.request.export_folder.empty() && m.backend.holds_values())
         export_results(m.request.export_folder, trainer, m.vertices, m.group);
-    return {};
+    TrialEnd end;
+    end.epochs = e + 1;
+    return end;
 }
 
 }  // namespace gnnbench

@@ -35,11 +35,13 @@ void expect_keys(const json& j, std::string_view where, std::initializer_list<st
 }
 
 VerifyRequest verify_from_json(const json& j) {
-    expect_keys(j, "a trial request's 'verify'", {"epochs", "max_vertices", "max_work", "reference"});
+    expect_keys(j, "a trial request's 'verify'",
+                {"epochs", "max_vertices", "max_work", "reference", "asks_partitioner"});
     return {.epochs = j.at("epochs"),
             .max_vertices = j.at("max_vertices"),
             .max_work = j.at("max_work"),
-            .reference = j.at("reference")};
+            .reference = j.at("reference"),
+            .asks_partitioner = j.at("asks_partitioner")};
 }
 
 }  // namespace
@@ -57,14 +59,16 @@ json to_json(const TrialRequest& request) {
              {{"epochs", verify.epochs},
               {"max_vertices", verify.max_vertices},
               {"max_work", verify.max_work},
-              {"reference", verify.reference}}},
+              {"reference", verify.reference},
+              {"asks_partitioner", verify.asks_partitioner}}},
             {"trace_epochs", request.trace_epochs},
+            {"late_step", request.late_step},
             {"cell", to_json(request.cell, JsonFor::worker)}};
 }
 
 TrialRequest request_from_json(const json& j) {
     expect_keys(j, "a trial request",
-                {"trial", "purpose", "journal", "store", "export", "verify", "trace_epochs", "cell"});
+                {"trial", "purpose", "journal", "store", "export", "verify", "trace_epochs", "late_step", "cell"});
     try {
         return {.trial = j.at("trial"),
                 .purpose = purpose_from_text(j.at("purpose")),
@@ -73,6 +77,7 @@ TrialRequest request_from_json(const json& j) {
                 .export_folder = j.at("export"),
                 .verify = verify_from_json(j.at("verify")),
                 .trace_epochs = j.at("trace_epochs"),
+                .late_step = j.at("late_step"),
                 .cell = cell_from_json(j.at("cell"))};
     } catch (const json::exception& error) {
         throw SpecError(std::string("a trial request has a value of a wrong type: ") + error.what());

@@ -23,6 +23,7 @@ struct VerifyRequest {
     std::int64_t max_vertices = 1'000'000;
     std::int64_t max_work = 20'000'000'000;  ///< multiply-adds of the reference over all epochs
     std::string reference;                   ///< folder of cached reference results; empty: none is kept
+    bool asks_partitioner = true;            ///< twice, to compare its answers
 };
 
 /// The host's request to a trial's ranks: every rank reads the same file, the worker's only argument.
@@ -35,6 +36,7 @@ struct TrialRequest {
     VerifyRequest verify;
     /// Epochs whose spans are kept, warm-up epochs counted; last_epoch: the last that is run. None: no trace.
     std::vector<std::int64_t> trace_epochs;
+    bool late_step = false;  ///< after a measured trial one epoch more is trained and verified
     Cell cell;
 };
 

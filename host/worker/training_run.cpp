@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <gnnbench/training/trained_features.hpp>
+
+#include "worker/evaluation_check.hpp"
 #include "worker/records.hpp"
 
 namespace gnnbench {
@@ -49,6 +52,7 @@ void TrainingRun::whole_epoch(std::int64_t e) { timed(e, {}, true); }
 
 Step TrainingRun::timed(std::int64_t e, std::vector<std::size_t> waits, bool whole) {
     ledger_->enter_epoch(e);
+    has_trained_ = true;
     backend_->order_waits(std::move(waits));
     case_.group.barrier();
     backend_->trace().begin_epoch();
@@ -78,6 +82,19 @@ Step TrainingRun::train(std::int64_t e, bool whole) {
 Volume TrainingRun::evaluation() {
     base(trainer_).evaluate();
     return counter_.take();
+}
+
+bool TrainingRun::trains_input() const { return trains_features(case_.problem.params); }
+
+void TrainingRun::check_evaluation() {
+    const Problem& p = case_.problem;
+    ReferenceLogits reference;
+    if (case_.catalog && !(trains_input() && has_trained_))
+        reference = [&](const ModelWeights& weights) {
+            return reference_logits(*case_.catalog, {p.dataset, p.model, p.train}, weights, dtype());
+        };
+    gnnbench::check_evaluation(p.dataset, case_.group, dtype(), base(trainer_), reference, *ledger_);
+    counter_.take();
 }
 
 void TrainingRun::check_volume(std::int64_t e) {

@@ -36,6 +36,10 @@ public:
     ModelWeights weights() { return uncounted(base(trainer_).weights()); }
     /// What an evaluation moves.
     Volume evaluation();
+    /// Logits and score as they are now. The reference's logits follow from the weights alone, so those of trained
+    /// features only before the first epoch.
+    void check_evaluation();
+    bool trains_input() const;
 
     /// What was counted in the last epoch, which was a whole one, against what is stated of it.
     void check_volume(std::int64_t e);
@@ -63,6 +67,7 @@ private:
     AnyTrainer trainer_;
     Volume volume_;
     std::int64_t held_bytes_ = 0, allocations_ = 0;
+    bool has_trained_ = false;
 };
 
 }  // namespace gnnbench

@@ -20,7 +20,9 @@
 #include "partition/balance.hpp"
 #include "spec/partition_key.hpp"
 #include "spec/setting.hpp"
+#include "worker/late_step.hpp"
 #include "worker/measurement.hpp"
+#include "worker/partition_check.hpp"
 #include "worker/verification.hpp"
 #include "worker/verified_training.hpp"
 #include "worker/workload.hpp"
@@ -65,14 +67,16 @@ public:
         double partition_s = 0;  // that it took when it was made
         try {
             const PartitionPlace place = partition_place();
-            const MadePartition made = partition_on_root(*plugins_.partitioner, partition_task(work_->data),
-                                                         group_, work_->sample ? nullptr : &place);
+            MadePartition made = partition_on_root(*plugins_.partitioner, partition_task(work_->data), group_,
+                                                   work_->sample ? nullptr : &place);
             partition_kept_ = made.kept;
             partition_s = made.wall_s;
             if (group_.rank() == 0)
                 unbalanced_ = why_not_balanced(work_->data.graph, made.partition.part_of, made.partition.parts,
                                                cell_.partitioner.params);
             index_.emplace(shared_index(made.partition, group_, cost_.exchange));
+            if (request_.purpose == Purpose::verify && request_.verify.asks_partitioner)
+                answer_ = std::move(made.partition);
         } catch (const Unsupported& e) {
             return {TrialStatus::skipped, e.what()};
         }
@@ -102,6 +106,7 @@ public:
         TrialEnd end = measure();
         end.notes = notes();  // what was tuned in the first epochs is known now
         end.host_peak_bytes = record_.gather(peak_resident_bytes());
+        if (can_check_late_step(end)) check_late_step(end.epochs);
         return end;
     }
 
@@ -258,6 +263,60 @@ private:
         return measure_workers(m, *std::get<std::unique_ptr<IndependentTrainer>>(trainer_));
     }
 
+    /// Asked for, and of a strategy that has something to be compared with.
+    bool can_check_late_step(const TrialEnd& end) const {
+        return request_.late_step && end.status == TrialStatus::ok && end.epochs > 0 && backend_->holds_values() &&
+               plugins_.strategy->approximation(cell_.scheme.params).empty();
+    }
+
+    /// Everything that is measured has been recorded; so one step more is free.
+    void check_late_step(std::int64_t epochs) {
+        const Problem trained = problem();
+        const auto rebuild = [&](const ModelWeights& weights) {
+            trainer_ = {};
+            const Problem anew{trained.dataset, trained.index, trained.model, trained.train,
+                               trained.params,  &weights,      trained.ranks, {},
+                               trained.threads};
+            return plugins_.strategy->make_collective_trainer(anew, {*backend_, *world_, group_});
+        };
+        const bool fits =
+            verifiable_vertices(work_->data, work_->model, request_.verify) == work_->data.graph.vertices();
+        const LateStep late = gnnbench::check_late_step({.problem = trained,
+                                                         .group = group_,
+                                                         .catalog = catalog_,
+                                                         .dtype = backend_->dtype(),
+                                                         .epochs = epochs,
+                                                         .reference_fits = fits,
+                                                         .rebuild = rebuild},
+                                                        *std::get<std::unique_ptr<CollectiveTrainer>>(trainer_));
+        write_late_step(late, epochs);
+    }
+
+    void write_late_step(const LateStep& late, std::int64_t epochs) {
+        if (!record_.writes()) return;
+        const VerifiedTraining& v = late.found;
+        VerificationLine line{.status = VerificationStatus::verified,
+                              .loss_error = v.loss_error,
+                              .gradient_error = v.gradient_error,
+                              .detail = text_of(v.faults),
+                              .checks = to_json(v)};
+        if (!v.faults.empty()) {
+            line.status = VerificationStatus::failed;
+            line.reason =
+                fmt::format("after {} epochs: {}", epochs, line.detail.substr(0, line.detail.find('\n')));
+        }
+        line.checks["late_step"] = {
+            {"epoch", epochs}, {"against", to_text(late.standard)}, {"wall_s", late.wall_s}};
+        record_.write("verification", to_json(line));
+    }
+
+    /// "check: what", a line each.
+    static std::string text_of(const std::vector<Fault>& faults) {
+        std::string text;
+        for (const Fault& f : faults) text += (text.empty() ? "" : "\n") + f.check + ": " + f.text;
+        return text;
+    }
+
     /// The cell's back end in float64; where it has none, the reference's, which is said in the record.
     std::unique_ptr<Backend> float64_backend(std::string& name) const {
         KernelSetting wide = for_this_model(kernel_setting(cell_, group_));
@@ -306,13 +365,21 @@ private:
              .own_training = &own,
              .epochs = request_.verify.epochs,
              .separate_wait = cell_.separate_wait,
-             .threads = cell_.threads_per_rank},
+             .threads = cell_.threads_per_rank,
+             .catalog = &catalog_},
             known ? &*known : nullptr);
         const double probe_s = work_->sample ? probe_full_size(v) : 0;
+        if (request_.verify.asks_partitioner) ask_partitioner(v);
         write_verification(v, approximation, float64_name, probe_s);
         TrialEnd end;
         end.notes = merged_by_rank(group_.all_gather(v.notes));
         return end;
+    }
+
+    void ask_partitioner(VerifiedTraining& v) {
+        Ledger ledger(group_.rank());
+        check_partitioner(answer_, *plugins_.partitioner, partition_task(work_->data), group_, ledger);
+        gather(ledger, group_, v);
     }
 
     /// The graph was sampled, and formats depend on size: one epoch of the whole, then every product that was made in
@@ -355,8 +422,7 @@ private:
                             const std::string& float64_name, double probe_s) {
         if (!record_.writes()) return;
         const bool exact = approximation.empty();
-        std::string detail, reason = exact ? "" : "approximate: " + approximation;
-        for (const Fault& f : v.faults) detail += (detail.empty() ? "" : "\n") + f.check + ": " + f.text;
+        std::string detail = text_of(v.faults), reason = exact ? "" : "approximate: " + approximation;
         if (!v.faults.empty()) reason = v.volume_equal ? detail.substr(0, detail.find('\n')) : volume_reason(v);
         json checks = to_json(v);
         checks["float64_kernel"] = float64_name;
@@ -385,6 +451,7 @@ private:
     std::optional<Workload> work_;
     bool partition_kept_ = false;  ///< made by an earlier trial
     std::string unbalanced_;       ///< why a part is heavier than the partitioner was asked for; on rank 0
+    Partition answer_;             ///< on rank 0 where the partitioner is to be asked again
     SetupCost cost_;
     std::optional<IndexMap> index_;
     std::unique_ptr<Backend> backend_;

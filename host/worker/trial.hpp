@@ -15,6 +15,7 @@ struct TrialEnd {
     /// By rank, on rank 0: the most memory of the host that its process has had in use; null elsewhere, and where nothing
     /// was measured.
     nlohmann::json host_peak_bytes = {};
+    std::int64_t epochs = 0;  ///< that were trained, where ranks advance together
 };
 
 /// Runs one trial on all ranks of `group`, writing its lines as it goes; everything but the `end` line.

@@ -106,6 +106,7 @@ Epochs plain_run(const VerificationCase& c, TrainingRun& training, const Referen
                  Ledger& ledger, VerifiedTraining& out) {
     Agreement agreement = agreement_for(training.dtype());
     Epochs all;
+    if (training.trains_input()) training.check_evaluation();  // once X is trained, weights alone do not decide
     for (std::int64_t e = 0; e < training.epochs(); ++e) {
         all.loss.push_back(training.epoch(e));
         all.waits.push_back(training.waits());
@@ -211,6 +212,7 @@ void checked_run(const VerificationCase& c, const Epochs& plain, const Reference
         weights = std::move(stepped);
     }
     training.check_allocations();
+    training.evaluation();  // its verbs and messages
 }
 
 /// The trial's own optimizer under watch: its step depends on the epoch, so there are two.
@@ -241,6 +243,7 @@ void float64_run(const VerificationCase& c, const ReferenceResult& reference,
         const double loss = training.epoch(e);
         agreement.compare(e, loss, training.gradients(), reference);
     }
+    training.check_evaluation();
     out.in_float64 = true;
     out.float64_error = std::max(agreement.loss_error, agreement.gradient_error);
     count_agreement(*ledger, "float64", agreement);
@@ -286,6 +289,7 @@ void verify_epochs(const VerificationCase& c, std::unique_ptr<TrainingRun> train
     v.plain_s = timed([&] {
         const bool few_steps = training->has_many_steps();
         plain = plain_run(c, *training, reference, *ledger, v);
+        training->check_evaluation();
         training.reset();
         if (few_steps) volume_run(c, ledger, v);
     });
@@ -306,6 +310,7 @@ void verify_workers(const VerificationCase& c, std::unique_ptr<TrainingRun> trai
         run.check_allocations();
         v.epoch = run.volume();
         v.notes = run.notes();
+        run.check_evaluation();
     };
     v.plain_s = timed([&] { one_epoch(*training); });
     training.reset();

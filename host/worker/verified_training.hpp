@@ -12,6 +12,7 @@
 #include <gnnbench/transport.hpp>
 
 #include "check/ledger.hpp"
+#include "plugin/loader.hpp"
 #include "worker/verification.hpp"
 
 namespace gnnbench {
@@ -31,6 +32,8 @@ struct VerificationCase {
     bool separate_wait = false;
     int threads = 1;         ///< of this rank, for the checks
     bool evaluates = false;  ///< evaluates once after the plain run, for what that moves
+    /// Where the reference's plugins are: logits are compared with its own. Null: scores are judged by the logits alone.
+    const PluginCatalog* catalog = nullptr;
 };
 
 /// What verifying found, of all ranks and on all ranks.
@@ -51,7 +54,8 @@ struct VerifiedTraining {
 
 /// Verifies a training in three runs of it. Collective. 1. plain, as it is timed: losses and gradients are compared
 /// with the reference (1e-4 in float32) on every rank,
-///     counted volume with the stated one;
+///     counted volume with the stated one; after the last epoch, logits with the reference's at the same weights and
+///     the score with the logits (evaluation_check.hpp);
 /// 2. checked: every verb and message by itself (check/checked_backend.hpp), the memory with the stated one, the
 ///     gradients with the step of the optimizer. Losses and gradients must equal the plain run's, because the checks
 ///     wait where the plain run might have forgotten to. Then two epochs with the trial's own optimizer, if that is

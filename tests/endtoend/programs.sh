@@ -98,7 +98,9 @@ export GNNBENCH_ALLOW_PROGRAMS=1
 experiment both.yaml 'serial, {command: [./standin_program.py, none], name: standin}'
 gnnbench run both.yaml
 expect_code 0 "a program beside serial"
-expect_value "SELECT count(*) FROM verification WHERE status = 'verified'" 2 "both are verified"
+verified="SELECT count(*) FROM verification v JOIN trial t ON t.id = v.trial_id WHERE v.status = 'verified'"
+expect_value "$verified AND purpose = 'verify'" 2 "both are verified"
+expect_value "$verified AND purpose = 'measure'" 1 "a step after the first measured trial of serial"
 expect_value "SELECT count(*) FROM trial WHERE status = 'ok' AND purpose = 'measure'" 4 "two trials of each"
 expect_value "SELECT count(*) FROM epoch JOIN trial t ON t.id = trial_id JOIN cell c ON c.id = cell_id WHERE scheme = 'standin' AND epoch.warmup" 2 "warm-up epochs"
 expect_value "SELECT max(abs(a.loss - b.loss)) < 1e-5 FROM epoch a JOIN epoch b USING (epoch)" 1 "the losses"

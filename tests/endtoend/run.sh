@@ -18,6 +18,8 @@ expect_text err "6 trials run" "the first run"
 expect_text err "verified" "new combinations are verified"
 expect_value "SELECT count(*) FROM trial WHERE purpose = 'measure' AND status = 'ok'" 6 "trials of the first run"
 expect_value "SELECT count(*) FROM trial WHERE purpose = 'verify' AND status = 'ok'" 3 "verifications"
+expect_value "SELECT count(*) FROM verification v JOIN trial t ON t.id = v.trial_id WHERE purpose = 'measure'
+    AND v.status = 'verified' AND json_extract(checks, '$.checks.\"late-update\".calls') > 0" 3 "a step after one trial of each"
 expect_value "SELECT count(*) FROM verification WHERE json_extract(checks, '$.float64_kernel') = 'cpu' AND json_extract(checks, '$.float64_error') < 1e-10" \
     3 "float64 runs on the cell's own kernel"
 verified_at="(SELECT min(v.id) FROM trial v WHERE v.purpose = 'verify' AND v.verification_key = t.verification_key)"

@@ -74,6 +74,35 @@ constexpr Entry entries[] = {
     // Only at full size.
     {Fault::wrong_at_size, structural, "wrong at size",
      "from 1,500 rows on, SpMM leaves out the last nonzero of one row", "cagnet-1d", "probe"},
+    // Of evaluations alone.
+    {Fault::class_zero_right, structural, "class 0 always right", "a vertex of class 0 counts as predicted",
+     "cagnet-1d", "score"},
+    {Fault::no_false_negatives, structural, "F1 without false negatives",
+     "labels that are not claimed do not count", "cagnet-1d", "score"},
+    {Fault::score_told_wrong, structural, "score told wrong", "the last rank says that one vertex more is right",
+     "cagnet-1d", "score"},
+    {Fault::score_without_halo, structural, "score without halo",
+     "the pass that is scored has zeros for what others own", "cagnet-1d", "score"},
+    {Fault::logits_without_halo, structural, "logits without halo", "no pass without dropout gets what others own",
+     "cagnet-1d", "logits"},
+    // From epoch 8 on, in float32 alone.
+    {Fault::late_halo, structural, "late halo", "what others own is 0 from epoch 8 on", "cagnet-1d", "late-step",
+     "", Shows::late},
+    {Fault::late_correction, structural, "late Adam correction",
+     "from step 9 on Adam corrects its moments as if one step earlier", "cagnet-1d", "late-update", "",
+     Shows::late},
+    {Fault::late_dropout, structural, "late dropout", "from epoch 8 on the mask is that of epoch 0", "cagnet-1d",
+     "late-step", "", Shows::late},
+    {Fault::late_decay, structural, "late decay", "from step 9 on weights do not decay", "cagnet-1d",
+     "late-update", "", Shows::late},
+    {Fault::late_mean, structural, "late mean", "from epoch 8 on the mean is over one vertex more", "cagnet-1d",
+     "late-step", "", Shows::late},
+    {Fault::late_standstill, structural, "late standstill", "from step 9 on no weight moves", "cagnet-1d",
+     "late-update", "", Shows::late},
+    {Fault::late_evaluation, structural, "late evaluation",
+     "from epoch 8 on no pass without dropout gets what others own", "cagnet-1d", "logits", "", Shows::late},
+    {Fault::inconstant_parts, structural, "inconstant partitioner", "its second answer has two vertices exchanged",
+     "cagnet-1d", "partitioner", "", Shows::in_partition},
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -40,6 +41,19 @@ enum class Fault {
     gradients_told_wrong,
     scheme_off,
     wrong_at_size,
+    class_zero_right,
+    no_false_negatives,
+    score_told_wrong,
+    score_without_halo,
+    logits_without_halo,
+    late_halo,
+    late_correction,
+    late_dropout,
+    late_decay,
+    late_mean,
+    late_standstill,
+    late_evaluation,
+    inconstant_parts,
 };
 
 /// How far a fault is from what is right.
@@ -47,6 +61,13 @@ enum class Class {
     scaled,      ///< a value is off by a multiple of the bound that its check sets for it
     exact,       ///< its check compares bits, or sets a bound of 0: any difference is one
     structural,  ///< something is left out, exchanged, repeated or added: as large as that is
+};
+
+/// Where a fault shows.
+enum class Shows : std::uint8_t {
+    in_verification,
+    late,         ///< from epoch 8 on, so only in the step after a measured trial
+    in_partition  ///< in a partitioner's second answer
 };
 
 struct Entry {
@@ -58,7 +79,20 @@ struct Entry {
     const char* check;   ///< that must find it
     /// Of a scaled fault: a check with a smaller bound, which finds it even where the named one must not.
     const char* sharper = "";
+    Shows shows = Shows::in_verification;
 };
+
+/// How far a faulty training is, for those of its parts that cannot know.
+struct Progress {
+    std::int64_t epoch = -1;
+    bool evaluates = false;
+};
+inline Progress& progress() {
+    static Progress of_this_process;
+    return of_this_process;
+}
+/// The first epoch in which a late fault shows: beyond those that a verification trains.
+inline constexpr std::int64_t late_epoch = 8;
 
 /// Everything that verification must find.
 std::span<const Entry> all();

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
-#include "faults/training_case.hpp"
+#include "faults/late_case.hpp"
 
 using namespace gnnbench;
 using namespace gnnbench::faults;
@@ -22,7 +22,9 @@ TrainingCase case_for(const Entry& entry) {
                    .kernel_params = Params(catalog.find(PluginKind::kernel, "cpu").params)};
     if (entry.fault == faults::Fault::dropout_of_other_epoch) t.model.train.dropout = 0.4;
     if (entry.fault == faults::Fault::sigmoid_far_out) t.model.model.activation = Activation::sigmoid;
-    if (entry.fault == faults::Fault::class_mean) t.model.labels = contract::Labels::several;
+    if (entry.fault == faults::Fault::late_dropout) t.model.train.dropout = 0.4;
+    if (entry.fault == faults::Fault::class_mean || entry.fault == faults::Fault::no_false_negatives)
+        t.model.labels = contract::Labels::several;
     if (entry.fault == faults::Fault::wrong_at_size) t.full = graphs::directed_random(6000, 30000, true);
     // These are of packed messages, which ranks that read each other's memory do without.
     if (entry.fault == faults::Fault::wrong_gather || entry.fault == faults::Fault::wrong_element)
@@ -41,13 +43,26 @@ bool finds(const VerifiedTraining& v, std::string_view check) {
     return std::ranges::any_of(v.faults, [&](const gnnbench::Fault& f) { return f.check == check; });
 }
 
+/// What is found of a fault where it shows.
+VerifiedTraining look_for(const Entry& entry, TrainingCase& t, Injected injected, const ProcessGroup& world) {
+    switch (entry.shows) {
+        case Shows::in_verification:
+            break;
+        case Shows::late:
+            return train_and_check(t, injected, world).found;
+        case Shows::in_partition:
+            return ask_twice(t, injected, world);
+    }
+    return verify(t, injected, world);
+}
+
 }  // namespace
 
 TEST_CASE("faults: each is found, by the check that is there for it") {
     const ProcessGroup world = ProcessGroup::world();
     for (const Entry& entry : all()) {
         TrainingCase t = case_for(entry);
-        const VerifiedTraining v = verify(t, {entry.fault}, world);
+        const VerifiedTraining v = look_for(entry, t, {entry.fault}, world);
         INFO(entry.name << " (" << entry.what << ") must be found by " << entry.check << "; found:" << told(v));
         REQUIRE(t.skipped == "");
         CHECK(finds(v, entry.check));
@@ -60,6 +75,50 @@ TEST_CASE("faults: each is found, by the check that is there for it") {
             WARN(fmt::format("{}: {} faults found, by {}", entry.name, v.faults.size(),
                              v.faults.empty() ? "none" : v.faults[0].check));
     }
+}
+
+TEST_CASE("faults: what begins late is not there before, and without it no late step is accused") {
+    const ProcessGroup world = ProcessGroup::world();
+    for (const Entry& entry : all()) {
+        if (entry.shows == Shows::in_verification) continue;
+        TrainingCase t = case_for(entry);
+        INFO(entry.name);
+        CHECK(verify(t, {entry.fault}, world).faults.empty());
+        const VerifiedTraining healthy = look_for(entry, t, {}, world);
+        INFO(told(healthy));
+        CHECK(healthy.faults.empty());
+        CHECK(healthy.checks.contains(entry.check));
+    }
+}
+
+TEST_CASE("faults: where the reference does not fit, a late step is compared with a trainer made anew") {
+    const ProcessGroup world = ProcessGroup::world();
+    for (const Entry& entry : all()) {
+        if (entry.shows != Shows::late) continue;
+        // Masks are functions of the epoch, and the evaluation is not compared at full size.
+        if (entry.fault == faults::Fault::late_dropout || entry.fault == faults::Fault::late_evaluation) continue;
+        TrainingCase t = case_for(entry);
+        const LateStep late = train_and_check(t, {entry.fault}, world, {.reference_fits = false});
+        INFO(entry.name << told(late.found));
+        CHECK(late.standard == LateStandard::rebuilt);
+        CHECK(finds(late.found, entry.check));
+        CHECK(train_and_check(t, {}, world, {.reference_fits = false}).found.faults.empty());
+    }
+}
+
+TEST_CASE("faults: a late step of a training that has converged is not accused") {
+    const ProcessGroup world = ProcessGroup::world();
+    const Entry entry{faults::Fault::none, Class::exact, "converged", "", "cagnet-1d", ""};
+    for (const OptimizerKind optimizer : {OptimizerKind::sgd, OptimizerKind::adam, OptimizerKind::adamw})
+        for (const DType dtype : {DType::f32, DType::f64}) {
+            TrainingCase t = case_for(entry);
+            const LateStep late = train_and_check(
+                t, {}, world, {.epochs = 400, .learning_rate = 0.1, .optimizer = optimizer, .dtype = dtype});
+            INFO(static_cast<int>(optimizer)
+                 << (dtype == DType::f32 ? " float32" : " float64") << told(late.found));
+            CHECK(late.found.faults.empty());
+            CHECK(late.found.checks.contains("late-update"));
+        }
 }
 
 TEST_CASE("faults: a quarter of a bound is no fault, so bounds are no smaller than rounding needs") {
@@ -91,7 +150,7 @@ TEST_CASE("faults: the same trainings without them are not accused") {
         CHECK(v.same_bits);
         for (const char* check :
              {"spmm", "gemm", "activation-backward", "column-sums", "loss", "optimizer", "volume", "memory",
-              "reference", "step", "rerun", "float64", "all-reduce", "probe"}) {
+              "reference", "step", "rerun", "float64", "all-reduce", "probe", "score", "logits"}) {
             INFO(check);
             CHECK(v.checks.contains(check));
         }

@@ -78,6 +78,7 @@ std::unique_ptr<PreparedMatrix> FaultyBackend::do_prepare(const Csr& a, Transpos
 Epilogue FaultyBackend::changed(const Epilogue& e, std::int64_t cols, Buffer& bias) const {
     Epilogue given = e;
     if (fault_ == Fault::dropout_of_other_epoch) ++given.dropout.epoch;
+    if (fault_ == Fault::late_dropout && given.dropout.epoch >= late_epoch) given.dropout.epoch = 0;
     if (fault_ != Fault::bias_dropped || !e.bias) return given;
     std::vector<float> values = read_array(inner(), static_cast<const float*>(e.bias), cols);
     values.back() = 0;
@@ -204,7 +205,8 @@ void FaultyBackend::do_column_sums(ConstMatrixView g, MatrixView out) {
 void FaultyBackend::do_softmax_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
                                              double* loss_out) {
     LossInput given = in;
-    if (fault_ == Fault::loss_mean) given.scale = in.scale / (1 + in.scale);  // 1/n, then 1/(n + 1)
+    if (fault_ == Fault::loss_mean || (fault_ == Fault::late_mean && progress().epoch >= late_epoch))
+        given.scale = in.scale / (1 + in.scale);  // 1/n, then 1/(n + 1)
     // The gradient may replace the logits.
     const HostMatrix before = read_view(inner(), logits);
     inner().softmax_cross_entropy(logits, given, grad, loss_out);
@@ -216,6 +218,31 @@ void FaultyBackend::do_binary_cross_entropy(ConstMatrixView logits, const LossIn
     LossInput given = in;
     if (fault_ == Fault::class_mean) given.scale = in.scale * static_cast<double>(logits.cols);
     inner().binary_cross_entropy(logits, given, grad, loss_out);
+}
+
+void FaultyBackend::do_count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) {
+    inner().count_correct(logits, in, counts);
+    if (fault_ != Fault::class_zero_right) return;
+    const HostMatrix found = read_view(inner(), logits);
+    const auto labels = read_array(inner(), in.labels, logits.rows);
+    const auto split = read_array(inner(), in.split, logits.rows);
+    auto told = read_array(inner(), counts, 6);
+    for (std::int64_t r = 0; r < logits.rows; ++r) {
+        const auto at = static_cast<std::size_t>(r);
+        const double* row = found.values.data() + r * logits.cols;
+        if (split[at] == Split::none || labels[at] != 0 || std::max_element(row, row + logits.cols) == row)
+            continue;
+        ++told[2 * (static_cast<std::size_t>(split[at]) - 1)];
+    }
+    inner().upload_bytes(told.data(), counts, told.size() * sizeof(std::int64_t));
+}
+
+void FaultyBackend::do_count_positives(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) {
+    inner().count_positives(logits, in, counts);
+    if (fault_ != Fault::no_false_negatives) return;
+    auto told = read_array(inner(), counts, 9);
+    told[2] = told[5] = told[8] = 0;
+    inner().upload_bytes(told.data(), counts, told.size() * sizeof(std::int64_t));
 }
 
 /// Of the first counted row, the gradient of a class that is not its label: p·scale, p = exp(x) / Σ exp. Its bound
@@ -249,7 +276,12 @@ void FaultyBackend::do_optimizer_step(const TrainSpec& spec, std::int64_t step,
     for (const ParameterSlot& s : slots) decay = std::max(decay, s.weight_decay);
     if (fault_ == Fault::decayed_bias)
         for (ParameterSlot& s : given) s.weight_decay = decay;
-    const bool earlier = fault_ == Fault::adam_correction && step > 1;
+    const bool late = step > late_epoch;
+    if (fault_ == Fault::late_standstill && late) return;
+    if (fault_ == Fault::late_decay && late)
+        for (ParameterSlot& s : given) s.weight_decay = 0;
+    const bool earlier =
+        (fault_ == Fault::adam_correction && step > 1) || (fault_ == Fault::late_correction && late);
     const bool off = fault_ == Fault::step_off && spec.optimizer == OptimizerKind::sgd && slots[0].count > 0;
     const double before = off ? read_numbers(inner(), slots[0].weight, 1, dtype())[0] : 0;
     inner().optimizer_step(spec, earlier ? step - 1 : step, given);

@@ -29,6 +29,8 @@ private:
                                   double* loss_out) override;
     void do_binary_cross_entropy(ConstMatrixView logits, const LossInput& in, MatrixView grad,
                                  double* loss_out) override;
+    void do_count_correct(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) override;
+    void do_count_positives(ConstMatrixView logits, const LossInput& in, std::int64_t* counts) override;
     void do_optimizer_step(const TrainSpec& spec, std::int64_t step,
                            std::span<const ParameterSlot> slots) override;
     void do_gather_rows(ConstMatrixView from, const std::int32_t* rows, MatrixView to) override;

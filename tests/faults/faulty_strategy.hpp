@@ -27,11 +27,19 @@ public:
     }
 
     Step train_step(std::int64_t epoch, std::int64_t) override {
+        progress().epoch = epoch;
         if (fault_ == Fault::over_sending) rank_.world.broadcast_now(buffer_, 0);
         if (fault_ == Fault::allocating_epoch) rank_.backend.allocate(64);
         return inner_->train_epoch(epoch);
     }
-    Score evaluate() override { return inner_->evaluate(); }
+    Score evaluate() override {
+        const Evaluating now;
+        Score score = inner_->evaluate();
+        if (fault_ == Fault::score_told_wrong && rank_.world.rank() == rank_.world.size() - 1)
+            score.of[0] += score.of[0] > 0.5 ? -0.05 : 0.05;
+        return score;
+    }
+    Moments moments() override { return inner_->moments(); }
     ModelWeights weights() override { return inner_->weights(); }
     ModelWeights gradients() override {
         ModelWeights g = inner_->gradients();
@@ -48,9 +56,20 @@ public:
                 for (double& x : m.values.values) x *= 1 + times_ * agreement_for(DType::f64).tolerance;
         return g;
     }
-    OwnedRows embeddings() override { return inner_->embeddings(); }
+    OwnedRows embeddings() override {
+        if (fault_ == Fault::score_without_halo) return inner_->embeddings();
+        const Evaluating now;
+        return inner_->embeddings();
+    }
 
 private:
+    struct Evaluating {
+        Evaluating() { progress().evaluates = true; }
+        ~Evaluating() { progress().evaluates = false; }
+        Evaluating(const Evaluating&) = delete;
+        Evaluating& operator=(const Evaluating&) = delete;
+    };
+
     /// SGD's w' = w − η(g + λw) may be γ_12·η(|g| + λ|w|) + 2u|w| off; told of an element of the first layer, g is that
     /// over η off.
     void tell_wrong(ModelWeights& g) {

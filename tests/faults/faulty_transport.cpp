@@ -8,8 +8,34 @@
 
 namespace gnnbench::faults {
 
+namespace {
+
+/// Whether what others own is lost now.
+bool loses_halo(Fault fault) {
+    const auto [epoch, evaluates] = progress();
+    switch (fault) {
+        case Fault::score_without_halo:  // the trainer says so only of the pass that it scores
+        case Fault::logits_without_halo:
+            return evaluates;
+        case Fault::late_halo:
+            return !evaluates && epoch >= late_epoch;
+        case Fault::late_evaluation:
+            return evaluates && epoch >= late_epoch;
+        default:
+            return false;
+    }
+}
+
+}  // namespace
+
 Event FaultyTransport::do_broadcast(void* data, std::int64_t bytes, int root, Wait wait) {
     Event event = inner().broadcast(data, bytes, root, wait);
+    if (loses_halo(injected_.fault) && inner().rank() != root) {
+        backend_.wait(StreamRole::communication, event);
+        const std::vector<std::byte> nothing(static_cast<std::size_t>(bytes));
+        backend_.upload_bytes(nothing.data(), data, nothing.size());
+        return {};
+    }
     if (injected_.fault != Fault::message_of_epoch_before || inner().rank() == root) return event;
     backend_.wait(StreamRole::communication, event);
     auto& old = before_[{data, bytes}];

@@ -78,7 +78,8 @@ inline VerifiedTraining verify(TrainingCase& t, Injected injected, const Process
                                           .backend = make_backend,
                                           .float64_backend = [&] { return plain_backend(DType::f64); },
                                           .own_training = &own,
-                                          .epochs = t.epochs},
+                                          .epochs = t.epochs,
+                                          .catalog = &catalog},
                                          reference ? &*reference : nullptr);
 
     const OwnedDataset whole = t.full ? contract::dress(*t.full, t.model) : owned;

@@ -1,0 +1,52 @@
+#pragma once
+#include <map>
+#include <memory>
+
+#include "check/bounds.hpp"
+#include "check/forwarding_backend.hpp"
+
+namespace gnnbench {
+
+/// The serial reference's back end for a forward pass without dropout, in float64. Beside each result it keeps how far
+/// the same pass in another type may be from it, element by element, whatever the order of products and of summation.
+///
+/// Of each matrix H it knows E, the bound of its error, and S, the size of what it was summed up from: |H| after an
+/// activation, where a layer ends. For Z = Â H W, in either order,
+///     E_Z = |Â| E_H |W| + (γ_r + γ_f) |Â| S_H |W|,   r the nonzeros of a row of Â, f the rows of W.
+/// What no verb wrote is input: off by a few roundings. Weights are exact, being what was downloaded.
+class ErrorBounds final : public ForwardingBackend {
+public:
+    ErrorBounds(std::unique_ptr<Backend> inner, Rounding rounding)
+        : ForwardingBackend(std::move(inner)), rounding_(rounding) {}
+
+    /// E of the last product.
+    const HostMatrix& last() const { return last_; }
+
+private:
+    /// Both [rows × cols] of the matrix.
+    struct Bound {
+        HostMatrix error, size;
+    };
+    /// A product's terms before the epilogue.
+    struct Terms {
+        Bound sums;                 ///< |A| E_B and |A| S_B
+        std::vector<double> terms;  ///< of each row: how many products it adds up
+    };
+
+    using ForwardingBackend::do_spmm;
+    std::unique_ptr<PreparedMatrix> do_prepare(const Csr& a, TransposedProducts t) override;
+    void do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override;
+    void do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
+                 const Epilogue& e) override;
+
+    Bound bound_of(ConstMatrixView m) const;
+    /// Once C is computed: what `before` and the terms make of it.
+    void finish(const Terms& terms, const Bound& before, MatrixView c, Scale s, const Epilogue& e);
+
+    Rounding rounding_;
+    std::map<const PreparedMatrix*, Csr> csr_;
+    std::map<const void*, Bound> written_;  ///< by the address of the first element
+    HostMatrix last_;
+};
+
+}  // namespace gnnbench

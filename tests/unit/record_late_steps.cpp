@@ -1,0 +1,77 @@
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "record/database.hpp"
+#include "record_samples.hpp"
+
+using namespace gnnbench;
+using nlohmann::json;
+
+namespace {
+
+/// A trial with a verification line of its own.
+void add(Database& d, const std::string& uuid, const CellRecord& cell, const char* purpose, const char* status,
+         const json& checks = json::object()) {
+    json begin = samples::trial(uuid, cell);
+    begin["purpose"] = purpose;
+    d.apply(
+        std::vector<json>{begin,
+                          {{"type", "verification"},
+                           {"trial", uuid},
+                           {"status", status},
+                           {"reason", status == std::string("failed") ? "after 10 epochs: late-step: off" : ""},
+                           {"checks", checks}},
+                          samples::outcome(uuid)});
+}
+
+}  // namespace
+
+TEST_CASE("what a step after a measured trial found counts for its combination, until a later one is right") {
+    samples::Folder folder;
+    Database d(folder / "r.sqlite");
+    const CellRecord c = samples::cell("mg-gcn", 2);
+    const auto status = [&] { return d.verification(c.verification_key)->status; };
+    CHECK(d.late_step_due(c.verification_key));
+    add(d, "v0", c, "verify", "verified");
+    CHECK(status() == VerificationStatus::verified);
+    CHECK(d.late_step_due(c.verification_key));
+
+    add(d, "m0", c, "measure", "failed");
+    CHECK(status() == VerificationStatus::failed);
+    CHECK(d.verification(c.verification_key)->reason == "after 10 epochs: late-step: off");
+    CHECK(d.verification(c.verification_key)->trial == "m0");
+    CHECK(d.late_step_due(c.verification_key));
+    add(d, "v1", c, "verify", "verified");  // the same early epochs again say nothing about late ones
+    CHECK(status() == VerificationStatus::failed);
+
+    add(d, "m1", c, "measure", "verified");
+    CHECK(status() == VerificationStatus::verified);
+    CHECK_FALSE(d.late_step_due(c.verification_key));
+    CHECK(d.late_step_due("another key"));
+}
+
+TEST_CASE("a late step alone verifies nothing") {
+    samples::Folder folder;
+    Database d(folder / "r.sqlite");
+    const CellRecord c = samples::cell("mg-gcn", 2);
+    add(d, "m0", c, "measure", "verified");
+    CHECK_FALSE(d.verification(c.verification_key));
+    add(d, "v0", c, "verify", "failed");
+    CHECK(d.verification(c.verification_key)->status == VerificationStatus::failed);
+}
+
+TEST_CASE("a partitioner is asked twice once for each build of it") {
+    samples::Folder folder;
+    Database d(folder / "r.sqlite");
+    CellRecord c = samples::cell("mg-gcn", 2);
+    c.code = {{"partitioner", "11"}};
+    CHECK_FALSE(partitioner_was_asked(d.connection(), "11"));
+    add(d, "v0", c, "verify", "verified", {{"checks", {{"spmm", {{"calls", 1}}}}}});
+    CHECK_FALSE(partitioner_was_asked(d.connection(), "11"));
+    add(d, "v1", c, "verify", "verified", {{"checks", {{"partitioner", {{"calls", 1}}}}}});
+    CHECK(partitioner_was_asked(d.connection(), "11"));
+    CHECK_FALSE(partitioner_was_asked(d.connection(), "22"));
+    CHECK_FALSE(partitioner_was_asked(d.connection(), ""));
+}
