@@ -47,6 +47,8 @@ inline std::vector<BackendChoice> backend_choices(const PluginCatalog& catalog) 
         }
         out.push_back(std::move(choice));
     }
+    if (out.empty() && !asked.empty())
+        throw SpecError("GNNBENCH_CONTRACT_KERNEL names '" + asked[0] + "', and there is no such kernel");
     return out;
 }
 

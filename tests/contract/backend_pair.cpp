@@ -32,6 +32,9 @@ bool run(const BackendChoice& choice, DType dtype, std::vector<std::int64_t> wid
     const KernelSetting setting{
         .dtype = dtype, .threads = 2, .params = choice.params, .widths = std::move(widths)};
     if (const std::string why = plugin->why_unsupported(setting); !why.empty()) {
+        // Where it was asked for it must serve; CTest may know a machine without it by these words.
+        if (dtype == DType::f32 && !asked_backend().empty())
+            FAIL("skipped: kernel " << choice.name << choice.changed << ": " << why);
         if (dtype == DType::f32) WARN("skipped: kernel " << choice.name << choice.changed << ": " << why);
         return false;
     }
@@ -54,8 +57,7 @@ void for_every_backend(const std::function<void(BackendPair&)>& test) {
             for (const DType dtype : {DType::f32, DType::f64}) ran += run(choice, dtype, {}, test);
         run(base, DType::f32, {17, 64, 600}, test);
     }
-    // Where one back end is asked for and this machine cannot serve it, its reason was said; CTest skips on it.
-    CHECK((ran > 0 || !asked_backend().empty()));
+    CHECK(ran > 0);
 }
 
 }  // namespace gnnbench::contract

@@ -4,6 +4,7 @@
 #define CATCH_CONFIG_RUNNER
 #include <catch2/catch.hpp>
 
+#include "contract/asserted.hpp"
 #include "core/mpi_check.hpp"
 
 namespace {
@@ -53,6 +54,8 @@ private:
     }
 };
 CATCH_REGISTER_LISTENER(EndsAllRanks)
+using gnnbench::contract::CountsAssertions;
+CATCH_REGISTER_LISTENER(CountsAssertions)
 
 }  // namespace
 
@@ -67,7 +70,9 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (rank > 0) config.outputFilename = "/dev/null";
+    if (rank == 0) gnnbench::contract::expect_assertions(config);  // others may have nothing to say
     int result = session.run();
+    if (rank == 0) result = gnnbench::contract::judged(result);
     MPI_Allreduce(MPI_IN_PLACE, &result, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     MPI_Finalize();
     return result == 0 ? 0 : 1;

@@ -10,6 +10,7 @@
 #include <gnnbench/gossip/processes.hpp>
 #include <gnnbench/plugin.hpp>
 
+#include "contract/not_here.hpp"
 #include "plugin/loader.hpp"
 
 using namespace gnnbench;
@@ -117,7 +118,7 @@ constexpr double most_of_a_core = 0.05;
 
 TEST_CASE("meetings: each has what the other gave, in order, and waiting keeps no core busy") {
     Bench b;
-    if (b.size < 2) return;
+    if (b.size < 2) return contract::not_here("one rank has no other");
     const auto pairs = gossip::make_pairwise_exchange(b.rank);
     const int partner = b.me ^ 1;
     if (partner < b.size) {
