@@ -6,6 +6,13 @@
 
 namespace gnnbench {
 
+/// An epilogue's bias alone: for a decorator that needs sums before the activation.
+inline Epilogue bias_of(const Epilogue& e) {
+    Epilogue bias;
+    bias.bias = e.bias;
+    return bias;
+}
+
 /// A back end that forwards every verb to another: the base of decorators. Memory is counted here too, so memory() is
 /// what was allocated through this back end, without what the inner one takes for itself.
 class ForwardingBackend : public Backend {

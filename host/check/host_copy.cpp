@@ -46,6 +46,16 @@ HostMatrix read_view(Backend& backend, ConstMatrixView m, StreamRole stream) {
     return out;
 }
 
+void write_view(Backend& backend, const HostMatrix& from, MatrixView to) {
+    require(to.dtype == DType::f64 && from.rows == to.rows && from.cols == to.cols,
+            "a view is written in float64 and from a matrix of its shape");
+    if (to.empty()) return;
+    if (to.contiguous()) return backend.upload_bytes(from.values.data(), to.data, to.bytes());
+    for (std::int64_t r = 0; r < to.rows; ++r)
+        backend.upload_bytes(from.values.data() + r * from.cols, static_cast<double*>(to.data) + r * to.ld,
+                             usize(to.cols) * sizeof(double));
+}
+
 HostEpilogue read_epilogue(Backend& backend, const Epilogue& e, std::int64_t rows, std::int64_t cols) {
     HostEpilogue h{.bias = {}, .activation = e.activation, .dropout = e.dropout, .row_ids = {}};
     if (e.bias) h.bias = read_numbers(backend, e.bias, cols, backend.dtype());

@@ -6,7 +6,7 @@
 
 namespace gnnbench {
 
-/// Reading device memory for checks, strided views too.
+/// Reading and writing device memory for checks, strided views too.
 
 /// Waits until the device has completed `stream`'s work, while MPI progresses: a rank blocked in a device's wait
 /// could hold up the control messages that another rank waits for.
@@ -14,6 +14,8 @@ void settle(Backend& backend, StreamRole stream);
 
 /// Any view, in float64.
 HostMatrix read_view(Backend& backend, ConstMatrixView m, StreamRole stream = StreamRole::compute);
+/// The reverse, into a view of float64.
+void write_view(Backend& backend, const HostMatrix& from, MatrixView to);
 
 template <class T>
 std::vector<T> read_array(Backend& backend, const T* data, std::int64_t count,

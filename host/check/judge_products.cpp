@@ -6,6 +6,7 @@
 #include <gnnbench/usize.hpp>
 
 #include "check/judge_rows.hpp"
+#include "check/widest_vectors.hpp"
 
 namespace gnnbench {
 namespace {
@@ -29,13 +30,6 @@ double activation_roundings(Activation a) {
     if (a == Activation::leaky_relu) return 2;  // the slope's and the product's
     return a == Activation::sigmoid ? function_error : 0;
 }
-
-// Vectors as wide as this machine has; what a resolver picks at load time does not work under sanitizers.
-#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
-#define GNNBENCH_WIDEST_VECTORS __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define GNNBENCH_WIDEST_VECTORS
-#endif
 
 /// sums = Σ a_k·b_k and sizes = Σ |a_k·b_k| over a row's nonzeros k; b_k is row `indices[k]` of b. A block of columns at
 /// a time, whose sums stay in registers; each sum has the order of its nonzeros.
@@ -121,15 +115,15 @@ void judge_finished(Judgement& judgement, const FoundElement& element, double x,
         return judgement.near(row, col, found, std::isfinite(found) ? found : NAN, 0);
     if (e.dropped(row, col)) return judgement.same(row, col, found, 0);
     double low = activate(e.activation, x - bound), high = activate(e.activation, x + bound);
-    double roundings = activation_roundings(e.activation);
+    double roundings = activation_roundings(e.activation), lost = rounding.smallest;
     if (e.dropout.active()) {
         low *= e.dropout.scale();
         high *= e.dropout.scale();
+        lost *= e.dropout.scale();  // what underflowed in the activation is missing as often
         roundings += 2;
     }
     if (roundings > 0) {
-        const double more =
-            rounding.gamma(roundings) * std::max(std::abs(low), std::abs(high)) + rounding.smallest;
+        const double more = rounding.gamma(roundings) * std::max(std::abs(low), std::abs(high)) + lost;
         low -= more;
         high += more;
         // No rounding makes a sum of 0 negative, nor leaves the range of the function.

@@ -113,7 +113,8 @@ constexpr Part parts[] = {
     {"verification",
      "SELECT v.status, v.reason, v.loss_error, v.gradient_error, json_extract(v.checks, '$.float64_error') AS "
      "float64_error, json_extract(v.checks, '$.float64_kernel') AS float64_kernel, v.volume_equal, "
-     "v.sampled_vertices, json_extract(v.checks, '$.rounding') AS rounding FROM verified v"},
+     "v.sampled_vertices, json_extract(v.checks, '$.rounding') AS rounding, json_extract(v.checks, "
+     "'$.learning_rate') AS learning_rate, json_extract(v.checks, '$.response') AS response FROM verified v"},
     {"checks",
      "SELECT c.key AS \"check\", json_extract(c.value, '$.calls') AS calls, json_extract(c.value, '$.elements') "
      "AS "

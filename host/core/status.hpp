@@ -22,9 +22,13 @@ enum class TrialStatus : std::uint8_t {
 enum class VerificationStatus : std::uint8_t {
     failed,
     skipped,     ///< the cell cannot run; in tables only
-    unverified,  ///< not tried, ended without a result, or of an approximate scheme
+    unverified,  ///< not tried, ended without a result, of an approximate scheme, or ill-conditioned
     verified
 };
+
+/// How the reason begins where a training's own response to rounding is as large as a fault could be, so that nothing
+/// can be verified: docs/decisions/verified-training.md.
+inline constexpr std::string_view ill_conditioned_here = "ill-conditioned here: ";
 
 std::string to_text(TrialStatus status);
 std::string to_text(VerificationStatus status);

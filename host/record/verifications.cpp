@@ -11,6 +11,12 @@
 
 namespace gnnbench {
 
+bool is_settled(const VerificationRecord& found, const std::string& approximation) {
+    if (found.status == VerificationStatus::verified) return true;
+    return found.status == VerificationStatus::unverified &&
+           (!approximation.empty() || found.reason.starts_with(ill_conditioned_here));
+}
+
 VerificationFinder::VerificationFinder(const sqlite::Connection& connection)
     : find_(connection.prepare(
           "SELECT t.uuid, t.status, t.reason, v.status, v.reason, v.detail, v.loss_error, v.gradient_error, "

@@ -20,6 +20,10 @@ struct VerificationRecord {
     std::string checks = "{}";          ///< JSON: what was looked at, schemas/worker-record.schema.json
 };
 
+/// Whether trying again would find no more: it is verified, or unverified because the scheme approximates or the
+/// training is ill-conditioned. Neither counts as a failure, and such a cell is measured.
+bool is_settled(const VerificationRecord& found, const std::string& approximation);
+
 /// Looks up the newest verification under a key; if the last attempt left none (it crashed), `unverified` and why. What
 /// failed in a step after a measured trial's last (see worker/late_step.hpp) has failed, until such a step is right.
 class VerificationFinder {

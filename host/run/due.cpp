@@ -78,9 +78,7 @@ std::vector<DueCell> due_cells(const SweepContext& context, SweepReport& report)
 
 bool known_verified(const PreparedCell& cell, const Database& database) {
     const auto known = database.verification(cell.record.verification_key);
-    // Of an approximate scheme only the volume is checked, so it stays unverified.
-    return known && (known->status == VerificationStatus::verified ||
-                     (known->status == VerificationStatus::unverified && !cell.approximation.empty()));
+    return known && is_settled(*known, cell.approximation);
 }
 
 std::string export_folder_of(const SweepRules& rules, const CellRecord& cell, std::int64_t number) {

@@ -63,8 +63,7 @@ VerificationResult verify_all(const PreparedExperiment& prepared, const Plan& pl
         all.rows.push_back(verify_cell(cell, prepared.experiment.limits, database, runner, progress));
         const VerificationRecord& found = all.rows.back().found;
         // An approximate scheme cannot agree with the reference; a volume other than stated counts as `failed`.
-        const bool approximate = !cell.approximation.empty() && found.status == VerificationStatus::unverified;
-        all.all_well = all.all_well && (approximate || found.status == VerificationStatus::verified);
+        all.all_well = all.all_well && is_settled(found, cell.approximation);
     }
     runner.finish();
     return all;

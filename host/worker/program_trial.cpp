@@ -61,7 +61,6 @@ public:
           work_(load_workload(request, ProcessGroup::alone())) {
         if (verifies())
             work_.train.dropout = work_.train.input_dropout = 0;  // no two programs draw the same masks
-        losses_.reserve(usize(epochs()));
     }
 
     TrialEnd run() {
@@ -69,6 +68,10 @@ public:
         if (std::string why = why_not_normalised(Adjacency(work_.data.graph, work_.model)); !why.empty()) {
             write_start();
             return {TrialStatus::skipped, std::move(why)};
+        }
+        if (verifies()) {
+            reference_ = reference();
+            work_.train.learning_rate = reference_.learning_rate;
         }
         write_job();
         std::vector<std::string> words = request_.cell.scheme.program;
@@ -94,7 +97,7 @@ public:
 private:
     bool verifies() const { return request_.purpose == Purpose::verify; }
     std::int64_t epochs() const {
-        return verifies() ? request_.verify.epochs : request_.cell.warmup + request_.cell.epochs;
+        return verifies() ? std::ssize(reference_.loss) : request_.cell.warmup + request_.cell.epochs;
     }
 
     /// What is not exact by its user's own words has no losses to compare.
@@ -112,7 +115,7 @@ private:
         cell.model = work_.model;
         cell.train = work_.train;
         if (verifies()) {
-            cell.epochs = request_.verify.epochs;
+            cell.epochs = epochs();
             cell.warmup = 0;
         }
         if (work_.sample) {
@@ -195,18 +198,20 @@ private:
                                 {"notes", versions_.versions}});
     }
 
+    ReferenceResult reference() const {
+        const PluginCatalog catalog;
+        return cached_reference(request_.verify.reference, work_.store.manifest().digest, catalog,
+                                {.data = work_.data,
+                                 .model = work_.model,
+                                 .train = work_.train,
+                                 .initial = work_.initial.get(),
+                                 .epochs = request_.verify.epochs});
+    }
+
     /// A program only shows its losses; from the second epoch on they depend on its gradients.
     void verify() {
-        const PluginCatalog catalog;
-        const ReferenceResult reference =
-            cached_reference(request_.verify.reference, work_.store.manifest().digest, catalog,
-                             {.data = work_.data,
-                              .model = work_.model,
-                              .train = work_.train,
-                              .initial = work_.initial.get(),
-                              .epochs = request_.verify.epochs});
         const Agreement allowed = agreement_for(request_.cell.precision == "float64" ? DType::f64 : DType::f32);
-        const double error = largest_loss_error(losses_, reference.loss);
+        const double error = largest_loss_error(losses_, reference_.loss);
         const std::string approximation = program_approximation(request_.cell);
         VerificationLine line{
             .status = VerificationStatus::verified,
@@ -222,6 +227,9 @@ private:
         } else if (!approximation.empty()) {
             line.status = VerificationStatus::unverified;
             line.reason = "agrees without dropout, but " + approximation;
+        } else if (!reference_.untame.empty()) {
+            line.status = VerificationStatus::unverified;
+            line.reason = std::string(ill_conditioned_here) + reference_.untame;
         }
         record_.write("verification", to_json(line));
     }
@@ -241,6 +249,7 @@ private:
     bool started_ = false;
     ProgramVersions versions_;
     std::vector<double> losses_;
+    ReferenceResult reference_;  ///< where it verifies
     std::optional<TrialEnd> end_;
 };
 

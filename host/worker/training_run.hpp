@@ -12,6 +12,13 @@ namespace gnnbench {
 /// Of an epoch with more steps, verifying trains so many, and no more than two such epochs.
 inline constexpr std::int64_t verified_steps = 3, verified_epochs_of_many_steps = 2;
 
+/// Losses and gradients of a training, and the order in which it took messages, by epoch.
+struct Epochs {
+    std::vector<double> loss;
+    std::vector<ModelWeights> gradient;
+    std::vector<std::vector<std::size_t>> waits;
+};
+
 /// A strategy at work on its own back end while its training is verified. What its volume, memory and epochs show
 /// goes to the ledger.
 class TrainingRun {

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,6 +20,10 @@ struct ReferenceResult {
     std::vector<double> loss;
     std::vector<ModelWeights> gradient;
     std::vector<GradientScale> scale;  ///< as many, or none: then nothing cancels
+    double learning_rate = 0;          ///< of its steps
+    double moved = 0;                  ///< ‖w_end − w_0‖ / ‖w_0‖ over all weights
+    /// Why no step is tame (worker/step_size.hpp); then there is one epoch, which needs none. Else empty.
+    std::string untame = {};
 };
 
 /// The training that is the reference of another.
@@ -31,13 +36,18 @@ struct ReferenceTraining {
     bool trained_features = false;
 };
 
+/// Asked after each epoch, with the epochs so far: whether to train another.
+using KeepTraining = std::function<bool(const ReferenceResult&)>;
+
 /// Trains `serial` on the `reference` back end in float64, in this process alone.
-ReferenceResult compute_reference(const PluginCatalog& catalog, const ReferenceTraining& training);
+ReferenceResult compute_reference(const PluginCatalog& catalog, const ReferenceTraining& training,
+                                  const KeepTraining& keep = {});
 
 /// A digest of everything that the reference depends on: model, training, and of the dataset its own digest.
 std::string reference_key(const std::string& dataset_digest, const ReferenceTraining& training);
 
-/// compute_reference, cached in a folder under its reference_key. An empty folder name disables the cache.
+/// tame_reference (worker/step_size.hpp), cached in a folder under its reference_key. An empty folder name disables the
+/// cache.
 ReferenceResult cached_reference(const std::string& folder, const std::string& dataset_digest,
                                  const PluginCatalog& catalog, const ReferenceTraining& training);
 
@@ -49,13 +59,12 @@ struct Agreement {
     double floor = 0;   ///< ‖g − ref‖_F below this times its GradientScale is agreement whatever ‖ref‖_F is
     std::string worst;  ///< where the largest gradient error is: "epoch 3, W1"
     bool gradients_agree = true;  ///< each matrix within tolerance or within floor
-    bool gradients_near = true;   ///< each within 100 times either
+    bool finite = true;           ///< no loss or gradient is NaN or infinite where the reference is not
 
     bool holds() const { return loss_error <= tolerance && gradients_agree; }
-    /// Whether rounding alone may explain the difference: a sum before ReLU that float32 cannot distinguish from 0 has
-    /// a derivative of 0 or 1, depending on the order of summation. Then every verb must be within its own bounds, and
-    /// the training in float64 must agree.
-    bool needs_float64() const { return !holds() && loss_error <= tolerance && gradients_near; }
+    /// Whether rounding alone may explain the difference: then every verb must be within its own bounds, the training
+    /// in float64 must agree, and the response decides (worker/conditioning.hpp).
+    bool may_be_rounding() const { return !holds() && finite; }
     /// Adds one epoch's numbers.
     void compare(std::int64_t epoch, double loss, const ModelWeights& gradient, const ReferenceResult& reference);
 };
@@ -64,11 +73,15 @@ Agreement agreement_for(DType dtype);
 /// ‖g − ref‖_F of the whole, elements that are no number as infinity.
 double distance(const HostMatrix& a, const HostMatrix& b);
 double norm(const HostMatrix& m);
+/// Of all matrices together.
+double distance(const ModelWeights& a, const ModelWeights& b);
+double norm(const ModelWeights& w);
 
 /// |loss − ref| / max(|ref|, 1e-30), the largest of all epochs; infinite where a loss is not finite.
 double largest_loss_error(std::span<const double> losses, std::span<const double> reference);
 
-/// Training as verification needs it: plain SGD, because Adam hides a wrong scale.
+/// Training as verification needs it: plain SGD, because Adam hides a wrong scale. Its learning rate is where the search
+/// for a tame step begins.
 TrainSpec verification_training(TrainSpec train);
 
 /// How many vertices the reference can process within the request's limits; all of them if the graph fits.

@@ -1,6 +1,7 @@
 #include "worker/verified_training.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "check/bounds.hpp"
 #include "check/checked_backend.hpp"
 #include "check/function_probe.hpp"
+#include "worker/conditioning.hpp"
 #include "worker/records.hpp"
 #include "worker/training_run.hpp"
 
@@ -29,7 +31,12 @@ public:
         there_ = there != 0;
         if (!there_) return;
         if (known) result_ = *known;
-        const auto epochs = usize(c.epochs);
+        const std::string untame = c.group.all_gather(result_.untame)[0];
+        result_.untame = untame;
+        std::vector<double> numbers = {static_cast<double>(result_.loss.size()), result_.learning_rate};
+        share(numbers, c.group);
+        const auto epochs = static_cast<std::size_t>(numbers[0]);
+        result_.learning_rate = numbers[1];
         result_.loss.resize(epochs);
         result_.gradient.resize(epochs);
         result_.scale.resize(epochs);
@@ -74,8 +81,9 @@ struct EpochResult {
 };
 
 /// Every rank has whole gradients; they are copies of each other but for the order in which replicas of 1.5D sum up.
-void compare_copies(const VerificationCase& c, const EpochResult& mine, const ReferenceResult* reference,
-                    Ledger& ledger) {
+/// Empty, or how this rank's differs.
+std::string compare_copies(const VerificationCase& c, const EpochResult& mine, const ReferenceResult* reference,
+                           Ledger& ledger) {
     ReferenceResult first{{mine.loss}, {mine.gradient}, {}};
     for (auto& [name, layer, role, m] : first.gradient[0].matrices)
         c.group.broadcast(m.values.data(), m.values.size() * sizeof(double), 0);
@@ -83,17 +91,15 @@ void compare_copies(const VerificationCase& c, const EpochResult& mine, const Re
     Agreement copy = agreement_for(mine.dtype);
     copy.compare(0, mine.loss, mine.gradient, first);
     count_agreement(ledger, "copies", copy);
-    if (!copy.holds())
-        ledger.add_fault("copies",
-                         fmt::format("its copy of a gradient is {:.2e} off rank 0's ({})", copy.gradient_error,
-                                     copy.worst.substr(copy.worst.find(' ', 6) + 1)));
+    if (copy.holds()) return {};
+    return fmt::format("its copy of a gradient is {:.2e} off rank 0's ({})", copy.gradient_error,
+                       copy.worst.substr(copy.worst.find(' ', 6) + 1));
 }
 
-/// Losses and gradients of a training, and the order in which it took messages, by epoch.
-struct Epochs {
-    std::vector<double> loss;
-    std::vector<ModelWeights> gradient;
-    std::vector<std::vector<std::size_t>> waits;
+/// A float32 run's differences that rounding may explain.
+struct Doubt {
+    std::string reference, copies;  ///< how it differs from the reference, how its copy does from rank 0's
+    bool any() const { return !reference.empty() || !copies.empty(); }
 };
 
 std::string off(const Agreement& a) {
@@ -101,30 +107,39 @@ std::string off(const Agreement& a) {
                        a.gradient_error, a.worst, a.tolerance);
 }
 
-/// Run 1. Volume and agreement go to the ledger, but for gradients that float64 may still explain.
+/// Run 1. Volume and agreement go to the ledger, but for what rounding may still explain.
 Epochs plain_run(const VerificationCase& c, TrainingRun& training, const ReferenceResult* reference,
-                 Ledger& ledger, VerifiedTraining& out) {
+                 Ledger& ledger, VerifiedTraining& out, Doubt& doubt) {
     Agreement agreement = agreement_for(training.dtype());
     Epochs all;
     if (training.trains_input()) training.check_evaluation();  // once X is trained, weights alone do not decide
+    std::string copies;
     for (std::int64_t e = 0; e < training.epochs(); ++e) {
         all.loss.push_back(training.epoch(e));
         all.waits.push_back(training.waits());
         if (!training.has_many_steps()) training.check_volume(e);
         all.gradient.push_back(training.gradients());
-        compare_copies(c, {e, all.loss.back(), all.gradient.back(), training.dtype()}, reference, ledger);
+        const std::string differs =
+            compare_copies(c, {e, all.loss.back(), all.gradient.back(), training.dtype()}, reference, ledger);
+        if (copies.empty()) copies = differs;
         if (reference) agreement.compare(e, all.loss.back(), all.gradient.back(), *reference);
+        if (c.approximate && !std::isfinite(all.loss.back()))
+            ledger.add_fault("reference", "the loss is not finite, where the reference steps as far and stays so");
     }
     out.notes = training.notes();
     out.epoch = training.volume();
     if (c.evaluates) out.evaluation = training.evaluation();
+    const bool may_be_rounding = reference && agreement.finite && training.dtype() == DType::f32;
+    if (may_be_rounding)
+        doubt.copies = copies;
+    else if (!copies.empty())
+        ledger.add_fault("copies", copies);
     if (!reference) return all;
     out.loss_error = agreement.loss_error;
     out.gradient_error = agreement.gradient_error;
     count_call(ledger, "reference");
-    if (agreement.needs_float64() && training.dtype() == DType::f32)
-        out.rounding = fmt::format("float32's rounding moves a gradient by {:.2e} ({})", agreement.gradient_error,
-                                   agreement.worst);
+    if (agreement.may_be_rounding() && may_be_rounding)
+        doubt.reference = off(agreement);
     else if (!agreement.holds())
         ledger.add_fault("reference", "differs from the serial reference: " + off(agreement));
     return all;
@@ -167,9 +182,13 @@ void judge_step(Ledger& ledger, const SgdStep& step, DType dtype) {
     }
 }
 
+/// A NaN is itself.
+bool same_bits(double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
+
 bool same_bits(const ModelWeights& a, const ModelWeights& b) {
     return std::ranges::equal(a.matrices, b.matrices, [](const NamedMatrix& m, const NamedMatrix& n) {
-        return m.values.values == n.values.values;
+        return std::ranges::equal(m.values.values, n.values.values,
+                                  [](double x, double y) { return x == y || same_bits(x, y); });
     });
 }
 
@@ -177,7 +196,7 @@ bool same_bits(const ModelWeights& a, const ModelWeights& b) {
 bool compare_runs(Ledger& ledger, const EpochResult& checked, const Epochs& plain,
                   const ReferenceResult* reference) {
     const auto at = usize(checked.epoch);
-    if (checked.loss == plain.loss[at] && same_bits(checked.gradient, plain.gradient[at])) {
+    if (same_bits(checked.loss, plain.loss[at]) && same_bits(checked.gradient, plain.gradient[at])) {
         count_call(ledger, "rerun");
         return true;
     }
@@ -282,13 +301,44 @@ void gather(const Ledger& mine, const ProcessGroup& group, VerifiedTraining& int
 
 namespace {
 
+/// What is left of a doubt where nothing else is wrong: the training's response to rounding decides.
+void settle_doubt(const VerificationCase& c, const Doubt& doubt, const Epochs& plain,
+                  const ReferenceResult& reference, const std::shared_ptr<Ledger>& ledger, VerifiedTraining& v) {
+    const bool anywhere = c.group.maximum({doubt.any() ? 1.0 : 0.0})[0] > 0;
+    if (!anywhere) return;
+    const bool faulty = c.group.maximum({static_cast<double>(ledger->fault_count())})[0] > 0;
+    Conditioning found;
+    if (!faulty) found = judge_conditioning(c, plain, reference, ledger);
+    v.response = found.response;
+    if (faulty || !found.fault.empty()) {
+        const std::string more = found.fault.empty() ? "" : "; " + found.fault;
+        if (!doubt.reference.empty())
+            ledger->add_fault("reference", "differs from the serial reference: " + doubt.reference + more);
+        if (!doubt.copies.empty()) ledger->add_fault("copies", doubt.copies + more);
+        if (!doubt.any() && !faulty)
+            ledger->add_fault("reference", "other ranks differ from the serial reference");
+        return;
+    }
+    if (found.ill_conditioned)
+        v.ill_conditioned = fmt::format(
+            "rounding to float32 moves this training by up to {:.1e} ({}), {:.0e} is the most "
+            "that can be told from a fault",
+            found.allowance, found.worst, largest_allowance);
+    if (!doubt.any()) return;
+    v.rounding = fmt::format(
+        "float32's rounding moves {}; {} elements of ReLU turn, and the rest is within {:.1e}, {} times "
+        "the response to rounding",
+        doubt.reference.empty() ? doubt.copies : doubt.reference, found.turns, found.allowance, response_factor);
+}
+
 /// The three runs, the first by `training`.
 void verify_epochs(const VerificationCase& c, std::unique_ptr<TrainingRun> training,
                    const ReferenceResult* reference, const std::shared_ptr<Ledger>& ledger, VerifiedTraining& v) {
     Epochs plain;
+    Doubt doubt;
     v.plain_s = timed([&] {
         const bool few_steps = training->has_many_steps();
-        plain = plain_run(c, *training, reference, *ledger, v);
+        plain = plain_run(c, *training, reference, *ledger, v, doubt);
         training->check_evaluation();
         training.reset();
         if (few_steps) volume_run(c, ledger, v);
@@ -298,6 +348,7 @@ void verify_epochs(const VerificationCase& c, std::unique_ptr<TrainingRun> train
         own_optimizer_run(c, ledger);
     });
     if (reference && c.dtype == DType::f32) v.float64_s = timed([&] { float64_run(c, *reference, ledger, v); });
+    if (reference) v.response_s = timed([&] { settle_doubt(c, doubt, plain, *reference, ledger, v); });
 }
 
 /// Independent workers: an epoch by `training`, and one under watch. No two such epochs are the same.
@@ -322,13 +373,53 @@ void verify_workers(const VerificationCase& c, std::unique_ptr<TrainingRun> trai
 
 }  // namespace
 
-VerifiedTraining verify_training(const VerificationCase& c, const ReferenceResult* known) {
+namespace {
+
+/// The case with the reference's step size and number of epochs.
+class SteppedCase {
+public:
+    SteppedCase(const VerificationCase& c, const ReferenceResult* reference)
+        : train_(stepping(c.problem.train, reference)),
+          problem_(with(c.problem, train_)),
+          case_(with(c, problem_)) {
+        if (reference) case_.epochs = std::ssize(reference->loss);
+    }
+    SteppedCase(const SteppedCase&) = delete;
+    SteppedCase& operator=(const SteppedCase&) = delete;
+    const VerificationCase& get() const { return case_; }
+
+private:
+    static TrainSpec stepping(TrainSpec train, const ReferenceResult* reference) {
+        if (reference && reference->learning_rate > 0) train.learning_rate = reference->learning_rate;
+        return train;
+    }
+    static Problem with(const Problem& p, const TrainSpec& train) {
+        return {p.dataset, p.index,    p.model,   train,  p.params, p.initial_weights,
+                p.ranks,   p.slowdown, p.threads, p.cost, p.shared};
+    }
+    static VerificationCase with(const VerificationCase& c, const Problem& problem) {
+        return {c.strategy,     problem,  c.group,         c.backend, c.float64_backend, c.dtype,
+                c.own_training, c.epochs, c.separate_wait, c.threads, c.evaluates,       c.catalog,
+                c.approximate};
+    }
+
+    TrainSpec train_;
+    Problem problem_;
+    VerificationCase case_;
+};
+
+}  // namespace
+
+VerifiedTraining verify_training(const VerificationCase& given, const ReferenceResult* known) {
     VerifiedTraining v;
-    const SharedReference shared(known, c);
+    const SharedReference shared(known, given);
+    const SteppedCase stepped(given, shared.get());
+    const VerificationCase& c = stepped.get();
+    v.learning_rate = c.problem.train.learning_rate;
     const auto ledger = std::make_shared<Ledger>(c.group.rank());
     auto training = std::make_unique<TrainingRun>(c, c.backend(), ledger);
     if (training->advances_together())
-        verify_epochs(c, std::move(training), shared.get(), ledger, v);
+        verify_epochs(c, std::move(training), c.approximate ? nullptr : shared.get(), ledger, v);
     else
         verify_workers(c, std::move(training), ledger, v);
     gather(*ledger, c.group, v);
@@ -339,6 +430,7 @@ VerifiedTraining verify_training(const VerificationCase& c, const ReferenceResul
     v.same_bits = largest(c.group, v.same_bits ? 0 : 1) == 0;
     for (const std::string& text : c.group.all_gather(v.rounding))
         if (v.rounding.empty()) v.rounding = text;
+    if (shared.get() && !shared.get()->untame.empty()) v.ill_conditioned = shared.get()->untame;
     return v;
 }
 
@@ -350,12 +442,17 @@ json to_json(const VerifiedTraining& v) {
                         {"worst_ratio", finite_or_null(c.worst_ratio)},
                         {"worst", c.worst}};
     for (const Fault& f : v.faults) faults.push_back({{"check", f.check}, {"text", f.text}});
-    return {{"checks", std::move(checks)},
-            {"faults", std::move(faults)},
-            {"same_bits", v.same_bits},
-            {"rounding", v.rounding},
-            {"float64_error", v.in_float64 ? finite_or_null(v.float64_error) : json(nullptr)},
-            {"seconds", {{"plain", v.plain_s}, {"checked", v.checked_s}, {"float64", v.float64_s}}}};
+    return {
+        {"checks", std::move(checks)},
+        {"faults", std::move(faults)},
+        {"same_bits", v.same_bits},
+        {"rounding", v.rounding},
+        {"ill_conditioned", v.ill_conditioned},
+        {"learning_rate", v.learning_rate},
+        {"response", finite_or_null(v.response)},
+        {"float64_error", v.in_float64 ? finite_or_null(v.float64_error) : json(nullptr)},
+        {"seconds",
+         {{"plain", v.plain_s}, {"checked", v.checked_s}, {"float64", v.float64_s}, {"response", v.response_s}}}};
 }
 
 }  // namespace gnnbench

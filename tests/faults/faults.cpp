@@ -27,6 +27,8 @@ constexpr Entry entries[] = {
     {Fault::gemm_off, scaled, "GEMM off", "one element of a weight gradient is off", "cagnet-1d", "gemm"},
     {Fault::sigmoid_far_out, structural, "sigmoid wrong far out",
      "sigmoid is 1 for arguments below -178, which this training does not meet", "cagnet-1d", "activation"},
+    {Fault::not_a_number, structural, "not a number", "one element of a weight gradient is NaN", "cagnet-1d",
+     "gemm"},
     {Fault::wrong_derivative, structural, "wrong derivative", "ReLU's derivative is 1 everywhere", "cagnet-1d",
      "activation-backward"},
     {Fault::column_sum_off, scaled, "column sum off", "one element of a bias gradient is off", "cagnet-1d",

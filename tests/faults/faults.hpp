@@ -18,6 +18,7 @@ enum class Fault {
     dropout_of_other_epoch,
     gemm_off,
     sigmoid_far_out,
+    not_a_number,
     wrong_derivative,
     column_sum_off,
     loss_gradient_off,

@@ -148,6 +148,7 @@ void FaultyBackend::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, Const
     const ProductEnds given = ends(c, s, e);
     inner().gemm(ta, a, tb, b, c, s, changed(e, c.cols, bias));
     if (tb == Transpose::yes) return;
+    if (fault_ == Fault::not_a_number && ta == Transpose::yes && !c.empty()) add_to(c, 0, 0, NAN);
     if (fault_ == Fault::gemm_off && ta == Transpose::yes) spoil_gradient(a, b, c, given);
     if (fault_ == Fault::masked_element && ta == Transpose::no && e.activation == Activation::relu)
         spoil_zero(a, b, c, given);

@@ -74,9 +74,10 @@ private:
     /// over η off.
     void tell_wrong(ModelWeights& g) {
         const Rounding rounding = rounding_of(DType::f32);
-        const HostMatrix stepped = inner_->weights()["W0"];
-        double& told = largest(g["W0"]);
-        const auto at = static_cast<std::size_t>(&told - g["W0"].values.data());
+        const HostMatrix stepped = inner_->weights().matrices.front().values;
+        HostMatrix& first = g.matrices.front().values;
+        double& told = largest(first);
+        const auto at = static_cast<std::size_t>(&told - first.values.data());
         const double rate = train_.learning_rate, decay = train_.weight_decay.at(0);
         const double weight = (stepped.values[at] + rate * told) / (1 - rate * decay);  // before the step
         told += times_ *

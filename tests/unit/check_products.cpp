@@ -1,4 +1,6 @@
 // Products judged on several threads: the same elements, the same verdict, the same first wrong element.
+#include <cmath>
+
 #include <catch2/catch.hpp>
 
 #include <gnnbench/random.hpp>
@@ -64,4 +66,23 @@ TEST_CASE("products are judged alike on any number of threads") {
             CHECK(ledger.count("gemm").worst == worst);
         }
     }
+}
+
+TEST_CASE("what underflows in an activation may be missing as often as dropout scales it") {
+    const std::int64_t id = 0;
+    HostEpilogue e{.bias = {}, .activation = Activation::sigmoid, .dropout = {}, .row_ids = {id}};
+    e.dropout.rate = 0.5;
+    while (e.dropped(0, 0)) ++e.dropout.seed;
+    const double x = -87.4, y = 2 / (1 + std::exp(-x));  // σ(x) is below the smallest normal number, 2σ(x) is not
+    const auto faults = [&](double found) {
+        Ledger ledger(0);
+        {
+            Judgement j(ledger, "gemm", "of a test");
+            judge_finished(j, {0, 0, found}, x, 1e-5, e, rounding_of(DType::f32));
+        }
+        return ledger.fault_count();
+    };
+    CHECK(faults(y) == 0);
+    CHECK(faults(0) == 0);
+    CHECK(faults(3 * y) == 1);
 }

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "worker/step_size.hpp"
 #include "worker/verification.hpp"
 
 using namespace gnnbench;
@@ -30,18 +31,17 @@ Agreement off_by(double loss_off, double gradient_off, DType dtype = DType::f32)
 
 }  // namespace
 
-TEST_CASE("agreement: a wrong loss, or a gradient far off, is wrong without a second look") {
-    for (const Agreement& a :
-         {off_by(1e-3, 0), off_by(1e-3, 1e-3), off_by(0, 0.5), off_by(NAN, 0), off_by(0, NAN)}) {
+TEST_CASE("agreement: NaN and infinity where the reference has numbers are never rounding") {
+    for (const Agreement& a : {off_by(NAN, 0), off_by(0, NAN), off_by(INFINITY, 0), off_by(0, INFINITY)}) {
         CHECK_FALSE(a.holds());
-        CHECK_FALSE(a.needs_float64());
+        CHECK_FALSE(a.may_be_rounding());
     }
 }
 
-TEST_CASE("agreement: a gradient off by little asks for float64") {
-    for (const Agreement& a : {off_by(0, 2e-4), off_by(1e-5, 9e-3)}) {
+TEST_CASE("agreement: any other difference beyond the tolerance asks what rounding may do") {
+    for (const Agreement& a : {off_by(0, 2e-4), off_by(1e-5, 9e-3), off_by(1e-3, 0), off_by(0, 0.5)}) {
         CHECK_FALSE(a.holds());
-        CHECK(a.needs_float64());
+        CHECK(a.may_be_rounding());
     }
     CHECK(off_by(0, 2e-4).worst == "epoch 0, W0");
     CHECK(off_by(0, 2e-4).gradient_error == Approx(2e-4));
@@ -50,7 +50,17 @@ TEST_CASE("agreement: a gradient off by little asks for float64") {
 TEST_CASE("agreement: within the tolerance nothing is asked") {
     for (const Agreement& a : {off_by(0, 0), off_by(5e-5, 5e-5), off_by(5e-11, 5e-11, DType::f64)}) {
         CHECK(a.holds());
-        CHECK_FALSE(a.needs_float64());
+        CHECK_FALSE(a.may_be_rounding());
     }
     CHECK_FALSE(off_by(0, 1e-8, DType::f64).holds());
+}
+
+TEST_CASE("a training is tame where its losses stay finite, below twice the first and even") {
+    using Losses = std::vector<double>;
+    for (const Losses& tame :
+         {Losses{}, Losses{51}, Losses{2, 1.9, 1.8}, Losses{1, 2, 0.5}, Losses{4, 1, 4}, Losses{0, 0}})
+        CHECK(is_tame(tame));
+    for (const Losses& wild : {Losses{NAN}, Losses{1, INFINITY}, Losses{1, 2.1}, Losses{4, 0.9}, Losses{4, 1, 4.1},
+                               Losses{51, 7e5}, Losses{0, 1e-9}})
+        CHECK_FALSE(is_tame(wild));
 }

@@ -154,7 +154,7 @@ Finding CellChecker::check(const ProductCell& cell) {
     Finding f(cell);
     f.loss_error = v.loss_error;
     f.gradient_error = v.gradient_error;
-    f.rounding = v.rounding;
+    f.rounding = v.ill_conditioned.empty() ? v.rounding : "ill-conditioned: " + v.ill_conditioned;
     f.float64_error = v.float64_error;
     for (const Fault& fault : v.faults) f.add_problem(fault.check + ": " + fault.text);
     f.add_problem(balance_problem(v.epoch, world_));

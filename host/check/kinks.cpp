@@ -1,0 +1,138 @@
+#include "check/kinks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <gnnbench/transport.hpp>
+
+namespace gnnbench {
+namespace {
+
+/// σ(sum) where the side is given.
+double on_side(Activation a, double sum, bool positive) {
+    constexpr double least = std::numeric_limits<double>::min();
+    if (positive) return std::max(sum, least);
+    if (a == Activation::relu) return 0;
+    return std::min(leaky_slope * sum, sum > 0 ? -least : 0.0);
+}
+
+}  // namespace
+
+void KinkBackend::finish_split(const Epilogue& e, MatrixView c) {
+    Epilogue rest = e;
+    rest.bias = nullptr;
+    finish(rest, c);
+}
+
+void KinkBackend::do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
+    if (!has_kink(e)) return inner().spmm(a, b, c, s, e);
+    inner().spmm(a, b, c, s, bias_of(e));
+    finish_split(e, c);
+}
+
+void KinkBackend::do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
+    if (!has_kink(e)) return inner().spmm(a, b, c, s, e);
+    inner().spmm(a, b, c, s, bias_of(e));
+    finish_split(e, c);
+}
+
+void KinkBackend::do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
+                                     const Epilogue& e) {
+    if (!has_kink(e)) return inner().spmm_transposed(a, b, c, s, e);
+    inner().spmm_transposed(a, b, c, s, bias_of(e));
+    finish_split(e, c);
+}
+
+void KinkBackend::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
+                          const Epilogue& e) {
+    if (!has_kink(e)) return inner().gemm(ta, a, tb, b, c, s, e);
+    inner().gemm(ta, a, tb, b, c, s, bias_of(e));
+    finish_split(e, c);
+}
+
+void KinkBackend::do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) {
+    if (!has_kink(e) || x.data != z.data) return ForwardingBackend::do_apply(e, x, z);
+    inner().apply(bias_of(e), z);
+    finish_split(e, z);
+}
+
+void KinkRecorder::record(const Epilogue& e, ConstMatrixView c) {
+    if (!has_kink(e)) return;
+    const HostMatrix results = read_view(inner(), c);
+    KinkSides& sides = history_.applications.emplace_back(KinkSides{c.rows, c.cols, {}});
+    sides.positive.reserve(results.values.size());
+    for (const double x : results.values) sides.positive.push_back(x > 0);
+}
+
+void KinkRecorder::do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
+    inner().spmm(a, b, c, s, e);
+    record(e, c);
+}
+
+void KinkRecorder::do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) {
+    inner().spmm(a, b, c, s, e);
+    record(e, c);
+}
+
+void KinkRecorder::do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
+                                      const Epilogue& e) {
+    inner().spmm_transposed(a, b, c, s, e);
+    record(e, c);
+}
+
+void KinkRecorder::do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
+                           const Epilogue& e) {
+    inner().gemm(ta, a, tb, b, c, s, e);
+    record(e, c);
+}
+
+void KinkRecorder::do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) {
+    ForwardingBackend::do_apply(e, x, z);
+    record(e, z);
+}
+
+void KinkReplay::note_turn(const HostMatrix& sums, std::int64_t row, std::int64_t col) {
+    if (history_.turns.size() == KinkHistory::max_turns) return void(++history_.left_out);
+    const auto begin = sums.values.begin() + row * sums.cols;
+    history_.turns.push_back({.application = next_, .row = row, .col = col, .sums = {begin, begin + sums.cols}});
+}
+
+void KinkReplay::note_reach(const HostMatrix& sums) {
+    for (; next_turn_ < history_.turns.size() && history_.turns[next_turn_].application == next_; ++next_turn_) {
+        KinkTurn& turn = history_.turns[next_turn_];
+        double squares = 0;
+        for (std::int64_t c = 0; c < sums.cols; ++c) {
+            const double moved = sums(turn.row, c) - turn.sums[usize(c)];
+            squares += moved * moved;
+        }
+        turn.reach = std::max({turn.reach, std::abs(sums(turn.row, turn.col) - turn.sum()),
+                               std::sqrt(squares / static_cast<double>(sums.cols))});
+    }
+}
+
+void KinkReplay::finish(const Epilogue& e, MatrixView c) {
+    HostMatrix sums = read_view(inner(), c);
+    const KinkSides* sides = next_ < history_.applications.size() ? &history_.applications[next_] : nullptr;
+    if (sides && (sides->rows != c.rows || sides->cols != c.cols)) sides = nullptr;
+    if (!sides) history_.fits = false;
+    if (sides && notes_ == Notes::reach) note_reach(sums);
+    const HostEpilogue host = read_epilogue(inner(), e, c.rows, c.cols);
+    HostMatrix results(c.rows, c.cols);
+    for (std::int64_t r = 0; r < c.rows; ++r)
+        for (std::int64_t col = 0; col < c.cols; ++col) {
+            const double sum = sums(r, col);
+            // What dropout drops tells no side.
+            const bool own = sum > 0,
+                       taken = sides && !host.dropped(r, col) ? sides->positive[usize(r * c.cols + col)] : own;
+            if (taken != own && notes_ == Notes::turns) note_turn(sums, r, col);
+            results(r, col) = on_side(e.activation, sum, taken);
+        }
+    write_view(inner(), results, c);
+    ++next_;
+    Epilogue rest = e;
+    rest.activation = Activation::identity;
+    inner().apply(rest, c);
+}
+
+}  // namespace gnnbench

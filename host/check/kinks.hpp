@@ -1,0 +1,105 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "check/forwarding_backend.hpp"
+#include "check/host_copy.hpp"
+
+namespace gnnbench {
+
+/// ReLU and leaky ReLU have a kink at 0: on which side of it a sum lies decides a derivative, and where the sum is 0
+/// but for rounding, rounding decides. Two runs of one strategy apply their activations in the same order to matrices
+/// of the same shapes, whatever the strategy distributes, so that the sides of one run can be given to another.
+
+/// The sides of all elements of one application: positive or not. [rows × cols]
+struct KinkSides {
+    std::int64_t rows = 0, cols = 0;
+    std::vector<bool> positive;
+};
+
+/// An element whose side in one run differs from the side that the other run's sum has.
+struct KinkTurn {
+    std::size_t application = 0;  ///< counted from the first of the training
+    std::int64_t row = 0, col = 0;
+    std::vector<double> sums;  ///< the whole row's, before the activation, in the run that takes the sides
+    double reach = 0;          ///< how far rounding moves this sum, or the row's sums on average: the largest seen
+
+    double sum() const { return sums[usize(col)]; }
+};
+
+/// What one run recorded, and where another run, in float64, took it against the sign of its own sum.
+struct KinkHistory {
+    std::vector<KinkSides> applications;
+    std::vector<KinkTurn> turns;  ///< in order of application
+    std::int64_t left_out = 0;    ///< turns beyond the first max_turns
+    bool fits = true;             ///< the other run had the same applications
+    static constexpr std::size_t max_turns = 100'000;
+};
+
+/// Whether an epilogue has a kink.
+inline bool has_kink(const Epilogue& e) {
+    return e.activation == Activation::relu || e.activation == Activation::leaky_relu;
+}
+
+/// Splits epilogues with a kink off products, so that a decorator sees sums before the activation.
+class KinkBackend : public ForwardingBackend {
+public:
+    using ForwardingBackend::ForwardingBackend;
+
+private:
+    /// c holds the sums with their bias; applies activation and dropout.
+    virtual void finish(const Epilogue& e, MatrixView c) = 0;
+    void finish_split(const Epilogue& e, MatrixView c);
+
+    void do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) final;
+    void do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) final;
+    void do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
+                            const Epilogue& e) final;
+    void do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
+                 const Epilogue& e) final;
+    void do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) final;
+};
+
+/// Records the sides that a run takes, from the results of the verbs as the kernel computes them.
+class KinkRecorder final : public ForwardingBackend {
+public:
+    KinkRecorder(std::unique_ptr<Backend> inner, KinkHistory& history)
+        : ForwardingBackend(std::move(inner)), history_(history) {}
+
+private:
+    void record(const Epilogue& e, ConstMatrixView c);
+
+    void do_spmm(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override;
+    void do_spmm(const CsrView& a, ConstMatrixView b, MatrixView c, Scale s, const Epilogue& e) override;
+    void do_spmm_transposed(const PreparedMatrix& a, ConstMatrixView b, MatrixView c, Scale s,
+                            const Epilogue& e) override;
+    void do_gemm(Transpose ta, ConstMatrixView a, Transpose tb, ConstMatrixView b, MatrixView c, Scale s,
+                 const Epilogue& e) override;
+    void do_apply(const Epilogue& e, ConstMatrixView x, MatrixView z) override;
+
+    KinkHistory& history_;
+};
+
+/// Takes recorded sides in float64. A sum on the wrong side becomes the smallest number on the right one, whose
+/// derivative is then the recorded run's.
+class KinkReplay final : public KinkBackend {
+public:
+    /// Where sums have other sides than those taken is noted in the history, or, in a run that is `perturbed`, how far
+    /// the sums noted there have moved.
+    enum class Notes : std::uint8_t { turns, reach };
+    KinkReplay(std::unique_ptr<Backend> inner, KinkHistory& history, Notes notes)
+        : KinkBackend(std::move(inner)), history_(history), notes_(notes) {}
+
+private:
+    void finish(const Epilogue& e, MatrixView c) override;
+    void note_turn(const HostMatrix& sums, std::int64_t row, std::int64_t col);
+    void note_reach(const HostMatrix& sums);
+
+    KinkHistory& history_;
+    Notes notes_;
+    std::size_t next_ = 0;       ///< application
+    std::size_t next_turn_ = 0;  ///< of Notes::reach
+};
+
+}  // namespace gnnbench
