@@ -246,14 +246,15 @@ void FaultyBackend::do_count_positives(ConstMatrixView logits, const LossInput& 
     inner().upload_bytes(told.data(), counts, told.size() * sizeof(std::int64_t));
 }
 
-/// Of the first counted row, the gradient of a class that is not its label: p·scale, p = exp(x) / Σ exp. Its bound
-/// has, in u, 16 for each of the two exponentials, their rounded arguments, the sum's additions and 4 for the rest.
+/// Of a counted row, the gradient of a class that is not its label: p·scale, p = exp(x) / Σ exp; the first that is not
+/// all but 0, where its bound has no digits beside it. That bound has, in u, 16 for each of the two exponentials, their
+/// rounded arguments, the sum's additions and 4 for the rest.
 void FaultyBackend::spoil_loss(const HostMatrix& logits, const LossInput& in, MatrixView grad) {
     const auto labels = read_array(inner(), in.labels, logits.rows);
     const auto split = read_array(inner(), in.split, logits.rows);
     for (std::int64_t r = 0; r < logits.rows; ++r) {
         const std::int32_t label = labels[static_cast<std::size_t>(r)];
-        if (split[static_cast<std::size_t>(r)] != in.counted || label < 0 || logits.cols < 2) continue;
+        if (split[static_cast<std::size_t>(r)] != in.counted || label < 0) continue;
         const double* row = logits.values.data() + r * logits.cols;
         const double top = *std::max_element(row, row + logits.cols);
         double sum = 0, arguments = 0;
@@ -261,12 +262,13 @@ void FaultyBackend::spoil_loss(const HostMatrix& logits, const LossInput& in, Ma
             sum += std::exp(row[c] - top);
             arguments += (top - row[c]) * std::exp(row[c] - top);
         }
-        const std::int64_t other = label == 0 ? 1 : 0;
-        const double roundings =
-            2 * function_error + (top - row[other]) + arguments / sum + static_cast<double>(logits.cols) + 4;
-        return add_to(
-            grad, r, other,
-            times_ * rounding_of(dtype()).gamma(roundings) * std::exp(row[other] - top) / sum * in.scale);
+        for (std::int64_t other = 0; other < logits.cols; ++other) {
+            const double gradient = std::exp(row[other] - top) / sum * in.scale;
+            if (other == label || gradient < no_bound) continue;
+            const double roundings =
+                2 * function_error + (top - row[other]) + arguments / sum + static_cast<double>(logits.cols) + 4;
+            return add_to(grad, r, other, times_ * rounding_of(dtype()).gamma(roundings) * gradient);
+        }
     }
 }
 
