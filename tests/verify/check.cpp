@@ -139,16 +139,18 @@ Finding CellChecker::check(const ProductCell& cell) {
     const Subject& subject = graph.with(cell.layers);
     const Problem problem{graph.data,  parts.index, subject.model, subject.train,
                           cell.params, nullptr,     world_.size()};
-    const bool exact = cell.standing == Standing::runs;
+    // Of an approximate scheme it tells the size of the steps alone.
     const ReferenceResult* known =
-        exact && world_.rank() == 0 ? &reference(graph, subject, trains_features(cell.params)) : nullptr;
+        world_.rank() == 0 ? &reference(graph, subject, trains_features(cell.params)) : nullptr;
     const VerifiedTraining v = verify_training({.strategy = *strategy,
                                                 .problem = problem,
                                                 .group = world_,
                                                 .backend = [&] { return make_backend(DType::f32); },
                                                 .float64_backend = [&] { return make_backend(DType::f64); },
                                                 .epochs = verified_epochs,
-                                                .evaluates = scheme.has_value()},
+                                                .evaluates = scheme.has_value(),
+                                                .catalog = &catalog_,
+                                                .approximate = cell.standing == Standing::approximate},
                                                known);
 
     Finding f(cell);
