@@ -258,9 +258,10 @@ Manifest write_store(const fs::path& folder, const RawDataset& data) {
     const RemovedOnSignal removed(temporary);
     try {
         fs::remove_all(temporary, ignored);
-        if (!fs::create_directory(temporary))
-            throw EnvironmentError(
-                fmt::format("cannot create the folder {}: another has just made it", temporary.string()));
+        std::error_code cause;
+        if (!fs::create_directory(temporary, cause))
+            throw EnvironmentError(fmt::format("cannot create the folder {}: {}", temporary.string(),
+                                               cause ? cause.message() : "another has just made it"));
         if (data.outside)
             manifest = write_outside_arrays(temporary, data, where);
         else

@@ -42,7 +42,7 @@ std::string verdict_text(const ComparedCell& c) {
 
 /// "8" of both sides in pairs; "6 pairs of 8, 12".
 std::string trials_text(const ComparedCell& c) {
-    const std::string trials =
+    std::string trials =
         c.trials_a == c.trials_b ? fmt::format("{}", c.trials_a) : fmt::format("{}, {}", c.trials_a, c.trials_b);
     if (!c.paired || (c.pairs == c.trials_a && c.pairs == c.trials_b)) return trials;
     return fmt::format("{} of {}", plural(c.pairs, "pair"), trials);

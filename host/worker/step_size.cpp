@@ -80,13 +80,14 @@ ReferenceResult tame_reference(const PluginCatalog& catalog, const ReferenceTrai
         if (!std::isfinite(first))
             return untame(std::move(r), "the float64 reference's first gradient is not finite");
         while (rate * norm(r.gradient[0]) > 2 * weights) rate /= 2;  // the next one is not above 1
-        if (whole || first / 2 * epochs < least_movement)
-            return untame(
-                std::move(r),
-                fmt::format("no step from {} down moves the weights by {:.0e} of their norm in {} epochs "
-                            "while the float64 reference's loss stays finite and even; the last one "
-                            "tried, {:.2g}, moves them by {:.1e} at first",
-                            largest, least_movement, training.epochs, r.learning_rate, first));
+        if (whole || first / 2 * epochs < least_movement) {
+            std::string why = fmt::format(
+                "no step from {} down moves the weights by {:.0e} of their norm in {} epochs while the "
+                "float64 reference's loss stays finite and even; the last one tried, {:.2g}, moves them "
+                "by {:.1e} at first",
+                largest, least_movement, training.epochs, r.learning_rate, first);
+            return untame(std::move(r), std::move(why));
+        }
     }
 }
 

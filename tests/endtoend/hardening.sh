@@ -4,11 +4,12 @@ set -euo pipefail
 cd "$1"
 bad=0
 for file in bin/gnnbench bin/gnnbench-worker lib/libgnnbench_core.so lib/gnnbench/plugins/*.so; do
-    readelf -dW "$file" | grep -qE 'BIND_NOW|FLAGS.*NOW' || { echo "$file: not bound before it runs (-z now)"; bad=1; }
-    readelf -lW "$file" | grep -q GNU_RELRO || { echo "$file: no RELRO"; bad=1; }
+    grep -qE 'BIND_NOW|FLAGS.*NOW' <<<"$(readelf -dW "$file")" || { echo "$file: not bound before it runs (-z now)"; bad=1; }
+    grep -q GNU_RELRO <<<"$(readelf -lW "$file")" || { echo "$file: no RELRO"; bad=1; }
 done
 for file in bin/gnnbench bin/gnnbench-worker lib/libgnnbench_core.so; do
-    readelf --dyn-syms -W "$file" | grep -q '__stack_chk_fail' || { echo "$file: no stack protector"; bad=1; }
-    readelf --dyn-syms -W "$file" | grep -qE '__[a-z]+_chk@' || { echo "$file: no FORTIFY"; bad=1; }
+    symbols="$(readelf --dyn-syms -W "$file")"
+    grep -q '__stack_chk_fail' <<<"$symbols" || { echo "$file: no stack protector"; bad=1; }
+    grep -qE '__[a-z]+_chk@' <<<"$symbols" || { echo "$file: no FORTIFY"; bad=1; }
 done
 exit $bad

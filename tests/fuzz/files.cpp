@@ -158,11 +158,12 @@ TEST_CASE("damaged sets of several files") {
         {"raw/node-label.csv", "2\n0\nnan\n0\n"}, {"split/time/train.csv", "0\n"},
         {"split/time/valid.csv", "1\n"},          {"split/time/test.csv", "3\n"}};
     for (const auto& [name, content] : files) ogb.write(name, content);
-    auto as_listed = frugal;
+    auto as_listed = frugal, mirrored = frugal;
     as_listed["directed"] = true;
+    mirrored["directed"] = false;
     for (const auto& [name, content] : files) {
         attack_file(ogb, name, [&] { import_file(ogb.path(), "ogb", as_listed); });
-        attack_file(ogb, name, [&] { import_file(ogb.path(), "ogb", frugal); });
+        attack_file(ogb, name, [&] { import_file(ogb.path(), "ogb", mirrored); });
     }
     NpzSample()
         .array<std::int64_t>("edge_index", {0, 2, 3, 1, 1, 0}, {2, 3})

@@ -296,9 +296,9 @@ void each_block(TextBlocks& blocks, const EdgeLineRules& rules, Take take) {
         for (std::size_t r = 0; r < texts.size(); ++r) runs[r].read(texts[r]);
         take(block.size(), [&](ListedIds& all) {
             std::vector<std::int64_t> begins{std::ssize(all.source)};
-            for (std::size_t r = 0; r < texts.size(); ++r) {
-                if (runs[r].failed())
-                    runs[r].fail({texts[r].data(), usize(block.data() + block.size() - texts[r].data())}, lines);
+            std::size_t at = 0;  // of the run in the block
+            for (std::size_t r = 0; r < texts.size(); at += texts[r].size(), ++r) {
+                if (runs[r].failed()) runs[r].fail(block.substr(at), lines);
                 runs[r].append_to(all, lines);
                 lines += runs[r].lines();
                 begins.push_back(begins.back() + runs[r].edges());
