@@ -66,7 +66,7 @@ std::vector<ProductCell> pairwise_selection(const std::vector<ProductCell>& cell
     std::vector<const ProductCell*> running;
     std::vector<std::vector<std::string>> candidates;
     for (const ProductCell& c : cells) {
-        if (!trains(c.standing)) continue;
+        if (c.standing != Standing::runs) continue;
         running.push_back(&c);
         auto& values = candidates.emplace_back();
         values = {"graph " + c.graph, "layers " + c.layers, "ranks " + std::to_string(c.ranks),

@@ -55,7 +55,7 @@ std::vector<std::string> product_values(const ParamDecl& declared);
 std::vector<ProductCell> whole_product(const PluginCatalog& catalog, const std::vector<Subject>& subjects,
                                        const std::vector<int>& ranks);
 
-/// Of those that train, few that between them have every pair of values (graph, layers, ranks, partitioner, strategy,
+/// Of the exact ones that run, few that between them have every pair of values (graph, layers, ranks, partitioner, strategy,
 /// each of its parameters) that any of them has. The same cells give the same choice.
 std::vector<ProductCell> pairwise_selection(const std::vector<ProductCell>& cells);
 
