@@ -19,10 +19,13 @@ void set(Environment& variables, std::string_view name, std::string_view value) 
     variables.push_back(std::string(name) + '=' + std::string(value));
 }
 
+bool is_given(const Environment& variables, std::string_view name) {
+    return std::any_of(variables.begin(), variables.end(),
+                       [&](const std::string& v) { return name_of(v) == name; });
+}
+
 void set_unless_given(Environment& variables, std::string_view name, std::string_view value) {
-    for (const std::string& v : variables)
-        if (name_of(v) == name) return;
-    variables.push_back(std::string(name) + '=' + std::string(value));
+    if (!is_given(variables, name)) variables.push_back(std::string(name) + '=' + std::string(value));
 }
 
 /// Containers often forbid reading another process's memory, and Open MPI then prints an error for every message.
@@ -47,9 +50,11 @@ std::string loopback_library() {
 std::string loopback_library() { return {}; }
 #endif
 
-/// Keeps all that listens on this host (docs/decisions/loopback-only.md).
+/// Keeps all that listens on this host (docs/decisions/loopback-only.md), unless the user chose the transports: over
+/// TCP, ranks connect to an address of another interface than the one that they would then listen on.
 void keep_on_this_host(Environment& variables, const Mpiexec& mpiexec) {
-    set_unless_given(variables, "OMPI_MCA_btl", "^tcp,openib,ofi");
+    if (is_given(variables, "OMPI_MCA_btl")) return;
+    set(variables, "OMPI_MCA_btl", "^tcp,openib,ofi");
     const std::string library = mpiexec.version.starts_with("Open MPI 4.") ? loopback_library() : "";
     if (library.empty()) return;
     std::string preloaded = library;
@@ -126,18 +131,20 @@ Environment trial_environment(const Environment& ours, const Mpiexec& mpiexec, c
     // Spinning threads would take cores from the ranks that they wait for.
     if (load.oversubscribed()) set_unless_given(result, "OMP_WAIT_POLICY", "passive");
     add_home(result);
-    if (mpiexec.flavour == MpiFlavour::open_mpi) {
-        add_open_mpi(result, load, shared_folder);
-        keep_on_this_host(result, mpiexec);
-    }
+    if (mpiexec.flavour == MpiFlavour::open_mpi) add_open_mpi(result, load, shared_folder);
+    return result;
+}
+
+Environment local_trial_environment(const Environment& ours, const Mpiexec& mpiexec, const RankLoad& load,
+                                    std::string_view trial, std::string_view shared_folder) {
+    Environment result = trial_environment(ours, mpiexec, load, trial, shared_folder);
+    if (mpiexec.flavour == MpiFlavour::open_mpi) keep_on_this_host(result, mpiexec);
     return result;
 }
 
 /// Open MPI 4 crashes for a user without a home. "/" holds no settings of others, unlike a folder that all may write.
 void add_home(Environment& variables) {
-    const bool given =
-        std::any_of(variables.begin(), variables.end(), [](const std::string& v) { return name_of(v) == "HOME"; });
-    if (!given && !getpwuid(getuid())) variables.emplace_back("HOME=/");
+    if (!is_given(variables, "HOME") && !getpwuid(getuid())) variables.emplace_back("HOME=/");
 }
 
 Environment current_environment() {

@@ -24,11 +24,15 @@ struct RankLoad {
     bool oversubscribed() const { return ranks * threads_per_rank > cores; }
 };
 
-/// The environment of `mpiexec`: ours, without the variables that mark a rank, plus those this launcher needs for this
+/// The environment of a launcher of ranks: ours, without the variables that mark a rank, plus those this launcher needs for this
 /// load. The user's settings for the launcher are kept; thread counts are the cell's and always set.
 /// `shared_folder` is where launcher and ranks put their shared-memory files; empty: their default.
 Environment trial_environment(const Environment& ours, const Mpiexec& mpiexec, const RankLoad& load,
                               std::string_view trial, std::string_view shared_folder);
+
+/// The same where all ranks are on this host: nothing of the trial listens beyond its loopback interface.
+Environment local_trial_environment(const Environment& ours, const Mpiexec& mpiexec, const RankLoad& load,
+                                    std::string_view trial, std::string_view shared_folder);
 
 /// A home where the environment has none and the user no entry of its own: programs of Open MPI need one.
 void add_home(Environment& variables);

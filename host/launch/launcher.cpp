@@ -11,10 +11,11 @@ LaunchProgram LocalLauncher::program_for(const TrialLaunch& launch, const std::s
     const int here =
         launch.cpus.empty() ? std::max(1, cores() / launch.trials_at_once) : static_cast<int>(launch.cpus.size());
     const RankLoad load{launch.ranks, launch.threads_per_rank, here};
-    return {.command = launch.simulated ? std::vector{launch.worker, launch.request}
-                                        : mpiexec_command(mpiexec_, launch.ranks, launch.worker, {launch.request}),
-            .environment = trial_environment(current_environment(), mpiexec_, load, launch.trial, shared_folder),
-            .cpus = launch.cpus};
+    return {
+        .command = launch.simulated ? std::vector{launch.worker, launch.request}
+                                    : mpiexec_command(mpiexec_, launch.ranks, launch.worker, {launch.request}),
+        .environment = local_trial_environment(current_environment(), mpiexec_, load, launch.trial, shared_folder),
+        .cpus = launch.cpus};
 }
 
 }  // namespace gnnbench

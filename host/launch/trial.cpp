@@ -148,7 +148,8 @@ ProgramOutput run_workers(const Mpiexec& mpiexec, const RankLoad& load, const st
     const std::string trial = std::string(mark) + '-' + std::to_string(getpid());
     const SharedFolder shared(trial, load.ranks, {});
     return run_program(mpiexec_command(mpiexec, load.ranks, find_worker(), arguments),
-                       trial_environment(current_environment(), mpiexec, load, trial, shared.path()), limit_s);
+                       local_trial_environment(current_environment(), mpiexec, load, trial, shared.path()),
+                       limit_s);
 }
 
 }  // namespace gnnbench

@@ -13,6 +13,8 @@ long_experiment long.yaml
 ok="SELECT count(*) FROM trial WHERE purpose = 'measure' AND status = 'ok'"
 twice="SELECT count(*) FROM (SELECT cell_id, number FROM trial WHERE purpose = 'measure' AND status = 'ok'
        GROUP BY cell_id, number HAVING count(*) > 1)"
+checked="SELECT count(*) FROM trial WHERE purpose = 'verify' AND status = 'ok'"
+verified="SELECT count(*) FROM verifications WHERE status = 'verified'"
 running="SELECT count(*) > 3 FROM epoch e JOIN trial t ON t.id = e.trial_id WHERE t.status = 'running'"
 no_gpu=false
 if [[ -n "$(find "$bin/../lib" -name libkernel_cuda.so -print -quit)" && ! -e /dev/nvidia0 ]]; then no_gpu=true; fi
@@ -46,7 +48,8 @@ expect_plain_error "plan with a partition that is not there"
 gnnbench run tiny.yaml --launcher srun
 expect_code 0 "a sweep by srun"
 expect_value "$ok" 6 "a sweep by srun"
-expect_value "SELECT count(*) FROM verifications WHERE status = 'verified'" 3 "a sweep by srun verifies first"
+expect_value "$checked" 3 "a sweep by srun verifies first"
+expect_value "$verified" 6 "a sweep by srun verifies, and takes a late step after each cell's first trial"
 expect_value "SELECT count(*) FROM machine WHERE cpu = 'Slurm loopback/main' AND cores = 4" 1 "the cluster is the machine"
 gnnbench run tiny.yaml --launcher srun
 expect_code 0 "a second sweep by srun"
@@ -89,7 +92,8 @@ gnnbench run tiny.yaml --launcher sbatch
 expect_code 0 "a sweep by sbatch"
 expect_value "$ok" 6 "a sweep by sbatch"
 expect_value "$twice" 0 "a sweep by sbatch"
-expect_value "SELECT count(*) FROM verifications WHERE status = 'verified'" 3 "jobs verify first"
+expect_value "$checked" 3 "jobs verify first"
+expect_value "$verified" 6 "jobs verify, and take a late step after each cell's first trial"
 expect_text err "submitted 3 jobs" "a sweep by sbatch"
 [[ ! -e gnnbench.sqlite.jobs ]] || fail "a sweep by sbatch left its folder: $(find gnnbench.sqlite.jobs)"
 [[ -z "$(ls gnnbench.sqlite.journals)" ]] || fail "a sweep by sbatch left journals: $(ls gnnbench.sqlite.journals)"

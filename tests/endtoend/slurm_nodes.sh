@@ -26,7 +26,7 @@ for launcher in srun sbatch; do
     gnnbench run two.yaml --set "launcher.name=$launcher"
     expect_code 0 "a sweep on two nodes by $launcher"
     expect_value "$ok" 4 "a sweep on two nodes by $launcher"
-    expect_value "SELECT count(*) FROM verifications WHERE status = 'verified'" 2 "a sweep on two nodes by $launcher verifies"
+    expect_value "SELECT count(*) FROM verifications WHERE status = 'verified'" 4 "a sweep on two nodes by $launcher is verified, before and late"
     expect_empty_queue 20 "a sweep on two nodes by $launcher"
 done
 [[ "$(squeue -h -t all -o %D | grep -cx 2)" -ge 4 ]] || fail "jobs of two nodes: $(squeue -t all -o '%i %D %N')"

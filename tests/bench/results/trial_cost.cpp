@@ -90,7 +90,7 @@ void bench_trials(const fs::path& folder, int trials, int rounds, double limit_s
     const Tiny tiny(folder / "trials", programs);
     const fs::path request = tiny.request(mpiexec);
     const Environment ours = current_environment(),
-                      bare = trial_environment(ours, mpiexec, {ranks, 1, usable_cores()}, "bare", "");
+                      bare = local_trial_environment(ours, mpiexec, {ranks, 1, usable_cores()}, "bare", "");
     const auto command =
         mpiexec_command(mpiexec, ranks, (programs / "gnnbench-worker").string(), {request.string()});
     double run_s = 0, nothing_s = 0, bare_s = 0;
