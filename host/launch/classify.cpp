@@ -142,6 +142,7 @@ std::string said_by_launcher(std::string_view log) {
 LaunchEnd classify(const EndSigns& signs) {
     LaunchEnd end;
     end.log_tail = signs.log_tail;
+    end.in_late_step = signs.in_late_step;
     const bool killed_launcher = WIFSIGNALED(signs.wait_status);
     end.exit_code = killed_launcher ? 0 : WEXITSTATUS(signs.wait_status);
     if (signs.interrupted) {
@@ -151,8 +152,9 @@ LaunchEnd classify(const EndSigns& signs) {
     }
     if (signs.timed_out) {
         end.status = TrialStatus::timeout;
-        end.reason = "no end after " + std::to_string(static_cast<long>(signs.timeout_s)) +
-                     " s, the trial's limit; its processes were killed" + said_by_launcher(signs.log_tail);
+        end.reason = "no end after " + std::to_string(static_cast<long>(signs.timeout_s)) + " s, the " +
+                     (signs.in_late_step ? "limit of the step after the last epoch" : "trial's limit") +
+                     "; its processes were killed" + said_by_launcher(signs.log_tail);
         return end;
     }
     if (!killed_launcher && end.exit_code == 0) {

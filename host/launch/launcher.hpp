@@ -21,10 +21,11 @@ struct TrialLaunch {
     int ranks = 1;
     int threads_per_rank = 1;
     double timeout_s = 3600;
-    int trials_at_once = 1;   ///< concurrent trials that share the launcher's cores
-    bool needs_gpus = false;  ///< each rank one
-    bool simulated = false;   ///< one process is all of its ranks, and needs no MPI; `ranks` is 1
-    std::vector<int> cpus{};  ///< that all its processes run on; empty: those of this process
+    double late_step_timeout_s = 0;  ///< of what follows the trial's own end; 0: part of `timeout_s`
+    int trials_at_once = 1;          ///< concurrent trials that share the launcher's cores
+    bool needs_gpus = false;         ///< each rank one
+    bool simulated = false;          ///< one process is all of its ranks, and needs no MPI; `ranks` is 1
+    std::vector<int> cpus{};         ///< that all its processes run on; empty: those of this process
 };
 
 struct LaunchEnd {
@@ -34,6 +35,7 @@ struct LaunchEnd {
     std::string reason;                        ///< one sentence; empty if ok
     std::string log_tail;                      ///< the end of what all ranks printed; valid UTF-8
     double wall_s = 0;                         ///< without the time it waited for its turn
+    bool in_late_step = false;  ///< the trial's own end had come before; what ended so is its late step
 };
 
 /// What is known when a trial's launching program has ended.
@@ -43,6 +45,7 @@ struct EndSigns {
     bool timed_out = false, interrupted = false;
     bool oom_killed = false;
     double timeout_s = 0;
+    bool in_late_step = false;  ///< the trial's own end has come
 };
 /// What the launcher itself says of a failure's cause in a log, on one line; empty where it says nothing of it.
 std::string launcher_words(std::string_view log);

@@ -156,7 +156,8 @@ std::vector<std::string> SrunLauncher::command(const SlurmNeed& need, const std:
 
 LaunchProgram SrunLauncher::program_for(const TrialLaunch& launch, const std::string&) const {
     const RankLoad load{launch.ranks, launch.threads_per_rank, std::max(1, cores() / launch.trials_at_once)};
-    const SlurmNeed need{launch.ranks, launch.threads_per_rank, launch.needs_gpus, launch.timeout_s};
+    const SlurmNeed need{launch.ranks, launch.threads_per_rank, launch.needs_gpus,
+                         launch.timeout_s + launch.late_step_timeout_s};
     LaunchProgram program{
         .command = command(need, {"--job-name=gnnbench-" + launch.trial, launch.worker, launch.request}),
         // Nothing is shared by launcher and ranks here, as they are on different hosts.

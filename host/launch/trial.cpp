@@ -98,23 +98,27 @@ private:
 
 }  // namespace
 
-LaunchEnd launch_trial(const Launcher& launcher, const TrialLaunch& launch, const std::function<void()>& watch) {
+LaunchEnd launch_trial(const Launcher& launcher, const TrialLaunch& launch, const std::function<bool()>& watch) {
     if (!launcher.elsewhere())
         if (const std::string why = why_limits_too_low(launch.ranks); !why.empty()) throw EnvironmentError(why);
     // Ranks whose launcher died become our children, so that we can reap them.
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     const OomKiller oom_killer;
-    auto begin = Clock::now();
-    const auto timeout = std::chrono::duration<double>(launch.timeout_s);
+    auto begin = Clock::now(), limited_since = begin;
     EndSigns signs;
     signs.timeout_s = launch.timeout_s;
     {
         TrialInProgress running(launcher, launch);
         while (!running.wait(0.2)) {
-            watch();
-            if (launcher.waits(tail_of(launch.log_file))) begin = Clock::now();
+            const bool has_ended = watch();
+            if (launcher.waits(tail_of(launch.log_file))) begin = limited_since = Clock::now();
+            if (has_ended && !signs.in_late_step && launch.late_step_timeout_s > 0) {
+                signs.in_late_step = true;
+                signs.timeout_s = launch.late_step_timeout_s;
+                limited_since = Clock::now();
+            }
             signs.interrupted = InterruptGuard::requested();
-            signs.timed_out = Clock::now() > begin + timeout;
+            signs.timed_out = Clock::now() > limited_since + std::chrono::duration<double>(signs.timeout_s);
             if (signs.interrupted || signs.timed_out) break;
         }
         signs.wait_status = running.end();
@@ -127,7 +131,7 @@ LaunchEnd launch_trial(const Launcher& launcher, const TrialLaunch& launch, cons
     return end;
 }
 
-LaunchEnd launch_trial(const Mpiexec& mpiexec, const TrialLaunch& launch, const std::function<void()>& watch) {
+LaunchEnd launch_trial(const Mpiexec& mpiexec, const TrialLaunch& launch, const std::function<bool()>& watch) {
     return launch_trial(LocalLauncher(mpiexec), launch, watch);
 }
 

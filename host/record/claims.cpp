@@ -54,6 +54,7 @@ Claim claim_trial(Database& database, const Journal& journal, const TrialKey& k,
 
 Claim claim_trial(Database& database, const std::string& journal, const TrialKey& k, int seen_conclusive) {
     sqlite::Connection& c = database.connection();
+    std::vector<std::string> problems;
     for (;;) {
         std::string stale;
         {
@@ -61,23 +62,26 @@ Claim claim_trial(Database& database, const std::string& journal, const TrialKey
             if (const auto held = holder_of(c, k); held && held->journal != journal) {
                 const DeadJournal other(journal_folder(database.path()) / held->journal);
                 if (other.state() == DeadJournal::State::alive && is_job_journal(held->journal))
-                    return {ClaimState::held_by_other, fmt::format("a job submitted {}", held->since)};
+                    return {ClaimState::held_by_other, fmt::format("a job submitted {}", held->since), problems};
                 if (other.state() == DeadJournal::State::alive)
                     return {ClaimState::held_by_other,
-                            fmt::format("{}, process {}, since {}", held->host, held->pid, held->since)};
+                            fmt::format("{}, process {}, since {}", held->host, held->pid, held->since), problems};
                 if (other.state() == DeadJournal::State::dead) stale = held->journal;
             }
             if (stale.empty()) {
-                if (conclusive_trials(database, k) != seen_conclusive) return {ClaimState::done_by_other, ""};
+                if (conclusive_trials(database, k) != seen_conclusive)
+                    return {ClaimState::done_by_other, "", problems};
                 c.prepare("INSERT OR REPLACE INTO claim VALUES (?,?,?,?,?,?,?,?)", "claim a trial")
                     .run(k.cell_digest, k.machine, k.purpose, k.number, journal, host_name(), ::getpid(),
                          utc_now());
                 transaction.commit();
-                return {ClaimState::claimed, ""};
+                return {ClaimState::claimed, "", problems};
             }
         }
         // The dead process's measurements must be in the database before its trial counts as missing.
-        replay_journal(database, journal_folder(database.path()) / stale);
+        for (const std::string& problem :
+             replay_journal(database, journal_folder(database.path()) / stale).problems)
+            problems.push_back(stale + ": " + problem);
     }
 }
 

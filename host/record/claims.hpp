@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <vector>
 
 #include "record/database.hpp"
 #include "record/journal.hpp"
@@ -22,6 +23,8 @@ enum class ClaimState {
 struct Claim {
     ClaimState state;
     std::string holder;  ///< "host, process 123, since …" where held_by_other
+    std::vector<std::string>
+        problems{};  ///< of the journals replayed on the way: what is damaged, and where it is kept
 };
 
 /// The current number of conclusive trials for the key.

@@ -28,6 +28,7 @@ VerificationFinder::VerificationFinder(const sqlite::Connection& connection)
       find_late_(connection.prepare("SELECT t.uuid, v.status, v.reason, v.detail, v.loss_error, v.gradient_error, "
                                     "v.checks FROM verification v "
                                     "JOIN trial t ON t.id = v.trial_id WHERE v.key = ? AND t.purpose = 'measure' "
+                                    "AND v.status <> 'unverified' "  // it found nothing in time
                                     "ORDER BY v.trial_id DESC LIMIT 1",
                                     "look for a verified step")) {}
 

@@ -90,7 +90,7 @@ json to_json(const JobTask::Trial& t) {
             {"reference", t.reference},
             {"trace_epochs", t.trace_epochs},
             {"asks_partitioner", t.asks_partitioner},
-            {"late_step", t.late_step}};
+            {"late_step_timeout_s", t.late_step_timeout_s}};
 }
 
 JobTask::Trial trial_from(const json& j) {
@@ -102,7 +102,7 @@ JobTask::Trial trial_from(const json& j) {
             .reference = j.at("reference"),
             .trace_epochs = j.at("trace_epochs"),
             .asks_partitioner = j.value("asks_partitioner", true),
-            .late_step = j.value("late_step", false)};
+            .late_step_timeout_s = j.value("late_step_timeout_s", 0.0)};
 }
 
 json to_json(const JobTask& task) {
@@ -142,7 +142,7 @@ TrialOrder JobTask::order(const Trial& t) const {
                      .timeout_s = t.timeout_s,
                      .export_folder = t.export_folder,
                      .trace_epochs = t.trace_epochs,
-                     .late_step = t.late_step};
+                     .late_step_timeout_s = t.late_step_timeout_s};
     order.verify.reference = t.reference;
     order.verify.asks_partitioner = t.asks_partitioner;
     return order;
@@ -150,7 +150,7 @@ TrialOrder JobTask::order(const Trial& t) const {
 
 double JobTask::time_s() const {
     double all_s = 0;
-    for (const Trial& t : trials) all_s += t.timeout_s;
+    for (const Trial& t : trials) all_s += t.timeout_s + t.late_step_timeout_s;
     return all_s;
 }
 

@@ -20,7 +20,8 @@ struct JobTask {
         double timeout_s = 3600;
         std::string export_folder{}, reference{};
         std::vector<std::int64_t> trace_epochs{};
-        bool asks_partitioner = true, late_step = false;  ///< see TrialRequest
+        bool asks_partitioner = true;    ///< see TrialRequest
+        double late_step_timeout_s = 0;  ///< see TrialOrder
     };
     std::string experiment;
     nlohmann::json source;  ///< see source_of

@@ -110,12 +110,11 @@ JobTask JobSubmission::claimed(const Group& group, const std::string& journal) {
         const auto seen = cell.conclusive.find(turn.index);
         JobTask::Trial trial = trial_of(cell, turn.cell, turn.index);
         const std::string& key = cell.cell->record.verification_key;
-        trial.late_step =
-            rules_.verify && !cell.cell->simulated && !late_steps_.contains(key) && database_.late_step_due(key);
-        if (trial.late_step) trial.timeout_s += prepared_.experiment.limits.verify_timeout_s;
+        if (rules_.verify && !cell.cell->simulated && !late_steps_.contains(key) && database_.late_step_due(key))
+            trial.late_step_timeout_s = prepared_.experiment.limits.verify_timeout_s;
         if (claim(trial, seen == cell.conclusive.end() ? 0 : seen->second)) {
             measures = true;
-            if (trial.late_step) late_steps_.insert(key);
+            if (trial.late_step_timeout_s > 0) late_steps_.insert(key);
         } else {
             ++report_.elsewhere;
         }

@@ -226,10 +226,10 @@ bool Sweep::measure(TrialRunner& runner, const ScheduledTrial& scheduled) {
         }
         what = fmt::format("[{}/{}] {} trial {}", pace_.done() + 1, pace_.trials(), cell_label(cell),
                            scheduled.index + 1);
-        order.late_step = failed_verification.empty() && late_steps_.erase(key) > 0;
+        if (failed_verification.empty() && late_steps_.erase(key) > 0)
+            order.late_step_timeout_s = prepared_.experiment.limits.verify_timeout_s;
     }
-    const bool runs = failed_verification.empty();
-    if (order.late_step) order.timeout_s += prepared_.experiment.limits.verify_timeout_s;
+    const bool runs = failed_verification.empty(), has_late_step = order.late_step_timeout_s > 0;
     const Stopwatch watch;
     const auto show = [&](const TrialProgress& p) { show_progress(what, cell, p, watch.seconds()); };
     for (int retries = rules_.retries;; --retries) {
@@ -237,10 +237,12 @@ bool Sweep::measure(TrialRunner& runner, const ScheduledTrial& scheduled) {
             runs ? runner.run(order, show)
                  : runner.record_not_run(order, TrialStatus::failed, unmeasured_reason(failed_verification));
         const std::lock_guard lock(guard_);
+        for (const std::string& problem : result.damaged_journals)
+            progress_.message("damaged journal: " + problem);
         // What another process has, or what did not end well, leaves the step to the next trial.
-        if (order.late_step && !result.verification) late_steps_.insert(key);
+        if (has_late_step && !result.verification) late_steps_.insert(key);
         if (result.claim == ClaimState::held_by_other) return false;
-        if (order.late_step) note_late_step(key, result, what);
+        if (has_late_step) note_late_step(key, result, what);
         const bool by_chance = runs && (may_be_chance(result.status) || result.unstarted);
         if (result.claim == ClaimState::claimed && by_chance && retries > 0) {
             progress_.message(
@@ -256,8 +258,9 @@ bool Sweep::measure(TrialRunner& runner, const ScheduledTrial& scheduled) {
 
 /// The caller holds the guard.
 void Sweep::note_late_step(const std::string& key, const TrialResult& result, const std::string& what) {
-    if (result.verification != VerificationStatus::failed) return;
-    failed_verification_[key] = first_line(result.verification_reason);
+    if (result.verification.value_or(VerificationStatus::verified) == VerificationStatus::verified) return;
+    if (result.verification == VerificationStatus::failed)
+        failed_verification_[key] = first_line(result.verification_reason);
     progress_.problem(verification_message(what, *result.verification, result.verification_reason));
 }
 

@@ -75,7 +75,8 @@ void TrialReader::read(std::span<const json> lines) {
         } else if (type == "verification") {
             verification_ = verification_status(line.at("status").get<std::string>());
             verification_reason_ = line.value("reason", "");
-        } else if (type == "end" && !end_status_) {
+        } else if (type == "end" && end_status_.value_or(TrialStatus::ok) == TrialStatus::ok) {
+            progress_.has_ended = true;
             end_status_ = trial_status(line.at("status").get<std::string>());
             end_reason_ = line.value("reason", "");
         }
@@ -107,8 +108,10 @@ TrialOutcome TrialReader::outcome(const LaunchEnd& launched) const {
                          .ended = utc_now(),
                          .wall_s = launched.wall_s};
     const bool ended_itself = launched.status == TrialStatus::ok || launched.status == TrialStatus::failed;
-    if (ended_itself && end_status_ && (launched.status == TrialStatus::ok || end_status_ != TrialStatus::ok)) {
-        outcome.status = *end_status_;
+    const bool late_step_cut = launched.status == TrialStatus::timeout && launched.in_late_step;
+    if (late_step_cut ||
+        (ended_itself && end_status_ && (launched.status == TrialStatus::ok || end_status_ != TrialStatus::ok))) {
+        outcome.status = end_status_.value_or(TrialStatus::failed);
         outcome.reason = end_reason_;
     } else if (launched.status == TrialStatus::ok) {
         outcome.status = TrialStatus::failed;
@@ -220,7 +223,7 @@ TrialResult TrialExecution::run(const TrialOrder& order, const Watch& watch) {
                                             .export_folder = order.export_folder,
                                             .verify = order.verify,
                                             .trace_epochs = order.trace_epochs,
-                                            .late_step = order.late_step,
+                                            .late_step = order.late_step_timeout_s > 0,
                                             .cell = cell});
     const LaunchEnd launched =
         launch_trial(launcher_,
@@ -231,6 +234,7 @@ TrialResult TrialExecution::run(const TrialOrder& order, const Watch& watch) {
                       .ranks = cell.scheme.is_program() || order.cell.simulated ? 1 : cell.gpus,
                       .threads_per_rank = cell.threads_per_rank,
                       .timeout_s = order.timeout_s,
+                      .late_step_timeout_s = order.late_step_timeout_s,
                       .trials_at_once = place_.jobs,
                       .needs_gpus = !order.cell.in_host_memory,
                       .simulated = order.cell.simulated,
@@ -238,7 +242,13 @@ TrialResult TrialExecution::run(const TrialOrder& order, const Watch& watch) {
                      [&] {
                          read_journal();
                          watch(reader_.progress());
+                         return reader_.progress().has_ended;
                      });
+    if (launched.in_late_step && launched.status == TrialStatus::timeout)
+        journal_.append({{"type", "verification"},
+                         {"trial", trial},
+                         {"status", to_text(VerificationStatus::unverified)},
+                         {"reason", launched.reason}});
     const TrialOutcome outcome = reader_.outcome(launched);
     if (launched.status != TrialStatus::interrupted || place_.judges_interrupts) end(outcome);
     TrialResult result = reader_.result(outcome);

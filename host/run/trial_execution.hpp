@@ -28,13 +28,14 @@ struct TrialOrder {
     std::string export_folder{};  ///< empty: nothing is exported
     VerifyRequest verify{};
     std::vector<std::int64_t> trace_epochs{};  ///< see TrialRequest
-    bool late_step = false;                    ///< see TrialRequest
+    double late_step_timeout_s = 0;            ///< limit of a late step (see TrialRequest); 0: it has none
 };
 
 /// Progress of a running trial, from its journal lines.
 struct TrialProgress {
     std::int64_t epochs = 0;  ///< finished, warm-up included
     double epoch_s = 0;       ///< wall time of the last one, the slowest rank's
+    bool has_ended = false;   ///< by the ranks' own account; what follows is its late step
 };
 
 struct TrialResult {
@@ -49,6 +50,8 @@ struct TrialResult {
     double epoch_s = 0;      ///< median of the measured epochs' wall times; 0 without one
     std::optional<VerificationStatus> verification;  ///< what a verification found; empty without one
     std::string verification_reason;
+    std::vector<std::string>
+        damaged_journals;  ///< of dead processes, replayed to claim the trial: what is damaged
 };
 
 /// What is known of a trial from its journal lines so far.
@@ -58,7 +61,8 @@ public:
     /// Ignores lines of other trials.
     void read(std::span<const nlohmann::json> lines);
     const TrialProgress& progress() const { return progress_; }
-    /// How it ended, from `launched` and from the ranks' own lines, which take precedence unless a signal ended them.
+    /// How it ended, from `launched` and from the ranks' own lines, which take precedence unless a signal ended them. A
+    /// trial whose late step took too long is ok.
     TrialOutcome outcome(const LaunchEnd& launched) const;
     TrialResult result(const TrialOutcome& outcome) const;
     /// Whether `launched` failed before any rank wrote a line: that is the environment's failure, not the cell's.

@@ -47,8 +47,9 @@ TrialResult TrialRunner::run(const TrialOrder& order, const Watch& watch) {
     TrialResult result;
     result.claim = claim.state;
     result.holder = claim.holder;
+    if (claim.state == ClaimState::claimed) result = execution_.run(order, watch);
+    result.damaged_journals = claim.problems;
     if (claim.state != ClaimState::claimed) return result;
-    result = execution_.run(order, watch);
     release_trial(database_, journal_, key);
     return result;
 }

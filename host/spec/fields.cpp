@@ -154,7 +154,7 @@ const Field declared[] = {
      "Seconds after which a trial is ended as timeout",
      [](Draft& d, const V& v) { d.limits.trial_timeout_s = real(v); }},
     {"limits.verify_timeout", T::real, "600", nullptr, false, above(0), no_words,
-     "Seconds after which a verification is ended",
+     "Seconds after which a verification, or the step checked after a measured trial, is ended",
      [](Draft& d, const V& v) { d.limits.verify_timeout_s = real(v); }},
     {"limits.memory_per_rank", T::real, nullptr,
      "a share of the host's under the kernels in host memory, else unknown", false, above(0), no_words,

@@ -52,11 +52,8 @@ void keep_freed_memory() {
 void run(const std::optional<TrialRequest>& request, const std::filesystem::path& folder) {
     const ProcessGroup world = ProcessGroup::world();
     TrialRecord record(world, request->journal, request->trial, on_host_of_rank_0(world));
-    const TrialEnd end = request->cell.scheme.is_program() ? run_program_trial(*request, folder, record)
-                                                           : run_trial(*request, world, record);
-    nlohmann::json line = {{"status", to_text(end.status)}, {"reason", end.reason}, {"notes", end.notes}};
-    if (!end.host_peak_bytes.is_null()) line["host_peak_bytes"] = end.host_peak_bytes;
-    record.write("end", std::move(line));
+    record.write_end(request->cell.scheme.is_program() ? run_program_trial(*request, folder, record)
+                                                       : run_trial(*request, world, record));
 }
 
 }  // namespace

@@ -49,6 +49,13 @@ void TrialRecord::write_own(const char* type, json fields) {
     append(*journal_, type, std::move(fields));
 }
 
+void TrialRecord::write_end(const TrialEnd& end) {
+    if (std::exchange(has_ended_, true)) return;
+    json line = {{"status", to_text(end.status)}, {"reason", end.reason}, {"notes", end.notes}};
+    if (!end.host_peak_bytes.is_null()) line["host_peak_bytes"] = end.host_peak_bytes;
+    write("end", std::move(line));
+}
+
 void TrialRecord::collect_own() {
     const json lines = gather(std::exchange(kept_, json::array()));
     for (const json& of_rank : lines)

@@ -19,6 +19,17 @@
 
 namespace gnnbench {
 
+/// How a trial ended, from its ranks' point of view.
+struct TrialEnd {
+    TrialStatus status = TrialStatus::ok;  ///< ok, skipped, oom, failed or diverged
+    std::string reason;
+    std::string notes = {};  ///< choices made at run time; empty if nothing ran
+    /// By rank, on rank 0: the most memory of the host that its process has had in use; null elsewhere, and where nothing
+    /// was measured.
+    nlohmann::json host_peak_bytes = {};
+    std::int64_t epochs = 0;  ///< that were trained, where ranks advance together
+};
+
 /// Writes a trial's lines to the journal: rank 0 writes, the others contribute. The fields are those of
 /// record/README.md.
 class TrialRecord {
@@ -36,6 +47,8 @@ public:
     /// Rank 0 appends the lines of ranks that do not reach the journal. Collective, once training has ended; a trial
     /// that fails before has none of them.
     void collect_own();
+    /// How the trial ended: the first call counts. What follows it (a step that is checked) is not measured.
+    void write_end(const TrialEnd& end);
     bool writes() const { return writes_; }
 
 private:
@@ -44,6 +57,7 @@ private:
     void append(WorkerJournal& journal, const char* type, nlohmann::json fields) const;
 
     bool writes_;
+    bool has_ended_ = false;
     std::string path_;
     bool reaches_journal_;
     std::unique_ptr<WorkerJournal> journal_;         ///< of a rank other than 0: opened by its first line

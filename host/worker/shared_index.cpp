@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -93,6 +94,27 @@ IndexMap shared_index(const Partition& partition, const ProcessGroup& group, Set
         receive(host);
     }
     return {std::move(header), by_id, std::move(places)};
+}
+
+PartitionQuality quality_of(const GraphView& graph, const IndexMap& index, const ProcessGroup& group) {
+    std::vector<double> sums(3), largest(2);
+    for (Part p = group.rank(); p < index.parts(); p += group.size()) {
+        const PartQuality q = measure_part(graph, index, p);
+        sums[0] += static_cast<double>(q.edge_cut);
+        sums[1] += static_cast<double>(q.needed);
+        sums[2] += static_cast<double>(q.nonzeros);
+        largest[0] = std::max(largest[0], static_cast<double>(q.vertices));
+        largest[1] = std::max(largest[1], static_cast<double>(q.nonzeros));
+    }
+    sums = group.sum(std::move(sums));
+    largest = group.maximum(std::move(largest));
+    const auto imbalance = [&](double most, double total) {
+        return total == 0 ? 1.0 : most * static_cast<double>(index.parts()) / total;
+    };
+    return {.edge_cut = static_cast<std::int64_t>(sums[0]),
+            .connectivity_minus_one = static_cast<std::int64_t>(sums[1]),
+            .vertex_imbalance = imbalance(largest[0], static_cast<double>(graph.vertices())),
+            .nonzero_imbalance = imbalance(largest[1], sums[2])};
 }
 
 }  // namespace gnnbench

@@ -68,9 +68,7 @@ public:
         return end;
     }
 
-    void write_end(const TrialEnd& end) {
-        record_.write("end", {{"status", to_text(end.status)}, {"reason", end.reason}, {"notes", end.notes}});
-    }
+    void write_end(const TrialEnd& end) { record_.write_end(end); }
 
 private:
     simulation::NetworkModel network() const {

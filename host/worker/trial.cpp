@@ -24,6 +24,7 @@
 #include "worker/measurement.hpp"
 #include "worker/partition_check.hpp"
 #include "worker/verification.hpp"
+#include "worker/verification_line.hpp"
 #include "worker/verified_training.hpp"
 #include "worker/workload.hpp"
 
@@ -106,7 +107,10 @@ public:
         TrialEnd end = measure();
         end.notes = notes();  // what was tuned in the first epochs is known now
         end.host_peak_bytes = record_.gather(peak_resident_bytes());
-        if (can_check_late_step(end)) check_late_step(end.epochs);
+        if (can_check_late_step(end)) {
+            record_.write_end(end);  // from here on the step's own limit holds
+            check_late_step(end.epochs);
+        }
         return end;
     }
 
@@ -192,28 +196,6 @@ private:
         return said;
     }
 
-    /// Collective: each rank measures some of the parts.
-    PartitionQuality partition_quality() const {
-        std::vector<double> sums(3), largest(2);
-        for (Part p = group_.rank(); p < index_->parts(); p += group_.size()) {
-            const PartQuality q = measure_part(work_->data.graph, *index_, p);
-            sums[0] += static_cast<double>(q.edge_cut);
-            sums[1] += static_cast<double>(q.needed);
-            sums[2] += static_cast<double>(q.nonzeros);
-            largest[0] = std::max(largest[0], static_cast<double>(q.vertices));
-            largest[1] = std::max(largest[1], static_cast<double>(q.nonzeros));
-        }
-        sums = group_.sum(std::move(sums));
-        largest = group_.maximum(std::move(largest));
-        const auto imbalance = [&](double most, double total) {
-            return total == 0 ? 1.0 : most * static_cast<double>(index_->parts()) / total;
-        };
-        return {.edge_cut = static_cast<std::int64_t>(sums[0]),
-                .connectivity_minus_one = static_cast<std::int64_t>(sums[1]),
-                .vertex_imbalance = imbalance(largest[0], static_cast<double>(work_->data.graph.vertices())),
-                .nonzero_imbalance = imbalance(largest[1], sums[2])};
-    }
-
     void write_setup(json seconds, const SetupCost& cost, std::int64_t host_peak, const Volume& stated,
                      std::int64_t stated_memory) {
         const json ranks = record_.gather({{"stated", to_json(stated)},
@@ -231,7 +213,7 @@ private:
             peaks.push_back(rank["host_peak"]);
         }
         const std::string said = notes();
-        const PartitionQuality quality = partition_quality();
+        const PartitionQuality quality = quality_of(work_->data.graph, *index_, group_);
         if (!record_.writes()) return;
         record_.write("setup", {{"seconds", std::move(seconds)},
                                 {"partition", to_json(quality)},
@@ -289,32 +271,7 @@ private:
                                                          .reference_fits = fits,
                                                          .rebuild = rebuild},
                                                         *std::get<std::unique_ptr<CollectiveTrainer>>(trainer_));
-        write_late_step(late, epochs);
-    }
-
-    void write_late_step(const LateStep& late, std::int64_t epochs) {
-        if (!record_.writes()) return;
-        const VerifiedTraining& v = late.found;
-        VerificationLine line{.status = VerificationStatus::verified,
-                              .loss_error = v.loss_error,
-                              .gradient_error = v.gradient_error,
-                              .detail = text_of(v.faults),
-                              .checks = to_json(v)};
-        if (!v.faults.empty()) {
-            line.status = VerificationStatus::failed;
-            line.reason =
-                fmt::format("after {} epochs: {}", epochs, line.detail.substr(0, line.detail.find('\n')));
-        }
-        line.checks["late_step"] = {
-            {"epoch", epochs}, {"against", to_text(late.standard)}, {"wall_s", late.wall_s}};
-        record_.write("verification", to_json(line));
-    }
-
-    /// "check: what", a line each.
-    static std::string text_of(const std::vector<Fault>& faults) {
-        std::string text;
-        for (const Fault& f : faults) text += (text.empty() ? "" : "\n") + f.check + ": " + f.text;
-        return text;
+        if (record_.writes()) record_.write("verification", to_json(line_of(late, epochs)));
     }
 
     /// The cell's back end in float64; where it has none, the reference's, which is said in the record.
@@ -370,7 +327,12 @@ private:
             known ? &*known : nullptr);
         const double probe_s = work_->sample ? probe_full_size(v) : 0;
         if (request_.verify.asks_partitioner) ask_partitioner(v);
-        write_verification(v, approximation, float64_name, probe_s);
+        if (record_.writes())
+            record_.write("verification",
+                          to_json(line_of(v, {.approximation = approximation,
+                                              .sampled_vertices = work_->sample ? work_->data.graph.vertices() : 0,
+                                              .float64_kernel = float64_name,
+                                              .probe_s = probe_s})));
         TrialEnd end;
         end.notes = merged_by_rank(group_.all_gather(v.notes));
         return end;
@@ -408,40 +370,6 @@ private:
         backend.test(ledger, work_->train.seed);
         gather(ledger, group_, v);
         return seconds_since(start);
-    }
-
-    /// The first of the volumes that differ, with both numbers.
-    static std::string volume_reason(const VerifiedTraining& v) {
-        const auto first = std::ranges::find(v.faults, "volume", &Fault::check);
-        std::string text = "counted volume differs from the stated one";
-        if (first != v.faults.end()) text += ": " + first->text.substr(0, first->text.find('\n'));
-        return text;
-    }
-
-    void write_verification(const VerifiedTraining& v, const std::string& approximation,
-                            const std::string& float64_name, double probe_s) {
-        if (!record_.writes()) return;
-        const bool exact = approximation.empty();
-        std::string detail = text_of(v.faults), reason = exact ? "" : "approximate: " + approximation;
-        if (exact && !v.ill_conditioned.empty()) reason = std::string(ill_conditioned_here) + v.ill_conditioned;
-        if (!v.faults.empty()) reason = v.volume_equal ? detail.substr(0, detail.find('\n')) : volume_reason(v);
-        json checks = to_json(v);
-        checks["float64_kernel"] = float64_name;
-        checks["seconds"]["probe"] = probe_s;
-        const bool agrees = exact && v.ill_conditioned.empty();
-        VerificationLine line{.status = !v.faults.empty() ? VerificationStatus::failed
-                                        : agrees          ? VerificationStatus::verified
-                                                          : VerificationStatus::unverified,
-                              .reason = std::move(reason),
-                              .volume_equal = v.volume_equal,
-                              .sampled_vertices = work_->sample ? work_->data.graph.vertices() : 0,
-                              .detail = std::move(detail),
-                              .checks = std::move(checks)};
-        if (exact) {
-            line.loss_error = v.loss_error;
-            line.gradient_error = v.gradient_error;
-        }
-        record_.write("verification", to_json(line));
     }
 
     const TrialRequest& request_;

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include <gnnbench/usize.hpp>
 
 #include "check/bounds.hpp"
@@ -432,27 +434,6 @@ VerifiedTraining verify_training(const VerificationCase& given, const ReferenceR
         if (v.rounding.empty()) v.rounding = text;
     if (shared.get() && !shared.get()->untame.empty()) v.ill_conditioned = shared.get()->untame;
     return v;
-}
-
-json to_json(const VerifiedTraining& v) {
-    json checks = json::object(), faults = json::array();
-    for (const auto& [name, c] : v.checks)
-        checks[name] = {{"calls", c.calls},
-                        {"elements", c.elements},
-                        {"worst_ratio", finite_or_null(c.worst_ratio)},
-                        {"worst", c.worst}};
-    for (const Fault& f : v.faults) faults.push_back({{"check", f.check}, {"text", f.text}});
-    return {
-        {"checks", std::move(checks)},
-        {"faults", std::move(faults)},
-        {"same_bits", v.same_bits},
-        {"rounding", v.rounding},
-        {"ill_conditioned", v.ill_conditioned},
-        {"learning_rate", v.learning_rate},
-        {"response", finite_or_null(v.response)},
-        {"float64_error", v.in_float64 ? finite_or_null(v.float64_error) : json(nullptr)},
-        {"seconds",
-         {{"plain", v.plain_s}, {"checked", v.checked_s}, {"float64", v.float64_s}, {"response", v.response_s}}}};
 }
 
 }  // namespace gnnbench

@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include <gnnbench/strategy.hpp>
 #include <gnnbench/transport.hpp>
 
@@ -72,9 +70,6 @@ struct VerifiedTraining {
 /// epoch plainly and one checked; volume and memory are held to what is stated, but the two are not compared, because
 /// who meets whom depends on timing.
 VerifiedTraining verify_training(const VerificationCase& c, const ReferenceResult* reference);
-
-/// What is kept of it: runs, checks, faults.
-nlohmann::json to_json(const VerifiedTraining& v);
 
 /// Ledgers of all ranks, put together on all ranks. Collective.
 void gather(const Ledger& mine, const ProcessGroup& group, VerifiedTraining& into);

@@ -91,4 +91,7 @@ CellPlugins load_plugins(const Cell& cell, const PluginCatalog& catalog, const P
 /// The setting for this rank's back end.
 KernelSetting kernel_setting(const Cell& cell, const ProcessGroup& group);
 
+/// How good the partition is: each rank measures some of the parts. Collective.
+PartitionQuality quality_of(const GraphView& graph, const IndexMap& index, const ProcessGroup& group);
+
 }  // namespace gnnbench

@@ -37,8 +37,12 @@ SELECT digest AS cell, dataset, scheme_label AS scheme, partitioner_label AS par
        threads_per_rank, precision, hidden, layers, optimizer, learning_rate, dropout, seed, epochs, warmup,
        slowdown,
        (SELECT count(*) FROM trial WHERE cell_id = cell.id AND purpose = 'measure' AND status = 'ok') AS ok_trials,
-       (SELECT v.status FROM verification v WHERE v.key = cell.verification_key
-         ORDER BY v.trial_id IN (SELECT trial_id FROM imported_trial), v.trial_id DESC LIMIT 1) AS verification,
+       iif((SELECT v.status FROM verification v JOIN trial t ON t.id = v.trial_id
+             WHERE v.key = cell.verification_key AND t.purpose = 'measure' AND v.status <> 'unverified'
+             ORDER BY v.trial_id DESC LIMIT 1) = 'failed', 'failed',
+           (SELECT v.status FROM verification v JOIN trial t ON t.id = v.trial_id
+             WHERE v.key = cell.verification_key AND t.purpose = 'verify'
+             ORDER BY v.trial_id IN (SELECT trial_id FROM imported_trial), v.trial_id DESC LIMIT 1)) AS verification,
        dataset_digest, identity
 FROM cell;
 

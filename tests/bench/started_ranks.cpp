@@ -39,7 +39,7 @@ nlohmann::json by_ranks(const Mpiexec& mpiexec, const std::string& program, int 
                                         .ranks = ranks,
                                         .threads_per_rank = 1,
                                         .timeout_s = 3600},
-                                       [] {});
+                                       [] { return false; });
     if (end.status != TrialStatus::ok)
         throw EnvironmentError(
             fmt::format("{} ranks ended as {}: {}\n{}", ranks, to_text(end.status), end.reason, end.log_tail));

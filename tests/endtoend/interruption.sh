@@ -83,7 +83,7 @@ if [[ -w /dev/shm ]]; then
     gnnbench query --list --database elsewhere.sqlite
     [[ ! -e "/dev/shm/gnnbench-$trial" ]] || fail "a killed host's shared memory outlives the next command"
 fi
-gnnbench run long.yaml --failed --set limits.trial_timeout=2 --set limits.verify_timeout=1 # of the step after it
+gnnbench run long.yaml --failed --set limits.trial_timeout=2
 expect_text err "interrupted earlier" "the next run replays the journal of the dead"
 expect_value "SELECT status FROM trial WHERE uuid = '$trial'" interrupted "kill -9 of the host"
 expect_value "SELECT count(*) > 3 FROM epoch e JOIN trial t ON t.id = e.trial_id WHERE t.uuid = '$trial'" 1 \

@@ -77,7 +77,7 @@ void until_processes(const std::string& trial, std::size_t count) {
     REQUIRE(processes_of_trial(trial).size() >= count);
 }
 
-const auto nothing = [] {};
+const auto nothing = [] { return false; };
 
 }  // namespace
 
@@ -133,7 +133,10 @@ TEST_CASE("ranks get their threads, their argument and nothing of an outer launc
     TrialLaunch launch = script.launch(2);
     launch.threads_per_rank = 3;
     int watched = 0;
-    const LaunchEnd end = launch_trial(*mpiexec, launch, [&] { ++watched; });
+    const LaunchEnd end = launch_trial(*mpiexec, launch, [&] {
+        ++watched;
+        return false;
+    });
     unsetenv("OMPI_COMM_WORLD_RANK");
     unsetenv("PMIX_NAMESPACE");
     INFO(end.log_tail);
@@ -153,6 +156,25 @@ TEST_CASE("past its limit a trial is gone within 5 s, even where ranks ignore SI
     CHECK(processes_of_trial(launch.trial).empty());
 }
 
+TEST_CASE("a late step has a limit of its own, from the trial's own end on") {
+    const auto mpiexec = mpiexec_or_skip();
+    if (!mpiexec) return;
+    const Script script("sleep 1000");
+    TrialLaunch launch = script.launch(1, 1000.0);
+    launch.late_step_timeout_s = 1.0;
+    const LaunchEnd end = launch_trial(*mpiexec, launch, [] { return true; });
+    CHECK(end.status == TrialStatus::timeout);
+    CHECK(end.in_late_step);
+    CHECK(end.wall_s < 1.0 + 5.0);
+    CHECK_THAT(end.reason, Catch::Contains("no end after 1 s, the limit of the step after the last epoch"));
+
+    launch = script.launch(1, 1.0);
+    launch.late_step_timeout_s = 1000.0;
+    const LaunchEnd before = launch_trial(*mpiexec, launch, nothing);
+    CHECK(before.status == TrialStatus::timeout);
+    CHECK_FALSE(before.in_late_step);
+}
+
 TEST_CASE("a watcher that throws leaves no process behind") {
     const auto mpiexec = mpiexec_or_skip();
     if (!mpiexec) return;
@@ -160,6 +182,7 @@ TEST_CASE("a watcher that throws leaves no process behind") {
     const TrialLaunch launch = script.launch(2);
     const auto full_disk = [&] {
         if (processes_of_trial(launch.trial).size() >= 3) throw EnvironmentError("disk full");
+        return false;
     };
     CHECK_THROWS_AS(launch_trial(*mpiexec, launch, full_disk), EnvironmentError);
     CHECK(processes_of_trial(launch.trial).empty());
@@ -171,7 +194,7 @@ TEST_CASE("Ctrl-C ends a trial as interrupted") {
     const Script script("sleep 1000");
     const TrialLaunch launch = script.launch(2);
     const InterruptGuard guard;
-    const LaunchEnd end = launch_trial(*mpiexec, launch, [] { raise(SIGINT); });
+    const LaunchEnd end = launch_trial(*mpiexec, launch, [] { return raise(SIGINT) != 0; });
     CHECK(end.status == TrialStatus::interrupted);
     CHECK(end.wall_s < 5.0);
     CHECK(processes_of_trial(launch.trial).empty());

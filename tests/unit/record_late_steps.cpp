@@ -33,6 +33,11 @@ TEST_CASE("what a step after a measured trial found counts for its combination, 
     Database d(folder / "r.sqlite");
     const CellRecord c = samples::cell("mg-gcn", 2);
     const auto status = [&] { return d.verification(c.verification_key)->status; };
+    const auto in_view = [&] {
+        auto q = d.connection().prepare("SELECT verification FROM cells", "read the view");
+        q.step();
+        return q.text(0);
+    };
     CHECK(d.late_step_due(c.verification_key));
     add(d, "v0", c, "verify", "verified");
     CHECK(status() == VerificationStatus::verified);
@@ -46,7 +51,12 @@ TEST_CASE("what a step after a measured trial found counts for its combination, 
     add(d, "v1", c, "verify", "verified");  // the same early epochs again say nothing about late ones
     CHECK(status() == VerificationStatus::failed);
 
+    add(d, "m2", c, "measure", "unverified");  // one that was cut short neither
+    CHECK(status() == VerificationStatus::failed);
+    CHECK(in_view() == "failed");
+
     add(d, "m1", c, "measure", "verified");
+    CHECK(in_view() == "verified");
     CHECK(status() == VerificationStatus::verified);
     CHECK_FALSE(d.late_step_due(c.verification_key));
     CHECK(d.late_step_due("another key"));

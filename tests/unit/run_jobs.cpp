@@ -127,6 +127,23 @@ TEST_CASE("a task is read as it was written") {
     CHECK(measure.trace_epochs == std::vector<std::int64_t>{last_epoch});
 }
 
+TEST_CASE("a late step cut short leaves its trial ok; one that fails does not") {
+    TrialReader reader("t");
+    reader.read(std::vector<nlohmann::json>{{{"type", "end"}, {"trial", "t"}, {"status", "ok"}}});
+    CHECK(reader.progress().has_ended);
+    LaunchEnd launched;
+    launched.status = TrialStatus::timeout;
+    launched.in_late_step = true;
+    CHECK(reader.outcome(launched).status == TrialStatus::ok);
+    launched.status = TrialStatus::crashed;
+    CHECK(reader.outcome(launched).status == TrialStatus::crashed);
+    launched.status = TrialStatus::failed;
+    reader.read(std::vector<nlohmann::json>{
+        {{"type", "end"}, {"trial", "t"}, {"status", "failed"}, {"reason", "rank 1 has no rows"}}});
+    CHECK(reader.outcome(launched).status == TrialStatus::failed);
+    CHECK(reader.outcome(launched).reason == "rank 1 has no rows");
+}
+
 TEST_CASE("what ranks said of their end counts, unless something ended them") {
     const std::vector<nlohmann::json> lines = {
         {{"type", "end"}, {"trial", "t"}, {"status", "oom"}, {"reason", "no memory for B"}},
