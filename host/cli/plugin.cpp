@@ -35,6 +35,8 @@ std::string allowed_text(const ParamDecl& param) {
             return "one line";
         case ParamType::path:
             return "a path";
+        case ParamType::program:
+            return "a program's path";
         case ParamType::integer:
         case ParamType::real:
             break;
@@ -57,6 +59,8 @@ std::string type_text(ParamType type) {
             return "text";
         case ParamType::path:
             return "path";
+        case ParamType::program:
+            return "program";
     }
     return "unknown";
 }

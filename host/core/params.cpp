@@ -45,6 +45,8 @@ std::string allowed(const ParamDecl& p) {
             return "one line of at most 4096 characters";
         case ParamType::path:
             return "a path of at most 4096 characters";
+        case ParamType::program:
+            return "a program's path of at most 4096 characters";
     }
     return {};
 }
@@ -95,7 +97,7 @@ void Params::set(const ParamDecl& p, std::string_view text) {
     } else if (p.type == ParamType::real && parse_whole(text, number) && within(number)) {
         values_.insert_or_assign(p.name, number);
     } else if ((p.type == ParamType::choice && in_choices(p.choices ? p.choices : "", text)) ||
-               ((p.type == ParamType::text || p.type == ParamType::path) && is_line(text))) {
+               (is_verbatim(p.type) && is_line(text))) {
         values_.insert_or_assign(p.name, std::string(text));
     } else {
         throw SpecError(fmt::format("parameter '{}' is '{}'; allowed is {}", p.name, text, allowed(p)));

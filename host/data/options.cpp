@@ -48,7 +48,7 @@ Params resolve_params(std::span<const ParamDecl> declared, const json& given, co
         }
         try {
             std::string text = as_text(value, found->type);
-            if (found->type == ParamType::path && !text.empty())
+            if (is_path(found->type) && !text.empty())
                 text = std::filesystem::absolute(text).lexically_normal().string();
             params.set(*found, text);
         } catch (const SpecError& e) {

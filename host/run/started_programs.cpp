@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -46,11 +47,13 @@ StartedProgram program_of(const std::vector<std::string>& words, const std::vect
     return p;
 }
 
-StartedProgram partitioner_program(const Params& params) {
-    std::vector<std::string> words{params.text("program")};
-    if (const auto arguments = params.values().find("arguments"); arguments != params.values().end())
-        if (const auto* text = std::get_if<std::string>(&arguments->second)) {
-            std::istringstream in(*text);
+/// `program` with all that the plugin's other parameters say in words, since any of it may be its arguments.
+StartedProgram partitioner_program(const std::string& program, const Params& params,
+                                   std::span<const ParamDecl> declared) {
+    std::vector<std::string> words{program};
+    for (const ParamDecl& d : declared)
+        if (d.type == ParamType::text) {
+            std::istringstream in(params.text(d.name));
             words.insert(words.end(), std::istream_iterator<std::string>(in), {});
         }
     std::vector<std::string> written = words;
@@ -78,30 +81,35 @@ void add_launcher_programs(const LauncherChoice& launcher, std::vector<StartedPr
         }
 }
 
+/// Those that a partitioner starts.
+std::vector<StartedProgram> programs_of(const PluginChoice& partitioner, const PluginSource& plugins) {
+    std::vector<StartedProgram> all;
+    if (const auto facts = plugins.find(PluginKind::partitioner, partitioner.name))
+        for (const ParamDecl& d : facts->params)
+            if (const std::string program = d.type == ParamType::program ? partitioner.params.text(d.name) : "";
+                !program.empty())
+                all.push_back(partitioner_program(program, partitioner.params, facts->params));
+    return all;
+}
 }  // namespace
 
 bool starts_a_program(const PluginChoice& partitioner, const PluginSource& plugins) {
-    const auto facts = plugins.find(PluginKind::partitioner, partitioner.name);
-    return facts && std::ranges::any_of(facts->params, [&](const ParamDecl& d) {
-               return std::string_view(d.name) == "program" && d.type == ParamType::path &&
-                      !partitioner.params.text("program").empty();
-           });
+    return !programs_of(partitioner, plugins).empty();
 }
 
 std::vector<StartedProgram> started_programs(const Experiment& experiment, const std::vector<bool>& chosen,
                                              const PluginSource& plugins) {
     std::vector<StartedProgram> all;
     std::set<std::vector<std::string>> schemes;
-    std::set<std::string> partitioners;  // by label and program: what the digest has besides is of them
+    std::set<std::pair<std::string, std::map<std::string, ParamValue, std::less<>>>> partitioners;
     for (std::size_t i = 0; i < experiment.cells.size(); ++i) {
         if (!chosen[i]) continue;
         const Cell& cell = experiment.cells[i];
         if (cell.scheme.is_program() && schemes.insert(cell.scheme.program).second)
             all.push_back(program_of(cell.scheme.command, cell.scheme.program));
         const PluginChoice& p = cell.partitioner;
-        if (!cell.scheme.is_program() && starts_a_program(p, plugins) &&
-            partitioners.insert(p.label + '\n' + p.params.text("program")).second)
-            all.push_back(partitioner_program(p.params));
+        if (cell.scheme.is_program() || !partitioners.emplace(p.name, p.params.values()).second) continue;
+        for (StartedProgram& program : programs_of(p, plugins)) all.push_back(std::move(program));
     }
     add_launcher_programs(experiment.launcher, all);
     std::set<std::string> seen;

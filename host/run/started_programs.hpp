@@ -23,7 +23,7 @@ struct StartedProgram {
 std::vector<StartedProgram> started_programs(const Experiment& experiment, const std::vector<bool>& chosen,
                                              const PluginSource& plugins);
 
-/// Whether the partitioner starts a program: by convention one with a parameter `program`, a path, that is given.
+/// Whether a parameter of the partitioner names a program (ParamType::program).
 bool starts_a_program(const PluginChoice& partitioner, const PluginSource& plugins);
 
 /// "./train.py --fast (/home/ada/train.py, SHA-256 1234abcd…)", as lists of programs show it.

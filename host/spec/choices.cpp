@@ -36,6 +36,7 @@ bool typed(ParamType type, Kind kind) {
         case ParamType::choice:
         case ParamType::text:
         case ParamType::path:
+        case ParamType::program:
             return kind != Kind::null && kind != Kind::list && kind != Kind::map;
     }
     return false;
@@ -63,6 +64,8 @@ std::string expectation(const ParamDecl& d) {
             return "one line of text";
         case ParamType::path:
             return "a path";
+        case ParamType::program:
+            return "a program's path";
     }
     return {};
 }
@@ -129,9 +132,8 @@ Params ValueReader::params(std::span<const ParamDecl> declared, const YamlNode& 
                 entry.value.place, whole,
                 fmt::format("{} expects {}; found {}{}", owner, expectation(*d), describe(entry.value), hint));
         } else {
-            const bool verbatim = d->type == ParamType::text || d->type == ParamType::path;
-            std::string text = verbatim ? entry.value.text : plain_text(entry.value);
-            if (d->type == ParamType::path && !text.empty()) {
+            std::string text = is_verbatim(d->type) ? entry.value.text : plain_text(entry.value);
+            if (is_path(d->type) && !text.empty()) {
                 const auto file = existing(entry.value, whole);
                 if (!file) continue;
                 text = file->string();

@@ -53,6 +53,7 @@ ordered_json param_schema(const ParamDecl& p) {
         }
         case ParamType::text:
         case ParamType::path:
+        case ParamType::program:
             j["type"] = "string";
             j["default"] = text;
     }

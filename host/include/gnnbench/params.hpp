@@ -16,7 +16,13 @@ enum class ParamType : std::int32_t {
     choice,
     text,  ///< one line, possibly empty
     path,  ///< a file or folder, absolute once resolved: YAML's is relative to its file; empty: none
+    /// A path to a program that the plugin starts; empty: none. gnnbench starts nothing of a stranger's without asking, so
+    /// a plugin that starts a program must declare it so.
+    program,
 };
+
+constexpr bool is_path(ParamType type) { return type == ParamType::path || type == ParamType::program; }
+constexpr bool is_verbatim(ParamType type) { return type == ParamType::text || is_path(type); }
 
 /// One parameter a plugin declares. Plain data: it is read before any C++ symbol of the plugin is touched.
 struct ParamDecl {

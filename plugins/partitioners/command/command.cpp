@@ -21,7 +21,7 @@ namespace gnnbench::command {
 namespace {
 
 constexpr ParamDecl declared[] = {
-    {"program", ParamType::path, "", 0, 0, nullptr, "the executable"},
+    {"program", ParamType::program, "", 0, 0, nullptr, "the executable"},
     {"arguments", ParamType::text, "{graph} {parts}", 0, 0, nullptr,
      "separated by blanks; {graph}, {output}, {parts}, {imbalance}, {seed} and {threads} are replaced"},
     {"format", ParamType::choice, "metis", 0, 0, "metis|hmetis|patoh",
