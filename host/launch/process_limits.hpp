@@ -11,7 +11,10 @@ std::int64_t open_files_for(int ranks);
 /// Raises the soft limit of open files as far as the hard one allows.
 std::string why_limits_too_low(int ranks);
 
-/// The same for given limits, in descriptors and bytes; −1: none.
-std::string why_too_low(int ranks, std::int64_t open_files, std::int64_t address_space_bytes);
+/// Limits of a process; −1: none.
+struct ProcessLimits {
+    std::int64_t open_files = -1, address_space_bytes = -1, file_bytes = -1;
+};
+std::string why_too_low(int ranks, const ProcessLimits& limits);
 
 }  // namespace gnnbench

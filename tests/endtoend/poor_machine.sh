@@ -29,6 +29,10 @@ code=0
 expect_code 5 "little address space"
 expect_text err "ulimit -v" "little address space"
 code=0
+(ulimit -f 1024 && exec timeout 20 "$bin/gnnbench" run --rerun --no-verify two.yaml) >"$work/out" 2>"$work/err" || code=$?
+expect_code 5 "a small limit on files"
+expect_text err "ulimit -f" "a small limit on files"
+code=0
 (ulimit -v 600000 && exec timeout 60 "$bin/gnnbench" doctor) >"$work/out" 2>"$work/err" || code=$?
 expect_code 5 "doctor with little address space"
 expect_text out "ulimit -v" "doctor with little address space"

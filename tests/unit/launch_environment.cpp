@@ -106,12 +106,16 @@ TEST_CASE("a home that is given is kept") {
 }
 
 TEST_CASE("limits under which ranks hang are named with the way out") {
-    CHECK(why_too_low(2, -1, -1).empty());
-    CHECK(why_too_low(2, 1024, std::int64_t{8} << 30).empty());
-    CHECK_THAT(why_too_low(2, 24, -1), Catch::Contains("open files is 24") && Catch::Contains("42 for 2 ranks") &&
-                                           Catch::Contains("ulimit -n"));
-    CHECK_THAT(why_too_low(2, -1, std::int64_t{300} << 20),
+    CHECK(why_too_low(2, {}).empty());
+    CHECK(why_too_low(2, {.open_files = 1024, .address_space_bytes = std::int64_t{8} << 30, .file_bytes = 8 << 20})
+              .empty());
+    CHECK_THAT(why_too_low(2, {.open_files = 24}), Catch::Contains("open files is 24") &&
+                                                       Catch::Contains("42 for 2 ranks") &&
+                                                       Catch::Contains("ulimit -n"));
+    CHECK_THAT(why_too_low(2, {.address_space_bytes = std::int64_t{300} << 20}),
                Catch::Contains("300 MiB") && Catch::Contains("ulimit -v"));
+    CHECK_THAT(why_too_low(2, {.file_bytes = 4 << 20}),
+               Catch::Contains("file's size is 4 MiB") && Catch::Contains("ulimit -f"));
 }
 
 TEST_CASE("shared files are put into the first place that has room") {
