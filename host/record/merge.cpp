@@ -63,8 +63,7 @@ std::string column_list(const sqlite::Connection& c, const std::string& table,
 class Attached {
 public:
     Attached(sqlite::Connection& c, const fs::path& path) : c_(c) {
-        c_.prepare("ATTACH ? AS other", "open the other database")
-            .run("file:" + fs::absolute(path).string() + "?mode=ro");
+        c_.prepare("ATTACH ? AS other", "open the other database").run(sqlite::uri_of(path, "?mode=ro"));
     }
     ~Attached() {
         try {

@@ -41,6 +41,8 @@ const char* advice(int code) {
     }
 }
 
+}  // namespace
+
 std::string uri_of(const std::filesystem::path& path, std::string_view options) {
     std::string uri = "file:";
     for (const char c : std::filesystem::absolute(path).string()) {
@@ -51,8 +53,6 @@ std::string uri_of(const std::filesystem::path& path, std::string_view options) 
     }
     return uri + std::string(options);
 }
-
-}  // namespace
 
 void fail(sqlite3* connection, int code, const char* doing) {
     const char* file = connection ? sqlite3_db_filename(connection, "main") : nullptr;

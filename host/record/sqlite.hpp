@@ -15,6 +15,9 @@ struct sqlite3_stmt;
 
 namespace gnnbench::sqlite {
 
+/// A file's URI, with SQLite's options behind it: "?mode=ro".
+std::string uri_of(const std::filesystem::path& path, std::string_view options);
+
 enum class Type { null, integer, real, text };
 
 /// One prepared statement. Parameters are bound in order, from 1; columns are read from 0.
