@@ -44,7 +44,7 @@ expect_value "SELECT count(*) > 0 $latest AND status = 'ok'" 1 "gin takes signed
 # Without a normalisation they are weights like others.
 sed -e '/model.layers/d' -e 's/^name: signed/name: unnormalised/' -e 's/hidden: \[4\]/hidden: [4], normalisation: none/' \
     signed.yaml >none.yaml
-gnnbench run none.yaml --no-verify
+gnnbench run none.yaml
 expect_code 0 "normalisation: none"
 unnormalised="$(ask "SELECT count(*) $latest AND experiment = 'unnormalised' AND status = 'ok'")"
 [[ "$unnormalised" -eq 5 ]] || fail "normalisation: none: $unnormalised of 5 cells ran"
