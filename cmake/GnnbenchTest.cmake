@@ -11,6 +11,14 @@ function(gnnbench_needs_plugins target)
   endif()
 endfunction()
 
+# gnnbench_tests_unoptimised(): tests of this folder check what others compute. Compiling them takes half the time
+# (docs/decisions/compile-time.md), and their runs, most of it inside the libraries under test, no longer.
+macro(gnnbench_tests_unoptimised)
+  if(GNNBENCH_FAST_BUILD)
+    add_compile_options($<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:RelWithDebInfo>>:-O0> -U_FORTIFY_SOURCE)
+  endif()
+endmacro()
+
 # What lets Open MPI start as root, with more ranks than cores, without binding ranks to cores. MPI libraries leak at
 # exit by design, so leaks are not counted there. What yields: host/worker/yield.cpp.
 set(GNNBENCH_MPI_ENVIRONMENT

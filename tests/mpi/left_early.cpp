@@ -1,4 +1,4 @@
-// A rank that throws while the others wait for it: contract/mpi_main.cpp must end them all, with its message.
+// A rank that throws while the others wait for it: catch/mpi_main.cpp must end them all, with its message.
 #include <stdexcept>
 
 #include <catch2/catch.hpp>

@@ -5,7 +5,7 @@
 
 /// A contract in which nothing was asserted has not been kept: a filter that matches nothing, a loop over plugins that are
 /// not there.
-namespace gnnbench::contract {
+namespace gnnbench::tests {
 
 /// What the tests of this process asserted; -1 before they end.
 inline long& assertions() {
@@ -21,12 +21,6 @@ public:
     }
 };
 
-/// Each test case, and each section without another in it, asserts something.
-inline void expect_assertions(Catch::ConfigData& config) {
-    config.warnings = static_cast<Catch::WarnAbout::What>(config.warnings | Catch::WarnAbout::NoAssertions |
-                                                          Catch::WarnAbout::NoTests);
-}
-
 /// Catch's result, or a failure where nothing was asserted.
 inline int judged(int result) {
     if (result != 0 || assertions() > 0) return result;
@@ -34,4 +28,4 @@ inline int judged(int result) {
     return 3;
 }
 
-}  // namespace gnnbench::contract
+}  // namespace gnnbench::tests

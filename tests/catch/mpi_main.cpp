@@ -1,10 +1,11 @@
-// Catch's main under MPI: every rank runs the same tests in the same order; only rank 0 speaks, all fail together. A
+// The main of tests under MPI: every rank runs the same tests in the same order; only rank 0 speaks, all fail together. A
 // rank that leaves a test early ends them all, with what it has to say: the others may be waiting for it. Of the others
 // only failed checks are printed.
-#define CATCH_CONFIG_RUNNER
+#define CATCH_CONFIG_EXTERNAL_INTERFACES
 #include <catch2/catch.hpp>
 
-#include "contract/asserted.hpp"
+#include "catch/asserted.hpp"
+#include "catch/run_tests.hpp"
 #include "core/mpi_check.hpp"
 
 namespace {
@@ -54,25 +55,25 @@ private:
     }
 };
 CATCH_REGISTER_LISTENER(EndsAllRanks)
-using gnnbench::contract::CountsAssertions;
+using gnnbench::tests::CountsAssertions;
 CATCH_REGISTER_LISTENER(CountsAssertions)
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    Catch::Session session;
-    if (const int bad = session.applyCommandLine(argc, argv); bad != 0) return bad;
-    Catch::ConfigData& config = session.configData();
-    if (config.listTests || config.listTestNamesOnly || config.listTags || config.listReporters)
-        return session.run();
-    int provided = 0, rank = 0, size = 1;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (rank > 0) config.outputFilename = "/dev/null";
-    if (rank == 0) gnnbench::contract::expect_assertions(config);  // others may have nothing to say
-    int result = session.run();
-    if (rank == 0) result = gnnbench::contract::judged(result);
+    using namespace gnnbench::tests;
+    int rank = 0;
+    bool ran = false;
+    int result = run_tests(argc, argv, [&] {
+        int provided = 0;
+        MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        ran = true;
+        return RunSettings{.expects_assertions = rank == 0,
+                           .reports = rank == 0};  // others may have nothing to say
+    });
+    if (!ran) return result;
+    if (rank == 0) result = judged(result);
     MPI_Allreduce(MPI_IN_PLACE, &result, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     MPI_Finalize();
     return result == 0 ? 0 : 1;
