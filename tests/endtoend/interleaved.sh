@@ -58,7 +58,7 @@ gnnbench compare before after --interleave none.yaml
 [[ $code -eq 2 || $code -eq 5 ]] || fail "an experiment that is not there: exit code $code"
 
 # --- verdicts are checked by real trials ----------------------------------------------------------------------------
-gnnbench selftest verdicts --equal 4 --slowed 4 --trials 4 --json
+gnnbench selftest verdicts --equal 4 --slowed 4 --trials 6 --json
 [[ $code -eq 0 || $code -eq 1 ]] || fail "selftest verdicts: exit code $code"
 expect_text out '"measured": "one after the other"' "selftest verdicts"
 echo ok
