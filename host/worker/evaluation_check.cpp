@@ -13,6 +13,8 @@
 
 #include "check/bounds.hpp"
 #include "check/error_bounds.hpp"
+#include "check/perturbed_backend.hpp"
+#include "worker/conditioning.hpp"
 #include "worker/gathered_rows.hpp"
 
 namespace gnnbench {
@@ -23,10 +25,12 @@ constexpr double repeated_roundings = 1024;
 
 }  // namespace
 
-BoundedLogits reference_logits(const PluginCatalog& catalog, const ReferenceTraining& training,
-                               const ModelWeights& weights, DType dtype) {
+namespace {
+
+/// The logits of `serial` on that back end.
+HostMatrix serial_logits(const PluginCatalog& catalog, const ReferenceTraining& training,
+                         const ModelWeights& weights, Backend& backend) {
     const ProcessGroup alone = ProcessGroup::self();
-    ErrorBounds backend(catalog.kernel("reference")->create({.dtype = DType::f64}), rounding_of(dtype));
     const auto strategy = catalog.strategy("serial");
     VolumeCounter counter;
     Communicator self(backend.connect(alone), backend, counter);
@@ -38,9 +42,39 @@ BoundedLogits reference_logits(const PluginCatalog& catalog, const ReferenceTrai
     train.optimizer = OptimizerKind::sgd;  // which needs no moments
     const Problem problem{training.data, index, model, train, params, &weights};
     const auto trainer = strategy->make_collective_trainer(problem, {backend, self, alone});
-    GatheredRows rows =
-        gather_rows(trainer->embeddings(), training.data.graph.vertices(), model.widths.back(), alone);
-    return {std::move(rows.rows), backend.last()};
+    return gather_rows(trainer->embeddings(), training.data.graph.vertices(), model.widths.back(), alone).rows;
+}
+
+double norm_of(const HostMatrix& m) {
+    double squares = 0;
+    for (const double x : m.values) squares += x * x;
+    return std::sqrt(squares);
+}
+
+/// ‖a − b‖ ÷ ‖b‖, in the Frobenius norm.
+double relative_distance(const HostMatrix& a, const HostMatrix& b) {
+    double squares = 0;
+    for (std::size_t i = 0; i < b.values.size(); ++i)
+        squares += (a.values[i] - b.values[i]) * (a.values[i] - b.values[i]);
+    return squares == 0 ? 0 : std::sqrt(squares) / norm_of(b);
+}
+
+}  // namespace
+
+BoundedLogits reference_logits(const PluginCatalog& catalog, const ReferenceTraining& training,
+                               const ModelWeights& weights, DType dtype) {
+    const auto float64 = [&] { return catalog.kernel("reference")->create({.dtype = DType::f64}); };
+    ErrorBounds bounds(float64(), rounding_of(dtype));
+    BoundedLogits logits{serial_logits(catalog, training, weights, bounds), {}};
+    logits.bound = bounds.last();
+    if (dtype != DType::f32 || norm_of(logits.bound) <= largest_allowance * norm_of(logits.value)) return logits;
+    logits.response = 0;
+    for (int s = 1; s <= response_seeds; ++s) {
+        PerturbedBackend moved(float64(), static_cast<std::uint64_t>(s), 0, 1);
+        logits.response = std::max(
+            logits.response, relative_distance(serial_logits(catalog, training, weights, moved), logits.value));
+    }
+    return logits;
 }
 
 namespace {
@@ -194,16 +228,29 @@ void judge_logits(const GatheredRows& own, const BoundedLogits& reference, const
             // Beyond the type's range nothing is known.
             if (std::isfinite(x) && std::abs(x) + bound <= rounding.largest) j.near(v, c, found, x, bound);
         }
+    const double allowed = std::max(agreement_for(DType::f32).tolerance, response_factor * reference.response);
+    if (std::isnan(reference.response) || !(allowed <= largest_allowance)) return;
+    if (const double off = relative_distance(own.rows, reference.value); !(off <= allowed))
+        ledger.add_fault("logits",
+                         fmt::format("[{}x{}] are off by {:.2e} of their norm, where rounding explains {:.1e}",
+                                     own.rows.rows, own.rows.cols, off, allowed));
+}
+
+bool same_bits(const HostMatrix& a, const HostMatrix& b) {
+    return a.values.size() == b.values.size() &&
+           std::memcmp(a.values.data(), b.values.data(), a.values.size() * sizeof(double)) == 0;
 }
 
 /// On rank 0, which has the rows.
-void judge(const DatasetView& data, DType dtype, const GatheredRows& own, const std::vector<FoundScore>& scores,
-           const BoundedLogits* reference, Ledger& ledger) {
+/// `repeats`: the pass gives the same bits each time, so that the one that was scored had these logits.
+void judge(const DatasetView& data, DType dtype, const GatheredRows& own, bool repeats,
+           const std::vector<FoundScore>& scores, const BoundedLogits* reference, Ledger& ledger) {
     if (own.missing >= 0)
         return ledger.add_fault("logits", fmt::format("no rank has the logits of vertex {}", own.missing));
     const Rounding rounding = rounding_of(dtype);
     if (reference) judge_logits(own, *reference, rounding, ledger);
-    const ScoreRange range = score_range(uncertain(own, reference, rounding), data);
+    const ScoreRange range =
+        score_range(repeats ? BoundedLogits{own.rows, own.apart} : uncertain(own, reference, rounding), data);
     for (const FoundScore& found : scores) judge_score(found, range, ledger);
 }
 
@@ -224,15 +271,19 @@ std::vector<FoundScore> scores_of_all(const Score& mine, const ProcessGroup& gro
 
 void check_evaluation(const DatasetView& data, const ProcessGroup& group, DType dtype, Trainer& trainer,
                       const ReferenceLogits& reference, Ledger& ledger) {
+    const auto logits = [&] {
+        return gather_rows(trainer.embeddings(), data.graph.vertices(), data.classes, group);
+    };
+    const GatheredRows before = logits();
     const std::vector<FoundScore> scores = scores_of_all(trainer.evaluate(), group);
-    const GatheredRows own = gather_rows(trainer.embeddings(), data.graph.vertices(), data.classes, group);
+    const GatheredRows own = logits();
     const ModelWeights weights = trainer.weights();
     const bool same = same_on_all(weights, group);
     if (group.rank() == 0) {
         std::optional<BoundedLogits> expected;
         if (reference) expected = reference(weights);
         if (expected && !same) widen(*expected, copies_apart(dtype));
-        judge(data, dtype, own, scores, expected ? &*expected : nullptr, ledger);
+        judge(data, dtype, own, same_bits(before.rows, own.rows), scores, expected ? &*expected : nullptr, ledger);
     }
     group.barrier();
 }

@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <functional>
+#include <limits>
 
 #include <gnnbench/strategy.hpp>
 #include <gnnbench/transport.hpp>
@@ -15,9 +16,13 @@ namespace gnnbench {
 struct BoundedLogits {
     HostMatrix value;
     HostMatrix bound;  ///< how far rounding may move each
+    /// How far rounding moved all of them, relative to their norm, where the bounds alone tell nothing; NaN elsewhere.
+    double response = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// The logits that weights have on the whole graph, in float64 by `serial`, and their bounds in `dtype`.
+/// The logits that weights have on the whole graph, in float64 by `serial`, and their bounds in `dtype`. Bounds hold for
+/// roundings that all have the same sign; unnormalised sums over several layers may have bounds beyond the logits. Then
+/// `response` is the largest of several passes whose verbs are moved at random, as in worker/conditioning.hpp.
 BoundedLogits reference_logits(const PluginCatalog& catalog, const ReferenceTraining& training,
                                const ModelWeights& weights, DType dtype);
 
@@ -35,8 +40,9 @@ ScoreRange score_range(const BoundedLogits& logits, const DatasetView& data);
 using ReferenceLogits = std::function<BoundedLogits(const ModelWeights&)>;
 
 /// Evaluates once more on every rank, and judges what the trainer says: its logits against the reference's (check
-/// "logits"), its score against those of its own logits (check "score"). Whatever its weights are, they are the ones
-/// judged, so nothing that training did differently counts here. Collective.
+/// "logits"), its score against those of its own logits (check "score"), exactly where a pass before and one after the
+/// evaluation give the same bits. Whatever its weights are, they are the ones judged, so nothing that training did
+/// differently counts here. Collective.
 void check_evaluation(const DatasetView& data, const ProcessGroup& group, DType dtype, Trainer& trainer,
                       const ReferenceLogits& reference, Ledger& ledger);
 
