@@ -11,8 +11,8 @@ function(gnnbench_needs_plugins target)
   endif()
 endfunction()
 
-# gnnbench_tests_unoptimised(): tests of this folder check what others compute. Compiling them takes half the time
-# (docs/decisions/compile-time.md), and their runs, most of it inside the libraries under test, no longer.
+# gnnbench_tests_unoptimised(): for a folder whose tests check what libraries compute, which keep their flags. Compiling takes
+# about half the time (docs/decisions/compile-time.md); a test that computes much itself is given -O2 again.
 macro(gnnbench_tests_unoptimised)
   if(GNNBENCH_FAST_BUILD)
     add_compile_options($<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:RelWithDebInfo>>:-O0> -U_FORTIFY_SOURCE)

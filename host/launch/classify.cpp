@@ -8,6 +8,8 @@
 #include <string_view>
 #include <sys/wait.h>
 
+#include <fmt/format.h>
+
 #include "launch/trial.hpp"
 
 namespace gnnbench {
@@ -152,9 +154,9 @@ LaunchEnd classify(const EndSigns& signs) {
     }
     if (signs.timed_out) {
         end.status = TrialStatus::timeout;
-        end.reason = "no end after " + std::to_string(static_cast<long>(signs.timeout_s)) + " s, the " +
-                     (signs.in_late_step ? "limit of the step after the last epoch" : "trial's limit") +
-                     "; its processes were killed" + said_by_launcher(signs.log_tail);
+        end.reason = fmt::format("no end after {:g} s, the {}; its processes were killed{}", signs.timeout_s,
+                                 signs.in_late_step ? "limit of the step after the last epoch" : "trial's limit",
+                                 said_by_launcher(signs.log_tail));
         return end;
     }
     if (!killed_launcher && end.exit_code == 0) {

@@ -36,6 +36,8 @@ struct LaunchEnd {
     std::string log_tail;                      ///< the end of what all ranks printed; valid UTF-8
     double wall_s = 0;                         ///< without the time it waited for its turn
     bool in_late_step = false;  ///< the trial's own end had come before; what ended so is its late step
+
+    bool late_step_cut() const { return in_late_step && status == TrialStatus::timeout; }
 };
 
 /// What is known when a trial's launching program has ended.

@@ -81,16 +81,16 @@ void add_launcher_programs(const LauncherChoice& launcher, std::vector<StartedPr
         }
 }
 
-/// Those that a partitioner starts.
-std::vector<StartedProgram> programs_of(const PluginChoice& partitioner, const PluginSource& plugins) {
-    std::vector<StartedProgram> all;
+/// Names of the programs that a partitioner starts.
+std::vector<std::string> programs_of(const PluginChoice& partitioner, const PluginSource& plugins) {
+    std::vector<std::string> all;
     if (const auto facts = plugins.find(PluginKind::partitioner, partitioner.name))
         for (const ParamDecl& d : facts->params)
-            if (const std::string program = d.type == ParamType::program ? partitioner.params.text(d.name) : "";
-                !program.empty())
-                all.push_back(partitioner_program(program, partitioner.params, facts->params));
+            if (d.type == ParamType::program && !partitioner.params.text(d.name).empty())
+                all.push_back(partitioner.params.text(d.name));
     return all;
 }
+
 }  // namespace
 
 bool starts_a_program(const PluginChoice& partitioner, const PluginSource& plugins) {
@@ -109,7 +109,9 @@ std::vector<StartedProgram> started_programs(const Experiment& experiment, const
             all.push_back(program_of(cell.scheme.command, cell.scheme.program));
         const PluginChoice& p = cell.partitioner;
         if (cell.scheme.is_program() || !partitioners.emplace(p.name, p.params.values()).second) continue;
-        for (StartedProgram& program : programs_of(p, plugins)) all.push_back(std::move(program));
+        for (const std::string& program : programs_of(p, plugins))
+            all.push_back(
+                partitioner_program(program, p.params, plugins.find(PluginKind::partitioner, p.name)->params));
     }
     add_launcher_programs(experiment.launcher, all);
     std::set<std::string> seen;

@@ -108,8 +108,7 @@ TrialOutcome TrialReader::outcome(const LaunchEnd& launched) const {
                          .ended = utc_now(),
                          .wall_s = launched.wall_s};
     const bool ended_itself = launched.status == TrialStatus::ok || launched.status == TrialStatus::failed;
-    const bool late_step_cut = launched.status == TrialStatus::timeout && launched.in_late_step;
-    if (late_step_cut ||
+    if (launched.late_step_cut() ||
         (ended_itself && end_status_ && (launched.status == TrialStatus::ok || end_status_ != TrialStatus::ok))) {
         outcome.status = end_status_.value_or(TrialStatus::failed);
         outcome.reason = end_reason_;
@@ -244,7 +243,7 @@ TrialResult TrialExecution::run(const TrialOrder& order, const Watch& watch) {
                          watch(reader_.progress());
                          return reader_.progress().has_ended;
                      });
-    if (launched.in_late_step && launched.status == TrialStatus::timeout)
+    if (launched.late_step_cut())
         journal_.append({{"type", "verification"},
                          {"trial", trial},
                          {"status", to_text(VerificationStatus::unverified)},

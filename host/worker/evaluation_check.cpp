@@ -23,10 +23,6 @@ namespace {
 /// Roundings by which a forward pass may differ from the same one repeated, where no reference bounds it.
 constexpr double repeated_roundings = 1024;
 
-}  // namespace
-
-namespace {
-
 /// The logits of `serial` on that back end.
 HostMatrix serial_logits(const PluginCatalog& catalog, const ReferenceTraining& training,
                          const ModelWeights& weights, Backend& backend) {
@@ -68,12 +64,14 @@ BoundedLogits reference_logits(const PluginCatalog& catalog, const ReferenceTrai
     BoundedLogits logits{serial_logits(catalog, training, weights, bounds), {}};
     logits.bound = bounds.last();
     if (dtype != DType::f32 || norm_of(logits.bound) <= largest_allowance * norm_of(logits.value)) return logits;
-    logits.response = 0;
+    double response = 0;
     for (int s = 1; s <= response_seeds; ++s) {
         PerturbedBackend moved(float64(), static_cast<std::uint64_t>(s), 0, 1);
-        logits.response = std::max(
-            logits.response, relative_distance(serial_logits(catalog, training, weights, moved), logits.value));
+        const double off = relative_distance(serial_logits(catalog, training, weights, moved), logits.value);
+        if (!std::isfinite(off)) return logits;
+        response = std::max(response, off);
     }
+    logits.response = response;
     return logits;
 }
 
@@ -206,6 +204,7 @@ void widen(BoundedLogits& logits, double share) {
             largest = std::max(largest, std::abs(logits.value(v, c)));
         for (std::int64_t c = 0; c < logits.value.cols; ++c) logits.bound(v, c) += share * largest;
     }
+    if (logits.response) *logits.response += share;
 }
 
 /// The run's own logits, each as uncertain as its copies on other ranks, or as rounding, make it.
@@ -219,21 +218,30 @@ BoundedLogits uncertain(const GatheredRows& own, const BoundedLogits* reference,
     return out;
 }
 
+/// All logits together, where their bounds alone tell nothing.
+void judge_response(const GatheredRows& own, const BoundedLogits& reference, Ledger& ledger) {
+    if (!reference.response) return;
+    const double allowed = std::max(agreement_for(DType::f32).tolerance, response_factor * *reference.response);
+    if (allowed > largest_allowance) return;
+    if (const double off = relative_distance(own.rows, reference.value); !(off <= allowed))
+        ledger.add_fault("logits",
+                         fmt::format("[{}x{}] are off by {:.2e} of their norm, where rounding explains {:.1e}",
+                                     own.rows.rows, own.rows.cols, off, allowed));
+}
+
 void judge_logits(const GatheredRows& own, const BoundedLogits& reference, const Rounding& rounding,
                   Ledger& ledger) {
+    bool in_range = true;
     Judgement j(ledger, "logits", fmt::format("[{}x{}]", own.rows.rows, own.rows.cols));
     for (std::int64_t v = 0; v < own.rows.rows; ++v)
         for (std::int64_t c = 0; c < own.rows.cols; ++c) {
             const double x = reference.value(v, c), bound = reference.bound(v, c), found = own.rows(v, c);
             // Beyond the type's range nothing is known.
-            if (std::isfinite(x) && std::abs(x) + bound <= rounding.largest) j.near(v, c, found, x, bound);
+            const bool known = std::isfinite(x) && std::abs(x) + bound <= rounding.largest;
+            if (known) j.near(v, c, found, x, bound);
+            in_range = in_range && known;
         }
-    const double allowed = std::max(agreement_for(DType::f32).tolerance, response_factor * reference.response);
-    if (std::isnan(reference.response) || !(allowed <= largest_allowance)) return;
-    if (const double off = relative_distance(own.rows, reference.value); !(off <= allowed))
-        ledger.add_fault("logits",
-                         fmt::format("[{}x{}] are off by {:.2e} of their norm, where rounding explains {:.1e}",
-                                     own.rows.rows, own.rows.cols, off, allowed));
+    if (in_range) judge_response(own, reference, ledger);
 }
 
 bool same_bits(const HostMatrix& a, const HostMatrix& b) {
@@ -241,8 +249,7 @@ bool same_bits(const HostMatrix& a, const HostMatrix& b) {
            std::memcmp(a.values.data(), b.values.data(), a.values.size() * sizeof(double)) == 0;
 }
 
-/// On rank 0, which has the rows.
-/// `repeats`: the pass gives the same bits each time, so that the one that was scored had these logits.
+/// On rank 0, which has the rows. `repeats`: the pass gives the same bits each time, so that the one that was scored had these logits.
 void judge(const DatasetView& data, DType dtype, const GatheredRows& own, bool repeats,
            const std::vector<FoundScore>& scores, const BoundedLogits* reference, Ledger& ledger) {
     if (own.missing >= 0)

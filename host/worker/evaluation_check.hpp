@@ -1,7 +1,7 @@
 #pragma once
 #include <array>
 #include <functional>
-#include <limits>
+#include <optional>
 
 #include <gnnbench/strategy.hpp>
 #include <gnnbench/transport.hpp>
@@ -16,8 +16,8 @@ namespace gnnbench {
 struct BoundedLogits {
     HostMatrix value;
     HostMatrix bound;  ///< how far rounding may move each
-    /// How far rounding moved all of them, relative to their norm, where the bounds alone tell nothing; NaN elsewhere.
-    double response = std::numeric_limits<double>::quiet_NaN();
+    /// How far rounding moved all of them, relative to their norm, where the bounds alone tell nothing.
+    std::optional<double> response{};
 };
 
 /// The logits that weights have on the whole graph, in float64 by `serial`, and their bounds in `dtype`. Bounds hold for

@@ -1,14 +1,12 @@
 // What every strategy there is must keep: equal to the serial float64 reference, its stated volume counted to the
 // byte, as much received as sent, and no allocation inside an epoch. Run at several rank counts (CMakeLists.txt).
-#include <cstdlib>
 #include <string>
 
 #include <catch2/catch.hpp>
 
 #include <gnnbench/training/process_grid.hpp>
 
-#include "contract/backend_choice.hpp"
-#include "contract/strategy_case.hpp"
+#include "contract/strategy_selection.hpp"
 
 using namespace gnnbench;
 using namespace gnnbench::contract;
@@ -129,78 +127,6 @@ void check(const StrategyVariant& s, const std::string& partitioner, const Kerne
     const auto& params = s.params.values();
     const bool tunes = params.contains("gemm_tuning") && s.params.boolean("gemm_tuning");
     if (!o.gathers && !tunes) CHECK(o.copies_in_epochs == 0);
-}
-
-std::vector<std::string> usable(PluginKind kind) {
-    std::vector<std::string> names;
-    for (const ListedPlugin& p : catalog().list())
-        if (p.kind == kind && p.usable()) names.push_back(p.name);
-    return names;
-}
-
-/// One for each kind of layout: equal blocks, balanced by nonzeros or refused, cut, and without locality. The others
-/// are tested for what they promise in partitioner_contract.cpp, and a strategy sees parts alone.
-std::vector<std::string> layouts() {
-    std::vector<std::string> names = usable(PluginKind::partitioner);
-    std::erase_if(names, [](const std::string& name) {
-        return name != "block" && name != "hypergraph" && name != "metis" && name != "random";
-    });
-    return names;
-}
-
-std::vector<std::string> full_batch_strategies() {
-    std::vector<std::string> names = usable(PluginKind::strategy);
-    std::erase_if(names, [](const std::string& name) { return trains_on_batches(catalog(), name); });
-    return names;
-}
-
-/// float64 on `reference`, and float32 on every back end this machine can serve; or float32 on the one that is asked
-/// for.
-std::vector<KernelVariant> kernels() {
-    std::vector<KernelVariant> out;
-    if (asked_backend().empty()) out.push_back({"reference", DType::f64});
-    for (const BackendChoice& choice : backend_choices(catalog())) {
-        const KernelVariant k{choice.name, DType::f32, choice.params};
-        const std::string why = catalog().kernel(k.name)->why_unsupported(kernel_setting_of(k));
-        if (why.empty())
-            out.push_back(k);
-        else if (!asked_backend().empty())
-            FAIL("skipped: kernel " << k.name << ": "
-                                    << why);  // CTest may know a machine without it by these words
-    }
-    return out;
-}
-
-/// Why a strategy with default parameters does not serve a model at so many ranks; empty when it does.
-std::string refusal_at(int ranks, const std::string& name, const ModelVariant& v = {.name = "default"}) {
-    const ModelSpec model = v.complete_model();
-    const TrainSpec train = v.complete_train();
-    const StrategyVariant s = variants(name)[0];
-    return catalog().strategy(name)->why_unsupported({ranks, model, train, s.params});
-}
-std::string refusal(const std::string& name, const ModelVariant& v = {.name = "default"}) {
-    return refusal_at(ProcessGroup::world().size(), name, v);
-}
-
-/// Those with something to test at this many ranks. The others are named by a test of their own, below.
-std::vector<std::string> served_strategies() {
-    std::vector<std::string> names = full_batch_strategies();
-    std::erase_if(names, [](const std::string& name) { return !refusal(name).empty(); });
-    return names;
-}
-
-/// Above 4 ranks, where a case takes long, every sixth: a variant with one partitioner or kernel meets a sixth of the
-/// graphs or models, with the next one another sixth. GNNBENCH_CONTRACT asks for "full", a "third" or a "sixth" at any
-/// number.
-bool of_selection(std::size_t place) {
-    const char* asked = std::getenv("GNNBENCH_CONTRACT");
-    const std::string request = asked ? asked : "";
-    const std::size_t every = request == "full"                   ? 1
-                              : request == "third"                ? 3
-                              : request == "sixth"                ? 6
-                              : ProcessGroup::world().size() <= 4 ? 1
-                                                                  : 6;
-    return place % every == 0;
 }
 
 }  // namespace

@@ -1,0 +1,84 @@
+#pragma once
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "contract/backend_choice.hpp"
+#include "contract/strategy_case.hpp"
+
+/// What the contract of strategies runs over: strategies, partitioners and kernels that there are, and how much of their
+/// product.
+namespace gnnbench::contract {
+
+inline std::vector<std::string> usable(PluginKind kind) {
+    std::vector<std::string> names;
+    for (const ListedPlugin& p : catalog().list())
+        if (p.kind == kind && p.usable()) names.push_back(p.name);
+    return names;
+}
+
+/// One for each kind of layout: equal blocks, balanced by nonzeros or refused, cut, and without locality. The others
+/// are tested for what they promise in partitioner_contract.cpp, and a strategy sees parts alone.
+inline std::vector<std::string> layouts() {
+    std::vector<std::string> names = usable(PluginKind::partitioner);
+    std::erase_if(names, [](const std::string& name) {
+        return name != "block" && name != "hypergraph" && name != "metis" && name != "random";
+    });
+    return names;
+}
+
+inline std::vector<std::string> full_batch_strategies() {
+    std::vector<std::string> names = usable(PluginKind::strategy);
+    std::erase_if(names, [](const std::string& name) { return trains_on_batches(catalog(), name); });
+    return names;
+}
+
+/// float64 on `reference`, and float32 on every back end this machine can serve; or float32 on the one that is asked
+/// for.
+inline std::vector<KernelVariant> kernels() {
+    std::vector<KernelVariant> out;
+    if (asked_backend().empty()) out.push_back({"reference", DType::f64});
+    for (const BackendChoice& choice : backend_choices(catalog())) {
+        const KernelVariant k{choice.name, DType::f32, choice.params};
+        const std::string why = catalog().kernel(k.name)->why_unsupported(kernel_setting_of(k));
+        if (why.empty())
+            out.push_back(k);
+        else if (!asked_backend().empty())
+            FAIL("skipped: kernel " << k.name << ": "
+                                    << why);  // CTest may know a machine without it by these words
+    }
+    return out;
+}
+
+/// Why a strategy with default parameters does not serve a model at so many ranks; empty when it does.
+inline std::string refusal_at(int ranks, const std::string& name, const ModelVariant& v = {.name = "default"}) {
+    const ModelSpec model = v.complete_model();
+    const TrainSpec train = v.complete_train();
+    const StrategyVariant s = variants(name)[0];
+    return catalog().strategy(name)->why_unsupported({ranks, model, train, s.params});
+}
+inline std::string refusal(const std::string& name, const ModelVariant& v = {.name = "default"}) {
+    return refusal_at(ProcessGroup::world().size(), name, v);
+}
+
+/// Those with something to test at this many ranks. The others are named by a test of their own, below.
+inline std::vector<std::string> served_strategies() {
+    std::vector<std::string> names = full_batch_strategies();
+    std::erase_if(names, [](const std::string& name) { return !refusal(name).empty(); });
+    return names;
+}
+
+/// One case in so many is run. GNNBENCH_CONTRACT asks for "full", a "third" or a "sixth"; without it a sixth above 4 ranks,
+/// where a case takes long.
+inline std::size_t one_case_in() {
+    const char* asked = std::getenv("GNNBENCH_CONTRACT");
+    const std::string request = asked ? asked : ProcessGroup::world().size() <= 4 ? "full" : "sixth";
+    return request == "sixth" ? 6 : request == "third" ? 3 : 1;
+}
+
+/// A variant with one partitioner or kernel meets some of the graphs or models, with the next one others.
+inline bool of_selection(std::size_t place) { return place % one_case_in() == 0; }
+
+}  // namespace gnnbench::contract
