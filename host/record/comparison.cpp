@@ -211,6 +211,16 @@ void describe_machine(ComparisonData& data, const sqlite::Connection& c, std::in
         if (!q.is_null(1)) data.machine += ", " + plural(q.integer(1), "core");
         q.reset();
     }
+    // A kernel on the processor calls its device CPU; a program may call it as the machine does.
+    auto devices = c.prepare(
+        "SELECT group_concat(device, ', ') FROM (SELECT DISTINCT r.device FROM counted_trials k "
+        "JOIN machine m ON m.id = k.machine_id JOIN cell c ON c.id = k.cell_id "
+        "JOIN trial_rank r ON r.trial_id = k.trial_id WHERE k.experiment_id = ? AND m.fingerprint = ? "
+        "AND k.epoch_s IS NOT NULL AND c.simulated_on IS NULL AND r.device NOT IN ('', 'unknown') "
+        "AND r.device NOT LIKE 'CPU%' AND r.device <> coalesce(m.cpu, '') ORDER BY r.device)",
+        "read an experiment's devices");
+    devices.bind(experiment, fingerprint);
+    if (devices.step()) data.devices = devices.text(0);
     auto others = c.prepare(
         "SELECT count(DISTINCT t.machine_id) FROM experiment_cell x JOIN trial t ON t.cell_id = x.cell_id "
         "JOIN machine m ON m.id = t.machine_id WHERE x.experiment_id = ? AND t.purpose = 'measure' "
