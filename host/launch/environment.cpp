@@ -138,7 +138,10 @@ Environment trial_environment(const Environment& ours, const Mpiexec& mpiexec, c
 Environment local_trial_environment(const Environment& ours, const Mpiexec& mpiexec, const RankLoad& load,
                                     std::string_view trial, std::string_view shared_folder) {
     Environment result = trial_environment(ours, mpiexec, load, trial, shared_folder);
-    if (mpiexec.flavour == MpiFlavour::open_mpi) keep_on_this_host(result, mpiexec);
+    if (mpiexec.flavour != MpiFlavour::open_mpi) return result;
+    // Open MPI 4 does not start without a program that reaches other hosts, also where it never calls it.
+    set_unless_given(result, "OMPI_MCA_plm_rsh_agent", "ssh : rsh : true");
+    keep_on_this_host(result, mpiexec);
     return result;
 }
 

@@ -87,6 +87,7 @@ TEST_CASE("ranks of one host open no ports, unless the user's settings say so") 
     const Mpiexec later{"/usr/bin/mpiexec", MpiFlavour::open_mpi, "Open MPI 5.0.3"};
     CHECK_FALSE(has_name(local_trial_environment({}, later, load, "T", ""), "LD_PRELOAD"));
     // Ranks that listen on loopback alone cannot be reached at the address that TCP advertises: they would wait for ever.
+    CHECK(has(local_trial_environment({}, open_mpi, load, "T", ""), "OMPI_MCA_plm_rsh_agent=ssh : rsh : true"));
     const Environment users = local_trial_environment({"OMPI_MCA_btl=self,tcp"}, open_mpi, load, "T", "");
     CHECK(has(users, "OMPI_MCA_btl=self,tcp"));
     CHECK_FALSE(has(users, "OMPI_MCA_btl=^tcp,openib,ofi"));
