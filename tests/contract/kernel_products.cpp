@@ -41,7 +41,14 @@ std::vector<std::pair<std::string, Csr>> sparse_matrices() {
     few[69] = 9;
     for (std::size_t r = 1; r < 68; r += 2) few_uneven[r] = 2;
     few_uneven[33] = 1500;
+    // Several nonzeros a column: where preparing B for the product pays.
+    std::vector<std::int64_t> full, full_uneven(480, 40);
+    for (std::int64_t r = 0; r < 60; ++r) full.push_back(r % 9 == 4 ? 0 : 13 + r % 20);
+    full_uneven[7] = 1100;
+    full_uneven[300] = 130;
     return {{"mixed", csr_of(mixed, 61, 1)},
+            {"full rows", csr_of(full, 50, 9)},
+            {"full rows, one long", csr_of(full_uneven, 1200, 10)},
             {"mostly empty rows", csr_of(few, 61, 7)},
             {"mostly empty rows, one long", csr_of(few_uneven, 1600, 8)},
             {"two long rows", csr_of(uneven, 1600, 2)},

@@ -27,6 +27,7 @@ Counted counted(const LossInput& in) {
 CudaBackend::CudaBackend(Options options)
     : Backend(options.dtype),
       options_(std::move(options)),
+      pool_(options_.memory_pool),
       clock_(streams_),
       pinned_(std::make_shared<PinnedPool>()),
       sparse_(streams_.compute()) {

@@ -22,6 +22,7 @@ struct Options {
     ProductChoice product = ProductChoice::measured;
     TransportChoice transport = TransportChoice::automatic;
     bool tf32 = false;
+    bool memory_pool = true;
     int device = 0;
     std::vector<std::int64_t> widths = {};  ///< to run trials for
 };

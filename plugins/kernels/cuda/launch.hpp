@@ -36,9 +36,10 @@ struct SpmmCall {
     i64 stored = 0, rows = 0;         ///< rows of A that are stored, and all
     const SplitRow* split = nullptr;  ///< rows summed up from partial sums
     i64 split_rows = 0;
-    T* partial = nullptr;  ///< [slots × width]
+    T* partial = nullptr;  ///< [slots × read_width]
     const T* b = nullptr;
     i64 ldb = 0;
+    i64 read_width = 0;  ///< columns of B and of the partial sums: `width`, or more, whose products are left out
     T* c = nullptr;
     i64 ldc = 0;
     i64 width = 0;
@@ -130,6 +131,9 @@ cudaError_t axpby(T alpha, Dense<const T> x, T beta, Dense<T> y, cudaStream_t st
 /// to[i] ← from[rows[i]], or from[i] where rows is nullptr.
 template <class T>
 cudaError_t gather_rows(Dense<const T> from, const i32* rows, Dense<T> to, cudaStream_t stream);
+/// to ← from, with zeros in the columns that `from` lacks; `to` has packs of 16 bytes alone.
+template <class T>
+cudaError_t pad_rows(Dense<const T> from, Dense<T> to, cudaStream_t stream);
 /// to[rows[i]] += from[i].
 template <class T>
 cudaError_t scatter_add_rows(Dense<const T> from, const i32* rows, Dense<T> to, cudaStream_t stream);

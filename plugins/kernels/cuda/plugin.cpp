@@ -21,6 +21,9 @@ constexpr ParamDecl params[] = {
      "no device is shared"},
     {"tf32", ParamType::boolean, "false", 0, 0, nullptr,
      "dense products may round their inputs to TF32, on devices that have it"},
+    {"memory_pool", ParamType::boolean, "true", 0, 0, nullptr,
+     "released device memory waits for the next request; false: each is given back to the driver, whose tools then see "
+     "where it ends"},
     {"share_devices", ParamType::boolean, "false", 0, 0, nullptr,
      "ranks may share a device where a host has more ranks than devices; times are then meaningless"},
 };
@@ -48,6 +51,7 @@ public:
                                                      .product = product_choice(s.params.choice("spmm")),
                                                      .transport = transport_choice(s.params.choice("transport")),
                                                      .tf32 = s.params.boolean("tf32"),
+                                                     .memory_pool = s.params.boolean("memory_pool"),
                                                      .device = device,
                                                      .widths = s.widths});
     }

@@ -13,7 +13,7 @@ Pool::~Pool() {
 }
 
 void* Pool::take(std::size_t bytes) {
-    const std::size_t rounded = (bytes + granule - 1) / granule * granule;
+    const std::size_t rounded = reuses_ ? (bytes + granule - 1) / granule * granule : bytes;
     // A block up to an eighth larger is reused: epochs and trials request the same sizes repeatedly.
     if (const auto found = waiting_.lower_bound(rounded);
         found != waiting_.end() && found->first <= rounded + rounded / 8) {
@@ -44,6 +44,10 @@ void Pool::give_back(void* data) noexcept {
     if (found == taken_.end()) return;
     const std::size_t bytes = found->second;
     taken_.erase(found);
+    if (!reuses_) {
+        (void)cudaFree(data);
+        return;
+    }
     waiting_.emplace(bytes, data);
     waiting_bytes_ += bytes;
 }

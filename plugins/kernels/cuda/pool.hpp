@@ -11,7 +11,8 @@ namespace gnnbench::cuda {
 /// over.
 class Pool {
 public:
-    Pool() = default;
+    /// `reuses`: whether released blocks wait; else each is exactly as large as it was asked for, and freed at once.
+    explicit Pool(bool reuses) : reuses_(reuses) {}
     Pool(const Pool&) = delete;
     Pool& operator=(const Pool&) = delete;
     ~Pool();
@@ -25,6 +26,7 @@ public:
     std::int64_t free_bytes() const;
 
 private:
+    bool reuses_;
     std::unordered_map<void*, std::size_t> taken_;
     std::multimap<std::size_t, void*> waiting_;
     std::size_t waiting_bytes_ = 0;

@@ -14,6 +14,20 @@ __global__ void gather_kernel(const Dense<const T> from, const i32* rows, const 
 }
 
 template <class T, int pack>
+__global__ void pad_kernel(const Dense<const T> from, const Dense<T> to) {
+    const i64 row = row_here();
+    if (row >= to.rows) return;
+    const T* in = from.data + row * from.ld;
+    auto* out = reinterpret_cast<Pack<T, pack>*>(to.data + row * to.ld);
+    for (i64 c = threadIdx.x; c < to.cols / pack; c += blockDim.x) {
+        Pack<T, pack> v{};
+        for (int i = 0; i < pack; ++i)
+            if (c * pack + i < from.cols) v.at[i] = in[c * pack + i];
+        out[c] = v;
+    }
+}
+
+template <class T, int pack>
 __global__ void scatter_add_kernel(const Dense<const T> from, const i32* rows, const Dense<T> to) {
     const i64 row = row_here();
     if (row >= from.rows) return;
@@ -107,6 +121,14 @@ cudaError_t gather_rows(Dense<const T> from, const i32* rows, Dense<T> to, cudaS
 }
 
 template <class T>
+cudaError_t pad_rows(Dense<const T> from, Dense<T> to, cudaStream_t stream) {
+    if (to.rows == 0 || to.cols == 0) return cudaSuccess;
+    constexpr int pack = packs_of<T>.most;
+    const int lanes = side_by_side(to.cols / pack);
+    return enqueue(pad_kernel<T, pack>, rows_grid(to.rows, lanes), rows_block(lanes), stream, from, to);
+}
+
+template <class T>
 cudaError_t scatter_add_rows(Dense<const T> from, const i32* rows, Dense<T> to, cudaStream_t stream) {
     if (from.rows == 0 || from.cols == 0) return cudaSuccess;
     const int pack = packs_of<T>.pack(from.cols, from.data, from.ld, to.data, to.ld), lanes = side_by_side(from.cols / pack);
@@ -120,6 +142,7 @@ cudaError_t scatter_add_rows(Dense<const T> from, const i32* rows, Dense<T> to, 
     template cudaError_t scale(Dense<T>, T, cudaStream_t);                                      \
     template cudaError_t axpby(T, Dense<const T>, T, Dense<T>, cudaStream_t);                   \
     template cudaError_t gather_rows(Dense<const T>, const i32*, Dense<T>, cudaStream_t);       \
+    template cudaError_t pad_rows(Dense<const T>, Dense<T>, cudaStream_t);                      \
     template cudaError_t scatter_add_rows(Dense<const T>, const i32*, Dense<T>, cudaStream_t);
 GNNBENCH_INSTANTIATE(float)
 GNNBENCH_INSTANTIATE(double)

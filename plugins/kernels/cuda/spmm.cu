@@ -25,7 +25,7 @@ __device__ __forceinline__ void multiply_run(const SpmmCall<T>& s, i64 begin, i6
             value[u] = values[p + u];
 #pragma unroll
             for (int k = 0; k < packs; ++k)
-                if (column[k] < s.width) x[u][k] = *reinterpret_cast<const Pack<T, pack>*>(row + column[k]);
+                if (column[k] < s.read_width) x[u][k] = *reinterpret_cast<const Pack<T, pack>*>(row + column[k]);
                 else x[u][k] = {};
         }
 #pragma unroll
@@ -40,7 +40,7 @@ __device__ __forceinline__ void multiply_run(const SpmmCall<T>& s, i64 begin, i6
         const T value = values[p];
 #pragma unroll
         for (int k = 0; k < packs; ++k) {
-            if (column[k] >= s.width) continue;
+            if (column[k] >= s.read_width) continue;
             const Pack<T, pack> x = *reinterpret_cast<const Pack<T, pack>*>(row + column[k]);
 #pragma unroll
             for (int i = 0; i < pack; ++i) acc[k].at[i] += value * x.at[i];
@@ -61,7 +61,16 @@ __device__ __forceinline__ void finish_pack(const SpmmCall<T>& s, i64 row, i64 c
     *c = sum;
 }
 
-template <class T, int pack, int lanes, int packs>
+/// The same where C is not cut into packs, or ends within one.
+template <class T, int pack>
+__device__ __forceinline__ void finish_elements(const SpmmCall<T>& s, i64 row, i64 column, const Pack<T, pack>& sum) {
+#pragma unroll
+    for (int i = 0; i < pack; ++i)
+        if (column + i < s.width) finish_pack<T, 1>(s, row, column + i, {{sum.at[i]}});
+}
+
+/// `whole`: C's rows are cut into packs as B's are.
+template <class T, int pack, int lanes, int packs, bool whole>
 __global__ void __launch_bounds__(block_threads) spmm_kernel(const SpmmCall<T> s) {
     constexpr Tiling tiling{pack, lanes, packs};
     const int lane = static_cast<int>(threadIdx.x) % lanes;
@@ -89,9 +98,10 @@ __global__ void __launch_bounds__(block_threads) spmm_kernel(const SpmmCall<T> s
     multiply_run<T, pack, packs>(s, begin, end, column, acc);
 #pragma unroll
     for (int k = 0; k < packs; ++k) {
-        if (column[k] >= s.width) continue;
-        if (target >= 0) finish_pack<T, pack>(s, target, column[k], acc[k]);
-        else *reinterpret_cast<Pack<T, pack>*>(s.partial + ~target * s.width + column[k]) = acc[k];
+        if (column[k] >= s.read_width) continue;
+        if (target < 0) *reinterpret_cast<Pack<T, pack>*>(s.partial + ~target * s.read_width + column[k]) = acc[k];
+        else if constexpr (whole) finish_pack<T, pack>(s, target, column[k], acc[k]);
+        else finish_elements<T, pack>(s, target, column[k], acc[k]);
     }
 }
 
@@ -102,7 +112,7 @@ __global__ void __launch_bounds__(block_threads) combine_kernel(const SpmmCall<T
     for (i64 column = threadIdx.x; column < s.width; column += blockDim.x) {
         Pack<T, 1> sum{};
         for (i32 slot = 0; slot < row.slots; ++slot)
-            sum.at[0] += s.partial[(static_cast<i64>(row.first_slot) + slot) * s.width + column];
+            sum.at[0] += s.partial[(static_cast<i64>(row.first_slot) + slot) * s.read_width + column];
         finish_pack<T, 1>(s, row.row, column, sum);
     }
 }
@@ -120,14 +130,16 @@ template <class T, int pack, int lanes, int packs>
 cudaError_t with_tiling(const SpmmCall<T>& s, cudaStream_t stream) {
     constexpr Tiling tiling{pack, lanes, packs};
     const dim3 grid(static_cast<unsigned>(divided_up(s.units, tiling.rows_per_block())),
-                    static_cast<unsigned>(tiling.column_tiles(s.width)));
-    return enqueue(spmm_kernel<T, pack, lanes, packs>, grid, dim3(block_threads), stream, s);
+                    static_cast<unsigned>(tiling.column_tiles(s.read_width)));
+    const bool whole = s.read_width == s.width && packs_of<T>.pack(s.width, s.c, s.ldc) >= pack;
+    return enqueue(whole ? spmm_kernel<T, pack, lanes, packs, true> : spmm_kernel<T, pack, lanes, packs, false>, grid,
+                   dim3(block_threads), stream, s);
 }
 
 template <class T, int pack>
 cudaError_t with_pack(const SpmmCall<T>& s, cudaStream_t stream) {
     constexpr int widest = packs_of<T>.most;
-    const Tiling t = spmm_tiling(s.width, pack, widest);
+    const Tiling t = spmm_tiling(s.read_width, pack, widest);
     if constexpr (pack == widest) {
         if (t.lanes == 4) return with_tiling<T, pack, 4, 1>(s, stream);
         if (t.lanes == 16) return with_tiling<T, pack, 16, 1>(s, stream);
@@ -150,7 +162,7 @@ cudaError_t spmm(const SpmmCall<T>& s, cudaStream_t stream) {
         if (code != cudaSuccess) return code;
     }
     if (s.units == 0) return cudaSuccess;
-    const int pack = packs_of<T>.pack(s.width, s.b, s.ldb, s.c, s.ldc, s.partial, s.width);
+    const int pack = packs_of<T>.pack(s.read_width, s.b, s.ldb, s.partial, s.read_width);
     cudaError_t code = cudaSuccess;
     if (pack == 4) {
         if constexpr (packs_of<T>.most == 4) code = with_pack<T, 4>(s, stream);
