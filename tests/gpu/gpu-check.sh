@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Everything that needs a GPU, stage by stage, and a dated record of it. Each stage ends in under 8 minutes; what has ended is
-# not run again, so that a call that was cut off goes on where it stopped. From the bundle: ./gpu-check. From a checkout:
+# Everything that needs a GPU, stage by stage, in the order of what a stage teaches, and a dated record of it. What has ended
+# is not run again, so that a call that was cut off goes on where it stopped. From the bundle: ./gpu-check. From a checkout:
 # ./dev gpu-check.
-#   --for SECONDS   start no stage that could end later than this; exit code 75 says that more is to do
+#   --for SECONDS   start no stage whose limit ends later than this; exit code 75 says that more is to do
+#   --jobs N        so many tests of correctness at once (1); times are always taken alone
+#   --only PATTERN  only stages whose names match this pattern of the shell, as 'strategy-*-2-nccl'
 #   --fresh         forget what was run before
 set -uo pipefail
 
@@ -10,48 +12,67 @@ home="${GNNBENCH_HOME:?the folder with bin/gnnbench}"
 state="${GNNBENCH_GPU_STATE:-$PWD/gpu-check-state}"
 results="${GNNBENCH_GPU_RESULTS:-$PWD/results/gpu}"
 experiments="${GNNBENCH_GPU_EXPERIMENTS:-$home/share/gnnbench/experiments/gpu}"
-stage_s=470
-for_s=0
+for_s=0 jobs=1 only='*' left=0
 while [[ $# -gt 0 ]]; do
     case "$1" in
         --for) for_s="$2" && shift 2 ;;
+        --jobs) jobs="$2" && shift 2 ;;
+        --only) only="$2" && shift 2 ;;
         --fresh) rm -rf "$state" && shift ;;
-        *) echo "gpu-check: --for SECONDS and --fresh are known, \"$1\" is not" >&2 && exit 2 ;;
+        *) echo "gpu-check: --for SECONDS, --jobs N, --only PATTERN and --fresh are known, \"$1\" is not" >&2 && exit 2 ;;
     esac
 done
 mkdir -p "$state" "$results"
 begun=$SECONDS
 
-say() { printf 'gpu-check: %s\n' "$*" >&2; }
+say() { printf 'gpu-check: %4d s: %s\n' "$((SECONDS - begun))" "$*" >&2; }
 
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none OMP_NUM_THREADS="${OMP_NUM_THREADS:-2}"
+export OMPI_MCA_plm_rsh_agent="ssh : rsh : true" # of the first that is there; it is never called
+export OMPI_MCA_btl="${OMPI_MCA_btl:-^tcp,openib,ofi}" # all ranks are on this host
 
-# stage NAME COMMAND …: runs it once. Its output goes to NAME.log, its end to NAME.status: ok, skipped or failed, seconds, why.
-stage() {
-    local name="$1" code=0 start=$SECONDS verdict why=""
-    shift
-    [[ ! -e "$state/$name.status" ]] || return 0
-    if [[ $for_s -gt 0 && $((SECONDS - begun + stage_s)) -gt $for_s && $SECONDS -gt $((begun + 5)) ]]; then
-        say "time is up before stage $name; call again to go on"
-        exit 75
-    fi
+# run NAME LIMIT COMMAND …: once. Its output goes to NAME.log, its end to NAME.status: ok, skipped or failed, seconds, why.
+run() {
+    local name="$1" limit="$2" code=0 start=$SECONDS verdict why=""
+    shift 2
     say "$name"
-    timeout --kill-after=10 "$stage_s" "$@" >"$state/$name.log" 2>&1 || code=$?
+    timeout --kill-after=10 "$limit" "$@" >"$state/$name.log" 2>&1 || code=$?
     case "$code" in
         0) verdict=ok ;;
         77) verdict=skipped && why="$(tail -n 1 "$state/$name.log")" ;;
-        124 | 137) verdict=failed && why="took longer than $stage_s s, or was killed" ;;
+        124 | 137) verdict=failed && why="took longer than $limit s, or was killed" ;;
         *) verdict=failed && why="exit code $code; $(tail -n 1 "$state/$name.log")" ;;
     esac
-    # A contract that could not run says so and passes.
-    if [[ $verdict == ok ]] && grep -q 'skipped: kernel cuda' "$state/$name.log"; then
-        verdict=skipped
-        why="$(grep -m 1 -o 'skipped: kernel cuda.*' "$state/$name.log")"
+    # A contract that could not run says so; whatever the reason, nothing was checked.
+    if [[ $verdict == ok ]] && grep -q 'skipped: kernel\|No tests ran\|No test cases matched' "$state/$name.log"; then
+        verdict=failed
+        why="$(grep -m 1 -o 'skipped: kernel.*\|No test.*' "$state/$name.log")"
     fi
     printf '%s\t%s\t%s\n' "$verdict" "$((SECONDS - start))" "$why" >"$state/$name.status.new"
     mv "$state/$name.status.new" "$state/$name.status"
     say "$name: $verdict after $((SECONDS - start)) s${why:+ ($why)}"
+}
+
+# due NAME LIMIT: whether to run it now.
+due() {
+    # shellcheck disable=SC2053 # a pattern
+    [[ ! -e "$state/$1.status" && $1 == $only ]] || return 1
+    [[ $for_s -eq 0 || $((SECONDS - begun + $2)) -le $for_s ]] || { left=1 && return 1; }
+}
+
+# stage NAME LIMIT COMMAND …: a test of correctness, beside others. alone: the same with nothing beside it, for times.
+stage() {
+    due "$1" "$2" || return 0
+    while [[ $(jobs -rp | wc -l) -ge $jobs ]]; do wait -n; done
+    due "$1" "$2" || return 0
+    if [[ $jobs -gt 1 ]]; then run "$@" & else run "$@"; fi
+}
+alone() {
+    due "$1" "$2" || return 0
+    wait
+    due "$1" "$2" || return 0
+    run "$@"
 }
 
 # --- stages --------------------------------------------------------------------------------------------------------
@@ -62,75 +83,153 @@ device() {
         nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.max.sm --format=csv,noheader | sed 's/^/device: /'
     fi
     "$home/bin/gnnbench" version 2>&1 | sed 's/^/gnnbench: /'
-    "$home/bin/gnnbench" doctor || true
-    "$home/bin/gnnbench" doctor | grep -q 'kernel cuda.*not usable here' &&
-        { "$home/bin/gnnbench" doctor | grep -o 'not usable here: .*'; return 77; }
+    local plugin="$home/lib/gnnbench/plugins/libkernel_cuda.so" missing
+    missing="$(ldd "$plugin" 2>&1 | grep 'not found' | sed 's/^[[:space:]]*//')"
+    [[ -z $missing ]] || { printf '%s\nthe plugin cuda does not load: %s\n' "$missing" "${missing%%$'\n'*}" && return 1; }
+    ldd "$plugin" | sed -n 's/^[[:space:]]*\(lib\(cu\|nccl\)[^ ]* => [^ ]*\).*/\1/p'
+    "$home/bin/gnnbench" doctor
+    "$home/bin/gnnbench" doctor | grep -q '^ok *kernel cuda' || { echo "doctor does not know the kernel cuda" && return 1; }
+    "$home/bin/gnnbench" doctor | grep -o 'kernel cuda *not usable here: .*' && return 77
     return 0
 }
 
-# One strategy at a number of ranks, which share devices where there are fewer.
+kernel() { GNNBENCH_CONTRACT_KERNEL=cuda "$home/bin/contract_kernel"; }
+
+# One strategy at a number of ranks, which share devices where there are fewer; a sixth of the cases of more than one rank.
 strategy() {
-    local name="$1" ranks="$2" transport="$3"
-    GNNBENCH_CONTRACT_KERNEL="cuda share_devices=true transport=$transport" \
+    local name="$1" ranks="$2" transport="$3" cases="$4"
+    GNNBENCH_CONTRACT="$cases" GNNBENCH_CONTRACT_KERNEL="cuda share_devices=true transport=$transport" \
         mpiexec -n "$ranks" "$home/bin/contract_strategy" '*on every kernel' -c "$name"
 }
 
+# compute-sanitizer over tests of the kernel's contract, and of our kernels alone: cuSPARSE's have races that racecheck reports.
+# Each allocation is the driver's, so that the tool sees its bounds; the contract asks for too much memory on purpose.
 sanitizer() {
-    local tool="$1"
+    local tool="$1" tests="$2" options=(--error-exitcode 1 --kernel-name kernel_substring=gnnbench)
+    [[ $tool != memcheck ]] || options+=(--report-api-errors no)
     command -v compute-sanitizer >/dev/null || { echo "compute-sanitizer is not on this machine"; return 77; }
-    GNNBENCH_CONTRACT_KERNEL=cuda compute-sanitizer --tool "$tool" --error-exitcode 1 "$home/bin/contract_kernel" '~*prepared'
+    GNNBENCH_CONTRACT_KERNEL="cuda memory_pool=false" \
+        compute-sanitizer --tool "$tool" "${options[@]}" "$home/bin/contract_kernel" "$tests"
 }
 
-# One scheme of experiments/gpu/epoch.yaml; each prints the table of all that were measured so far.
+# What bounds our product: bytes and hit rates of each memory, and how busy each unit is.
+profile() {
+    command -v ncu >/dev/null || { echo "ncu is not on this machine"; return 77; }
+    local metrics=gpu__time_duration.sum,dram__bytes.sum,lts__t_bytes.sum,l1tex__t_bytes.sum metric
+    for metric in lts__t_sector_hit_rate l1tex__t_sector_hit_rate; do metrics+=",$metric.pct"; done
+    for metric in dram__throughput lts__throughput l1tex__throughput sm__throughput sm__warps_active; do
+        metrics+=",$metric.avg.pct_of_peak_sustained_elapsed"
+    done
+    ncu --clock-control none --kernel-name-base function --kernel-name regex:spmm_kernel --launch-skip 1 --launch-count "$2" --csv \
+        --print-units base --metrics "$metrics" "$home/bin/gpu_spmm" --ways balanced --rounds 1 --widths "$1" --graphs "$3"
+}
+
+# Cells of experiments/gpu/epoch.yaml; prints the table of all that were measured so far.
 epochs() {
-    local database="$state/epochs.sqlite"
-    "$home/bin/gnnbench" --database "$database" --data-dir "$state/datasets" run "$experiments/epoch.yaml" --only "scheme = '$1'"
+    "$home/bin/gnnbench" --database "$state/epochs.sqlite" --data-dir "$state/datasets" \
+        run "$experiments/epoch.yaml" --allow-programs --only "$@"
+}
+
+# A trial that runs out of device memory says so, and one whose rank is killed ends; neither leaves anything on the device.
+limits() {
+    local gnnbench=("$home/bin/gnnbench" --database "$state/limits.sqlite" --data-dir "$state/datasets") pid since
+    "${gnnbench[@]}" run "$experiments/limits.yaml" --no-verify --force --only "dataset.vertices = 1000000" 2>&1 |
+        tee "$state/oom.out"
+    grep -q ': oom: ' "$state/oom.out" || { echo "no trial ended out of memory"; return 1; }
+    "${gnnbench[@]}" run "$experiments/limits.yaml" --no-verify --only "dataset.vertices = 20000" >"$state/killed.out" 2>&1 &
+    for _ in {1..60}; do
+        sleep 1
+        pid="$(pgrep -n -f 'gnnbench-worker .*limits.sqlite')" && break
+    done
+    sleep 8
+    pid="$(pgrep -n -x gnnbench-worker)" && kill -9 "$pid" && since=$SECONDS
+    wait $!
+    cat "$state/killed.out"
+    grep -q ': crashed: rank . was killed by signal 9' "$state/killed.out" || { echo "no trial ended as crashed"; return 1; }
+    echo "the trial ended $((SECONDS - since)) s after its rank was killed"
+    [[ $((SECONDS - since)) -le 5 ]] || return 1
+    ! command -v nvidia-smi >/dev/null || nvidia-smi --query-compute-apps=pid,used_memory --format=csv,noheader
 }
 
 export home state experiments
-export -f device strategy sanitizer epochs
+export -f device kernel strategy sanitizer profile epochs limits
 
-stage device bash -c device
-if grep -q ^skipped "$state/device.status"; then
+run_stage_of() { # HOW NAME LIMIT FUNCTION ARGUMENT …
+    local how="$1" name="$2" limit="$3"
+    shift 3
+    "$how" "$name" "$limit" bash -c '"$@"' _ "$@"
+}
+
+# Those that train the whole graph, at a number of ranks that they serve.
+strategies() { # RANKS TRANSPORT CASES
+    local name names=(demirci-p2p cagnet-1d plexus-3d mg-gcn bns-gcn cagnet-2d sa-1d)
+    [[ $1 -lt 4 ]] || names+=(cagnet-1.5d sa-1.5d)
+    [[ $1 -lt 8 ]] || names+=(cagnet-3d)
+    for name in "${names[@]}"; do
+        run_stage_of stage "strategy-$name-$1-$2${3#sixth}" 200 strategy "$name" "$@"
+    done
+}
+
+[[ -e "$state/device.status" ]] || run device 60 bash -c device
+if ! grep -q ^ok "$state/device.status"; then
     say "nothing to check: $(cut -f 3 "$state/device.status")"
+    cat "$state/device.log"
     rm -f "$state/device.status"
     exit 5
 fi
-stage kernel env GNNBENCH_CONTRACT_KERNEL=cuda "$home/bin/contract_kernel"
-for ranks in 1 2 4; do
-    for transport in staged nccl; do
-        [[ $ranks -gt 1 || $transport == staged ]] || continue
-        for plugin in "$home"/lib/gnnbench/plugins/libstrategy_*.so; do
-            name="$(basename "$plugin" .so)"
-            name="${name#libstrategy_}"
-            stage "strategy-$name-$ranks-$transport" bash -c 'strategy "$@"' _ "$name" "$ranks" "$transport"
-        done
-    done
-done
-stage memcheck bash -c 'sanitizer memcheck'
-stage racecheck bash -c 'sanitizer racecheck'
-stage spmm "$home/bin/gpu_spmm"
+run_stage_of stage kernel 150 kernel
+run_stage_of stage strategy-serial-1-staged 150 strategy serial 1 staged full
+run_stage_of alone spmm-quarter 60 env OMP_NUM_THREADS="$(nproc)" "$home/bin/gpu_spmm" --scale 0.25
+run_stage_of alone epochs-first 150 epochs "scheme = 'serial' and dataset.vertices = 612000 and model.depth = 3"
+strategies 2 staged sixth
+run_stage_of stage memcheck-spmm 150 sanitizer memcheck 'kernel: sparse times dense*'
+strategies 2 nccl sixth
+strategies 4 staged sixth
+run_stage_of alone spmm 60 env OMP_NUM_THREADS="$(nproc)" "$home/bin/gpu_spmm"
+# The models that the papers train on these graphs, first; every other pair after them.
+published="(dataset.vertices = 612000) = (model.depth = 3)"
 for scheme in serial torch.sparse pyg pyg-compiled; do
-    stage "epochs-$scheme" bash -c 'epochs "$1"' _ "$scheme"
+    run_stage_of alone "epochs-$scheme" 150 epochs "scheme = '$scheme' and $published"
 done
+for width in 41 128 256; do
+    run_stage_of alone "profile-power-law-$width" 60 profile "$width" 2 0
+    run_stage_of alone "profile-communities-$width" 60 profile "$width" 2 2
+done
+run_stage_of stage limits 120 limits
+for tool in racecheck memcheck synccheck initcheck; do
+    run_stage_of stage "$tool" 300 sanitizer "$tool" '*'
+done
+strategies 4 nccl sixth
+strategies 8 staged sixth
+strategies 2 staged full
+for scheme in serial torch.sparse pyg pyg-compiled; do
+    run_stage_of alone "epochs-$scheme-more" 300 epochs "scheme = '$scheme'"
+done
+wait
 
 # --- record --------------------------------------------------------------------------------------------------------
 
-record="$results/$(date -u +%Y-%m-%d).md"
 fence="\`\`\`"
+fenced() { printf '%s\n%s\n%s\n' "$fence" "$1" "$fence"; }
+record="$results/$(date -u +%Y-%m-%d).md"
 failed="$(cat "$state"/*.status | grep -c ^failed)"
 {
     printf '# GPU check of %s\n\n' "$(date -u +%Y-%m-%d)"
-    printf '%s\n%s\n%s\n\n' "$fence" "$(cat "$state/device.log")" "$fence"
-    printf '%s stages failed. Ranks that share a device count for correctness only.\n\n' "$failed"
+    fenced "$(cat "$state/device.log")"
+    printf '\n%s stages failed. Ranks that share a device count for correctness only.\n\n' "$failed"
     printf '| stage | end | s | why |\n| --- | --- | --- | --- |\n'
     for status in "$state"/*.status; do
         IFS=$'\t' read -r verdict seconds why <"$status"
         printf '| %s | %s | %s | %s |\n' "$(basename "$status" .status)" "$verdict" "$seconds" "${why//|/\\|}"
     done
-    for name in spmm epochs-serial epochs-pyg-compiled; do
-        printf '\n## %s\n\n%s\n%s\n%s\n' "$name" "$fence" "$(cat "$state/$name.log")" "$fence"
+    for name in spmm epochs-pyg-compiled-more epochs-pyg-compiled limits; do
+        [[ ! -e "$state/$name.status" ]] || { printf '\n## %s\n\n' "$name" && fenced "$(cat "$state/$name.log")"; }
+    done
+    grep -l ^failed "$state"/*.status | while read -r status; do
+        printf '\n## %s failed\n\n' "$(basename "$status" .status)" && fenced "$(tail -n 40 "${status%.status}.log")"
     done
 } >"$record"
-say "$failed stages failed; the record is $record"
+tar -C "$state" -czf "$results/logs.tar.gz" --exclude=datasets --exclude='*.new' .
+say "$failed stages failed; the record is $record, the logs are beside it"
+[[ $left -eq 0 ]] || { say "time is up before all stages were run; call again to go on" && exit 75; }
 [[ $failed -eq 0 ]]
