@@ -152,8 +152,7 @@ void run(const Settings& s) {
     const double speed = copy_speed(*first, s);
     const auto element = static_cast<std::int64_t>(size_of(first->dtype()));
     const bool has_ways = !catalog.find(PluginKind::kernel, s.backend).params.empty() && s.backend == "cuda";
-    const std::vector<std::string> ways =
-        has_ways ? s.ways : std::vector<std::string>{""};
+    const std::vector<std::string> ways = has_ways ? s.ways : std::vector<std::string>{""};
     const bool compares = has_ways && s.ways.size() == 4;
     fmt::print(
         "copies run at {:.0f} GB/s; ms by width, and auto's time ÷ the time of the bytes that must move\n\n",
