@@ -88,6 +88,10 @@ private:
     std::shared_ptr<void> own_memory(std::size_t bytes);
     /// Scratch that verbs of the compute stream use one after another. Grows; only then it waits for the device.
     void* scratch(std::size_t bytes);
+    /// Whether scratch of this size is there, or takes no more than half of the free memory.
+    bool has_room(std::size_t bytes) const {
+        return bytes <= scratch_bytes_ || static_cast<std::int64_t>(bytes) <= pool_.free_bytes() / 2;
+    }
     template <class F>
     void typed(F&& f);
     cudaStream_t compute() const { return streams_.compute(); }

@@ -122,7 +122,8 @@ void CudaBackend::multiply(const CudaMatrix& a, Product how, ConstMatrixView b, 
         const bool by_items = how == Product::balanced && a.has_items();
         SpmmCall<T> call = call_for<T>(a, by_items);
         set_operands(call, b, c, s, e);
-        const std::int64_t padded = padded_columns<T>(a, b);
+        std::int64_t padded = padded_columns<T>(a, b);
+        if (!has_room(usize(a.cols * padded) * sizeof(T))) padded = 0;
         if (padded > 0) call.read_width = padded;
         const std::size_t copy = usize(a.cols * padded) * sizeof(T);
         const std::size_t sums = by_items ? usize(a.slots * call.read_width) * sizeof(T) : 0;
