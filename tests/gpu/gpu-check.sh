@@ -162,11 +162,12 @@ run_stage_of() { # HOW NAME LIMIT FUNCTION ARGUMENT …
 
 # Those that train the whole graph, at a number of ranks that they serve.
 strategies() { # RANKS TRANSPORT CASES
-    local name names=(demirci-p2p cagnet-1d plexus-3d mg-gcn bns-gcn cagnet-2d sa-1d)
+    local name suffix="" names=(demirci-p2p cagnet-1d plexus-3d mg-gcn bns-gcn cagnet-2d sa-1d)
     [[ $1 -lt 4 ]] || names+=(cagnet-1.5d sa-1.5d)
     [[ $1 -lt 8 ]] || names+=(cagnet-3d)
+    [[ $3 == sixth ]] || suffix="-$3"
     for name in "${names[@]}"; do
-        run_stage_of stage "strategy-$name-$1-$2${3#sixth}" 200 strategy "$name" "$@"
+        run_stage_of stage "strategy-$name-$1-$2$suffix" 200 strategy "$name" "$@"
     done
 }
 
