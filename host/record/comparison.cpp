@@ -220,7 +220,7 @@ void describe_machine(ComparisonData& data, const sqlite::Connection& c, std::in
         "AND r.device NOT LIKE 'CPU%' AND r.device <> coalesce(m.cpu, '') ORDER BY r.device)",
         "read an experiment's devices");
     devices.bind(experiment, fingerprint);
-    if (devices.step()) data.devices = devices.text(0);
+    if (devices.step() && !devices.is_null(0)) data.machine += ", " + devices.text(0);
     auto others = c.prepare(
         "SELECT count(DISTINCT t.machine_id) FROM experiment_cell x JOIN trial t ON t.cell_id = x.cell_id "
         "JOIN machine m ON m.id = t.machine_id WHERE x.experiment_id = ? AND t.purpose = 'measure' "

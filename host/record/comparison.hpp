@@ -55,8 +55,7 @@ std::string status_text(const ComparisonCell& cell);
 /// The data of an experiment's comparison table.
 struct ComparisonData {
     std::string experiment;
-    std::string machine;  ///< "AMD EPYC 9R14, 2 cores"; empty if nothing was measured
-    std::string devices;  ///< "NVIDIA H200": those that trials ran on beside its processor; empty: none
+    std::string machine;               ///< "AMD EPYC 9R14, 2 cores", and devices; empty if nothing was measured
     std::int64_t other_machines = 0;   ///< whose trials are not in it
     std::int64_t trials = 0;           ///< that count here, however they ended (see the view counted_trials)
     std::int64_t borrowed = 0;         ///< of those, the ones that other experiments measured

@@ -194,7 +194,6 @@ std::vector<std::string> heading(const ComparisonData& d, const ComparisonLayout
     });
     std::string setting = predicted && !d.machine.empty() ? "computed on " + d.machine : d.machine;
     const auto add = [&](const std::string& part) { setting += (setting.empty() ? "" : "; ") + part; };
-    if (!d.devices.empty()) add(d.devices);
     if (!d.kernels.empty()) add("kernel " + d.kernels);
     add(from_to(d.fewest_threads, d.most_threads, "thread") + " per rank");
     if (d.epochs > 0) add(fmt::format("{} after {} for warm-up", from_to(d.epochs, d.epochs, "epoch"), d.warmup));

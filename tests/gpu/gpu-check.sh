@@ -102,11 +102,12 @@ strategy() {
         mpiexec -n "$ranks" "$home/bin/contract_strategy" '*on every kernel' -c "$name"
 }
 
-# compute-sanitizer over tests of the kernel's contract, and of our kernels alone: cuSPARSE's have races that racecheck reports.
-# Each allocation is the driver's, so that the tool sees its bounds; the contract asks for too much memory on purpose.
+# compute-sanitizer over tests of the kernel's contract. Each allocation is the driver's, so that the tool sees its bounds; the
+# contract asks for too much memory on purpose. Races are looked for in our kernels alone: cuSPARSE's have some.
 sanitizer() {
-    local tool="$1" tests="$2" options=(--error-exitcode 1 --kernel-name kernel_substring=gnnbench)
+    local tool="$1" tests="$2" options=(--error-exitcode 1)
     [[ $tool != memcheck ]] || options+=(--report-api-errors no)
+    [[ $tool != racecheck ]] || options+=(--kernel-name kernel_substring=gnnbench)
     command -v compute-sanitizer >/dev/null || { echo "compute-sanitizer is not on this machine"; return 77; }
     GNNBENCH_CONTRACT_KERNEL="cuda memory_pool=false" \
         compute-sanitizer --tool "$tool" "${options[@]}" "$home/bin/contract_kernel" "$tests"
@@ -130,6 +131,15 @@ epochs() {
         run "$experiments/epoch.yaml" --allow-programs --only "$@"
 }
 
+# A rank of a trial that `limits` runs: there may be others on this machine.
+own_rank() {
+    local pid
+    for pid in $(pgrep -x gnnbench-worker); do
+        tr '\0' ' ' <"/proc/$pid/cmdline" | grep -qF "$state/limits.sqlite" && echo "$pid" && return 0
+    done
+    return 1
+}
+
 # A trial that runs out of device memory says so, and one whose rank is killed ends; neither leaves anything on the device.
 limits() {
     local gnnbench=("$home/bin/gnnbench" --database "$state/limits.sqlite" --data-dir "$state/datasets") pid since
@@ -139,10 +149,11 @@ limits() {
     "${gnnbench[@]}" run "$experiments/limits.yaml" --no-verify --only "dataset.vertices = 20000" >"$state/killed.out" 2>&1 &
     for _ in {1..60}; do
         sleep 1
-        pid="$(pgrep -n -f 'gnnbench-worker .*limits.sqlite')" && break
+        pid="$(own_rank)" && break
     done
-    sleep 8
-    pid="$(pgrep -n -x gnnbench-worker)" && kill -9 "$pid" && since=$SECONDS
+    sleep 8 # past its set-up
+    kill -9 "$pid"
+    since=$SECONDS
     wait $!
     cat "$state/killed.out"
     grep -q ': crashed: rank . was killed by signal 9' "$state/killed.out" || { echo "no trial ended as crashed"; return 1; }
@@ -152,7 +163,7 @@ limits() {
 }
 
 export home state experiments
-export -f device kernel strategy sanitizer profile epochs limits
+export -f device kernel strategy sanitizer profile epochs own_rank limits
 
 run_stage_of() { # HOW NAME LIMIT FUNCTION ARGUMENT …
     local how="$1" name="$2" limit="$3"
@@ -212,7 +223,7 @@ wait
 
 fence="\`\`\`"
 fenced() { printf '%s\n%s\n%s\n' "$fence" "$1" "$fence"; }
-record="$results/$(date -u +%Y-%m-%d).md"
+record="$results/check-$(date -u +%Y-%m-%d).md"
 failed="$(cat "$state"/*.status | grep -c ^failed)"
 {
     printf '# GPU check of %s\n\n' "$(date -u +%Y-%m-%d)"
@@ -223,14 +234,20 @@ failed="$(cat "$state"/*.status | grep -c ^failed)"
         IFS=$'\t' read -r verdict seconds why <"$status"
         printf '| %s | %s | %s | %s |\n' "$(basename "$status" .status)" "$verdict" "$seconds" "${why//|/\\|}"
     done
-    for name in spmm epochs-pyg-compiled-more epochs-pyg-compiled limits; do
+    for name in spmm-quarter spmm limits; do
         [[ ! -e "$state/$name.status" ]] || { printf '\n## %s\n\n' "$name" && fenced "$(cat "$state/$name.log")"; }
     done
+    # The last of these has the table of all.
+    last=""
+    for log in "$state"/epochs-*.log; do
+        [[ ! -e "$log" || (-n $last && $last -nt $log) ]] || last="$log"
+    done
+    [[ -z $last ]] || { printf '\n## %s\n\n' "$(basename "$last" .log)" && fenced "$(cat "$last")"; }
     grep -l ^failed "$state"/*.status | while read -r status; do
         printf '\n## %s failed\n\n' "$(basename "$status" .status)" && fenced "$(tail -n 40 "${status%.status}.log")"
     done
 } >"$record"
-tar -C "$state" -czf "$results/logs.tar.gz" --exclude=datasets --exclude='*.new' .
+tar -C "$state" -czf "${record%.md}.tar.gz" --exclude=datasets --exclude='*.new' .
 say "$failed stages failed; the record is $record, the logs are beside it"
 [[ $left -eq 0 ]] || { say "time is up before all stages were run; call again to go on" && exit 75; }
 [[ $failed -eq 0 ]]

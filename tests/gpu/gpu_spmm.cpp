@@ -42,7 +42,7 @@ std::unique_ptr<Backend> make_backend(const PluginCatalog& catalog, const Settin
 }
 
 /// The median of the seconds that `work` takes on the device. A round does it so often that what the host takes to start
-/// the first one does not count; a first round, of one, says how often and is not counted.
+/// the first one counts little. Two rounds of one come before: they warm up, and say how often.
 double seconds(Backend& k, int rounds, auto&& work) {
     constexpr double round_s = 3e-3;
     constexpr double most = 100;
@@ -155,7 +155,8 @@ void run(const Settings& s) {
     const std::vector<std::string> ways = has_ways ? s.ways : std::vector<std::string>{""};
     const bool compares = has_ways && s.ways.size() == 4;
     fmt::print(
-        "copies run at {:.0f} GB/s; ms by width, and auto's time ÷ the time of the bytes that must move\n\n",
+        "copies run at {:.0f} GB/s; ms by width, and the last one's time ÷ the time of the bytes that must "
+        "move\n\n",
         speed / 1e9);
     double log_gain = 0, log_bound = 0;
     int cases = 0;

@@ -36,7 +36,7 @@ record="$(echo "$work"/results/*.md)"
 for name in device strategy-serial-1-staged strategy-demirci-p2p-2-nccl limits; do
     grep -q "^| $name | ok |" "$record" || fail "the record does not say that $name passed: $(cat "$record")"
 done
-tar -tzf "$work/results/logs.tar.gz" | grep -q '^./limits.log$' || fail "the logs of stages are not in their archive"
+tar -tzf "${record%.md}.tar.gz" | grep -q '^./limits.log$' || fail "the logs of stages are not in their archive"
 grep -q 'the trial ended [0-5] s after its rank was killed' "$work/state/limits.log" || fail "$(cat "$work/state/limits.log")"
 
 # A machine without a device.

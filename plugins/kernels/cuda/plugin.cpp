@@ -22,9 +22,8 @@ constexpr ParamDecl params[] = {
     {"tf32", ParamType::boolean, "false", 0, 0, nullptr,
      "dense products may round their inputs to TF32, on devices that have it"},
     {"memory_pool", ParamType::boolean, "true", 0, 0, nullptr,
-     "released device memory waits for the next request; false: each is given back to the driver, whose tools "
-     "then see "
-     "where it ends"},
+     "released device memory waits for the next request; false: it goes back to the driver, whose tools see its "
+     "ends"},
     {"share_devices", ParamType::boolean, "false", 0, 0, nullptr,
      "ranks may share a device where a host has more ranks than devices; times are then meaningless"},
 };

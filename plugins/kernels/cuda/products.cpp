@@ -163,8 +163,8 @@ const LibrarySpmm& CudaBackend::library_product(const CudaMatrix& a, Product how
     return *plan.product;
 }
 
-/// A product's time on a device that was busy when it began, so that what the host takes to start it does not count; nothing
-/// where cuSPARSE refuses or memory is short.
+/// A product's time, on a device that another keeps busy while the host starts the first; nothing where cuSPARSE refuses or
+/// memory is short.
 std::optional<float> CudaBackend::trial_ms(const CudaMatrix& a, Product how, ConstMatrixView b, MatrixView c) {
     constexpr int products = 3;
     try {
