@@ -63,9 +63,7 @@ std::string after_colon(const std::string& message) {
 }  // namespace
 
 CellFields cell_fields(const json& identity) {
-    // Identities have these only where they are declared.
-    CellFields fields{
-        {"slowdown", "none"}, {"partitioner.order", "natural"}, {"model.sparse_features", value_of(false)}};
+    CellFields fields;
     for (const auto& [key, value] : identity.items()) {
         if (key == "slowdown" && value.is_object()) {
             fields[key] = value_of(value.value("label", json()));

@@ -253,14 +253,6 @@ std::string simulated_parameter(const nlohmann::json& identity, const char* name
     return identity["kernel"].value("params", nlohmann::json::object()).value(name, "none");
 }
 
-/// What identities say only where it is not the default.
-void say_defaults(nlohmann::json& identity) {
-    if (!identity.is_object()) return;
-    identity.emplace("slowdown", "none");
-    if (const auto model = identity.find("model"); model != identity.end() && model->is_object())
-        model->emplace("sparse_features", false);
-}
-
 bool has_sparse_features(const nlohmann::json& identity) {
     const auto model = identity.find("model");
     return model != identity.end() && model->is_object() && model->value("sparse_features", false);
@@ -327,7 +319,6 @@ ComparisonData read_comparison(const std::filesystem::path& database, const std:
         cell.fields = fields_of(q);
         places.push_back(fmt::format("{}\n{}\n{}\n{}", cell.dataset, cell.partitioner, cell.scheme, cell.gpus));
         identities.push_back(stored_json(q.text(6)));
-        say_defaults(identities.back());
         cell.program = program_digest(identities.back());
         cell.simulated = simulated_machine(identities.back());
         cell.fields["spmm_model"] = simulated_parameter(identities.back(), "spmm");

@@ -34,23 +34,10 @@ void resolve_choice(DatasetChoice& dataset, const Catalog& catalog, Datasets dat
         dataset.store = std::filesystem::absolute(resolved.store).string();
 }
 
-/// One verification covers all cells that differ only in epochs, trials and optimiser:
-/// it runs its own epochs of SGD. It serves the code that it ran, and no other build of it.
-std::string verification_key(Cell cell, const nlohmann::json& code) {
-    const Cell standard;
-    cell.epochs = standard.epochs;
-    cell.warmup = standard.warmup;
-    cell.evaluate_every = standard.evaluate_every;
-    cell.patience = standard.patience;
-    cell.threads_per_rank = standard.threads_per_rank;
-    cell.separate_wait = standard.separate_wait;
-    cell.slowdown = standard.slowdown;
-    cell.initial_weights.clear();
-    const double input_dropout = cell.train.input_dropout, dropout = cell.train.dropout;
-    cell.train = standard.train;
-    cell.train.input_dropout = input_dropout;
-    cell.train.dropout = dropout;
-    const std::string checked = cell_digest(cell) + code.dump();
+/// One verification covers all cells that differ only in epochs, trials and optimiser: it runs its own epochs of SGD.
+/// It serves the code that it ran, and no other build of it.
+std::string verification_key(const Cell& cell, const nlohmann::json& code) {
+    const std::string checked = cell_digest(as_verified(cell)) + code.dump();
     const XXH128_hash_t h = XXH3_128bits(checked.data(), checked.size());
     return fmt::format("{:016x}{:016x}", h.high64, h.low64);
 }

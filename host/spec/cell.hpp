@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -79,11 +80,8 @@ std::string program_approximation(const Cell& cell);
 /// and a program's absolute paths.
 enum class JsonFor { identity, worker };
 nlohmann::json to_json(const Cell& cell, JsonFor use);
-/// Its top-level keys under JsonFor::identity, and the value of one. Throws LogicError for others. A slowdown that is
-/// not declared has no key, and the value "none".
-inline constexpr const char* identity_keys[] = {
-    "dataset",          "model",     "train",  "scheme", "partitioner", "kernel",        "gpus",
-    "threads_per_rank", "precision", "epochs", "warmup", "seed",        "separate_wait", "slowdown"};
+/// Its top-level keys under JsonFor::identity, in their order, and the value of one. Throws LogicError for others.
+std::span<const std::string_view> identity_keys();
 nlohmann::json identity_part(const Cell& cell, std::string_view key);
 /// The inverse of to_json(cell, JsonFor::worker). Throws SpecError on anything missing or unknown.
 Cell cell_from_json(const nlohmann::json& j);
@@ -92,5 +90,8 @@ Cell cell_from_json(const nlohmann::json& j);
 /// with the dataset's digest in place of its source once there is one. Hidden widths only: a cell whose widths
 /// were completed with features and classes has another digest, so complete a copy.
 std::string cell_digest(const Cell& cell);
+
+/// The cell with the defaults of all that a verification does not depend on (PartOf::identity).
+Cell as_verified(const Cell& cell);
 
 }  // namespace gnnbench

@@ -26,10 +26,10 @@ public:
         for (const std::string& e : expressions) text_ += lower(e) + '\n';
     }
     /// `kind`: cells of one kind have the same fields under this key.
-    bool key(const Cell& cell, const char* name, const std::string& kind) {
-        const auto [it, fresh] = known_.try_emplace(name + ('\n' + kind), false);
+    bool key(const Cell& cell, std::string_view name, const std::string& kind) {
+        const auto [it, fresh] = known_.try_emplace(std::string(name) + '\n' + kind, false);
         if (fresh)
-            for (const auto& [field, value] : cell_fields(json{{name, identity_part(cell, name)}}))
+            for (const auto& [field, value] : cell_fields(json{{std::string(name), identity_part(cell, name)}}))
                 it->second |= text_.find(lower(field.substr(field.find('.') + 1))) != std::string::npos;
         return it->second;
     }
@@ -51,15 +51,15 @@ std::vector<CellFields> fields_of(std::span<const Cell> cells, std::span<const s
     NeededKeys needed(expressions);
     for (const Cell& cell : cells) {
         json named = json::object();
-        for (const char* key : identity_keys) {
-            const std::string_view k = key;
-            const std::string kind = k == "scheme"        ? cell.scheme.name
-                                     : k == "partitioner" ? cell.partitioner.name
-                                     : k == "kernel"      ? cell.kernel.name
-                                     : k == "dataset"     ? keys_of(*cell.dataset.source)
-                                     : k == "slowdown"    ? (cell.slowdown.declared() ? "declared" : "")
-                                                          : "";
-            if (needed.key(cell, key, kind)) named[key] = identity_part(cell, key);
+        for (const std::string_view key : identity_keys()) {
+            const std::string kind = key == "scheme"        ? cell.scheme.name
+                                     : key == "partitioner" ? cell.partitioner.name
+                                     : key == "kernel"      ? cell.kernel.name
+                                     : key == "dataset"     ? keys_of(*cell.dataset.source)
+                                     : key == "slowdown"    ? (cell.slowdown.declared() ? "declared" : "")
+                                     : key == "model"       ? std::to_string(static_cast<int>(cell.model.kind))
+                                                            : "";
+            if (needed.key(cell, key, kind)) named[std::string(key)] = identity_part(cell, key);
         }
         all.push_back(cell_fields(named));
     }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <type_traits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -22,176 +23,233 @@ constexpr Range above(double minimum) { return {minimum, infinite, true}; }
 constexpr Range between(double minimum, double maximum) { return {minimum, maximum}; }
 constexpr Range below(double minimum, double maximum) { return {minimum, maximum, false, true}; }
 
-template <class E, std::size_t n>
-E as(const std::array<const char*, n>& all, const V& v) {
-    return static_cast<E>(words::index_of(all, std::get<std::string>(v)));
+/// part<&Cell::model, &ModelSpec::bias>(cell) is cell.model.bias.
+template <auto... path>
+constexpr auto& part(auto& whole) {
+    return (whole.*....*path);
 }
-std::int64_t whole(const V& v) { return std::get<std::int64_t>(v); }
-int small(const V& v) { return static_cast<int>(whole(v)); }
-double real(const V& v) { return std::get<double>(v); }
-bool flag(const V& v) { return std::get<bool>(v); }
-const std::string& text(const V& v) { return std::get<std::string>(v); }
+
+template <class To>
+To value_as(const V& v) {
+    if constexpr (std::is_same_v<To, bool> || !std::is_integral_v<To>)
+        return std::get<To>(v);
+    else
+        return static_cast<To>(std::get<std::int64_t>(v));
+}
+
+template <class From>
+FieldRef ref_to(const From& value) {
+    if constexpr (std::is_same_v<From, bool> || std::is_same_v<From, double>)
+        return value;
+    else if constexpr (std::is_integral_v<From>)
+        return static_cast<std::int64_t>(value);
+    else if constexpr (std::is_same_v<From, std::string>)
+        return std::string_view(value);
+    else
+        return &value;
+}
+
+template <auto... path>
+void assign_to(auto& whole, const V& v) {
+    auto& target = part<path...>(whole);
+    target = value_as<std::remove_reference_t<decltype(target)>>(v);
+}
+
+/// Of a Draft, and no part of a cell.
+template <auto... path>
+constexpr Access of_experiment{PartOf::experiment, [](Draft& d, const V& v) { assign_to<path...>(d, v); },
+                               nullptr};
+
+template <PartOf what, auto... path>
+constexpr Access of_cell{what, [](Draft& d, const V& v) { assign_to<path...>(d.cell, v); },
+                         [](const Cell& c) -> FieldRef { return ref_to(part<path...>(c)); }};
+template <auto... path>
+constexpr Access of_identity = of_cell<PartOf::identity, path...>;
+template <auto... path>
+constexpr Access of_verification = of_cell<PartOf::verification, path...>;
+
+/// `given` is set where the key is: without it the value depends on others.
+template <PartOf what, bool Draft::* given, auto... path>
+constexpr Access of_cell_if_given{what,
+                                  [](Draft& d, const V& v) {
+                                      assign_to<path...>(d.cell, v);
+                                      d.*given = true;
+                                  },
+                                  [](const Cell& c) -> FieldRef { return ref_to(part<path...>(c)); }};
+
+/// An enumeration, by its words.
+template <PartOf what, const auto& all, auto... path>
+constexpr Access word_of_cell{what,
+                              [](Draft& d, const V& v) {
+                                  auto& target = part<path...>(d.cell);
+                                  target = static_cast<std::remove_reference_t<decltype(target)>>(
+                                      words::index_of(all, std::get<std::string>(v)));
+                              },
+                              [](const Cell& c) -> FieldRef {
+                                  return std::string_view(all.at(static_cast<std::size_t>(part<path...>(c))));
+                              }};
+template <PartOf what, bool Draft::* given, const auto& all, auto... path>
+constexpr Access word_of_cell_if_given{what,
+                                       [](Draft& d, const V& v) {
+                                           word_of_cell<what, all, path...>.assign(d, v);
+                                           d.*given = true;
+                                       },
+                                       word_of_cell<what, all, path...>.of_cell};
+template <const auto& all, auto... path>
+constexpr Access word_of_verification = word_of_cell<PartOf::verification, all, path...>;
 
 /// The declaration of every key, in the order of the reference page.
 const Field declared[] = {
     {"name", T::text, nullptr, "the file's name without its ending", false, any, no_words,
-     "What the experiment is called, in the database and in tables",
-     [](Draft& d, const V& v) { d.name = text(v); }},
+     "What the experiment is called, in the database and in tables", of_experiment<&Draft::name>},
     {"description", T::text, "''", nullptr, false, any, no_words, "Its purpose, in a sentence or two",
-     [](Draft& d, const V& v) { d.description = text(v); }},
+     of_experiment<&Draft::description>},
     {"dataset", T::dataset, nullptr, nullptr, true, any, no_words,
      "The graph: a store's name, {store: name}, {path: file} with import options, {generate: kind} with its "
      "parameters, or {expect: profile}, which simulated ranks alone can train on",
-     [](Draft& d, const V& v) { d.cell.dataset = std::get<DatasetChoice>(v); }},
+     of_verification<&Cell::dataset>},
     {"scheme", T::strategy, nullptr, nullptr, true, any, no_words, "The parallel training algorithm, a plugin",
-     [](Draft& d, const V& v) { d.cell.scheme = std::get<PluginChoice>(v); }},
+     of_verification<&Cell::scheme>},
     {"partitioner", T::partitioner, "block", nullptr, true, any, no_words,
      "How vertices are distributed over ranks, a plugin; without effect if there is one part",
-     [](Draft& d, const V& v) { d.cell.partitioner = std::get<PluginChoice>(v); }},
+     of_verification<&Cell::partitioner>},
     {"kernel", T::kernel, "cpu", nullptr, true, any, no_words, "The compute back end, a plugin",
-     [](Draft& d, const V& v) { d.cell.kernel = std::get<PluginChoice>(v); }},
+     of_verification<&Cell::kernel>},
     {"gpus", T::integer, "1", nullptr, true, between(1, 65536), no_words,
      "Devices, each driven by one rank: GPUs under kernel cuda, shares of the CPU under kernel cpu",
-     [](Draft& d, const V& v) { d.cell.gpus = small(v); }},
+     of_verification<&Cell::gpus>},
     {"threads_per_rank", T::integer, nullptr, "cores ÷ ranks of one host, at least 1", true, between(1, 4096),
      no_words, "CPU threads of each rank",
-     [](Draft& d, const V& v) { d.cell.threads_per_rank = small(v), d.threads_given = true; }},
+     of_cell_if_given<PartOf::identity, &Draft::threads_given, &Cell::threads_per_rank>},
     {"precision", T::word, "float32", nullptr, true, any, words::precision, "The type of all matrices",
-     [](Draft& d, const V& v) { d.cell.precision = text(v); }},
+     of_verification<&Cell::precision>},
     {"epochs", T::integer, "20", nullptr, true, between(1, 1e9), no_words, "Measured epochs of a trial",
-     [](Draft& d, const V& v) { d.cell.epochs = whole(v); }},
+     of_identity<&Cell::epochs>},
     {"warmup", T::integer, "2", nullptr, true, between(0, 1e9), no_words,
-     "Epochs before the measured ones; stored and flagged, left out of times",
-     [](Draft& d, const V& v) { d.cell.warmup = whole(v); }},
+     "Epochs before the measured ones; stored and flagged, left out of times", of_identity<&Cell::warmup>},
     {"trials", T::integer, "3", nullptr, false, between(1, 1e6), no_words,
-     "Launches of each cell; comparisons give a verdict from 6 on",
-     [](Draft& d, const V& v) { d.trials = whole(v); }},
+     "Launches of each cell; comparisons give a verdict from 6 on", of_experiment<&Draft::trials>},
     {"seed", T::integer, "0", nullptr, true, from(0), no_words,
-     "Seed of initial weights, dropout masks and random partitions",
-     [](Draft& d, const V& v) { d.cell.train.seed = static_cast<std::uint64_t>(whole(v)); }},
+     "Seed of initial weights, dropout masks and random partitions", of_identity<&Cell::train, &TrainSpec::seed>},
     {"separate_wait", T::boolean, "false", nullptr, true, any, no_words,
      "Whether a barrier before each communication separates waiting for late ranks from moving data; costs time",
-     [](Draft& d, const V& v) { d.cell.separate_wait = flag(v); }},
+     of_identity<&Cell::separate_wait>},
     {"slowdown", T::slowdown, "{}", nullptr, true, any, no_words,
      "How much slower than they could ranks train, in schemes that train by batches: after each batch, rank 3 in "
      "{3: 2} is busy for (2 − 1) × the processor time that the batch took. Jitter j multiplies every rank's "
      "factor, "
      "for each batch, by a number drawn by the seed from 1 − j to 1 + j. Shown as text, which is none without a "
      "slowdown",
-     [](Draft& d, const V& v) { d.cell.slowdown = std::get<Slowdown>(v); }},
+     of_identity<&Cell::slowdown>},
 
     {"model.layers", T::word, "gcn", nullptr, true, any, words::layers,
      "The kind of all layers: graph convolutions; GraphSAGE with the mean of the neighbours and self weights; GIN "
      "with "
      "an MLP of two linear maps",
-     [](Draft& d, const V& v) { d.cell.model.kind = as<LayerKind>(words::layers, v); }},
+     word_of_verification<words::layers, &Cell::model, &ModelSpec::kind>},
     {"model.hidden", T::widths, "[16]", nullptr, true, between(1, 1e6), no_words,
-     "Widths of the hidden layers; [] is a model of one layer",
-     [](Draft& d, const V& v) { d.cell.model.widths = std::get<std::vector<std::int64_t>>(v); }},
+     "Widths of the hidden layers; [] is a model of one layer", of_verification<&Cell::model, &ModelSpec::widths>,
+     "widths"},
     {"model.activation", T::word, "relu", nullptr, true, any, words::activation, "After every layer but the last",
-     [](Draft& d, const V& v) { d.cell.model.activation = as<Activation>(words::activation, v); }},
+     word_of_verification<words::activation, &Cell::model, &ModelSpec::activation>},
     {"model.normalisation", T::word, nullptr, "symmetric for gcn; sage has mean, gin has none", true, any,
      words::normalisation, "Of the adjacency matrix: D^-½ A D^-½, each row divided by its sum, or as it is",
-     [](Draft& d, const V& v) {
-         d.cell.model.normalisation = as<Normalisation>(words::normalisation, v), d.normalisation_given = true;
-     }},
+     word_of_cell_if_given<PartOf::verification, &Draft::normalisation_given, words::normalisation, &Cell::model,
+                           &ModelSpec::normalisation>},
     {"model.feature_normalisation", T::word, "none", nullptr, true, any, words::feature_normalisation,
      "row: each vertex's features are divided by their sum",
-     [](Draft& d, const V& v) {
-         d.cell.model.feature_normalisation = as<FeatureNormalisation>(words::feature_normalisation, v);
-     }},
+     word_of_verification<words::feature_normalisation, &Cell::model, &ModelSpec::feature_normalisation>},
     {"model.self_loops", T::boolean, nullptr, "true for gcn; sage and gin have none", true, any, no_words,
      "Whether every vertex without a loop gets one of weight 1",
-     [](Draft& d, const V& v) { d.cell.model.self_loops = flag(v), d.self_loops_given = true; }},
+     of_cell_if_given<PartOf::verification, &Draft::self_loops_given, &Cell::model, &ModelSpec::self_loops>},
     {"model.epsilon", T::real, "0", nullptr, true, any, no_words,
      "GIN's ε, which is not trained: a vertex's own row counts 1 + ε times",
-     [](Draft& d, const V& v) { d.cell.model.epsilon = real(v); }},
+     of_verification<&Cell::model, &ModelSpec::epsilon>},
     {"model.bias", T::boolean, "true", nullptr, true, any, no_words, "Whether layers add a trained bias",
-     [](Draft& d, const V& v) { d.cell.model.bias = flag(v); }},
+     of_verification<&Cell::model, &ModelSpec::bias>},
     {"model.initialiser", T::word, "glorot", nullptr, true, any, words::initialiser, "Of the weights",
-     [](Draft& d, const V& v) { d.cell.model.initialiser = as<Initialiser>(words::initialiser, v); }},
+     word_of_verification<words::initialiser, &Cell::model, &ModelSpec::initialiser>},
     {"model.aggregate_input", T::boolean, "false", nullptr, true, any, no_words,
      "Whether ÂX is computed once at set-up, so that layer 0 has no SpMM in an epoch; no paper's scheme does this",
-     [](Draft& d, const V& v) { d.cell.model.aggregate_input = flag(v); }},
+     of_verification<&Cell::model, &ModelSpec::aggregate_input>},
     {"model.sparse_features", T::boolean, "false", nullptr, true, any, no_words,
      "Whether X is a sparse matrix in layer 0's products, X·W and the weight gradient, as far as the scheme's "
      "order "
      "has them; no paper's scheme does this",
-     [](Draft& d, const V& v) { d.cell.model.sparse_features = flag(v); }},
+     of_verification<&Cell::model, &ModelSpec::sparse_features>},
 
     {"train.optimizer", T::word, "adam", nullptr, true, any, words::optimizer, "The optimizer",
-     [](Draft& d, const V& v) { d.cell.train.optimizer = as<OptimizerKind>(words::optimizer, v); }},
+     word_of_cell<PartOf::identity, words::optimizer, &Cell::train, &TrainSpec::optimizer>},
     {"train.lr", T::real, "0.01", nullptr, true, above(0), no_words, "Learning rate",
-     [](Draft& d, const V& v) { d.cell.train.learning_rate = real(v); }},
+     of_identity<&Cell::train, &TrainSpec::learning_rate>},
     {"train.weight_decay", T::per_layer, "0", nullptr, true, from(0), no_words,
      "Of the weights, not of the biases: one number for all layers, or a list with one per layer",
-     [](Draft& d, const V& v) { d.cell.train.weight_decay = std::get<std::vector<double>>(v); }},
+     of_identity<&Cell::train, &TrainSpec::weight_decay>},
     {"train.dropout", T::real, "0", nullptr, true, below(0, 1), no_words,
      "Probability that an element of a hidden layer's input is dropped",
-     [](Draft& d, const V& v) { d.cell.train.dropout = real(v); }},
+     of_verification<&Cell::train, &TrainSpec::dropout>},
     {"train.input_dropout", T::real, nullptr, "the same as train.dropout", true, below(0, 1), no_words,
      "The same for the first layer's input, the features",
-     [](Draft& d, const V& v) { d.cell.train.input_dropout = real(v), d.input_dropout_given = true; }},
+     of_cell_if_given<PartOf::verification, &Draft::input_dropout_given, &Cell::train, &TrainSpec::input_dropout>},
     {"train.beta1", T::real, "0.9", nullptr, true, below(0, 1), no_words, "Adam's decay of the first moment",
-     [](Draft& d, const V& v) { d.cell.train.beta1 = real(v); }},
+     of_identity<&Cell::train, &TrainSpec::beta1>},
     {"train.beta2", T::real, "0.999", nullptr, true, below(0, 1), no_words, "Adam's decay of the second moment",
-     [](Draft& d, const V& v) { d.cell.train.beta2 = real(v); }},
+     of_identity<&Cell::train, &TrainSpec::beta2>},
     {"train.epsilon", T::real, "1e-8", nullptr, true, above(0), no_words, "Adam's guard against division by zero",
-     [](Draft& d, const V& v) { d.cell.train.epsilon = real(v); }},
+     of_identity<&Cell::train, &TrainSpec::epsilon>},
     {"train.evaluate_every", T::integer, "0", nullptr, true, between(0, 1e9), no_words,
      "Epochs between evaluations of accuracy, or of micro-F1 where vertices have several labels; 0: only after "
      "the last",
-     [](Draft& d, const V& v) { d.cell.evaluate_every = whole(v); }},
+     of_identity<&Cell::evaluate_every>},
     {"train.patience", T::integer, "0", nullptr, true, between(0, 1e9), no_words,
      "Evaluations without a better validation accuracy or micro-F1 before training stops early; 0: never",
-     [](Draft& d, const V& v) { d.cell.patience = whole(v); }},
+     of_identity<&Cell::patience>},
     {"train.initial_weights", T::folder, "''", nullptr, true, any, no_words,
      "Folder of W0.npy, b0.npy, W1.npy … (sage: W0_self, W0_neighbour, b0; gin: W0_first, b0_first, W0_second, "
      "b0_second); empty: weights are drawn from the seed",
-     [](Draft& d, const V& v) { d.cell.initial_weights = text(v); }},
+     of_identity<&Cell::initial_weights>},
 
     {"limits.trial_timeout", T::real, "3600", nullptr, false, above(0), no_words,
-     "Seconds after which a trial is ended as timeout",
-     [](Draft& d, const V& v) { d.limits.trial_timeout_s = real(v); }},
+     "Seconds after which a trial is ended as timeout", of_experiment<&Draft::limits, &Limits::trial_timeout_s>},
     {"limits.verify_timeout", T::real, "600", nullptr, false, above(0), no_words,
      "Seconds after which a verification, or the step checked after a measured trial, is ended",
-     [](Draft& d, const V& v) { d.limits.verify_timeout_s = real(v); }},
+     of_experiment<&Draft::limits, &Limits::verify_timeout_s>},
     {"limits.memory_per_rank", T::real, nullptr,
      "a share of the host's under the kernels in host memory, else unknown", false, above(0), no_words,
      "GiB of one device; a cell that cannot fit is skipped, with the number, unless `--force` is given",
-     [](Draft& d, const V& v) { d.limits.memory_per_rank_gib = real(v); }},
+     of_experiment<&Draft::limits, &Limits::memory_per_rank_gib>},
 
     {"launcher.name", T::word, "local", nullptr, false, any, words::launcher,
      "What starts the ranks: mpiexec on this host, srun, or srun inside jobs submitted by sbatch",
-     [](Draft& d, const V& v) { d.launcher.name = text(v); }},
+     of_experiment<&Draft::launcher, &LauncherChoice::name>},
     {"launcher.partition", T::text, nullptr, "Slurm's default", false, any, no_words, "Slurm's partition",
-     [](Draft& d, const V& v) { d.launcher.partition = text(v); }},
+     of_experiment<&Draft::launcher, &LauncherChoice::partition>},
     {"launcher.account", T::text, nullptr, "Slurm's default", false, any, no_words, "Slurm's account",
-     [](Draft& d, const V& v) { d.launcher.account = text(v); }},
+     of_experiment<&Draft::launcher, &LauncherChoice::account>},
     {"launcher.time", T::text, nullptr, "the sum of its trials' limits", false, any, no_words,
      "Slurm's time limit of a job, as Slurm writes it: minutes, \"1:30:00\", \"2-00:00:00\" (with quotes)",
-     [](Draft& d, const V& v) { d.launcher.time = text(v); }},
+     of_experiment<&Draft::launcher, &LauncherChoice::time>},
     {"launcher.nodes", T::integer, nullptr, "as few as the ranks need", false, between(1, 65536), no_words,
-     "Nodes over which ranks are distributed", [](Draft& d, const V& v) { d.launcher.nodes = whole(v); }},
+     "Nodes over which ranks are distributed", of_experiment<&Draft::launcher, &LauncherChoice::nodes>},
     {"launcher.gpus", T::word, "auto", nullptr, false, any, words::launcher_gpus,
      "How GPUs are requested from Slurm for a kernel that needs them: one for each rank if the partition has "
      "them, or not at all, leaving it to `options`",
-     [](Draft& d, const V& v) { d.launcher.gpus = text(v); }},
+     of_experiment<&Draft::launcher, &LauncherChoice::gpus>},
     {"launcher.mpi", T::text, nullptr, "pmix under Open MPI, pmi2 under MPICH", false, any, no_words,
-     "srun's `--mpi`", [](Draft& d, const V& v) { d.launcher.mpi = text(v); }},
+     "srun's `--mpi`", of_experiment<&Draft::launcher, &LauncherChoice::mpi>},
     {"launcher.options", T::texts, "[]", nullptr, false, any, no_words,
      "Further options of srun and sbatch, one each: [--constraint=a100, --exclusive]",
-     [](Draft& d, const V& v) { d.launcher.options = std::get<std::vector<std::string>>(v); }},
+     of_experiment<&Draft::launcher, &LauncherChoice::options>},
     {"launcher.jobs", T::word, "array", nullptr, false, any, words::launcher_jobs,
      "What sbatch submits: one array with an element for each cell, a job for each cell, or one job for all cells "
      "with their trials in random order",
-     [](Draft& d, const V& v) { d.launcher.jobs = text(v); }},
+     of_experiment<&Draft::launcher, &LauncherChoice::jobs>},
     {"launcher.before", T::text, "''", nullptr, false, any, no_words,
      "Shell lines that each job of sbatch starts with, as `module load openmpi`",
-     [](Draft& d, const V& v) { d.launcher.before = text(v); }},
+     of_experiment<&Draft::launcher, &LauncherChoice::before>},
     {"launcher.poll", T::real, "15", nullptr, false, above(0), no_words,
      "The longest interval, in seconds, between two polls of Slurm's queue while sbatch jobs are followed",
-     [](Draft& d, const V& v) { d.launcher.poll_s = real(v); }},
+     of_experiment<&Draft::launcher, &LauncherChoice::poll_s>},
 };
 
 const Section declared_sections[] = {
@@ -271,6 +329,22 @@ std::string expectation(const Field& f) {
             return fmt::format("a {0}: a name, or {{name: …}} with the plugin's parameters", f.path);
     }
 }
+
+FieldValue copied(const FieldRef& ref) {
+    return std::visit(
+        [](const auto& v) -> FieldValue {
+            using From = std::decay_t<decltype(v)>;
+            if constexpr (std::is_same_v<From, std::string_view>)
+                return std::string(v);
+            else if constexpr (std::is_pointer_v<From>)
+                return *v;
+            else
+                return v;
+        },
+        ref);
+}
+
+std::string_view Field::key() const { return json_key ? json_key : last_word(path); }
 
 std::string_view last_word(std::string_view path) { return path.substr(path.find('.') + 1); }
 std::string_view section_of(std::string_view path) { return path.substr(0, path.find('.')); }

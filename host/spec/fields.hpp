@@ -46,6 +46,21 @@ enum class FieldType {
 using FieldValue =
     std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>,
                  std::vector<std::string>, Slowdown, DatasetChoice, PluginChoice>;
+/// The same where it stands in a cell, which outlives it: a plan of 10,000 cells asks for a million of them.
+using FieldRef =
+    std::variant<bool, std::int64_t, double, std::string_view, const std::vector<std::int64_t>*,
+                 const std::vector<double>*, const Slowdown*, const DatasetChoice*, const PluginChoice*>;
+FieldValue copied(const FieldRef& ref);
+
+/// What a key is part of: the experiment alone; a cell's identity; that, and what a verification is good for.
+enum class PartOf : std::uint8_t { experiment, identity, verification };
+
+/// Where the value of a key is kept.
+struct Access {
+    PartOf part_of;
+    void (*assign)(Draft&, const FieldValue&);
+    FieldRef (*of_cell)(const Cell&);  ///< nullptr: it is no part of a cell
+};
 
 /// The numbers a key allows. The bounds themselves are allowed unless open.
 struct Range {
@@ -55,7 +70,8 @@ struct Range {
     bool contains(double v) const;
 };
 
-/// One key of an experiment file. Reading, the JSON Schema and the reference page all come from this.
+/// One key of an experiment file. Reading, the JSON Schema, the reference page, a cell's JSON, its digest and the key of
+/// its verification all come from this.
 struct Field {
     const char* path;  ///< "epochs", "train.lr"
     FieldType type;
@@ -65,9 +81,13 @@ struct Field {
     Range range;                         ///< of numbers
     std::span<const char* const> words;  ///< of FieldType::word
     const char* help;                    ///< one sentence without a full stop
-    void (*assign)(Draft&, const FieldValue&);
+    Access access;
+    const char* json_key = nullptr;  ///< in a cell's JSON, where it is another than the path's last word
 
     bool required() const { return !fallback && !computed; }
+    void assign(Draft& draft, const FieldValue& value) const { access.assign(draft, value); }
+    /// "widths" of "model.hidden"
+    std::string_view key() const;
 };
 
 /// A mapping of keys at the top level: "model", "train", "limits".
