@@ -43,6 +43,17 @@ struct PlanChoice {
     bool one_of_many = false;  ///< experiments of a folder, of which some may have no cell that fits
 };
 
+Experience::Setting setting_of(const PreparedCell& prepared) {
+    const Cell& c = prepared.cell;
+    return {.cell_digest = prepared.record.digest,
+            .dataset_digest = c.dataset.digest,
+            .scheme = c.scheme.name,
+            .kernel = c.kernel.name,
+            .hidden = c.model.widths,
+            .gpus = c.gpus,
+            .epochs = c.warmup + c.epochs};
+}
+
 using Estimates = std::vector<std::optional<Experience::Estimate>>;  ///< of each planned cell
 
 /// "2 to run, 1 there", or why it is skipped.
@@ -352,7 +363,7 @@ int plan_one(const PlanChoice& choice, const GlobalOptions& options) {
     if (database) {
         const Experience experience(*database, site.fingerprint);
         for (std::size_t i = 0; i < estimates.size(); ++i)
-            estimates[i] = experience.of(prepared.cells[planned.cells[i].cell].record);
+            estimates[i] = experience.of(setting_of(prepared.cells[planned.cells[i].cell]));
     }
     Kept kept;
     for (const PlannedCell& cell : planned.cells)

@@ -136,20 +136,19 @@ namespace {
 
 void read_digests(Manifest& m, const json& j, const std::string& file) {
     const auto read = [&](const char* key, std::string& to) {
-        if (!j.contains(key)) throw DataError(fmt::format("{}: \"{}\" is missing", file, key));
+        if (!j.contains(key))
+            throw DataError(fmt::format("{}: \"{}\" is missing: import or generate it again", file, key));
         if (!j[key].is_string()) throw DataError(fmt::format("{}: \"{}\" cannot be {}", file, key, j[key].dump()));
         to = j[key].get<std::string>();
     };
-    const bool older = !j.contains("content");
-    read(older ? "digest" : "content", m.content);
-    if (!older) read("digest", m.digest);
+    read("content", m.content);
+    read("digest", m.digest);
     const std::string found = dataset_digest(m);
-    if (!older && found != m.digest)
+    if (found != m.digest)
         throw DataError(fmt::format(
             "{}: its keys have the digest {}, it states {}; one of {} was changed after the dataset was "
             "created: import or generate it again",
             file, found, m.digest, fmt::join(digest_keys, ", ")));
-    m.digest = found;
 }
 
 }  // namespace

@@ -32,17 +32,9 @@ std::int64_t LineApplier::experiment(const std::string& name) {
 
 std::int64_t LineApplier::cell(const CellRecord& c) {
     connection_
-        ->prepare(
-            "INSERT INTO cell (digest, identity, verification_key, dataset, dataset_digest, "
-            "scheme, scheme_label, partitioner, partitioner_label, kernel, gpus, threads_per_rank, "
-            "precision, hidden, layers, optimizer, learning_rate, dropout, seed, epochs, warmup) "
-            "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING",
-            "store a cell")
-        .run(c.digest, c.identity.dump(), c.verification_key, c.dataset, c.dataset_digest, c.scheme,
-             c.scheme_label.empty() ? c.scheme : c.scheme_label, c.partitioner,
-             c.partitioner_label.empty() ? c.partitioner : c.partitioner_label, c.kernel, c.gpus,
-             c.threads_per_rank, c.precision, c.hidden, c.layers, c.optimizer, c.learning_rate, c.dropout, c.seed,
-             c.epochs, c.warmup);
+        ->prepare("INSERT INTO cell (digest, identity, verification_key) VALUES (?,?,?) ON CONFLICT DO NOTHING",
+                  "store a cell")
+        .run(c.digest, c.identity.dump(), c.verification_key);
     auto find = connection_->prepare("SELECT id FROM cell WHERE digest = ?", "look for a cell");
     find.bind(c.digest);
     find.step();

@@ -118,14 +118,12 @@ void Database::register_experiment(const std::string& name, const std::string& s
     // Names and code are no part of what a cell is: the experiment that ran last says how a cell is called, and
     // the build that runs it what has to be verified.
     auto name_it = connection_->prepare(
-        "UPDATE cell SET dataset = ?, scheme_label = ?, partitioner_label = ?, "
-        "verification_key = coalesce(nullif(?, ''), verification_key) WHERE id = ?",
+        "UPDATE cell SET identity = ?, verification_key = coalesce(nullif(?, ''), verification_key) WHERE id = ?",
         "store a cell's names");
     int position = 0;
     for (const CellRecord& c : cells) {
         const std::int64_t cell = applier_->cell(c);
-        name_it.run(c.dataset, c.scheme_label.empty() ? c.scheme : c.scheme_label,
-                    c.partitioner_label.empty() ? c.partitioner : c.partitioner_label, c.verification_key, cell);
+        name_it.run(c.identity.dump(), c.verification_key, cell);
         add.run(id, cell, position++);
     }
     transaction.commit();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "record/sqlite.hpp"
 
@@ -33,14 +34,15 @@ Experience::Experience(const Database& database, const std::string& machine) {
     }
 }
 
-std::optional<Experience::Estimate> Experience::of(const CellRecord& c) const {
-    if (const auto found = by_digest_.find(c.digest); found != by_digest_.end())
+std::optional<Experience::Estimate> Experience::of(const Setting& c) const {
+    if (const auto found = by_digest_.find(c.cell_digest); found != by_digest_.end())
         return Estimate{found->second.trial_s, found->second.peak_memory_bytes, true};
-    const auto found = by_likeness_.find(alike(c.dataset_digest, c.scheme, c.kernel, c.gpus, c.hidden));
+    const auto found = by_likeness_.find(
+        alike(c.dataset_digest, c.scheme, c.kernel, c.gpus, fmt::format("{}", fmt::join(c.hidden, ","))));
     if (found == by_likeness_.end()) return {};
     const Sum& sum = found->second;
     const auto cells = static_cast<double>(sum.cells);
-    return Estimate{(sum.beside_epochs_s + sum.epoch_s * static_cast<double>(c.epochs + c.warmup)) / cells,
+    return Estimate{(sum.beside_epochs_s + sum.epoch_s * static_cast<double>(c.epochs)) / cells,
                     sum.peak_memory_bytes, false};
 }
 

@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "record/database.hpp"
 
@@ -18,8 +19,13 @@ public:
         std::int64_t peak_memory_bytes = 0;  ///< of the rank that needs most; 0: unknown
         bool same_cell = false;  ///< of this cell; else of cells with the same dataset, scheme, ranks and widths
     };
+    struct Setting {
+        std::string cell_digest, dataset_digest, scheme, kernel;
+        std::vector<std::int64_t> hidden;   ///< widths
+        std::int64_t gpus = 1, epochs = 0;  ///< epochs with warm-up
+    };
     /// Empty if nothing similar was measured.
-    std::optional<Estimate> of(const CellRecord& cell) const;
+    std::optional<Estimate> of(const Setting& cell) const;
 
 private:
     struct Sum {

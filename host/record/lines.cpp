@@ -8,13 +8,10 @@
 #include <chrono>
 #include <cstring>
 #include <ctime>
-#include <limits>
 
 #include <fmt/format.h>
 
 #include <gnnbench/error.hpp>
-
-#include "record/line_fields.hpp"
 
 namespace gnnbench {
 
@@ -24,55 +21,14 @@ json cell_to_json(const CellRecord& c) {
     return {{"cell", c.identity},
             {"cell_digest", c.digest},
             {"verification_key", c.verification_key},
-            {"code", c.code},
-            {"columns",
-             {{"dataset", c.dataset},
-              {"dataset_digest", c.dataset_digest},
-              {"scheme", c.scheme},
-              {"scheme_label", c.scheme_label.empty() ? c.scheme : c.scheme_label},
-              {"partitioner", c.partitioner},
-              {"partitioner_label", c.partitioner_label.empty() ? c.partitioner : c.partitioner_label},
-              {"kernel", c.kernel},
-              {"precision", c.precision},
-              {"hidden", c.hidden},
-              {"layers", c.layers},
-              {"optimizer", c.optimizer},
-              {"learning_rate", c.learning_rate},
-              {"dropout", c.dropout},
-              {"gpus", c.gpus},
-              {"threads_per_rank", c.threads_per_rank},
-              {"seed", c.seed},
-              {"epochs", c.epochs},
-              {"warmup", c.warmup}}}};
+            {"code", c.code}};
 }
 
 CellRecord cell_record_from_json(const json& line) {
-    const json& k = line.at("columns");
-    const auto small = [&](const char* key) {
-        return static_cast<int>(line_fields::whole(k, key, 0, std::numeric_limits<int>::max()));
-    };
     return {.digest = line.at("cell_digest"),
             .identity = line.at("cell"),
-            .verification_key = line.value("verification_key", ""),
-            .code = line.value("code", json::object()),
-            .dataset = k.at("dataset"),
-            .dataset_digest = k.value("dataset_digest", ""),
-            .scheme = k.at("scheme"),
-            .scheme_label = k.at("scheme_label"),
-            .partitioner = k.at("partitioner"),
-            .partitioner_label = k.at("partitioner_label"),
-            .kernel = k.at("kernel"),
-            .precision = k.at("precision"),
-            .hidden = k.at("hidden"),
-            .optimizer = k.at("optimizer"),
-            .learning_rate = k.at("learning_rate"),
-            .dropout = k.at("dropout"),
-            .gpus = small("gpus"),
-            .threads_per_rank = small("threads_per_rank"),
-            .layers = small("layers"),
-            .seed = line_fields::seed(k, "seed"),
-            .epochs = line_fields::count(k, "epochs"),
-            .warmup = line_fields::count(k, "warmup")};
+            .verification_key = line.at("verification_key"),
+            .code = line.at("code")};
 }
 
 json trial_line(const TrialStart& t) {

@@ -9,26 +9,16 @@
 
 namespace gnnbench {
 
-/// A cell as results store it: its identity, and plain columns to filter and show.
+/// A cell as results store it.
 struct CellRecord {
     std::string digest;       ///< cell_digest(): equal for equal cells
-    nlohmann::json identity;  ///< the JSON that `digest` is computed from
+    nlohmann::json identity;  ///< the JSON that `digest` is computed from; what results show of a cell is in it
     /// Equal for all cells that one verification serves (scheme, parameters and versions, model, partitioner,
     /// ranks, kernel, precision, dataset), as far as the same `code` computes them.
     std::string verification_key;
     /// Digests of the built code: {"scheme", "partitioner", "kernel", "core", "worker"}; see CodeDigests. No part of
     /// the cell's identity; every trial keeps the code that ran it.
     nlohmann::json code = nlohmann::json::object();
-    std::string dataset, dataset_digest;
-    std::string scheme, scheme_label;  ///< "mg-gcn", "mg-gcn(overlap=false)"
-    std::string partitioner, partitioner_label;
-    std::string kernel, precision;
-    std::string hidden;  ///< "64,64"
-    std::string optimizer;
-    double learning_rate = 0, dropout = 0;
-    int gpus = 1, threads_per_rank = 1, layers = 2;
-    std::uint64_t seed = 0;
-    std::int64_t epochs = 0, warmup = 0;
 };
 
 struct TrialStart {

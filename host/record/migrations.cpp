@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -18,9 +19,11 @@ namespace {
 constexpr Migration shipped_in_order[] = {
 #include "embedded_migrations.inc"
 };
+std::span<const Migration> in_use = shipped_in_order;
 
-/// "GNNB": the application id by which `file` and gnnbench recognise a database.
-constexpr std::int64_t application_id = 0x474e4e42;
+/// "gnnb": the application id by which `file` and gnnbench recognise a database; and that of gnnbench 0.1, whose eighteen
+/// migrations ended before the first of today's.
+constexpr std::int64_t application_id = 0x676e6e62, application_id_0_1 = 0x474e4e42;
 
 std::int64_t version_of(const sqlite::Connection& c) {
     return c.integer("PRAGMA user_version", "read the schema version");
@@ -29,6 +32,11 @@ std::int64_t version_of(const sqlite::Connection& c) {
 void check_ours(const sqlite::Connection& c, std::int64_t version, std::int64_t newest) {
     const std::int64_t tables = c.integer("SELECT count(*) FROM sqlite_schema", "read");
     const std::int64_t id = c.integer("PRAGMA application_id", "read");
+    if (tables > 0 && id == application_id_0_1)
+        throw EnvironmentError(fmt::format(
+            "{} holds results of gnnbench 0.1, which this version does not read. Keep that version for "
+            "them, and name another database with --database.",
+            c.path().string()));
     if (tables > 0 && id != application_id)
         throw EnvironmentError(
             fmt::format("{} is an SQLite database of another program, not of gnnbench. Name "
@@ -74,7 +82,11 @@ void copy_database(const std::filesystem::path& from, const std::filesystem::pat
     if (code != SQLITE_DONE) sqlite::fail(copy.handle(), code, doing);
 }
 
-std::span<const Migration> shipped_migrations() { return shipped_in_order; }
+std::span<const Migration> shipped_migrations() { return in_use; }
+
+OtherMigrations::OtherMigrations(std::span<const Migration> migrations)
+    : before_(std::exchange(in_use, migrations)) {}
+OtherMigrations::~OtherMigrations() { in_use = before_; }
 
 void migrate(sqlite::Connection& connection, std::span<const Migration> migrations) {
     const auto newest = static_cast<std::int64_t>(migrations.size());
@@ -98,7 +110,7 @@ void migrate(sqlite::Connection& connection, std::span<const Migration> migratio
 
 sqlite::Connection open_to_read(const std::filesystem::path& database) {
     sqlite::Connection c(database, sqlite::Access::read_only);
-    const std::int64_t version = version_of(c), newest = std::ssize(shipped_in_order);
+    const std::int64_t version = version_of(c), newest = std::ssize(in_use);
     check_ours(c, version, newest);
     if (version == newest) return c;
     sqlite::Connection older(database, sqlite::Access::read_write);

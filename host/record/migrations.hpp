@@ -13,6 +13,18 @@ struct Migration {
 };
 std::span<const Migration> shipped_migrations();
 
+/// While it lives, others are the shipped ones: for tests of what happens to an older database.
+class OtherMigrations {
+public:
+    explicit OtherMigrations(std::span<const Migration> migrations);
+    ~OtherMigrations();
+    OtherMigrations(const OtherMigrations&) = delete;
+    OtherMigrations& operator=(const OtherMigrations&) = delete;
+
+private:
+    std::span<const Migration> before_;
+};
+
 /// SQLite's online backup: a consistent copy while others may read and write.
 void copy_database(const std::filesystem::path& from, const std::filesystem::path& to);
 

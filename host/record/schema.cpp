@@ -12,7 +12,7 @@ namespace gnnbench {
 namespace {
 
 constexpr const char* all_of_it =
-    "SELECT s.name, s.type AS kind, (SELECT group_concat(p.name, ', ') FROM pragma_table_info(s.name) p) AS "
+    "SELECT s.name, s.type AS kind, (SELECT group_concat(p.name, ', ') FROM pragma_table_xinfo(s.name) p) AS "
     "columns "
     "FROM sqlite_schema s WHERE s.type IN ('view', 'table') ORDER BY s.type DESC, s.name";
 
@@ -49,7 +49,7 @@ QueryResult schema(const std::string& name) {
         return result;
     }
     result.columns = {"column", "type"};
-    auto q = c.prepare("SELECT name, type FROM pragma_table_info(?)", "read the schema");
+    auto q = c.prepare("SELECT name, type FROM pragma_table_xinfo(?)", "read the schema");
     q.bind(name);
     while (q.step()) result.rows.push_back({q.text(0), q.text(1)});
     if (result.rows.empty()) {
@@ -76,7 +76,7 @@ std::string nearest_name(const sqlite::Connection& c, const std::string& sql, co
     std::vector<std::string> known;
     for (const std::string& relation : names(c, every_relation)) {
         if (sql.find(relation) == std::string::npos) continue;
-        for (std::string& name : names(c, fmt::format("SELECT name FROM pragma_table_info('{}')", relation)))
+        for (std::string& name : names(c, fmt::format("SELECT name FROM pragma_table_xinfo('{}')", relation)))
             known.push_back(std::move(name));
     }
     return did_you_mean(column, known) + " (gnnbench query --schema lists all columns)";

@@ -4,6 +4,7 @@
 
 #include <gnnbench/error.hpp>
 
+#include "record/migrations.hpp"
 #include "record/sqlite.hpp"
 
 namespace gnnbench {
@@ -18,12 +19,7 @@ sqlite::Connection opened(const std::filesystem::path& path) {
     if (!std::filesystem::exists(path, error))
         throw SpecError(fmt::format(
             "there is no database {}. `gnnbench run` creates it; name another with --database.", path.string()));
-    sqlite::Connection c(path, sqlite::Access::read_only);
-    // Read-only, so not migrated: an older schema has no such table.
-    if (c.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'span'", "look for spans") == 0)
-        throw SpecError(fmt::format("the database {} has no timelines: its schema is too old. {}.", path.string(),
-                                    how_to_trace));
-    return c;
+    return open_to_read(path);
 }
 
 /// The id of the one trial whose UUID begins so.

@@ -81,12 +81,13 @@ bool known_verified(const PreparedCell& cell, const Database& database) {
     return known && is_settled(*known, cell.approximation);
 }
 
-std::string export_folder_of(const SweepRules& rules, const CellRecord& cell, std::int64_t number) {
+std::string export_folder_of(const SweepRules& rules, const PreparedCell& prepared, std::int64_t number) {
     if (rules.export_folder.empty()) return {};
-    return std::filesystem::absolute(
-               std::filesystem::path(rules.export_folder) /
-               fmt::format("{}-{}-{}-{}", cell.dataset, cell.scheme, cell.gpus, cell.digest.substr(0, 8)) /
-               std::to_string(number))
+    const Cell& cell = prepared.cell;
+    return std::filesystem::absolute(std::filesystem::path(rules.export_folder) /
+                                     fmt::format("{}-{}-{}-{}", cell.dataset.name, cell.scheme.name, cell.gpus,
+                                                 prepared.record.digest.substr(0, 8)) /
+                                     std::to_string(number))
         .string();
 }
 

@@ -75,6 +75,6 @@ bool known_verified(const PreparedCell& cell, const Database& database);
 TrialOrder verification_order(const PreparedCell& cell, const Limits& limits, const Database& database);
 
 /// The folder that a trial exports to; empty if nothing is exported.
-std::string export_folder_of(const SweepRules& rules, const CellRecord& cell, std::int64_t number);
+std::string export_folder_of(const SweepRules& rules, const PreparedCell& prepared, std::int64_t number);
 
 }  // namespace gnnbench

@@ -1,7 +1,6 @@
 #include "run/experiment_run.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -9,11 +8,9 @@
 
 #include "core/existing_folder.hpp"
 #include "core/plural.hpp"
-#include "data/manifest.hpp"
 #include "launch/interrupt.hpp"
 #include "launch/process_limits.hpp"
 #include "launch/shared_folder.hpp"
-#include "record/older_digests.hpp"
 #include "run/job_follow.hpp"
 #include "run/job_submit.hpp"
 #include "run/program_permission.hpp"
@@ -29,22 +26,6 @@ void register_cells(Database& database, const PreparedExperiment& prepared) {
     std::vector<CellRecord> records;
     for (const PreparedCell& cell : prepared.cells) records.push_back(cell.record);
     database.register_experiment(prepared.experiment.name, prepared.experiment.text, records);
-}
-
-/// Until 2026-11-26 a dataset's digest was that of its arrays alone. Said before the first cells of the new one are
-/// registered, and so once.
-void say_older_digests(const Database& database, const PreparedExperiment& prepared, Progress& progress) {
-    std::set<std::string> said;
-    for (const PreparedCell& p : prepared.cells) {
-        const DatasetChoice& d = p.cell.dataset;
-        if (d.store.empty() || !said.insert(d.store).second) continue;
-        const std::string older = read_manifest(std::filesystem::path(d.store) / "manifest.json").content;
-        if (const auto cells = cells_of_older_digest(database, older, d.digest); cells > 0)
-            progress.message(
-                fmt::format("{} of {}, measured before a dataset's digest covered its flags, count{} as "
-                            "missing; {} trials remain in the database",
-                            plural(cells, "cell"), d.name, cells == 1 ? "s" : "", cells == 1 ? "its" : "their"));
-    }
 }
 
 /// Refuses an epoch that no trial reaches: it would silently leave no trace.
@@ -166,7 +147,6 @@ RunResult run_experiment(const RunRequest& request, const RunPlaces& places, Pro
     TrialRunner runner(database, prepared.experiment, launcher, at_once, cores_for(*launcher, at_once));
     progress.detail(fmt::format("database {}, datasets {}", std::filesystem::absolute(places.database).string(),
                                 catalog.folder().string()));
-    say_older_digests(database, prepared, progress);
     register_cells(database, prepared);
     RunTag tag(database, prepared.experiment.name, request.tag);
     JobFollower jobs(database, runner, rules, experiment.launcher.poll_s, progress);

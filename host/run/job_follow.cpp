@@ -26,7 +26,7 @@ constexpr int most_unseen = 3;
 
 /// Of a trial, by its first line.
 std::string trial_label(const json& line) {
-    const std::string what = cell_label(cell_record_from_json(line));
+    const std::string what = cell_label(line.at("cell"));
     return line.at("purpose") == "measure" ? fmt::format("{} trial {}", what, line.at("index").get<int>() + 1)
                                            : "verify " + what;
 }

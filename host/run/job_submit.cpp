@@ -60,7 +60,7 @@ JobTask::Trial JobSubmission::trial_of(const DueCell& cell, std::size_t index, s
             .purpose = Purpose::measure,
             .number = number,
             .timeout_s = prepared_.experiment.limits.trial_timeout_s,
-            .export_folder = export_folder_of(rules_, cell.cell->record, number),
+            .export_folder = export_folder_of(rules_, *cell.cell, number),
             .reference = {},
             .trace_epochs = rules_.trace_epochs};
 }

@@ -57,24 +57,6 @@ CellRecord record_of(const Cell& cell, nlohmann::json code, Datasets datasets) {
         record.verification_key = verification_key(cell, code);
     }
     record.code = std::move(code);
-    record.dataset = cell.dataset.name;
-    record.dataset_digest = cell.dataset.digest;
-    record.scheme = cell.scheme.name;
-    record.scheme_label = cell.scheme.label;
-    record.partitioner = cell.partitioner.name;
-    record.partitioner_label = cell.partitioner.label;
-    record.kernel = cell.kernel.name;
-    record.precision = cell.precision;
-    record.hidden = fmt::format("{}", fmt::join(cell.model.widths, ","));
-    record.optimizer = words::optimizer[usize(cell.train.optimizer)];
-    record.learning_rate = cell.train.learning_rate;
-    record.dropout = cell.train.dropout;
-    record.gpus = cell.gpus;
-    record.threads_per_rank = cell.threads_per_rank;
-    record.layers = static_cast<int>(cell.model.widths.size()) + 1;
-    record.seed = cell.train.seed;
-    record.epochs = cell.epochs;
-    record.warmup = cell.warmup;
     return record;
 }
 
@@ -207,9 +189,10 @@ UnfinishedRerun unfinished_rerun(const PreparedExperiment& prepared, const std::
 
 namespace {
 
-std::string label_of(const std::string& dataset, const std::string& scheme, const std::string& partitioner,
-                     int gpus) {
-    return fmt::format("{} {}{} {}", dataset, scheme, gpus > 1 ? " " + partitioner : "", plural(gpus, "gpu"));
+std::string label_of(std::string_view dataset, std::string_view scheme, std::string_view partitioner,
+                     std::int64_t gpus) {
+    return fmt::format("{} {}{}{} {}", dataset, scheme, gpus > 1 ? " " : "", gpus > 1 ? partitioner : "",
+                       plural(gpus, "gpu"));
 }
 
 }  // namespace
@@ -218,8 +201,12 @@ std::string cell_label(const Cell& cell) {
     return label_of(cell.dataset.name, cell.scheme.label, cell.partitioner.label, cell.gpus);
 }
 
-std::string cell_label(const CellRecord& cell) {
-    return label_of(cell.dataset, cell.scheme_label, cell.partitioner_label, cell.gpus);
+std::string cell_label(const nlohmann::json& identity) {
+    const auto text = [&](const char* field, const char* part) -> const std::string& {
+        return identity.at(field).at(part).get_ref<const std::string&>();
+    };
+    return label_of(text("dataset", "name"), text("scheme", "label"), text("partitioner", "label"),
+                    identity.at("gpus").get<std::int64_t>());
 }
 
 }  // namespace gnnbench

@@ -83,6 +83,7 @@ UnfinishedRerun unfinished_rerun(const PreparedExperiment& prepared, const std::
 
 /// "mg-gcn metis 4 gpus, quickstart": how messages name a cell.
 std::string cell_label(const Cell& cell);
-std::string cell_label(const CellRecord& cell);
+/// The same of its identity, as journals have it.
+std::string cell_label(const nlohmann::json& identity);
 
 }  // namespace gnnbench

@@ -204,7 +204,7 @@ TrialOrder Sweep::order_of(const ScheduledTrial& scheduled) const {
     TrialOrder order{.cell = *due.cell,
                      .number = scheduled.index,
                      .timeout_s = prepared_.experiment.limits.trial_timeout_s,
-                     .export_folder = export_folder_of(rules_, due.cell->record, scheduled.index),
+                     .export_folder = export_folder_of(rules_, *due.cell, scheduled.index),
                      .trace_epochs = rules_.trace_epochs};
     if (const auto seen = due.conclusive.find(scheduled.index); seen != due.conclusive.end())
         order.seen_conclusive = seen->second;

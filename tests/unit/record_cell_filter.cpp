@@ -117,19 +117,21 @@ TEST_CASE("without cells nothing is chosen, and fields still have names") {
     CHECK_THROWS_WITH(none.where("gpu > 2"), Contains("did you mean 'gpus'?"));
 }
 
-TEST_CASE("features are dense where nothing else is said") {
-    json sparse = three[1];
+TEST_CASE("what is true or false needs no comparison") {
+    json dense = three[0], sparse = three[1];
+    dense["model"]["sparse_features"] = false;
     sparse["model"]["sparse_features"] = true;
-    const CellFields fields[] = {cell_fields(three[0]), cell_fields(sparse)};
+    const CellFields fields[] = {cell_fields(dense), cell_fields(sparse)};
     const CellFilter filter(fields);
     CHECK(filter.where("model.sparse_features") == std::vector<bool>{false, true});
     CHECK(filter.where("not model.sparse_features") == std::vector<bool>{true, false});
 }
 
 TEST_CASE("a slowdown is text, and none where none is declared") {
-    json slowed = three[1];
+    json even = three[0], slowed = three[1];
+    even["slowdown"] = {{"factors", json::object()}, {"jitter", 0.0}, {"label", "none"}};
     slowed["slowdown"] = {{"factors", {{3, 2.0}}}, {"jitter", 0.0}, {"label", "{3: 2}"}};
-    const CellFields fields[] = {cell_fields(three[0]), cell_fields(slowed)};
+    const CellFields fields[] = {cell_fields(even), cell_fields(slowed)};
     const CellFilter filter(fields);
     CHECK(filter.where("slowdown = '{3: 2}'") == std::vector<bool>{false, true});
     CHECK(filter.where("slowdown = 'none'") == std::vector<bool>{true, false});

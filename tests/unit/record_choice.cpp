@@ -12,6 +12,7 @@
 
 #include "record/choice.hpp"
 #include "record/compare.hpp"
+#include "record/comparison.hpp"
 #include "record/merge.hpp"
 #include "record/migrations.hpp"
 #include "record/query.hpp"
@@ -39,6 +40,17 @@ void add(Database& database, const std::string& uuid, const CellRecord& c, int n
 std::int64_t count(const std::filesystem::path& path, const std::string& from) {
     return std::get<std::int64_t>(query(path, "SELECT count(*) FROM " + from).rows.at(0).at(0));
 }
+
+/// As if a migration followed those of today.
+struct WithOneMore {
+    const std::int64_t before = std::ssize(shipped_migrations());
+    const std::vector<Migration> migrations = [] {
+        std::vector<Migration> all(shipped_migrations().begin(), shipped_migrations().end());
+        all.push_back({"9999_more", "CREATE TABLE more (x INTEGER) STRICT"});
+        return all;
+    }();
+    const OtherMigrations shipped{migrations};
+};
 
 struct Two {
     samples::Folder folder;
@@ -155,16 +167,32 @@ TEST_CASE("the schema can be asked for, and a wrong name gets the nearest") {
 TEST_CASE("an older database is brought up to date by a query that needs it, and by no other") {
     samples::Folder folder;
     const auto path = folder / "old.sqlite";
+    Database(path).apply(samples::whole_trial("t1", samples::cell("serial", 1)));
+    const WithOneMore newer;
+    CHECK(query(path, "SELECT * FROM trials").rows.size() == 1);
+    CHECK(query(path, "PRAGMA user_version").rows[0][0] == SqlValue(newer.before));
+    CHECK(query(path, "SELECT * FROM more").rows.empty());
+    CHECK(query(path, "PRAGMA user_version").rows[0][0] == SqlValue(newer.before + 1));
+    CHECK(query(path, "SELECT trial FROM trials").rows[0][0] == SqlValue(std::string("t1")));
+    CHECK(std::filesystem::exists(path.string() + fmt::format(".backup-v{}", newer.before)));
+}
+
+TEST_CASE("results of gnnbench 0.1 are refused, and not changed") {
+    samples::Folder folder;
+    const auto path = folder / "old.sqlite";
     {
         sqlite::Connection c(path, sqlite::Access::read_write);
-        migrate(c, shipped_migrations().first(4));
+        c.execute(
+            "PRAGMA application_id = 0x474e4e42; PRAGMA user_version = 18; CREATE TABLE trial (id); "
+            "CREATE TABLE epoch (id); CREATE TABLE cell (id)",
+            "fill");
     }
-    CHECK(query(path, "SELECT * FROM trials").rows.empty());
-    CHECK(query(path, "PRAGMA user_version").rows[0][0] == SqlValue(std::int64_t{4}));
-    CHECK(query(path, named_query("scaling").sql).rows.empty());
-    CHECK(query(path, "PRAGMA user_version").rows[0][0] ==
-          SqlValue(static_cast<std::int64_t>(shipped_migrations().size())));
-    CHECK(std::filesystem::exists(path.string() + ".backup-v4"));
+    const auto sentence = Contains("holds results of gnnbench 0.1, which this version does not read");
+    CHECK_THROWS_WITH(Database(path), sentence);
+    CHECK_THROWS_WITH(read_comparison(path, "sample"), sentence);
+    Two two;
+    CHECK_THROWS_WITH(import_results(two.database, path), sentence);
+    CHECK(query(path, "PRAGMA user_version").rows[0][0] == SqlValue(std::int64_t{18}));
 }
 
 TEST_CASE("scaling is analysed by named queries") {
@@ -279,11 +307,11 @@ TEST_CASE("the sides differ in what both have, not in parameters that one plugin
     samples::Folder folder;
     const auto path = folder / "fields.sqlite";
     Database database(path);
-    const auto with = [&](const char* scheme, const char* what, json params, json model) {
+    const auto with = [&](const char* scheme, const char* what, json params, const json& model) {
         CellRecord c = samples::cell(scheme, 1);
         c.digest += what;
         c.identity["scheme"]["params"] = std::move(params);
-        c.identity["model"] = std::move(model);
+        c.identity["model"].update(model);
         for (int n = 0; n < 2; ++n) add(database, c.digest + std::to_string(n), c, n, 1.0);
     };
     with("serial", "", {{"trainable_features", false}, {"overlap", true}}, json::object());
@@ -331,21 +359,14 @@ TEST_CASE("what is no results database is not imported") {
 }
 
 TEST_CASE("a database of an older schema is imported from a copy") {
+    samples::Folder folder;
+    const auto path = folder / "old.sqlite";
+    json begin = samples::trial("old-trial", samples::cell("old", 1));
+    begin["experiment"] = "old";
+    Database(path).apply(
+        std::vector<json>{begin, samples::setup("old-trial"), samples::outcome("old-trial", "ok")});
+    const WithOneMore newer;
     Two two;
-    const auto path = two.folder / "old.sqlite";
-    {
-        sqlite::Connection c(path, sqlite::Access::read_write);
-        migrate(c, shipped_migrations().first(1));
-        c.execute(
-            "INSERT INTO experiment VALUES (1, 'old', '', ''); INSERT INTO machine VALUES (1, 'm', '{}', 'cpu', "
-            "1);"
-            "INSERT INTO cell SELECT 1, 'old-cell', '{}', '', 'd', '', 's', 's', 'p', 'p', 'cpu', 1, 1, "
-            "'float32', '', 1, 'adam', 0.1, "
-            "0, 0, 1, 0; INSERT INTO trial (uuid, cell_id, experiment_id, machine_id, number, block, purpose, "
-            "status, started, provenance) "
-            "VALUES ('old-trial', 1, 1, 1, 0, 0, 'measure', 'ok', '2025', '{}')",
-            "fill");
-    }
     // What others may have left under a name that can be guessed is neither used nor removed.
     const auto guessed =
         std::filesystem::temp_directory_path() / fmt::format("gnnbench-import-{}.sqlite", ::getpid());
@@ -357,8 +378,8 @@ TEST_CASE("a database of an older schema is imported from a copy") {
     std::filesystem::remove(guessed);
     CHECK(count(two.path, "trials WHERE trial = 'old-trial' AND experiment = 'old'") == 1);
     const sqlite::Connection old(path, sqlite::Access::read_only);
-    CHECK(old.integer("PRAGMA user_version", "read") == 1);  // not changed
-    CHECK_FALSE(std::filesystem::exists(path.string() + ".backup-v1"));
+    CHECK(old.integer("PRAGMA user_version", "read") == newer.before);  // not changed
+    CHECK_FALSE(std::filesystem::exists(path.string() + fmt::format(".backup-v{}", newer.before)));
 }
 
 TEST_CASE("an import takes over what is new, once, with where it came from") {

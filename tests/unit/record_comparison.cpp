@@ -95,7 +95,7 @@ TEST_CASE("cells of one place that differ in sparse features are told apart by i
     const auto path = folder / "r.sqlite";
     Database d(path);
     auto dense = samples::cell("mg-gcn", 4);
-    dense.identity["model"] = {{"bias", true}};  // as before sparse features existed
+    dense.identity["model"]["sparse_features"] = false;
     auto sparse = dense;
     sparse.digest += "-sparse";
     sparse.identity["model"]["sparse_features"] = true;
@@ -148,7 +148,7 @@ void add(Database& d, const std::string& experiment, const std::string& uuid, co
 
 CellRecord one_part(const std::string& scheme) {
     CellRecord c = samples::cell(scheme, 1, "block");
-    c.partitioner_label = "none";
+    c.identity["partitioner"]["label"] = "none";
     return c;
 }
 
@@ -341,8 +341,8 @@ TEST_CASE("a program's cell tells the digest of its files") {
     CellRecord program = samples::cell("dgl", 1), bare = samples::cell("true", 1),
                plugin = samples::cell("serial", 1);
     program.identity["scheme"] = {
-        {"name", "dgl"}, {"command", {"python3", "./gcn.py"}}, {"version", "00c0ffee00c0ffee"}};
-    bare.identity["scheme"] = {{"name", "true"}, {"command", {"true"}}, {"version", ""}};
+        {"name", "dgl"}, {"label", "dgl"}, {"command", {"python3", "./gcn.py"}}, {"version", "00c0ffee00c0ffee"}};
+    bare.identity["scheme"] = {{"name", "true"}, {"label", "true"}, {"command", {"true"}}, {"version", ""}};
     d.register_experiment("sample", "", std::vector{program, bare, plugin});
     const ComparisonData data = read_comparison(path, "sample");
     CHECK(data.cells[0].program == "00c0ffee00c0ffee");

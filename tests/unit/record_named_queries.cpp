@@ -3,6 +3,8 @@
 
 #include <map>
 
+#include <fmt/format.h>
+
 #include "record/comparison.hpp"
 #include "record/database.hpp"
 #include "record/query.hpp"
@@ -15,15 +17,13 @@ namespace {
 
 CellRecord simulated(CellRecord c, const std::string& machine = "perlmutter") {
     c.digest += "-simulated";
-    c.kernel = "simulated";
-    c.identity["kernel"] = {{"name", "simulated"}, {"params", {{"machine", machine}}}};
+    c.identity["kernel"] = {{"name", "simulated"}, {"label", "simulated"}, {"params", {{"machine", machine}}}};
     return c;
 }
 
-CellRecord with_hidden(CellRecord c, const std::string& hidden) {
-    c.digest += "-" + hidden;
-    c.hidden = hidden;
-    c.identity["model"] = {{"layers", "sage"}, {"hidden", hidden}};
+CellRecord with_hidden(CellRecord c, int hidden) {
+    c.digest += fmt::format("-{}", hidden);
+    c.identity["model"] = {{"layers", "sage"}, {"widths", {hidden}}};
     return c;
 }
 
@@ -97,7 +97,7 @@ TEST_CASE("candidates of tune enter no query that compares") {
 
 TEST_CASE("communication is of trials that count, by experiment and model") {
     Results r;
-    const CellRecord wide = with_hidden(r.two, "256");
+    const CellRecord wide = with_hidden(r.two, 256);
     r.d.register_experiment("sample", "", std::vector{r.two, wide});
     add(r.d, "old", "sample", r.two, 8);
     add(r.d, "new", "sample", r.two, 2);
@@ -108,7 +108,7 @@ TEST_CASE("communication is of trials that count, by experiment and model") {
         CHECK(row.at("experiment") == text("sample"));
         CHECK(row.at("trials") == SqlValue(std::int64_t{1}));
         const bool is_wide = row.at("hidden") == text("256");
-        CHECK(row.at("model") == text(is_wide ? "sage" : ""));
+        CHECK(row.at("model") == text(is_wide ? "sage" : "gcn"));
         CHECK(std::get<double>(row.at("exposed_comm_s")) == (is_wide ? 1 : 0.5));
     }
     CHECK(asked(r.path, "fastest").size() == 2);  // a narrow model does not win over a wide one
@@ -153,14 +153,11 @@ TEST_CASE("a speed-up says what it is over") {
     Results r;
     CellRecord longer = r.four;
     longer.digest += "-longer";
-    longer.epochs = 7;
     longer.identity["epochs"] = 7;
     longer.identity["dataset"]["name"] = "other";
-    longer.dataset = "other";
     CellRecord base = r.two;
     base.digest += "-other";
     base.identity["dataset"]["name"] = "other";
-    base.dataset = "other";
     r.d.register_experiment("sample", "", std::vector{r.two, r.four, base, longer});
     for (const CellRecord& c : {r.two, r.four, base, longer}) add(r.d, c.digest, "sample", c, 2);
     const ComparisonData found = read_comparison(r.path, "sample");

@@ -55,29 +55,24 @@ inline int in_child(const std::function<int()>& body) {
 
 inline CellRecord cell(const std::string& scheme, int gpus, const std::string& partitioner = "random",
                        const std::string& dataset = "ring") {
-    CellRecord c{.digest = scheme + "-" + std::to_string(gpus) + "-" + partitioner + "-" + dataset,
-                 .identity = {{"dataset", {{"name", dataset}}},
-                              {"scheme", {{"name", scheme}}},
-                              {"gpus", gpus},
-                              {"partitioner", {{"name", partitioner}}},
-                              {"train", {{"seed", 7}}}},
-                 .verification_key = "v-" + scheme + "-" + std::to_string(gpus) + "-" + partitioner,
-                 .dataset = dataset,
-                 .dataset_digest = "d1",
-                 .scheme = scheme,
-                 .scheme_label = scheme,
-                 .partitioner = partitioner,
-                 .partitioner_label = partitioner,
-                 .kernel = "cpu",
-                 .precision = "float32",
-                 .hidden = "64",
-                 .optimizer = "adam",
-                 .learning_rate = 0.01};
-    c.gpus = gpus;
-    c.seed = 7;
-    c.epochs = 3;
-    c.warmup = 1;
-    return c;
+    const auto plugin = [](const std::string& name) -> nlohmann::json {
+        return {{"name", name}, {"label", name}};
+    };
+    return {.digest = scheme + "-" + std::to_string(gpus) + "-" + partitioner + "-" + dataset,
+            .identity = {{"dataset", {{"name", dataset}, {"digest", "d1"}}},
+                         {"scheme", plugin(scheme)},
+                         {"partitioner", plugin(partitioner)},
+                         {"kernel", plugin("cpu")},
+                         {"gpus", gpus},
+                         {"threads_per_rank", 1},
+                         {"precision", "float32"},
+                         {"model", {{"layers", "gcn"}, {"widths", {64}}}},
+                         {"train", {{"optimizer", "adam"}, {"lr", 0.01}, {"dropout", 0}}},
+                         {"seed", 7},
+                         {"epochs", 3},
+                         {"warmup", 1},
+                         {"slowdown", {{"label", "none"}}}},
+            .verification_key = "v-" + scheme + "-" + std::to_string(gpus) + "-" + partitioner};
 }
 
 inline const nlohmann::json machine = {{"cpu", "Sample CPU"}, {"cores", 4}};

@@ -107,36 +107,3 @@ TEST_CASE("spans that break the contract are named and left out whole") {
     CHECK(d.apply(std::vector{no_epoch, backwards, stream}).problems.size() == 3);
     CHECK(count(path, "SELECT count(*) FROM span") == 0);
 }
-
-TEST_CASE("a database of schema 1 keeps its results and can hold spans") {
-    samples::Folder folder;
-    const auto path = folder / "r.sqlite";
-    {
-        sqlite::Connection c(path, sqlite::Access::read_write);
-        c.execute("PRAGMA journal_mode = WAL", "use WAL");
-        migrate(c, shipped_migrations().first(1));
-        c.execute(
-            "INSERT INTO experiment VALUES (1, 'old', '', '2026'); INSERT INTO machine VALUES (1, 'f', '{}', "
-            "'CPU', 2);"
-            "INSERT INTO cell (id, digest, identity, dataset, scheme, scheme_label, partitioner, "
-            "partitioner_label, "
-            "kernel, gpus, threads_per_rank, precision, hidden, layers, optimizer, learning_rate, dropout, seed, "
-            "epochs, "
-            "warmup) VALUES (1, 'd', '{}', 'ring', 'mg-gcn', 'mg-gcn', 'random', 'random', 'cpu', 2, 1, "
-            "'float32', "
-            "'64', 2, 'adam', 0.01, 0, 7, 3, 1);"
-            "INSERT INTO trial (uuid, cell_id, experiment_id, machine_id, number, block, purpose, started, "
-            "provenance) "
-            "VALUES ('old-trial', 1, 1, 1, 0, 0, 'measure', '2026', '{}');"
-            "INSERT INTO epoch VALUES (1, 0, 0, 1.5, 2.5); INSERT INTO rank_epoch VALUES (1, 0, 0, 2.5, NULL, "
-            "NULL),"
-            "(1, 0, 1, 2, NULL, NULL)",
-            "fill a database of schema 1");
-    }
-    CHECK_THROWS_WITH(read_timeline(path, "old-trial", {}), Catch::Contains("too old"));
-    Database d(path);
-    CHECK(std::filesystem::exists(folder / "r.sqlite.backup-v1"));
-    CHECK(count(path, "SELECT count(*) FROM epochs WHERE trial = 'old-trial'") == 2);
-    CHECK(d.apply(std::vector{spans_line("old-trial", 0)}).problems.empty());
-    CHECK(read_timeline(path, "old-trial", {}).spans.size() == 3);
-}

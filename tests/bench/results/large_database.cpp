@@ -33,19 +33,18 @@ void fill_database(const fs::path& path, std::int64_t epochs) {
         "INSERT INTO machine (id, fingerprint, description, cpu, cores) VALUES (1, 'm', '{}', 'a CPU', 2);"
         "INSERT INTO experiment (id, name, first_seen) VALUES (1, 'one', ''), (2, 'two', '')",
         "fill");
-    c.execute(series(cells) +
-                  "INSERT INTO cell (id, digest, identity, verification_key, dataset, dataset_digest, scheme, "
-                  "scheme_label, partitioner, "
-                  "partitioner_label, kernel, gpus, threads_per_rank, precision, hidden, layers, optimizer, "
-                  "learning_rate, dropout, "
-                  "seed, epochs, warmup) SELECT i + 1, printf('%032x', i), json_object('gpus', i % 64), "
-                  "printf('v%d', i % 100), printf('d%d', i % 5), "
-                  "'d', printf('s%d', i % 10), printf('s%d', i % 10), printf('p%d', i / 70 % 2), printf('p%d', i "
-                  "/ 70 % 2), 'cpu', 1 << (i / 10 % 7), 1, "
-                  "'float32', '64', 2, 'adam', "
-                  "0.01, 0, i, 248, 2 FROM n;" +
-                  series(cells) + "INSERT INTO experiment_cell SELECT 1 + i % 2, i + 1, i FROM n",
-              "fill");
+    c.execute(
+        series(cells) +
+            R"(INSERT INTO cell (id, digest, identity, verification_key) SELECT i + 1, printf('%032x', i), json_object(
+                      'dataset', json_object('name', printf('d%d', i % 5), 'digest', 'd'),
+                      'scheme', json_object('name', printf('s%d', i % 10), 'label', printf('s%d', i % 10)),
+                      'partitioner', json_object('name', printf('p%d', i / 70 % 2), 'label', printf('p%d', i / 70 % 2)),
+                      'kernel', json_object('name', 'cpu', 'label', 'cpu'), 'gpus', 1 << (i / 10 % 7),
+                      'threads_per_rank', 1, 'precision', 'float32', 'model', json('{"layers":"gcn","widths":[64]}'),
+                      'train', json('{"optimizer":"adam","lr":0.01,"dropout":0}'), 'seed', i, 'epochs', 248,
+                      'warmup', 2, 'slowdown', json('{"label":"none"}')), printf('v%d', i % 100) FROM n;)" +
+            series(cells) + "INSERT INTO experiment_cell SELECT 1 + i % 2, i + 1, i FROM n",
+        "fill");
     c.execute(
         series(trials) + fmt::format("INSERT INTO trial (id, uuid, cell_id, experiment_id, machine_id, number, "
                                      "block, purpose, status, started, provenance, "
@@ -72,7 +71,7 @@ void fill_database(const fs::path& path, std::int64_t epochs) {
               "fill");
     c.execute("INSERT INTO stated_volume SELECT trial.id, 0, 'broadcast', 'payload', 500, 500, 5 FROM trial",
               "fill");
-    c.execute("INSERT INTO evaluation SELECT trial.id, e.i, 0.5, 0.4, 0.4, 0.01, 'accuracy' " + each +
+    c.execute("INSERT INTO evaluation SELECT trial.id, e.i, 'accuracy', 0.5, 0.4, 0.4, 0.01 " + each +
                   " WHERE e.i % 50 = 0",
               "fill");
     c.execute(
